@@ -1,0 +1,3 @@
+//! The `sto` command.
+
+fn main() {}

@@ -1,0 +1,231 @@
+//! What every format is read into: samples of stacks of locations.
+
+use crate::formats::Format;
+use crate::id::SourceDigest;
+use crate::model::{FrameIx, FrameTable, GnuBuildId, Origin};
+use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+
+/// Index of a sample type in [`Recording::sample_types`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SampleTypeIx(pub u32);
+
+/// Index of a process in [`Recording::processes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProcessIx(pub u32);
+
+/// Index of a thread in [`Recording::threads`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadIx(pub u32);
+
+/// Index of a module in [`Recording::modules`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModuleIx(pub u32);
+
+/// Index of a location in [`Recording::locations`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LocationIx(pub u32);
+
+/// Index of a stack in [`Recording::stacks`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StackIx(pub u32);
+
+/// A recording as its file tells it: nothing is resolved yet.
+#[derive(Debug)]
+pub struct Recording {
+    /// The format it was read from.
+    pub format: Format,
+    /// Digest of its bytes.
+    pub source: SourceDigest,
+    /// Size of its bytes.
+    pub source_bytes: Bytes,
+    /// Where and how it was made.
+    pub origin: Origin,
+    /// What was measured.
+    pub sample_types: Vec<SampleType>,
+    /// The processes that samples were taken in.
+    pub processes: Vec<Process>,
+    /// The threads that samples were taken in.
+    pub threads: Vec<Thread>,
+    /// The files that code was loaded from.
+    pub modules: Vec<Module>,
+    /// Distinct places in code.
+    pub locations: Vec<Location>,
+    /// Frames of formats that name functions instead of addresses; see [`Location::Named`].
+    pub named: FrameTable,
+    /// Distinct stacks of locations.
+    pub stacks: Stacks,
+    /// The samples, in order of time where the recording has time stamps, else of the file.
+    pub samples: Vec<Sample>,
+    /// Events that were dropped while recording.
+    pub lost: u64,
+    /// Whole sentences about what a user should know of this recording.
+    pub warnings: Vec<String>,
+}
+
+/// One sample, or several of one stack that the format already summed up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The stack that was sampled.
+    pub stack: StackIx,
+    /// The thread that ran.
+    pub thread: ThreadIx,
+    /// The event that took the sample.
+    pub sample_type: SampleTypeIx,
+    /// When, by the recording's clock.
+    pub time: Option<Nanoseconds>,
+    /// What the sample stands for: for perf one sample and its period.
+    pub cost: Cost,
+    /// Whether the stack was cut before its root.
+    pub truncated: bool,
+}
+
+/// A process of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Process id.
+    pub pid: u32,
+    /// Name of the program it ran: the base name of its main file, else its command name.
+    pub program: String,
+    /// The file of its main program, where known.
+    pub main_module: Option<ModuleIx>,
+}
+
+/// A thread of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Thread id.
+    pub tid: u32,
+    /// Its command name.
+    pub name: String,
+    /// The process it belongs to.
+    pub process: ProcessIx,
+}
+
+/// Where the code of a module lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ModuleKind {
+    /// A file mapped in user space; addresses are offsets in the file.
+    File,
+    /// The kernel; addresses are virtual addresses of the recorded kernel.
+    Kernel,
+    /// A loadable kernel module; addresses are virtual addresses of the recorded kernel.
+    KernelModule,
+    /// Memory without a file (JIT-compiled code, `[vdso]`, ...); addresses are virtual.
+    Anonymous,
+}
+
+/// A file that code was loaded from, or what stands for one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// The path that was recorded: `/usr/lib/libc.so.6`, `[kernel.kallsyms]`, `//anon`.
+    pub path: String,
+    /// What kind of thing it is.
+    pub kind: ModuleKind,
+    /// GNU build id, where recorded.
+    pub build_id: Option<GnuBuildId>,
+    /// Inode number of the file when it was mapped, where recorded.
+    pub inode: Option<u64>,
+    /// For the kernel: the virtual address of its `_text` (or `_stext`) when recorded.
+    pub kernel_text: Option<u64>,
+}
+
+impl Module {
+    /// The name that frames carry: the base name of the file, `[kernel]` for the kernel.
+    pub fn name(&self) -> &str {
+        match self.kind {
+            ModuleKind::Kernel => "[kernel]",
+            _ => self.path.rsplit('/').next().unwrap_or(&self.path),
+        }
+    }
+}
+
+/// A place in code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Location {
+    /// An address in a module; its meaning depends on [`ModuleKind`].
+    ///
+    /// This is the address to look up: for a return address, one less than what was recorded, so
+    /// that it falls into the call.
+    Address {
+        /// The module.
+        module: ModuleIx,
+        /// Offset in the file, or virtual address.
+        address: u64,
+    },
+    /// An address that no mapping covers.
+    Unmapped {
+        /// The virtual address.
+        address: u64,
+    },
+    /// A function that the format names: a frame of [`Recording::named`].
+    Named(FrameIx),
+}
+
+/// Distinct stacks, each a list of locations, root first.
+#[derive(Clone, Default)]
+pub struct Stacks {
+    ends: Vec<u32>,
+    locations: Vec<LocationIx>,
+    index: HashTable<u32>,
+    hasher: hashbrown::DefaultHashBuilder,
+}
+
+impl Stacks {
+    /// Number of distinct stacks.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no stack.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The locations of a stack, root first.
+    pub fn get(&self, stack: StackIx) -> &[LocationIx] {
+        stack_at(&self.ends, &self.locations, stack.0)
+    }
+
+    /// Every stack, in the order of its index.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[LocationIx]> {
+        (0..self.len() as u32).map(|stack| self.get(StackIx(stack)))
+    }
+
+    /// Adds a stack, root first, or finds the place where it already stands.
+    ///
+    /// # Panics
+    /// If the stacks together reach 2^32 locations.
+    pub fn insert(&mut self, stack: &[LocationIx]) -> StackIx {
+        let Self {
+            ends,
+            locations,
+            index,
+            hasher,
+        } = self;
+        let hash = hasher.hash_one(stack);
+        if let Some(&ix) = index.find(hash, |&ix| stack_at(ends, locations, ix) == stack) {
+            return StackIx(ix);
+        }
+        let ix = u32::try_from(ends.len()).expect("fewer than 2^32 stacks");
+        locations.extend_from_slice(stack);
+        ends.push(u32::try_from(locations.len()).expect("fewer than 2^32 locations in stacks"));
+        index.insert_unique(hash, ix, |&ix| {
+            hasher.hash_one(stack_at(ends, locations, ix))
+        });
+        StackIx(ix)
+    }
+}
+
+fn stack_at<'a>(ends: &[u32], locations: &'a [LocationIx], ix: u32) -> &'a [LocationIx] {
+    let ix = ix as usize;
+    let start = if ix == 0 { 0 } else { ends[ix - 1] as usize };
+    &locations[start..ends[ix] as usize]
+}
+
+impl std::fmt::Debug for Stacks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}

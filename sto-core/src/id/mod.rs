@@ -1,0 +1,126 @@
+//! Content addresses: the hashing rules of SPEC.md.
+//!
+//! Every id is BLAKE3, truncated to 128 bits, over a canonical encoding: a domain tag that names
+//! the kind of thing and the version of the rule, then the fields in order; integers little-endian
+//! at a fixed width, strings with their length in bytes as a 64-bit integer before them.
+
+mod canonical;
+
+use crate::model::Frame;
+use canonical::Canonical;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub struct $name(pub [u8; 16]);
+
+        impl fmt::Display for $name {
+            /// 32 lower-case hexadecimal digits.
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self)
+            }
+        }
+    };
+}
+
+id! {
+    /// Content address of a frame.
+    FrameId
+}
+id! {
+    /// Content address of an executable.
+    ExecutableId
+}
+id! {
+    /// Content address of a stack: its last frame, and the stack that called it.
+    NodeId
+}
+id! {
+    /// Content address of a build.
+    BuildId
+}
+id! {
+    /// Content address of a profile.
+    ProfileId
+}
+id! {
+    /// Digest of the bytes of a recording.
+    SourceDigest
+}
+
+impl FrameId {
+    /// `H("sto.frame.v1", kind, symbol, module, file, line)`.
+    pub fn of(frame: Frame<'_>) -> Self {
+        FrameId(
+            Canonical::new("sto.frame.v1")
+                .u8(frame.kind as u8)
+                .string(frame.symbol)
+                .string(frame.module)
+                .string(frame.file)
+                .u32(frame.line)
+                .finish(),
+        )
+    }
+}
+
+impl ExecutableId {
+    /// `H("sto.executable.v1", name)`.
+    pub fn of(name: &str) -> Self {
+        ExecutableId(Canonical::new("sto.executable.v1").string(name).finish())
+    }
+}
+
+impl NodeId {
+    /// `H("sto.node.v1", parent or zero, executable, frame)`.
+    pub fn of(parent: Option<NodeId>, executable: ExecutableId, frame: FrameId) -> Self {
+        NodeId(
+            Canonical::new("sto.node.v1")
+                .bytes(&parent.map_or([0; 16], |id| id.0))
+                .bytes(&executable.0)
+                .bytes(&frame.0)
+                .finish(),
+        )
+    }
+}
+
+impl BuildId {
+    /// `H("sto.build.v1", executable, version)`.
+    pub fn of(executable: ExecutableId, version: &str) -> Self {
+        BuildId(
+            Canonical::new("sto.build.v1")
+                .bytes(&executable.0)
+                .string(version)
+                .finish(),
+        )
+    }
+}
+
+impl ProfileId {
+    /// `H("sto.profile.v1", build, source)`.
+    pub fn of(build: BuildId, source: SourceDigest) -> Self {
+        ProfileId(
+            Canonical::new("sto.profile.v1")
+                .bytes(&build.0)
+                .bytes(&source.0)
+                .finish(),
+        )
+    }
+}
+
+impl SourceDigest {
+    /// BLAKE3 of the source's bytes as they stand, truncated to 128 bits; every core is used.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_rayon(bytes);
+        SourceDigest(canonical::truncate(hasher.finalize()))
+    }
+}

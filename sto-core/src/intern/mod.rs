@@ -1,0 +1,9 @@
+//! Interning: one profile becomes one tree of dense indices.
+
+mod build;
+mod lines;
+mod tree;
+
+pub use build::{InternError, Interned, intern};
+pub use lines::LineCost;
+pub use tree::{NodeIx, SelfCosts, StackTree};

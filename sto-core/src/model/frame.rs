@@ -1,0 +1,257 @@
+//! Frames: what stands at one level of a call stack.
+
+use hashbrown::HashTable;
+use serde::{Deserialize, Serialize};
+use std::hash::BuildHasher;
+
+/// How the code of a frame came to run. A part of a frame's identity, never a suffix of its symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum FrameKind {
+    /// Compiled code in user space.
+    User = 0,
+    /// Code of the kernel or of a kernel module.
+    Kernel = 1,
+    /// A function that the compiler inlined into the frame before it.
+    Inlined = 2,
+    /// Code that a just-in-time compiler made.
+    Jit = 3,
+    /// A function that an interpreter ran.
+    Interpreted = 4,
+    /// An address for which no symbol was found; the symbol is then `[module+0xoffset]`.
+    Unresolved = 5,
+}
+
+impl FrameKind {
+    /// Every kind, in the order of its number.
+    pub const ALL: [FrameKind; 6] = [
+        FrameKind::User,
+        FrameKind::Kernel,
+        FrameKind::Inlined,
+        FrameKind::Jit,
+        FrameKind::Interpreted,
+        FrameKind::Unresolved,
+    ];
+
+    /// The kind with this number (see SPEC.md), or `None` where a newer format uses one.
+    pub fn from_number(number: u8) -> Option<FrameKind> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+
+    /// The name that JSON output shows: `user`, `kernel`, `inlined`, ...
+    pub fn name(self) -> &'static str {
+        match self {
+            FrameKind::User => "user",
+            FrameKind::Kernel => "kernel",
+            FrameKind::Inlined => "inlined",
+            FrameKind::Jit => "jit",
+            FrameKind::Interpreted => "interpreted",
+            FrameKind::Unresolved => "unresolved",
+        }
+    }
+}
+
+/// One level of a call stack: by default a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Frame<'a> {
+    /// Base name of the file the code was loaded from (`libc.so.6`), `[kernel]`, or empty.
+    pub module: &'a str,
+    /// The function, demangled, or `[module+0xoffset]`.
+    pub symbol: &'a str,
+    /// How the code came to run.
+    pub kind: FrameKind,
+    /// Source file, without what differs between checkouts and machines; empty if unknown.
+    pub file: &'a str,
+    /// Source line, counted from 1; 0 unless the profile was ingested by line.
+    pub line: u32,
+}
+
+/// Index of a frame in one [`FrameTable`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameIx(pub u32);
+
+/// Index of a string in one [`FrameTable`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StringIx(pub u32);
+
+impl FrameIx {
+    /// The index as a position in a column.
+    pub fn get(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl StringIx {
+    fn get(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Distinct frames in parallel columns; a frame is named by its place, [`FrameIx`].
+///
+/// Strings stand once each in one buffer. Inserting a frame twice gives the same index.
+#[derive(Clone, Default)]
+pub struct FrameTable {
+    text: String,
+    string_ends: Vec<u32>,
+    string_index: HashTable<u32>,
+    kinds: Vec<FrameKind>,
+    symbols: Vec<StringIx>,
+    modules: Vec<StringIx>,
+    files: Vec<StringIx>,
+    lines: Vec<u32>,
+    frame_index: HashTable<u32>,
+    hasher: hashbrown::DefaultHashBuilder,
+}
+
+impl FrameTable {
+    /// An empty table.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of frames.
+    pub fn len(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// Whether there is no frame.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// Number of distinct strings.
+    pub fn string_count(&self) -> usize {
+        self.string_ends.len()
+    }
+
+    /// The string at an index of this table.
+    pub fn string(&self, ix: StringIx) -> &str {
+        string_at(&self.text, &self.string_ends, ix.get())
+    }
+
+    /// Adds a string, or finds the place where it already stands.
+    ///
+    /// # Panics
+    /// If the strings together reach 4 GiB.
+    pub fn intern_string(&mut self, string: &str) -> StringIx {
+        let Self {
+            text,
+            string_ends,
+            string_index,
+            hasher,
+            ..
+        } = self;
+        let hash = hasher.hash_one(string);
+        let found = string_index
+            .find(hash, |&ix| {
+                string_at(text, string_ends, ix as usize) == string
+            })
+            .copied();
+        if let Some(ix) = found {
+            return StringIx(ix);
+        }
+        let ix = u32::try_from(string_ends.len()).expect("fewer than 2^32 strings");
+        text.push_str(string);
+        string_ends.push(u32::try_from(text.len()).expect("strings stay below 4 GiB"));
+        string_index.insert_unique(hash, ix, |&ix| {
+            hasher.hash_one(string_at(text, string_ends, ix as usize))
+        });
+        StringIx(ix)
+    }
+
+    /// Adds a frame, or finds the place where it already stands.
+    pub fn insert(&mut self, frame: Frame<'_>) -> FrameIx {
+        let symbol = self.intern_string(frame.symbol);
+        let module = self.intern_string(frame.module);
+        let file = self.intern_string(frame.file);
+        self.insert_columns(frame.kind, symbol, module, file, frame.line)
+    }
+
+    /// Adds a frame whose strings already stand in this table.
+    pub fn insert_columns(
+        &mut self,
+        kind: FrameKind,
+        symbol: StringIx,
+        module: StringIx,
+        file: StringIx,
+        line: u32,
+    ) -> FrameIx {
+        let Self {
+            kinds,
+            symbols,
+            modules,
+            files,
+            lines,
+            frame_index,
+            hasher,
+            ..
+        } = self;
+        let row = |ix: u32| {
+            let i = ix as usize;
+            (kinds[i], symbols[i], modules[i], files[i], lines[i])
+        };
+        let new = (kind, symbol, module, file, line);
+        let hash = hasher.hash_one(new);
+        if let Some(&ix) = frame_index.find(hash, |&ix| row(ix) == new) {
+            return FrameIx(ix);
+        }
+        let ix = u32::try_from(kinds.len()).expect("fewer than 2^32 frames");
+        frame_index.insert_unique(hash, ix, |&ix| hasher.hash_one(row(ix)));
+        kinds.push(kind);
+        symbols.push(symbol);
+        modules.push(module);
+        files.push(file);
+        lines.push(line);
+        FrameIx(ix)
+    }
+
+    /// The frame at an index of this table.
+    pub fn frame(&self, ix: FrameIx) -> Frame<'_> {
+        let i = ix.get();
+        Frame {
+            kind: self.kinds[i],
+            symbol: self.string(self.symbols[i]),
+            module: self.string(self.modules[i]),
+            file: self.string(self.files[i]),
+            line: self.lines[i],
+        }
+    }
+
+    /// The places of a frame's strings: symbol, module, file.
+    pub fn strings_of(&self, ix: FrameIx) -> (StringIx, StringIx, StringIx) {
+        let i = ix.get();
+        (self.symbols[i], self.modules[i], self.files[i])
+    }
+
+    /// Every frame, in the order of its index.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (FrameIx, Frame<'_>)> {
+        (0..self.len() as u32).map(|ix| (FrameIx(ix), self.frame(FrameIx(ix))))
+    }
+
+    /// The frames' order by module, symbol, kind, file and line: `rank[frame]` is its place.
+    ///
+    /// It depends on the frames alone, not on when they were inserted.
+    pub fn ranks(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        order.sort_unstable_by(|&a, &b| self.frame(FrameIx(a)).cmp(&self.frame(FrameIx(b))));
+        let mut ranks = vec![0; order.len()];
+        for (rank, &ix) in order.iter().enumerate() {
+            ranks[ix as usize] = rank as u32;
+        }
+        ranks
+    }
+}
+
+fn string_at<'a>(text: &'a str, ends: &[u32], ix: usize) -> &'a str {
+    let start = if ix == 0 { 0 } else { ends[ix - 1] as usize };
+    &text[start..ends[ix] as usize]
+}
+
+impl std::fmt::Debug for FrameTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list()
+            .entries(self.iter().map(|(_, frame)| frame))
+            .finish()
+    }
+}

@@ -1,0 +1,101 @@
+//! Profiles: recorded runs.
+
+use super::GnuBuildId;
+use crate::id::{BuildId, ProfileId, SourceDigest};
+use crate::units::{Bytes, Nanoseconds, SampleType, UnixSeconds};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a frame stands for.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[repr(u8)]
+pub enum Granularity {
+    /// A frame is a function; line costs stand beside the tree.
+    #[default]
+    Function = 0,
+    /// A frame is a function at a line.
+    Line = 1,
+}
+
+/// Where and how a recording was made, as far as it tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// When the recording was made.
+    pub recorded: Option<UnixSeconds>,
+    /// Time between the first sample and the last.
+    pub duration: Option<Nanoseconds>,
+    /// Host name.
+    pub host: Option<String>,
+    /// Kernel release (`uname -r`).
+    pub kernel: Option<String>,
+    /// Machine architecture (`uname -m`).
+    pub arch: Option<String>,
+    /// CPU description.
+    pub cpu: Option<String>,
+    /// Command line of the recording tool.
+    pub command: Option<String>,
+}
+
+/// How much of a recording can be trusted, in samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quality {
+    /// Samples that are in the profile.
+    pub samples: u64,
+    /// Samples whose innermost frame could not be resolved to a symbol.
+    pub unresolved: u64,
+    /// Samples whose stack was cut before its root: the saved stack was too short, the call chain
+    /// reached its limit, or the unwinder found no way on.
+    pub truncated: u64,
+    /// Samples with no more than the instruction pointer.
+    pub without_stack: u64,
+    /// Events that the kernel or the tool dropped while recording; these are not in `samples`.
+    pub lost: u64,
+}
+
+/// A file that code of a profile was loaded from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ModuleRef {
+    /// The module name that frames carry.
+    pub name: String,
+    /// Its GNU build id, where known.
+    pub build_id: Option<GnuBuildId>,
+}
+
+/// One recorded run of a build: everything about it but its stacks and counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// The build that ran.
+    pub build: BuildId,
+    /// Digest of the source's bytes.
+    pub source: SourceDigest,
+    /// Size of the source.
+    pub source_bytes: Bytes,
+    /// Name of the source's format: `perf.data`, `perf script`, `folded`.
+    pub format: String,
+    /// Where and how it was recorded.
+    pub origin: Origin,
+    /// How much of it can be trusted.
+    pub quality: Quality,
+    /// What a frame stands for.
+    pub granularity: Granularity,
+    /// What was measured; the columns of weights stand in this order.
+    pub sample_types: Vec<SampleType>,
+    /// The files its frames come from, by name.
+    pub modules: Vec<ModuleRef>,
+    /// The benchmark that ran, as the user names it.
+    pub benchmark: Option<String>,
+    /// Labels that the user gave.
+    pub labels: BTreeMap<String, String>,
+    /// Metrics that the user gave: throughput, run time, ...
+    pub metrics: BTreeMap<String, f64>,
+}
+
+impl Profile {
+    /// The content address of this profile: build and source decide it alone, so that the same
+    /// file ingested twice for a build is one profile.
+    pub fn id(&self) -> ProfileId {
+        ProfileId::of(self.build, self.source)
+    }
+}

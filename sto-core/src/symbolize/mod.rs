@@ -1,0 +1,89 @@
+//! Symbols: from locations to frames, inlined callers included.
+
+mod error;
+
+use crate::formats::{LocationIx, ModuleIx, Recording};
+use crate::model::{FrameIx, FrameTable};
+use std::path::PathBuf;
+
+/// Where symbols are looked for. Everything that depends on the user or the machine is given here.
+#[derive(Clone, Debug, Default)]
+pub struct SymbolOptions {
+    /// Folders that the user names; tried first.
+    pub symbol_dirs: Vec<PathBuf>,
+    /// The folder of the recording.
+    pub recording_dir: Option<PathBuf>,
+    /// perf's cache of files by build id: `~/.debug`.
+    pub perf_cache: Option<PathBuf>,
+    /// Folders of separate debug files: `/usr/lib/debug`.
+    pub debug_dirs: Vec<PathBuf>,
+    /// The running kernel's symbols: `/proc/kallsyms`.
+    pub kallsyms: Option<PathBuf>,
+    /// The running kernel's notes, which carry its build id: `/sys/kernel/notes`.
+    pub kernel_notes: Option<PathBuf>,
+}
+
+/// A frame at a line of its source file: what a location resolves to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CodeLine {
+    /// The frame.
+    pub frame: FrameIx,
+    /// The line that ran or made the call, counted from 1; 0 if unknown.
+    pub line: u32,
+}
+
+/// Index of a [`CodeLine`] in [`Symbols::lines`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CodeLineIx(pub u32);
+
+/// What the locations of a recording resolve to.
+#[derive(Debug, Default)]
+pub struct Symbols {
+    /// Every frame.
+    pub frames: FrameTable,
+    /// Every distinct frame at a line.
+    pub lines: Vec<CodeLine>,
+    /// Ends of the locations' parts of `expansion`.
+    pub ends: Vec<u32>,
+    /// For each location its frames: the function first, then what was inlined into it, innermost
+    /// last. At least one a location.
+    pub expansion: Vec<CodeLineIx>,
+    /// What was found of each module that has locations, in the order of its index.
+    pub modules: Vec<ModuleSymbols>,
+}
+
+impl Symbols {
+    /// The frames of a location, outermost first.
+    pub fn of(&self, location: LocationIx) -> &[CodeLineIx] {
+        let ix = location.0 as usize;
+        let start = if ix == 0 {
+            0
+        } else {
+            self.ends[ix - 1] as usize
+        };
+        &self.expansion[start..self.ends[ix] as usize]
+    }
+}
+
+/// What was found of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleSymbols {
+    /// The module.
+    pub module: ModuleIx,
+    /// The file its symbols came from.
+    pub file: Option<PathBuf>,
+    /// Number of distinct locations.
+    pub locations: usize,
+    /// How many of them have no symbol.
+    pub unresolved: usize,
+    /// Why nothing was found, and what to do about it: a whole sentence.
+    pub problem: Option<String>,
+}
+
+/// Resolves every location of a recording, each once, in parallel.
+///
+/// What cannot be resolved becomes a frame `[module+0xoffset]`: this never fails.
+pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
+    let _ = (recording, options);
+    todo!()
+}

@@ -1,0 +1,113 @@
+//! Units: what the numbers of a profile count.
+
+use serde::{Deserialize, Serialize};
+
+/// A point in time or a span, in nanoseconds.
+///
+/// Time stamps of a recording count from the recording clock's own zero (for perf, usually the
+/// boot of the machine), so that only differences between time stamps of one recording mean
+/// anything.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Nanoseconds(pub u64);
+
+/// A point in civil time: seconds since 1970-01-01 00:00 UTC.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct UnixSeconds(pub u64);
+
+/// A number of bytes, in a file or in memory.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Bytes(pub u64);
+
+/// What one unit of a sample type's value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Unit {
+    /// The value is the number of samples itself (folded text without a unit).
+    Samples = 0,
+    /// Nanoseconds of time: `cpu-clock`, `task-clock`.
+    Nanoseconds = 1,
+    /// Bytes of memory.
+    Bytes = 2,
+    /// Occurrences of the event that the sample type is named after: `cycles`, `page-faults`.
+    Events = 3,
+}
+
+impl Unit {
+    /// The name that output shows: `samples`, `ns`, `bytes`, `events`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Samples => "samples",
+            Unit::Nanoseconds => "ns",
+            Unit::Bytes => "bytes",
+            Unit::Events => "events",
+        }
+    }
+}
+
+/// One thing that a profile measured: the event that took the samples, and the unit of its value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SampleType {
+    /// The event, as the recording tool names it: `cpu-clock`, `cycles:u`, `samples`.
+    pub event: String,
+    /// The unit of [`Cost::value`].
+    pub unit: Unit,
+}
+
+/// What a stack cost: how often it was sampled, and what those samples stand for.
+///
+/// For perf the value is the sum of the samples' periods, in the sample type's [`Unit`].
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Cost {
+    /// Number of samples.
+    pub samples: u64,
+    /// The samples' weight in the sample type's unit.
+    pub value: u64,
+}
+
+impl Cost {
+    /// No samples, no value.
+    pub const ZERO: Cost = Cost {
+        samples: 0,
+        value: 0,
+    };
+
+    /// Whether both counts are zero.
+    pub fn is_zero(self) -> bool {
+        self == Cost::ZERO
+    }
+
+    /// The sum of both counts, or `None` where either leaves 64 bits.
+    pub fn checked_add(self, other: Cost) -> Option<Cost> {
+        Some(Cost {
+            samples: self.samples.checked_add(other.samples)?,
+            value: self.value.checked_add(other.value)?,
+        })
+    }
+}
+
+impl std::ops::AddAssign for Cost {
+    /// Adds, and stays at the largest number where a sum leaves 64 bits; where that must be an
+    /// error (on the way into the store), [`Cost::checked_add`] tells.
+    fn add_assign(&mut self, other: Cost) {
+        self.samples = self.samples.saturating_add(other.samples);
+        self.value = self.value.saturating_add(other.value);
+    }
+}
+
+impl std::iter::Sum for Cost {
+    fn sum<I: Iterator<Item = Cost>>(costs: I) -> Cost {
+        let mut sum = Cost::ZERO;
+        for cost in costs {
+            sum += cost;
+        }
+        sum
+    }
+}

@@ -1,0 +1,20 @@
+//! Questions to stored profiles: what is expensive, and what got slower between two builds.
+//!
+//! ```text
+//! builds, profiles          select       which runs are meant
+//!         |  Selection
+//!         v
+//! tree and columns          tree         loaded stacks, totals, recursion counted once
+//!         |  View
+//!         v
+//! analyses                  compare, ...
+//!         |  plain data (reports, findings)
+//!         v
+//! text, JSON, SVG           render
+//! ```
+//!
+//! The crate knows nothing of the store's tables or of file formats, and never prints.
+#![warn(missing_docs)]
+
+pub mod select;
+pub mod tree;

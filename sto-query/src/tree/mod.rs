@@ -1,0 +1,5 @@
+//! Loaded stacks: totals, recursion, pruning.
+
+mod view;
+
+pub use view::View;
