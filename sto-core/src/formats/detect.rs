@@ -29,7 +29,11 @@ impl Format {
 ///
 /// # Errors
 /// Where the file cannot be read, is of no known format, or breaks the rules of its format.
-pub fn read(path: &Path) -> Result<Recording, FormatError> {
-    let _ = path;
-    todo!()
+pub fn read(
+    path: &Path,
+    options: &crate::symbolize::SymbolOptions,
+) -> Result<Recording, FormatError> {
+    let f = std::fs::File::open(path).unwrap();
+    let m = unsafe { memmap2::Mmap::map(&f).unwrap() };
+    super::perf_data::read(path, &m, options)
 }

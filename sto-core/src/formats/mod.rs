@@ -2,6 +2,7 @@
 
 mod detect;
 mod error;
+mod event;
 mod folded;
 mod perf_data;
 mod perf_script;
@@ -9,6 +10,7 @@ mod recording;
 
 pub use detect::{Format, read};
 pub use error::FormatError;
+pub(crate) use perf_data::{AddressSpace, UserRegs};
 pub use recording::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, Process, ProcessIx, Recording, Sample,
     SampleTypeIx, StackIx, Stacks, Thread, ThreadIx,

@@ -117,7 +117,7 @@ pub enum ModuleKind {
 }
 
 /// A file that code was loaded from, or what stands for one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Module {
     /// The path that was recorded: `/usr/lib/libc.so.6`, `[kernel.kallsyms]`, `//anon`.
     pub path: String,
@@ -154,11 +154,9 @@ pub enum Location {
         /// Offset in the file, or virtual address.
         address: u64,
     },
-    /// An address that no mapping covers.
-    Unmapped {
-        /// The virtual address.
-        address: u64,
-    },
+    /// An address that no mapping covers. Which one is not kept: it differs from run to run, and
+    /// broken call chains are full of them.
+    Unmapped,
     /// A function that the format names: a frame of [`Recording::named`].
     Named(FrameIx),
 }

@@ -1,10 +1,12 @@
 //! Symbols: from locations to frames, inlined callers included.
 
 mod error;
+mod unwind;
 
 use crate::formats::{LocationIx, ModuleIx, Recording};
 use crate::model::{FrameIx, FrameTable};
 use std::path::PathBuf;
+pub(crate) use unwind::Unwinder;
 
 /// Where symbols are looked for. Everything that depends on the user or the machine is given here.
 #[derive(Clone, Debug, Default)]

@@ -1,1 +1,222 @@
+//! `perf.data`, in file and pipe mode, compressed or not.
+//!
+//! linux-perf-data takes the file apart into records in order of time; here they become samples
+//! of stacks. A record's layout is that of `perf_event_open(2)`; the file's is that of
+//! `tools/perf/Documentation/perf.data-file-format.txt`.
 
+mod address_space;
+mod check;
+mod events;
+mod origin;
+mod processes;
+mod records;
+mod sample;
+mod stacks;
+
+pub(crate) use address_space::AddressSpace;
+pub(crate) use sample::UserRegs;
+
+use super::{Format, FormatError, Location, LocationIx, Recording, Sample, Stacks};
+use crate::id::SourceDigest;
+use crate::model::FrameTable;
+use crate::symbolize::{SymbolOptions, Unwinder};
+use crate::units::{Bytes, Cost, Nanoseconds};
+use events::Events;
+use records::{Reader, Records};
+use stacks::{Batch, Located, Worker};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+
+/// Reads a perf.data file; saved stacks are unwound with the files that `options` leads to.
+pub(super) fn read(
+    path: &Path,
+    bytes: &[u8],
+    options: &SymbolOptions,
+) -> Result<Recording, FormatError> {
+    let mode = check::check(path, bytes)?;
+    let mut reader = Reader::open(path, bytes, mode)?;
+    let mut origin = origin::read(&reader.file);
+    if let Some(arch) = origin.arch.as_deref().filter(|&arch| arch != "x86_64") {
+        let problem = format!(
+            "recorded on {arch}; sto reads recordings of x86_64. Run `perf script` on the \
+             recording machine and ingest its text"
+        );
+        return Err(FormatError::Unsupported {
+            path: path.into(),
+            problem,
+        });
+    }
+    let events = Events::of(&reader.file);
+    if !events.have_stacks() {
+        return Err(FormatError::NoCallChains { path: path.into() });
+    }
+
+    let (records, source, (batches, locations)) = locate(&mut reader, &events, bytes, options)?;
+    let (locations, renumber) = merge(locations);
+    let mut stacks = Stacks::default();
+    let mut samples = Vec::new();
+    let mut stack = Vec::new();
+    for (worker, batch) in batches {
+        let mut start = 0;
+        for sample in batch.samples {
+            let end = sample.stack_end as usize;
+            stack.clear();
+            stack.extend(
+                batch.stacks[start..end]
+                    .iter()
+                    .map(|&ix| renumber[worker][ix as usize]),
+            );
+            start = end;
+            samples.push(Sample {
+                stack: stacks.insert(&stack),
+                thread: sample.taken.thread,
+                sample_type: sample.taken.sample_type,
+                time: sample.taken.time.map(Nanoseconds),
+                cost: Cost {
+                    samples: 1,
+                    value: sample.taken.period,
+                },
+                truncated: sample.truncated,
+            });
+        }
+    }
+    if samples.is_empty() {
+        return Err(FormatError::NoSamples { path: path.into() });
+    }
+    origin.duration = duration(&samples);
+    let lost = records.lost();
+    let mut warnings = events.warnings();
+    warnings.extend(records.warnings());
+    let mut processes = records.processes;
+    Ok(Recording {
+        format: Format::PerfData,
+        source,
+        source_bytes: Bytes(bytes.len() as u64),
+        origin,
+        sample_types: events.sample_types,
+        modules: processes.take_modules(),
+        processes: processes.processes,
+        threads: processes.threads,
+        locations,
+        named: FrameTable::new(),
+        stacks,
+        samples,
+        lost,
+        warnings,
+    })
+}
+
+fn duration(samples: &[Sample]) -> Option<Nanoseconds> {
+    let times = || samples.iter().filter_map(|sample| sample.time);
+    Some(Nanoseconds(times().max()?.0 - times().min()?.0))
+}
+
+/// Batches with the worker that located them, in order, and each worker's locations.
+type LocatedBatches = (Vec<(usize, Located)>, Vec<Vec<Location>>);
+
+/// Reads records on this thread while others locate samples; one of them digests the file first.
+fn locate(
+    reader: &mut Reader<'_>,
+    events: &Events,
+    bytes: &[u8],
+    options: &SymbolOptions,
+) -> Result<(Records, SourceDigest, LocatedBatches), FormatError> {
+    let workers = rayon::current_num_threads();
+    let (full, to_locate) = sync_channel::<Batch>(workers);
+    let to_locate = Mutex::new(to_locate);
+    let (recycle, recycled) = channel::<Batch>();
+    std::thread::scope(|scope| {
+        let digest = scope.spawn(|| SourceDigest::of(bytes));
+        let threads: Vec<_> = (0..workers)
+            .map(|_| {
+                let (to_locate, recycle) = (&to_locate, recycle.clone());
+                scope.spawn(move || work(to_locate, recycle, options))
+            })
+            .collect();
+        drop(recycle);
+        let records = feed(reader, events, full, &recycled);
+        let joined = threads.into_iter().map(join).collect::<Vec<_>>();
+        let source = join(digest);
+
+        let mut batches = Vec::new();
+        let mut locations = Vec::new();
+        for (worker, (located, places)) in joined.into_iter().enumerate() {
+            batches.extend(located.into_iter().map(|batch| (worker, batch)));
+            locations.push(places);
+        }
+        batches.sort_unstable_by_key(|(_, batch)| batch.number);
+        Ok((records?, source, (batches, locations)))
+    })
+}
+
+fn feed(
+    reader: &mut Reader<'_>,
+    events: &Events,
+    full: SyncSender<Batch>,
+    recycled: &Receiver<Batch>,
+) -> Result<Records, FormatError> {
+    let mut records = Records::default();
+    let mut batches = 0;
+    let mut batch = Batch::default();
+    batch.start(batches, records.processes.kernel());
+    let mut send = |batch: &mut Batch, records: &Records| {
+        if !batch.is_empty() {
+            batches += 1;
+            let empty = recycled.try_recv().unwrap_or_default();
+            // Workers take batches until this end hangs up, so there is always one to receive.
+            let _ = full.send(std::mem::replace(batch, empty));
+        }
+        batch.start(batches, records.processes.kernel());
+    };
+    while reader.next(events, &mut records, &mut batch)? {
+        if batch.is_full() || !batch.sees(records.processes.kernel()) {
+            send(&mut batch, &records);
+        }
+    }
+    send(&mut batch, &records);
+    Ok(records)
+}
+
+fn work(
+    to_locate: &Mutex<Receiver<Batch>>,
+    recycle: Sender<Batch>,
+    options: &SymbolOptions,
+) -> (Vec<Located>, Vec<Location>) {
+    let mut worker = Worker::new(Unwinder::new(options));
+    let mut located = Vec::new();
+    loop {
+        let batch = match to_locate.lock() {
+            Ok(receiver) => receiver.recv(),
+            Err(_) => break,
+        };
+        let Ok(batch) = batch else { break };
+        located.push(worker.locate(&batch));
+        // The reader may have hung up already; then the batch's memory is just freed.
+        let _ = recycle.send(batch);
+    }
+    (located, worker.into_locations())
+}
+
+/// The result of a thread; where it panicked, this thread goes on with that panic.
+fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// One sorted list of all workers' locations, and for each worker the places of its own in it.
+fn merge(workers: Vec<Vec<Location>>) -> (Vec<Location>, Vec<Vec<LocationIx>>) {
+    let mut all: Vec<Location> = workers.concat();
+    all.sort_unstable();
+    all.dedup();
+    let place = |location: &Location| {
+        let after = all.partition_point(|other| other < location);
+        LocationIx(after as u32)
+    };
+    let renumber = workers
+        .iter()
+        .map(|own| own.iter().map(place).collect())
+        .collect();
+    (all, renumber)
+}

@@ -1,0 +1,217 @@
+//! The shape of a perf.data file, checked before a byte of it is believed.
+//!
+//! linux-perf-data trusts the sizes and counts in the headers when it reserves memory and divides;
+//! a file that was cut short or damaged must not get that far. Layouts:
+//! `tools/perf/Documentation/perf.data-file-format.txt` of the kernel's sources.
+
+use crate::formats::FormatError;
+use std::path::Path;
+
+/// How the records of a perf.data file are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// A header with sections: `perf record -o FILE`.
+    File,
+    /// A stream of records: `perf record -o -`.
+    Pipe,
+}
+
+const HEADER_SIZE: u64 = 104;
+const PIPE_HEADER_SIZE: u64 = 16;
+const RECORD_HEADER_SIZE: u64 = 8;
+const SECTION_SIZE: u64 = 16;
+const FEATURE_BITS: u64 = 256;
+/// `PERF_ATTR_SIZE_VER0`: the smallest `perf_event_attr`.
+const MIN_ATTR_SIZE: u64 = 64;
+
+const FEATURE_EVENT_DESC: u64 = 12;
+const RECORD_HEADER_TRACING_DATA: u32 = 66;
+const RECORD_AUXTRACE: u32 = 71;
+const RECORD_HEADER_FEATURE: u32 = 80;
+
+/// Checks that every part that the headers announce lies inside the file.
+pub(super) fn check(path: &Path, bytes: &[u8]) -> Result<Mode, FormatError> {
+    let file = Checked { path, bytes };
+    if bytes.starts_with(b"2ELIFREP") {
+        return Err(file.unsupported(
+            "recorded on a big-endian machine; sto reads recordings of x86_64. Run `perf script` \
+             on the recording machine and ingest its text",
+        ));
+    }
+    match file.u64(8, "the header")? {
+        PIPE_HEADER_SIZE => file.check_pipe().map(|()| Mode::Pipe),
+        _ => file.check_file().map(|()| Mode::File),
+    }
+}
+
+struct Checked<'a> {
+    path: &'a Path,
+    bytes: &'a [u8],
+}
+
+impl Checked<'_> {
+    fn check_file(&self) -> Result<(), FormatError> {
+        self.section_inside("the header", 0, HEADER_SIZE)?;
+        let attr_size = self.u64(16, "the header")?;
+        if !(MIN_ATTR_SIZE..=65_536).contains(&attr_size) {
+            let problem = format!(
+                "events are described in {attr_size} bytes each, expected at least \
+                 {MIN_ATTR_SIZE}; the file is damaged"
+            );
+            return Err(self.malformed("the header", problem));
+        }
+        let section = |at| Ok((self.u64(at, "the header")?, self.u64(at + 8, "the header")?));
+        let (attrs, attrs_size) = section(24)?;
+        let (data, data_size) = section(40)?;
+        let (types, types_size) = section(56)?;
+        self.section_inside("the list of events", attrs, attrs_size)?;
+        self.section_inside("the list of event types", types, types_size)?;
+        if data_size == 0 {
+            let problem = "the data section is empty: perf writes its size when it ends, so perf \
+                           was killed before; record again and stop perf with Ctrl-C";
+            return Err(self.malformed("the header", problem.into()));
+        }
+        let data_end = self.section_inside("the data section", data, data_size)?;
+
+        // One section a feature bit, in the order of the bits, right behind the data.
+        let mut at = data_end;
+        for bit in 0..FEATURE_BITS {
+            let word = self.u64(72 + bit / 64 * 8, "the header")?;
+            if word >> (bit % 64) & 1 == 0 {
+                continue;
+            }
+            let place = format!("the index entry of feature section {bit}");
+            self.section_inside(&place, at, SECTION_SIZE)?;
+            let (start, size) = (self.u64(at, &place)?, self.u64(at + 8, &place)?);
+            let place = format!("feature section {bit}");
+            let end = self.section_inside(&place, start, size)?;
+            if bit == FEATURE_EVENT_DESC {
+                self.check_event_desc(start, end)?;
+            }
+            at += SECTION_SIZE;
+        }
+        self.check_event_ids(attrs, attrs_size, attr_size)
+    }
+
+    /// Each `perf_event_attr` is followed by the place of its list of ids.
+    fn check_event_ids(&self, attrs: u64, size: u64, attr_size: u64) -> Result<(), FormatError> {
+        let mut at = attrs;
+        while at + attr_size <= attrs + size && attr_size > SECTION_SIZE {
+            let entry = at + attr_size - SECTION_SIZE;
+            let place = "an event's list of ids";
+            self.section_inside(place, self.u64(entry, place)?, self.u64(entry + 8, place)?)?;
+            at += attr_size;
+        }
+        Ok(())
+    }
+
+    /// Walks a stream from record to record, as it has no other structure.
+    fn check_pipe(&self) -> Result<(), FormatError> {
+        let mut at = PIPE_HEADER_SIZE;
+        while at < self.len() {
+            let place = format!("the record at byte {at}");
+            self.section_inside(&place, at, RECORD_HEADER_SIZE)?;
+            let kind = self.u32(at, &place)?;
+            let mut size = u64::from(self.u32(at + 4, &place)? >> 16);
+            if size < RECORD_HEADER_SIZE {
+                let problem = format!(
+                    "its size is {size} bytes, less than its own header; the file is damaged"
+                );
+                return Err(self.malformed(&place, problem));
+            }
+            self.section_inside(&place, at, size)?;
+            match kind {
+                RECORD_HEADER_FEATURE if self.u64(at + 8, &place)? == FEATURE_EVENT_DESC => {
+                    self.check_event_desc(at + 16, at + size)?;
+                }
+                // These two are followed by bytes that their header does not count.
+                RECORD_AUXTRACE => size = size.saturating_add(self.u64(at + 8, &place)?),
+                RECORD_HEADER_TRACING_DATA => {
+                    size = size
+                        .saturating_add(u64::from(self.u32(at + 8, &place)?).next_multiple_of(8));
+                }
+                _ => {}
+            }
+            at = self.section_inside(&place, at, size)?;
+        }
+        Ok(())
+    }
+
+    /// `HEADER_EVENT_DESC`: counts that memory is reserved for must fit the section.
+    fn check_event_desc(&self, start: u64, end: u64) -> Result<(), FormatError> {
+        let place = "the event descriptions";
+        let short = |wanted: u64| FormatError::Malformed {
+            path: self.path.into(),
+            place: place.into(),
+            problem: format!(
+                "they need {wanted} bytes, the section has {}; the file is damaged",
+                end.saturating_sub(start)
+            ),
+        };
+        let count = u64::from(self.u32(start, place)?);
+        let attr_size = u64::from(self.u32(start + 4, place)?);
+        let mut at = start + 8;
+        for _ in 0..count {
+            let ids_at = at
+                .checked_add(attr_size)
+                .filter(|&at| at + 8 <= end)
+                .ok_or_else(|| short(count * attr_size))?;
+            let ids = u64::from(self.u32(ids_at, place)?);
+            let name = u64::from(self.u32(ids_at + 4, place)?);
+            at = ids_at + 8 + name + ids * 8;
+            if at > end || attr_size < MIN_ATTR_SIZE {
+                return Err(short(at - start));
+            }
+        }
+        Ok(())
+    }
+
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// The end of a section, if it lies inside the file.
+    fn section_inside(&self, place: &str, start: u64, size: u64) -> Result<u64, FormatError> {
+        let end = start.saturating_add(size);
+        if end <= self.len() {
+            return Ok(end);
+        }
+        Err(FormatError::Truncated {
+            path: self.path.into(),
+            place: place.into(),
+            expected: end,
+            found: self.len(),
+        })
+    }
+
+    fn u64(&self, at: u64, place: &str) -> Result<u64, FormatError> {
+        self.array(at, place).map(u64::from_le_bytes)
+    }
+
+    fn u32(&self, at: u64, place: &str) -> Result<u32, FormatError> {
+        self.array(at, place).map(u32::from_le_bytes)
+    }
+
+    fn array<const N: usize>(&self, at: u64, place: &str) -> Result<[u8; N], FormatError> {
+        self.section_inside(place, at, N as u64)?;
+        let at = at as usize;
+        let mut array = [0; N];
+        array.copy_from_slice(&self.bytes[at..at + N]);
+        Ok(array)
+    }
+
+    fn malformed(&self, place: &str, problem: String) -> FormatError {
+        FormatError::Malformed {
+            path: self.path.into(),
+            place: place.into(),
+            problem,
+        }
+    }
+
+    fn unsupported(&self, problem: &str) -> FormatError {
+        FormatError::Unsupported {
+            path: self.path.into(),
+            problem: problem.into(),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Which program a sample ran in, and what was mapped there at that time.
+
+use super::address_space::{AddressSpace, Mapping};
+use crate::formats::{Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx};
+use crate::model::GnuBuildId;
+use hashbrown::HashMap;
+use std::sync::Arc;
+
+/// A mapping as a record tells it.
+pub(super) struct Mapped<'a> {
+    pub(super) pid: u32,
+    pub(super) start: u64,
+    pub(super) length: u64,
+    pub(super) file_offset: u64,
+    pub(super) path: &'a str,
+    pub(super) executable: bool,
+    pub(super) inode: Option<u64>,
+    pub(super) build_id: Option<GnuBuildId>,
+}
+
+/// The processes, threads and mappings of a recording, as its records change them over time.
+#[derive(Default)]
+pub(super) struct Processes {
+    pub(super) processes: Vec<Process>,
+    pub(super) threads: Vec<Thread>,
+    pub(super) modules: Vec<Arc<Module>>,
+    module_index: HashMap<Module, ModuleIx>,
+    build_ids: HashMap<String, GnuBuildId>,
+    kernel: Arc<AddressSpace>,
+    live: HashMap<u32, Live>,
+    thread_of: HashMap<u32, ThreadIx>,
+    comm_of: HashMap<u32, String>,
+}
+
+/// A process while it runs one program; an `exec` begins another.
+#[derive(Clone, Default)]
+struct Live {
+    /// Its entry, once a sample was taken in it.
+    process: Option<ProcessIx>,
+    main_module: Option<ModuleIx>,
+    space: Arc<AddressSpace>,
+}
+
+impl Processes {
+    /// The build id of a file that the recording lists apart from its mappings.
+    pub(super) fn add_build_id(&mut self, path: &str, build_id: GnuBuildId) {
+        self.build_ids.insert(path.to_owned(), build_id);
+    }
+
+    /// `PERF_RECORD_COMM`: a thread has a new name; with `exec`, a new program.
+    pub(super) fn comm(&mut self, pid: u32, tid: u32, name: &str, exec: bool) {
+        if exec {
+            self.live.insert(pid, Live::default());
+        }
+        self.comm_of.insert(tid, name.to_owned());
+        if let Some(&thread) = self.thread_of.get(&tid) {
+            name.clone_into(&mut self.threads[thread.0 as usize].name);
+        }
+    }
+
+    /// `PERF_RECORD_FORK`: a new thread, or a new process that starts as a copy of its parent.
+    pub(super) fn fork(&mut self, pid: u32, tid: u32, parent_pid: u32, parent_tid: u32) {
+        if pid != parent_pid {
+            let parent = self.live.get(&parent_pid).cloned().unwrap_or_default();
+            self.live.insert(
+                pid,
+                Live {
+                    process: None,
+                    ..parent
+                },
+            );
+        }
+        self.thread_of.remove(&tid);
+        if let Some(name) = self.comm_of.get(&parent_tid).cloned() {
+            self.comm_of.insert(tid, name);
+        }
+    }
+
+    /// `PERF_RECORD_MMAP2`, or an old kernel's `PERF_RECORD_MMAP`, in user space.
+    pub(super) fn map_user(&mut self, mapped: Mapped<'_>) {
+        let end = mapped.start.saturating_add(mapped.length);
+        if !mapped.executable {
+            let live = self.live.entry(mapped.pid).or_default();
+            if live.space.overlaps(mapped.start, end) {
+                Arc::make_mut(&mut live.space).unmap(mapped.start, end);
+            }
+            return;
+        }
+        let (path, kind) = user_module(mapped.path);
+        let build_id = mapped
+            .build_id
+            .or_else(|| self.build_ids.get(path).cloned());
+        let inode = mapped.inode.filter(|_| kind == ModuleKind::File);
+        let module = self.module(Module {
+            path: path.into(),
+            kind,
+            build_id,
+            inode,
+            kernel_text: None,
+        });
+        let mapping = Mapping {
+            start: mapped.start,
+            end,
+            file_offset: if kind == ModuleKind::File {
+                mapped.file_offset
+            } else {
+                mapped.start
+            },
+            module,
+            file: Arc::clone(&self.modules[module.0 as usize]),
+        };
+        let live = self.live.entry(mapped.pid).or_default();
+        Arc::make_mut(&mut live.space).map(mapping);
+        // The kernel maps a program before its loader and libraries.
+        if live.main_module.is_none() && kind == ModuleKind::File && path != VDSO {
+            live.main_module = Some(module);
+            if let Some(process) = live.process {
+                let process = &mut self.processes[process.0 as usize];
+                process.main_module = Some(module);
+                self.modules[module.0 as usize]
+                    .name()
+                    .clone_into(&mut process.program);
+            }
+        }
+    }
+
+    /// `PERF_RECORD_MMAP` of the kernel or one of its modules.
+    pub(super) fn map_kernel(&mut self, mapped: Mapped<'_>) {
+        let main = mapped.path.starts_with("[kernel.kallsyms]") || mapped.path.contains("vmlinux");
+        let path = if main { KERNEL } else { mapped.path };
+        let kind = if main {
+            ModuleKind::Kernel
+        } else {
+            ModuleKind::KernelModule
+        };
+        let build_id = mapped
+            .build_id
+            .or_else(|| self.build_ids.get(path).cloned());
+        let kernel_text = main.then_some(mapped.file_offset);
+        let module = self.module(Module {
+            path: path.into(),
+            kind,
+            build_id,
+            inode: None,
+            kernel_text,
+        });
+        let mapping = Mapping {
+            start: mapped.start,
+            end: mapped.start.saturating_add(mapped.length),
+            file_offset: mapped.start,
+            module,
+            file: Arc::clone(&self.modules[module.0 as usize]),
+        };
+        Arc::make_mut(&mut self.kernel).map(mapping);
+    }
+
+    /// What the kernel has mapped.
+    pub(super) fn kernel(&self) -> &Arc<AddressSpace> {
+        &self.kernel
+    }
+
+    /// What a process has mapped.
+    pub(super) fn space(&mut self, pid: u32) -> Arc<AddressSpace> {
+        Arc::clone(&self.live.entry(pid).or_default().space)
+    }
+
+    /// The thread that a sample was taken in; makes entries at the first one.
+    pub(super) fn thread(&mut self, pid: u32, tid: u32) -> ThreadIx {
+        let process = self.process(pid);
+        if let Some(&thread) = self.thread_of.get(&tid)
+            && self.threads[thread.0 as usize].process == process
+        {
+            return thread;
+        }
+        let thread = ThreadIx(self.threads.len() as u32);
+        let name = self.comm_of.get(&tid).or_else(|| self.comm_of.get(&pid));
+        let name = name.cloned().unwrap_or_default();
+        self.threads.push(Thread { tid, name, process });
+        self.thread_of.insert(tid, thread);
+        thread
+    }
+
+    fn process(&mut self, pid: u32) -> ProcessIx {
+        let live = self.live.entry(pid).or_default();
+        if let Some(process) = live.process {
+            return process;
+        }
+        let process = ProcessIx(self.processes.len() as u32);
+        live.process = Some(process);
+        let program = match live.main_module {
+            Some(module) => self.modules[module.0 as usize].name().to_owned(),
+            None if pid == 0 => IDLE.to_owned(),
+            None => self.comm_of.get(&pid).cloned().unwrap_or_default(),
+        };
+        self.processes.push(Process {
+            pid,
+            program,
+            main_module: live.main_module,
+        });
+        process
+    }
+
+    fn module(&mut self, module: Module) -> ModuleIx {
+        *self
+            .module_index
+            .entry(module)
+            .or_insert_with_key(|module| {
+                self.modules.push(Arc::new(module.clone()));
+                ModuleIx(self.modules.len() as u32 - 1)
+            })
+    }
+
+    /// The modules, with the build ids that the recording lists after their mappings (pipe mode).
+    pub(super) fn take_modules(&mut self) -> Vec<Module> {
+        let with_build_id = |module: &Arc<Module>| {
+            let mut module = Module::clone(module);
+            if module.build_id.is_none() {
+                module.build_id = self.build_ids.get(&module.path).cloned();
+            }
+            module
+        };
+        self.modules.iter().map(with_build_id).collect()
+    }
+}
+
+/// The kernel's path in every recording of ours, whichever image perf found.
+pub(super) const KERNEL: &str = "[kernel.kallsyms]";
+const VDSO: &str = "[vdso]";
+/// The program of process 0, as perf calls it.
+const IDLE: &str = "swapper";
+
+/// The path of a user mapping without what the kernel adds to it, and whether it is a file.
+fn user_module(path: &str) -> (&str, ModuleKind) {
+    let path = path.strip_suffix(" (deleted)").unwrap_or(path);
+    if path == VDSO {
+        return (path, ModuleKind::File);
+    }
+    if path.starts_with("/memfd:") {
+        // The name is the program's own choice, often random.
+        return ("[memfd]", ModuleKind::Anonymous);
+    }
+    let special = [
+        "//anon",
+        "/dev/zero",
+        "/anon_hugepage",
+        "/SYSV",
+        "[",
+        "anon_inode:",
+    ];
+    if path.is_empty() || special.iter().any(|start| path.starts_with(start)) {
+        return (path, ModuleKind::Anonymous);
+    }
+    (path, ModuleKind::File)
+}

@@ -1,0 +1,193 @@
+//! One `PERF_RECORD_SAMPLE`, decoded in place.
+//!
+//! The layout is that of `perf_event_open(2)` and `include/uapi/linux/perf_event.h`
+//! (`PERF_RECORD_SAMPLE`): which fields there are, and in which order, follows from the event's
+//! `sample_type` and `read_format`. Only what a profile needs is kept.
+
+use linux_perf_data::linux_perf_event_reader::{
+    BranchSampleFormat, PerfEventAttr, ReadFormat, SampleFormat, SamplingPolicy,
+};
+
+/// `PERF_FORMAT_LOST`, newer than the crate's constants.
+const FORMAT_LOST: u64 = 1 << 4;
+
+/// Numbers of the x86 registers in `sample_regs_user`: `arch/x86/include/uapi/asm/perf_regs.h`.
+const REG_BP: u32 = 6;
+const REG_SP: u32 = 7;
+const REG_IP: u32 = 8;
+
+/// What a sample's bytes mean, from its event's attributes.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    fields: SampleFormat,
+    read: u64,
+    branch: BranchSampleFormat,
+    user_regs: u64,
+    fixed_period: u64,
+}
+
+/// The fields of a sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RawSample<'a> {
+    pub(super) ip: Option<u64>,
+    pub(super) pid: u32,
+    pub(super) tid: u32,
+    pub(super) time: Option<u64>,
+    pub(super) period: u64,
+    /// Addresses, innermost first, with `PERF_CONTEXT_*` marks between them; 8 bytes each.
+    pub(super) chain: &'a [u8],
+    /// Instruction, stack and frame pointer of user space.
+    pub(super) user_regs: Option<UserRegs>,
+    /// Memory above the user's stack pointer.
+    pub(super) user_stack: &'a [u8],
+}
+
+/// The registers that unwinding starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UserRegs {
+    pub(crate) ip: u64,
+    pub(crate) sp: u64,
+    pub(crate) bp: u64,
+}
+
+impl Layout {
+    pub(super) fn of(attr: &PerfEventAttr) -> Layout {
+        Layout {
+            fields: attr.sample_format,
+            read: attr.read_format.bits(),
+            branch: attr.branch_sample_format,
+            user_regs: attr.sample_regs_user,
+            fixed_period: match attr.sampling_policy {
+                SamplingPolicy::Period(period) => period.get(),
+                _ => 1,
+            },
+        }
+    }
+
+    /// Whether samples carry a call chain or a copy of the stack.
+    pub(super) fn has_stacks(&self) -> bool {
+        self.fields
+            .intersects(SampleFormat::CALLCHAIN | SampleFormat::STACK_USER)
+    }
+
+    /// Decodes a sample's body; `None` if it ends too soon.
+    pub(super) fn decode<'a>(&self, body: &'a [u8]) -> Option<RawSample<'a>> {
+        let has = |field| self.fields.contains(field);
+        let mut body = Reader(body);
+        let mut sample = RawSample {
+            period: self.fixed_period,
+            ..RawSample::default()
+        };
+        body.skip_if(has(SampleFormat::IDENTIFIER), 8)?;
+        if has(SampleFormat::IP) {
+            sample.ip = Some(body.u64()?);
+        }
+        if has(SampleFormat::TID) {
+            sample.pid = body.u32()?;
+            sample.tid = body.u32()?;
+        }
+        if has(SampleFormat::TIME) {
+            sample.time = Some(body.u64()?);
+        }
+        for field in [
+            SampleFormat::ADDR,
+            SampleFormat::ID,
+            SampleFormat::STREAM_ID,
+            SampleFormat::CPU,
+        ] {
+            body.skip_if(has(field), 8)?;
+        }
+        if has(SampleFormat::PERIOD) {
+            sample.period = body.u64()?;
+        }
+        if has(SampleFormat::READ) {
+            self.skip_read(&mut body)?;
+        }
+        if has(SampleFormat::CALLCHAIN) {
+            let entries = body.u64()?;
+            sample.chain = body.take(entries.checked_mul(8)?)?;
+        }
+        if has(SampleFormat::RAW) {
+            let size = body.u32()?;
+            body.take(u64::from(size))?;
+        }
+        if has(SampleFormat::BRANCH_STACK) {
+            let entries = body.u64()?;
+            body.skip_if(self.branch.contains(BranchSampleFormat::HW_INDEX), 8)?;
+            body.take(entries.checked_mul(24)?)?;
+        }
+        if has(SampleFormat::REGS_USER) && body.u64()? != 0 {
+            let regs = body.take(u64::from(self.user_regs.count_ones()) * 8)?;
+            sample.user_regs = self.user_regs(regs);
+        }
+        if has(SampleFormat::STACK_USER) {
+            let size = body.u64()?;
+            let stack = body.take(size)?;
+            if size != 0 {
+                let filled = usize::try_from(body.u64()?).ok()?;
+                sample.user_stack = &stack[..filled.min(stack.len())];
+            }
+        }
+        Some(sample)
+    }
+
+    fn skip_read(&self, body: &mut Reader<'_>) -> Option<()> {
+        let has = |field: u64| u64::from(self.read & field != 0);
+        let times =
+            has(ReadFormat::TOTAL_TIME_ENABLED.bits()) + has(ReadFormat::TOTAL_TIME_RUNNING.bits());
+        let value = 1 + has(ReadFormat::ID.bits()) + has(FORMAT_LOST);
+        let words = if self.read & ReadFormat::GROUP.bits() != 0 {
+            let entries = body.u64()?;
+            entries.checked_mul(value)?.checked_add(times)?
+        } else {
+            value + times
+        };
+        body.take(words.checked_mul(8)?).map(|_| ())
+    }
+
+    fn user_regs(&self, regs: &[u8]) -> Option<UserRegs> {
+        let register = |number: u32| {
+            let below = self.user_regs & ((1 << number) - 1);
+            let recorded = self.user_regs >> number & 1 == 1;
+            let word = regs.chunks_exact(8).nth(below.count_ones() as usize)?;
+            recorded.then(|| word_of(word))
+        };
+        Some(UserRegs {
+            ip: register(REG_IP)?,
+            sp: register(REG_SP)?,
+            bp: register(REG_BP)?,
+        })
+    }
+}
+
+/// The little-endian word in 8 bytes.
+pub(super) fn word_of(bytes: &[u8]) -> u64 {
+    bytes.try_into().map_or(0, u64::from_le_bytes)
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, size: u64) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(usize::try_from(size).ok()?)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn skip_if(&mut self, present: bool, size: u64) -> Option<()> {
+        if present {
+            self.take(size).map(|_| ())
+        } else {
+            Some(())
+        }
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take(8).map(word_of)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        let bytes = self.take(4)?.try_into().ok()?;
+        Some(u32::from_le_bytes(bytes))
+    }
+}

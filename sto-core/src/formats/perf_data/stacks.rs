@@ -1,0 +1,237 @@
+//! From samples to stacks of locations, on every core.
+//!
+//! One thread reads records and hands batches of samples over; others find the mapping of each
+//! address and unwind saved stacks. What a batch becomes depends on the batch alone, so the result
+//! is the same on one core or many.
+
+use super::address_space::AddressSpace;
+use super::sample::{RawSample, UserRegs, word_of};
+use crate::formats::{Location, SampleTypeIx, ThreadIx};
+use crate::symbolize::Unwinder;
+use hashbrown::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// `PERF_CONTEXT_*` of `include/uapi/linux/perf_event.h`: marks between the parts of a call chain.
+const CONTEXT_MAX: u64 = -4095_i64 as u64;
+const CONTEXT_USER: u64 = -512_i64 as u64;
+const CONTEXT_KERNEL: u64 = -128_i64 as u64;
+
+/// The kernel's and perf's default limit of a call chain (`kernel.perf_event_max_stack`).
+const MAX_CHAIN: usize = 127;
+
+const BATCH_SAMPLES: usize = 4096;
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Samples on their way to a worker, with the bytes they need copied out of the reader's buffer.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub(super) number: usize,
+    kernel: Arc<AddressSpace>,
+    samples: Vec<Pending>,
+    bytes: Vec<u8>,
+}
+
+/// What stays of a sample on the whole way.
+#[derive(Clone, Copy)]
+pub(super) struct Taken {
+    pub(super) thread: ThreadIx,
+    pub(super) sample_type: SampleTypeIx,
+    pub(super) time: Option<u64>,
+    pub(super) period: u64,
+}
+
+struct Pending {
+    taken: Taken,
+    space: Arc<AddressSpace>,
+    ip: Option<u64>,
+    user_regs: Option<UserRegs>,
+    chain: Range<usize>,
+    stack: Range<usize>,
+}
+
+impl Batch {
+    pub(super) fn is_empty(&self) -> bool {
+        self.samples.is_empty()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.samples.len() >= BATCH_SAMPLES || self.bytes.len() >= BATCH_BYTES
+    }
+
+    /// Makes the batch ready for samples that see this kernel.
+    pub(super) fn start(&mut self, number: usize, kernel: &Arc<AddressSpace>) {
+        self.number = number;
+        self.kernel = Arc::clone(kernel);
+        self.samples.clear();
+        self.bytes.clear();
+    }
+
+    /// Whether the kernel's mappings are still those that the batch's samples see.
+    pub(super) fn sees(&self, kernel: &Arc<AddressSpace>) -> bool {
+        Arc::ptr_eq(&self.kernel, kernel)
+    }
+
+    pub(super) fn push(&mut self, taken: Taken, sample: &RawSample<'_>, space: Arc<AddressSpace>) {
+        let mut copy = |bytes: &[u8]| {
+            let start = self.bytes.len();
+            self.bytes.extend_from_slice(bytes);
+            start..self.bytes.len()
+        };
+        let (chain, stack) = (copy(sample.chain), copy(sample.user_stack));
+        let (ip, user_regs) = (sample.ip, sample.user_regs);
+        self.samples.push(Pending {
+            taken,
+            space,
+            ip,
+            user_regs,
+            chain,
+            stack,
+        });
+    }
+}
+
+/// A batch's samples with their stacks; locations are numbered by the worker that found them.
+pub(super) struct Located {
+    pub(super) number: usize,
+    pub(super) samples: Vec<LocatedSample>,
+    /// All stacks, one behind the other, each root first.
+    pub(super) stacks: Vec<u32>,
+}
+
+pub(super) struct LocatedSample {
+    pub(super) taken: Taken,
+    /// Where its stack ends in [`Located::stacks`]; it begins where the one before ends.
+    pub(super) stack_end: u32,
+    pub(super) truncated: bool,
+}
+
+/// Finds the locations of samples, and numbers them.
+pub(super) struct Worker<'a> {
+    unwinder: Unwinder<'a>,
+    index: HashMap<Location, u32>,
+    locations: Vec<Location>,
+    /// The stack at hand, innermost first.
+    stack: Vec<u32>,
+    unwound: Vec<u64>,
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(unwinder: Unwinder<'a>) -> Self {
+        let (index, locations) = (HashMap::new(), Vec::new());
+        Worker {
+            unwinder,
+            index,
+            locations,
+            stack: Vec::new(),
+            unwound: Vec::new(),
+        }
+    }
+
+    /// The locations behind this worker's numbers.
+    pub(super) fn into_locations(self) -> Vec<Location> {
+        self.locations
+    }
+
+    pub(super) fn locate(&mut self, batch: &Batch) -> Located {
+        let mut located = Located {
+            number: batch.number,
+            samples: Vec::with_capacity(batch.samples.len()),
+            stacks: Vec::new(),
+        };
+        for sample in &batch.samples {
+            self.stack.clear();
+            let truncated = self.walk(batch, sample);
+            located.stacks.extend(self.stack.iter().rev());
+            let stack_end = located.stacks.len() as u32;
+            located.samples.push(LocatedSample {
+                taken: sample.taken,
+                stack_end,
+                truncated,
+            });
+        }
+        located
+    }
+
+    /// Fills `self.stack`, innermost first; says whether the stack was cut before its root.
+    fn walk(&mut self, batch: &Batch, sample: &Pending) -> bool {
+        let chain = &batch.bytes[sample.chain.clone()];
+        let saved = &batch.bytes[sample.stack.clone()];
+        let saved = sample
+            .user_regs
+            .filter(|_| !saved.is_empty())
+            .map(|regs| (regs, saved));
+        let mut truncated = chain.len() / 8 >= MAX_CHAIN;
+
+        let mut context = CONTEXT_USER;
+        let mut innermost = true;
+        for word in chain.chunks_exact(8).map(word_of) {
+            if word >= CONTEXT_MAX {
+                (context, innermost) = (word, true);
+                continue;
+            }
+            // A return address may stand behind its function's last instruction.
+            let address = if innermost {
+                word
+            } else {
+                word.saturating_sub(1)
+            };
+            innermost = false;
+            match context {
+                CONTEXT_KERNEL => self.push(&batch.kernel, address),
+                CONTEXT_USER if saved.is_some() => {}
+                CONTEXT_USER => self.push(&sample.space, address),
+                _ => self.push(&AddressSpace::default(), address),
+            }
+        }
+        if let Some((regs, stack)) = saved {
+            let mut unwound = std::mem::take(&mut self.unwound);
+            unwound.clear();
+            truncated |= !self
+                .unwinder
+                .unwind(&sample.space, regs, stack, &mut unwound);
+            for (depth, &address) in unwound.iter().enumerate() {
+                self.push(&sample.space, address.saturating_sub(u64::from(depth > 0)));
+            }
+            self.unwound = unwound;
+        }
+        if self.stack.is_empty()
+            && let Some(ip) = sample.ip
+        {
+            let in_kernel = ip >> 63 == 1;
+            self.push(
+                if in_kernel {
+                    &batch.kernel
+                } else {
+                    &sample.space
+                },
+                ip,
+            );
+        }
+        // A chain that leaves mapped code followed something that was no frame pointer.
+        let root = self
+            .stack
+            .last()
+            .map(|&number| self.locations[number as usize]);
+        truncated || root == Some(Location::Unmapped)
+    }
+
+    fn is_unmapped(&self, number: u32) -> bool {
+        self.locations[number as usize] == Location::Unmapped
+    }
+
+    fn push(&mut self, space: &AddressSpace, address: u64) {
+        let location = match space.find(address) {
+            Some(mapping) => Location::Address {
+                module: mapping.module,
+                address: mapping.file_offset_of(address),
+            },
+            None => Location::Unmapped,
+        };
+        let number = *self.index.entry(location).or_insert_with(|| {
+            self.locations.push(location);
+            self.locations.len() as u32 - 1
+        });
+        self.stack.push(number);
+    }
+}
