@@ -16,11 +16,11 @@ mod stacks;
 pub(crate) use address_space::AddressSpace;
 pub(crate) use sample::UserRegs;
 
-use super::{Format, FormatError, Location, LocationIx, Recording, Sample, Stacks};
+use super::{Format, FormatError, Location, LocationIx, Recording, Sample, SampleTypeIx, Stacks};
 use crate::id::SourceDigest;
 use crate::model::FrameTable;
 use crate::symbolize::{SymbolOptions, Unwinder};
-use crate::units::{Bytes, Cost, Nanoseconds};
+use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
 use events::Events;
 use records::{Reader, Records};
 use stacks::{Batch, Located, Worker};
@@ -53,6 +53,8 @@ pub(super) fn read(
     }
 
     let (records, source, (batches, locations)) = locate(&mut reader, &events, bytes, options)?;
+    let mut warnings = events.warnings();
+    warnings.extend(records.warnings());
     let (locations, renumber) = merge(locations);
     let mut stacks = Stacks::default();
     let mut samples = Vec::new();
@@ -84,17 +86,16 @@ pub(super) fn read(
     if samples.is_empty() {
         return Err(FormatError::NoSamples { path: path.into() });
     }
+    let sample_types = keep_sampled(events.sample_types, &mut samples);
     origin.duration = duration(&samples);
     let lost = records.lost();
-    let mut warnings = events.warnings();
-    warnings.extend(records.warnings());
     let mut processes = records.processes;
     Ok(Recording {
         format: Format::PerfData,
         source,
         source_bytes: Bytes(bytes.len() as u64),
         origin,
-        sample_types: events.sample_types,
+        sample_types,
         modules: processes.take_modules(),
         processes: processes.processes,
         threads: processes.threads,
@@ -105,6 +106,24 @@ pub(super) fn read(
         lost,
         warnings,
     })
+}
+
+/// The events that took samples; perf adds others that only carry records (`dummy:HG`).
+fn keep_sampled(all: Vec<SampleType>, samples: &mut [Sample]) -> Vec<SampleType> {
+    let mut sampled = vec![false; all.len()];
+    for sample in samples.iter() {
+        sampled[sample.sample_type.0 as usize] = true;
+    }
+    let mut kept = Vec::new();
+    let mut places = Vec::new();
+    for (sample_type, sampled) in all.into_iter().zip(sampled) {
+        places.push(SampleTypeIx(kept.len() as u32));
+        kept.extend(sampled.then_some(sample_type));
+    }
+    for sample in samples {
+        sample.sample_type = places[sample.sample_type.0 as usize];
+    }
+    kept
 }
 
 fn duration(samples: &[Sample]) -> Option<Nanoseconds> {

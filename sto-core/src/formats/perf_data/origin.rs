@@ -4,8 +4,8 @@ use crate::model::Origin;
 use linux_perf_data::{Feature, PerfFile};
 
 pub(super) fn read(file: &PerfFile) -> Origin {
-    let text = |value: Result<Option<&str>, _>| {
-        let value: Option<&str> = value.unwrap_or_else(|_: linux_perf_data::Error| None);
+    let text = |value: Result<Option<&str>, linux_perf_data::Error>| {
+        let value: Option<&str> = value.unwrap_or(None);
         value.filter(|text| !text.is_empty()).map(str::to_owned)
     };
     Origin {

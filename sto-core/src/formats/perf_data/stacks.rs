@@ -216,10 +216,6 @@ impl<'a> Worker<'a> {
         truncated || root == Some(Location::Unmapped)
     }
 
-    fn is_unmapped(&self, number: u32) -> bool {
-        self.locations[number as usize] == Location::Unmapped
-    }
-
     fn push(&mut self, space: &AddressSpace, address: u64) {
         let location = match space.find(address) {
             Some(mapping) => Location::Address {

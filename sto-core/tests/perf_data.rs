@@ -1,0 +1,301 @@
+//! What is read out of perf.data files. The expected numbers are those of `perf script`.
+
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use sto_core::formats::{FormatError, Location, ModuleKind, Recording, read};
+use sto_core::symbolize::SymbolOptions;
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../testdata")
+        .join(name)
+}
+
+/// Reads a recording whose programs stand in testdata/demo, wherever it was made.
+fn try_read(path: &Path) -> Result<Recording, FormatError> {
+    let options = SymbolOptions {
+        recording_dir: Some(testdata("demo")),
+        ..SymbolOptions::default()
+    };
+    read(path, &options)
+}
+
+fn read_testdata(name: &str) -> Recording {
+    try_read(&testdata(name)).unwrap()
+}
+
+/// Writes bytes to a file, reads it, and gives the error's text without the folder.
+fn error_of(name: &str, bytes: &[u8]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    let error = try_read(&path)
+        .expect_err("the file is no good")
+        .to_string();
+    error.replace(&format!("{}/", folder.path().display()), "")
+}
+
+/// An event's name, samples, and summed values.
+type Event<'a> = (&'a str, u64, u64);
+
+fn events(recording: &Recording) -> Vec<Event<'_>> {
+    let mut events: Vec<_> = recording
+        .sample_types
+        .iter()
+        .map(|kind| (kind.event.as_str(), 0, 0))
+        .collect();
+    for sample in &recording.samples {
+        let event = &mut events[sample.sample_type.0 as usize];
+        event.1 += sample.cost.samples;
+        event.2 += sample.cost.value;
+    }
+    events
+}
+
+fn samples_by_thread(recording: &Recording) -> BTreeMap<(&str, &str), usize> {
+    let mut threads = BTreeMap::new();
+    for sample in &recording.samples {
+        let thread = &recording.threads[sample.thread.0 as usize];
+        let program = &recording.processes[thread.process.0 as usize].program;
+        *threads
+            .entry((program.as_str(), thread.name.as_str()))
+            .or_default() += 1;
+    }
+    threads
+}
+
+#[test]
+fn every_sample_and_period_of_a_recording_is_kept() {
+    let expected: [(&str, &[Event<'_>]); 6] = [
+        ("demo/v1.perf.data", &[("cpu-clock", 2716, 2_724_172_444)]),
+        (
+            "perf-data/zstd.perf.data",
+            &[("cpu-clock", 419, 420_260_771)],
+        ),
+        (
+            "perf-data/pipe.perf.data",
+            &[("cpu-clock", 437, 438_314_933)],
+        ),
+        (
+            "perf-data/pipe-zstd.perf.data",
+            &[("cpu-clock", 500, 501_504_500)],
+        ),
+        (
+            "perf-data/threads.perf.data",
+            &[("cpu-clock", 296, 296_890_664)],
+        ),
+        (
+            "perf-data/two-events.perf.data",
+            &[("cpu-clock", 641, 642_928_769), ("page-faults", 8, 404)],
+        ),
+    ];
+    for (file, counts) in expected {
+        assert_eq!(events(&read_testdata(file)), counts, "{file}");
+    }
+}
+
+#[test]
+fn threads_and_programs_are_told_apart() {
+    let recording = read_testdata("perf-data/threads.perf.data");
+    let expected = BTreeMap::from([(("threads", "adder"), 115), (("threads", "divider"), 181)]);
+    assert_eq!(samples_by_thread(&recording), expected);
+    assert_eq!(recording.processes.len(), 1);
+}
+
+#[test]
+fn the_program_is_the_file_that_was_executed() {
+    let recording = read_testdata("demo/v1.perf.data");
+    let process = &recording.processes[0];
+    assert_eq!(process.program, "demo-v1");
+    let main = &recording.modules[process.main_module.unwrap().0 as usize];
+    assert_eq!((main.name(), main.kind), ("demo-v1", ModuleKind::File));
+    assert!(main.build_id.is_some());
+}
+
+#[test]
+fn samples_stand_in_order_of_time() {
+    for file in [
+        "demo/v1.perf.data",
+        "perf-data/zstd.perf.data",
+        "perf-data/pipe.perf.data",
+    ] {
+        let recording = read_testdata(file);
+        assert!(
+            recording.samples.iter().all(|sample| sample.time.is_some()),
+            "{file}"
+        );
+        assert!(
+            recording.samples.is_sorted_by_key(|sample| sample.time),
+            "{file}"
+        );
+    }
+}
+
+#[test]
+fn a_recording_tells_where_it_was_made() {
+    let origin = read_testdata("demo/v1.perf.data").origin;
+    assert_eq!(origin.arch.as_deref(), Some("x86_64"));
+    assert!(origin.kernel.is_some() && origin.host.is_some() && origin.cpu.is_some());
+    assert!(origin.command.unwrap().contains("record"));
+    assert!(origin.duration.unwrap().0 > 1_000_000_000);
+}
+
+#[test]
+fn saved_stacks_are_unwound_to_their_root() {
+    let recording = read_testdata("demo/v1.dwarf.perf.data");
+    let whole = recording
+        .samples
+        .iter()
+        .filter(|sample| !sample.truncated)
+        .count();
+    assert!(
+        whole * 100 >= recording.samples.len() * 99,
+        "{whole} of {}",
+        recording.samples.len()
+    );
+    let deep = recording
+        .stacks
+        .iter()
+        .filter(|stack| stack.len() >= 5)
+        .count();
+    assert_eq!(
+        deep,
+        recording.stacks.len(),
+        "_start, libc twice, main, and what main calls"
+    );
+}
+
+#[test]
+fn stacks_stand_root_first() {
+    let recording = read_testdata("perf-data/threads.perf.data");
+    let main_module = recording.processes[0].main_module.unwrap();
+    // libc starts a thread, the program's own function runs in it.
+    for stack in recording.stacks.iter() {
+        let modules: Vec<_> = stack
+            .iter()
+            .map(|location| match recording.locations[location.0 as usize] {
+                Location::Address { module, .. } => module,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(modules.last(), Some(&main_module));
+        assert_eq!(recording.modules[modules[0].0 as usize].name(), "libc.so.6");
+    }
+}
+
+#[test]
+fn one_core_or_many_read_the_same() {
+    let read_with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let recording = pool.install(|| read_testdata("demo/v1.dwarf.perf.data"));
+        let Recording {
+            locations,
+            stacks,
+            samples,
+            modules,
+            ..
+        } = recording;
+        (locations, format!("{stacks:?}"), samples, modules)
+    };
+    let one = read_with(1);
+    for threads in [2, 5] {
+        assert_eq!(read_with(threads), one, "{threads} threads");
+    }
+}
+
+#[test]
+fn a_recording_without_call_chains_says_how_to_record_them() {
+    let path = testdata("perf-data/no-call-chains.perf.data");
+    let error = try_read(&path).unwrap_err();
+    assert!(matches!(error, FormatError::NoCallChains { .. }));
+    assert!(error.to_string().contains("perf record -g"), "{error}");
+}
+
+#[test]
+fn a_recording_of_another_architecture_is_refused_by_name() {
+    let mut bytes = std::fs::read(testdata("perf-data/zstd.perf.data")).unwrap();
+    let at = bytes
+        .windows(7)
+        .position(|window| window == b"x86_64\0")
+        .unwrap();
+    bytes[at..at + 6].copy_from_slice(b"s390x\0");
+    assert_eq!(
+        error_of("perf.data", &bytes),
+        "perf.data: recorded on s390x; sto reads recordings of x86_64. Run `perf script` on the \
+         recording machine and ingest its text"
+    );
+    let mut swapped = bytes.clone();
+    swapped[..8].reverse();
+    assert!(error_of("perf.data", &swapped).contains("big-endian"));
+}
+
+#[test]
+fn a_recording_that_perf_did_not_finish_is_refused() {
+    let mut bytes = std::fs::read(testdata("perf-data/zstd.perf.data")).unwrap();
+    bytes[48..56].fill(0);
+    let error = error_of("perf.data", &bytes);
+    assert!(error.contains("perf was killed"), "{error}");
+}
+
+#[test]
+fn a_file_cut_short_is_an_error_wherever_the_cut_is() {
+    for file in ["zstd.perf.data", "threads.perf.data", "pipe.perf.data"] {
+        let bytes = std::fs::read(testdata("perf-data").join(file)).unwrap();
+        let is_stream = file.starts_with("pipe");
+        for cut in (9..bytes.len()).step_by(bytes.len() / 150) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(file);
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            match try_read(&path) {
+                Err(error) => assert!(error.to_string().contains(file), "{file} {cut}: {error}"),
+                // A stream that ends between two records cannot be told from a whole one.
+                Ok(_) => assert!(is_stream, "{file} was read although cut at {cut}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_truncated_file_is_told_where_it_ends_and_where_it_should() {
+    let bytes = std::fs::read(testdata("perf-data/threads.perf.data")).unwrap();
+    let data_end = u64::from_le_bytes(bytes[40..48].try_into().unwrap())
+        + u64::from_le_bytes(bytes[48..56].try_into().unwrap());
+    let expected = format!(
+        "perf.data: truncated: the data section ends at byte {data_end}, but the file ends at \
+         byte 5000; was the recording killed, or the copy cut short? Record or copy it again"
+    );
+    assert_eq!(error_of("perf.data", &bytes[..5000]), expected);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Damage anywhere is an error or a changed profile, never a panic and never endless memory.
+    #[test]
+    fn damaged_bytes_never_panic(
+        file in prop::sample::select(vec![
+            "perf-data/zstd.perf.data", "perf-data/threads.perf.data",
+            "perf-data/pipe-zstd.perf.data", "perf-data/pipe.perf.data",
+        ]),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..20),
+    ) {
+        let mut bytes = std::fs::read(testdata(file)).unwrap();
+        for (place, value, in_header) in damage {
+            let range = if in_header { 2048.min(bytes.len()) } else { bytes.len() };
+            let place = place.index(range - 8) + 8;
+            bytes[place] = value;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("perf.data");
+        std::fs::write(&path, &bytes).unwrap();
+        if let Err(error) = try_read(&path) {
+            prop_assert!(error.to_string().contains("perf.data"), "{}", error);
+        }
+    }
+}
