@@ -5,6 +5,7 @@
 //! `tools/perf/Documentation/perf.data-file-format.txt` of the kernel's sources.
 
 use crate::formats::FormatError;
+use std::fmt::Display;
 use std::path::Path;
 
 /// How the records of a perf.data file are laid out.
@@ -24,8 +25,7 @@ const FEATURE_BITS: u64 = 256;
 /// `PERF_ATTR_SIZE_VER0`: the smallest `perf_event_attr`.
 const MIN_ATTR_SIZE: u64 = 64;
 
-const FEATURE_EVENT_DESC: u64 = 12;
-const RECORD_HEADER_TRACING_DATA: u32 = 66;
+const FEATURE_EVENT_DESC: u32 = 12;
 const RECORD_AUXTRACE: u32 = 71;
 const RECORD_HEADER_FEATURE: u32 = 80;
 
@@ -39,7 +39,10 @@ pub(super) fn check(path: &Path, bytes: &[u8]) -> Result<Mode, FormatError> {
         ));
     }
     match file.u64(8, "the header")? {
-        PIPE_HEADER_SIZE => file.check_pipe().map(|()| Mode::Pipe),
+        PIPE_HEADER_SIZE => {
+            file.check_records(PIPE_HEADER_SIZE, file.len())?;
+            Ok(Mode::Pipe)
+        }
         _ => file.check_file().map(|()| Mode::File),
     }
 }
@@ -72,6 +75,7 @@ impl Checked<'_> {
             return Err(self.malformed("the header", problem.into()));
         }
         let data_end = self.section_inside("the data section", data, data_size)?;
+        self.check_records(data, data_end)?;
 
         // One section a feature bit, in the order of the bits, right behind the data.
         let mut at = data_end;
@@ -80,12 +84,12 @@ impl Checked<'_> {
             if word >> (bit % 64) & 1 == 0 {
                 continue;
             }
-            let place = format!("the index entry of feature section {bit}");
-            self.section_inside(&place, at, SECTION_SIZE)?;
-            let (start, size) = (self.u64(at, &place)?, self.u64(at + 8, &place)?);
-            let place = format!("feature section {bit}");
-            let end = self.section_inside(&place, start, size)?;
-            if bit == FEATURE_EVENT_DESC {
+            let place = format_args!("the index entry of feature section {bit}");
+            self.section_inside(place, at, SECTION_SIZE)?;
+            let (start, size) = (self.u64(at, place)?, self.u64(at + 8, place)?);
+            let place = format_args!("feature section {bit}");
+            let end = self.section_inside(place, start, size)?;
+            if bit == u64::from(FEATURE_EVENT_DESC) {
                 self.check_event_desc(start, end)?;
             }
             at += SECTION_SIZE;
@@ -105,34 +109,30 @@ impl Checked<'_> {
         Ok(())
     }
 
-    /// Walks a stream from record to record, as it has no other structure.
-    fn check_pipe(&self) -> Result<(), FormatError> {
-        let mut at = PIPE_HEADER_SIZE;
-        while at < self.len() {
-            let place = format!("the record at byte {at}");
-            self.section_inside(&place, at, RECORD_HEADER_SIZE)?;
-            let kind = self.u32(at, &place)?;
-            let mut size = u64::from(self.u32(at + 4, &place)? >> 16);
+    /// Walks from record to record.
+    fn check_records(&self, start: u64, end: u64) -> Result<(), FormatError> {
+        let mut at = start;
+        while at < end {
+            let place = format_args!("the record at byte {at}");
+            let kind = self.u32(at, place)?;
+            let mut size = u64::from(self.u32(at + 4, place)? >> 16);
             if size < RECORD_HEADER_SIZE {
                 let problem = format!(
                     "its size is {size} bytes, less than its own header; the file is damaged"
                 );
-                return Err(self.malformed(&place, problem));
+                return Err(self.malformed(place, problem));
             }
-            self.section_inside(&place, at, size)?;
+            self.section_inside(place, at, size)?;
             match kind {
-                RECORD_HEADER_FEATURE if self.u64(at + 8, &place)? == FEATURE_EVENT_DESC => {
+                // linux-perf-data looks at the lower half of the number alone.
+                RECORD_HEADER_FEATURE if self.u32(at + 8, place)? == FEATURE_EVENT_DESC => {
                     self.check_event_desc(at + 16, at + size)?;
                 }
-                // These two are followed by bytes that their header does not count.
-                RECORD_AUXTRACE => size = size.saturating_add(self.u64(at + 8, &place)?),
-                RECORD_HEADER_TRACING_DATA => {
-                    size = size
-                        .saturating_add(u64::from(self.u32(at + 8, &place)?).next_multiple_of(8));
-                }
+                // Followed by bytes that its header does not count.
+                RECORD_AUXTRACE => size = size.saturating_add(self.u64(at + 8, place)?),
                 _ => {}
             }
-            at = self.section_inside(&place, at, size)?;
+            at = self.section_inside(place, at, size)?;
         }
         Ok(())
     }
@@ -171,28 +171,37 @@ impl Checked<'_> {
     }
 
     /// The end of a section, if it lies inside the file.
-    fn section_inside(&self, place: &str, start: u64, size: u64) -> Result<u64, FormatError> {
+    fn section_inside(
+        &self,
+        place: impl Display + Copy,
+        start: u64,
+        size: u64,
+    ) -> Result<u64, FormatError> {
         let end = start.saturating_add(size);
         if end <= self.len() {
             return Ok(end);
         }
         Err(FormatError::Truncated {
             path: self.path.into(),
-            place: place.into(),
+            place: place.to_string(),
             expected: end,
             found: self.len(),
         })
     }
 
-    fn u64(&self, at: u64, place: &str) -> Result<u64, FormatError> {
+    fn u64(&self, at: u64, place: impl Display + Copy) -> Result<u64, FormatError> {
         self.array(at, place).map(u64::from_le_bytes)
     }
 
-    fn u32(&self, at: u64, place: &str) -> Result<u32, FormatError> {
+    fn u32(&self, at: u64, place: impl Display + Copy) -> Result<u32, FormatError> {
         self.array(at, place).map(u32::from_le_bytes)
     }
 
-    fn array<const N: usize>(&self, at: u64, place: &str) -> Result<[u8; N], FormatError> {
+    fn array<const N: usize>(
+        &self,
+        at: u64,
+        place: impl Display + Copy,
+    ) -> Result<[u8; N], FormatError> {
         self.section_inside(place, at, N as u64)?;
         let at = at as usize;
         let mut array = [0; N];
@@ -200,10 +209,10 @@ impl Checked<'_> {
         Ok(array)
     }
 
-    fn malformed(&self, place: &str, problem: String) -> FormatError {
+    fn malformed(&self, place: impl Display + Copy, problem: String) -> FormatError {
         FormatError::Malformed {
             path: self.path.into(),
-            place: place.into(),
+            place: place.to_string(),
             problem,
         }
     }
