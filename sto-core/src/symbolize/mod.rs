@@ -3,7 +3,7 @@
 mod error;
 
 use crate::formats::{LocationIx, ModuleIx, Recording};
-use crate::model::{FrameIx, FrameTable};
+use crate::model::{FrameIx, FrameTable, Granularity};
 use std::path::PathBuf;
 
 /// Where symbols are looked for. Everything that depends on the user or the machine is given here.
@@ -21,6 +21,8 @@ pub struct SymbolOptions {
     pub kallsyms: Option<PathBuf>,
     /// The running kernel's notes, which carry its build id: `/sys/kernel/notes`.
     pub kernel_notes: Option<PathBuf>,
+    /// What a frame stands for: a function, or a function at a line.
+    pub granularity: Granularity,
 }
 
 /// A frame at a line of its source file: what a location resolves to.
