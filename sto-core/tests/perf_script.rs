@@ -1,4 +1,5 @@
 //! The text of `perf script`: real output against goldens, and its many forms.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
