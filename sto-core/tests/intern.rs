@@ -360,10 +360,10 @@ proptest! {
 
 #[test]
 fn a_recursive_line_is_counted_once_a_stack() {
-    // fib at line 3 calls itself there, and ends at line 2.
+    // The example of SPEC.md: fib calls itself at line 3, and ends at line 2 or 3.
     let expansions = vec![vec![(0, 3)], vec![(0, 2)]];
     let samples = vec![
-        (vec![0, 0, 0, 1], 0, cost(1, 10)),
+        (vec![0, 0, 1], 0, cost(1, 10)),
         (vec![0, 0], 0, cost(1, 10)),
     ];
     let (recording, symbols) = model(&expansions, &samples);
