@@ -1,20 +1,25 @@
 //! The way from a profile file into the store, on one page.
 
-use crate::formats::FormatError;
+mod describe;
+mod programs;
+
+use crate::formats::{self, FormatError, Recording, excerpt};
 use crate::id::ProfileId;
-use crate::intern::InternError;
-use crate::model::{Build, Granularity, Profile};
+use crate::intern::{InternError, Interned, intern};
+use crate::model::{Build, Profile};
 use crate::store::{Added, Store, StoreError};
-use crate::symbolize::{ModuleSymbols, SymbolOptions};
+use crate::symbolize::{ModuleSymbols, SymbolOptions, Symbols, symbolize};
+use programs::Programs;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What the user says about a profile when it goes in.
 #[derive(Clone, Debug, Default)]
 pub struct IngestOptions {
-    /// Name of the executable; by default the program with most samples.
+    /// Name of the executable; by default the program with most samples. With `split_processes`
+    /// each profile has the name of its program instead.
     pub executable: Option<String>,
-    /// Version of the build; by default the main program's GNU build id.
+    /// Version of the build; by default the program's GNU build id.
     pub version: Option<String>,
     /// Revision of the work tree.
     pub revision: Option<String>,
@@ -24,11 +29,9 @@ pub struct IngestOptions {
     pub labels: BTreeMap<String, String>,
     /// Metrics.
     pub metrics: BTreeMap<String, f64>,
-    /// What a frame stands for.
-    pub granularity: Granularity,
     /// Make one profile a program, instead of one of the whole recording.
     pub split_processes: bool,
-    /// Where symbols are looked for.
+    /// Where symbols are looked for, and what a frame stands for.
     pub symbols: SymbolOptions,
 }
 
@@ -43,6 +46,17 @@ pub enum Stage {
     Interning,
     /// Writing to the store.
     Storing,
+}
+
+/// A profile that is ready for the store.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The build that ran.
+    pub build: Build,
+    /// Everything about it but its stacks and counts.
+    pub profile: Profile,
+    /// Its stacks and counts.
+    pub interned: Interned,
 }
 
 /// A profile that went in.
@@ -90,7 +104,8 @@ pub enum IngestError {
     },
     /// No name for the build is given, and the recording has none.
     #[error(
-        "{path}: the recording has no GNU build id of {program} to name the build after; name it: --build NAME"
+        "{path}: the recording has no GNU build id of {} to name the build after; name it: --build NAME",
+        excerpt(program.as_bytes())
     )]
     NoBuildName {
         /// The file.
@@ -109,13 +124,96 @@ pub enum IngestError {
 ///
 /// # Errors
 /// Where the file cannot be read, has no name for its build, or the store cannot be written. The
-/// store is then as it was.
+/// store is then as it was; only where it fails after some of several profiles were added, these
+/// stay, and ingesting again adds the others.
 pub fn ingest(
     store: &Store,
     path: &Path,
     options: &IngestOptions,
     progress: &mut dyn FnMut(Stage),
 ) -> Result<IngestReport, IngestError> {
-    let _ = (store, path, options, progress);
-    todo!()
+    progress(Stage::Reading);
+    let recording = formats::read(path, &options.symbols)?;
+    ingest_recording(store, path, &recording, options, progress)
+}
+
+/// Resolves the symbols of a recording that was read already, and adds it to the store.
+///
+/// `path` stands in error messages, and names the program where the recording does not.
+///
+/// # Errors
+/// As [`ingest`].
+pub fn ingest_recording(
+    store: &Store,
+    path: &Path,
+    recording: &Recording,
+    options: &IngestOptions,
+    progress: &mut dyn FnMut(Stage),
+) -> Result<IngestReport, IngestError> {
+    progress(Stage::Symbolizing);
+    let symbols = symbolize(recording, &options.symbols);
+    progress(Stage::Interning);
+    let (prepared, warnings) = prepare(path, recording, &symbols, options)?;
+    progress(Stage::Storing);
+    let mut profiles = Vec::with_capacity(prepared.len());
+    for Prepared {
+        build,
+        profile,
+        interned,
+    } in prepared
+    {
+        profiles.push(Ingested {
+            id: profile.id(),
+            added: store.add(&build, &profile, &interned)?,
+            build,
+            profile,
+            nodes: interned.tree.len(),
+            frames: interned.frames.len(),
+        });
+    }
+    let path_of = |found: &ModuleSymbols| recording.modules[found.module.0 as usize].path.clone();
+    Ok(IngestReport {
+        profiles,
+        modules: symbols
+            .modules
+            .into_iter()
+            .map(|found| (path_of(&found), found))
+            .collect(),
+        warnings,
+    })
+}
+
+/// Names and interns the profiles of a recording: one, or with `split_processes` one a program,
+/// most samples first. With them come the recording's warnings and those about its programs.
+///
+/// # Errors
+/// Where a profile has no name for its build, or cannot be interned.
+pub fn prepare(
+    path: &Path,
+    recording: &Recording,
+    symbols: &Symbols,
+    options: &IngestOptions,
+) -> Result<(Vec<Prepared>, Vec<String>), IngestError> {
+    let programs = Programs::of(recording, path);
+    let mut warnings = recording.warnings.clone();
+    let parts = if options.split_processes {
+        let (parts, left_out) = programs.split(options, path)?;
+        warnings.extend(left_out);
+        parts
+    } else {
+        vec![programs.whole(options, path)?]
+    };
+    let prepared = parts.into_iter().map(|part| {
+        let keep = |sample: &_| part.program.is_none_or(|ix| programs.ran(sample) == ix);
+        let interned = intern(recording, symbols, keep).map_err(|source| IngestError::Intern {
+            path: path.display().to_string(),
+            source,
+        })?;
+        Ok(Prepared {
+            profile: describe::profile(&part.build, recording, symbols, options, keep),
+            build: part.build,
+            interned,
+        })
+    });
+    Ok((prepared.collect::<Result<_, IngestError>>()?, warnings))
 }

@@ -1,6 +1,8 @@
 //! Which format a file has.
 
-use super::{FormatError, Recording};
+use super::{FormatError, Recording, excerpt, folded, perf_data, perf_script, text::lines};
+use crate::symbolize::SymbolOptions;
+use std::fs::File;
 use std::path::Path;
 
 /// A format that [`read`] understands.
@@ -23,17 +25,76 @@ impl Format {
             Format::Folded => "folded",
         }
     }
+
+    /// The format of these bytes, by the magic number or the first line that is no comment.
+    fn of(bytes: &[u8]) -> Option<Format> {
+        if PERF_MAGIC.iter().any(|magic| bytes.starts_with(magic)) {
+            return Some(Format::PerfData);
+        }
+        let first = lines(bytes)
+            .map(|(_, line)| line)
+            .find(|line| !line.trim_ascii().is_empty() && !line.starts_with(b"#"));
+        match first {
+            // Comments alone: folded stacks, of which there are none.
+            None => Some(Format::Folded),
+            Some(line) if memchr::memchr(0, line).is_some() => None,
+            Some(line) if perf_script::is_sample(line) => Some(Format::PerfScript),
+            Some(line) if folded::is_stack(line) => Some(Format::Folded),
+            Some(_) => None,
+        }
+    }
 }
+
+/// `PERF_MAGIC2` of `tools/perf/util/header.c`, as machines of either byte order write it. Files
+/// in pipe mode begin with it too.
+const PERF_MAGIC: [&[u8]; 2] = [b"PERFILE2", b"2ELIFREP"];
 
 /// Reads a profile file of any known format.
 ///
+/// `options` say where the files are that saved stacks are unwound with.
+///
 /// # Errors
 /// Where the file cannot be read, is of no known format, or breaks the rules of its format.
-pub fn read(
+pub fn read(path: &Path, options: &SymbolOptions) -> Result<Recording, FormatError> {
+    let io = |source| FormatError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::open(path).map_err(io)?;
+    let metadata = file.metadata().map_err(io)?;
+    if !metadata.is_file() || metadata.len() == 0 {
+        // Pipes and files of /proc have no length and cannot be mapped.
+        return read_bytes(path, &std::fs::read(path).map_err(io)?, options);
+    }
+    // SAFETY: the map is only read, and is gone when this function returns. As with every mapped
+    // file, another process that shortens the file meanwhile makes this one fail.
+    let bytes = unsafe { memmap2::Mmap::map(&file) }.map_err(io)?;
+    read_bytes(path, &bytes, options)
+}
+
+/// Reads a profile of any known format from memory.
+///
+/// `path` stands in error messages: the file that the bytes come from, or a name for the source.
+///
+/// # Errors
+/// Where the bytes are of no known format, or break the rules of their format.
+pub fn read_bytes(
     path: &Path,
-    options: &crate::symbolize::SymbolOptions,
+    bytes: &[u8],
+    options: &SymbolOptions,
 ) -> Result<Recording, FormatError> {
-    let f = std::fs::File::open(path).unwrap();
-    let m = unsafe { memmap2::Mmap::map(&f).unwrap() };
-    super::perf_data::read(path, &m, options)
+    if bytes.is_empty() {
+        return Err(FormatError::Empty {
+            path: path.to_owned(),
+        });
+    }
+    match Format::of(bytes) {
+        Some(Format::PerfData) => perf_data::read(path, bytes, options),
+        Some(Format::PerfScript) => perf_script::read(path, bytes),
+        Some(Format::Folded) => folded::read(path, bytes),
+        None => Err(FormatError::Unknown {
+            path: path.to_owned(),
+            found: excerpt(bytes.trim_ascii_start()),
+        }),
+    }
 }

@@ -3,13 +3,18 @@
 mod detect;
 mod error;
 mod event;
+mod excerpt;
 mod folded;
+mod named;
 mod perf_data;
 mod perf_script;
 mod recording;
+mod text;
 
-pub use detect::{Format, read};
+pub use detect::{Format, read, read_bytes};
 pub use error::FormatError;
+pub use event::units_of_event;
+pub(crate) use excerpt::excerpt;
 pub(crate) use perf_data::{AddressSpace, UserRegs};
 pub use recording::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, Process, ProcessIx, Recording, Sample,

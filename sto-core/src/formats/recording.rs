@@ -67,7 +67,8 @@ pub struct Recording {
 /// One sample, or several of one stack that the format already summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// The stack that was sampled.
+    /// The stack that was sampled. It has at least one location: where a recording has none,
+    /// its reader puts one that says so.
     pub stack: StackIx,
     /// The thread that ran.
     pub thread: ThreadIx,
@@ -194,8 +195,16 @@ impl Stacks {
     /// Adds a stack, root first, or finds the place where it already stands.
     ///
     /// # Panics
-    /// If the stacks together reach 2^32 locations.
+    /// If the stacks together reach 2^32 locations; where the input may be that large, use
+    /// [`Stacks::try_insert`].
     pub fn insert(&mut self, stack: &[LocationIx]) -> StackIx {
+        self.try_insert(stack)
+            .expect("fewer than 2^32 locations in stacks")
+    }
+
+    /// Adds a stack, root first, or finds the place where it already stands; `None` if the stacks
+    /// together would reach 2^32 locations.
+    pub fn try_insert(&mut self, stack: &[LocationIx]) -> Option<StackIx> {
         let Self {
             ends,
             locations,
@@ -204,15 +213,16 @@ impl Stacks {
         } = self;
         let hash = hasher.hash_one(stack);
         if let Some(&ix) = index.find(hash, |&ix| stack_at(ends, locations, ix) == stack) {
-            return StackIx(ix);
+            return Some(StackIx(ix));
         }
-        let ix = u32::try_from(ends.len()).expect("fewer than 2^32 stacks");
+        let ix = u32::try_from(ends.len()).ok()?;
+        let end = u32::try_from(locations.len() + stack.len()).ok()?;
         locations.extend_from_slice(stack);
-        ends.push(u32::try_from(locations.len()).expect("fewer than 2^32 locations in stacks"));
+        ends.push(end);
         index.insert_unique(hash, ix, |&ix| {
             hasher.hash_one(stack_at(ends, locations, ix))
         });
-        StackIx(ix)
+        Some(StackIx(ix))
     }
 }
 

@@ -1,9 +1,14 @@
 //! Building the tree of one profile out of its samples.
 
-use super::{LineCost, SelfCosts, StackTree};
-use crate::formats::{Recording, Sample};
-use crate::model::FrameTable;
+use super::line_costs::{LineSum, line_costs};
+use super::{LineCost, NodeIx, SelfCosts, StackTree};
+use crate::formats::{Recording, Sample, StackIx};
+use crate::model::{FrameIx, FrameTable};
 use crate::symbolize::Symbols;
+use crate::units::Cost;
+use hashbrown::HashTable;
+use rayon::prelude::*;
+use std::hash::BuildHasher;
 
 /// One profile as one tree: what the store takes.
 #[derive(Clone, Debug, Default)]
@@ -20,27 +25,248 @@ pub struct Interned {
 }
 
 /// Why samples cannot be interned.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InternError {
     /// A sum of counts leaves 64 bits.
     #[error(
-        "the counts of a stack add up to more than 2^64 - 1; the recording's periods cannot be right"
+        "the counts of all stacks add up to more than 2^64 - 1; the recording's periods cannot be right"
     )]
     Overflow,
+    /// A sample has no frame at all.
+    #[error("a sample has no frame, not even an unknown one; its reader must put one")]
+    EmptyStack,
+    /// The tree has more nodes than 32 bits count.
+    #[error("the stacks are more than 2^32 - 1 nodes together; record for a shorter time")]
+    TooLarge,
 }
 
 /// Builds the tree of those samples of a recording that `keep` says are part of the profile.
 ///
 /// The result depends on the kept samples alone: not on their order, nor on the number of cores.
+/// Samples without any cost are left out.
 ///
 /// # Errors
-/// Where a sum of counts leaves 64 bits.
+/// Where the counts of a sample type add up to more than 64 bits, a sample has no frame, or the
+/// tree leaves 32 bits.
 pub fn intern(
     recording: &Recording,
     symbols: &Symbols,
     keep: impl Fn(&Sample) -> bool,
 ) -> Result<Interned, InternError> {
-    let _ = (recording, symbols, keep);
-    todo!()
+    let costs = costs_by_stack(recording, keep)?;
+    let (tree, lines) = rayon::join(
+        || {
+            let stacks = FrameStacks::of(recording, symbols, &costs)?;
+            stacks.into_tree(symbols, &costs)
+        },
+        || line_costs(recording, symbols, &costs),
+    );
+    let Tree {
+        interned,
+        new_frames,
+    } = tree?;
+    Ok(Interned {
+        lines: lines
+            .into_iter()
+            .map(|lines| in_order_of_frames(&lines, symbols, &new_frames))
+            .collect(),
+        ..interned
+    })
+}
+
+/// Costs by sample type and distinct stack of locations, stacks in ascending order.
+pub(super) type StackCosts = Vec<Vec<(StackIx, Cost)>>;
+
+fn costs_by_stack(
+    recording: &Recording,
+    keep: impl Fn(&Sample) -> bool,
+) -> Result<StackCosts, InternError> {
+    let mut costs: StackCosts = vec![Vec::new(); recording.sample_types.len()];
+    let mut sums = vec![Cost::ZERO; recording.sample_types.len()];
+    let kept = recording.samples.iter().filter(|sample| keep(sample));
+    for sample in kept.filter(|sample| !sample.cost.is_zero()) {
+        let sample_type = sample.sample_type.0 as usize;
+        costs[sample_type].push((sample.stack, sample.cost));
+        // As the sum of all fits, so does every other sum from here on.
+        let sum = &mut sums[sample_type];
+        *sum = sum.checked_add(sample.cost).ok_or(InternError::Overflow)?;
+    }
+    costs.iter_mut().for_each(sum_by_key);
+    Ok(costs)
+}
+
+/// Sorts by key, and makes one entry of those with equal keys.
+fn sum_by_key<K: Copy + Ord + Send>(costs: &mut Vec<(K, Cost)>) {
+    costs.par_sort_unstable_by_key(|&(key, _)| key);
+    costs.dedup_by(|(next, cost), (key, sum)| {
+        let same = next == key;
+        if same {
+            *sum += *cost;
+        }
+        same
+    });
+}
+
+/// Distinct stacks of frames, root first.
+///
+/// Many stacks of locations are one stack of frames: a function has many addresses. They are made
+/// one before they are sorted, which is where the time would go.
+struct FrameStacks {
+    frames: Vec<FrameIx>,
+    ends: Vec<usize>,
+    /// The stack of frames of each stack of locations that has costs.
+    of_stack: Vec<u32>,
+}
+
+impl FrameStacks {
+    fn of(
+        recording: &Recording,
+        symbols: &Symbols,
+        costs: &StackCosts,
+    ) -> Result<FrameStacks, InternError> {
+        const NOT_YET: u32 = u32::MAX;
+        let mut of_stack = vec![NOT_YET; recording.stacks.len()];
+        let mut frames: Vec<FrameIx> = Vec::new();
+        let mut ends: Vec<usize> = Vec::new();
+        let mut index: HashTable<u32> = HashTable::new();
+        let hasher = hashbrown::DefaultHashBuilder::default();
+        for &(stack, _) in costs.iter().flatten() {
+            let place = &mut of_stack[stack.0 as usize];
+            if *place != NOT_YET {
+                continue;
+            }
+            let start = frames.len();
+            for &location in recording.stacks.get(stack) {
+                let lines = symbols.of(location).iter();
+                frames.extend(lines.map(|line| symbols.lines[line.0 as usize].frame));
+            }
+            if frames.len() == start {
+                return Err(InternError::EmptyStack);
+            }
+            let new = &frames[start..];
+            let hash = hasher.hash_one(new);
+            let found = index.find(hash, |&ix| slice_at(&frames, &ends, ix) == new);
+            *place = match found {
+                Some(&ix) => {
+                    frames.truncate(start);
+                    ix
+                }
+                None => {
+                    let ix = ends.len() as u32;
+                    ends.push(frames.len());
+                    index.insert_unique(hash, ix, |&ix| {
+                        hasher.hash_one(slice_at(&frames, &ends, ix))
+                    });
+                    ix
+                }
+            };
+        }
+        Ok(FrameStacks {
+            frames,
+            ends,
+            of_stack,
+        })
+    }
+
+    fn into_tree(mut self, symbols: &Symbols, costs: &StackCosts) -> Result<Tree, InternError> {
+        let (frames, new_frames) = used_in_order(&symbols.frames, &self.frames);
+        for frame in &mut self.frames {
+            *frame = new_frames[frame.get()];
+        }
+        let stack = |ix: u32| slice_at(&self.frames, &self.ends, ix);
+        let mut sorted: Vec<u32> = (0..self.ends.len() as u32).collect();
+        sorted.par_sort_unstable_by(|&a, &b| stack(a).cmp(stack(b)));
+
+        let mut tree = StackTree::new();
+        let mut nodes = vec![NodeIx(0); sorted.len()];
+        let mut path: Vec<NodeIx> = Vec::new();
+        let mut previous: &[FrameIx] = &[];
+        for ix in sorted {
+            let stack = stack(ix);
+            let shared = stack.iter().zip(previous).take_while(|(a, b)| a == b);
+            path.truncate(shared.count());
+            if tree.len() + (stack.len() - path.len()) > u32::MAX as usize {
+                return Err(InternError::TooLarge);
+            }
+            for &frame in &stack[path.len()..] {
+                path.push(tree.push(path.last().copied(), frame));
+            }
+            nodes[ix as usize] = *path.last().expect("a stack has frames");
+            previous = stack;
+        }
+
+        let node_of = |stack: StackIx| nodes[self.of_stack[stack.0 as usize] as usize];
+        let costs = costs.iter().map(|costs| {
+            let mut by_node = costs
+                .iter()
+                .map(|&(stack, cost)| (node_of(stack), cost))
+                .collect();
+            sum_by_key(&mut by_node);
+            by_node
+        });
+        Ok(Tree {
+            interned: Interned {
+                costs: costs.collect(),
+                frames,
+                tree,
+                lines: Vec::new(),
+            },
+            new_frames,
+        })
+    }
+}
+
+fn slice_at<'a>(frames: &'a [FrameIx], ends: &[usize], ix: u32) -> &'a [FrameIx] {
+    let ix = ix as usize;
+    let start = if ix == 0 { 0 } else { ends[ix - 1] };
+    &frames[start..ends[ix]]
+}
+
+/// A profile but for its line costs.
+struct Tree {
+    interned: Interned,
+    /// The places that frames of [`Symbols::frames`] have in the profile's own table.
+    new_frames: Vec<FrameIx>,
+}
+
+const UNUSED: FrameIx = FrameIx(u32::MAX);
+
+/// The frames that are used, in order, and for each frame of `all` its new place.
+fn used_in_order(all: &FrameTable, used: &[FrameIx]) -> (FrameTable, Vec<FrameIx>) {
+    let mut new_places = vec![UNUSED; all.len()];
+    let mut order = Vec::new();
+    for &frame in used {
+        if new_places[frame.get()] == UNUSED {
+            new_places[frame.get()] = FrameIx(0);
+            order.push(frame);
+        }
+    }
+    order.par_sort_unstable_by(|&a, &b| all.frame(a).cmp(&all.frame(b)));
+    let mut table = FrameTable::new();
+    for frame in order {
+        new_places[frame.get()] = table.insert(all.frame(frame));
+    }
+    (table, new_places)
+}
+
+fn in_order_of_frames(
+    sums: &[LineSum],
+    symbols: &Symbols,
+    new_frames: &[FrameIx],
+) -> Vec<LineCost> {
+    let mut lines: Vec<LineCost> = sums
+        .iter()
+        .map(|sum| {
+            let line = symbols.lines[sum.line.0 as usize];
+            LineCost {
+                frame: new_frames[line.frame.get()],
+                line: line.line,
+                self_cost: sum.self_cost,
+                total: sum.total,
+            }
+        })
+        .collect();
+    lines.sort_unstable_by_key(|line| (line.frame, line.line));
+    lines
 }

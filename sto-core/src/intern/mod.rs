@@ -1,6 +1,7 @@
 //! Interning: one profile becomes one tree of dense indices.
 
 mod build;
+mod line_costs;
 mod lines;
 mod tree;
 

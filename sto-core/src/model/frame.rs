@@ -125,6 +125,11 @@ impl FrameTable {
         self.string_ends.len()
     }
 
+    /// Length of the distinct strings together, in bytes; it stays below 4 GiB.
+    pub fn text_len(&self) -> usize {
+        self.text.len()
+    }
+
     /// The string at an index of this table.
     pub fn string(&self, ix: StringIx) -> &str {
         string_at(&self.text, &self.string_ends, ix.get())

@@ -4,7 +4,7 @@ mod error;
 mod unwind;
 
 use crate::formats::{LocationIx, ModuleIx, Recording};
-use crate::model::{FrameIx, FrameTable};
+use crate::model::{FrameIx, FrameTable, Granularity};
 use std::path::PathBuf;
 pub(crate) use unwind::Unwinder;
 
@@ -23,6 +23,8 @@ pub struct SymbolOptions {
     pub kallsyms: Option<PathBuf>,
     /// The running kernel's notes, which carry its build id: `/sys/kernel/notes`.
     pub kernel_notes: Option<PathBuf>,
+    /// What a frame stands for: a function, or a function at a line.
+    pub granularity: Granularity,
 }
 
 /// A frame at a line of its source file: what a location resolves to.

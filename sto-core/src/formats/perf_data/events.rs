@@ -1,7 +1,7 @@
 //! The events that a recording sampled.
 
 use super::sample::Layout;
-use crate::formats::event;
+use crate::formats::units_of_event;
 use crate::units::SampleType;
 use linux_perf_data::PerfFile;
 use linux_perf_data::linux_perf_event_reader::{BranchSampleFormat, SampleFormat};
@@ -27,7 +27,7 @@ impl Events {
             };
             let attr = description.attributes();
             events.sample_types.push(SampleType {
-                unit: event::unit(&name),
+                unit: units_of_event(&name),
                 event: name,
             });
             events.layouts.push(Layout::of(attr));

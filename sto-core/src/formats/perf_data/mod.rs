@@ -71,7 +71,7 @@ pub(super) fn read(
             );
             start = end;
             samples.push(Sample {
-                stack: stacks.insert(&stack),
+                stack: stacks.try_insert(&stack).ok_or_else(|| too_large(path))?,
                 thread: sample.taken.thread,
                 sample_type: sample.taken.sample_type,
                 time: sample.taken.time.map(Nanoseconds),
@@ -106,6 +106,15 @@ pub(super) fn read(
         lost,
         warnings,
     })
+}
+
+fn too_large(path: &Path) -> FormatError {
+    let problem = "its distinct stacks have more than 2^32 frames together; record for a shorter \
+                   time or at a lower frequency";
+    FormatError::Unsupported {
+        path: path.into(),
+        problem: problem.into(),
+    }
 }
 
 /// The events that took samples; perf adds others that only carry records (`dummy:HG`).

@@ -195,9 +195,8 @@ impl<'a> Worker<'a> {
             }
             self.unwound = unwound;
         }
-        if self.stack.is_empty()
-            && let Some(ip) = sample.ip
-        {
+        if self.stack.is_empty() {
+            let ip = sample.ip.unwrap_or_default();
             let in_kernel = ip >> 63 == 1;
             self.push(
                 if in_kernel {

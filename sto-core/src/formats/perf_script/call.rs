@@ -1,0 +1,225 @@
+//! One line of a stack: `ip symbol+0xoffset (dso)`.
+
+use super::header::next_token;
+use crate::model::FrameKind;
+
+/// What one line of a stack says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Call<'a> {
+    /// The instruction pointer: for code of a file usually its offset there, else an address.
+    pub(super) ip: u64,
+    /// The function, without its offset.
+    pub(super) symbol: &'a [u8],
+    /// Path of the file, `(inlined)`, or empty if the line has none.
+    pub(super) dso: &'a [u8],
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn parse(line: &'a [u8]) -> Option<Call<'a>> {
+        let (ip, rest) = next_token(line)?;
+        let ip = hexadecimal(ip)?;
+        let (symbol, dso) = split_dso(rest.trim_ascii());
+        Some(Call {
+            ip,
+            symbol: without_offset(symbol),
+            dso,
+        })
+    }
+
+    pub(super) fn is_inlined(&self) -> bool {
+        self.dso == b"inlined"
+    }
+
+    pub(super) fn is_resolved(&self) -> bool {
+        !matches!(self.symbol, b"" | b"[unknown]")
+    }
+
+    /// The name of the file that frames carry; empty if unknown.
+    pub(super) fn module(&self) -> &'a [u8] {
+        match self.dso {
+            b"[unknown]" | b"inlined" => b"",
+            b"[kernel]" | b"[kernel.kallsyms]" | b"[kernel.vmlinux]" => b"[kernel]",
+            _ if self.is_jit() => b"[jit]",
+            path => {
+                let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
+                let start = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
+                &path[start..]
+            }
+        }
+    }
+
+    pub(super) fn kind(&self) -> FrameKind {
+        if !self.is_resolved() {
+            FrameKind::Unresolved
+        } else if self.is_kernel() {
+            FrameKind::Kernel
+        } else if self.is_jit() {
+            FrameKind::Jit
+        } else {
+            FrameKind::User
+        }
+    }
+
+    /// Kernel code: the kernel itself, `[a_module]` or its file, of the host or a guest, and BPF
+    /// programs.
+    fn is_kernel(&self) -> bool {
+        const USER: [&[u8]; 7] = [
+            b"[unknown]",
+            b"[vdso]",
+            b"[vdso32]",
+            b"[vdsox32]",
+            b"[vsyscall]",
+            b"[heap]",
+            b"[stack]",
+        ];
+        let name = self.module();
+        let bracketed = name.starts_with(b"[") && name.ends_with(b"]");
+        let module_file = [&b".ko"[..], b".ko.gz", b".ko.xz", b".ko.zst"]
+            .iter()
+            .any(|suffix| name.ends_with(suffix));
+        module_file
+            || name.starts_with(b"bpf_prog_")
+            || (bracketed && !USER.contains(&name) && !self.is_jit())
+    }
+
+    /// `/tmp/perf-PID.map`, in which just-in-time compilers tell perf their symbols, or
+    /// `jitted-PID-N.so`, which `perf inject --jit` makes. The names say nothing but the process.
+    fn is_jit(&self) -> bool {
+        let name = self
+            .dso
+            .rsplit(|&byte| byte == b'/')
+            .next()
+            .unwrap_or_default();
+        let between =
+            |prefix: &[u8], suffix: &[u8]| name.strip_prefix(prefix)?.strip_suffix(suffix);
+        let number = between(b"perf-", b".map").or_else(|| between(b"jitted-", b".so"));
+        number.is_some_and(|number| {
+            number.iter().any(u8::is_ascii_digit)
+                && number
+                    .iter()
+                    .all(|&byte| byte.is_ascii_digit() || byte == b'-')
+        })
+    }
+}
+
+fn hexadecimal(digits: &[u8]) -> Option<u64> {
+    let digits = std::str::from_utf8(digits).ok()?;
+    let plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    plain.then(|| u64::from_str_radix(digits, 16).ok())?
+}
+
+/// The symbol and what stands in the last parentheses, which may hold others, as in
+/// `(/usr/bin/prog (deleted))`.
+fn split_dso(text: &[u8]) -> (&[u8], &[u8]) {
+    if !text.ends_with(b")") {
+        return (text, b"");
+    }
+    let mut depth = 0;
+    for (at, byte) in text.iter().enumerate().rev() {
+        match byte {
+            b')' => depth += 1,
+            b'(' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            // Without a space it is the parameters of a function, and there is no file.
+            let starts_field = at == 0 || text[at - 1] == b' ';
+            return if starts_field {
+                (text[..at].trim_ascii_end(), &text[at + 1..text.len() - 1])
+            } else {
+                (text, b"")
+            };
+        }
+    }
+    (text, b"")
+}
+
+fn without_offset(symbol: &[u8]) -> &[u8] {
+    let Some(plus) = memchr::memrchr(b'+', symbol) else {
+        return symbol;
+    };
+    match &symbol[plus + 1..] {
+        [b'0', b'x', digits @ ..] if digits.iter().all(u8::is_ascii_hexdigit) => &symbol[..plus],
+        _ => symbol,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, symbol: &str, module: &str, kind: FrameKind) {
+        let call = Call::parse(line.as_bytes()).expect("a line of a stack");
+        assert_eq!(call.symbol, symbol.as_bytes(), "{line}");
+        assert_eq!(call.module(), module.as_bytes(), "{line}");
+        assert_eq!(call.kind(), kind, "{line}");
+    }
+
+    #[test]
+    fn symbols_lose_their_offset_and_nothing_else() {
+        use FrameKind::User;
+        check(
+            "1 operator()(int) const+0x1f (/lib/a.so)",
+            "operator()(int) const",
+            "a.so",
+            User,
+        );
+        check("1 operator+ (/lib/a.so)", "operator+", "a.so", User);
+        check(
+            "1 f(int, char (*)[4]) (/opt/my app/a)",
+            "f(int, char (*)[4])",
+            "a",
+            User,
+        );
+        check("1 foo(int)+0x1", "foo(int)", "", User);
+        check(
+            "1 f+0x1 (/memfd:doublemapper (deleted))",
+            "f",
+            "memfd:doublemapper",
+            User,
+        );
+        check("1 a(b) (/x/y(z)/w (deleted))", "a(b)", "w", User);
+    }
+
+    #[test]
+    fn kernel_code_is_known_by_its_file() {
+        use FrameKind::{Jit, Kernel, Unresolved, User};
+        check("f f+0x1 ([kernel.kallsyms])", "f", "[kernel]", Kernel);
+        check(
+            "f f ([guest.kernel.kallsyms])",
+            "f",
+            "[guest.kernel.kallsyms]",
+            Kernel,
+        );
+        check("f f ([nf_conntrack])", "f", "[nf_conntrack]", Kernel);
+        check(
+            "f f (/lib/modules/6.1/kernel/net/a.ko.xz)",
+            "f",
+            "a.ko.xz",
+            Kernel,
+        );
+        check(
+            "f bpf_prog_12_f (bpf_prog_12_f)",
+            "bpf_prog_12_f",
+            "bpf_prog_12_f",
+            Kernel,
+        );
+        check("7 f ([vdso])", "f", "[vdso]", User);
+        check("7 f (/tmp/perf-12.map)", "f", "[jit]", Jit);
+        check("7 f ([unknown])", "f", "", User);
+        check(
+            "f [unknown] ([kernel.kallsyms])",
+            "[unknown]",
+            "[kernel]",
+            Unresolved,
+        );
+    }
+
+    #[test]
+    fn a_line_without_an_address_is_no_call() {
+        for line in ["", "work.cc:10", "hello world", "+12 f (g)"] {
+            assert_eq!(Call::parse(line.as_bytes()), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The first line of a sample: `comm pid/tid [cpu] time: period event:`.
+//!
+//! Which fields there are depends on the recording and on `perf script -F`; perf separates them by
+//! any number of spaces, and a command name may itself have spaces and digits. So every number is
+//! tried as the thread id, and the one is taken behind which the other fields follow.
+
+use crate::formats::text::decimal;
+use crate::units::Nanoseconds;
+
+/// What the first line of a sample says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Header<'a> {
+    pub(super) comm: &'a [u8],
+    /// Process id; `perf script` prints it only with `-F +pid`.
+    pub(super) pid: Option<u32>,
+    pub(super) tid: u32,
+    pub(super) time: Option<Nanoseconds>,
+    pub(super) period: Option<u64>,
+    pub(super) event: Option<&'a [u8]>,
+    /// What follows: without call chains the sampled function, for a tracepoint its fields.
+    pub(super) rest: &'a [u8],
+}
+
+impl<'a> Header<'a> {
+    pub(super) fn parse(line: &'a [u8]) -> Option<Header<'a>> {
+        let mut before = 0;
+        loop {
+            let (token, rest) = next_token(&line[before..])?;
+            let end = line.len() - rest.len();
+            if let Some((pid, tid)) = parse_ids(token)
+                && let Some(fields) = Fields::parse(rest)
+            {
+                return Some(Header {
+                    comm: line[..end - token.len()].trim_ascii(),
+                    pid,
+                    tid,
+                    time: fields.time,
+                    period: fields.period,
+                    event: fields.event,
+                    rest: fields.rest.trim_ascii(),
+                });
+            }
+            before = end;
+        }
+    }
+}
+
+struct Fields<'a> {
+    time: Option<Nanoseconds>,
+    period: Option<u64>,
+    event: Option<&'a [u8]>,
+    rest: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    /// `[cpu] time: period event:`, of which a time or an event must be there.
+    fn parse(text: &'a [u8]) -> Option<Fields<'a>> {
+        let (_cpu, text) = optional(text, parse_cpu);
+        let (time, text) = optional(text, parse_time);
+        let (period, after_period) = optional(text, decimal);
+        let (event, rest) = optional(after_period, parse_event);
+        match (time, event) {
+            (_, Some(_)) => Some(Fields {
+                time,
+                period,
+                event,
+                rest,
+            }),
+            (Some(_), None) => Some(Fields {
+                time,
+                period: None,
+                event,
+                rest: text,
+            }),
+            (None, None) => None,
+        }
+    }
+}
+
+/// The first token if it can be parsed, and what stands behind it; else nothing, and all.
+fn optional<'a, T>(text: &'a [u8], parse: impl Fn(&'a [u8]) -> Option<T>) -> (Option<T>, &'a [u8]) {
+    next_token(text)
+        .and_then(|(token, rest)| Some((Some(parse(token)?), rest)))
+        .unwrap_or((None, text))
+}
+
+/// The first run of bytes that are not white space, and what stands behind it.
+pub(super) fn next_token(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let text = text.trim_ascii_start();
+    let end = text
+        .iter()
+        .position(u8::is_ascii_whitespace)
+        .unwrap_or(text.len());
+    (end > 0).then(|| text.split_at(end))
+}
+
+/// `tid` or `pid/tid`.
+fn parse_ids(token: &[u8]) -> Option<(Option<u32>, u32)> {
+    match memchr::memchr(b'/', token) {
+        Some(slash) => Some((
+            Some(parse_id(&token[..slash])?),
+            parse_id(&token[slash + 1..])?,
+        )),
+        None => Some((None, parse_id(token)?)),
+    }
+}
+
+/// A process or thread id; perf writes -1 where it does not know one.
+fn parse_id(token: &[u8]) -> Option<u32> {
+    match token {
+        b"-1" => Some(u32::MAX),
+        _ => decimal(token)?.try_into().ok(),
+    }
+}
+
+fn parse_cpu(token: &[u8]) -> Option<u64> {
+    decimal(token.strip_prefix(b"[")?.strip_suffix(b"]")?)
+}
+
+/// Seconds with a fraction of up to nine digits, and a colon.
+fn parse_time(token: &[u8]) -> Option<Nanoseconds> {
+    let token = token.strip_suffix(b":")?;
+    let point = memchr::memchr(b'.', token)?;
+    let (seconds, fraction) = (&token[..point], &token[point + 1..]);
+    let scale = 10u64.pow(9u32.checked_sub(fraction.len() as u32)?);
+    let nanoseconds = decimal(seconds)?
+        .checked_mul(1_000_000_000)?
+        .checked_add(decimal(fraction)? * scale)?;
+    Some(Nanoseconds(nanoseconds))
+}
+
+/// An event's name and a colon; the name may end in modifiers, as in `cycles:u:`.
+fn parse_event(token: &[u8]) -> Option<&[u8]> {
+    let event = token.strip_suffix(b":")?;
+    event
+        .first()
+        .is_some_and(|first| !first.is_ascii_digit())
+        .then_some(event)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(line: &str) -> Header<'_> {
+        Header::parse(line.as_bytes()).unwrap_or_else(|| panic!("not a header: {line}"))
+    }
+
+    #[test]
+    fn every_field_is_found() {
+        assert_eq!(
+            header("perf 7/8 [001]  1575.104448:    3344481 cycles:u: "),
+            Header {
+                comm: b"perf",
+                pid: Some(7),
+                tid: 8,
+                time: Some(Nanoseconds(1_575_104_448_000)),
+                period: Some(3_344_481),
+                event: Some(b"cycles:u"),
+                rest: b"",
+            }
+        );
+    }
+
+    #[test]
+    fn a_command_name_may_have_spaces_and_numbers() {
+        for comm in [
+            "pool worker 1",
+            "a 1/2 b",
+            "12",
+            "x [001] 3",
+            "kworker/0:1-events",
+            "",
+        ] {
+            for fields in [
+                "1.000001: 5 cycles:",
+                "[000] 1.000001: cycles:ppp:",
+                "7 cycles:",
+            ] {
+                let line = format!("  {comm}  42 {fields}");
+                assert_eq!(header(&line).comm, comm.as_bytes(), "{line}");
+                assert_eq!(header(&line).tid, 42, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn times_are_exact_to_the_nanosecond() {
+        assert_eq!(header("p 1 0.000000001: e:").time, Some(Nanoseconds(1)));
+        assert_eq!(
+            header("p 1 12.5: e:").time,
+            Some(Nanoseconds(12_500_000_000))
+        );
+        assert_eq!(Header::parse(b"p 1 99999999999.000000: "), None);
+    }
+
+    #[test]
+    fn without_call_chains_the_function_follows() {
+        assert_eq!(
+            header("p 1 1.5: 10 cycles:  4011 main+0x1 (/bin/p)").rest,
+            b"4011 main+0x1 (/bin/p)"
+        );
+        assert_eq!(
+            header("p 1 1.5:  4011 main+0x1 (/bin/p)").rest,
+            b"4011 main+0x1 (/bin/p)"
+        );
+    }
+
+    #[test]
+    fn text_without_a_time_or_an_event_is_no_header() {
+        for line in ["main;work 42", "", "perf 12/12", "It is 5 o'clock."] {
+            assert_eq!(Header::parse(line.as_bytes()), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Threads and processes, as the first lines of samples name them.
+
+use super::header::Header;
+use crate::formats::{Process, ProcessIx, Thread, ThreadIx};
+use hashbrown::HashMap;
+
+/// The threads that were met.
+#[derive(Default)]
+pub(super) struct Threads {
+    threads: Vec<Thread>,
+    pids: Vec<u32>,
+    process_of: HashMap<u32, ProcessIx>,
+    thread_of: HashMap<(ProcessIx, u32), ThreadIx>,
+    any_without_pid: bool,
+}
+
+impl Threads {
+    /// The thread of a sample. A thread that changes its name, as one does that starts another
+    /// program, keeps the last one.
+    pub(super) fn insert(&mut self, header: &Header<'_>) -> ThreadIx {
+        self.any_without_pid |= header.pid.is_none();
+        let pid = header.pid.unwrap_or(header.tid);
+        let process = *self.process_of.entry(pid).or_insert_with(|| {
+            self.pids.push(pid);
+            ProcessIx(self.pids.len() as u32 - 1)
+        });
+        let thread = *self
+            .thread_of
+            .entry((process, header.tid))
+            .or_insert_with(|| {
+                self.threads.push(Thread {
+                    tid: header.tid,
+                    name: String::new(),
+                    process,
+                });
+                ThreadIx(self.threads.len() as u32 - 1)
+            });
+        let name = &mut self.threads[thread.0 as usize].name;
+        if name.as_bytes() != header.comm {
+            *name = String::from_utf8_lossy(header.comm).into_owned();
+        }
+        thread
+    }
+
+    /// The processes, named after their main thread, or after the first one that was met; the
+    /// threads; and what a user should know of them.
+    pub(super) fn finish(self) -> (Vec<Process>, Vec<Thread>, Option<String>) {
+        let mut processes: Vec<Process> = self
+            .pids
+            .iter()
+            .map(|&pid| Process {
+                pid,
+                program: String::new(),
+                main_module: None,
+            })
+            .collect();
+        for thread in self.threads.iter().rev() {
+            let process = &mut processes[thread.process.0 as usize];
+            let main = self.thread_of.get(&(thread.process, process.pid));
+            let named_after = main.map_or(thread, |main| &self.threads[main.0 as usize]);
+            process.program.clone_from(&named_after.name);
+        }
+        let warning = (self.any_without_pid && self.threads.len() > 1).then(|| {
+            "Samples name threads but not their processes, so each thread counts as a program of \
+             its own; print them with `perf script -F +pid`."
+                .to_owned()
+        });
+        (processes, self.threads, warning)
+    }
+}

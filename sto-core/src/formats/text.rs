@@ -1,0 +1,25 @@
+//! Lines and numbers of text files.
+
+/// The lines of a text with their numbers from 1, without line ends (`\n` or `\r\n`).
+pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
+        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        start += end + 1;
+        let line = &rest[..end];
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
+    })
+    .zip(1..)
+    .map(|(line, number)| (number, line))
+}
+
+/// The number that decimal digits, at least one, write; `None` where there is anything else, or the
+/// number leaves 64 bits.
+pub(super) fn decimal(digits: &[u8]) -> Option<u64> {
+    let (first, others) = digits.split_first()?;
+    let value = |digit: &u8| digit.is_ascii_digit().then(|| u64::from(digit - b'0'));
+    others.iter().try_fold(value(first)?, |sum, digit| {
+        sum.checked_mul(10)?.checked_add(value(digit)?)
+    })
+}

@@ -1,0 +1,94 @@
+//! What a profile is, beside its stacks and counts.
+
+use super::IngestOptions;
+use crate::formats::{Location, LocationIx, Recording, Sample};
+use crate::model::{Build, FrameKind, ModuleRef, Profile, Quality};
+use crate::symbolize::Symbols;
+use std::collections::BTreeSet;
+
+/// Describes the profile that the kept samples make.
+pub(super) fn profile(
+    build: &Build,
+    recording: &Recording,
+    symbols: &Symbols,
+    options: &IngestOptions,
+    keep: impl Fn(&Sample) -> bool + Copy,
+) -> Profile {
+    let kept = || recording.samples.iter().filter(|sample| keep(sample));
+    Profile {
+        build: build.id(),
+        source: recording.source,
+        source_bytes: recording.source_bytes,
+        format: recording.format.name().to_owned(),
+        origin: recording.origin.clone(),
+        quality: quality(recording, symbols, kept()),
+        granularity: options.symbols.granularity,
+        sample_types: recording.sample_types.clone(),
+        modules: modules(recording, kept()),
+        benchmark: options.benchmark.clone(),
+        labels: options.labels.clone(),
+        metrics: options.metrics.clone(),
+    }
+}
+
+fn quality<'a>(
+    recording: &Recording,
+    symbols: &Symbols,
+    kept: impl Iterator<Item = &'a Sample>,
+) -> Quality {
+    let mut quality = Quality {
+        lost: recording.lost,
+        ..Quality::default()
+    };
+    for sample in kept {
+        let stack = recording.stacks.get(sample.stack);
+        let resolved = stack.last().is_some_and(|&leaf| {
+            symbols.of(leaf).last().is_some_and(|line| {
+                let frame = symbols.lines[line.0 as usize].frame;
+                symbols.frames.frame(frame).kind != FrameKind::Unresolved
+            })
+        });
+        let add_if = |count: &mut u64, holds: bool| {
+            if holds {
+                *count = count.saturating_add(sample.cost.samples);
+            }
+        };
+        add_if(&mut quality.samples, true);
+        add_if(&mut quality.unresolved, !resolved);
+        add_if(&mut quality.truncated, sample.truncated);
+        add_if(&mut quality.without_stack, stack.len() <= 1);
+    }
+    quality
+}
+
+/// The modules that have code on a sampled stack.
+fn modules<'a>(recording: &Recording, kept: impl Iterator<Item = &'a Sample>) -> Vec<ModuleRef> {
+    let mut seen_stacks = vec![false; recording.stacks.len()];
+    let mut seen_locations = vec![false; recording.locations.len()];
+    let mut modules = BTreeSet::new();
+    for sample in kept {
+        if std::mem::replace(&mut seen_stacks[sample.stack.0 as usize], true) {
+            continue;
+        }
+        for &LocationIx(location) in recording.stacks.get(sample.stack) {
+            if std::mem::replace(&mut seen_locations[location as usize], true) {
+                continue;
+            }
+            let (name, build_id) = match recording.locations[location as usize] {
+                Location::Address { module, .. } => {
+                    let module = &recording.modules[module.0 as usize];
+                    (module.name(), module.build_id.clone())
+                }
+                Location::Named(frame) => (recording.named.frame(frame).module, None),
+                Location::Unmapped { .. } => continue,
+            };
+            if !name.is_empty() {
+                modules.insert(ModuleRef {
+                    name: name.to_owned(),
+                    build_id,
+                });
+            }
+        }
+    }
+    modules.into_iter().collect()
+}

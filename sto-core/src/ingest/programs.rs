@@ -1,0 +1,188 @@
+//! The programs of a recording, and the builds that its profiles are of.
+
+use super::{IngestError, IngestOptions};
+use crate::formats::{Recording, Sample, excerpt};
+use crate::model::{Build, GnuBuildId};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The programs that ran, most samples first, then by name.
+pub(super) struct Programs {
+    programs: Vec<Program>,
+    /// For each thread of the recording, the place of its program.
+    of_thread: Vec<usize>,
+}
+
+/// A program: all processes of one name.
+struct Program {
+    name: String,
+    samples: u64,
+    /// Build id of its main file; where its processes have several, that with most samples.
+    build_id: Option<GnuBuildId>,
+}
+
+/// A profile to be made: of one program, or of all.
+pub(super) struct Part {
+    pub(super) build: Build,
+    pub(super) program: Option<usize>,
+}
+
+impl Programs {
+    pub(super) fn of(recording: &Recording, path: &Path) -> Programs {
+        let processes = &recording.processes;
+        let mut samples = vec![0u64; processes.len()];
+        for sample in &recording.samples {
+            let thread = &recording.threads[sample.thread.0 as usize];
+            let sum = &mut samples[thread.process.0 as usize];
+            *sum = sum.saturating_add(sample.cost.samples);
+        }
+        let mut most_first: Vec<usize> = (0..processes.len()).collect();
+        most_first.sort_by_key(|&process| Reverse(samples[process]));
+
+        let nameless = name_of_the_nameless(recording, path);
+        let name_of = |process: usize| match processes[process].program.as_str() {
+            "" => nameless.as_str(),
+            name => name,
+        };
+        let mut by_name: BTreeMap<&str, Program> = BTreeMap::new();
+        for process in most_first {
+            let name = name_of(process);
+            let program = by_name.entry(name).or_insert_with(|| Program {
+                name: name.to_owned(),
+                samples: 0,
+                build_id: None,
+            });
+            program.samples = program.samples.saturating_add(samples[process]);
+            if let (None, Some(main)) = (&program.build_id, processes[process].main_module) {
+                let main = &recording.modules[main.0 as usize];
+                program.build_id.clone_from(&main.build_id);
+            }
+        }
+        let mut programs: Vec<Program> = by_name.into_values().collect();
+        programs.sort_by_key(|program| Reverse(program.samples));
+
+        let place: BTreeMap<&str, usize> = programs
+            .iter()
+            .enumerate()
+            .map(|(place, program)| (program.name.as_str(), place))
+            .collect();
+        let threads = recording.threads.iter();
+        let of_thread = threads
+            .map(|thread| place[name_of(thread.process.0 as usize)])
+            .collect();
+        Programs {
+            programs,
+            of_thread,
+        }
+    }
+
+    /// The place of the program that a sample was taken in.
+    pub(super) fn ran(&self, sample: &Sample) -> usize {
+        self.of_thread[sample.thread.0 as usize]
+    }
+
+    /// The profile of the whole recording. Its build is that of the main program: the one that the
+    /// user names, if it ran, else the one with most samples.
+    pub(super) fn whole(&self, options: &IngestOptions, path: &Path) -> Result<Part, IngestError> {
+        let named = options.executable.as_ref();
+        let main = named
+            .and_then(|name| self.programs.iter().find(|program| program.name == *name))
+            .or(self.programs.first());
+        let executable = named.or(main.map(|main| &main.name));
+        let executable = executable.map_or(UNKNOWN, String::as_str);
+        let build_id = main.and_then(|main| main.build_id.as_ref());
+        let build =
+            build(executable, build_id, options).ok_or_else(|| no_build_name(executable, path))?;
+        Ok(Part {
+            build,
+            program: None,
+        })
+    }
+
+    /// A profile for each program that has samples, and a warning about those that are left out
+    /// because nothing names their build.
+    pub(super) fn split(
+        &self,
+        options: &IngestOptions,
+        path: &Path,
+    ) -> Result<(Vec<Part>, Option<String>), IngestError> {
+        let mut parts = Vec::new();
+        let mut left_out = Vec::new();
+        let programs = self.programs.iter().enumerate();
+        for (place, program) in programs.filter(|(_, program)| program.samples > 0) {
+            match build(&program.name, program.build_id.as_ref(), options) {
+                Some(build) => parts.push(Part {
+                    build,
+                    program: Some(place),
+                }),
+                None => left_out.push(program),
+            }
+        }
+        match left_out.first() {
+            Some(program) if parts.is_empty() => Err(no_build_name(&program.name, path)),
+            _ => Ok((parts, warn_of(&left_out))),
+        }
+    }
+}
+
+/// The build of a program: the version that the user names, else the GNU build id.
+fn build(
+    executable: &str,
+    build_id: Option<&GnuBuildId>,
+    options: &IngestOptions,
+) -> Option<Build> {
+    let named = options.version.clone();
+    Some(Build {
+        executable: executable.to_owned(),
+        version: named.or_else(|| build_id.map(GnuBuildId::to_string))?,
+        gnu_build_id: build_id.cloned(),
+        revision: options.revision.clone(),
+    })
+}
+
+const UNKNOWN: &str = "unknown";
+
+/// What programs without a name are called: where the format has no names, as the file is.
+fn name_of_the_nameless(recording: &Recording, path: &Path) -> String {
+    let has_names = recording
+        .processes
+        .iter()
+        .any(|process| !process.program.is_empty());
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy());
+    match stem {
+        // `-` is standard input.
+        Some(stem) if !has_names && stem != "-" => stem.into_owned(),
+        _ => UNKNOWN.to_owned(),
+    }
+}
+
+fn no_build_name(program: &str, path: &Path) -> IngestError {
+    IngestError::NoBuildName {
+        path: path.display().to_string(),
+        program: program.to_owned(),
+    }
+}
+
+fn warn_of(left_out: &[&Program]) -> Option<String> {
+    const NAMED: usize = 5;
+    if left_out.is_empty() {
+        return None;
+    }
+    let samples = left_out
+        .iter()
+        .fold(0u64, |sum, program| sum.saturating_add(program.samples));
+    let named = left_out.iter().take(NAMED);
+    let named: Vec<String> = named
+        .map(|program| excerpt(program.name.as_bytes()))
+        .collect();
+    let others = match left_out.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    Some(format!(
+        "{samples} samples are left out, of programs without a GNU build id to name their build \
+         after: {}{others}; name one for every program: --build NAME.",
+        named.join(", ")
+    ))
+}

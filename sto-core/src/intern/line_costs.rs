@@ -1,0 +1,65 @@
+//! Adding up what each source line cost.
+
+use super::build::StackCosts;
+use crate::formats::Recording;
+use crate::symbolize::{CodeLineIx, Symbols};
+use crate::units::Cost;
+
+/// What one line cost in one sample type.
+pub(super) struct LineSum {
+    pub(super) line: CodeLineIx,
+    pub(super) self_cost: Cost,
+    pub(super) total: Cost,
+    /// The last stack that was counted, by its place in the list of costs: a line that stands on a
+    /// stack several times is counted once.
+    last: usize,
+}
+
+/// The costs of every known line that has any, by sample type, in no particular order.
+pub(super) fn line_costs(
+    recording: &Recording,
+    symbols: &Symbols,
+    costs: &StackCosts,
+) -> Vec<Vec<LineSum>> {
+    const NONE: u32 = u32::MAX;
+    // Where a line's sum stands. The sums are apart from it because a profile that is one program
+    // of a large recording has few of the recording's lines.
+    let mut places = vec![NONE; symbols.lines.len()];
+    let by_type = costs.iter().map(|costs| {
+        let mut sums: Vec<LineSum> = Vec::new();
+        for (stack_number, &(stack, cost)) in costs.iter().enumerate() {
+            let mut leaf = None;
+            let locations = recording.stacks.get(stack).iter();
+            for &line in locations.flat_map(|&location| symbols.of(location)) {
+                leaf = None;
+                if symbols.lines[line.0 as usize].line == 0 {
+                    continue;
+                }
+                let place = &mut places[line.0 as usize];
+                if *place == NONE {
+                    *place = sums.len() as u32;
+                    sums.push(LineSum {
+                        line,
+                        self_cost: Cost::ZERO,
+                        total: Cost::ZERO,
+                        last: usize::MAX,
+                    });
+                }
+                let sum = &mut sums[*place as usize];
+                if sum.last != stack_number {
+                    sum.last = stack_number;
+                    sum.total += cost;
+                }
+                leaf = Some(*place);
+            }
+            if let Some(leaf) = leaf {
+                sums[leaf as usize].self_cost += cost;
+            }
+        }
+        for sum in &sums {
+            places[sum.line.0 as usize] = NONE;
+        }
+        sums
+    });
+    by_type.collect()
+}

@@ -1,0 +1,160 @@
+//! Content addresses: pinned digests, and that every field counts.
+
+use proptest::prelude::*;
+use sto_core::id::{BuildId, ExecutableId, FrameId, NodeId, ProfileId, SourceDigest};
+use sto_core::intern::StackTree;
+use sto_core::model::{Frame, FrameKind, FrameTable};
+
+const FRAME: Frame<'_> = Frame {
+    module: "app",
+    symbol: "doLogging",
+    kind: FrameKind::User,
+    file: "src/log.c",
+    line: 0,
+};
+
+/// A change here changes the identity of everything that is stored: the rule then needs a new
+/// domain tag, and SPEC.md its examples.
+#[test]
+fn digests_are_pinned() {
+    let frame = FrameId::of(FRAME);
+    let executable = ExecutableId::of("app");
+    let root = NodeId::of(None, executable, frame);
+    let build = BuildId::of(executable, "v1");
+    let source = SourceDigest::of(b"main;work 42\n");
+    assert_eq!(frame.to_string(), "56351bb7b09a0faf466c14df5552b200");
+    assert_eq!(executable.to_string(), "1ca8d921df839c157fef168f26e8ab59");
+    assert_eq!(root.to_string(), "5e0dcd09f4f05f1d6bbef261709d71f6");
+    assert_eq!(
+        NodeId::of(Some(root), executable, frame).to_string(),
+        "820e0bcb309cdda254d71eecdf3fa3a6"
+    );
+    assert_eq!(build.to_string(), "ed269e7865f3d3ac15bdd754e68a2efd");
+    assert_eq!(source.to_string(), "b95047f76090530abe09cea02420e3c0");
+    assert_eq!(
+        ProfileId::of(build, source).to_string(),
+        "b388b3fd7b55d21db625cd4107085333"
+    );
+}
+
+#[test]
+fn every_field_of_a_frame_counts() {
+    let frames = [
+        FRAME,
+        Frame {
+            module: "app2",
+            ..FRAME
+        },
+        Frame {
+            symbol: "dolog",
+            ..FRAME
+        },
+        Frame { file: "", ..FRAME },
+        Frame { line: 1, ..FRAME },
+        Frame { line: 256, ..FRAME },
+    ];
+    let kinds = FrameKind::ALL.map(|kind| Frame {
+        kind,
+        line: 7,
+        ..FRAME
+    });
+    assert_all_differ(frames.into_iter().chain(kinds).map(FrameId::of));
+}
+
+#[test]
+fn field_boundaries_matter() {
+    let strings = &["", "a", "b", "ab", "ba", "a\0", "\0a"];
+    let frames = strings.iter().flat_map(|symbol| {
+        strings.iter().flat_map(move |module| {
+            strings.iter().map(move |file| Frame {
+                symbol,
+                module,
+                file,
+                ..FRAME
+            })
+        })
+    });
+    assert_all_differ(frames.map(FrameId::of));
+    assert_all_differ(strings.iter().flat_map(|name| {
+        let executable = ExecutableId::of(name);
+        strings
+            .iter()
+            .map(move |version| BuildId::of(executable, version))
+    }));
+}
+
+#[test]
+fn order_and_kind_of_parts_matter() {
+    let executable = ExecutableId::of("app");
+    let [a, b] = ["a", "b"].map(|symbol| FrameId::of(Frame { symbol, ..FRAME }));
+    let stack = |frames: &[FrameId]| {
+        frames
+            .iter()
+            .fold(None, |parent, &frame| {
+                Some(NodeId::of(parent, executable, frame))
+            })
+            .unwrap()
+    };
+    assert_all_differ([
+        stack(&[a]),
+        stack(&[b]),
+        stack(&[a, b]),
+        stack(&[b, a]),
+        stack(&[a, a]),
+    ]);
+    // The same bytes as another kind of thing are another thing.
+    assert_ne!(
+        ProfileId::of(BuildId([1; 16]), SourceDigest([2; 16])).0,
+        ProfileId::of(BuildId([2; 16]), SourceDigest([1; 16])).0
+    );
+    assert_ne!(ExecutableId::of("a").0, SourceDigest::of(b"a").0);
+}
+
+#[test]
+fn a_node_is_its_stack_whatever_tree_it_stands_in() {
+    let mut frames = FrameTable::new();
+    let [main, work] = ["main", "work"].map(|symbol| frames.insert(Frame { symbol, ..FRAME }));
+    let mut tree = StackTree::new();
+    let first = tree.push(None, main);
+    let alone = tree.push(None, work);
+    let executable = ExecutableId::of("app");
+    let few = tree.node_ids(executable, &frames);
+    assert_eq!(
+        few[first.get()],
+        NodeId::of(None, executable, FrameId::of(frames.frame(main)))
+    );
+
+    let mut tree = StackTree::new();
+    let first_again = tree.push(None, main);
+    let below = tree.push(Some(first_again), work);
+    let alone_again = tree.push(None, work);
+    let more = tree.node_ids(executable, &frames);
+    assert_eq!(more[first_again.get()], few[first.get()]);
+    assert_eq!(more[alone_again.get()], few[alone.get()]);
+    assert_ne!(more[below.get()], more[alone_again.get()]);
+}
+
+#[track_caller]
+fn assert_all_differ<T: Ord + std::fmt::Debug>(ids: impl IntoIterator<Item = T>) {
+    let mut ids: Vec<T> = ids.into_iter().collect();
+    ids.sort();
+    for pair in ids.windows(2) {
+        assert_ne!(pair[0], pair[1]);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn frames_have_one_id_if_and_only_if_they_are_equal(
+        a in (0u8..6, "[ab]{0,2}", "[ab]{0,2}", "[ab]{0,2}", 0u32..3),
+        b in (0u8..6, "[ab]{0,2}", "[ab]{0,2}", "[ab]{0,2}", 0u32..3),
+    ) {
+        let id = |(kind, symbol, module, file, line): &(u8, String, String, String, u32)| {
+            let kind = FrameKind::from_number(*kind).unwrap();
+            FrameId::of(Frame { module, symbol, kind, file, line: *line })
+        };
+        prop_assert_eq!(id(&a) == id(&b), a == b);
+    }
+}

@@ -1,0 +1,422 @@
+//! Ingestion: how profiles are named and described, and the whole way into a store.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{named_symbols, read_text};
+use std::path::Path;
+use sto_core::formats::{
+    FormatError, Location, Module, ModuleIx, ModuleKind, Recording, read_bytes,
+};
+use sto_core::id::ExecutableId;
+use sto_core::ingest::{
+    IngestError, IngestOptions, Prepared, Stage, ingest, ingest_recording, prepare,
+};
+use sto_core::model::{GnuBuildId, Granularity, Quality};
+use sto_core::store::{Added, Store};
+use sto_core::units::Bytes;
+
+/// Three programs: `server` with 3 samples in two processes, `client` with 2, `idle` with 2.
+fn three_programs() -> Recording {
+    let sample =
+        |comm, pid, event, stack| format!("{comm} {pid}/{pid} 1.0: 10 {event}:\n{stack}\n");
+    let main = "\t1 work (/bin/x)\n\t2 main (/bin/x)\n";
+    let text: String = [
+        ("server", 10, "cycles", main),
+        ("server", 10, "cycles", main),
+        (
+            "idle",
+            40,
+            "cycles",
+            "\tffffffff81000000 [unknown] ([kernel.kallsyms])\n",
+        ),
+        ("server", 20, "faults", main),
+        (
+            "client",
+            30,
+            "cycles",
+            "\t1 [unknown] (/lib/y.so)\n\t2 main (/bin/x)\n",
+        ),
+        ("client", 30, "cycles", main),
+        (
+            "idle",
+            40,
+            "cycles",
+            "\tffffffff81000000 halt ([kernel.kallsyms])\n",
+        ),
+    ]
+    .map(|(comm, pid, event, stack)| sample(comm, pid, event, stack))
+    .concat();
+    read_text(&text).unwrap()
+}
+
+/// Says that a program's main file has this build id.
+fn set_build_id(recording: &mut Recording, pid: u32, build_id: u8) {
+    recording.modules.push(Module {
+        path: format!("/bin/{build_id}"),
+        kind: ModuleKind::File,
+        build_id: GnuBuildId::from_bytes(&[build_id; 4]),
+        inode: None,
+        kernel_text: None,
+    });
+    let module = ModuleIx(recording.modules.len() as u32 - 1);
+    let process = recording
+        .processes
+        .iter_mut()
+        .find(|process| process.pid == pid);
+    process.unwrap().main_module = Some(module);
+}
+
+fn version(version: &str) -> IngestOptions {
+    IngestOptions {
+        version: Some(version.to_owned()),
+        ..IngestOptions::default()
+    }
+}
+
+fn prepare_all(
+    recording: &Recording,
+    options: &IngestOptions,
+) -> Result<(Vec<Prepared>, Vec<String>), IngestError> {
+    let path = Path::new("runs/app.folded");
+    prepare(path, recording, &named_symbols(recording), options)
+}
+
+fn prepare_one(recording: &Recording, options: &IngestOptions) -> Prepared {
+    let (mut profiles, _) = prepare_all(recording, options).unwrap();
+    assert_eq!(profiles.len(), 1);
+    profiles.remove(0)
+}
+
+fn names(profiles: &[Prepared]) -> Vec<(&str, &str, u64)> {
+    let mut names = Vec::new();
+    for Prepared { build, profile, .. } in profiles {
+        let samples = profile.quality.samples;
+        names.push((build.executable.as_str(), build.version.as_str(), samples));
+    }
+    names
+}
+
+#[test]
+fn a_build_is_named_after_the_program_with_most_samples_and_its_build_id() {
+    let mut recording = three_programs();
+    set_build_id(&mut recording, 20, 0xab);
+    let Prepared {
+        build,
+        profile,
+        interned,
+    } = prepare_one(&recording, &IngestOptions::default());
+    assert_eq!(build.executable, "server");
+    assert_eq!(build.version, "abababab");
+    assert_eq!(build.gnu_build_id, GnuBuildId::from_bytes(&[0xab; 4]));
+    assert_eq!(profile.build, build.id());
+    assert_eq!(
+        profile.quality.samples, 7,
+        "the profile is of the whole recording"
+    );
+    assert_eq!(interned.costs.len(), 2);
+}
+
+#[test]
+fn the_build_id_is_that_of_the_process_with_most_samples() {
+    let mut recording = three_programs();
+    set_build_id(&mut recording, 20, 2);
+    set_build_id(&mut recording, 10, 1);
+    assert_eq!(
+        prepare_one(&recording, &IngestOptions::default())
+            .build
+            .version,
+        "01010101"
+    );
+}
+
+#[test]
+fn the_user_names_executable_and_version() {
+    let mut recording = three_programs();
+    set_build_id(&mut recording, 10, 1);
+    set_build_id(&mut recording, 30, 3);
+    let options = |executable: &str| IngestOptions {
+        executable: Some(executable.to_owned()),
+        revision: Some("v1-2-gabc".to_owned()),
+        ..version("v1")
+    };
+    let build = prepare_one(&recording, &options("client")).build;
+    assert_eq!(
+        (build.executable.as_str(), build.version.as_str()),
+        ("client", "v1")
+    );
+    assert_eq!(
+        build.gnu_build_id,
+        GnuBuildId::from_bytes(&[3; 4]),
+        "of the program named so"
+    );
+    assert_eq!(build.revision.as_deref(), Some("v1-2-gabc"));
+    let build = prepare_one(&recording, &options("suite")).build;
+    assert_eq!(build.executable, "suite");
+    assert_eq!(
+        build.gnu_build_id,
+        GnuBuildId::from_bytes(&[1; 4]),
+        "of the main program"
+    );
+}
+
+#[test]
+fn without_a_name_for_the_build_nothing_goes_in() {
+    let error = prepare_all(&three_programs(), &IngestOptions::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "runs/app.folded: the recording has no GNU build id of `server` to name the build after; \
+         name it: --build NAME"
+    );
+}
+
+#[test]
+fn programs_with_as_many_samples_stand_by_name() {
+    let text = "b 2/2 1.0: 1 cycles:\n\t1 f (p)\n\na 1/1 2.0: 1 cycles:\n\t1 f (p)\n";
+    let recording = read_text(text).unwrap();
+    assert_eq!(prepare_one(&recording, &version("v")).build.executable, "a");
+}
+
+#[test]
+fn a_format_without_program_names_is_named_after_the_file() {
+    let recording = read_text("main;work 3\n").unwrap();
+    assert_eq!(
+        prepare_one(&recording, &version("v")).build.executable,
+        "app"
+    );
+    let stdin = prepare(
+        Path::new("-"),
+        &recording,
+        &named_symbols(&recording),
+        &version("v"),
+    );
+    assert_eq!(stdin.unwrap().0[0].build.executable, "unknown");
+}
+
+#[test]
+fn a_nameless_program_among_others_is_unknown() {
+    let text = "  1/1 1.0: 1 cycles:\n\t1 f (p)\n\n 1/1 1.0: 1 cycles:\n\t1 f (p)\n\nb 2/2 2.0: 1 cycles:\n\t1 f (p)\n";
+    let recording = read_text(text).unwrap();
+    assert_eq!(
+        prepare_one(&recording, &version("v")).build.executable,
+        "unknown"
+    );
+}
+
+#[test]
+fn processes_are_split_by_program() {
+    let options = IngestOptions {
+        split_processes: true,
+        ..version("v1")
+    };
+    let (profiles, warnings) = prepare_all(&three_programs(), &options).unwrap();
+    assert_eq!(
+        names(&profiles),
+        [("server", "v1", 3), ("client", "v1", 2), ("idle", "v1", 2)]
+    );
+    assert_eq!(warnings, [""; 0]);
+    let symbols = |profile: &Prepared| -> Vec<String> {
+        let frames = profile.interned.frames.iter();
+        frames.map(|(_, frame)| frame.symbol.to_owned()).collect()
+    };
+    assert_eq!(symbols(&profiles[0]), ["main", "work"]);
+    assert_eq!(symbols(&profiles[2]), ["[kernel]", "halt"]);
+    assert_eq!(
+        profiles[0].interned.costs[1].len(),
+        1,
+        "the process 20 is part of server"
+    );
+}
+
+#[test]
+fn split_programs_without_a_build_id_are_left_out_with_a_warning() {
+    let mut recording = three_programs();
+    set_build_id(&mut recording, 30, 3);
+    let options = IngestOptions {
+        split_processes: true,
+        ..IngestOptions::default()
+    };
+    let (profiles, warnings) = prepare_all(&recording, &options).unwrap();
+    assert_eq!(names(&profiles), [("client", "03030303", 2)]);
+    assert_eq!(
+        warnings,
+        [
+            "5 samples are left out, of programs without a GNU build id to name their build after: \
+          `server`, `idle`; name one for every program: --build NAME."
+        ]
+    );
+    let error = prepare_all(&three_programs(), &options).unwrap_err();
+    assert!(matches!(error, IngestError::NoBuildName { program, .. } if program == "server"));
+}
+
+#[test]
+fn quality_counts_samples() {
+    let mut recording = three_programs();
+    recording.samples[0].truncated = true;
+    recording.lost = 9;
+    let profile = prepare_one(&recording, &version("v")).profile;
+    assert_eq!(
+        profile.quality,
+        Quality {
+            samples: 7,
+            unresolved: 2,
+            truncated: 1,
+            without_stack: 2,
+            lost: 9,
+        }
+    );
+    // Folded text counts many samples on one line.
+    let recording = read_text("main;[unknown] 5\nmain;work 7\nmain 11\n").unwrap();
+    let quality = prepare_one(&recording, &version("v")).profile.quality;
+    assert_eq!(
+        (quality.samples, quality.unresolved, quality.without_stack),
+        (23, 5, 11)
+    );
+}
+
+#[test]
+fn modules_are_those_of_the_profile_with_their_build_ids() {
+    let mut recording = three_programs();
+    set_build_id(&mut recording, 30, 3);
+    let options = IngestOptions {
+        split_processes: true,
+        ..version("v1")
+    };
+    let (profiles, _) = prepare_all(&recording, &options).unwrap();
+    let modules = |profile: &Prepared| -> Vec<String> {
+        let modules = profile.profile.modules.iter();
+        modules
+            .map(|module| format!("{} {:?}", module.name, module.build_id))
+            .collect()
+    };
+    assert_eq!(modules(&profiles[0]), ["x None"]);
+    assert_eq!(modules(&profiles[1]), ["x None", "y.so None"]);
+    assert_eq!(modules(&profiles[2]), ["[kernel] None"]);
+
+    let symbols = named_symbols(&recording);
+    recording.locations[0] = Location::Address {
+        module: ModuleIx(0),
+        address: 1,
+    };
+    let path = Path::new("perf.data");
+    let (profiles, _) = prepare(path, &recording, &symbols, &options).unwrap();
+    assert_eq!(
+        modules(&profiles[0]),
+        ["3 Some(GnuBuildId(03030303))", "x None"]
+    );
+}
+
+#[test]
+fn what_the_user_says_is_kept() {
+    let mut options = IngestOptions {
+        benchmark: Some("parse".to_owned()),
+        labels: [("host".to_owned(), "ci".to_owned())].into(),
+        metrics: [("seconds".to_owned(), 1.5)].into(),
+        ..version("v1")
+    };
+    options.symbols.granularity = Granularity::Line;
+    let recording = three_programs();
+    let profile = prepare_one(&recording, &options).profile;
+    assert_eq!(profile.benchmark, options.benchmark);
+    assert_eq!(profile.labels, options.labels);
+    assert_eq!(profile.metrics, options.metrics);
+    assert_eq!(profile.granularity, Granularity::Line);
+    assert_eq!(profile.format, "perf script");
+    assert_eq!(profile.source, recording.source);
+    assert_eq!(profile.source_bytes, recording.source_bytes);
+}
+
+#[test]
+fn counts_that_cannot_be_added_are_an_error_with_the_path() {
+    let recording = read_text("a 18446744073709551615\nb 1\n").unwrap();
+    let error = prepare_all(&recording, &version("v")).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("runs/app.folded: the counts of all stacks"),
+        "{error}"
+    );
+}
+
+// From here on with a store and with symbolization.
+
+#[test]
+fn a_file_goes_into_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.folded");
+    std::fs::write(&path, "main;work 3\nmain 1\n").unwrap();
+    let store = Store::in_memory().unwrap();
+    let mut stages = Vec::new();
+    let report = ingest(&store, &path, &version("v1"), &mut |stage| {
+        stages.push(stage)
+    })
+    .unwrap();
+    assert_eq!(
+        stages,
+        [
+            Stage::Reading,
+            Stage::Symbolizing,
+            Stage::Interning,
+            Stage::Storing
+        ]
+    );
+    let [ingested] = &report.profiles[..] else {
+        panic!("one profile: {report:?}");
+    };
+    assert_eq!((ingested.nodes, ingested.frames), (2, 2));
+    assert!(matches!(ingested.added, Added::New { .. }));
+    assert_eq!(ingested.profile.source_bytes, Bytes(19));
+
+    let builds = store.builds().unwrap();
+    assert_eq!(builds[0].build, ingested.build);
+    assert_eq!(builds[0].profiles[0].id, ingested.id);
+    assert_eq!(builds[0].profiles[0].profile, ingested.profile);
+    let loaded = store.load(ExecutableId::of("app"), &[ingested.id]).unwrap();
+    assert_eq!(loaded.tree.len(), 2);
+}
+
+#[test]
+fn the_same_file_twice_is_one_profile() {
+    let store = Store::in_memory().unwrap();
+    let recording = read_text("main;work 3\n").unwrap();
+    let ingest = |build: &str| {
+        let path = Path::new("app.folded");
+        let report = ingest_recording(&store, path, &recording, &version(build), &mut |_| ());
+        report.unwrap().profiles[0].added
+    };
+    assert!(matches!(ingest("v1"), Added::New { .. }));
+    assert_eq!(ingest("v1"), Added::AlreadyStored);
+    assert!(matches!(ingest("v2"), Added::New { .. }));
+}
+
+#[test]
+fn what_cannot_be_read_leaves_the_store_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::in_memory().unwrap();
+    let missing = folder.path().join("perf.data");
+    let error = ingest(&store, &missing, &version("v"), &mut |_| ()).unwrap_err();
+    assert!(
+        matches!(error, IngestError::Format(FormatError::Io { .. })),
+        "{error}"
+    );
+    assert!(error.to_string().contains("perf.data"), "{error}");
+    std::fs::write(&missing, "just some text\n").unwrap();
+    let error = ingest(&store, &missing, &version("v"), &mut |_| ()).unwrap_err();
+    assert!(
+        error.to_string().contains("it starts with `just some text"),
+        "{error}"
+    );
+    assert!(store.builds().unwrap().is_empty());
+}
+
+#[test]
+fn the_bytes_of_standard_input_are_read_as_those_of_a_file() {
+    let text = b"main;work 3\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.folded");
+    std::fs::write(&path, text).unwrap();
+    let from_file = sto_core::formats::read(&path, &Default::default()).unwrap();
+    let from_bytes = read_bytes(Path::new("-"), text, &Default::default()).unwrap();
+    assert_eq!(from_file.source, from_bytes.source);
+    assert_eq!(from_file.samples, from_bytes.samples);
+}

@@ -1,0 +1,383 @@
+//! Interning: one tree, the same for the same samples, that counts recursion once.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{named_symbols, read_text};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use sto_core::formats::{
+    Location, LocationIx, ModuleIx, Recording, Sample, SampleTypeIx, StackIx, read_bytes,
+};
+use sto_core::intern::{InternError, Interned, StackTree, intern};
+use sto_core::model::{Frame, FrameIx, FrameKind};
+use sto_core::symbolize::{CodeLine, CodeLineIx, Symbols};
+use sto_core::units::{Cost, SampleType, Unit};
+
+fn cost(samples: u64, value: u64) -> Cost {
+    Cost { samples, value }
+}
+
+fn intern_text(text: &str) -> Interned {
+    let recording = read_text(text).unwrap();
+    intern(&recording, &named_symbols(&recording), |_| true).unwrap()
+}
+
+/// The tree as lines, indented by depth, with the self cost of the first sample type.
+fn show(interned: &Interned) -> Vec<String> {
+    let tree = &interned.tree;
+    let self_costs: BTreeMap<_, _> = interned.costs[0].iter().copied().collect();
+    tree.nodes()
+        .map(|node| {
+            let depth = tree.ancestors(node).count() - 1;
+            let symbol = interned.frames.frame(tree.frame(node)).symbol;
+            let samples = self_costs.get(&node).map_or(0, |cost| cost.samples);
+            format!("{}{symbol} {samples}", " ".repeat(depth))
+        })
+        .collect()
+}
+
+#[test]
+fn stacks_share_their_callers_and_stand_in_order_of_frames() {
+    let interned = intern_text("main;z 1\nmain;b;x 2\nmain 3\nmain;b 4\na 5\nmain;z 6\n");
+    assert_eq!(show(&interned), ["a 5", "main 3", " b 4", "  x 2", " z 7"]);
+}
+
+#[test]
+fn frames_are_those_that_are_used_in_order_of_rank() {
+    let recording = read_text("main;z 1\nother;y 2\nmain;a 3\n").unwrap();
+    let symbols = named_symbols(&recording);
+    let other = recording.samples[1].stack;
+    let interned = intern(&recording, &symbols, |sample| sample.stack != other).unwrap();
+    let names: Vec<_> = interned
+        .frames
+        .iter()
+        .map(|(_, frame)| frame.symbol)
+        .collect();
+    assert_eq!(names, ["a", "main", "z"]);
+    assert_eq!(interned.frames.ranks(), [0, 1, 2]);
+    assert_eq!(show(&interned), ["main 0", " a 3", " z 1"]);
+}
+
+#[test]
+fn nothing_kept_is_an_empty_tree() {
+    let recording = read_text("main 1").unwrap();
+    let interned = intern(&recording, &named_symbols(&recording), |_| false).unwrap();
+    assert!(interned.tree.is_empty() && interned.frames.is_empty());
+    assert_eq!(interned.costs, [vec![]]);
+    assert_eq!(interned.lines, [vec![]]);
+}
+
+#[test]
+fn samples_without_any_cost_are_left_out() {
+    let mut recording = read_text("main;a 1\nmain;b 2\n").unwrap();
+    recording.samples[0].cost = Cost::ZERO;
+    let interned = intern(&recording, &named_symbols(&recording), |_| true).unwrap();
+    assert_eq!(show(&interned), ["main 0", " b 2"]);
+}
+
+#[test]
+fn counts_that_leave_64_bits_are_an_error() {
+    let recording = read_text("a;b 18446744073709551615\na;c 1\n").unwrap();
+    let symbols = named_symbols(&recording);
+    let error = intern(&recording, &symbols, |_| true).unwrap_err();
+    assert_eq!(error, InternError::Overflow);
+    let first = recording.samples[0].stack;
+    assert!(intern(&recording, &symbols, |sample| sample.stack == first).is_ok());
+}
+
+#[test]
+fn a_stack_without_frames_is_an_error_and_not_lost() {
+    let mut recording = read_text("a 1").unwrap();
+    recording.samples[0].stack = recording.stacks.insert(&[]);
+    let error = intern(&recording, &named_symbols(&recording), |_| true).unwrap_err();
+    assert_eq!(error, InternError::EmptyStack);
+}
+
+#[test]
+fn a_million_levels_of_recursion_are_interned() {
+    let text = format!(
+        "{}leaf 1\n{}b 2\n",
+        "r;".repeat(1_000_000),
+        "r;".repeat(1_000_000)
+    );
+    let recording = read_text(&text).unwrap();
+    let mut symbols = named_symbols(&recording);
+    symbols.lines.iter_mut().for_each(|line| line.line = 1);
+    let interned = intern(&recording, &symbols, |_| true).unwrap();
+    assert_eq!(interned.tree.len(), 1_000_002);
+    let totals: Vec<u64> = interned.lines[0]
+        .iter()
+        .map(|line| line.total.samples)
+        .collect();
+    assert_eq!(totals, [2, 1, 3], "b, leaf, r");
+}
+
+/// A location of the models below: its frames as (frame, line), the outermost first.
+type Expansion = Vec<(u8, u32)>;
+
+/// A recording with these stacks of locations as samples: (stack, sample type, cost).
+fn model(expansions: &[Expansion], samples: &[(Vec<usize>, u32, Cost)]) -> (Recording, Symbols) {
+    let mut recording =
+        read_bytes(Path::new("model"), b"placeholder 1", &Default::default()).unwrap();
+    recording.samples.clear();
+    recording.sample_types = ["cycles", "faults"]
+        .map(|event| SampleType {
+            event: event.to_owned(),
+            unit: Unit::Events,
+        })
+        .to_vec();
+    recording.locations = (0..expansions.len() as u64)
+        .map(|address| Location::Address {
+            module: ModuleIx(0),
+            address,
+        })
+        .collect();
+    for (stack, sample_type, cost) in samples {
+        let stack: Vec<_> = stack
+            .iter()
+            .map(|&location| LocationIx(location as u32))
+            .collect();
+        recording.samples.push(Sample {
+            stack: recording.stacks.insert(&stack),
+            thread: sto_core::formats::ThreadIx(0),
+            sample_type: SampleTypeIx(*sample_type),
+            time: None,
+            cost: *cost,
+            truncated: false,
+        });
+    }
+
+    let mut symbols = Symbols::default();
+    let mut known = BTreeMap::new();
+    for expansion in expansions {
+        for &(name, line) in expansion {
+            let frame = symbols.frames.insert(Frame {
+                module: "m",
+                symbol: &name.to_string(),
+                kind: FrameKind::User,
+                file: "",
+                line: 0,
+            });
+            let line = CodeLine { frame, line };
+            let ix = *known.entry(line).or_insert_with(|| {
+                symbols.lines.push(line);
+                CodeLineIx(symbols.lines.len() as u32 - 1)
+            });
+            symbols.expansion.push(ix);
+        }
+        symbols.ends.push(symbols.expansion.len() as u32);
+    }
+    (recording, symbols)
+}
+
+/// What interning gives, without any index: self costs by stack, and line costs by function and
+/// line.
+#[derive(Debug, Default, PartialEq)]
+struct Plain {
+    self_costs: Vec<BTreeMap<Vec<String>, Cost>>,
+    lines: Vec<BTreeMap<(String, u32), (Cost, Cost)>>,
+}
+
+impl Plain {
+    /// The definition, followed word by word.
+    fn by_definition(expansions: &[Expansion], samples: &[(Vec<usize>, u32, Cost)]) -> Plain {
+        let mut plain = Plain {
+            self_costs: vec![BTreeMap::new(); 2],
+            lines: vec![BTreeMap::new(); 2],
+        };
+        for (stack, sample_type, cost) in samples {
+            if cost.is_zero() {
+                continue;
+            }
+            let frames: Vec<(String, u32)> = stack
+                .iter()
+                .flat_map(|&location| &expansions[location])
+                .map(|&(name, line)| (name.to_string(), line))
+                .collect();
+            let names = frames.iter().map(|(name, _)| name.clone()).collect();
+            let sample_type = *sample_type as usize;
+            *plain.self_costs[sample_type].entry(names).or_default() += *cost;
+            let lines = &mut plain.lines[sample_type];
+            for line in frames.iter().collect::<BTreeSet<_>>() {
+                if line.1 != 0 {
+                    lines.entry(line.clone()).or_default().1 += *cost;
+                }
+            }
+            let leaf = frames.last().unwrap();
+            if leaf.1 != 0 {
+                lines.entry(leaf.clone()).or_default().0 += *cost;
+            }
+        }
+        plain
+    }
+
+    fn of(interned: &Interned) -> Plain {
+        let symbol = |frame| interned.frames.frame(frame).symbol.to_owned();
+        let names = |node| {
+            let mut names: Vec<_> = interned
+                .tree
+                .ancestors(node)
+                .map(|node| symbol(interned.tree.frame(node)))
+                .collect();
+            names.reverse();
+            names
+        };
+        Plain {
+            self_costs: interned
+                .costs
+                .iter()
+                .map(|costs| {
+                    costs
+                        .iter()
+                        .map(|&(node, cost)| (names(node), cost))
+                        .collect()
+                })
+                .collect(),
+            lines: interned
+                .lines
+                .iter()
+                .map(|lines| {
+                    let lines = lines.iter();
+                    lines
+                        .map(|line| {
+                            (
+                                (symbol(line.frame), line.line),
+                                (line.self_cost, line.total),
+                            )
+                        })
+                        .collect()
+                })
+                .collect(),
+        }
+    }
+}
+
+/// What the documentation promises of the parts' order.
+fn check_order(interned: &Interned) {
+    let Interned {
+        frames,
+        tree,
+        costs,
+        lines,
+    } = interned;
+    let ranks: Vec<u32> = (0..frames.len() as u32).collect();
+    assert_eq!(frames.ranks(), ranks);
+    check_preorder(tree);
+    let used: BTreeSet<FrameIx> = tree.frames().iter().copied().collect();
+    assert_eq!(used.len(), frames.len(), "every frame is used");
+    let mut siblings = BTreeMap::new();
+    for node in tree.nodes() {
+        let frame = tree.frame(node);
+        if let Some(before) = siblings.insert(tree.parent(node), frame) {
+            assert!(
+                before < frame,
+                "children stand in the order of their frames"
+            );
+        }
+    }
+    for costs in costs {
+        assert!(costs.is_sorted_by(|a, b| a.0 < b.0));
+        assert!(costs.iter().all(|(_, cost)| !cost.is_zero()));
+    }
+    for lines in lines {
+        assert!(lines.is_sorted_by(|a, b| (a.frame, a.line) < (b.frame, b.line)));
+    }
+    let ends = tree.subtree_ends();
+    for node in tree.nodes() {
+        let subtree = node.0..ends[node.get()];
+        let has_samples = costs
+            .iter()
+            .flatten()
+            .any(|(node, _)| subtree.contains(&node.0));
+        assert!(has_samples, "every node is on a sampled stack");
+    }
+}
+
+fn check_preorder(tree: &StackTree) {
+    let mut path = Vec::new();
+    for node in tree.nodes() {
+        while path.last().copied() != tree.parent(node) {
+            path.pop()
+                .expect("the parent is the node before or one of its callers");
+        }
+        path.push(node);
+    }
+}
+
+type Model = (Vec<Expansion>, Vec<(Vec<usize>, u32, Cost)>);
+
+fn models() -> impl Strategy<Value = Model> {
+    let expansions = prop::collection::vec(prop::collection::vec((0u8..4, 0u32..3), 1..4), 1..6);
+    expansions.prop_flat_map(|expansions| {
+        let stack = prop::collection::vec(0..expansions.len(), 1..6);
+        let cost = (0u64..3, 0u64..100).prop_map(|(samples, value)| cost(samples, value));
+        let samples = prop::collection::vec((stack, 0u32..2, cost), 0..30);
+        (Just(expansions), samples)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn interning_is_what_its_definition_says((expansions, samples) in models()) {
+        let (recording, symbols) = model(&expansions, &samples);
+        let interned = intern(&recording, &symbols, |_| true).unwrap();
+        prop_assert_eq!(Plain::of(&interned), Plain::by_definition(&expansions, &samples));
+        check_order(&interned);
+    }
+
+    #[test]
+    fn the_order_of_samples_does_not_matter(
+        ((expansions, samples), shuffled) in models().prop_flat_map(|(expansions, samples)| {
+            let shuffled = Just(samples.clone()).prop_shuffle();
+            (Just((expansions, samples)), shuffled)
+        })
+    ) {
+        let interned = |samples| {
+            let (recording, symbols) = model(&expansions, samples);
+            let Interned { frames, tree, costs, lines } = intern(&recording, &symbols, |_| true).unwrap();
+            (format!("{frames:?}"), tree, costs, lines)
+        };
+        prop_assert_eq!(interned(&samples), interned(&shuffled));
+    }
+
+    #[test]
+    fn a_part_of_the_samples_is_as_if_there_were_no_others((expansions, samples) in models()) {
+        let (recording, symbols) = model(&expansions, &samples);
+        let keep = |stack: StackIx| stack.0.is_multiple_of(2);
+        let part = intern(&recording, &symbols, |sample| keep(sample.stack)).unwrap();
+        let kept: Vec<_> = samples
+            .iter()
+            .zip(&recording.samples)
+            .filter(|(_, sample)| keep(sample.stack))
+            .map(|(sample, _)| sample.clone())
+            .collect();
+        let (recording, symbols) = model(&expansions, &kept);
+        let alone = intern(&recording, &symbols, |_| true).unwrap();
+        prop_assert_eq!(Plain::of(&part), Plain::of(&alone));
+        prop_assert_eq!(part.tree, alone.tree);
+    }
+}
+
+#[test]
+fn a_recursive_line_is_counted_once_a_stack() {
+    // The example of SPEC.md: fib calls itself at line 3, and ends at line 2 or 3.
+    let expansions = vec![vec![(0, 3)], vec![(0, 2)]];
+    let samples = vec![
+        (vec![0, 0, 1], 0, cost(1, 10)),
+        (vec![0, 0], 0, cost(1, 10)),
+    ];
+    let (recording, symbols) = model(&expansions, &samples);
+    let lines = &intern(&recording, &symbols, |_| true).unwrap().lines[0];
+    let lines: Vec<_> = lines
+        .iter()
+        .map(|l| (l.line, l.self_cost, l.total))
+        .collect();
+    assert_eq!(
+        lines,
+        [(2, cost(1, 10), cost(1, 10)), (3, cost(1, 10), cost(2, 20))]
+    );
+}

@@ -1,0 +1,262 @@
+//! The text of `perf script`: real output against goldens, and its many forms.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{error_of, folded, read_text, show};
+use proptest::prelude::*;
+use std::fmt::Write;
+use std::path::PathBuf;
+use sto_core::formats::{Format, Recording, read, units_of_event};
+use sto_core::units::{Nanoseconds, SampleType, Unit};
+
+/// What a recording says, as text for goldens.
+fn describe(recording: &Recording) -> String {
+    let mut text = String::new();
+    let out = &mut text;
+    let origin = &recording.origin;
+    writeln!(
+        out,
+        "host {:?}, kernel {:?}, arch {:?}",
+        origin.host, origin.kernel, origin.arch
+    )
+    .unwrap();
+    writeln!(out, "cpu {:?}", origin.cpu).unwrap();
+    writeln!(out, "command {:?}", origin.command).unwrap();
+    writeln!(
+        out,
+        "duration {:?}",
+        origin.duration.map(|duration| duration.0)
+    )
+    .unwrap();
+    for warning in &recording.warnings {
+        writeln!(out, "warning: {warning}").unwrap();
+    }
+    for process in &recording.processes {
+        writeln!(out, "process {} {}", process.pid, process.program).unwrap();
+    }
+    for sample in &recording.samples {
+        let thread = &recording.threads[sample.thread.0 as usize];
+        let sample_type = &recording.sample_types[sample.sample_type.0 as usize];
+        writeln!(
+            out,
+            "\n{} {} at {:?}: {} {} {}{}",
+            thread.name,
+            thread.tid,
+            sample.time.map(|time| time.0),
+            sample.cost.value,
+            sample_type.unit.name(),
+            sample_type.event,
+            if sample.truncated { ", truncated" } else { "" }
+        )
+        .unwrap();
+        for frame in common::frames_of(recording, sample) {
+            writeln!(out, "  {}", show(&frame)).unwrap();
+        }
+    }
+    text
+}
+
+#[track_caller]
+fn check_golden(name: &str) {
+    let folder = PathBuf::from(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../testdata/perf-script"
+    ));
+    let found = describe(&read(&folder.join(format!("{name}.txt")), &Default::default()).unwrap());
+    let golden = folder.join(format!("{name}.expected"));
+    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
+        std::fs::write(&golden, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
+    for (number, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(found, expected, "{}, line {}", golden.display(), number + 1);
+    }
+    assert_eq!(found.len(), expected.len(), "{}", golden.display());
+}
+
+#[test]
+fn real_frame_pointer_stacks_are_read() {
+    check_golden("frame-pointers");
+}
+
+#[test]
+fn real_inlined_functions_two_events_and_header_comments_are_read() {
+    check_golden("dwarf-inlined");
+}
+
+#[test]
+fn a_real_recording_of_two_cpus_with_a_broken_stack_is_read() {
+    check_golden("system-wide");
+}
+
+#[test]
+fn real_samples_without_call_chains_are_read() {
+    check_golden("without-call-chains");
+}
+
+#[test]
+fn periods_of_the_two_clocks_are_nanoseconds() {
+    for event in ["cpu-clock", "task-clock", "cpu-clock:u", "task-clock:ppp"] {
+        assert_eq!(units_of_event(event), Unit::Nanoseconds, "{event}");
+    }
+    for event in [
+        "cycles",
+        "cpu-cycles:u",
+        "sched:cpu-clock",
+        "page-faults",
+        "",
+    ] {
+        assert_eq!(units_of_event(event), Unit::Events, "{event}");
+    }
+}
+
+#[test]
+fn without_periods_samples_are_counted() {
+    let text = "p 1 1.5: cycles:u: \n\t10 f (/bin/p)\n\np 1 1.6: 7 cycles:u: \n\t10 f (/bin/p)\n";
+    let recording = read_text(text).unwrap();
+    assert_eq!(recording.format, Format::PerfScript);
+    let event = "cycles:u".to_owned();
+    assert_eq!(
+        recording.sample_types,
+        [
+            SampleType {
+                event: event.clone(),
+                unit: Unit::Samples
+            },
+            SampleType {
+                event,
+                unit: Unit::Events
+            },
+        ]
+    );
+    assert_eq!(recording.samples[0].cost.value, 1);
+    assert_eq!(recording.samples[1].cost.value, 7);
+}
+
+#[test]
+fn a_process_is_named_after_its_main_thread_and_the_program_it_came_to_run() {
+    let text = "\
+        worker 7/8 1.0: 1 cycles:\n\t1 f (a)\n\t2 g (a)\n\n\
+        perf-exec 7/7 2.0: 1 cycles:\n\t1 f (a)\n\n\
+        prog 7/7 3.0: 1 cycles:\n\t1 f (a)\n\n\
+        rayon 9/10 4.0: 1 cycles:\n\t1 f (a)\n\n\
+        other 9/11 5.0: 1 cycles:\n\t1 f (a)\n";
+    let recording = read_text(text).unwrap();
+    let programs: Vec<_> = recording
+        .processes
+        .iter()
+        .map(|p| (p.pid, p.program.as_str()))
+        .collect();
+    assert_eq!(programs, [(7, "prog"), (9, "rayon")]);
+    assert_eq!(recording.threads.len(), 4);
+    assert_eq!(recording.warnings, [""; 0]);
+}
+
+#[test]
+fn threads_without_a_process_are_processes_with_a_warning() {
+    let text = "a 1 1.0: 1 cycles:\n\t1 f (a)\n\nb 2 2.0: 1 cycles:\n\t1 f (a)\n\tf g (a)\n";
+    let recording = read_text(text).unwrap();
+    assert_eq!(recording.processes.len(), 2);
+    assert_eq!(recording.warnings.len(), 1);
+    assert!(recording.warnings[0].contains("perf script -F +pid"));
+}
+
+#[test]
+fn samples_stand_in_order_of_time() {
+    let text = "p 1 9.000000002: 1 cycles:\n\t1 b (p)\n\np 1 9.000000001: 1 cycles:\n\t1 a (p)\n";
+    let recording = read_text(text).unwrap();
+    assert_eq!(folded(&recording), ["p!a 1", "p!b 1"]);
+    assert_eq!(recording.samples[0].time, Some(Nanoseconds(9_000_000_001)));
+    assert_eq!(recording.origin.duration, Some(Nanoseconds(1)));
+}
+
+#[test]
+fn an_inlined_function_stands_in_the_module_of_its_caller() {
+    let text = "p 1 1.0: 1 cycles:\n\t5 c (inlined)\n\t5 b (inlined)\n\t5 a (/bin/p)\n";
+    assert_eq!(
+        folded(&read_text(text).unwrap()),
+        ["p!a;p!b (inlined);p!c (inlined) 1"]
+    );
+}
+
+#[test]
+fn a_function_inlined_into_nothing_was_called() {
+    let text = "p 1 1.0: 1 cycles:\n\t5 b (/bin/p)\n\t7 a (inlined)\n\t9 main (/bin/p)\n\t9 start (inlined)\n";
+    assert_eq!(folded(&read_text(text).unwrap()), ["start;p!main;a;p!b 1"]);
+}
+
+#[test]
+fn unresolved_frames_keep_what_is_the_same_in_every_run() {
+    let text = "p 1 1.0: 1 cycles:\n\
+        \t1a2b [unknown] (/lib/libc.so.6)\n\
+        \t7f1122334455 [unknown] (/lib/libc.so.6)\n\
+        \tffffffff81000000 [unknown] ([kernel.kallsyms])\n\
+        \t7f1122334455 [unknown] ([unknown])\n";
+    assert_eq!(
+        folded(&read_text(text).unwrap()),
+        ["[unknown] (unresolved);[kernel]![kernel] (unresolved);\
+          libc.so.6![libc.so.6] (unresolved);libc.so.6![libc.so.6+0x1a2b] (unresolved) 1"]
+    );
+}
+
+#[test]
+fn a_sample_without_a_stack_is_not_lost() {
+    let text = "p 1 1.0: 1 cycles:\n\np 1 2.0: 1 cycles:\n\t1 f (p)\n";
+    assert_eq!(
+        folded(&read_text(text).unwrap()),
+        ["[unknown] (unresolved) 1", "p!f 1"]
+    );
+}
+
+#[test]
+fn tracepoints_and_spaces_for_tabs_are_read() {
+    let text = "\
+        bash 1 [000] 1.0: sched:sched_switch: prev_comm=a (x)\n\t1 f (p)\n\t2 main (p)\n\n\
+        dd 2 [000] 2.0: 1 cycles:\n        d f (p)\n        e main (p)\n";
+    assert_eq!(
+        folded(&read_text(text).unwrap()),
+        ["p!main;p!f 1", "p!main;p!f 1"]
+    );
+}
+
+#[test]
+fn a_stack_as_deep_as_perf_goes_was_cut() {
+    let text = |depth: usize| format!("p 1 1.0: 1 cycles:\n{}", "\t1 f (p)\n".repeat(depth));
+    assert!(!read_text(&text(126)).unwrap().samples[0].truncated);
+    assert!(read_text(&text(127)).unwrap().samples[0].truncated);
+}
+
+#[test]
+fn lines_that_are_not_understood_are_named() {
+    let good = "p 1 1.0: 1 cycles:\n\t1 f (p)\n";
+    for (bad, expected) in [
+        (
+            "\thello world\n",
+            "line 3: expected a line of a sample's stack",
+        ),
+        ("\n\t1 g (p)\n", "line 4: expected a sample"),
+        ("what is this?\n", "line 3: expected a sample"),
+        (
+            "  work.cc:10\n",
+            "line 3: expected a line of a sample's stack",
+        ),
+    ] {
+        let message = error_of(format!("{good}{bad}").as_bytes());
+        assert!(
+            message.starts_with(&format!("a/file: {expected}")),
+            "{message}"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_text_makes_reading_panic(
+        text in "(p 1 1\\.5: 1 cycles:|\\n|\\t|  |1|f|\\(|\\)|inlined|\\[unknown\\]|a/b|#|\\+0x1|:){0,40}"
+    ) {
+        let _ = read_text(&format!("p 1 1.0: 1 cycles:\n{text}"));
+    }
+}
