@@ -1,12 +1,40 @@
 //! Symbols: from locations to frames, inlined callers included.
+//!
+//! Data goes one way through this module:
+//!
+//! ```text
+//! Module                    find        the file that was mapped, told by its build id
+//!    |  ElfFile             elf         program headers: offset in the file -> virtual address
+//!    v
+//! virtual addresses         symtab, plt, debug_info       outer function, inlined ones, lines
+//!    |  raw names, paths    demangle, source_path         the names that frames carry
+//!    v
+//! Part                      part        the answers of all threads, joined in a fixed order
+//! ```
+//!
+//! The kernel takes another way: `kernel` finds its list of symbols, which `kallsyms` reads. `SPEC.md` states the rules.
 
-mod error;
+mod compilation_dirs;
+mod debug_info;
+mod demangle;
+mod elf;
+mod find;
+mod kallsyms;
+mod kernel;
+mod native;
+mod part;
+mod plt;
+mod resolve;
+mod source_path;
+mod symtab;
 mod unwind;
 
-use crate::formats::{LocationIx, ModuleIx, Recording};
+pub use resolve::symbolize;
+pub(crate) use unwind::Unwinder;
+
+use crate::formats::{LocationIx, ModuleIx};
 use crate::model::{FrameIx, FrameTable, Granularity};
 use std::path::PathBuf;
-pub(crate) use unwind::Unwinder;
 
 /// Where symbols are looked for. Everything that depends on the user or the machine is given here.
 #[derive(Clone, Debug, Default)]
@@ -43,9 +71,9 @@ pub struct CodeLineIx(pub u32);
 /// What the locations of a recording resolve to.
 #[derive(Debug, Default)]
 pub struct Symbols {
-    /// Every frame.
+    /// Every frame, in the order in which locations first need it.
     pub frames: FrameTable,
-    /// Every distinct frame at a line.
+    /// Every distinct frame at a line, in the same order.
     pub lines: Vec<CodeLine>,
     /// Ends of the locations' parts of `expansion`.
     pub ends: Vec<u32>,
@@ -80,14 +108,6 @@ pub struct ModuleSymbols {
     pub locations: usize,
     /// How many of them have no symbol.
     pub unresolved: usize,
-    /// Why nothing was found, and what to do about it: a whole sentence.
+    /// Why something was not found, and what to do about it: a whole sentence.
     pub problem: Option<String>,
-}
-
-/// Resolves every location of a recording, each once, in parallel.
-///
-/// What cannot be resolved becomes a frame `[module+0xoffset]`: this never fails.
-pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
-    let _ = (recording, options);
-    todo!()
 }

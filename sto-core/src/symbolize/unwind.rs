@@ -2,12 +2,12 @@
 
 use crate::formats::{AddressSpace, Module, UserRegs};
 use crate::symbolize::SymbolOptions;
+use crate::symbolize::elf::{ElfFile, Segments};
+use crate::symbolize::find::find;
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder as _};
-use memmap2::Mmap;
-use object::{Object, ObjectSection, ObjectSegment};
+use object::{Object, ObjectSection};
 use std::ops::{Deref, Range};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Recovers call stacks from registers and a copy of the stack's memory.
@@ -26,12 +26,7 @@ pub(crate) struct Unwinder<'a> {
 struct UnwindFile {
     base: u64,
     base_svma: u64,
-    segments: Vec<Segment>,
-}
-
-struct Segment {
-    file_range: Range<u64>,
-    svma: u64,
+    segments: Segments,
 }
 
 /// Room for each file: framehop's offsets within a module have 32 bits.
@@ -119,43 +114,38 @@ impl<'a> Unwinder<'a> {
     /// Gives a file its place, and its unwinding rules to framehop.
     fn open(&mut self, ix: usize, module: &Module) -> UnwindFile {
         let base = (ix as u64 + 1) * FILE_SPACE;
-        let nothing = UnwindFile {
+        let mut file = UnwindFile {
             base,
             base_svma: 0,
-            segments: Vec::new(),
+            segments: Segments::default(),
         };
-        let Some(path) = find(module, self.options) else {
-            return nothing;
+        let Ok(found) = find(module, self.options) else {
+            return file;
         };
-        let Some((file, sections)) = read(&path, base) else {
-            return nothing;
-        };
-        let end = base + FILE_SPACE;
-        self.framehop.add_module(framehop::Module::new(
-            String::new(),
-            base..end,
-            base,
-            sections,
-        ));
+        let image = Arc::new(found.image.unwrap_or(found.symbols));
+        file.segments = image.segments();
+        file.base_svma = file.segments.first_address();
+        if let Some(sections) = sections(&image, file.base_svma) {
+            let range = base..base + FILE_SPACE;
+            let module = framehop::Module::new(String::new(), range, base, sections);
+            self.framehop.add_module(module);
+        }
         file
     }
 }
 
 impl UnwindFile {
     fn place(&self, offset: u64) -> Option<u64> {
-        let segment = self
-            .segments
-            .iter()
-            .find(|segment| segment.file_range.contains(&offset))?;
-        let svma = segment.svma + (offset - segment.file_range.start);
-        Some(self.base + svma.checked_sub(self.base_svma)?)
+        let svma = self.segments.address_of(offset)?;
+        let within = svma.checked_sub(self.base_svma)?;
+        (within < FILE_SPACE).then_some(self.base + within)
     }
 }
 
-/// A part of a mapped file.
+/// A section of a mapped file.
 #[derive(Clone)]
 struct Section {
-    file: Arc<Mmap>,
+    file: Arc<ElfFile>,
     range: Range<usize>,
 }
 
@@ -163,70 +153,39 @@ impl Deref for Section {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.file[self.range.clone()]
+        &self.file.bytes()[self.range.clone()]
     }
 }
 
-fn read(path: &PathBuf, base: u64) -> Option<(UnwindFile, ExplicitModuleSectionInfo<Section>)> {
-    let file = std::fs::File::open(path).ok()?;
-    // SAFETY: the map is only read; a file that shrinks meanwhile raises SIGBUS, as for any tool
-    // that maps the files it is given.
-    let file = Arc::new(unsafe { Mmap::map(&file) }.ok()?);
-    let elf = object::File::parse(&file[..]).ok()?;
-    let segments: Vec<Segment> = elf
-        .segments()
-        .map(|segment| {
-            let (offset, size) = segment.file_range();
-            Segment {
-                file_range: offset..offset.saturating_add(size),
-                svma: segment.address(),
-            }
-        })
-        .collect();
-    let base_svma = segments.iter().map(|segment| segment.svma).min()?;
+fn sections(file: &Arc<ElfFile>, base_svma: u64) -> Option<ExplicitModuleSectionInfo<Section>> {
+    let elf = file.parse().ok()?;
     let section = |name: &str| {
         let section = elf.section_by_name(name)?;
         let (offset, size) = section.file_range()?;
-        let range =
-            usize::try_from(offset).ok()?..usize::try_from(offset.checked_add(size)?).ok()?;
-        file.get(range.clone())?;
+        let start = usize::try_from(offset).ok()?;
+        let range = start..start.checked_add(usize::try_from(size).ok()?)?;
+        file.bytes().get(range.clone())?;
         let svma = section.address()..section.address().checked_add(size)?;
-        Some((
-            svma,
-            Section {
-                file: Arc::clone(&file),
-                range,
-            },
-        ))
+        let file = Arc::clone(file);
+        Some((svma, Section { file, range }))
     };
     let (text_svma, text) = section(".text").unzip();
     let (eh_frame_svma, eh_frame) = section(".eh_frame").unzip();
     let (eh_frame_hdr_svma, eh_frame_hdr) = section(".eh_frame_hdr").unzip();
-    let sections = ExplicitModuleSectionInfo {
+    Some(ExplicitModuleSectionInfo {
         base_svma,
         text_svma,
         text,
+        stubs_svma: None,
+        stub_helper_svma: None,
+        got_svma: None,
+        unwind_info: None,
         eh_frame_svma,
         eh_frame,
         eh_frame_hdr_svma,
         eh_frame_hdr,
         debug_frame: section(".debug_frame").map(|(_, section)| section),
-        stubs_svma: None,
-        stub_helper_svma: None,
-        got_svma: None,
-        unwind_info: None,
         text_segment_svma: None,
         text_segment: None,
-    };
-    Some((
-        UnwindFile {
-            base,
-            base_svma,
-            segments,
-        },
-        sections,
-    ))
-}
-fn find(module: &Module, _options: &SymbolOptions) -> Option<PathBuf> {
-    Some(PathBuf::from(&module.path)).filter(|p| p.is_file())
+    })
 }

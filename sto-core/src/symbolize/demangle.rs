@@ -1,0 +1,107 @@
+//! Demangling: from the names that linkers see to the names that people write.
+
+use std::fmt::{self, Write};
+
+/// Longest name that a frame carries, in bytes; what is longer ends in `…`.
+pub(super) const MAX_NAME: usize = 4096;
+
+/// Longest mangled name that is demangled, in bytes. Template libraries reach 20,000.
+const MAX_MANGLED: usize = 1 << 16;
+
+/// The name of a symbol as people write it.
+///
+/// Rust names (legacy and v0) lose their hash, C++ names keep their parameters, and whatever else
+/// stays as it is. What compilers and linkers add behind a mangled name (`.cold`, `.llvm.123`,
+/// `@plt`) stays behind the demangled one. Bytes that are not UTF-8 are replaced, and a name of
+/// more than 4096 bytes is cut and ends in `…`.
+pub(super) fn demangle(raw: &[u8]) -> String {
+    let mut name = Capped::default();
+    if raw.len() <= MAX_MANGLED
+        && let Ok(mangled) = std::str::from_utf8(raw)
+        && (write_rust(mangled, &mut name) || write_cpp(mangled, &mut name))
+    {
+        return name.finish();
+    }
+    cap(&String::from_utf8_lossy(raw))
+}
+
+/// The text itself, or its beginning and `…` where it is longer than [`MAX_NAME`].
+pub(super) fn cap(text: &str) -> String {
+    let mut capped = Capped::default();
+    // An error only says that the text was cut, which is what this is for.
+    let _ = capped.write_str(text);
+    capped.finish()
+}
+
+fn write_rust(mangled: &str, out: &mut Capped) -> bool {
+    if !(mangled.starts_with("_R") || mangled.starts_with("_ZN")) {
+        return false;
+    }
+    // rustc_demangle drops this suffix and keeps all others.
+    let (mangled, llvm) = match mangled.find(".llvm.") {
+        Some(at) => mangled.split_at(at),
+        None => (mangled, ""),
+    };
+    // A C++ name of the form `_ZN...E` is a variable, which no code runs in.
+    let Ok(demangled) = rustc_demangle::try_demangle(mangled) else {
+        return false;
+    };
+    out.try_write(|out| write!(out, "{demangled:#}{llvm}"))
+}
+
+fn write_cpp(mangled: &str, out: &mut Capped) -> bool {
+    if !mangled.starts_with("_Z") {
+        return false;
+    }
+    let end = mangled.find(['.', '@']).unwrap_or(mangled.len());
+    let (mangled, suffix) = mangled.split_at(end);
+    let Ok(symbol) = cpp_demangle::Symbol::new(mangled) else {
+        return false;
+    };
+    let options = cpp_demangle::DemangleOptions::new();
+    out.try_write(|out| {
+        symbol.structured_demangle(out, &options)?;
+        out.write_str(suffix)
+    })
+}
+
+/// A string that takes no more than [`MAX_NAME`] bytes: a mangled name of a few bytes can stand for
+/// gigabytes.
+#[derive(Default)]
+struct Capped {
+    text: String,
+    full: bool,
+}
+
+impl Capped {
+    /// Whether `write` wrote a name; if not, nothing was written. A name that was cut is one.
+    fn try_write(&mut self, write: impl FnOnce(&mut Capped) -> fmt::Result) -> bool {
+        let written = write(self).is_ok() || self.full;
+        if !written {
+            self.text.clear();
+        }
+        written
+    }
+
+    fn finish(self) -> String {
+        self.text
+    }
+}
+
+impl Write for Capped {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        const ELLIPSIS: &str = "…";
+        if self.full {
+            return Err(fmt::Error);
+        }
+        self.text.push_str(text);
+        if self.text.len() > MAX_NAME {
+            let end = self.text.floor_char_boundary(MAX_NAME - ELLIPSIS.len());
+            self.text.truncate(end);
+            self.text.push_str(ELLIPSIS);
+            self.full = true;
+            return Err(fmt::Error);
+        }
+        Ok(())
+    }
+}

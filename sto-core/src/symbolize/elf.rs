@@ -1,0 +1,200 @@
+//! ELF files on disk: what they hold, and where the linker put it.
+
+use crate::model::GnuBuildId;
+use memmap2::Mmap;
+use object::{Object, ObjectSection, ObjectSegment, SectionFlags, elf};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// How much a file tells of its code; more is greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Detail {
+    /// At most the names that other files link to (`.dynsym`).
+    Stripped,
+    /// The names of all functions (`.symtab`).
+    Names,
+    /// Names, lines and inlined functions (`.debug_info`).
+    DebugInfo,
+}
+
+/// An ELF file.
+#[derive(Debug)]
+pub(super) struct ElfFile {
+    pub(super) path: PathBuf,
+    pub(super) build_id: Option<GnuBuildId>,
+    pub(super) inode: u64,
+    pub(super) detail: Detail,
+    /// Whether it holds the code itself; a separate debug file does not.
+    pub(super) has_code: bool,
+    /// The name of its separate debug file, from `.gnu_debuglink`.
+    pub(super) debug_link: Option<OsString>,
+    map: Mmap,
+}
+
+/// A part of a file that is mapped into memory in one piece.
+struct Segment {
+    offset: u64,
+    size: u64,
+    address: u64,
+    executable: bool,
+}
+
+/// The part of the file that each loadable segment came from.
+#[derive(Default)]
+pub(super) struct Segments(Vec<Segment>);
+
+impl ElfFile {
+    /// Opens a file; `None` where no regular file has this path.
+    ///
+    /// # Errors
+    /// With a clause that says why the file cannot be read or is no ELF file.
+    pub(super) fn open(path: &Path) -> Result<Option<ElfFile>, String> {
+        let unreadable =
+            |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
+        // Before it is opened: opening a pipe could wait for ever.
+        let metadata = match std::fs::metadata(path) {
+            Ok(metadata) if metadata.is_file() => metadata,
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                return Err(unreadable(&error));
+            }
+            _ => return Ok(None),
+        };
+        let file = File::open(path).map_err(|error| unreadable(&error))?;
+        // SAFETY: the bytes change under us only if someone writes to the file at this moment;
+        // every tool that maps programs (perf, gdb, the loader) lives with that.
+        let map = unsafe { Mmap::map(&file) }.map_err(|error| unreadable(&error))?;
+        let not_elf =
+            |error: object::Error| format!("{} is no readable ELF file: {error}", path.display());
+        let (build_id, detail, has_code, debug_link) = {
+            let elf = object::File::parse(&*map).map_err(not_elf)?;
+            let build_id = elf.build_id().map_err(not_elf)?;
+            let link = elf.gnu_debuglink().ok().flatten();
+            (
+                build_id.and_then(GnuBuildId::from_bytes),
+                detail_of(&elf),
+                elf.sections()
+                    .any(|section| is_executable(&section) && !is_empty(&section)),
+                link.map(|(name, _)| OsStr::from_bytes(name).to_owned()),
+            )
+        };
+        Ok(Some(ElfFile {
+            path: path.to_owned(),
+            build_id,
+            inode: metadata.ino(),
+            detail,
+            has_code,
+            debug_link,
+            map,
+        }))
+    }
+
+    /// The whole file.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.map
+    }
+
+    /// The parsed headers.
+    pub(super) fn parse(&self) -> object::Result<object::File<'_>> {
+        object::File::parse(&*self.map)
+    }
+
+    /// Where the parts of the file are in memory.
+    pub(super) fn segments(&self) -> Segments {
+        let mut segments = Vec::new();
+        let Ok(elf) = self.parse() else {
+            return Segments(segments);
+        };
+        // `objcopy --only-keep-debug` keeps addresses, but moves offsets to where nothing is left.
+        let emptied = elf.segments().any(|segment| {
+            segment.permissions().executable() && segment.file_range().1 == 0 && segment.size() > 0
+        });
+        let mut end = 0;
+        for segment in elf.segments() {
+            let (mut offset, mut size) = segment.file_range();
+            if emptied {
+                size = segment.size();
+                offset = next_offset(end, segment.address(), segment.align());
+                end = offset.saturating_add(size);
+            }
+            segments.push(Segment {
+                offset,
+                size,
+                address: segment.address(),
+                executable: segment.permissions().executable(),
+            });
+        }
+        // The segments of a file can overlap by a page; code is in the executable one.
+        segments.sort_by_key(|segment| !segment.executable);
+        Segments(segments)
+    }
+
+    /// Whether the compressed debug sections claim sizes that can be true, so that unpacking them
+    /// does not ask for more memory than there is.
+    pub(super) fn is_credible(&self) -> bool {
+        /// zlib cannot reach more than 1032:1, and debug info stays far below it.
+        const MAX_RATIO: u64 = 1032;
+        self.parse().is_ok_and(|elf| {
+            elf.sections().all(|section| {
+                section.compressed_data().is_ok_and(|data| {
+                    let packed = data.data.len() as u64;
+                    data.uncompressed_size <= packed.saturating_mul(MAX_RATIO)
+                })
+            })
+        })
+    }
+}
+
+impl Segments {
+    /// The lowest virtual address, as the linker knows it.
+    pub(super) fn first_address(&self) -> u64 {
+        let addresses = self.0.iter().map(|segment| segment.address);
+        addresses.min().unwrap_or_default()
+    }
+
+    /// The virtual address, as the linker knows it, of a place in the file.
+    pub(super) fn address_of(&self, offset: u64) -> Option<u64> {
+        self.0.iter().find_map(|segment| {
+            let within = offset.checked_sub(segment.offset)?;
+            let inside = within < segment.size;
+            inside.then(|| segment.address.checked_add(within))?
+        })
+    }
+}
+
+/// The offset at which a linker puts a segment behind what ends at `end`: the next one that is
+/// congruent to its address, as mapping by pages asks for.
+fn next_offset(end: u64, address: u64, align: u64) -> u64 {
+    let mask = if align.is_power_of_two() {
+        align - 1
+    } else {
+        0
+    };
+    end.saturating_add(address.wrapping_sub(end) & mask)
+}
+
+fn detail_of(elf: &object::File<'_>) -> Detail {
+    let has = |name| {
+        elf.section_by_name(name)
+            .is_some_and(|section| !is_empty(&section))
+    };
+    if has(".debug_info") {
+        Detail::DebugInfo
+    } else if has(".symtab") {
+        Detail::Names
+    } else {
+        Detail::Stripped
+    }
+}
+
+/// Whether code runs from this section.
+pub(super) fn is_executable<'data>(section: &impl ObjectSection<'data>) -> bool {
+    matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(elf::SHF_EXECINSTR))
+}
+
+/// Whether the section has no bytes in this file.
+fn is_empty<'data>(section: &impl ObjectSection<'data>) -> bool {
+    section.file_range().is_none_or(|(_, size)| size == 0)
+}

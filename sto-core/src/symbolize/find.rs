@@ -1,0 +1,213 @@
+//! The search for the file that was mapped, told by its build id.
+
+use super::SymbolOptions;
+use super::elf::{Detail, ElfFile};
+use crate::formats::Module;
+use crate::model::GnuBuildId;
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+
+/// The files that tell of a module.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The one that tells most of its functions.
+    pub(super) symbols: ElfFile,
+    /// The one that was mapped, where `symbols` is only its separate debug file.
+    pub(super) image: Option<ElfFile>,
+}
+
+/// Finds the files of a module: of those that were mapped, or were made of what was mapped, the one
+/// with most detail, and among equals the one that stands first in the search order (see SPEC.md).
+///
+/// # Errors
+/// With a sentence that says what was found instead, and what to do.
+pub(super) fn find(module: &Module, options: &SymbolOptions) -> Result<Found, String> {
+    if module.path.starts_with("/memfd:") || module.path.starts_with("anon_inode:") {
+        return Err(format!(
+            "{} is memory without a file on disk, so its functions have no names",
+            module.path
+        ));
+    }
+    match &module.build_id {
+        Some(build_id) => find_by_build_id(module, build_id, options),
+        None => find_by_inode(module),
+    }
+}
+
+/// The recorded path, without the mark of a file that was deleted while it was mapped.
+fn recorded_path(module: &Module) -> &Path {
+    let path = module.path.as_str();
+    Path::new(path.strip_suffix(" (deleted)").unwrap_or(path))
+}
+
+fn find_by_build_id(
+    module: &Module,
+    build_id: &GnuBuildId,
+    options: &SymbolOptions,
+) -> Result<Found, String> {
+    let recorded = recorded_path(module);
+    let mut paths = VecDeque::from(places(recorded, build_id, options));
+    let mut symbols: Option<ElfFile> = None;
+    let mut image: Option<ElfFile> = None;
+    let mut refused = None;
+    while let Some(path) = paths.pop_front() {
+        let file = match ElfFile::open(&path) {
+            Ok(Some(file)) => file,
+            Ok(None) => continue,
+            Err(problem) => {
+                refused.get_or_insert(problem);
+                continue;
+            }
+        };
+        if file.build_id.as_ref() != Some(build_id) {
+            refused.get_or_insert_with(|| match &file.build_id {
+                Some(other) => format!("{} has build id {other}", path.display()),
+                None => format!("{} has no build id", path.display()),
+            });
+            continue;
+        }
+        if let Some(name) = &file.debug_link {
+            paths.extend(debug_link_places(name, recorded, options));
+        }
+        let best = symbols.as_ref().map(|best| best.detail);
+        let other = if best < Some(file.detail) {
+            symbols.replace(file)
+        } else {
+            Some(file)
+        };
+        image = image.or(other.filter(|file| file.has_code));
+        if let Some(best) = &symbols
+            && best.detail == Detail::DebugInfo
+            && (best.has_code || image.is_some())
+        {
+            break;
+        }
+    }
+    let Some(symbols) = symbols else {
+        let instead = refused.map_or_else(String::new, |refused| format!(" ({refused})"));
+        return Err(format!(
+            "no file with the recorded build id {build_id} was found for {}{instead}; put a copy of it, or its separate debug file, into a folder and name that with --symbol-dir",
+            module.path
+        ));
+    };
+    Ok(Found {
+        image: image.filter(|_| !symbols.has_code),
+        symbols,
+    })
+}
+
+/// Without a build id only the inode tells whether the file is still the one that was mapped.
+fn find_by_inode(module: &Module) -> Result<Found, String> {
+    let refuse = |why: &str| {
+        Err(format!(
+            "the recording has no build id of {}, and {why}, so no file can be trusted to be the one that ran; link it with -Wl,--build-id, and record with `perf record --buildid-all`",
+            module.path
+        ))
+    };
+    let path = Path::new(&module.path);
+    let Some(inode) = module.inode else {
+        return refuse("not which file it was (its inode)");
+    };
+    if !path.is_absolute() {
+        return refuse("its path is not a whole one");
+    }
+    match ElfFile::open(path) {
+        Ok(Some(file)) if file.inode == inode => Ok(Found {
+            symbols: file,
+            image: None,
+        }),
+        Ok(Some(_)) => refuse("another file is there now"),
+        Ok(None) => refuse("there is no such file any more"),
+        Err(problem) => Err(problem),
+    }
+}
+
+/// Every path that may hold a file with this build id, in the order of belief.
+fn places(recorded: &Path, build_id: &GnuBuildId, options: &SymbolOptions) -> Vec<PathBuf> {
+    let name = recorded.file_name();
+    let mut places = Vec::new();
+    for dir in &options.symbol_dirs {
+        places.extend(build_id_places(dir, build_id));
+        places.extend(name.map(|name| dir.join(name)));
+        places.push(below(dir, recorded));
+    }
+    if let Some(dir) = &options.recording_dir {
+        places.extend(name.map(|name| dir.join(name)));
+    }
+    if let Some(cache) = &options.perf_cache {
+        places.extend(build_id_places(cache, build_id));
+    }
+    for dir in &options.debug_dirs {
+        places.push(debug_file(dir, build_id));
+    }
+    if recorded.is_absolute() {
+        places.push(recorded.to_owned());
+    }
+    let mut distinct: Vec<PathBuf> = Vec::with_capacity(places.len());
+    for place in places {
+        if !distinct.contains(&place) {
+            distinct.push(place);
+        }
+    }
+    distinct
+}
+
+/// The places under `.build-id` of a folder: those of debug packages, then those of perf.
+fn build_id_places(dir: &Path, build_id: &GnuBuildId) -> [PathBuf; 5] {
+    let entry = build_id_entry(dir, build_id);
+    [
+        debug_file(dir, build_id),
+        entry.join("debug"),
+        entry.join("elf"),
+        entry.join("vdso"),
+        entry,
+    ]
+}
+
+/// `DIR/.build-id/ab/cdef`: in perf's cache a folder, elsewhere the file.
+pub(super) fn build_id_entry(dir: &Path, build_id: &GnuBuildId) -> PathBuf {
+    let hex = build_id.to_string();
+    let (first, rest) = hex.split_at(2);
+    dir.join(".build-id").join(first).join(rest)
+}
+
+fn debug_file(dir: &Path, build_id: &GnuBuildId) -> PathBuf {
+    let mut path = build_id_entry(dir, build_id).into_os_string();
+    path.push(".debug");
+    PathBuf::from(path)
+}
+
+/// Where the separate debug file that a file names may be, by gdb's rules and beside what the user
+/// gave.
+fn debug_link_places(name: &OsStr, recorded: &Path, options: &SymbolOptions) -> Vec<PathBuf> {
+    let mut places = Vec::new();
+    // A name, not a path that leads elsewhere.
+    let Some(name) = Path::new(name).file_name() else {
+        return places;
+    };
+    let user_dirs = options.symbol_dirs.iter().chain(&options.recording_dir);
+    places.extend(user_dirs.map(|dir| dir.join(name)));
+    if let Some(dir) = recorded.parent().filter(|dir| dir.is_absolute()) {
+        places.push(dir.join(name));
+        places.push(dir.join(".debug").join(name));
+        places.extend(
+            options
+                .debug_dirs
+                .iter()
+                .map(|root| below(root, dir).join(name)),
+        );
+    }
+    places
+}
+
+/// The recorded path as it is under another root.
+fn below(root: &Path, path: &Path) -> PathBuf {
+    let parts = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name),
+        _ => None,
+    });
+    let mut below = root.to_owned();
+    below.extend(parts);
+    below
+}

@@ -1,0 +1,123 @@
+//! The kernel's list of its own symbols (`/proc/kallsyms`, Linux' `kernel/kallsyms.c`).
+
+use super::symtab::Alias;
+
+/// No function of the kernel is nearly this long, so that an address farther behind the last symbol
+/// is in something that the list does not have.
+const MAX_FUNCTION: u64 = 1 << 20;
+
+/// A list of kernel symbols, for looking up addresses.
+pub(super) struct Kallsyms {
+    text: Vec<u8>,
+    /// Addresses in ascending order, and where in the text their lines begin.
+    lines: Vec<(u64, usize)>,
+}
+
+/// A function of the kernel.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct KernelSymbol<'a> {
+    pub(super) name: &'a [u8],
+    /// The kernel module that it is in; `None` for the kernel itself.
+    pub(super) module: Option<&'a str>,
+}
+
+/// A line: `ffffffff81000000 T _text`, or `ffffffffc0000000 t init\t[module]`.
+struct Line<'a> {
+    address: u64,
+    kind: u8,
+    name: &'a [u8],
+    module: &'a [u8],
+}
+
+impl Kallsyms {
+    /// Reads a list; lines that are none are left out.
+    pub(super) fn parse(text: Vec<u8>) -> Kallsyms {
+        let mut lines = Vec::with_capacity(text.len() / 40);
+        let mut start = 0;
+        for line in text.split(|&byte| byte == b'\n') {
+            if let Some(line) = Line::parse(line) {
+                lines.push((line.address, start));
+            }
+            start += line.len() + 1;
+        }
+        // Nearly sorted already, and stable: aliases keep the order of the list.
+        lines.sort_by_key(|&(address, _)| address);
+        Kallsyms { text, lines }
+    }
+
+    /// Address of `_text`, else of `_stext`, the symbols that perf records; `None` where the list
+    /// shows no addresses.
+    pub(super) fn text_address(&self) -> Option<u64> {
+        let address_of = |name: &[u8]| {
+            let mut lines = self.lines.iter().filter_map(|&(_, start)| self.line(start));
+            Some(lines.find(|line| line.name == name)?.address)
+        };
+        address_of(b"_text")
+            .or_else(|| address_of(b"_stext"))
+            .filter(|&address| address != 0)
+    }
+
+    /// The function that an address is in. Of several names of one address that which perf shows.
+    pub(super) fn function_at(&self, address: u64) -> Option<KernelSymbol<'_>> {
+        let end = self.lines.partition_point(|&(start, _)| start <= address);
+        let (start, _) = *self.lines[..end].last()?;
+        if address - start >= MAX_FUNCTION {
+            return None;
+        }
+        let aliases = self.lines[..end].iter().rev();
+        // Backwards, as the last of equals is chosen and the first in the list is wanted.
+        let best = aliases
+            .take_while(|&&(other, _)| other == start)
+            .filter_map(|&(_, start)| self.line(start))
+            .filter(|line| matches!(line.kind.to_ascii_uppercase(), b'T' | b'W'))
+            .max_by_key(|line| line.alias().rank())?;
+        let module = match best.module {
+            // Code that the kernel makes while it runs is part of no module.
+            b"" | b"bpf" | b"__builtin__ftrace" | b"__builtin__kprobes" => None,
+            module => Some(std::str::from_utf8(module).ok()?),
+        };
+        Some(KernelSymbol {
+            name: best.name,
+            module,
+        })
+    }
+
+    fn line(&self, start: usize) -> Option<Line<'_>> {
+        let rest = &self.text[start..];
+        let end = rest.iter().position(|&byte| byte == b'\n');
+        Line::parse(&rest[..end.unwrap_or(rest.len())])
+    }
+}
+
+impl<'a> Line<'a> {
+    fn parse(line: &'a [u8]) -> Option<Line<'a>> {
+        let digits = line.iter().position(|&byte| byte == b' ')?;
+        let address = std::str::from_utf8(&line[..digits]).ok()?;
+        let address = u64::from_str_radix(address, 16).ok()?;
+        let [b' ', kind, b' ', rest @ ..] = &line[digits..] else {
+            return None;
+        };
+        let name_end = rest.iter().position(u8::is_ascii_whitespace);
+        let (name, module) = rest.split_at(name_end.unwrap_or(rest.len()));
+        let module = module.trim_ascii();
+        let module = module
+            .strip_prefix(b"[")
+            .and_then(|module| module.strip_suffix(b"]"));
+        Some(Line {
+            address,
+            kind: *kind,
+            name,
+            module: module.unwrap_or_default(),
+        })
+    }
+
+    /// An upper-case kind is a global symbol, `W` a weak one.
+    fn alias(&self) -> Alias<'a> {
+        Alias {
+            name: self.name,
+            is_label: false,
+            is_weak: self.kind == b'W',
+            is_global: self.kind.is_ascii_uppercase() && self.kind != b'W',
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Locations in the kernel and its modules.
+
+use super::SymbolOptions;
+use super::demangle::demangle;
+use super::find::build_id_entry;
+use super::kallsyms::Kallsyms;
+use super::part::Part;
+use super::resolve::{Resolved, Task, unresolved_symbol};
+use crate::formats::{Module, ModuleKind, Recording};
+use crate::model::{Frame, FrameKind, GnuBuildId, Granularity};
+use object::NativeEndian;
+use object::elf::{FileHeader64, NT_GNU_BUILD_ID};
+use object::read::elf::NoteIterator;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// The kernel that was recorded.
+pub(super) struct Kernel<'a> {
+    module: Option<&'a Module>,
+    options: &'a SymbolOptions,
+    list: OnceLock<Result<SymbolList, String>>,
+}
+
+/// A list of the recorded kernel's symbols.
+struct SymbolList {
+    path: PathBuf,
+    kallsyms: Kallsyms,
+    /// What to add to a recorded address to find it in the list: the kernel stands at another
+    /// address after each boot (KASLR).
+    shift: u64,
+}
+
+impl<'a> Kernel<'a> {
+    pub(super) fn new(recording: &'a Recording, options: &'a SymbolOptions) -> Kernel<'a> {
+        let mut modules = recording.modules.iter();
+        Kernel {
+            module: modules.find(|module| module.kind == ModuleKind::Kernel),
+            options,
+            list: OnceLock::new(),
+        }
+    }
+
+    /// Resolves virtual addresses of the kernel, or of one of its modules.
+    pub(super) fn resolve(&self, task: &Task<'_>, granularity: Granularity) -> Resolved {
+        let Task {
+            module, addresses, ..
+        } = task;
+        let wanted = match module.kind {
+            ModuleKind::Kernel => None,
+            _ => Some(kernel_module_name(module)),
+        };
+        let list = self.list.get_or_init(|| self.find_list());
+        let list = match list {
+            Ok(list) if wanted.is_none() || list.shift == 0 => list,
+            Ok(list) => {
+                let problem = format!(
+                    "{} is of another boot than the recording, and kernel modules stand at other addresses after each boot, so functions of {} stay unresolved; ingest a recording before the machine boots again",
+                    list.path.display(),
+                    module.path
+                );
+                return Resolved::unresolved(module, addresses, granularity, Some(problem));
+            }
+            Err(problem) => {
+                let problem = Some(problem.clone());
+                return Resolved::unresolved(module, addresses, granularity, problem);
+            }
+        };
+
+        let mut part = Part::new(granularity);
+        for &(address, location) in addresses {
+            let symbol = list.kallsyms.function_at(address.wrapping_add(list.shift));
+            let symbol = symbol.filter(|symbol| symbol.module == wanted.as_deref());
+            if let Some(symbol) = symbol {
+                part.push_frame(Frame {
+                    kind: FrameKind::Kernel,
+                    symbol: &demangle(symbol.name),
+                    module: module.name(),
+                    file: "",
+                    line: 0,
+                });
+                part.finish(location);
+            } else {
+                let symbol = unresolved_symbol(module, address);
+                part.finish_unresolved(location, module.name(), &symbol);
+            }
+        }
+        Resolved {
+            parts: vec![part],
+            file: Some(list.path.clone()),
+            problem: None,
+        }
+    }
+
+    /// The recorded kernel's symbols: best those of the same boot, else any of the same build.
+    fn find_list(&self) -> Result<SymbolList, String> {
+        let unknown = "the recording has no build id of its kernel, so no list of symbols can be trusted to be of it; record without --no-buildid, and not into a pipe";
+        let kernel = self.module.ok_or(unknown)?;
+        let build_id = kernel.build_id.as_ref().ok_or(unknown)?;
+
+        let mut other_boot = None;
+        let mut problem = None;
+        let dirs = self
+            .options
+            .symbol_dirs
+            .iter()
+            .chain(&self.options.perf_cache);
+        let copies = dirs.map(|dir| build_id_entry(dir, build_id).join("kallsyms"));
+        let copies = copies.filter(|path| path.is_file()).map(Ok);
+        for path in copies.chain(std::iter::once_with(|| self.running(build_id))) {
+            match path.and_then(|path| SymbolList::read(path, kernel)) {
+                Ok(list) if list.shift == 0 => return Ok(list),
+                Ok(list) => other_boot = other_boot.or(Some(list)),
+                Err(found) => problem = Some(found),
+            }
+        }
+        other_boot.ok_or_else(|| problem.unwrap_or_default())
+    }
+
+    /// The running kernel's list, if that is the kernel that was recorded.
+    fn running(&self, build_id: &GnuBuildId) -> Result<PathBuf, String> {
+        let advice = "ingest on the machine that made the recording and before its kernel changes, or copy that machine's /proc/kallsyms to .build-id/AB/CDEF.../kallsyms in a folder named with --symbol-dir";
+        let (Some(notes), Some(kallsyms)) = (&self.options.kernel_notes, &self.options.kallsyms)
+        else {
+            return Err(format!(
+                "no symbols of the recorded kernel (build id {build_id}) were found; {advice}"
+            ));
+        };
+        match build_id_in_notes(notes) {
+            Some(running) if running == *build_id => Ok(kallsyms.clone()),
+            Some(running) => Err(format!(
+                "the recorded kernel has build id {build_id}, the running one {running}; {advice}"
+            )),
+            None => Err(format!(
+                "the recorded kernel has build id {build_id}, and {} does not tell that of the running one; {advice}",
+                notes.display()
+            )),
+        }
+    }
+}
+
+impl SymbolList {
+    fn read(path: PathBuf, kernel: &Module) -> Result<SymbolList, String> {
+        let text = std::fs::read(&path)
+            .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let kallsyms = Kallsyms::parse(text);
+        let Some(text_address) = kallsyms.text_address() else {
+            return Err(format!(
+                "{} has no addresses: the kernel hides them (kptr_restrict); run `sudo sysctl kernel.kptr_restrict=0`, and ingest again",
+                path.display()
+            ));
+        };
+        let recorded = kernel.kernel_text.filter(|&address| address != 0);
+        Ok(SymbolList {
+            shift: recorded.map_or(0, |recorded| text_address.wrapping_sub(recorded)),
+            path,
+            kallsyms,
+        })
+    }
+}
+
+/// The kernel's build id out of its notes (`/sys/kernel/notes`).
+fn build_id_in_notes(path: &Path) -> Option<GnuBuildId> {
+    let notes = std::fs::read(path).ok()?;
+    let mut notes: NoteIterator<'_, FileHeader64<NativeEndian>> =
+        NoteIterator::new(NativeEndian, 4, &notes).ok()?;
+    while let Ok(Some(note)) = notes.next() {
+        if note.name() == b"GNU" && note.n_type(NativeEndian) == NT_GNU_BUILD_ID {
+            return GnuBuildId::from_bytes(note.desc());
+        }
+    }
+    None
+}
+
+/// The name that kallsyms has for a kernel module: that of its file without the ending, dashes
+/// written as underscores, or what stands between brackets.
+fn kernel_module_name(module: &Module) -> String {
+    let name = module.name();
+    let name = match name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'))
+    {
+        Some(name) => name,
+        None => name.split_once(".ko").map_or(name, |(name, _)| name),
+    };
+    name.replace('-', "_")
+}

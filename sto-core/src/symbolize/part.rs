@@ -1,0 +1,156 @@
+//! The answers of one thread, and how the answers of all are joined.
+
+use super::{CodeLine, CodeLineIx, Symbols};
+use crate::formats::LocationIx;
+use crate::model::{Frame, FrameIx, FrameTable, Granularity, StringIx};
+use hashbrown::HashMap;
+
+/// The frames of some locations, as one thread resolved them.
+pub(super) struct Part {
+    granularity: Granularity,
+    frames: FrameTable,
+    lines: CodeLines,
+    locations: Vec<LocationIx>,
+    ends: Vec<u32>,
+    expansion: Vec<CodeLineIx>,
+    unresolved: usize,
+}
+
+/// A frame whose strings already stand in a [`Part`], at a line.
+pub(super) struct NewFrame {
+    pub(super) kind: crate::model::FrameKind,
+    pub(super) symbol: StringIx,
+    pub(super) module: StringIx,
+    pub(super) file: StringIx,
+    pub(super) line: u32,
+}
+
+impl Part {
+    pub(super) fn new(granularity: Granularity) -> Part {
+        Part {
+            granularity,
+            frames: FrameTable::new(),
+            lines: CodeLines::default(),
+            locations: Vec::new(),
+            ends: Vec::new(),
+            expansion: Vec::new(),
+            unresolved: 0,
+        }
+    }
+
+    /// How many locations have no symbol.
+    pub(super) fn unresolved(&self) -> usize {
+        self.unresolved
+    }
+
+    pub(super) fn intern(&mut self, string: &str) -> StringIx {
+        self.frames.intern_string(string)
+    }
+
+    /// Adds a frame to the location that is being resolved; outer frames come first.
+    pub(super) fn push(&mut self, frame: NewFrame) {
+        let frame_line = match self.granularity {
+            Granularity::Function => 0,
+            Granularity::Line => frame.line,
+        };
+        let ix = self.frames.insert_columns(
+            frame.kind,
+            frame.symbol,
+            frame.module,
+            frame.file,
+            frame_line,
+        );
+        let line = self.lines.insert(CodeLine {
+            frame: ix,
+            line: frame.line,
+        });
+        self.expansion.push(line);
+    }
+
+    /// Adds a frame that is known by its strings.
+    pub(super) fn push_frame(&mut self, frame: Frame<'_>) {
+        let new = NewFrame {
+            kind: frame.kind,
+            symbol: self.intern(frame.symbol),
+            module: self.intern(frame.module),
+            file: self.intern(frame.file),
+            line: frame.line,
+        };
+        self.push(new);
+    }
+
+    /// Ends the frames of a location.
+    pub(super) fn finish(&mut self, location: LocationIx) {
+        self.locations.push(location);
+        self.ends.push(self.expansion.len() as u32);
+    }
+
+    /// Resolves a location to a name that only says where it is.
+    pub(super) fn finish_unresolved(&mut self, location: LocationIx, module: &str, symbol: &str) {
+        self.push_frame(Frame {
+            kind: crate::model::FrameKind::Unresolved,
+            symbol,
+            module,
+            file: "",
+            line: 0,
+        });
+        self.unresolved += 1;
+        self.finish(location);
+    }
+
+    fn row(&self, row: usize) -> &[CodeLineIx] {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.expansion[start as usize..self.ends[row] as usize]
+    }
+}
+
+/// Distinct frames at lines, by their place.
+#[derive(Default)]
+struct CodeLines {
+    list: Vec<CodeLine>,
+    index: HashMap<CodeLine, CodeLineIx>,
+}
+
+impl CodeLines {
+    fn insert(&mut self, line: CodeLine) -> CodeLineIx {
+        *self.index.entry(line).or_insert_with(|| {
+            self.list.push(line);
+            CodeLineIx((self.list.len() - 1) as u32)
+        })
+    }
+}
+
+/// Joins parts that together have each of `location_count` locations once.
+///
+/// Frames are numbered as the locations need them, so that neither threads nor the way in which
+/// the work was cut show in the result.
+pub(super) fn join(parts: &[Part], location_count: usize) -> Symbols {
+    let mut places = vec![(0, 0); location_count];
+    for (part_ix, part) in parts.iter().enumerate() {
+        for (row, location) in part.locations.iter().enumerate() {
+            places[location.0 as usize] = (part_ix, row);
+        }
+    }
+
+    let mut symbols = Symbols::default();
+    let mut lines = CodeLines::default();
+    let mut known: Vec<Vec<Option<CodeLineIx>>> = parts
+        .iter()
+        .map(|part| vec![None; part.lines.list.len()])
+        .collect();
+    symbols.ends.reserve(location_count);
+    for (part_ix, row) in places {
+        let part = &parts[part_ix];
+        for &CodeLineIx(line_ix) in part.row(row) {
+            let line = *known[part_ix][line_ix as usize].get_or_insert_with(|| {
+                let CodeLine { frame, line } = part.lines.list[line_ix as usize];
+                let frame: FrameIx = symbols.frames.insert(part.frames.frame(frame));
+                lines.insert(CodeLine { frame, line })
+            });
+            symbols.expansion.push(line);
+        }
+        symbols.ends.push(symbols.expansion.len() as u32);
+    }
+    symbols.lines = lines.list;
+    symbols
+}

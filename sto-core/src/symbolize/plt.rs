@@ -1,0 +1,83 @@
+//! Stubs of the procedure linkage table (PLT), which have no symbols of their own.
+
+use super::elf::is_executable;
+use super::symtab::Symbol;
+use hashbrown::HashMap;
+use object::{
+    Architecture, Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationTarget,
+};
+use std::borrow::Cow;
+
+/// The function that a stub jumps to, as `name@plt`, if the address is in a stub that is
+/// understood: those of x86-64 that jump through a slot of the global offset table (GOT).
+pub(super) fn find<'data>(
+    elf: &object::File<'data>,
+    addresses: &[u64],
+) -> Vec<Option<Symbol<'data>>> {
+    let mut found = vec![None; addresses.len()];
+    if elf.architecture() != Architecture::X86_64 {
+        return found;
+    }
+    let mut targets = None;
+    for section in elf.sections().filter(is_executable) {
+        let size = match section.name() {
+            Ok(".plt" | ".plt.sec") => 16,
+            Ok(".plt.got") => section.align().clamp(8, 16),
+            _ => continue,
+        };
+        let (start, Ok(code)) = (section.address(), section.data()) else {
+            continue;
+        };
+        let first = addresses.partition_point(|&address| address < start);
+        for (place, &address) in addresses.iter().enumerate().skip(first) {
+            let stub = (address - start) / size * size;
+            let Some(code) = code.get(stub as usize..) else {
+                break;
+            };
+            let Some(slot) = jump_slot(code, start + stub) else {
+                continue;
+            };
+            let targets = targets.get_or_insert_with(|| slot_names(elf));
+            if let Some(&name) = targets.get(&slot) {
+                found[place] = Some(Symbol {
+                    start: start + stub,
+                    name: Cow::Owned([name, b"@plt"].concat()),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Address of the GOT slot that the stub at `address` jumps through: `jmp *slot(%rip)`, maybe
+/// behind `endbr64` and with a `bnd` prefix.
+fn jump_slot(code: &[u8], address: u64) -> Option<u64> {
+    const ENDBR64: &[u8] = &[0xf3, 0x0f, 0x1e, 0xfa];
+    const BND: &[u8] = &[0xf2];
+    const JMP: &[u8] = &[0xff, 0x25];
+    let rest = code.strip_prefix(ENDBR64).unwrap_or(code);
+    let rest = rest.strip_prefix(BND).unwrap_or(rest);
+    let (displacement, rest) = rest.strip_prefix(JMP)?.split_first_chunk()?;
+    let next = address.wrapping_add((code.len() - rest.len()) as u64);
+    Some(next.wrapping_add_signed(i32::from_le_bytes(*displacement).into()))
+}
+
+/// The symbols that the loader writes into the slots of the GOT, by the slots' addresses.
+fn slot_names<'data>(elf: &object::File<'data>) -> HashMap<u64, &'data [u8]> {
+    let mut names = HashMap::new();
+    let (Some(relocations), Some(symbols)) =
+        (elf.dynamic_relocations(), elf.dynamic_symbol_table())
+    else {
+        return names;
+    };
+    for (slot, relocation) in relocations {
+        if let RelocationTarget::Symbol(index) = relocation.target()
+            && let Ok(symbol) = symbols.symbol_by_index(index)
+            && let Ok(name) = symbol.name_bytes()
+            && !name.is_empty()
+        {
+            names.insert(slot, name);
+        }
+    }
+    names
+}

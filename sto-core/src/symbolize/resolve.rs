@@ -1,0 +1,142 @@
+//! The work of a recording, cut into modules.
+
+use super::demangle::cap;
+use super::part::{Part, join};
+use super::{ModuleSymbols, SymbolOptions, Symbols, kernel, native};
+use crate::formats::{Location, LocationIx, Module, ModuleIx, ModuleKind, Recording};
+use crate::model::Granularity;
+use rayon::prelude::*;
+use std::path::PathBuf;
+
+/// What was found of the locations of a module.
+pub(super) struct Resolved {
+    pub(super) parts: Vec<Part>,
+    pub(super) file: Option<PathBuf>,
+    pub(super) problem: Option<String>,
+}
+
+/// The locations of a module, by their addresses.
+pub(super) struct Task<'a> {
+    pub(super) ix: ModuleIx,
+    pub(super) module: &'a Module,
+    pub(super) addresses: Vec<(u64, LocationIx)>,
+}
+
+/// Resolves every location of a recording, each once, in parallel.
+///
+/// With [`Granularity::Line`] frames carry the line too. What cannot be resolved becomes a frame of
+/// [`FrameKind::Unresolved`](crate::model::FrameKind::Unresolved) with the name `[module+0xoffset]`: this never fails, and
+/// [`Symbols::modules`] says what is missing.
+pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
+    let granularity = options.granularity;
+    let mut tasks: Vec<Task<'_>> = recording
+        .modules
+        .iter()
+        .zip(0..)
+        .map(|(module, ix)| Task {
+            ix: ModuleIx(ix),
+            module,
+            addresses: Vec::new(),
+        })
+        .collect();
+    let mut named = Part::new(granularity);
+    for (location, ix) in recording.locations.iter().zip(0..) {
+        let ix = LocationIx(ix);
+        match *location {
+            Location::Address { module, address } => {
+                tasks[module.0 as usize].addresses.push((address, ix));
+            }
+            Location::Named(frame) => {
+                named.push_frame(recording.named.frame(frame));
+                named.finish(ix);
+            }
+            Location::Unmapped => named.finish_unresolved(ix, "", "[unmapped]"),
+        }
+    }
+    tasks.retain(|task| !task.addresses.is_empty());
+    // The largest first, so that no thread begins it when the others are done.
+    tasks.sort_by_key(|task| std::cmp::Reverse(task.addresses.len()));
+
+    let kernel = kernel::Kernel::new(recording, options);
+    let mut parts = vec![named];
+    let mut modules = Vec::new();
+    let resolved: Vec<Resolved> = tasks
+        .par_iter()
+        .with_max_len(1)
+        .map(|task| match task.module.kind {
+            ModuleKind::File => native::resolve(task.module, &task.addresses, options, granularity),
+            ModuleKind::Kernel | ModuleKind::KernelModule => kernel.resolve(task, granularity),
+            ModuleKind::Anonymous => {
+                let problem = anonymous_problem(task.module);
+                Resolved::unresolved(task.module, &task.addresses, granularity, problem)
+            }
+        })
+        .collect();
+    for (task, resolved) in tasks.iter().zip(resolved) {
+        modules.push(ModuleSymbols {
+            module: task.ix,
+            file: resolved.file,
+            locations: task.addresses.len(),
+            unresolved: resolved.parts.iter().map(Part::unresolved).sum(),
+            problem: resolved.problem,
+        });
+        parts.extend(resolved.parts);
+    }
+    modules.sort_by_key(|module| module.module);
+    Symbols {
+        modules,
+        ..join(&parts, recording.locations.len())
+    }
+}
+
+impl Resolved {
+    /// No location has a symbol.
+    pub(super) fn unresolved(
+        module: &Module,
+        addresses: &[(u64, LocationIx)],
+        granularity: Granularity,
+        problem: Option<String>,
+    ) -> Resolved {
+        let mut part = Part::new(granularity);
+        for &(address, location) in addresses {
+            let symbol = unresolved_symbol(module, address);
+            part.finish_unresolved(location, module.name(), &symbol);
+        }
+        Resolved {
+            parts: vec![part],
+            file: None,
+            problem,
+        }
+    }
+}
+
+/// `[module+0xoffset]`, or `[module]` where only the virtual address is known: that differs from
+/// run to run.
+pub(super) fn unresolved_symbol(module: &Module, address: u64) -> String {
+    let offset = match module.kind {
+        ModuleKind::File => Some(address),
+        ModuleKind::Kernel => module
+            .kernel_text
+            .and_then(|text| address.checked_sub(text)),
+        ModuleKind::KernelModule | ModuleKind::Anonymous => None,
+    };
+    let name = module.name();
+    let bare = name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'));
+    let name = cap(bare.unwrap_or(name));
+    match offset {
+        Some(offset) => format!("[{name}+{offset:#x}]"),
+        None => format!("[{name}]"),
+    }
+}
+
+fn anonymous_problem(module: &Module) -> Option<String> {
+    let is_kernel_made = matches!(module.path.as_str(), "[vdso]" | "[vsyscall]");
+    (!is_kernel_made).then(|| {
+        format!(
+            "{} is memory without a file, so its code has no symbols here; it is likely to be made at run time (JIT), whose perf maps and jitdumps are not read yet",
+            module.path
+        )
+    })
+}

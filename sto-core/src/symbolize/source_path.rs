@@ -1,0 +1,169 @@
+//! Source paths without what differs between checkouts and machines.
+
+use super::compilation_dirs::CompilationDirs;
+use super::demangle::cap;
+
+/// The source path that a frame carries, so that two people's builds of one source share it.
+///
+/// The first of these rules that fits takes its part off; `..` and `.` are then folded, and a `..`
+/// that leads out of what is left is dropped:
+///
+/// 1. up to `/rustc/HASH/`, or `.../lib/rustlib/src/rust/`: the Rust standard library;
+/// 2. up to `.../registry/src/INDEX-HASH/`: a crate from a registry;
+/// 3. up to `.../git/checkouts/`, and there the hash and the revision: a crate from git;
+/// 4. up to the outermost compilation directory (`DW_AT_comp_dir`) of the module;
+/// 5. up to `/home/USER/`, `/Users/USER/` or `/root/`.
+///
+/// SPEC.md has them with examples. A path that no rule fits stays as it is.
+pub(super) fn normalize(path: &str, dirs: &CompilationDirs) -> String {
+    let absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = path
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    let from_git = git_crate(&parts);
+    let prefix = match from_git {
+        Some(prefix) => prefix,
+        None => rust_prefix(&parts, absolute)
+            .or_else(|| absolute.then(|| dirs.prefix_of(&parts))?)
+            .or_else(|| absolute.then(|| home_prefix(&parts))?)
+            .unwrap_or(0),
+    };
+    // What is only the prefix names no file below it.
+    let prefix = if prefix < parts.len() { prefix } else { 0 };
+    let git_name = from_git
+        .filter(|_| prefix > 0)
+        .and_then(|prefix| parts[prefix - 2].rsplit_once('-'))
+        .map(|(name, _)| name);
+    parts.drain(..prefix);
+
+    let mut folded: Vec<&str> = git_name.into_iter().collect();
+    for part in parts {
+        if part == ".." {
+            folded.pop();
+        } else {
+            folded.push(part);
+        }
+    }
+    let root = if absolute && prefix == 0 { "/" } else { "" };
+    cap(&format!("{root}{}", folded.join("/")))
+}
+
+fn rust_prefix(parts: &[&str], absolute: bool) -> Option<usize> {
+    if absolute && parts.first() == Some(&"rustc") {
+        return Some(2);
+    }
+    let behind = |marker: &[&str]| {
+        let at = parts
+            .windows(marker.len())
+            .position(|window| window == marker)?;
+        Some(at + marker.len())
+    };
+    if let Some(prefix) = behind(&["lib", "rustlib", "src", "rust"]) {
+        return Some(prefix);
+    }
+    let index = behind(&["registry", "src"])?;
+    parts
+        .get(index)
+        .is_some_and(|name| ends_in_hash(name))
+        .then_some(index + 1)
+}
+
+/// Length of `.../git/checkouts/NAME-HASH/REVISION`.
+fn git_crate(parts: &[&str]) -> Option<usize> {
+    let at = parts
+        .windows(2)
+        .position(|window| window == ["git", "checkouts"])?;
+    let (name, revision) = (parts.get(at + 2)?, parts.get(at + 3)?);
+    let is_revision = revision.len() >= 7 && revision.bytes().all(|b| b.is_ascii_hexdigit());
+    (ends_in_hash(name) && is_revision).then_some(at + 4)
+}
+
+/// Whether cargo's 16 hexadecimal digits end the name of a folder, as in `index.crates.io-...`.
+fn ends_in_hash(name: &str) -> bool {
+    name.rsplit_once('-').is_some_and(|(_, hash)| {
+        hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
+fn home_prefix(parts: &[&str]) -> Option<usize> {
+    match *parts.first()? {
+        "home" | "Users" => Some(2),
+        "root" => Some(1),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lose_what_differs_between_checkouts_and_machines() {
+        let dirs =
+            CompilationDirs::new(["/srv/ci/app/lib", "/srv/ci/app", "/", "./csu", "/srv/x/.."]);
+        let cases = [
+            // Relative paths, and folding.
+            ("src/main.c", "src/main.c"),
+            ("./src//main.c", "src/main.c"),
+            ("../src/main.c", "src/main.c"),
+            ("a/../../src/./main.c", "src/main.c"),
+            ("./csu/../sysdeps/x86_64/start.S", "sysdeps/x86_64/start.S"),
+            // The standard library.
+            (
+                "/rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/src/ops/function.rs",
+                "library/core/src/ops/function.rs",
+            ),
+            (
+                "/home/ann/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/lib.rs",
+                "library/core/src/lib.rs",
+            ),
+            // Crates.
+            (
+                "/root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/redb-4.4.0/src/lib.rs",
+                "redb-4.4.0/src/lib.rs",
+            ),
+            (
+                "/usr/local/cargo/registry/src/github.com-1ecc6299db9ec823/zstd-sys-2.0.1/zstd/lib/x.c",
+                "zstd-sys-2.0.1/zstd/lib/x.c",
+            ),
+            (
+                "/home/ann/.cargo/git/checkouts/blazesym-0f1e2d3c4b5a6978/a1b2c3d/src/lib.rs",
+                "blazesym/src/lib.rs",
+            ),
+            ("/srv/registry/src/main/x.c", "/srv/registry/src/main/x.c"),
+            ("/srv/git/checkouts/x.c", "/srv/git/checkouts/x.c"),
+            // The outermost compilation directory.
+            ("/srv/ci/app/src/main.c", "src/main.c"),
+            ("/srv/ci/app/lib/a.c", "lib/a.c"),
+            ("/srv/ci/app/./lib/../b.c", "b.c"),
+            ("/srv/ci/app/../other/b.c", "other/b.c"),
+            ("/srv/ci/application/a.c", "/srv/ci/application/a.c"),
+            ("/srv/ci/app", "/srv/ci/app"),
+            // Homes.
+            ("/home/ann/app/main.c", "app/main.c"),
+            ("/Users/ann/app/main.c", "app/main.c"),
+            ("/root/main.c", "main.c"),
+            ("/home/ann", "/home/ann"),
+            // Nothing to take off.
+            (
+                "/usr/include/c++/12/bits/stl_vector.h",
+                "/usr/include/c++/12/bits/stl_vector.h",
+            ),
+            ("/usr/../include/a.h", "/include/a.h"),
+            ("", ""),
+            ("/", "/"),
+            ("..", ""),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(normalize(path, &dirs), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_endless_path_is_cut() {
+        let path = "é/".repeat(5000);
+        let normal = normalize(&path, &CompilationDirs::default());
+        assert!(normal.len() <= 4096 && normal.ends_with('…'));
+    }
+}
