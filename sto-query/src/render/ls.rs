@@ -3,7 +3,7 @@
 use super::header::counted;
 use super::numbers::{bytes, grouped, percent, saving};
 use super::{Style, display_width, printable};
-use crate::report::{BuildReport, LsReport, ProfileReport, Totals};
+use crate::report::{BuildReport, LsReport, ProfileReport};
 use std::fmt::Write;
 
 /// Digits of an id that are shown: more than enough to name one in a store.
@@ -29,11 +29,7 @@ pub fn text(report: &LsReport, style: Style) -> String {
         }
         text.push('\n');
     }
-    let builds = counted(report.builds.len() as u64, "build");
-    let _ = writeln!(text, "{builds}, {}", sums(&report.totals));
-    if let Some(size) = report.file_bytes {
-        let _ = writeln!(text, "The store's file takes {}.", bytes(size));
-    }
+    write_sums(&mut text, report);
     text
 }
 
@@ -113,16 +109,22 @@ fn write_wrapped(text: &mut String, items: &[String], style: Style) {
     }
 }
 
-fn sums(totals: &Totals) -> String {
-    let mut sums = format!(
-        "{}, {}: {} of recordings in {}",
+fn write_sums(text: &mut String, report: &LsReport) {
+    let totals = &report.totals;
+    let _ = writeln!(
+        text,
+        "{}, {}, {}",
+        counted(report.builds.len() as u64, "build"),
         counted(totals.profiles as u64, "profile"),
         counted(totals.samples, "sample"),
-        bytes(totals.source_bytes),
-        bytes(totals.stored_bytes),
     );
+    let (raw, stored) = (bytes(totals.source_bytes), bytes(totals.stored_bytes));
+    let _ = write!(text, "{raw} of recordings in {stored}");
     if let Some(factor) = totals.saving {
-        sums += &format!(", {} smaller", saving(factor));
+        let _ = write!(text, ", {} smaller", saving(factor));
     }
-    sums
+    if let Some(size) = report.file_bytes {
+        let _ = write!(text, "; the store's file takes {}", bytes(size));
+    }
+    text.push('\n');
 }

@@ -28,17 +28,17 @@ pub struct Style {
 impl Style {
     /// Makes a heading stand out.
     pub(crate) fn bold(self, text: &str) -> String {
-        if self.color {
-            format!("\x1b[1m{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
+        self.sgr("1", text)
     }
 
     /// Lets what matters less stand back.
     pub(crate) fn dim(self, text: &str) -> String {
-        if self.color {
-            format!("\x1b[2m{text}\x1b[0m")
+        self.sgr("2", text)
+    }
+
+    fn sgr(self, code: &str, text: &str) -> String {
+        if self.color && !text.is_empty() {
+            format!("\x1b[{code}m{text}\x1b[0m")
         } else {
             text.to_owned()
         }

@@ -48,7 +48,7 @@ pub(super) fn quantity(value: u64, unit: Unit) -> Option<String> {
     }
 }
 
-/// `source / stored` as `412x smaller`.
+/// How many times smaller, as `412x`.
 pub(super) fn saving(saving: f64) -> String {
     if saving >= 10.0 {
         format!("{saving:.0}x")

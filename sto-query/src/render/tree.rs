@@ -37,7 +37,7 @@ pub fn text(report: &TreeReport, style: Style) -> String {
     if report.cut.stacks > 0 {
         let _ = writeln!(
             text,
-            "\n{} with {} of the whole not shown: each below {}, or more than {} calls deep",
+            "\n{} ({}) not shown: below {}, or more than {} calls deep",
             counted(report.cut.stacks as u64, "stack"),
             percent(report.cut.cost.share),
             percent(report.min_share),

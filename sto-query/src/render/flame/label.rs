@@ -8,6 +8,13 @@ use sto_core::model::{Frame, FrameKind, FrameTable};
 /// Longest label, in columns; the largest of C++ templates would multiply the picture's size.
 const MAX_LABEL_WIDTH: usize = 200;
 
+/// The colour of what is no frame.
+pub(super) const NEUTRAL: Color = Color {
+    r: 225,
+    g: 225,
+    b: 225,
+};
+
 /// What the graph writes on a frame.
 pub(super) struct Label {
     /// The text, with `_[k]` and the like behind it where kinds are told apart.

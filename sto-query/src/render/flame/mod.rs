@@ -62,6 +62,8 @@ pub fn svg(view: &View, sample_type: usize, writer: impl Write) -> Result<(), Fl
         return Err(empty(&subject));
     }
     let mut palette = PaletteMap::default();
+    // The frame below all others has no name, and would have a random colour.
+    palette.insert("", label::NEUTRAL);
     for label in labels.all() {
         palette.insert(&label.text, label.color());
     }
