@@ -235,6 +235,40 @@ fn thin_frames_are_left_to_their_callers() {
 }
 
 #[test]
+fn wide_and_deep_stacks_of_long_names_are_drawn_coarser() {
+    // As folded text with a line a frame, this would be 6 GB.
+    let name = |ix: usize| &*Box::leak(format!("{ix:0>200}").into_boxed_str());
+    let user = |symbol| frame(symbol, "demo", FrameKind::User);
+    let cost = Cost {
+        samples: 1,
+        value: 1,
+    };
+    let chains = (0..256).map(|ix| {
+        (
+            [vec![user("main")], vec![user(name(ix)); 480]].concat(),
+            cost,
+        )
+    });
+    let mut stacks: Stacks = chains.collect();
+    stacks.push((
+        vec![user("main"), user("wide")],
+        Cost {
+            samples: 99,
+            value: 99,
+        },
+    ));
+    let view = view("v1", &stacks);
+    let frames = drawn(&difference(&view, &view));
+    assert_eq!(find(&frames, "main").width, 256 + 99);
+    assert_eq!(find(&frames, "wide").width, 99);
+    assert_eq!(
+        frames.len(),
+        3,
+        "the chains are left out, and their cost is main's"
+    );
+}
+
+#[test]
 fn nothing_to_draw_is_an_error_that_names_the_build() {
     let (full, empty) = (view("v1", &folded("a 1", 1)), view_of("v2", &[vec![]]));
     let mut out = Vec::new();

@@ -10,9 +10,10 @@ use sto_core::units::Cost;
 /// Frames with a smaller share are not drawn: about a tenth of a pixel.
 const MIN_SHARE: f64 = 0.0001;
 
-/// Most bytes of folded text. Each line repeats its stack, and hostile input could make gigabytes
-/// of it.
-const MAX_FOLDED_BYTES: usize = 256 << 20;
+/// Most bytes of folded text; where it would be more, wider frames are left out too. Each line
+/// repeats its stack, and hostile input could make gigabytes of it. One stack as deep as is drawn,
+/// of the longest labels, always fits.
+const MAX_FOLDED_BYTES: usize = 128 << 20;
 
 /// Widths stay below this, so that inferno's sums and products stay in 64 bits.
 const MAX_WIDTH: u64 = 1 << 50;

@@ -1,7 +1,7 @@
 //! Interactive flame graphs as SVG, of one selection and of the difference between two.
 //!
 //! The `inferno` crate draws them. It takes lines of folded text, and so a frame's name is made
-//! into a [`Label`] that survives that form.
+//! into a label that survives that form.
 
 mod drawing;
 mod label;
