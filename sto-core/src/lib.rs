@@ -17,7 +17,7 @@
 //!
 //! [`ingest`] walks the whole way. The crate never prints, never exits and never reads the
 //! environment: paths, revisions and folders are arguments.
-#![warn(missing_docs)]
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 pub mod formats;
 pub mod id;

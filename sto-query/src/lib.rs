@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The crate knows nothing of the store's tables or of file formats, and never prints.
-#![warn(missing_docs)]
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 pub mod render;
 pub mod report;
