@@ -1,8 +1,13 @@
 //! Why a store cannot be opened, read or written.
 
-use std::path::PathBuf;
+use super::codec::Flaw;
+use crate::id::ProfileId;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-/// Why a store cannot be opened, read or written.
+/// Why a store cannot be opened, read or written. Every message names the path, what was found,
+/// and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -12,4 +17,198 @@ pub enum StoreError {
         /// The folder.
         folder: PathBuf,
     },
+    /// A store is a folder, but something else is there.
+    #[error("{}: a store is a folder, but this is not one; name another place for the store", path.display())]
+    NotAFolder {
+        /// What should be a folder.
+        path: PathBuf,
+    },
+    /// The file in the store's folder is not a store's.
+    #[error("{}: not a store: {found}; name another place for the store, or move this file away", path.display())]
+    NotAStore {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        found: String,
+    },
+    /// A newer sto wrote the store.
+    #[error("{}: the store has format version {found}, but this sto reads versions up to {newest}; upgrade sto", path.display())]
+    TooNew {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The newest version that is read.
+        newest: u32,
+    },
+    /// A sto wrote the store that is too old for this one.
+    #[error("{}: the store has format version {found}, but this sto reads versions from {oldest} on; the last one that reads it is {reader}: use that, or ingest the recordings into a new store", path.display())]
+    TooOld {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The oldest version that is read.
+        oldest: u32,
+        /// The last release that reads it.
+        reader: &'static str,
+    },
+    /// Another process has the store open.
+    #[error("{}: the store is in use: another process has held it for {} seconds; try again when it is done", path.display(), waited.as_secs())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The system refuses to read or write.
+    #[error("cannot {doing} {}: {source}{}", path.display(), hint(source))]
+    Io {
+        /// `read`, `write`, `make`.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The store's content breaks the rules of its format.
+    #[error("{}: the store is damaged: {place}: {what}; bring back a copy of it, or move it away and ingest the recordings again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where: a table and a record in it.
+        place: String,
+        /// What is wrong there.
+        what: String,
+    },
+    /// The store has no such profile of the executable that was asked for.
+    #[error("{}: no such profile: {profile}", path.display())]
+    NoProfile {
+        /// The file.
+        path: PathBuf,
+        /// The profile.
+        profile: ProfileId,
+    },
+    /// A profile cannot be stored as it is.
+    #[error("{}: cannot store the profile: {why}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// Which rule it breaks.
+        why: &'static str,
+    },
+}
+
+fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; make room and try again: the store is as it was"
+        }
+        io::ErrorKind::FileTooLarge => {
+            "; raise the limit on file sizes and try again: the store is as it was"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; get the permission, or name another place for the store"
+        }
+        _ => "",
+    }
+}
+
+/// A [`StoreError`] that does not know yet which store it is about.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Redb(redb::Error),
+    Damaged { place: String, what: String },
+    Version(u32),
+    NoProfile(ProfileId),
+    Refused(&'static str),
+}
+
+impl Fault {
+    /// Damage at a place.
+    pub(super) fn damaged(place: impl Into<String>, what: impl Into<String>) -> Self {
+        Fault::Damaged {
+            place: place.into(),
+            what: what.into(),
+        }
+    }
+
+    /// The error, now that the file is known, and what was to be done with it.
+    pub(super) fn at(self, path: &Path, doing: &'static str) -> StoreError {
+        let path = path.to_owned();
+        match self {
+            Fault::Redb(redb::Error::Io(source)) => io_error(path, doing, source),
+            Fault::Redb(error) => StoreError::Damaged {
+                path,
+                place: "the redb file".to_owned(),
+                what: error.to_string(),
+            },
+            Fault::Damaged { place, what } => StoreError::Damaged { path, place, what },
+            Fault::Version(found) => version_error(path, found),
+            Fault::NoProfile(profile) => StoreError::NoProfile { path, profile },
+            Fault::Refused(why) => StoreError::Refused { path, why },
+        }
+    }
+}
+
+/// What redb reads past its file's end, or finds of another form, is damage, not the system's
+/// refusal.
+fn io_error(path: PathBuf, doing: &'static str, source: io::Error) -> StoreError {
+    match source.kind() {
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+            StoreError::Damaged {
+                path,
+                place: "the redb file".to_owned(),
+                what: source.to_string(),
+            }
+        }
+        _ => StoreError::Io {
+            doing,
+            path,
+            source,
+        },
+    }
+}
+
+fn version_error(path: PathBuf, found: u32) -> StoreError {
+    use super::tables::{FORMAT_VERSION, OLDEST_READABLE, RETIRED};
+    if found > FORMAT_VERSION {
+        return StoreError::TooNew {
+            path,
+            found,
+            newest: FORMAT_VERSION,
+        };
+    }
+    let reader = RETIRED.iter().find(|&&(version, _)| version == found);
+    StoreError::TooOld {
+        path,
+        found,
+        oldest: OLDEST_READABLE,
+        reader: reader.map_or("unknown", |&(_, reader)| reader),
+    }
+}
+
+macro_rules! from_redb {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Fault {
+            fn from(error: $error) -> Self {
+                Fault::Redb(error.into())
+            }
+        })*
+    };
+}
+
+from_redb!(
+    redb::StorageError,
+    redb::TableError,
+    redb::TransactionError,
+    redb::CommitError,
+    redb::DatabaseError
+);
+
+impl Flaw {
+    /// The fault, now that the place is known.
+    pub(super) fn at(self, place: impl Into<String>) -> Fault {
+        Fault::damaged(place, self.0)
+    }
 }

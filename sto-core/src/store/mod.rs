@@ -1,17 +1,57 @@
 //! The store: builds, profiles and their stacks in one redb file.
+//!
+//! ```text
+//! open, unrepaired    the file: find, make, lock, read without writing
+//! tables              every name, key and version
+//! codec               values <-> bytes
+//! rows                records and columns <-> redb
+//! write, graft        a profile goes in: find its stacks among the stored ones, add the rest
+//! read, preorder      builds are listed; stacks and costs come out, in an order of their own
+//! ```
+//!
+//! Identity is derived: a stored node is a parent and a frame, and its content address follows.
+//! So nodes are dense numbers in packed columns, and no table has a row a node. SPEC.md lays down
+//! the bytes.
+//!
+//! A store holds no file open. Each operation opens the file, does its work in one transaction and
+//! closes it, and waits for others to do so: redb lets one process write, or many read.
 
+mod codec;
 mod error;
+mod graft;
+mod open;
+mod preorder;
+mod read;
+mod rows;
+mod tables;
+mod unrepaired;
+mod write;
 
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::intern::{Interned, LineCost, SelfCosts, StackTree};
 use crate::model::{Build, FrameTable, Profile};
 use crate::units::Bytes;
+use error::Fault;
+use redb::{Database, ReadTransaction, ReadableDatabase, TransactionError};
+use rows::{ReadRows, WriteRows};
 use std::path::{Path, PathBuf};
 
 pub use error::StoreError;
 
 /// A store of profiles: a folder with one redb file, or nothing but memory.
-pub struct Store {}
+pub struct Store {
+    place: Place,
+}
+
+enum Place {
+    Folder {
+        folder: PathBuf,
+        file: PathBuf,
+        /// Whether the first profile makes the store where there is none.
+        may_create: bool,
+    },
+    Memory(Database),
+}
 
 /// Whether a profile was stored, or stood there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +109,7 @@ pub struct LoadedLines {
 
 impl Store {
     /// Name of the redb file inside the store's folder.
-    pub const FILE_NAME: &'static str = "store.redb";
+    pub const FILE_NAME: &'static str = tables::FILE_NAME;
 
     /// Opens the store in this folder for reading.
     ///
@@ -77,18 +117,28 @@ impl Store {
     /// Where there is no store, it is of another format version, damaged, or locked by a writer
     /// for too long.
     pub fn open(folder: &Path) -> Result<Store, StoreError> {
-        let _ = folder;
-        todo!()
+        Store::at(folder, false)
     }
 
-    /// Opens the store in this folder for writing; makes the folder and the store where there is
-    /// none. Waits for another writer to finish.
+    /// Opens the store in this folder for writing. Where there is none, it is empty, and the first
+    /// profile that is added makes it, with its folder: so what fails before leaves no trace.
     ///
     /// # Errors
-    /// As [`Store::open`], and where the folder or file cannot be made.
+    /// As [`Store::open`], and where something else is in the way of the folder or file.
     pub fn open_or_create(folder: &Path) -> Result<Store, StoreError> {
-        let _ = folder;
-        todo!()
+        Store::at(folder, true)
+    }
+
+    fn at(folder: &Path, may_create: bool) -> Result<Store, StoreError> {
+        let store = Store {
+            place: Place::Folder {
+                folder: folder.to_owned(),
+                file: folder.join(tables::FILE_NAME),
+                may_create,
+            },
+        };
+        store.read(|_| Ok(()))?;
+        Ok(store)
     }
 
     /// An empty store that lives in memory.
@@ -96,26 +146,58 @@ impl Store {
     /// # Errors
     /// Where redb cannot set it up.
     pub fn in_memory() -> Result<Store, StoreError> {
-        todo!()
+        let database = open::in_memory().map_err(|fault| fault.at(in_memory(), "make"))?;
+        Ok(Store {
+            place: Place::Memory(database),
+        })
     }
 
     /// The store's folder; `None` in memory.
     pub fn folder(&self) -> Option<&PathBuf> {
-        todo!()
+        match &self.place {
+            Place::Folder { folder, .. } => Some(folder),
+            Place::Memory(_) => None,
+        }
     }
 
     /// Adds a profile in one transaction: all of it, or nothing.
     ///
+    /// What is known of the build is kept; only what was not known of it yet (GNU build id,
+    /// revision) is filled in.
+    ///
     /// # Errors
-    /// Where the file cannot be written (say, a full disk): the store is then as it was.
+    /// Where the profile breaks the rules of its types, or the file cannot be written (say, a full
+    /// disk): the store is then as it was.
     pub fn add(
         &self,
         build: &Build,
         profile: &Profile,
         interned: &Interned,
     ) -> Result<Added, StoreError> {
-        let _ = (build, profile, interned);
-        todo!()
+        let id = profile.id();
+        // Looked up for reading first, as opening for writing alone changes the file.
+        let stored = self.read(|rows| {
+            write::check(build, profile, interned)?;
+            rows.has_profile(id)
+        })?;
+        if stored {
+            return Ok(Added::AlreadyStored);
+        }
+        self.write(|database| {
+            let mut transaction = database.begin_write()?;
+            // Keeps what redb needs to recover in an instant, should this process be killed.
+            transaction.set_quick_repair(true);
+            let mut rows = WriteRows::open(&transaction)?;
+            if rows.has_profile(id)? {
+                return Ok(Added::AlreadyStored);
+            }
+            let stored = write::put_profile(&transaction, &mut rows, build, profile, interned)?;
+            drop(rows);
+            transaction.commit()?;
+            Ok(Added::New {
+                stored: Bytes(stored),
+            })
+        })
     }
 
     /// Every build with its profiles, ordered by executable name, then by its first recording,
@@ -124,15 +206,18 @@ impl Store {
     /// # Errors
     /// Where the store is damaged or cannot be read.
     pub fn builds(&self) -> Result<Vec<StoredBuild>, StoreError> {
-        todo!()
+        self.read(read::builds)
     }
 
-    /// Size of the store's file; zero in memory.
+    /// Size of the store's file; zero in memory, and where nothing was stored yet.
     ///
     /// # Errors
     /// Where the file cannot be inspected.
     pub fn file_size(&self) -> Result<Bytes, StoreError> {
-        todo!()
+        match &self.place {
+            Place::Folder { file, .. } => open::file_size(file),
+            Place::Memory(_) => Ok(Bytes(0)),
+        }
     }
 
     /// Loads the stacks and self costs of profiles that belong to one executable.
@@ -147,8 +232,7 @@ impl Store {
         executable: ExecutableId,
         profiles: &[ProfileId],
     ) -> Result<Loaded, StoreError> {
-        let _ = (executable, profiles);
-        todo!()
+        self.read(|rows| read::load(rows, executable, profiles))
     }
 
     /// Loads the line costs of a profile.
@@ -156,7 +240,59 @@ impl Store {
     /// # Errors
     /// Where the profile does not exist, or the store is damaged.
     pub fn load_lines(&self, profile: ProfileId) -> Result<LoadedLines, StoreError> {
-        let _ = profile;
-        todo!()
+        self.read(|rows| read::load_lines(rows, profile))
     }
+
+    fn read<T>(&self, work: impl FnOnce(&ReadRows) -> Result<T, Fault>) -> Result<T, StoreError> {
+        let work = |transaction: Result<ReadTransaction, TransactionError>| {
+            work(&ReadRows::open(&transaction?)?)
+        };
+        match &self.place {
+            Place::Memory(database) => {
+                work(database.begin_read()).map_err(|fault| fault.at(in_memory(), "read"))
+            }
+            Place::Folder { file, .. } if self.file_exists()? => {
+                let database = open::reading(file)?;
+                work(database.begin()).map_err(|fault| fault.at(file, "read"))
+            }
+            Place::Folder { .. } => {
+                let empty = open::in_memory().map_err(|fault| fault.at(in_memory(), "make"))?;
+                work(empty.begin_read()).map_err(|fault| fault.at(in_memory(), "read"))
+            }
+        }
+    }
+
+    fn write<T>(&self, work: impl FnOnce(&Database) -> Result<T, Fault>) -> Result<T, StoreError> {
+        match &self.place {
+            Place::Memory(database) => {
+                work(database).map_err(|fault| fault.at(in_memory(), "write"))
+            }
+            Place::Folder { folder, file, .. } => {
+                if !self.file_exists()? {
+                    open::create(folder)?;
+                }
+                work(&open::writing(file)?).map_err(|fault| fault.at(file, "write"))
+            }
+        }
+    }
+
+    /// Whether the file is there. It must be, unless the first profile may make it.
+    fn file_exists(&self) -> Result<bool, StoreError> {
+        match &self.place {
+            Place::Folder {
+                folder, may_create, ..
+            } => match open::inspect(folder)? {
+                false if !may_create => Err(StoreError::NotFound {
+                    folder: folder.clone(),
+                }),
+                exists => Ok(exists),
+            },
+            Place::Memory(_) => Ok(true),
+        }
+    }
+}
+
+/// What errors name where there is no file.
+fn in_memory() -> &'static Path {
+    Path::new("the store in memory")
 }

@@ -1,0 +1,204 @@
+//! Varints and compressed columns.
+
+use super::Flaw;
+use crate::store::tables::ZSTD_LEVEL;
+
+/// Bytes under construction.
+#[derive(Default)]
+pub(super) struct Packer(Vec<u8>);
+
+impl Packer {
+    /// Appends a number, 7 bits a byte, lowest first; a set top bit says that more follow.
+    pub(super) fn number(&mut self, value: impl Into<u64>) {
+        let mut value = value.into();
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    /// Appends the difference of two numbers, small ones of either sign in few bytes.
+    pub(super) fn difference(&mut self, value: u32, previous: u32) {
+        let difference = i64::from(value) - i64::from(previous);
+        self.number(((difference << 1) ^ (difference >> 63)) as u64);
+    }
+
+    /// Appends bytes as they are.
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// Appends a column: its length, its compressed length or 0 where it stands as it is, and the
+    /// shorter of the two forms.
+    pub(super) fn column(&mut self, column: Packer) {
+        let raw = column.0;
+        let packed = zstd::bulk::compress(&raw, ZSTD_LEVEL)
+            .ok()
+            .filter(|packed| packed.len() < raw.len());
+        self.number(raw.len() as u64);
+        self.number(packed.as_ref().map_or(0, |packed| packed.len() as u64));
+        self.raw(packed.as_ref().unwrap_or(&raw));
+    }
+
+    /// The bytes.
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+/// A block of 128 KiB that repeats one byte takes zstd 4 bytes, and nothing packs tighter; so a
+/// longer column cannot come out of this many times fewer bytes.
+const MOST_EXPANSION: usize = 128 * 1024 / 4;
+
+/// Longest column: what hostile bytes can make a reader reserve.
+const LONGEST_COLUMN: usize = 1 << 30;
+
+/// Bytes being read.
+pub(super) struct Unpacker<'a>(&'a [u8]);
+
+impl<'a> Unpacker<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Unpacker(bytes)
+    }
+
+    /// Takes a number.
+    pub(super) fn number(&mut self) -> Result<u64, Flaw> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let (&byte, rest) = self.0.split_first().ok_or(ENDS_EARLY)?;
+            self.0 = rest;
+            let bits = u64::from(byte & 0x7f);
+            if shift == 63 && bits > 1 {
+                break;
+            }
+            value |= bits << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(Flaw("a number takes more than 64 bits"))
+    }
+
+    /// Takes a number of 32 bits.
+    pub(super) fn number32(&mut self) -> Result<u32, Flaw> {
+        u32::try_from(self.number()?).map_err(|_| Flaw("a number takes more than 32 bits"))
+    }
+
+    /// Takes a number that was written as the difference to another.
+    pub(super) fn difference(&mut self, previous: u32) -> Result<u32, Flaw> {
+        let coded = self.number()?;
+        let difference = (coded >> 1) as i64 ^ -((coded & 1) as i64);
+        i64::from(previous)
+            .checked_add(difference)
+            .and_then(|value| u32::try_from(value).ok())
+            .ok_or(Flaw("a number leaves 32 bits"))
+    }
+
+    /// Takes bytes as they are.
+    pub(super) fn raw(&mut self, len: usize) -> Result<&'a [u8], Flaw> {
+        let (bytes, rest) = self.0.split_at_checked(len).ok_or(ENDS_EARLY)?;
+        self.0 = rest;
+        Ok(bytes)
+    }
+
+    /// Takes a column.
+    pub(super) fn column(&mut self) -> Result<Vec<u8>, Flaw> {
+        let raw_len = self.len()?;
+        let packed_len = self.len()?;
+        if packed_len == 0 {
+            return Ok(self.raw(raw_len)?.to_vec());
+        }
+        let packed = self.raw(packed_len)?;
+        if raw_len > LONGEST_COLUMN || raw_len / MOST_EXPANSION > packed_len {
+            return Err(Flaw("a column claims to be longer than it can be"));
+        }
+        let raw = zstd::bulk::decompress(packed, raw_len)
+            .map_err(|_| Flaw("a column does not decompress"))?;
+        if raw.len() != raw_len {
+            return Err(Flaw("a column has another length than announced"));
+        }
+        Ok(raw)
+    }
+
+    fn len(&mut self) -> Result<usize, Flaw> {
+        usize::try_from(self.number()?).map_err(|_| ENDS_EARLY)
+    }
+
+    /// Number of bytes left. As nothing takes less than a byte, no more things can follow.
+    pub(super) fn left(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Checks that everything was read.
+    pub(super) fn finish(self) -> Result<(), Flaw> {
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            Err(Flaw("bytes are left over"))
+        }
+    }
+}
+
+const ENDS_EARLY: Flaw = Flaw("it ends early");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_come_back(numbers: Vec<u64>) {
+            let mut packer = Packer::default();
+            for &number in &numbers {
+                packer.number(number);
+            }
+            let bytes = packer.finish();
+            let mut unpacker = Unpacker::new(&bytes);
+            for number in numbers {
+                prop_assert_eq!(unpacker.number(), Ok(number));
+            }
+            prop_assert_eq!(unpacker.finish(), Ok(()));
+        }
+
+        #[test]
+        fn differences_come_back(value: u32, previous: u32) {
+            let mut packer = Packer::default();
+            packer.difference(value, previous);
+            let bytes = packer.finish();
+            prop_assert_eq!(Unpacker::new(&bytes).difference(previous), Ok(value));
+        }
+
+        #[test]
+        fn columns_come_back(run in 0usize..300_000, tail: Vec<u8>) {
+            let mut column = vec![7; run];
+            column.extend(tail);
+            let mut packer = Packer::default();
+            packer.column(Packer(column.clone()));
+            let bytes = packer.finish();
+            let mut unpacker = Unpacker::new(&bytes);
+            prop_assert_eq!(unpacker.column(), Ok(column));
+            prop_assert_eq!(unpacker.finish(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_number_of_65_bits_is_refused() {
+        let bytes = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
+        assert!(Unpacker::new(&bytes).number().is_err());
+    }
+
+    #[test]
+    fn a_column_cannot_claim_more_than_its_bytes_can_hold() {
+        let mut packer = Packer::default();
+        packer.number(u64::from(u32::MAX));
+        packer.number(4u64);
+        packer.raw(&[0; 4]);
+        let bytes = packer.finish();
+        assert_eq!(
+            Unpacker::new(&bytes).column(),
+            Err(Flaw("a column claims to be longer than it can be"))
+        );
+    }
+}

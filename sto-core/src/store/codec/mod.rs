@@ -1,0 +1,26 @@
+//! The bytes of records and columns, as SPEC.md lays them down.
+//!
+//! Everything here is a pure function between values and bytes. Packing refuses what it could not
+//! read back; unpacking checks every length, range and order, and reserves memory only for counts
+//! that the bytes at hand can hold. Where in the store a [`Flaw`] is, the caller knows.
+
+mod bytes;
+mod costs;
+mod frames;
+mod lines;
+mod modules;
+mod nodes;
+mod records;
+mod seal;
+
+pub(super) use costs::{pack_costs, unpack_costs};
+pub(super) use frames::{FrameColumns, pack_frames, unpack_frames};
+pub(super) use lines::{pack_lines, unpack_lines};
+pub(super) use modules::{pack_modules, unpack_modules};
+pub(super) use nodes::{Callees, NO_PARENT, NodeColumns, pack_nodes, unpack_nodes};
+pub(super) use records::{BuildRecord, Contents, ExecutableRecord, ProfileRecord, pack, unpack};
+pub(super) use seal::{seal, unseal};
+
+/// What is wrong with some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Flaw(pub(super) &'static str);

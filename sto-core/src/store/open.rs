@@ -1,0 +1,225 @@
+//! Finding, making and opening the store's file; every open is of one operation.
+
+use super::error::{Fault, StoreError};
+use super::rows;
+use super::tables::{CACHE_BYTES, FILE_NAME, REDB_MAGIC};
+use super::unrepaired::Unrepaired;
+use crate::units::Bytes;
+use redb::backends::InMemoryBackend;
+use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long an operation waits for other processes to be done with the store.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long it sleeps between two attempts.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Looks whether there is a store's file in a folder, without opening it as one.
+pub(super) fn inspect(folder: &Path) -> Result<bool, StoreError> {
+    match fs::metadata(folder) {
+        Ok(found) if found.is_dir() => {}
+        Ok(_) => return Err(not_a_folder(folder)),
+        Err(error) => return missing(folder, error),
+    }
+    let path = folder.join(FILE_NAME);
+    let not_a_store = |found: &str| StoreError::NotAStore {
+        path: path.clone(),
+        found: found.to_owned(),
+    };
+    match fs::metadata(&path) {
+        Ok(found) if found.is_dir() => return Err(not_a_store("it is a folder")),
+        Ok(found) if !found.is_file() => return Err(not_a_store("it is not a regular file")),
+        Ok(found) if found.len() == 0 => return Err(not_a_store("it is empty")),
+        Ok(_) => {}
+        Err(error) => return missing(&path, error),
+    }
+    let mut magic = Vec::new();
+    File::open(&path)
+        .and_then(|file| file.take(REDB_MAGIC.len() as u64).read_to_end(&mut magic))
+        .map_err(|error| cannot("read", &path, error))?;
+    if magic == REDB_MAGIC {
+        Ok(true)
+    } else {
+        let start = magic.escape_ascii();
+        Err(not_a_store(&format!(
+            "it is no redb file: it starts with \"{start}\""
+        )))
+    }
+}
+
+/// What an error of looking at a path means: nothing is there, a file is where one of its folders
+/// should be, or the system does not say.
+fn missing(path: &Path, error: io::Error) -> Result<bool, StoreError> {
+    match error.kind() {
+        io::ErrorKind::NotFound => Ok(false),
+        io::ErrorKind::NotADirectory => Err(not_a_folder(first_file(path).unwrap_or(path))),
+        _ => Err(cannot("read", path, error)),
+    }
+}
+
+fn first_file(path: &Path) -> Option<&Path> {
+    path.ancestors().find(|path| path.is_file())
+}
+
+fn not_a_folder(path: &Path) -> StoreError {
+    StoreError::NotAFolder {
+        path: path.to_owned(),
+    }
+}
+
+fn cannot(doing: &'static str, path: &Path, source: io::Error) -> StoreError {
+    StoreError::Io {
+        doing,
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Size of a file; zero where there is none.
+pub(super) fn file_size(path: &Path) -> Result<Bytes, StoreError> {
+    match fs::metadata(path) {
+        Ok(found) => Ok(Bytes(found.len())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Bytes(0)),
+        Err(error) => Err(cannot("read", path, error)),
+    }
+}
+
+/// A store in memory.
+pub(super) fn in_memory() -> Result<Database, Fault> {
+    let database = builder().create_with_backend(InMemoryBackend::new())?;
+    make_tables(&database)?;
+    Ok(database)
+}
+
+/// Makes the folder, and in it an empty store; where another process is quicker, takes its store.
+///
+/// The store is made under another name first, so that it is there as a whole or not at all.
+pub(super) fn create(folder: &Path) -> Result<(), StoreError> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let made = make_folders(folder)?;
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let draft = folder.join(format!(".{FILE_NAME}.{}-{count}", std::process::id()));
+    let result = create_file(&draft, &folder.join(FILE_NAME));
+    // Nothing is left behind but the store; what cannot be removed does no harm.
+    let _ = fs::remove_file(&draft);
+    if result.is_err() {
+        for folder in made.iter().rev() {
+            let _ = fs::remove_dir(folder);
+        }
+    } else if let Ok(folder) = File::open(folder) {
+        // A store that was reported is to outlive a power cut. Not every system syncs folders.
+        let _ = folder.sync_all();
+    }
+    result
+}
+
+/// Makes a folder and those above it, and returns those that were missing, uppermost first.
+fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let exists = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let mut missing: Vec<PathBuf> = folder
+        .ancestors()
+        .take_while(exists)
+        .map(Path::to_owned)
+        .collect();
+    missing.reverse();
+    fs::create_dir_all(folder).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            not_a_folder(first_file(folder).unwrap_or(folder))
+        }
+        _ => cannot("make", folder, error),
+    })?;
+    Ok(missing)
+}
+
+fn create_file(draft: &Path, path: &Path) -> Result<(), StoreError> {
+    builder()
+        .create(draft)
+        .map_err(Fault::from)
+        .and_then(|database| make_tables(&database))
+        .map_err(|fault| fault.at(path, "make"))?;
+    match fs::hard_link(draft, path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        // Some file systems have no hard links; renaming would replace a store that was made
+        // meanwhile, though only one without profiles that anybody waited for.
+        Err(_) => fs::rename(draft, path).map_err(|error| cannot("make", path, error)),
+    }
+}
+
+fn make_tables(database: &Database) -> Result<(), Fault> {
+    let transaction = database.begin_write()?;
+    rows::create(&transaction)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Opens the file for writing. Waits for other processes.
+pub(super) fn writing(path: &Path) -> Result<Database, StoreError> {
+    locked(path, PATIENCE, "write", || builder().open(path))
+}
+
+/// The file, opened for reading.
+pub(super) enum Reading {
+    Clean(ReadOnlyDatabase),
+    Unrepaired(Database),
+}
+
+impl Reading {
+    pub(super) fn begin(&self) -> Result<ReadTransaction, redb::TransactionError> {
+        match self {
+            Reading::Clean(database) => database.begin_read(),
+            Reading::Unrepaired(database) => database.begin_read(),
+        }
+    }
+}
+
+/// Opens the file for reading, and never writes to it. Waits for other processes that write.
+pub(super) fn reading(path: &Path) -> Result<Reading, StoreError> {
+    locked(path, PATIENCE, "read", || {
+        match builder().open_read_only(path) {
+            Ok(database) => Ok(Reading::Clean(database)),
+            Err(DatabaseError::RepairAborted) => {
+                let backend = Unrepaired::new(File::open(path)?)?;
+                builder()
+                    .create_with_backend(backend)
+                    .map(Reading::Unrepaired)
+            }
+            Err(error) => Err(error),
+        }
+    })
+}
+
+fn locked<T>(
+    path: &Path,
+    patience: Duration,
+    doing: &'static str,
+    mut open: impl FnMut() -> Result<T, DatabaseError>,
+) -> Result<T, StoreError> {
+    let start = Instant::now();
+    loop {
+        match open() {
+            Ok(opened) => return Ok(opened),
+            Err(DatabaseError::DatabaseAlreadyOpen) if start.elapsed() < patience => {
+                std::thread::sleep(PAUSE);
+            }
+            Err(DatabaseError::DatabaseAlreadyOpen) => {
+                return Err(StoreError::InUse {
+                    path: path.to_owned(),
+                    waited: start.elapsed(),
+                });
+            }
+            Err(error) => return Err(Fault::from(error).at(path, doing)),
+        }
+    }
+}
+
+fn builder() -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE_BYTES);
+    builder
+}

@@ -1,0 +1,314 @@
+//! Reading and writing whole records and columns: sealed, and columns cut into segments.
+
+use super::codec::{
+    self, Callees, Contents, ExecutableRecord, FrameColumns, NodeColumns, ProfileRecord, seal,
+    unpack_frames, unpack_nodes, unseal,
+};
+use super::error::Fault;
+use super::tables::{
+    COLUMNS, Column, ColumnKey, FORMAT_VERSION, META, META_CONTENTS, META_VERSION, OLDEST_READABLE,
+    RECORDS, Record, RecordKey, SEGMENT,
+};
+use crate::id::ProfileId;
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, Table, WriteTransaction};
+use serde::{Deserialize, Serialize};
+
+/// What a [`redb::Table`] of bytes is when it is read.
+type Bytes = &'static [u8];
+
+/// The tables of one transaction.
+pub(super) struct Rows<Records, Columns> {
+    records: Records,
+    columns: Columns,
+    pub(super) contents: Contents,
+}
+
+/// The tables of a transaction that reads.
+pub(super) type ReadRows = Rows<ReadOnlyTable<RecordKey, Bytes>, ReadOnlyTable<ColumnKey, Bytes>>;
+
+/// The tables of a transaction that writes.
+pub(super) type WriteRows<'t> = Rows<Table<'t, RecordKey, Bytes>, Table<'t, ColumnKey, Bytes>>;
+
+impl ReadRows {
+    pub(super) fn open(transaction: &ReadTransaction) -> Result<Self, Fault> {
+        let meta = transaction.open_table(META).map_err(not_ours)?;
+        Ok(Rows {
+            contents: contents(&meta)?,
+            records: transaction.open_table(RECORDS)?,
+            columns: transaction.open_table(COLUMNS)?,
+        })
+    }
+}
+
+impl<'t> WriteRows<'t> {
+    pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, Fault> {
+        let meta = transaction.open_table(META)?;
+        Ok(Rows {
+            contents: contents(&meta)?,
+            records: transaction.open_table(RECORDS)?,
+            columns: transaction.open_table(COLUMNS)?,
+        })
+    }
+
+    /// Writes a record, and returns its packed size.
+    pub(super) fn put_record(
+        &mut self,
+        kind: Record,
+        id: [u8; 16],
+        record: &impl Serialize,
+    ) -> Result<u64, Fault> {
+        let body = codec::pack(record).map_err(|flaw| Fault::Refused(flaw.0))?;
+        let sealed = seal(&record_seal(kind, id), body);
+        self.records.insert((kind as u8, id), sealed.as_slice())?;
+        Ok(sealed.len() as u64)
+    }
+
+    /// Writes a column, and returns its packed size.
+    pub(super) fn put_column(
+        &mut self,
+        kind: Column,
+        owner: u32,
+        part: u32,
+        body: Vec<u8>,
+    ) -> Result<u64, Fault> {
+        let sealed = seal(&column_seal(kind, owner, part), body);
+        for (segment, bytes) in sealed.chunks(SEGMENT).enumerate() {
+            self.columns
+                .insert((kind as u8, owner, part, segment as u32), bytes)?;
+        }
+        Ok(sealed.len() as u64)
+    }
+}
+
+/// Makes the tables of an empty store.
+pub(super) fn create(transaction: &WriteTransaction) -> Result<(), Fault> {
+    transaction
+        .open_table(META)?
+        .insert(META_VERSION, FORMAT_VERSION.to_le_bytes().as_slice())?;
+    put_contents(transaction, Contents::default())?;
+    transaction.open_table(RECORDS)?;
+    transaction.open_table(COLUMNS)?;
+    Ok(())
+}
+
+/// Writes how much the store holds.
+pub(super) fn put_contents(
+    transaction: &WriteTransaction,
+    contents: Contents,
+) -> Result<(), Fault> {
+    let body = codec::pack(&contents).map_err(|flaw| Fault::Refused(flaw.0))?;
+    let sealed = seal(META_CONTENTS.as_bytes(), body);
+    transaction
+        .open_table(META)?
+        .insert(META_CONTENTS, sealed.as_slice())?;
+    Ok(())
+}
+
+/// Checks the version, then reads how much the store holds.
+fn contents(meta: &impl ReadableTable<&'static str, Bytes>) -> Result<Contents, Fault> {
+    let place = "table meta";
+    let version = meta
+        .get(META_VERSION)?
+        .and_then(|version| version.value().try_into().map(u32::from_le_bytes).ok())
+        .ok_or_else(|| Fault::damaged(place, "it has no version"))?;
+    if !(OLDEST_READABLE..=FORMAT_VERSION).contains(&version) {
+        return Err(Fault::Version(version));
+    }
+    let sealed = meta
+        .get(META_CONTENTS)?
+        .ok_or_else(|| Fault::damaged(place, "it has no contents"))?;
+    unseal(META_CONTENTS.as_bytes(), sealed.value())
+        .and_then(codec::unpack)
+        .map_err(|flaw| flaw.at(place))
+}
+
+/// A redb file without the table that every store has is somebody else's.
+fn not_ours(error: redb::TableError) -> Fault {
+    match error {
+        redb::TableError::TableDoesNotExist(_) | redb::TableError::TableTypeMismatch { .. } => {
+            Fault::damaged(
+                "table meta",
+                "it is missing: this redb file is not a store of sto",
+            )
+        }
+        error => error.into(),
+    }
+}
+
+fn record_seal(kind: Record, id: [u8; 16]) -> Vec<u8> {
+    let mut key = vec![b'R', kind as u8];
+    key.extend(id);
+    key
+}
+
+fn column_seal(kind: Column, owner: u32, part: u32) -> Vec<u8> {
+    let mut key = vec![b'C', kind as u8];
+    key.extend(owner.to_le_bytes());
+    key.extend(part.to_le_bytes());
+    key
+}
+
+impl<Records, Columns> Rows<Records, Columns>
+where
+    Records: ReadableTable<RecordKey, Bytes>,
+    Columns: ReadableTable<ColumnKey, Bytes>,
+{
+    /// Whether a profile is stored.
+    pub(super) fn has_profile(&self, id: ProfileId) -> Result<bool, Fault> {
+        let record: Option<ProfileRecord> = self.record(Record::Profile, id.0)?;
+        Ok(record.is_some())
+    }
+
+    /// The record of a kind under an id.
+    pub(super) fn record<T: for<'de> Deserialize<'de>>(
+        &self,
+        kind: Record,
+        id: [u8; 16],
+    ) -> Result<Option<T>, Fault> {
+        let sealed = self.records.get((kind as u8, id))?;
+        sealed
+            .map(|sealed| read_record(kind, id, sealed.value()))
+            .transpose()
+    }
+
+    /// Every record of a kind, in the order of their ids.
+    pub(super) fn records<T: for<'de> Deserialize<'de>>(
+        &self,
+        kind: Record,
+    ) -> Result<Vec<Found<T>>, Fault> {
+        let mut records: Vec<Found<T>> = Vec::new();
+        for entry in self
+            .records
+            .range((kind as u8, [0; 16])..=(kind as u8, [0xff; 16]))?
+        {
+            let (key, sealed) = entry?;
+            let (_, id) = key.value();
+            if records.last().is_some_and(|last| last.id >= id) {
+                return Err(Fault::damaged("table records", "its keys are out of order"));
+            }
+            records.push(Found {
+                id,
+                bytes: sealed.value().len() as u64,
+                record: read_record(kind, id, sealed.value())?,
+            });
+        }
+        Ok(records)
+    }
+
+    /// The body of a column.
+    pub(super) fn column(&self, kind: Column, owner: u32, part: u32) -> Result<Vec<u8>, Fault> {
+        let mut sealed = Vec::new();
+        for segment in 0.. {
+            let Some(bytes) = self.columns.get((kind as u8, owner, part, segment))? else {
+                break;
+            };
+            sealed.extend_from_slice(bytes.value());
+            if bytes.value().len() < SEGMENT {
+                break;
+            }
+        }
+        let place = || column_place(kind, owner, part);
+        if sealed.is_empty() {
+            return Err(Fault::damaged(place(), "it is missing"));
+        }
+        let body_len = unseal(&column_seal(kind, owner, part), &sealed)
+            .map_err(|flaw| flaw.at(place()))?
+            .len();
+        sealed.truncate(body_len);
+        Ok(sealed)
+    }
+
+    /// Every frame of the store, by its number.
+    pub(super) fn frames(&self) -> Result<Frames, Fault> {
+        let mut frames = Frames {
+            packs: Vec::new(),
+            len: 0,
+        };
+        while frames.len < self.contents.frames {
+            let place = || column_place(Column::Frames, 0, frames.len);
+            let pack = unpack_frames(&self.column(Column::Frames, 0, frames.len)?)
+                .map_err(|flaw| flaw.at(place()))?;
+            let end = u32::try_from(pack.len())
+                .ok()
+                .filter(|&len| len > 0)
+                .and_then(|len| frames.len.checked_add(len))
+                .filter(|&end| end <= self.contents.frames)
+                .ok_or_else(|| Fault::damaged(place(), "it has not as many frames as it should"))?;
+            frames.packs.push((frames.len, pack));
+            frames.len = end;
+        }
+        Ok(frames)
+    }
+
+    /// Every node of an executable, by its number.
+    pub(super) fn nodes(&self, executable: &ExecutableRecord) -> Result<NodeColumns, Fault> {
+        let mut nodes = NodeColumns::default();
+        let mut callees = Callees::new(self.contents.frames);
+        while nodes.len() < executable.nodes as usize {
+            let first = nodes.len();
+            let part = first as u32;
+            let place = || column_place(Column::Nodes, executable.number, part);
+            let pack = self.column(Column::Nodes, executable.number, part)?;
+            unpack_nodes(&pack, &mut nodes, &mut callees).map_err(|flaw| flaw.at(place()))?;
+            if nodes.len() == first || nodes.len() > executable.nodes as usize {
+                return Err(Fault::damaged(
+                    place(),
+                    "it has not as many nodes as it should",
+                ));
+            }
+        }
+        Ok(nodes)
+    }
+}
+
+/// A record that was read together with all others of its kind.
+pub(super) struct Found<T> {
+    pub(super) id: [u8; 16],
+    /// Its packed size.
+    pub(super) bytes: u64,
+    pub(super) record: T,
+}
+
+/// How errors name a column.
+pub(super) fn column_place(kind: Column, owner: u32, part: u32) -> String {
+    format!("table columns, {} {owner}/{part}", kind.name())
+}
+
+fn read_record<T: for<'de> Deserialize<'de>>(
+    kind: Record,
+    id: [u8; 16],
+    sealed: &[u8],
+) -> Result<T, Fault> {
+    unseal(&record_seal(kind, id), sealed)
+        .and_then(codec::unpack)
+        .map_err(|flaw| {
+            let id = ProfileId(id);
+            flaw.at(format!("table records, {} {id}", kind.name()))
+        })
+}
+
+/// The frames of a store, by number, as their packs have them.
+pub(super) struct Frames {
+    /// Packs with the number of their first frame.
+    packs: Vec<(u32, FrameColumns)>,
+    len: u32,
+}
+
+impl Frames {
+    /// Number of frames.
+    pub(super) fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Bytes of all their strings.
+    pub(super) fn text_len(&self) -> usize {
+        self.packs.iter().map(|(_, pack)| pack.text_len()).sum()
+    }
+
+    /// The frame with a number below [`Self::len`].
+    pub(super) fn get(&self, number: u32) -> crate::model::Frame<'_> {
+        let pack = self.packs.partition_point(|&(first, _)| first <= number) - 1;
+        let (first, pack) = &self.packs[pack];
+        pack.get((number - first) as usize)
+    }
+}

@@ -1,0 +1,105 @@
+//! Every name, key, magic number and version of the store's file, in one place.
+
+use redb::TableDefinition;
+
+/// Name of the redb file inside the store's folder.
+pub(super) const FILE_NAME: &str = "store.redb";
+
+/// First bytes of every redb file.
+pub(super) const REDB_MAGIC: [u8; 9] = *b"redb\x1a\x0a\xa9\x0d\x0a";
+
+/// The format version that this code writes; it goes up with every change of the layout below.
+pub(super) const FORMAT_VERSION: u32 = 1;
+
+/// The oldest format version that this code reads.
+pub(super) const OLDEST_READABLE: u32 = 1;
+
+/// For each version that is no longer read, the last release that reads it.
+pub(super) const RETIRED: [(u32, &str); 1] = [(0, "an unreleased development build")];
+
+/// Facts about the whole store, by name.
+pub(super) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
+
+/// In [`META`]: the format version, 4 bytes, little-endian. Its place and form never change.
+pub(super) const META_VERSION: &str = "version";
+
+/// In [`META`]: how much the store holds, a sealed [`super::codec::Contents`].
+pub(super) const META_CONTENTS: &str = "contents";
+
+/// Small records, by kind and content address; what listing a store reads.
+pub(super) const RECORDS: TableDefinition<RecordKey, &[u8]> = TableDefinition::new("records");
+
+/// Packed columns, by kind, two numbers that depend on the kind, and segment.
+pub(super) const COLUMNS: TableDefinition<ColumnKey, &[u8]> = TableDefinition::new("columns");
+
+/// Kind (a [`Record`]) and content address.
+pub(super) type RecordKey = (u8, [u8; 16]);
+
+/// Kind (a [`Column`]), owner, part, segment.
+pub(super) type ColumnKey = (u8, u32, u32, u32);
+
+/// Kinds of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Record {
+    /// By executable id.
+    Executable = 0,
+    /// By build id.
+    Build = 1,
+    /// By profile id.
+    Profile = 2,
+    /// By digest of the packed list: its number in [`Column::Modules`].
+    ModuleList = 3,
+}
+
+/// Kinds of packed columns, with what owner and part are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Column {
+    /// Frames that one transaction added: zero, number of the first.
+    Frames = 0,
+    /// Nodes that one transaction added: executable, number of the first.
+    Nodes = 1,
+    /// Self costs: profile, sample type.
+    Costs = 2,
+    /// Line costs: profile, sample type.
+    Lines = 3,
+    /// Files that a profile's code was loaded from: list, zero.
+    Modules = 4,
+}
+
+/// Most bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
+/// 4 a value and the 13 of the key, one entry then fills a page of 4096 bytes. redb would round a
+/// larger value up to a power of two of pages.
+pub(super) const SEGMENT: usize = 4096 - 4 - 4 - 13;
+
+/// Memory for redb's page cache; its own default is 1 GiB.
+pub(super) const CACHE_BYTES: usize = 64 << 20;
+
+/// Compression level of columns: above it, time grows much faster than size shrinks.
+pub(super) const ZSTD_LEVEL: i32 = 9;
+
+impl Record {
+    /// The name that errors show.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Record::Executable => "executable",
+            Record::Build => "build",
+            Record::Profile => "profile",
+            Record::ModuleList => "module list",
+        }
+    }
+}
+
+impl Column {
+    /// The name that errors show.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Column::Frames => "frames",
+            Column::Nodes => "nodes",
+            Column::Costs => "costs",
+            Column::Lines => "lines",
+            Column::Modules => "modules",
+        }
+    }
+}
