@@ -16,5 +16,6 @@
 //! The crate knows nothing of the store's tables or of file formats, and never prints.
 #![warn(missing_docs)]
 
+pub mod compare;
 pub mod select;
 pub mod tree;

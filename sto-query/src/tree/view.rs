@@ -34,7 +34,12 @@ impl View {
     /// Self costs by node, summed over all runs, in the sample type at this place of
     /// `sample_types`.
     pub fn self_costs(&self, sample_type: usize) -> Vec<Cost> {
-        let _ = sample_type;
-        todo!()
+        let mut costs = vec![Cost::ZERO; self.tree.len()];
+        for column in self.runs.iter().filter_map(|run| run.get(sample_type)) {
+            for (node, cost) in column {
+                costs[node.get()] += *cost;
+            }
+        }
+        costs
     }
 }
