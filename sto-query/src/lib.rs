@@ -7,7 +7,7 @@
 //! tree and columns          tree         loaded stacks, totals, recursion counted once
 //!         |  View
 //!         v
-//! analyses                  compare, ...
+//! analyses                  report, compare, ...
 //!         |  plain data (reports, findings)
 //!         v
 //! text, JSON, SVG           render
@@ -17,5 +17,7 @@
 #![warn(missing_docs)]
 
 pub mod compare;
+pub mod render;
+pub mod report;
 pub mod select;
 pub mod tree;

@@ -1,0 +1,282 @@
+//! Flame graphs: what is drawn, how wide, in which colour.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod views;
+
+use sto_core::model::FrameKind;
+use sto_core::units::Cost;
+use sto_query::render::flame::{FlameError, diff_svg, svg};
+use sto_query::tree::View;
+use views::{Stacks, assert_golden, demo, folded, frame, view, view_of};
+
+fn picture(view: &View) -> String {
+    let mut svg_bytes = Vec::new();
+    svg(view, 0, &mut svg_bytes).unwrap();
+    String::from_utf8(svg_bytes).unwrap()
+}
+
+fn difference(before: &View, after: &View) -> String {
+    let mut svg_bytes = Vec::new();
+    diff_svg((before, 0), (after, 0), &mut svg_bytes).unwrap();
+    String::from_utf8(svg_bytes).unwrap()
+}
+
+/// A drawn frame: what its tooltip says, its colour, its width.
+#[derive(Debug, PartialEq)]
+struct Drawn {
+    title: String,
+    fill: (u8, u8, u8),
+    width: u64,
+}
+
+fn drawn(svg: &str) -> Vec<Drawn> {
+    let attribute = |frame: &str, name: &str| {
+        let value = frame.split_once(&format!("{name}=\"")).unwrap().1;
+        value.split_once('"').unwrap().0.to_owned()
+    };
+    let frames = svg.split("<g><title>").skip(1).map(|frame| {
+        let (title, rest) = frame.split_once("</title>").unwrap();
+        let fill = attribute(rest, "fill");
+        let channels = fill
+            .trim_start_matches("rgb(")
+            .trim_end_matches(')')
+            .split(',');
+        let [r, g, b] = channels.map(|c| c.parse().unwrap()).collect::<Vec<u8>>()[..] else {
+            panic!("{fill}");
+        };
+        let width = attribute(rest, "fg:w").parse().unwrap();
+        Drawn {
+            title: title.to_owned(),
+            fill: (r, g, b),
+            width,
+        }
+    });
+    frames.collect()
+}
+
+fn find<'a>(frames: &'a [Drawn], name: &str) -> &'a Drawn {
+    let named: Vec<_> = frames
+        .iter()
+        .filter(|f| f.title.split(" (").next() == Some(name))
+        .collect();
+    assert_eq!(named.len(), 1, "{name}: {frames:?}");
+    named[0]
+}
+
+fn is_red((r, g, b): (u8, u8, u8)) -> bool {
+    r == 255 && g < 250 && b < 250
+}
+
+fn is_blue((r, g, b): (u8, u8, u8)) -> bool {
+    b == 255 && r < 250 && g < 250
+}
+
+const NEUTRAL: (u8, u8, u8) = (250, 250, 250);
+
+/// The graph's script is inferno's own, and no part of what is reviewed here.
+fn without_script(svg: &str) -> String {
+    let (head, rest) = svg.split_once("<script").unwrap();
+    let (_, tail) = rest.split_once("</script>").unwrap();
+    let readable = format!("{head}{tail}").replace("><", ">\n<");
+    readable + "\n"
+}
+
+#[test]
+fn flame_graphs_are_as_reviewed() {
+    let (v1, v2) = demo();
+    assert_golden("flame-v1.svg", &without_script(&picture(&v1)));
+    assert_golden(
+        "flame-diff-v1-v2.svg",
+        &without_script(&difference(&v1, &v2)),
+    );
+    assert!(picture(&v1) == picture(&demo().0), "no colour is random");
+}
+
+#[test]
+fn widths_are_totals_and_kinds_have_colours() {
+    let frames = drawn(&picture(&demo().0));
+    assert_eq!(find(&frames, "main").width, 722_000_000);
+    assert_eq!(find(&frames, "doLogging").width, 30_000_000);
+    let (r, _, b) = find(&frames, "main").fill;
+    assert!(r > b, "user code is warm");
+    let (r, _, b) = find(&frames, "ksys_write").fill;
+    assert!(b > r, "the kernel is blue");
+    let (r, g, b) = find(&frames, "[libz.so.1]").fill;
+    assert!(
+        r == g && g == b,
+        "an address without a symbol is grey and bears its module"
+    );
+    assert!(
+        !frames.iter().any(|frame| frame.title.contains("_[")),
+        "{frames:?}"
+    );
+}
+
+#[test]
+fn every_frame_is_one_rectangle_whatever_its_name_sorts_beside() {
+    // As text, `a b` sorts between `a` and `a;c`.
+    let frames = drawn(&picture(&view(
+        "v1",
+        &folded("a 10\na b 10\na;c 10\na 1 10", 1),
+    )));
+    assert_eq!(find(&frames, "a").width, 20);
+    assert_eq!(find(&frames, "a b").width, 10);
+    assert_eq!(find(&frames, "a\u{a0}1").width, 10);
+    assert_eq!(find(&frames, "c").width, 10);
+}
+
+#[test]
+fn frames_of_one_name_below_one_caller_are_drawn_as_one() {
+    let main = frame("main", "demo", FrameKind::User);
+    let cost = Cost {
+        samples: 5,
+        value: 5,
+    };
+    let stacks: Stacks = vec![
+        (vec![main, frame("read", "a.so", FrameKind::User)], cost),
+        (vec![main, frame("poll", "b.so", FrameKind::User)], cost),
+        (vec![main, frame("read", "c.so", FrameKind::User)], cost),
+    ];
+    let frames = drawn(&picture(&view("v1", &stacks)));
+    assert_eq!(find(&frames, "read").width, 10);
+}
+
+#[test]
+fn what_got_worse_is_red_with_its_callers_and_what_got_better_is_blue() {
+    let (v1, v2) = demo();
+    let frames = drawn(&difference(&v1, &v2));
+    assert!(is_red(find(&frames, "doLogging").fill));
+    assert!(is_red(find(&frames, "ksys_write").fill), "{frames:?}");
+    assert!(
+        is_red(find(&frames, "run").fill),
+        "its caller's total grew with it"
+    );
+    assert!(is_blue(find(&frames, "doWork").fill));
+    let swapped = drawn(&difference(&v2, &v1));
+    assert!(is_blue(find(&swapped, "doLogging").fill));
+    assert!(is_red(find(&swapped, "doWork").fill));
+    assert_eq!(
+        find(&swapped, "doLogging").width,
+        30_000_000,
+        "widths are the candidate's"
+    );
+}
+
+#[test]
+fn equal_shares_are_neutral_however_long_the_runs_were() {
+    let short = view("v1", &folded("main;a 1\nmain;b 2\nmain;b;c 4", 999_983));
+    let long = view("v2", &folded("main;a 7\nmain;b 14\nmain;b;c 28", 1_000_003));
+    for frame in drawn(&difference(&short, &long))
+        .iter()
+        .chain(&drawn(&difference(&long, &short)))
+    {
+        assert_eq!(frame.fill, NEUTRAL, "{frame:?}");
+    }
+}
+
+#[test]
+fn a_change_in_the_noise_is_pale() {
+    let before = view("v1", &folded("main;a 10000\nmain;b 10000", 1));
+    let after = view("v2", &folded("main;a 10001\nmain;b 9999", 1));
+    let frames = drawn(&difference(&before, &after));
+    let (_, g, _) = find(&frames, "a").fill;
+    assert!(g >= 248, "{frames:?}");
+}
+
+#[test]
+fn a_difference_says_which_side_is_which_and_what_it_cannot_draw() {
+    let before = view("v1", &folded("main;old;deep 25\nmain;same 75", 1));
+    let after = view("v2", &folded("main;same 50", 1));
+    let svg = difference(&before, &after);
+    assert!(
+        svg.contains("BASELINE demo@v1 → CANDIDATE demo@v2"),
+        "{svg}"
+    );
+    assert!(
+        svg.contains("stacks of the baseline alone, 25.00% of it."),
+        "{svg}"
+    );
+}
+
+#[test]
+fn a_deep_recursion_is_drawn_to_a_depth_that_is_said() {
+    let fib = frame("fib", "demo", FrameKind::User);
+    let cost = Cost {
+        samples: 3,
+        value: 3,
+    };
+    let view = view("v1", &vec![(vec![fib; 1_000_000], cost)]);
+    for svg in [picture(&view), difference(&view, &view)] {
+        assert_eq!(drawn(&svg).len(), 501);
+        assert!(svg.contains("Only the outermost 500 levels of calls are drawn."));
+    }
+}
+
+#[test]
+fn huge_values_are_drawn_and_named_in_full() {
+    let huge = u64::MAX / 8;
+    let stacks = folded("main;a 1\nmain;b 3", huge);
+    let frames = drawn(&picture(&view("v1", &stacks)));
+    assert!(find(&frames, "a").title.contains("25.00%"), "{frames:?}");
+    let after = folded("main;a 2\nmain;b 2", huge);
+    let frames = drawn(&difference(&view("v1", &stacks), &view("v2", &after)));
+    assert!(is_red(find(&frames, "a").fill));
+    assert!(is_blue(find(&frames, "b").fill));
+}
+
+#[test]
+fn thin_frames_are_left_to_their_callers() {
+    let frames = drawn(&picture(&view("v1", &folded("main;a 99999\nmain;b 1", 1))));
+    assert_eq!(find(&frames, "main").width, 100_000);
+    assert!(
+        frames.iter().all(|frame| !frame.title.starts_with("b ")),
+        "{frames:?}"
+    );
+}
+
+#[test]
+fn wide_and_deep_stacks_of_long_names_are_drawn_coarser() {
+    // As folded text with a line a frame, this would be 6 GB.
+    let name = |ix: usize| &*Box::leak(format!("{ix:0>200}").into_boxed_str());
+    let user = |symbol| frame(symbol, "demo", FrameKind::User);
+    let cost = Cost {
+        samples: 1,
+        value: 1,
+    };
+    let chains = (0..256).map(|ix| {
+        (
+            [vec![user("main")], vec![user(name(ix)); 480]].concat(),
+            cost,
+        )
+    });
+    let mut stacks: Stacks = chains.collect();
+    stacks.push((
+        vec![user("main"), user("wide")],
+        Cost {
+            samples: 99,
+            value: 99,
+        },
+    ));
+    let view = view("v1", &stacks);
+    let frames = drawn(&difference(&view, &view));
+    assert_eq!(find(&frames, "main").width, 256 + 99);
+    assert_eq!(find(&frames, "wide").width, 99);
+    assert_eq!(
+        frames.len(),
+        3,
+        "the chains are left out, and their cost is main's"
+    );
+}
+
+#[test]
+fn nothing_to_draw_is_an_error_that_names_the_build() {
+    let (full, empty) = (view("v1", &folded("a 1", 1)), view_of("v2", &[vec![]]));
+    let mut out = Vec::new();
+    let error = svg(&empty, 0, &mut out).unwrap_err();
+    assert_eq!(error.to_string(), "demo@v2 has no samples to draw");
+    for pair in [(&full, &empty), (&empty, &full)] {
+        let error = diff_svg((pair.0, 0), (pair.1, 0), &mut out).unwrap_err();
+        assert!(matches!(error, FlameError::Empty { build } if build == "demo@v2"));
+    }
+    assert!(out.is_empty());
+}

@@ -1,0 +1,177 @@
+//! Names that a hostile program bears stay text in every output.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod views;
+
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use sto_core::model::{Frame, FrameKind};
+use sto_core::units::{Cost, SampleType, Unit};
+use sto_query::render::{self, Style};
+use sto_query::report::{Order, call_tree, ls, top};
+use sto_query::tree::{Prune, View};
+use views::{Stacks, hostile_names, stored_build, view_of};
+
+const TERMINAL: Style = Style {
+    width: Some(80),
+    color: false,
+};
+
+/// A view in which everything that has a name has a hostile one.
+fn hostile() -> View {
+    let cost = Cost {
+        samples: 10,
+        value: 10,
+    };
+    let stacks: Stacks = hostile_names()
+        .into_iter()
+        .flat_map(|name| {
+            let frame = Frame {
+                module: name,
+                symbol: name,
+                kind: FrameKind::User,
+                file: name,
+                line: 0,
+            };
+            let unresolved = Frame {
+                kind: FrameKind::Unresolved,
+                ..frame
+            };
+            let kernel = Frame {
+                kind: FrameKind::Kernel,
+                ..frame
+            };
+            [(vec![frame], cost), (vec![frame, kernel, unresolved], cost)]
+        })
+        .collect();
+    let event = SampleType {
+        event: "\x1b[31mcycles\n".to_owned(),
+        unit: Unit::Events,
+    };
+    view_of("v\x1b[2J<b>1</b>\n", &[vec![(event, &stacks)]])
+}
+
+fn assert_plain(text: &str) {
+    let hidden = |c: char| c != '\n' && (c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c));
+    assert_eq!(text.chars().find(|c| hidden(*c)), None);
+}
+
+#[test]
+fn text_has_no_control_characters_and_one_line_a_row() {
+    let view = hostile();
+    let functions = top(&view, 0, Order::SelfCost, None);
+    let tree = call_tree(
+        &view,
+        0,
+        &Prune {
+            min_share: 0.0,
+            max_depth: 9,
+        },
+    );
+    for style in [TERMINAL, Style::default()] {
+        let text = render::top::text(&functions, style);
+        assert_plain(&text);
+        assert_eq!(text.lines().count(), functions.functions.len() + 3);
+        let text = render::tree::text(&tree, style);
+        assert_plain(&text);
+        assert_eq!(text.lines().count(), tree.nodes.len() + 3);
+    }
+    let mut build = stored_build("\x1b[31mdemo", "\u{202e}v1", &[], &[1]);
+    build.build.revision = Some("r\n2".to_owned());
+    let profile = &mut build.profiles[0].profile;
+    profile.benchmark = Some("\x07".to_owned());
+    profile.labels.insert("a\x1b".to_owned(), "b\r".to_owned());
+    assert_plain(&render::ls::text(&ls(&[build], None), TERMINAL));
+}
+
+#[test]
+fn json_has_the_names_as_they_are() {
+    let json = render::json(&top(&hostile(), 0, Order::SelfCost, None)).unwrap();
+    let parsed: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let functions = parsed["functions"].as_array().unwrap();
+    for name in hostile_names() {
+        assert!(
+            functions
+                .iter()
+                .any(|f| f["function"] == name && f["module"] == name),
+            "{name:?}"
+        );
+    }
+}
+
+/// The names of all elements, and all text, of a document that must be well-formed.
+fn parse(svg: &[u8]) -> (Vec<String>, String) {
+    let svg = std::str::from_utf8(svg).unwrap();
+    let legal = |c: char| !c.is_control() || matches!(c, '\n' | '\t' | '\r');
+    assert!(
+        svg.chars()
+            .all(|c| legal(c) && !matches!(c, '\u{fffe}' | '\u{ffff}'))
+    );
+    let mut reader = Reader::from_str(svg);
+    let (mut elements, mut text) = (Vec::new(), String::new());
+    let mut depth = 0;
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Start(start) => {
+                depth += 1;
+                elements.push(String::from_utf8(start.name().as_ref().to_vec()).unwrap());
+                start
+                    .attributes()
+                    .for_each(|attribute| drop(attribute.unwrap()));
+            }
+            Event::Empty(start) => start.attributes().for_each(|a| drop(a.unwrap())),
+            Event::End(_) => depth -= 1,
+            Event::Text(part) => text.push_str(&part.decode().unwrap()),
+            Event::GeneralRef(entity) => text.push(match &*entity.decode().unwrap() {
+                "lt" => '<',
+                "gt" => '>',
+                "amp" => '&',
+                "quot" => '"',
+                "apos" => '\'',
+                other => panic!("unexpected entity {other}"),
+            }),
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    assert_eq!(depth, 0);
+    (elements, text)
+}
+
+#[test]
+fn svg_is_well_formed_and_names_are_its_text() {
+    let view = hostile();
+    let mut svg = Vec::new();
+    render::flame::svg(&view, 0, &mut svg).unwrap();
+    let mut diff = Vec::new();
+    render::flame::diff_svg((&view, 0), (&view, 0), &mut diff).unwrap();
+    for picture in [svg, diff] {
+        let (elements, text) = parse(&picture);
+        let scripts = elements.iter().filter(|name| *name == "script").count();
+        assert_eq!(scripts, 1, "the graph's own");
+        let known = [
+            "svg",
+            "defs",
+            "linearGradient",
+            "style",
+            "script",
+            "text",
+            "g",
+            "title",
+        ];
+        for element in elements {
+            assert!(known.contains(&&*element), "{element}");
+        }
+        for shown in [
+            "<script>alert(1)</script> (20 events",
+            "\": DROP TABLE nodes: -- (20 events",
+            "\\u{1b}]0:owned\\u{7}\\u{1b}[31mred (20",
+            "\\u{202e}gnp.exe (20",
+            "#\u{a0}comment (20",
+            "ends in\u{a0}12\u{a0}34 (20",
+            "a:b (20",
+        ] {
+            assert!(text.contains(shown), "{shown}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Every output of a report, compared with reviewed files.
+
+mod views;
+
+use sto_core::units::{Bytes, SampleType, Unit, UnixSeconds};
+use sto_query::render::{self, Style};
+use sto_query::report::{LsReport, Order, call_tree, ls, rfc3339, top};
+use sto_query::tree::Prune;
+use views::{assert_golden, demo, folded, stored_build, view, view_of};
+
+const TERMINAL: Style = Style {
+    width: Some(80),
+    color: false,
+};
+const PIPE: Style = Style {
+    width: None,
+    color: false,
+};
+const COLOR: Style = Style {
+    width: Some(80),
+    color: true,
+};
+
+#[test]
+fn top_by_self_and_by_total() {
+    let (v1, _) = demo();
+    let by_self = top(&v1, 0, Order::SelfCost, Some(6));
+    assert_golden(
+        "top-self-limit6-width80.txt",
+        &render::top::text(&by_self, TERMINAL),
+    );
+    assert_golden(
+        "top-self-limit6-color.txt",
+        &render::top::text(&by_self, COLOR),
+    );
+    assert_golden("top-self-limit6.json", &render::json(&by_self).unwrap());
+    let by_total = top(&v1, 0, Order::Total, None);
+    assert_golden("top-total-pipe.txt", &render::top::text(&by_total, PIPE));
+}
+
+#[test]
+fn top_orders_equals_by_module_and_name() {
+    let report = top(
+        &view("v1", &folded("b 1\na 1\nc 2", 1)),
+        0,
+        Order::SelfCost,
+        None,
+    );
+    let names: Vec<_> = report
+        .functions
+        .iter()
+        .map(|f| f.frame.function.as_str())
+        .collect();
+    assert_eq!(names, ["c", "a", "b"]);
+}
+
+#[test]
+fn shares_are_of_the_value_not_of_the_samples() {
+    let mut stacks = folded("a 1\nb 1", 1);
+    stacks[1].1.value = 3;
+    let report = top(&view("v1", &stacks), 0, Order::SelfCost, None);
+    assert_eq!(report.functions[0].frame.function, "b");
+    assert_eq!(report.functions[0].self_cost.share, 0.75);
+    assert_eq!(report.functions[0].self_cost.samples, 1);
+}
+
+#[test]
+fn samples_without_a_value_have_shares_of_the_samples() {
+    let report = top(
+        &view("v1", &folded("a 3\nb 1", 0)),
+        0,
+        Order::SelfCost,
+        None,
+    );
+    assert_eq!(report.functions[0].self_cost.share, 0.75);
+}
+
+#[test]
+fn a_long_name_is_shortened_in_the_middle_only_where_the_width_is_limited() {
+    let name = "<alloc::vec::Vec<core::option::Option<alloc::string::String>> as \
+                core::iter::traits::collect::FromIterator<T>>::from_iter";
+    let lines: &'static str = Box::leak(format!("{} 5", name).into_boxed_str());
+    let view = view("v1", &folded(lines, 1));
+    for (style, is_whole) in [(TERMINAL, false), (PIPE, true)] {
+        let texts = [
+            render::top::text(&top(&view, 0, Order::SelfCost, None), style),
+            render::tree::text(&call_tree(&view, 0, &Prune::default()), style),
+        ];
+        for text in texts {
+            assert_eq!(text.contains(name), is_whole, "{text}");
+            assert!(
+                text.contains("<alloc::vec") && text.contains("from_iter"),
+                "{text}"
+            );
+            assert!(
+                is_whole || text.lines().all(|line| line.chars().count() <= 80),
+                "{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_call_tree() {
+    let (v1, _) = demo();
+    let report = call_tree(&v1, 0, &Prune::default());
+    assert_golden("tree-width80.txt", &render::tree::text(&report, TERMINAL));
+    assert_golden("tree-color.txt", &render::tree::text(&report, COLOR));
+    assert_golden("tree.json", &render::json(&report).unwrap());
+    let deep = call_tree(
+        &v1,
+        0,
+        &Prune {
+            min_share: 0.0,
+            max_depth: 5,
+        },
+    );
+    assert_golden("tree-depth5-pipe.txt", &render::tree::text(&deep, PIPE));
+}
+
+#[test]
+fn a_view_without_samples_has_reports_that_say_so() {
+    let empty = view_of("v1", &[vec![]]);
+    let expected = "demo@v1: 0 samples in 1 profile\n";
+    let top = top(&empty, 0, Order::SelfCost, None);
+    assert_eq!(render::top::text(&top, TERMINAL), expected);
+    assert!(
+        render::json(&top)
+            .unwrap()
+            .contains("\"sample_type\": null")
+    );
+    let tree = call_tree(&empty, 0, &Prune::default());
+    assert_eq!(render::tree::text(&tree, TERMINAL), expected);
+}
+
+fn store() -> LsReport {
+    let mut builds = vec![
+        stored_build("demo", "v1", &[0xab; 20], &[1, 2]),
+        stored_build("demo", "v2", &[0xcd; 20], &[3]),
+        stored_build("python3.13", &"5e".repeat(20), &[0x5e; 20], &[4]),
+    ];
+    builds[0].build.revision = Some("v1.0-3-gdeadbeef".to_owned());
+    let first = &mut builds[0].profiles[0].profile;
+    first.benchmark = Some("log-heavy".to_owned());
+    first
+        .labels
+        .insert("host".to_owned(), "runner-7".to_owned());
+    first.metrics.insert("throughput".to_owned(), 1234.5);
+    first.quality.unresolved = 123;
+    first.quality.lost = 3;
+    let faults = SampleType {
+        event: "page-faults".to_owned(),
+        unit: Unit::Events,
+    };
+    first.sample_types.push(faults);
+    let last = &mut builds[2].profiles[0];
+    last.profile.origin.recorded = None;
+    last.profile.quality.samples = 12_345_678;
+    ls(&builds, Some(Bytes(1_589_248)))
+}
+
+#[test]
+fn every_build_and_profile_of_a_store() {
+    assert_golden("ls-width80.txt", &render::ls::text(&store(), TERMINAL));
+    assert_golden("ls-pipe.txt", &render::ls::text(&store(), PIPE));
+    assert_golden("ls.json", &render::json(&store()).unwrap());
+    assert_eq!(
+        render::ls::text(&ls(&[], None), TERMINAL),
+        "The store has no profiles yet; `sto ingest FILE` adds one.\n"
+    );
+}
+
+#[test]
+fn tables_fit_eighty_columns() {
+    let (v1, _) = demo();
+    let texts = [
+        render::top::text(&top(&v1, 0, Order::SelfCost, None), TERMINAL),
+        render::tree::text(&call_tree(&v1, 0, &Prune::default()), TERMINAL),
+        render::ls::text(&store(), TERMINAL),
+    ];
+    for line in texts.iter().flat_map(|text| text.lines()) {
+        assert!(line.chars().count() <= 80, "{line}");
+        assert_eq!(line, line.trim_end(), "no blanks at the end of a line");
+    }
+}
+
+#[test]
+fn times_are_rfc_3339_in_utc() {
+    for (seconds, expected) in [
+        (0, "1970-01-01T00:00:00Z"),
+        (951_782_399, "2000-02-28T23:59:59Z"),
+        (951_782_400, "2000-02-29T00:00:00Z"),
+        (951_868_800, "2000-03-01T00:00:00Z"),
+        (1_767_225_599, "2025-12-31T23:59:59Z"),
+        (1_767_323_045, "2026-01-02T03:04:05Z"),
+        (4_107_542_400, "2100-03-01T00:00:00Z"),
+        (253_402_300_799, "9999-12-31T23:59:59Z"),
+    ] {
+        assert_eq!(rfc3339(UnixSeconds(seconds)), expected);
+    }
+    assert!(rfc3339(UnixSeconds(u64::MAX)).ends_with('Z'));
+}

@@ -1,0 +1,154 @@
+//! What selectors name, and what is said where they name nothing.
+
+mod views;
+
+use sto_core::store::StoredBuild;
+use sto_query::select::{SelectError, Selection, Selector, select_from};
+use views::{profile_id, stored_build};
+
+fn builds() -> Vec<StoredBuild> {
+    vec![
+        stored_build("demo", "v1", &[0xab, 0xcd, 0x12, 0x34], &[1, 2]),
+        stored_build("demo", "v2", &[0xab, 0xcd, 0x99, 0x99], &[3]),
+        stored_build("other", "v2", &[0x77, 0x77, 0x77, 0x77], &[4]),
+        stored_build("other", "release@3", &[0x55, 0x55, 0x55, 0x55], &[5]),
+        stored_build("tool@9", "v9", &[], &[6]),
+        stored_build("other", "abcd", &[], &[7]),
+    ]
+}
+
+fn chosen(text: &str) -> Result<Selection, SelectError> {
+    select_from(&builds(), &text.parse::<Selector>()?)
+}
+
+/// The chosen build as `EXE@BUILD`, and the number of its profiles; or what the error says.
+fn outcome(text: &str) -> String {
+    match chosen(text) {
+        Ok(chosen) => format!(
+            "{}@{} {}",
+            chosen.build.executable,
+            chosen.build.version,
+            chosen.profiles.len()
+        ),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn a_version_alone_names_a_build_where_one_executable_has_it() {
+    assert_eq!(outcome("v1"), "demo@v1 2");
+    assert_eq!(outcome("demo@v2"), "demo@v2 1");
+    assert_eq!(
+        outcome("v2"),
+        "several executables have a build `v2`; name one as EXE@BUILD: demo@v2, other@v2"
+    );
+}
+
+#[test]
+fn whole_names_are_compared_before_they_are_split_at_an_at_sign() {
+    assert_eq!(outcome("release@3"), "other@release@3 1");
+    assert_eq!(outcome("other@release@3"), "other@release@3 1");
+    assert_eq!(outcome("tool@9@v9"), "tool@9@v9 1");
+    let selector: Selector = "other@release@3".parse().unwrap();
+    assert_eq!(selector.executable.as_deref(), Some("other"));
+    assert_eq!(selector.name, "release@3");
+    assert_eq!(selector.to_string(), "other@release@3");
+}
+
+#[test]
+fn a_unique_prefix_of_a_build_id_names_its_build() {
+    assert_eq!(outcome("abcd1"), "demo@v1 2");
+    assert_eq!(outcome("ABCD12"), "demo@v1 2");
+    assert_eq!(outcome("abcd1234"), "demo@v1 2");
+    assert_eq!(outcome("demo@abcd9"), "demo@v2 1");
+}
+
+#[test]
+fn an_exact_version_wins_over_prefixes() {
+    assert_eq!(outcome("abcd"), "other@abcd 1");
+}
+
+#[test]
+fn an_ambiguous_prefix_lists_what_begins_like_it() {
+    assert_eq!(
+        outcome("demo@abcd"),
+        "several ids begin with `abcd`; write more of the one you mean: \
+         build id abcd1234 of demo@v1, build id abcd9999 of demo@v2"
+    );
+}
+
+#[test]
+fn a_prefix_of_a_profile_id_names_that_profile_alone() {
+    let builds = builds();
+    let id = profile_id(&builds[0].build, 2);
+    for digits in [4, 5, 12, 32] {
+        let chosen = chosen(&id.to_string()[..digits]).unwrap();
+        assert_eq!(chosen.profiles.len(), 1);
+        assert_eq!(chosen.profiles[0].id, id);
+        assert_eq!(chosen.build, builds[0].build);
+    }
+    let elsewhere = format!("other@{id}");
+    assert!(matches!(
+        chosen(&elsewhere),
+        Err(SelectError::NotFound { .. })
+    ));
+    let too_short = &id.to_string()[..3];
+    assert!(matches!(
+        chosen(too_short),
+        Err(SelectError::NotFound { .. })
+    ));
+}
+
+#[test]
+fn a_name_that_there_is_not_brings_the_builds_that_there_are_and_the_closest() {
+    assert_eq!(
+        outcome("demo@v11"),
+        "no build or profile is called `demo@v11`; there are demo@v1, demo@v2, other@v2, \
+         other@release@3, tool@9@v9, other@abcd; did you mean `demo@v1`?"
+    );
+    assert!(!outcome("something else entirely").contains("did you mean"));
+}
+
+#[test]
+fn an_error_names_at_most_ten_builds() {
+    let builds: Vec<StoredBuild> = (0..25)
+        .map(|ix| stored_build("demo", &format!("build{ix}"), &[], &[ix]))
+        .collect();
+    let error = select_from(&builds, &"nothing".parse().unwrap())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("demo@build9 and 15 more"), "{error}");
+    assert!(!error.contains("build10"), "{error}");
+    let error = select_from(&builds[..1], &"nothing".parse().unwrap())
+        .unwrap_err()
+        .to_string();
+    assert!(error.ends_with("there is demo@build0"), "{error}");
+}
+
+#[test]
+fn an_empty_store_and_empty_names_say_what_to_do() {
+    let error = select_from(&[], &"v1".parse().unwrap())
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "the store has no profiles yet; `sto ingest FILE` adds one"
+    );
+    for text in ["", "demo@"] {
+        let error = text.parse::<Selector>().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            format!("`{text}` names no build; write BUILD, EXE@BUILD, or the id of a profile")
+        );
+    }
+}
+
+#[test]
+fn names_in_errors_cannot_steer_a_terminal() {
+    let builds = [stored_build("demo\x1b[2J", "v1\n", &[], &[1])];
+    let error = select_from(&builds, &"\x1b]0;x".parse().unwrap())
+        .unwrap_err()
+        .to_string();
+    assert!(!error.contains(char::is_control), "{error:?}");
+    assert!(error.contains("\\u{1b}"), "{error:?}");
+}

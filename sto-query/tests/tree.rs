@@ -1,0 +1,205 @@
+//! The pruned call tree.
+
+mod views;
+
+use proptest::prelude::*;
+use sto_core::model::FrameKind;
+use sto_core::units::Cost;
+use sto_query::render::{self, Style};
+use sto_query::report::{TreeReport, call_tree};
+use sto_query::tree::Prune;
+use views::{Stacks, folded, frame, view};
+
+fn everything() -> Prune {
+    Prune {
+        min_share: 0.0,
+        max_depth: usize::MAX,
+    }
+}
+
+fn names(report: &TreeReport) -> Vec<&str> {
+    report
+        .nodes
+        .iter()
+        .map(|node| node.frame.function.as_str())
+        .collect()
+}
+
+#[test]
+fn siblings_stand_by_total_and_below_their_caller() {
+    let stacks = folded("main;a 1\nmain;b;c 5\nmain;b;d 4\nmain;e 1\nother 20", 1);
+    let report = call_tree(&view("v1", &stacks), 0, &everything());
+    assert_eq!(names(&report), ["other", "main", "b", "c", "d", "a", "e"]);
+    let parents: Vec<_> = report.nodes.iter().map(|node| node.parent).collect();
+    assert_eq!(
+        parents,
+        [None, None, Some(1), Some(2), Some(2), Some(1), Some(1)]
+    );
+    assert_eq!(report.cut.stacks, 0);
+}
+
+#[test]
+fn what_is_cut_is_summed_where_it_was_cut_and_in_all() {
+    let stacks = folded("main 50\nmain;big 40\nmain;s;t 3\nmain;u 2\nsmall 5", 1);
+    let report = call_tree(
+        &view("v1", &stacks),
+        0,
+        &Prune {
+            min_share: 0.1,
+            ..everything()
+        },
+    );
+    assert_eq!(names(&report), ["main", "big"]);
+    let cut = report.nodes[0].cut;
+    assert_eq!((cut.stacks, cut.cost.samples, cut.cost.share), (3, 5, 0.05));
+    assert_eq!((report.cut.stacks, report.cut.cost.samples), (4, 10));
+
+    let flat = call_tree(
+        &view("v1", &stacks),
+        0,
+        &Prune {
+            max_depth: 1,
+            ..everything()
+        },
+    );
+    assert_eq!(names(&flat), ["main", "small"]);
+    assert_eq!(flat.cut.cost.samples, 45);
+}
+
+#[test]
+fn stacks_of_another_event_are_neither_shown_nor_counted_as_cut() {
+    let event = |event: &str| sto_core::units::SampleType {
+        event: event.to_owned(),
+        unit: sto_core::units::Unit::Events,
+    };
+    let (cycles, faults) = (folded("main;a 9", 1), folded("main;b 1", 1));
+    let runs = [vec![(event("cycles"), &cycles), (event("faults"), &faults)]];
+    let report = call_tree(&views::view_of("v1", &runs), 0, &Prune::default());
+    assert_eq!(names(&report), ["main", "a"]);
+    assert_eq!(report.cut.stacks, 0);
+}
+
+#[test]
+fn a_recursion_a_million_deep_is_cut_at_the_depth_that_was_asked_for() {
+    let fib = frame("fib", "demo", FrameKind::User);
+    let stacks = vec![(
+        vec![fib; 1_000_000],
+        Cost {
+            samples: 3,
+            value: 3,
+        },
+    )];
+    let view = view("v1", &stacks);
+    let report = call_tree(
+        &view,
+        0,
+        &Prune {
+            max_depth: 50,
+            ..everything()
+        },
+    );
+    assert_eq!(report.nodes.len(), 50);
+    assert_eq!(report.cut.stacks, 999_950);
+    let text = render::tree::text(
+        &report,
+        Style {
+            width: Some(80),
+            color: false,
+        },
+    );
+    assert_eq!(
+        text.lines().filter(|line| line.ends_with("fib")).count(),
+        48
+    );
+    assert!(text.contains("fib  …\n"), "{text}");
+}
+
+#[test]
+fn a_whole_recursion_is_shown_where_that_was_asked_for() {
+    let fib = frame("fib", "demo", FrameKind::User);
+    let stacks = vec![(
+        vec![fib; 100_000],
+        Cost {
+            samples: 3,
+            value: 3,
+        },
+    )];
+    let report = call_tree(&view("v1", &stacks), 0, &everything());
+    let text = render::tree::text(&report, Style::default());
+    assert_eq!(
+        text.lines().filter(|line| line.contains("fib")).count(),
+        100_000
+    );
+}
+
+#[test]
+fn a_tree_that_branches_at_every_level_stays_narrow() {
+    let mut stacks = Stacks::new();
+    let mut callers = Vec::new();
+    for _ in 0..40 {
+        callers.push(frame(
+            "descend_into_the_next_level_of_the_tree",
+            "demo",
+            FrameKind::User,
+        ));
+        let leaf = frame("leaf", "demo", FrameKind::User);
+        let stack = callers.iter().copied().chain([leaf]).collect();
+        stacks.push((
+            stack,
+            Cost {
+                samples: 1,
+                value: 1,
+            },
+        ));
+    }
+    let report = call_tree(&view("v1", &stacks), 0, &everything());
+    let text = render::tree::text(
+        &report,
+        Style {
+            width: Some(80),
+            color: false,
+        },
+    );
+    let widest = text.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80), "{text}");
+    assert!(
+        text.contains("descend_into_the_next_level_of_the_tree"),
+        "{text}"
+    );
+}
+
+fn any_stacks() -> impl Strategy<Value = Stacks> {
+    let symbol = prop::sample::select(vec!["a", "b", "c"]);
+    let stack = prop::collection::vec(symbol, 1..7).prop_map(|symbols| {
+        symbols
+            .into_iter()
+            .map(|s| frame(s, "demo", FrameKind::User))
+            .collect()
+    });
+    let cost = (1..100u64).prop_map(|samples| Cost {
+        samples,
+        value: samples * 7,
+    });
+    prop::collection::vec((stack, cost), 1..30)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_is_kept_and_what_is_cut_make_the_whole(
+        stacks in any_stacks(),
+        min_share in 0.0..0.5f64,
+        max_depth in 1..8usize,
+    ) {
+        let whole: u64 = stacks.iter().map(|(_, cost)| cost.value).sum();
+        let report = call_tree(&view("v1", &stacks), 0, &Prune { min_share, max_depth });
+        let kept: u64 = report.nodes.iter().map(|node| node.self_cost.value).sum();
+        prop_assert_eq!(kept + report.cut.cost.value, whole);
+        for node in &report.nodes {
+            prop_assert!(node.total.share >= min_share);
+            prop_assert!(node.depth < max_depth);
+            prop_assert_eq!(node.depth, node.parent.map_or(0, |p| report.nodes[p].depth + 1));
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Views made by hand from folded stacks, and the comparison with golden files.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use sto_core::id::{ProfileId, SourceDigest};
+use sto_core::intern::{NodeIx, SelfCosts, StackTree};
+use sto_core::model::{
+    Build, Frame, FrameKind, FrameTable, GnuBuildId, Granularity, Origin, Profile, Quality,
+};
+use sto_core::store::{Loaded, StoredBuild, StoredProfile};
+use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
+use sto_query::select::Selection;
+use sto_query::tree::View;
+
+/// Stacks with their costs, root first.
+pub(crate) type Stacks = Vec<(Vec<Frame<'static>>, Cost)>;
+
+pub(crate) fn frame(symbol: &'static str, module: &'static str, kind: FrameKind) -> Frame<'static> {
+    Frame {
+        module,
+        symbol,
+        kind,
+        file: "",
+        line: 0,
+    }
+}
+
+/// Folded lines: `main;run 3` is three samples, each of the same value.
+pub(crate) fn folded(lines: &'static str, value: u64) -> Stacks {
+    lines
+        .trim()
+        .lines()
+        .map(|line| {
+            let (stack, samples) = line.trim().rsplit_once(' ').unwrap();
+            let samples = samples.parse().unwrap();
+            let frames = stack
+                .split(';')
+                .map(|symbol| frame(symbol, "demo", FrameKind::User));
+            (
+                frames.collect(),
+                Cost {
+                    samples,
+                    value: samples * value,
+                },
+            )
+        })
+        .collect()
+}
+
+/// A view of one run in the sample type `cpu-clock`.
+pub(crate) fn view(version: &str, stacks: &Stacks) -> View {
+    let cpu_clock = SampleType {
+        event: "cpu-clock".to_owned(),
+        unit: Unit::Nanoseconds,
+    };
+    view_of(version, &[vec![(cpu_clock, stacks)]])
+}
+
+/// A view of several runs, each with its sample types.
+pub(crate) fn view_of(version: &str, runs: &[Vec<(SampleType, &Stacks)>]) -> View {
+    let mut stacks: BTreeMap<&[Frame<'static>], NodeIx> = BTreeMap::new();
+    for (frames, _) in runs.iter().flatten().flat_map(|(_, stacks)| stacks.iter()) {
+        stacks.insert(frames, NodeIx(0));
+    }
+    let mut loaded = Loaded {
+        frames: FrameTable::new(),
+        tree: StackTree::new(),
+        costs: Vec::new(),
+    };
+    // Sorted, each stack shares its longest prefix with the one before it.
+    let mut open: Vec<(NodeIx, Frame<'static>)> = Vec::new();
+    for (frames, node) in &mut stacks {
+        let shared = open
+            .iter()
+            .zip(*frames)
+            .take_while(|((_, a), b)| a == *b)
+            .count();
+        open.truncate(shared);
+        for &frame in &frames[shared..] {
+            let ix = loaded.frames.insert(frame);
+            let parent = open.last().map(|(node, _)| *node);
+            open.push((loaded.tree.push(parent, ix), frame));
+        }
+        *node = open.last().unwrap().0;
+    }
+    for run in runs {
+        let columns = run.iter().map(|(_, run_stacks)| {
+            let mut column: BTreeMap<NodeIx, Cost> = BTreeMap::new();
+            for (frames, cost) in run_stacks.iter() {
+                *column.entry(stacks[frames.as_slice()]).or_default() += *cost;
+            }
+            column.into_iter().collect::<SelfCosts>()
+        });
+        loaded.costs.push(columns.collect());
+    }
+    let build = build("demo", version);
+    let profiles = runs.iter().enumerate().map(|(ix, run)| {
+        let sample_types = run
+            .iter()
+            .map(|(sample_type, _)| sample_type.clone())
+            .collect();
+        stored_profile(&build, ix as u8, sample_types)
+    });
+    let selection = Selection {
+        profiles: profiles.collect(),
+        build,
+    };
+    View::from_loaded(selection, loaded)
+}
+
+pub(crate) fn build(executable: &str, version: &str) -> Build {
+    Build {
+        executable: executable.to_owned(),
+        version: version.to_owned(),
+        gnu_build_id: None,
+        revision: None,
+    }
+}
+
+/// A profile whose source is one byte.
+pub(crate) fn stored_profile(
+    build: &Build,
+    source: u8,
+    sample_types: Vec<SampleType>,
+) -> StoredProfile {
+    let profile = Profile {
+        build: build.id(),
+        source: SourceDigest::of(&[source]),
+        source_bytes: Bytes(36_120_000),
+        format: "perf.data".to_owned(),
+        origin: Origin {
+            recorded: Some(UnixSeconds(1_767_323_045)),
+            ..Origin::default()
+        },
+        quality: Quality {
+            samples: 1_234,
+            ..Quality::default()
+        },
+        granularity: Granularity::Function,
+        sample_types,
+        modules: Vec::new(),
+        benchmark: None,
+        labels: BTreeMap::new(),
+        metrics: BTreeMap::new(),
+    };
+    StoredProfile {
+        id: profile.id(),
+        profile,
+        stored: Bytes(87_600),
+    }
+}
+
+/// A build with one profile for each of these sources.
+pub(crate) fn stored_build(
+    executable: &str,
+    version: &str,
+    build_id: &[u8],
+    sources: &[u8],
+) -> StoredBuild {
+    let mut build = build(executable, version);
+    build.gnu_build_id = GnuBuildId::from_bytes(build_id);
+    let cpu_clock = SampleType {
+        event: "cpu-clock".to_owned(),
+        unit: Unit::Nanoseconds,
+    };
+    let profiles = sources
+        .iter()
+        .map(|&s| stored_profile(&build, s, vec![cpu_clock.clone()]));
+    StoredBuild {
+        id: build.id(),
+        profiles: profiles.collect(),
+        build,
+    }
+}
+
+pub(crate) fn profile_id(build: &Build, source: u8) -> ProfileId {
+    ProfileId::of(build.id(), SourceDigest::of(&[source]))
+}
+
+/// Two builds of a program that logs more in the second one.
+pub(crate) fn demo() -> (View, View) {
+    let user = |symbol| frame(symbol, "demo", FrameKind::User);
+    let inlined = |symbol| frame(symbol, "demo", FrameKind::Inlined);
+    let libc = |symbol| frame(symbol, "libc.so.6", FrameKind::User);
+    let kernel = |symbol| frame(symbol, "[kernel]", FrameKind::Kernel);
+    let unresolved = |symbol| frame(symbol, "libz.so.1", FrameKind::Unresolved);
+    let main = [user("_start"), libc("__libc_start_main"), user("main")];
+    let cost = |samples| Cost {
+        samples,
+        value: samples * 1_000_000,
+    };
+    let stacks = |logging: u64| -> Stacks {
+        let with = |rest: &[Frame<'static>], samples| (([&main, rest].concat()), cost(samples));
+        vec![
+            with(&[], 1),
+            with(&[user("run")], 4),
+            with(&[user("run"), user("doWork")], 300),
+            with(
+                &[
+                    user("run"),
+                    user("doWork"),
+                    inlined("mix(unsigned char[16], int)"),
+                ],
+                250,
+            ),
+            with(&[user("run"), user("doLogging")], 20 * logging),
+            with(
+                &[
+                    user("run"),
+                    user("doLogging"),
+                    libc("write"),
+                    kernel("ksys_write"),
+                ],
+                10 * logging,
+            ),
+            with(&[user("run"), unresolved("[libz.so.1+0x1f30]")], 7),
+            with(&[user("fib"), user("fib"), user("fib")], 90),
+            with(&[user("fib"), user("fib")], 30),
+            with(&[user("fib")], 10),
+            (vec![kernel("ret_from_fork"), kernel("kthread")], cost(2)),
+        ]
+    };
+    (view("v1", &stacks(1)), view("v2", &stacks(10)))
+}
+
+/// Names that a hostile program may bear.
+pub(crate) fn hostile_names() -> Vec<&'static str> {
+    let long: &'static str = Box::leak("x".repeat(10_000).into_boxed_str());
+    vec![
+        "<script>alert(1)</script>",
+        "]]><svg onload=\"alert(2)\"/>",
+        "\"; DROP TABLE nodes; --",
+        "\x1b]0;owned\x07\x1b[31mred",
+        "line\nfeed\r\ttab",
+        "\u{202e}gnp.exe",
+        "null\0byte\u{ffff}",
+        "# comment",
+        "ends in 12 34",
+        " ",
+        "",
+        "--",
+        "a;b",
+        long,
+    ]
+}
+
+/// Compares with a file in `tests/golden`, or writes it where `STO_UPDATE_GOLDENS` is set.
+#[track_caller]
+pub(crate) fn assert_golden(name: &str, actual: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden")
+        .join(name);
+    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
+        std::fs::write(&path, actual).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        actual == expected,
+        "{} differs; STO_UPDATE_GOLDENS=1 writes it anew.\nexpected:\n{expected}\nactual:\n{actual}",
+        path.display()
+    );
+}
