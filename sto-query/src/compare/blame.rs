@@ -1,0 +1,267 @@
+//! From changed functions to causes: one finding, not one for each caller.
+//!
+//! A function that got slower makes every caller slower, up to `main`. So a change is laid at the
+//! deepest function that explains it:
+//!
+//! 1. Causes are functions whose attributed self changed.
+//! 2. A function whose total changed is explained if the causes below it, by call path, make up
+//!    most of its change. Then it is an affected caller.
+//! 3. Of those that are not explained (many small changes below add up), the deepest is a cause of
+//!    its own, and may in turn explain its callers.
+
+use super::counts::NodeCounts;
+use super::evidence::{Direction, Evidence, Tests};
+use super::functions::{FunctionIx, Functions};
+use super::normalise::Sizes;
+use super::pair::Pair;
+use super::report::Basis;
+use super::union::UnionTree;
+use std::cmp::Reverse;
+
+/// Part of a caller's change that causes must make up to explain it.
+const MOST_OF_IT: f64 = 0.7;
+/// Part of a caller's change that a cause must make up for the caller to be listed with it.
+const A_PART_OF_IT: f64 = 0.1;
+
+/// A function that a change is laid at.
+#[derive(Debug)]
+pub(super) struct Cause {
+    pub(super) function: FunctionIx,
+    pub(super) basis: Basis,
+    pub(super) direction: Direction,
+    /// The change that it explains: samples in a run of size 1, candidate less baseline.
+    pub(super) explains: f64,
+    /// Callers that inherit its change, innermost first.
+    pub(super) affected: Vec<FunctionIx>,
+    /// The samples of both sides whose difference it explains, by node.
+    at: Vec<(usize, Pair<f64>)>,
+}
+
+/// What blame is found from.
+pub(super) struct Evidences<'a> {
+    pub(super) tree: &'a UnionTree,
+    pub(super) functions: &'a Functions,
+    pub(super) nodes: &'a NodeCounts,
+    pub(super) sizes: &'a Sizes,
+    pub(super) tests: &'a Tests,
+}
+
+/// Samples by node. They are whole numbers, so that sums do not depend on the order of nodes.
+type Column = Vec<Pair<f64>>;
+
+/// The causes of all changes, in no order that means anything.
+pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
+    let Evidences {
+        tree,
+        functions,
+        tests,
+        ..
+    } = *evidences;
+    let mut causes = self_causes(evidences);
+    let mut explained = vec![Pair::default(); tree.len()];
+    for cause in &causes {
+        cause.add_to(&mut explained);
+    }
+    add_up(tree, &mut explained);
+
+    let places = Places::of(tree, &tests.total);
+    let mut unblamed: Vec<FunctionIx> = places.functions.clone();
+    unblamed.retain(|function| !functions.list[function.get()].unchanged);
+    unblamed.sort_by_cached_key(|&function| {
+        let depth = places.depth(function, |node| evidences.total(node));
+        Reverse((depth, Reverse(function)))
+    });
+    for function in unblamed {
+        let Evidence {
+            changed: Some(direction),
+            ..
+        } = tests.total[function.get()]
+        else {
+            continue;
+        };
+        let change = evidences.difference(places.sum(function, |node| evidences.total(node)));
+        let inherited = evidences.difference(places.sum(function, |node| explained[node]));
+        if inherited / change >= MOST_OF_IT {
+            continue;
+        }
+        let remaining = |node: usize| (node, minus(evidences.total(node), explained[node]));
+        let at: Vec<_> = places
+            .of_function(function)
+            .iter()
+            .map(|&n| remaining(n as usize))
+            .collect();
+        let mut rest = vec![Pair::default(); tree.len()];
+        at.iter().for_each(|&(node, samples)| rest[node] = samples);
+        add_up(tree, &mut rest);
+        for (explained, rest) in explained.iter_mut().zip(rest) {
+            *explained = plus(*explained, rest);
+        }
+        let same = |cause: &&mut Cause| cause.function == function && cause.direction == direction;
+        match causes.iter_mut().find(same) {
+            Some(cause) => cause.at.extend(at),
+            None => causes.push(Cause {
+                function,
+                basis: Basis::Total,
+                direction,
+                explains: 0.0,
+                affected: Vec::new(),
+                at,
+            }),
+        }
+    }
+    for cause in &mut causes {
+        cause.explains = evidences.difference(sum(cause.at.iter().map(|&(_, samples)| samples)));
+        cause.affected = affected_callers(evidences, &places, cause);
+    }
+    causes
+}
+
+fn self_causes(evidences: &Evidences) -> Vec<Cause> {
+    let Evidences {
+        tree, nodes, tests, ..
+    } = *evidences;
+    let mut cause_of = vec![None; tests.attributed.len()];
+    let mut causes = Vec::new();
+    for (function, evidence) in tests.attributed.iter().enumerate() {
+        if let Some(direction) = evidence.changed {
+            cause_of[function] = Some(causes.len());
+            causes.push(Cause {
+                function: FunctionIx(function as u32),
+                basis: Basis::AttributedSelf,
+                direction,
+                explains: 0.0,
+                affected: Vec::new(),
+                at: Vec::new(),
+            });
+        }
+    }
+    for node in 0..tree.len() {
+        let samples = Pair::new(
+            nodes.attributed.baseline[node],
+            nodes.attributed.candidate[node],
+        );
+        if let Some(cause) = cause_of[tree.function(node).get()]
+            && samples != Pair::default()
+        {
+            causes[cause]
+                .at
+                .push((node, samples.map(|count| count as f64)));
+        }
+    }
+    causes
+}
+
+/// Functions whose total changed the same way, and partly because of this cause.
+fn affected_callers(evidences: &Evidences, places: &Places, cause: &Cause) -> Vec<FunctionIx> {
+    let Evidences { tree, tests, .. } = *evidences;
+    let mut inherited = vec![Pair::default(); tree.len()];
+    cause.add_to(&mut inherited);
+    add_up(tree, &mut inherited);
+
+    let mut affected = places.functions.clone();
+    affected.retain(|&function| {
+        let total = &tests.total[function.get()];
+        let part = evidences.difference(places.sum(function, |node| inherited[node]));
+        function != cause.function
+            && total.changed == Some(cause.direction)
+            && part / total.difference() >= A_PART_OF_IT
+    });
+    affected.sort_by_cached_key(|&function| {
+        let depth = places.depth(function, |node| inherited[node]);
+        Reverse((depth, Reverse(function)))
+    });
+    affected
+}
+
+impl Cause {
+    fn add_to(&self, column: &mut Column) {
+        for &(node, samples) in &self.at {
+            column[node] = plus(column[node], samples);
+        }
+    }
+}
+
+impl Evidences<'_> {
+    fn total(&self, node: usize) -> Pair<f64> {
+        let total = &self.nodes.total;
+        Pair::new(total.baseline[node] as f64, total.candidate[node] as f64)
+    }
+
+    /// What the candidate has more in a run of size 1.
+    fn difference(&self, samples: Pair<f64>) -> f64 {
+        let sizes = self.sizes.sums();
+        samples.candidate / sizes.candidate - samples.baseline / sizes.baseline
+    }
+}
+
+/// Where the functions are whose total changed: their outermost nodes.
+struct Places {
+    functions: Vec<FunctionIx>,
+    nodes: Vec<Vec<u32>>,
+    depths: Vec<u32>,
+}
+
+impl Places {
+    fn of(tree: &UnionTree, total: &[Evidence]) -> Places {
+        let mut places = Places {
+            functions: Vec::new(),
+            nodes: vec![Vec::new(); total.len()],
+            depths: Vec::with_capacity(tree.len()),
+        };
+        for (function, evidence) in total.iter().enumerate() {
+            if evidence.changed.is_some() {
+                places.functions.push(FunctionIx(function as u32));
+            }
+        }
+        for node in 0..tree.len() {
+            let function = tree.function(node).get();
+            places.depths.push(
+                tree.parent(node)
+                    .map_or(0, |parent| places.depths[parent] + 1),
+            );
+            if total[function].changed.is_some() && tree.is_outermost(node) {
+                places.nodes[function].push(node as u32);
+            }
+        }
+        places
+    }
+
+    fn of_function(&self, function: FunctionIx) -> &[u32] {
+        &self.nodes[function.get()]
+    }
+
+    fn sum(&self, function: FunctionIx, samples: impl Fn(usize) -> Pair<f64>) -> Pair<f64> {
+        sum(self
+            .of_function(function)
+            .iter()
+            .map(|&node| samples(node as usize)))
+    }
+
+    /// Mean depth of a function's nodes by their samples, in thousandths.
+    fn depth(&self, function: FunctionIx, samples: impl Fn(usize) -> Pair<f64>) -> u64 {
+        let (mut weighted, mut weight) = (0.0, 0.0);
+        for &node in self.of_function(function) {
+            let samples = samples(node as usize);
+            let samples = samples.baseline.abs() + samples.candidate.abs();
+            weighted += samples * f64::from(self.depths[node as usize]);
+            weight += samples;
+        }
+        (1000.0 * weighted / f64::max(weight, 1.0)) as u64
+    }
+}
+
+fn add_up(tree: &UnionTree, column: &mut Column) {
+    tree.add_up(column, plus);
+}
+
+fn sum(samples: impl Iterator<Item = Pair<f64>>) -> Pair<f64> {
+    samples.fold(Pair::default(), plus)
+}
+
+fn plus(a: Pair<f64>, b: Pair<f64>) -> Pair<f64> {
+    Pair::new(a.baseline + b.baseline, a.candidate + b.candidate)
+}
+
+fn minus(a: Pair<f64>, b: Pair<f64>) -> Pair<f64> {
+    Pair::new(a.baseline - b.baseline, a.candidate - b.candidate)
+}

@@ -1,0 +1,141 @@
+//! The way from two views to findings, on one page.
+
+use super::blame::Evidences;
+use super::counts::{count, owners};
+use super::dispersion::Dispersions;
+use super::evidence::{Evidence, Setting, Tests, rounded, test};
+use super::findings::findings;
+use super::functions::Functions;
+use super::normalise::Sizes;
+use super::options::{CompareError, CompareOptions};
+use super::pair::Pair;
+use super::report::{Comparison, Dispersion, Normalisation, Statistics, Tested, Verdict};
+use super::runs::{Runs, event, shared_sample_type, side};
+use super::sentence;
+use super::significance::Design;
+use super::union::UnionTree;
+use super::verdict::{needed, verdict};
+use super::warnings::warnings;
+use crate::tree::View;
+
+/// Finds what got worse, and what else changed, between two builds.
+///
+/// The result depends on the stacks and counts alone: not on the order of runs or stacks, nor on
+/// the number of cores.
+///
+/// # Errors
+/// Where a threshold is out of its range. Data that cannot be compared is no error, but the verdict
+/// [`Verdict::Insufficient`].
+pub fn compare(
+    baseline: &View,
+    candidate: &View,
+    options: &CompareOptions,
+) -> Result<Comparison, CompareError> {
+    options.check()?;
+    let sample_type = shared_sample_type(baseline, candidate);
+    let runs = sample_type.map(|t| Pair::new(Runs::of(baseline, t), Runs::of(candidate, t)));
+    let mut comparison = Comparison {
+        verdict: Verdict::Insufficient,
+        reason: String::new(),
+        baseline: side(baseline, runs.as_ref().map(|runs| &runs.baseline)),
+        candidate: side(candidate, runs.as_ref().map(|runs| &runs.candidate)),
+        event: sample_type.map(event),
+        statistics: None,
+        unchanged_modules: Vec::new(),
+        thresholds: *options,
+        weak: false,
+        findings: Vec::new(),
+        warnings: Vec::new(),
+    };
+    match runs {
+        None => {
+            let names = |view: &View| -> Vec<String> {
+                view.sample_types.iter().map(|t| t.event.clone()).collect()
+            };
+            comparison.reason = sentence::no_shared_event(&names(baseline), &names(candidate));
+        }
+        Some(runs) if runs.baseline.costs.is_empty() => {
+            comparison.reason = sentence::no_samples("baseline");
+        }
+        Some(runs) if runs.candidate.costs.is_empty() => {
+            comparison.reason = sentence::no_samples("candidate");
+        }
+        Some(runs) => find(Pair::new(baseline, candidate), runs, &mut comparison),
+    }
+    comparison.warnings = warnings(Pair::new(baseline, candidate), &comparison);
+    Ok(comparison)
+}
+
+/// Fills in findings and verdict. Both sides have samples.
+fn find(views: Pair<&View>, runs: Pair<Runs>, comparison: &mut Comparison) {
+    let options = comparison.thresholds;
+    let functions = Functions::of(views.baseline, views.candidate);
+    let tree = UnionTree::new(views.map(|view| &view.tree), &functions);
+    let owners = owners(&tree, &functions);
+    let costs = Pair::new(&*runs.baseline.costs, &*runs.candidate.costs);
+    let (counts, nodes) = count(costs, &tree, &owners, functions.list.len());
+
+    let periods = [&*runs.baseline.periods, &*runs.candidate.periods].concat();
+    let sizes = Sizes::of(&counts.attributed, &periods);
+    let self_dispersions = Dispersions::of(&counts.attributed, &sizes);
+    let total_dispersions = Dispersions::of(&counts.total, &sizes);
+    let setting = Setting {
+        options: &options,
+        sizes: &sizes,
+        design: Design {
+            sizes: sizes.sums(),
+            runs: sizes.effective_runs(),
+        },
+        samples: Pair::new(runs.baseline.cost.samples, runs.candidate.cost.samples),
+    };
+    let tests = Tests {
+        self_: test(&counts.self_, &self_dispersions, &setting),
+        attributed: test(&counts.attributed, &self_dispersions, &setting),
+        total: test(&counts.total, &total_dispersions, &setting),
+    };
+
+    let evidences = Evidences {
+        tree: &tree,
+        functions: &functions,
+        nodes: &nodes,
+        sizes: &sizes,
+        tests: &tests,
+    };
+    let needed = needed(&options, &self_dispersions);
+    let mean_cost = |runs: &Runs| runs.cost.value as f64 / runs.costs.len() as f64;
+    let is_on_both = |e: &&Evidence| e.samples.baseline > 0 && e.samples.candidate > 0;
+    let tested = |tests: &[Evidence]| tests.iter().filter(|e| e.p.is_some()).count();
+    comparison.statistics = Some(Statistics {
+        normalisation: Normalisation {
+            method: sizes.method,
+            functions: sizes.functions,
+            candidate_size: rounded(sizes.candidate_size()),
+            candidate_cost: rounded(mean_cost(&runs.candidate) / mean_cost(&runs.baseline)),
+        },
+        dispersion: Dispersion {
+            self_: rounded(self_dispersions.common),
+            total: rounded(total_dispersions.common),
+            estimated: self_dispersions.estimated,
+        },
+        tested: Tested {
+            functions: functions.list.len(),
+            shared: tests.total.iter().filter(is_on_both).count(),
+            self_: tested(&tests.self_),
+            total: tested(&tests.total),
+        },
+        needed,
+    });
+    comparison.unchanged_modules = functions
+        .unchanged_modules()
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    comparison.weak = !self_dispersions.estimated;
+    comparison.findings = findings(&evidences, &owners, &setting, &self_dispersions);
+    let sides = [
+        ("baseline", &comparison.baseline),
+        ("candidate", &comparison.candidate),
+    ];
+    (comparison.verdict, comparison.reason) =
+        verdict(sides, &comparison.findings, needed, &options);
+}

@@ -1,0 +1,169 @@
+//! Samples per function and run, and per node and side.
+
+use super::functions::Functions;
+use super::pair::Pair;
+use super::union::UnionTree;
+use rayon::prelude::*;
+use sto_core::intern::SelfCosts;
+
+/// Samples of each function in each run: `runs[run][function]`, baseline runs first.
+pub(super) struct Counts {
+    pub(super) runs: Vec<Vec<u64>>,
+    /// Number of baseline runs.
+    pub(super) split: usize,
+}
+
+impl Counts {
+    /// The samples of a function by run, each side's.
+    pub(super) fn of(&self, function: usize) -> Pair<impl Iterator<Item = u64> + Clone + '_> {
+        let (baseline, candidate) = self.runs.split_at(self.split);
+        Pair::new(baseline, candidate).map(|runs| runs.iter().map(move |run| run[function]))
+    }
+
+    /// The samples of a function in all runs of each side.
+    pub(super) fn sums(&self, function: usize) -> Pair<u64> {
+        self.of(function)
+            .map(|runs| runs.fold(0, u64::saturating_add))
+    }
+}
+
+/// The three counts that functions are judged by.
+pub(super) struct FunctionCounts {
+    /// Samples that ended in the function.
+    pub(super) self_: Counts,
+    /// Samples that ended in the function or in an unchanged module that it called.
+    pub(super) attributed: Counts,
+    /// Samples whose stack has the function, each counted once.
+    pub(super) total: Counts,
+}
+
+/// Samples by node of the union tree, in all runs of each side.
+pub(super) struct NodeCounts {
+    /// Attributed self.
+    pub(super) attributed: Pair<Vec<u64>>,
+    /// Total: the node and everything below it.
+    pub(super) total: Pair<Vec<u64>>,
+}
+
+/// For each node the one that its self cost is attributed to: itself, or where its module cannot
+/// have changed, the nearest caller that may have. Without such a caller it stays with the node.
+pub(super) fn owners(tree: &UnionTree, functions: &Functions) -> Vec<u32> {
+    let may_have_changed = |node: usize| !functions.list[tree.function(node).get()].unchanged;
+    let mut owners: Vec<u32> = Vec::with_capacity(tree.len());
+    for node in 0..tree.len() {
+        let callers = tree.parent(node).map(|parent| owners[parent]);
+        let owner =
+            callers.filter(|&caller| !may_have_changed(node) && may_have_changed(caller as usize));
+        owners.push(owner.unwrap_or(node as u32));
+    }
+    owners
+}
+
+/// Counts the runs of both sides.
+pub(super) fn count(
+    runs: Pair<&[&SelfCosts]>,
+    tree: &UnionTree,
+    owners: &[u32],
+    functions: usize,
+) -> (FunctionCounts, NodeCounts) {
+    let side = |runs: &[&SelfCosts], of_node: &[u32]| -> Vec<RunCounts> {
+        let count = |run: &&SelfCosts| RunCounts::of(run, of_node, tree, owners, functions);
+        runs.par_iter().map(count).collect()
+    };
+    let baseline = side(runs.baseline, &tree.of_node.baseline);
+    let candidate = side(runs.candidate, &tree.of_node.candidate);
+
+    let mut nodes = NodeCounts {
+        attributed: Pair::new(vec![0; tree.len()], vec![0; tree.len()]),
+        total: Pair::new(vec![0; tree.len()], vec![0; tree.len()]),
+    };
+    let sides = [
+        (
+            runs.baseline,
+            &tree.of_node.baseline,
+            &mut nodes.attributed.baseline,
+            &mut nodes.total.baseline,
+        ),
+        (
+            runs.candidate,
+            &tree.of_node.candidate,
+            &mut nodes.attributed.candidate,
+            &mut nodes.total.candidate,
+        ),
+    ];
+    for (runs, of_node, attributed, total) in sides {
+        for (node, cost) in runs.iter().copied().flatten() {
+            let node = of_node[node.get()] as usize;
+            add(&mut total[node], cost.samples);
+            add(&mut attributed[owners[node] as usize], cost.samples);
+        }
+        tree.add_up(total, u64::saturating_add);
+    }
+
+    let split = baseline.len();
+    let mut function_counts = FunctionCounts {
+        self_: Counts {
+            runs: Vec::new(),
+            split,
+        },
+        attributed: Counts {
+            runs: Vec::new(),
+            split,
+        },
+        total: Counts {
+            runs: Vec::new(),
+            split,
+        },
+    };
+    for run in baseline.into_iter().chain(candidate) {
+        function_counts.self_.runs.push(run.self_);
+        function_counts.attributed.runs.push(run.attributed);
+        function_counts.total.runs.push(run.total);
+    }
+    (function_counts, nodes)
+}
+
+/// Samples of each function in one run.
+struct RunCounts {
+    self_: Vec<u64>,
+    attributed: Vec<u64>,
+    total: Vec<u64>,
+}
+
+impl RunCounts {
+    fn of(
+        run: &SelfCosts,
+        of_node: &[u32],
+        tree: &UnionTree,
+        owners: &[u32],
+        functions: usize,
+    ) -> RunCounts {
+        let mut counts = RunCounts {
+            self_: vec![0; functions],
+            attributed: vec![0; functions],
+            total: vec![0; functions],
+        };
+        let mut subtrees = vec![0; tree.len()];
+        for (node, cost) in run {
+            let node = of_node[node.get()] as usize;
+            let owner = owners[node] as usize;
+            add(&mut subtrees[node], cost.samples);
+            add(&mut counts.self_[tree.function(node).get()], cost.samples);
+            add(
+                &mut counts.attributed[tree.function(owner).get()],
+                cost.samples,
+            );
+        }
+        tree.add_up(&mut subtrees, u64::saturating_add);
+        for (node, &samples) in subtrees.iter().enumerate() {
+            if tree.is_outermost(node) {
+                add(&mut counts.total[tree.function(node).get()], samples);
+            }
+        }
+        counts
+    }
+}
+
+fn add(sum: &mut u64, samples: u64) {
+    *sum = sum.saturating_add(samples);
+}

@@ -1,0 +1,112 @@
+//! From causes to findings: what happened to each, in the order in which to look at them.
+
+use super::blame::{self, Cause, Evidences};
+use super::callees;
+use super::dispersion::Dispersions;
+use super::evidence::{Direction, Evidence, Setting, rounded};
+use super::functions::{FunctionIx, Functions};
+use super::moved;
+use super::report::{AffectedCaller, Finding, FindingKind, FunctionName};
+use super::sentence;
+
+/// All findings, most likely cause of a regression first.
+pub(super) fn findings(
+    evidences: &Evidences,
+    owners: &[u32],
+    setting: &Setting,
+    dispersions: &Dispersions,
+) -> Vec<Finding> {
+    let causes = blame::causes(evidences);
+    let partners = moved::partners(evidences, &causes, setting, dispersions.common);
+    let callees = callees::unchanged_callees(evidences, owners, &causes);
+    let mut findings: Vec<(f64, Finding)> = Vec::with_capacity(causes.len());
+    for ((cause, partner), callees) in causes.iter().zip(partners).zip(callees) {
+        let mut finding = finding(evidences, cause, partner);
+        finding.weak = !dispersions.estimated;
+        finding.reason = sentence::finding(&finding, &callees);
+        findings.push((cause.explains.abs(), finding));
+    }
+    // Functions are sorted by name, causes by function, and the sort is stable.
+    findings.sort_by(|(a_explains, a), (b_explains, b)| {
+        rank(a.kind)
+            .cmp(&rank(b.kind))
+            .then(b_explains.total_cmp(a_explains))
+    });
+    findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+fn rank(kind: FindingKind) -> u8 {
+    match kind {
+        FindingKind::Regression | FindingKind::New => 0,
+        FindingKind::Moved => 1,
+        FindingKind::Improvement | FindingKind::Gone => 2,
+    }
+}
+
+fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) -> Finding {
+    let Evidences {
+        functions, tests, ..
+    } = *evidences;
+    let ix = cause.function.get();
+    let function = &functions.list[ix];
+    let partner = partner.map(|partner| name(functions, partner));
+    let (moved_to, moved_from) = match cause.direction {
+        Direction::Up => (None, partner),
+        Direction::Down => (partner, None),
+    };
+    let is_moved = moved_to.is_some() || moved_from.is_some();
+    Finding {
+        function: function.symbol.clone(),
+        module: function.module.clone(),
+        file: function.file.clone(),
+        kind: if is_moved {
+            FindingKind::Moved
+        } else {
+            kind(cause, &tests.total[ix])
+        },
+        reason: String::new(),
+        basis: cause.basis,
+        self_: (&tests.self_[ix]).into(),
+        attributed_self: (&tests.attributed[ix]).into(),
+        total: (&tests.total[ix]).into(),
+        affected_callers: cause
+            .affected
+            .iter()
+            .map(|&f| affected(evidences, f))
+            .collect(),
+        moved_to,
+        moved_from,
+        weak: false,
+    }
+}
+
+fn kind(cause: &Cause, total: &Evidence) -> FindingKind {
+    match cause.direction {
+        Direction::Up if total.samples.baseline == 0 => FindingKind::New,
+        Direction::Up => FindingKind::Regression,
+        Direction::Down if total.samples.candidate == 0 => FindingKind::Gone,
+        Direction::Down => FindingKind::Improvement,
+    }
+}
+
+fn affected(evidences: &Evidences, function: FunctionIx) -> AffectedCaller {
+    let FunctionName {
+        function: symbol,
+        module,
+    } = name(evidences.functions, function);
+    let share = evidences.tests.total[function.get()].share.map(rounded);
+    AffectedCaller {
+        function: symbol,
+        module,
+        baseline_share: share.baseline,
+        candidate_share: share.candidate,
+    }
+}
+
+fn name(functions: &Functions, function: FunctionIx) -> FunctionName {
+    let function = &functions.list[function.get()];
+    FunctionName {
+        function: function.symbol.clone(),
+        module: function.module.clone(),
+    }
+}

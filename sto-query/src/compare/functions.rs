@@ -1,0 +1,149 @@
+//! Which function of one build is which of the other.
+
+use super::keys::key_symbol;
+use super::modules::Unchanged;
+use super::pair::Pair;
+use crate::tree::View;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use sto_core::model::{Frame, FrameIx, FrameKind};
+
+/// Index of a function that both sides may have; the order is that of symbol and module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct FunctionIx(pub(super) u32);
+
+impl FunctionIx {
+    pub(super) fn get(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A module as both sides know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ModuleKey<'a> {
+    /// The profiled executable, whose file may be `app-1.0` on one side and `app-1.1` on the other.
+    MainProgram,
+    /// Any other file: its name, version and all.
+    Named(&'a str),
+}
+
+/// A function that at least one side has.
+#[derive(Debug)]
+pub(super) struct Function {
+    pub(super) symbol: String,
+    /// The module's name on the candidate's side, if the function is there.
+    pub(super) module: String,
+    pub(super) file: Option<String>,
+    /// Whether its module is one that cannot have changed.
+    pub(super) unchanged: bool,
+}
+
+/// The functions of both sides, and which frames are theirs.
+pub(super) struct Functions {
+    pub(super) list: Vec<Function>,
+    /// By frame of the side's view.
+    pub(super) of_frame: Pair<Vec<FunctionIx>>,
+}
+
+impl Functions {
+    /// Frames of one key are one function, whatever their kind, file and line: a function may be
+    /// inlined in one build and called in the other, and lines shift with every edit.
+    pub(super) fn of(baseline: &View, candidate: &View) -> Functions {
+        let views = Pair::new(baseline, candidate);
+        let mut members: BTreeMap<(Cow<str>, ModuleKey), Pair<Vec<FrameIx>>> = BTreeMap::new();
+        let main = views.map(main_modules);
+        for (ix, frame) in baseline.frames.iter() {
+            members
+                .entry(key(frame, &main.baseline))
+                .or_default()
+                .baseline
+                .push(ix);
+        }
+        for (ix, frame) in candidate.frames.iter() {
+            members
+                .entry(key(frame, &main.candidate))
+                .or_default()
+                .candidate
+                .push(ix);
+        }
+
+        let unchanged = Unchanged::new(baseline, candidate);
+        let mut list = Vec::with_capacity(members.len());
+        let mut of_frame = views.map(|view| vec![FunctionIx(0); view.frames.len()]);
+        for ((symbol, module), frames) in members {
+            let function = FunctionIx(u32::try_from(list.len()).expect("fewer than 2^32 frames"));
+            for frame in &frames.baseline {
+                of_frame.baseline[frame.get()] = function;
+            }
+            for frame in &frames.candidate {
+                of_frame.candidate[frame.get()] = function;
+            }
+            let (view, frames) = match frames.candidate.is_empty() {
+                true => (baseline, frames.baseline),
+                false => (candidate, frames.candidate),
+            };
+            let frames: Vec<Frame> = frames.iter().map(|&ix| view.frames.frame(ix)).collect();
+            list.push(function_of(symbol, module, &frames, unchanged.as_ref()));
+        }
+        Functions { list, of_frame }
+    }
+
+    /// Names of the modules that cannot have changed.
+    pub(super) fn unchanged_modules(&self) -> BTreeSet<&str> {
+        let unchanged = self.list.iter().filter(|function| function.unchanged);
+        unchanged.map(|function| function.module.as_str()).collect()
+    }
+}
+
+/// The least of several names, so that none depends on the order in which frames were inserted.
+fn function_of(
+    symbol: Cow<'_, str>,
+    module: ModuleKey<'_>,
+    frames: &[Frame<'_>],
+    unchanged: Option<&Unchanged<'_>>,
+) -> Function {
+    let files = frames
+        .iter()
+        .map(|frame| frame.file)
+        .filter(|file| !file.is_empty());
+    Function {
+        symbol: symbol.into_owned(),
+        module: frames
+            .iter()
+            .map(|frame| frame.module)
+            .min()
+            .unwrap_or_default()
+            .to_owned(),
+        file: files.min().map(str::to_owned),
+        unchanged: unchanged
+            .is_some_and(|u| frames.iter().all(|frame| u.contains(module, frame.kind))),
+    }
+}
+
+/// Offsets shift from build to build: what has no symbol is one function a module.
+const UNRESOLVED: &str = "[unresolved]";
+
+fn key<'a>(frame: Frame<'a>, main: &BTreeSet<&str>) -> (Cow<'a, str>, ModuleKey<'a>) {
+    let symbol = match frame.kind {
+        FrameKind::Unresolved => Cow::Borrowed(UNRESOLVED),
+        _ => key_symbol(frame.symbol),
+    };
+    let module = match main.contains(frame.module) {
+        true => ModuleKey::MainProgram,
+        false => ModuleKey::Named(frame.module),
+    };
+    (symbol, module)
+}
+
+/// Names of the main program's file: the executable's name, and files with the build's build id
+/// (the user may have named the executable otherwise).
+fn main_modules(view: &View) -> BTreeSet<&str> {
+    let build = &view.selection.build;
+    let profiles = view.selection.profiles.iter();
+    let modules = profiles.flat_map(|stored| &stored.profile.modules);
+    let same_id =
+        modules.filter(|module| module.build_id.is_some() && module.build_id == build.gnu_build_id);
+    let mut names: BTreeSet<&str> = same_id.map(|module| module.name.as_str()).collect();
+    names.insert(&build.executable);
+    names
+}

@@ -1,0 +1,56 @@
+//! Two builds compared: what got slower, why, and who is affected.
+//!
+//! ```text
+//! two views                runs          the event that both measured, runs with samples
+//!         |
+//!         v
+//! function keys            keys, functions, modules     which function is which
+//!         |
+//!         v
+//! one tree                 union, counts                samples by function and run
+//!         |
+//!         v
+//! size factors             normalise                    what an unchanged function would have
+//!         |
+//!         v
+//! p and q                  dispersion, significance, evidence
+//!         |
+//!         v
+//! causes                   blame, moved, findings       the deepest function that explains it
+//!         |
+//!         v
+//! Comparison               verdict, warnings, sentence  what a person reads first
+//! ```
+//!
+//! The unit of evidence is the run: each side has one or more, and how much they differ among each
+//! other decides what a difference between the sides is worth.
+
+mod blame;
+mod callees;
+mod compare;
+mod counts;
+mod dispersion;
+mod evidence;
+mod findings;
+mod functions;
+mod keys;
+mod modules;
+mod moved;
+mod normalise;
+mod options;
+mod pair;
+mod report;
+mod runs;
+mod sentence;
+mod significance;
+mod union;
+mod verdict;
+mod warnings;
+
+pub use compare::compare;
+pub use keys::{RULES_VERSION, key_symbol};
+pub use options::{CompareError, CompareOptions};
+pub use report::{
+    AffectedCaller, Basis, Change, Comparison, Dispersion, Event, Finding, FindingKind,
+    FunctionName, Needed, Normalisation, NormalisationMethod, Side, Statistics, Tested, Verdict,
+};

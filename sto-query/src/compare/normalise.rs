@@ -1,0 +1,159 @@
+//! Size factors: how many samples a function that did not change has in each run.
+//!
+//! Shares mislead: where one function grows, all others' shares shrink, and seem improved. So
+//! counts are compared after division by a size factor of their run, for which each function has
+//! one vote, however large it is: the median of the functions' ratios (S. Anders and W. Huber,
+//! "Differential expression analysis for sequence count data", Genome Biology 11:R106, 2010).
+//!
+//! A median needs a majority of functions that did not change. A small program may not have one
+//! (three functions, of which two got slower), and one changed call can take dozens of library
+//! functions with it. But most recordings are of a benchmark that does the same work each time:
+//! then a function that did not change has the same cost a run. So functions whose cost stood
+//! still are preferred where they are a large enough part of the program to make the assumption
+//! credible, and where fewer than [`MIN_VOTES`] functions can vote, the assumption is all there is.
+
+use super::counts::Counts;
+use super::pair::Pair;
+use super::report::NormalisationMethod;
+
+/// Samples that a function needs in every run for a vote: below that, its ratio is mostly noise.
+const MIN_VOTE_SAMPLES: u64 = 10;
+/// Of one or two votes none is a majority.
+const MIN_VOTES: usize = 3;
+/// A function's cost a run stood still if it changed by less than this factor.
+const STOOD_STILL: f64 = 1.25;
+/// Part of the votes' weight that must have stood still to believe that each run did the same
+/// work. By chance, with recordings of different length, hardly any does.
+const SAME_WORK: f64 = 1.0 / 3.0;
+
+/// Size factors of the runs; their geometric mean is 1.
+#[derive(Debug)]
+pub(super) struct Sizes {
+    factors: Vec<f64>,
+    /// What each run's samples stand for; only their ratios matter.
+    periods: Vec<f64>,
+    split: usize,
+    pub(super) method: NormalisationMethod,
+    /// Number of functions that voted.
+    pub(super) functions: usize,
+}
+
+impl Sizes {
+    /// `counts` are attributed self counts: a library function that did not change votes as a part
+    /// of its caller. `periods` is what one sample stands for in each run; where runs were sampled
+    /// at different rates, it is equal cost that means equal work, not equal counts.
+    pub(super) fn of(counts: &Counts, periods: &[f64]) -> Sizes {
+        let split = counts.split;
+        let per_run = centred(periods.iter().map(|period| -period.ln()).collect());
+        let by_work = Sizes {
+            factors: per_run.iter().map(|log| log.exp()).collect(),
+            periods: periods.to_vec(),
+            split,
+            method: NormalisationMethod::PerRun,
+            functions: 0,
+        };
+        let functions = counts.runs.first().map_or(0, Vec::len);
+        let votes: Vec<usize> = (0..functions)
+            .filter(|&f| counts.runs.iter().all(|run| run[f] >= MIN_VOTE_SAMPLES))
+            .collect();
+        let (still, moved): (Vec<usize>, Vec<usize>) = votes.iter().partition(|&&f| {
+            let change = by_work.means(counts.sums(f));
+            (change.candidate / change.baseline).ln().abs() <= STOOD_STILL.ln()
+        });
+        // The weight of a ratio is one over its variance, 1/x1 + 1/x2 for Poisson counts.
+        let weight = |functions: &[usize]| -> f64 {
+            let sums = functions
+                .iter()
+                .map(|&f| counts.sums(f).map(|count| count as f64));
+            sums.map(|x| 1.0 / (1.0 / x.baseline + 1.0 / x.candidate))
+                .sum()
+        };
+        let still_weight = weight(&still);
+        let same_work =
+            still_weight > 0.0 && still_weight >= SAME_WORK * (still_weight + weight(&moved));
+        let voters = if same_work { still } else { votes };
+        if voters.len() < MIN_VOTES {
+            return by_work;
+        }
+        Sizes {
+            factors: median_ratios(counts, &voters),
+            periods: periods.to_vec(),
+            split,
+            method: NormalisationMethod::MedianOfRatios,
+            functions: voters.len(),
+        }
+    }
+
+    /// Sum of the size factors of each side's runs.
+    pub(super) fn sums(&self) -> Pair<f64> {
+        self.sides().map(|factors| factors.iter().sum())
+    }
+
+    /// Number of equally large runs that would vary as much as the runs of each side do together.
+    pub(super) fn effective_runs(&self) -> Pair<f64> {
+        self.sides().map(|factors| {
+            let sum: f64 = factors.iter().sum();
+            sum * sum / factors.iter().map(|factor| factor * factor).sum::<f64>()
+        })
+    }
+
+    /// What a function that did not change costs in a candidate run, in units of its cost in a
+    /// baseline run.
+    pub(super) fn candidate_size(&self) -> f64 {
+        let costs: Vec<f64> = self
+            .factors
+            .iter()
+            .zip(&self.periods)
+            .map(|(f, p)| f * p)
+            .collect();
+        let (baseline, candidate) = costs.split_at(self.split);
+        let mean = |costs: &[f64]| costs.iter().sum::<f64>() / costs.len() as f64;
+        mean(candidate) / mean(baseline)
+    }
+
+    /// The size factors of each side's runs.
+    pub(super) fn sides(&self) -> Pair<&[f64]> {
+        let (baseline, candidate) = self.factors.split_at(self.split);
+        Pair::new(baseline, candidate)
+    }
+
+    /// Samples in a run of size 1, from the samples in all runs of each side.
+    pub(super) fn means(&self, samples: Pair<u64>) -> Pair<f64> {
+        let sums = self.sums();
+        Pair::new(
+            samples.baseline as f64 / sums.baseline,
+            samples.candidate as f64 / sums.candidate,
+        )
+    }
+}
+
+/// For each run the median, over functions, of the ratio of its count to the geometric mean of the
+/// function's counts in all runs.
+fn median_ratios(counts: &Counts, functions: &[usize]) -> Vec<f64> {
+    let logs: Vec<Vec<f64>> = functions
+        .iter()
+        .map(|&f| centred(counts.runs.iter().map(|run| (run[f] as f64).ln()).collect()))
+        .collect();
+    let medians = (0..counts.runs.len())
+        .map(|run| median(logs.iter().map(|logs| logs[run]).collect()))
+        .collect();
+    centred(medians).into_iter().map(f64::exp).collect()
+}
+
+/// Logarithms less their mean.
+fn centred(mut logs: Vec<f64>) -> Vec<f64> {
+    let mean = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
+    logs.iter_mut().for_each(|log| *log -= mean);
+    logs
+}
+
+/// Of an even number, the mean of the middle two; of none, zero.
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => 0.0,
+        len if len % 2 == 1 => values[middle],
+        _ => (values[middle - 1] + values[middle]) / 2.0,
+    }
+}

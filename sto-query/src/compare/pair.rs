@@ -1,0 +1,25 @@
+//! Two of a kind: what the baseline has, and what the candidate has.
+
+/// A value for each side.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Pair<T> {
+    pub(super) baseline: T,
+    pub(super) candidate: T,
+}
+
+impl<T> Pair<T> {
+    pub(super) fn new(baseline: T, candidate: T) -> Self {
+        Pair {
+            baseline,
+            candidate,
+        }
+    }
+
+    pub(super) fn map<U>(self, mut f: impl FnMut(T) -> U) -> Pair<U> {
+        Pair::new(f(self.baseline), f(self.candidate))
+    }
+
+    pub(super) fn as_ref(&self) -> Pair<&T> {
+        Pair::new(&self.baseline, &self.candidate)
+    }
+}

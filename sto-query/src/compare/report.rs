@@ -1,0 +1,257 @@
+//! What a comparison says, as plain data: everything that a report needs.
+
+use super::CompareOptions;
+use serde::Serialize;
+use sto_core::units::UnixSeconds;
+
+/// The outcome of [`compare`](super::compare).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Whether the candidate got worse.
+    pub verdict: Verdict,
+    /// The verdict as a sentence, with what it rests on.
+    pub reason: String,
+    /// The side that is compared against.
+    pub baseline: Side,
+    /// The side that is judged.
+    pub candidate: Side,
+    /// The event whose samples are compared; `None` where the sides share none.
+    pub event: Option<Event>,
+    /// How it was tested; `None` where there was nothing to test.
+    pub statistics: Option<Statistics>,
+    /// Modules that cannot have changed: their cost is laid at their callers. Sorted.
+    pub unchanged_modules: Vec<String>,
+    /// The thresholds.
+    pub thresholds: CompareOptions,
+    /// Whether the run-to-run variation is an assumption, because no side has several runs.
+    pub weak: bool,
+    /// What changed: regressions and new functions first, then moved ones, then improvements and
+    /// gone ones; the largest explained change first among them.
+    pub findings: Vec<Finding>,
+    /// Whole sentences about what weakens the comparison.
+    pub warnings: Vec<String>,
+}
+
+/// Whether the candidate got worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// At least one function got slower, or is new.
+    Regression,
+    /// Nothing got slower that this comparison can see.
+    Clean,
+    /// The data cannot tell.
+    Insufficient,
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Side {
+    /// The executable.
+    pub executable: String,
+    /// The build's version.
+    pub build: String,
+    /// GNU build id of the main program.
+    pub gnu_build_id: Option<String>,
+    /// Revision of the work tree it was ingested from.
+    pub revision: Option<String>,
+    /// Number of runs that have samples of the event.
+    pub runs: usize,
+    /// Their samples of the event.
+    pub samples: u64,
+    /// What the samples stand for, in the event's unit.
+    pub value: u64,
+    /// Hosts that the runs were recorded on. Sorted.
+    pub hosts: Vec<String>,
+    /// When the oldest run was recorded.
+    pub first_recorded: Option<UnixSeconds>,
+    /// When the newest run was recorded.
+    pub last_recorded: Option<UnixSeconds>,
+    /// Share of samples without a symbol, from 0 to 1.
+    pub unresolved_share: f64,
+    /// Share of samples whose stack was cut before its root.
+    pub truncated_share: f64,
+    /// Share of events that were dropped while recording.
+    pub lost_share: f64,
+}
+
+/// An event that takes samples.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Event {
+    /// Its name: `cpu-clock`.
+    pub name: String,
+    /// The unit of a sample's value: `ns`.
+    pub unit: &'static str,
+}
+
+/// How the sides were tested.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Statistics {
+    /// How counts of different runs were made comparable.
+    pub normalisation: Normalisation,
+    /// How much counts vary between runs.
+    pub dispersion: Dispersion,
+    /// How much was tested.
+    pub tested: Tested,
+    /// What it takes to see the smallest effect that is asked for.
+    pub needed: Needed,
+}
+
+/// How counts of different runs were made comparable.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Normalisation {
+    /// The method.
+    pub method: NormalisationMethod,
+    /// Functions that the size factors rest on.
+    pub functions: usize,
+    /// What a function that did not change costs in a candidate run, in units of its cost in a
+    /// baseline run: 1 where each run did the same work.
+    pub candidate_size: f64,
+    /// What everything costs in a candidate run, in units of its cost in a baseline run.
+    pub candidate_cost: f64,
+}
+
+/// A method of normalisation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NormalisationMethod {
+    /// Median of the functions' ratios: most functions did not change.
+    MedianOfRatios,
+    /// Cost in the event's unit: each run did the same work.
+    PerRun,
+}
+
+/// How much counts vary between runs beyond Poisson: variance = mean + dispersion x mean^2.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Dispersion {
+    /// Of self counts.
+    #[serde(rename = "self")]
+    pub self_: f64,
+    /// Of total counts.
+    pub total: f64,
+    /// Whether it was estimated from runs of one build; else it is an assumption.
+    pub estimated: bool,
+}
+
+/// How much was tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Tested {
+    /// Distinct functions on either side.
+    pub functions: usize,
+    /// Functions on both sides.
+    pub shared: usize,
+    /// Functions whose self count was tested.
+    #[serde(rename = "self")]
+    pub self_: usize,
+    /// Functions whose total count was tested.
+    pub total: usize,
+}
+
+/// What it takes to see `min_effect` in a function that holds a tenth of the samples, at `alpha`
+/// and with a chance of 80 %.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Needed {
+    /// Samples a side.
+    pub samples: u64,
+    /// Runs a side.
+    pub runs: u64,
+}
+
+/// One change, at the function that explains it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// The function: its symbol as [`key_symbol`](super::key_symbol) leaves it.
+    pub function: String,
+    /// The file that its code was loaded from; empty if unknown.
+    pub module: String,
+    /// Its source file, where known.
+    pub file: Option<String>,
+    /// What happened.
+    pub kind: FindingKind,
+    /// The sentence that a person would read first.
+    pub reason: String,
+    /// Which count the finding rests on.
+    pub basis: Basis,
+    /// Samples that ended in the function.
+    #[serde(rename = "self")]
+    pub self_: Change,
+    /// Samples that ended in the function, or in unchanged modules that it called.
+    pub attributed_self: Change,
+    /// Samples whose stack has the function, each counted once.
+    pub total: Change,
+    /// Callers that got slower or faster because of it, innermost first.
+    pub affected_callers: Vec<AffectedCaller>,
+    /// For a moved function: where its cost is now.
+    pub moved_to: Option<FunctionName>,
+    /// For a moved function: where its cost was.
+    pub moved_from: Option<FunctionName>,
+    /// Whether it rests on an assumed run-to-run variation.
+    pub weak: bool,
+}
+
+/// What happened to a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FindingKind {
+    /// It costs more.
+    Regression,
+    /// It costs less.
+    Improvement,
+    /// The baseline has no sample of it.
+    New,
+    /// The candidate has no sample of it.
+    Gone,
+    /// Its cost stood in another function, or stands in another now.
+    Moved,
+}
+
+/// The count that a finding rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// Its attributed self count changed.
+    AttributedSelf,
+    /// Its total count changed, and no function below it explains that.
+    Total,
+}
+
+/// A count on both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// Share of the baseline's samples, from 0 to 1.
+    pub baseline_share: f64,
+    /// Share of the candidate's samples.
+    pub candidate_share: f64,
+    /// Samples in all runs of the baseline.
+    pub baseline_samples: u64,
+    /// Samples in all runs of the candidate.
+    pub candidate_samples: u64,
+    /// Normalised candidate / baseline; `None` where the baseline has no samples.
+    pub change: Option<f64>,
+    /// Probability of a change at least as large if nothing had changed; `None` if not tested.
+    pub p: Option<f64>,
+    /// `p` adjusted for the number of functions tested (Benjamini & Hochberg).
+    pub q: Option<f64>,
+}
+
+/// A caller that inherits a change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AffectedCaller {
+    /// The function.
+    pub function: String,
+    /// Its module.
+    pub module: String,
+    /// Total share of the baseline's samples.
+    pub baseline_share: f64,
+    /// Total share of the candidate's samples.
+    pub candidate_share: f64,
+}
+
+/// A function's name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FunctionName {
+    /// The function.
+    pub function: String,
+    /// Its module.
+    pub module: String,
+}

@@ -1,0 +1,140 @@
+//! The sentences that a person reads first.
+
+use super::options::CompareOptions;
+use super::report::{Basis, Finding, FindingKind, FunctionName, Needed};
+
+/// Characters of a name in a sentence; the finding has the whole name.
+const LONGEST_NAME: usize = 60;
+
+/// A function's name, with its middle cut out where it is long.
+fn short(name: &str) -> String {
+    let length = name.chars().count();
+    if length <= LONGEST_NAME {
+        return name.to_owned();
+    }
+    let half = LONGEST_NAME / 2;
+    let head: String = name.chars().take(half).collect();
+    let tail: String = name.chars().skip(length - half).collect();
+    format!("{head}…{tail}")
+}
+
+/// A ratio in words: `10.2 times as much`, `37 % more`, `12 % less`.
+pub(super) fn times(ratio: f64) -> String {
+    if ratio >= 2.0 {
+        format!("{ratio:.1} times as much")
+    } else if ratio >= 1.0 {
+        format!("{:.0} % more", (ratio - 1.0) * 100.0)
+    } else {
+        format!("{:.0} % less", (1.0 - ratio) * 100.0)
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// The reason of a finding; `callees` are the unchanged modules in which most of its change took
+/// place, if it was not in the function itself.
+pub(super) fn finding(finding: &Finding, callees: &[String]) -> String {
+    let function = short(&finding.function);
+    let (change, what) = match finding.basis {
+        Basis::AttributedSelf => (&finding.attributed_self, ""),
+        Basis::Total => (&finding.total, " with what it calls"),
+    };
+    let (old, new) = (
+        percent(change.baseline_share),
+        percent(change.candidate_share),
+    );
+    let place = match callees {
+        [] => String::new(),
+        modules => format!(", mostly in what it calls in {}", modules.join(" and ")),
+    };
+    match (finding.kind, &finding.moved_from, &finding.moved_to) {
+        (FindingKind::Moved, Some(from), _) => format!(
+            "the cost of {function}, {} of all, stood in {} before, and is not more than it was",
+            percent(finding.total.candidate_share),
+            name(from),
+        ),
+        (FindingKind::Moved, None, to) => format!(
+            "the cost of {function}, {} of all before, stands in {} now, and is not less than it was",
+            percent(finding.total.baseline_share),
+            to.as_ref().map(name).unwrap_or_default(),
+        ),
+        (FindingKind::New, ..) => {
+            format!("{function} is new, and costs {new} of all{what}{place}")
+        }
+        (FindingKind::Gone, ..) => {
+            format!("{function} is gone; it cost {old} of all{what}{place}")
+        }
+        (FindingKind::Regression | FindingKind::Improvement, ..) => {
+            let times = change.change.map_or_else(|| "more".to_owned(), times);
+            let unexplained = match finding.basis {
+                Basis::AttributedSelf => "",
+                Basis::Total => ", and no single function below it explains that",
+            };
+            format!(
+                "{function}{what} costs {times}: {old} of all before, {new} now{place}{unexplained}"
+            )
+        }
+    }
+}
+
+fn name(function: &FunctionName) -> String {
+    short(&function.function)
+}
+
+/// The reason of the verdict `regression`.
+pub(super) fn worse(first: &Finding, count: usize) -> String {
+    match count {
+        1 => first.reason.clone(),
+        2 => format!("{}; and 1 more function got worse", first.reason),
+        _ => format!(
+            "{}; and {} more functions got worse",
+            first.reason,
+            count - 1
+        ),
+    }
+}
+
+/// The reason of the verdict `clean`.
+pub(super) fn clean(findings: usize, options: &CompareOptions) -> String {
+    let others = match findings {
+        0 => "",
+        _ => "; what did change, is no worse",
+    };
+    format!(
+        "no function got slower by {:.0} % or more that holds {} of all{others}",
+        options.min_effect * 100.0,
+        percent(options.min_share),
+    )
+}
+
+/// The reason where no event is common.
+pub(super) fn no_shared_event(baseline: &[String], candidate: &[String]) -> String {
+    let list = |events: &[String]| match events {
+        [] => "nothing".to_owned(),
+        _ => events.join(", "),
+    };
+    format!(
+        "the sides share no event: the baseline measured {}, the candidate {}; record both with \
+         the same `-e`",
+        list(baseline),
+        list(candidate)
+    )
+}
+
+/// The reason where a side has no samples.
+pub(super) fn no_samples(side: &str) -> String {
+    format!("the {side} has no samples")
+}
+
+/// What it takes to see the smallest effect.
+pub(super) fn needed(needed: Needed, min_effect: f64) -> String {
+    format!(
+        "to see a change of {:.0} % in a function that holds a tenth takes about {} samples and {} \
+         runs a side",
+        min_effect * 100.0,
+        needed.samples,
+        needed.runs,
+    )
+}

@@ -1,0 +1,97 @@
+//! The verdict: whether the candidate got worse, or whether the data cannot tell.
+//!
+//! Three questions, in this order:
+//!
+//! 1. Can the data be trusted? Where most samples have no symbol, or most stacks are cut, or most
+//!    events were lost, functions and callers are not what they seem: insufficient, whatever was
+//!    found.
+//! 2. Did something get slower? The test knows how many samples it had: what it finds in few is
+//!    found.
+//! 3. Could it have been seen? With fewer samples than `min_samples` a side, finding nothing means
+//!    nothing: insufficient.
+
+use super::dispersion::Dispersions;
+use super::options::CompareOptions;
+use super::report::{Finding, FindingKind, Needed, Side, Verdict};
+use super::sentence;
+
+/// Share of samples, stacks or events above which a side cannot be trusted: most are wrong.
+const MOST: f64 = 0.5;
+
+/// The verdict, and the sentence that gives its reason.
+pub(super) fn verdict(
+    sides: [(&str, &Side); 2],
+    findings: &[Finding],
+    needed: Needed,
+    options: &CompareOptions,
+) -> (Verdict, String) {
+    if let Some(reason) = sides
+        .iter()
+        .find_map(|(name, side)| untrustworthy(name, side))
+    {
+        return (Verdict::Insufficient, reason);
+    }
+    let is_worse =
+        |finding: &&Finding| matches!(finding.kind, FindingKind::Regression | FindingKind::New);
+    let worse: Vec<&Finding> = findings.iter().filter(is_worse).collect();
+    if let Some(first) = worse.first() {
+        return (Verdict::Regression, sentence::worse(first, worse.len()));
+    }
+    if let Some((name, side)) = sides
+        .iter()
+        .find(|(_, side)| side.samples < options.min_samples)
+    {
+        let reason = format!(
+            "the {name} has {} samples, fewer than the {} that it takes to call it clean; {}",
+            side.samples,
+            options.min_samples,
+            sentence::needed(needed, options.min_effect)
+        );
+        return (Verdict::Insufficient, reason);
+    }
+    (Verdict::Clean, sentence::clean(findings.len(), options))
+}
+
+fn untrustworthy(name: &str, side: &Side) -> Option<String> {
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    if side.unresolved_share > MOST {
+        Some(format!(
+            "{} of the {name}'s samples have no symbol; give the binaries with symbols to \
+             `sto ingest --symbol-dir`",
+            percent(side.unresolved_share)
+        ))
+    } else if side.truncated_share > MOST {
+        Some(format!(
+            "{} of the {name}'s stacks are cut before their root; record with frame pointers, or \
+             with a larger `--call-graph dwarf,SIZE`",
+            percent(side.truncated_share)
+        ))
+    } else if side.lost_share > MOST {
+        Some(format!(
+            "{} of the {name}'s events were lost while recording; record at a lower frequency",
+            percent(side.lost_share)
+        ))
+    } else {
+        None
+    }
+}
+
+/// What it takes to see `min_effect` in a function that holds a tenth of the samples, at `alpha`
+/// and with a chance of 80 %.
+///
+/// The logarithm of a ratio of two sides with x samples and r runs each has a variance of about
+/// `2 / x + 2 dispersion / r`; it must be at most `(log(1 + effect) / z)^2`. Each term gets half.
+pub(super) fn needed(options: &CompareOptions, dispersions: &Dispersions) -> Needed {
+    const POWER: f64 = 0.8;
+    const SHARE: f64 = 0.1;
+    let z = normal_quantile(1.0 - options.alpha / 2.0) + normal_quantile(POWER);
+    let half_variance = ((1.0 + options.min_effect).ln() / z).powi(2) / 2.0;
+    Needed {
+        samples: (2.0 / half_variance / SHARE).ceil() as u64,
+        runs: (2.0 * dispersions.common / half_variance).ceil().max(1.0) as u64,
+    }
+}
+
+fn normal_quantile(probability: f64) -> f64 {
+    -std::f64::consts::SQRT_2 * statrs::function::erf::erfc_inv(2.0 * probability)
+}

@@ -1,0 +1,125 @@
+//! What weakens a comparison without making it worthless.
+
+use super::pair::Pair;
+use super::report::Comparison;
+use super::runs::profiles;
+use super::sentence;
+use crate::tree::View;
+use std::collections::BTreeSet;
+use sto_core::model::Profile;
+
+/// Difference of the shares of cut stacks above which totals of callers are not comparable.
+const TRUNCATION: f64 = 0.1;
+/// Share of lost events that is worth a word.
+const LOST: f64 = 0.01;
+/// Relative difference of sampling periods that is worth a word.
+const PERIOD: f64 = 0.01;
+
+/// Whole sentences, in the order in which a reader should know of them.
+pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<String> {
+    let Comparison {
+        baseline,
+        candidate,
+        event,
+        statistics,
+        ..
+    } = comparison;
+    let mut warnings = Vec::new();
+    let ids = views.map(|view| -> BTreeSet<_> {
+        view.selection
+            .profiles
+            .iter()
+            .map(|stored| stored.id)
+            .collect()
+    });
+    if !ids.baseline.is_disjoint(&ids.candidate) {
+        warnings.push("The same profile is on both sides.".to_owned());
+    }
+    differing(&mut warnings, "hosts", views, |profile| {
+        profile.origin.host.as_deref()
+    });
+    differing(&mut warnings, "CPUs", views, |profile| {
+        profile.origin.cpu.as_deref()
+    });
+    differing(&mut warnings, "architectures", views, |profile| {
+        profile.origin.arch.as_deref()
+    });
+    differing(&mut warnings, "kernels", views, |profile| {
+        profile.origin.kernel.as_deref()
+    });
+    differing(&mut warnings, "benchmarks", views, |profile| {
+        profile.benchmark.as_deref()
+    });
+    let events = views.map(|view| view.sample_types.iter().collect::<BTreeSet<_>>());
+    if events.baseline != events.candidate {
+        warnings.push("The sides measured different sets of events.".to_owned());
+    }
+    for (name, view, side) in [
+        ("baseline", views.baseline, baseline),
+        ("candidate", views.candidate, candidate),
+    ] {
+        let empty = view.runs.len() - side.runs;
+        if empty > 0 {
+            let runs = view.runs.len();
+            warnings.push(format!(
+                "{empty} of the {name}'s {runs} runs have no samples of the event; left out."
+            ));
+        }
+        if side.lost_share > LOST {
+            let lost = side.lost_share * 100.0;
+            warnings.push(format!(
+                "The {name} lost {lost:.0} % of its events while recording."
+            ));
+        }
+    }
+    if (baseline.truncated_share - candidate.truncated_share).abs() > TRUNCATION {
+        let [old, new] = [baseline, candidate].map(|side| side.truncated_share * 100.0);
+        warnings.push(format!(
+            "The sides' stacks are cut differently: {old:.0} % of the baseline's and {new:.0} % of \
+             the candidate's, so totals of callers are not comparable."
+        ));
+    }
+    if let (Some(event), Some(statistics)) = (event, statistics) {
+        let [old, new] = [baseline, candidate].map(|side| side.value as f64 / side.samples as f64);
+        if (new / old).ln().abs() > PERIOD {
+            let unit = event.unit;
+            warnings.push(format!(
+                "The sides were sampled at different rates: a sample stands for {old:.0} {unit} in \
+                 the baseline and {new:.0} {unit} in the candidate."
+            ));
+        }
+        if statistics.tested.shared == 0 {
+            warnings.push("The sides have no function in common.".to_owned());
+        }
+        let size = statistics.normalisation.candidate_size;
+        if size.ln().abs() > comparison.thresholds.min_effect.ln_1p() {
+            warnings.push(format!(
+                "Most functions cost {} in a run of the candidate, and that is taken as \
+                 unchanged: the runs seem to differ in length. If each run did the same work, \
+                 everything changed by that much.",
+                sentence::times(size)
+            ));
+        }
+    }
+    warnings
+}
+
+fn differing<'a>(
+    warnings: &mut Vec<String>,
+    what: &str,
+    views: Pair<&'a View>,
+    of: impl Fn(&'a Profile) -> Option<&'a str>,
+) {
+    let values = views.map(|view| profiles(view).filter_map(&of).collect::<BTreeSet<_>>());
+    let Pair {
+        baseline,
+        candidate,
+    } = values;
+    if !baseline.is_empty() && !candidate.is_empty() && baseline != candidate {
+        let list = |values: BTreeSet<&str>| values.into_iter().collect::<Vec<_>>().join(", ");
+        let (old, new) = (list(baseline), list(candidate));
+        warnings.push(format!(
+            "The sides have different {what}: {old} against {new}."
+        ));
+    }
+}

@@ -1,0 +1,249 @@
+//! Sides that are equal, empty, tiny or broken.
+
+use crate::support::{Order, compared, sample_type, set_build_ids, summary, view, view_in_order};
+use proptest::prelude::*;
+use sto_query::compare::{CompareError, CompareOptions, Comparison, Verdict, compare};
+use sto_query::render::{findings_json, findings_text};
+use sto_query::tree::View;
+
+const STEADY: &str = "
+    main;parse 400
+    main;compute;inner 2500
+    main;compute;inner;compute 100
+    main;write 300
+";
+
+/// No report may show a number that is none.
+fn assert_no_nan(comparison: &Comparison) {
+    let json = findings_json(comparison);
+    let value: serde_json::Value = serde_json::from_str(&json).expect("the report is JSON");
+    let is_number = |pointer: &str| value.pointer(pointer).is_none_or(|v| v.is_number());
+    // serde_json writes NaN and infinities as null.
+    for pointer in [
+        "/baseline/unresolved_share",
+        "/candidate/lost_share",
+        "/statistics/normalisation/candidate_size",
+        "/statistics/normalisation/candidate_cost",
+        "/statistics/dispersion/self",
+        "/statistics/dispersion/total",
+        "/findings/0/total/baseline_share",
+        "/findings/0/total/candidate_share",
+    ] {
+        assert!(is_number(pointer), "{pointer} in {json}");
+    }
+    let text = findings_text(comparison, false);
+    assert!(!text.contains("NaN") && !text.contains("inf "), "{text}");
+}
+
+#[test]
+fn equal_sides_are_clean() {
+    for runs in [&[STEADY] as &[&str], &[STEADY; 3]] {
+        let comparison = compared(&view("v1", runs), &view("v2", runs));
+        assert_eq!(comparison.verdict, Verdict::Clean);
+        assert_eq!(summary(&comparison), "");
+        assert_no_nan(&comparison);
+    }
+}
+
+#[test]
+fn one_profile_on_both_sides_is_clean_and_warned_of() {
+    let side = view("v1", &[STEADY]);
+    let comparison = compared(&side, &side);
+    assert_eq!(comparison.verdict, Verdict::Clean);
+    assert_eq!(comparison.warnings, ["The same profile is on both sides."]);
+}
+
+#[test]
+fn a_side_without_samples_is_insufficient() {
+    let full = view("v1", &[STEADY]);
+    let no_runs = view("none", &[]);
+    let empty_run = view("empty", &[""]);
+    for (baseline, candidate, name) in [
+        (&full, &no_runs, "candidate"),
+        (&no_runs, &full, "baseline"),
+        (&full, &empty_run, "candidate"),
+        (&empty_run, &full, "baseline"),
+        (&empty_run, &empty_run, "baseline"),
+    ] {
+        let comparison = compared(baseline, candidate);
+        assert_eq!(comparison.verdict, Verdict::Insufficient);
+        assert_eq!(comparison.reason, format!("the {name} has no samples"));
+        assert_eq!(comparison.findings, []);
+        assert_no_nan(&comparison);
+    }
+}
+
+#[test]
+fn a_run_without_samples_is_left_out() {
+    let comparison = compared(&view("v1", &[STEADY, ""]), &view("v2", &[STEADY]));
+    assert_eq!(comparison.verdict, Verdict::Clean);
+    assert_eq!(comparison.baseline.runs, 1);
+    assert_eq!(
+        comparison.warnings,
+        ["1 of the baseline's 2 runs have no samples of the event; left out."]
+    );
+}
+
+#[test]
+fn sides_with_different_events_are_insufficient() {
+    let mut candidate = view("v2", &[STEADY]);
+    candidate.sample_types = vec![sample_type("page-faults")];
+    let comparison = compared(&view("v1", &[STEADY]), &candidate);
+    assert_eq!(comparison.verdict, Verdict::Insufficient);
+    assert!(comparison.reason.contains("cpu-clock"), "{}", comparison.reason);
+    assert!(comparison.reason.contains("page-faults"), "{}", comparison.reason);
+    assert_no_nan(&comparison);
+}
+
+#[test]
+fn few_samples_without_a_finding_are_insufficient_and_the_reason_says_what_it_takes() {
+    let few = "main;parse 60\n main;compute 90\n main;write 20";
+    let comparison = compared(&view("v1", &[STEADY]), &view("v2", &[few]));
+    assert_eq!(comparison.verdict, Verdict::Insufficient);
+    assert!(comparison.reason.contains("170 samples"), "{}", comparison.reason);
+    assert!(comparison.reason.contains("samples and"), "{}", comparison.reason);
+}
+
+type Spoil = fn(&mut View);
+
+#[test]
+fn data_that_cannot_be_trusted_is_insufficient_even_with_findings() {
+    let spoilt: [(Spoil, &str); 3] = [
+        (|v| v.selection.profiles[0].profile.quality.unresolved = 600, "60 % of the candidate's samples have no symbol"),
+        (|v| v.selection.profiles[0].profile.quality.truncated = 510, "51 % of the candidate's stacks are cut"),
+        (|v| v.selection.profiles[0].profile.quality.lost = 3000, "75 % of the candidate's events were lost"),
+    ];
+    for (spoil, reason) in spoilt {
+        let mut candidate = view("v2", &[&format!("{STEADY}\n main;slow 3000")]);
+        spoil(&mut candidate);
+        let comparison = compared(&view("v1", &[STEADY]), &candidate);
+        assert_eq!(comparison.verdict, Verdict::Insufficient);
+        assert!(comparison.reason.starts_with(reason), "{}", comparison.reason);
+        assert_eq!(comparison.findings.len(), 1, "it is shown all the same");
+    }
+}
+
+#[test]
+fn everything_else_than_the_code_that_differs_is_warned_of() {
+    let mut candidate = view("v2", &[STEADY]);
+    let profile = &mut candidate.selection.profiles[0].profile;
+    profile.origin.host = Some("laptop".to_owned());
+    profile.quality.truncated = 300;
+    profile.quality.lost = 100;
+    for costs in &mut candidate.runs[0] {
+        costs.iter_mut().for_each(|(_, cost)| cost.value *= 2);
+    }
+    let comparison = compared(&view("v1", &[STEADY]), &candidate);
+    let expected = [
+        "different hosts: bench1 against laptop",
+        "candidate lost 9 %",
+        "stacks are cut differently: 0 % of the baseline's and 30 %",
+        "different rates: a sample stands for 1000000 ns in the baseline and 2000000 ns",
+        "Most functions cost 2.0 times as much",
+    ];
+    assert_eq!(comparison.warnings.len(), expected.len(), "{:#?}", comparison.warnings);
+    for (warning, expected) in comparison.warnings.iter().zip(expected) {
+        assert!(warning.contains(expected), "{warning}");
+    }
+}
+
+#[test]
+fn thresholds_out_of_range_are_refused() {
+    let side = view("v1", &[STEADY]);
+    let defaults = CompareOptions::default();
+    for (options, name) in [
+        (CompareOptions { alpha: 0.0, ..defaults }, "alpha"),
+        (CompareOptions { alpha: f64::NAN, ..defaults }, "alpha"),
+        (CompareOptions { min_effect: -0.1, ..defaults }, "min_effect"),
+        (CompareOptions { min_share: 1.0, ..defaults }, "min_share"),
+    ] {
+        let Err(CompareError::Threshold { name: found, .. }) = compare(&side, &side, &options)
+        else {
+            panic!("{options:?} was taken");
+        };
+        assert_eq!(found, name);
+    }
+}
+
+#[test]
+fn the_largest_counts_neither_overflow_nor_panic() {
+    let huge = format!("main;parse {0}\n main;compute {0}\n main;write {0}", u64::MAX / 4);
+    let mut sides = [view("v1", &["main 1"]), view("v2", &["main 1"])];
+    for side in &mut sides {
+        let text = huge.replace(&(u64::MAX / 4).to_string(), "1");
+        *side = view(&side.selection.build.version.clone(), &[&text, &text]);
+        for run in side.runs.iter_mut().flatten() {
+            run.iter_mut().for_each(|(_, cost)| cost.samples = u64::MAX / 2);
+        }
+    }
+    assert_no_nan(&compared(&sides[0], &sides[1]));
+}
+
+#[test]
+fn the_order_of_frames_and_stacks_does_not_matter() {
+    let old = "main;a;b 500\n main;a;c 400\n main;d;b 300\n main;e 200\n zeta;b 50\n";
+    let new = "main;a;b 1500\n main;a;c 390\n main;f 310\n main;e 100\n zeta;b 55\n";
+    let report = |baseline, candidate| {
+        let sides = [("v1", old, baseline), ("v2", new, candidate)];
+        let [mut old, mut new] = sides.map(|(v, text, order)| view_in_order(v, &[text, text], order));
+        set_build_ids(&mut old, &[("app", 1)]);
+        set_build_ids(&mut new, &[("app", 2)]);
+        findings_json(&compared(&old, &new))
+    };
+    let expected = report(Order::Forward, Order::Forward);
+    for (a, b) in [
+        (Order::Forward, Order::Backward),
+        (Order::Backward, Order::Forward),
+        (Order::Backward, Order::Backward),
+    ] {
+        assert_eq!(report(a, b), expected);
+    }
+}
+
+fn folded() -> impl Strategy<Value = String> {
+    let stack = (prop::collection::vec("[a-d]", 1..5), 0..400_u64);
+    prop::collection::vec(stack, 0..12).prop_map(|stacks| {
+        let line = |(frames, samples): (Vec<String>, u64)| format!("{} {samples}\n", frames.join(";"));
+        stacks.into_iter().map(line).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_two_sides_give_a_report_without_panic_or_nan(
+        old in prop::collection::vec(folded(), 1..4),
+        new in prop::collection::vec(folded(), 1..4),
+    ) {
+        let runs = |texts: &[String], version| {
+            view(version, &texts.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let (old, new) = (runs(&old, "v1"), runs(&new, "v2"));
+        let comparison = compared(&old, &new);
+        assert_no_nan(&comparison);
+        for finding in &comparison.findings {
+            for change in [finding.self_, finding.attributed_self, finding.total] {
+                prop_assert!((0.0..=1.0).contains(&change.baseline_share));
+                prop_assert!((0.0..=1.0).contains(&change.candidate_share));
+                prop_assert!(change.change.is_none_or(f64::is_finite));
+                prop_assert!(change.p.is_none_or(|p| p > 0.0 && p <= 1.0));
+                prop_assert!(change.q >= change.p);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_a_regression_one_way_is_an_improvement_the_other(
+        old in folded(),
+        new in folded(),
+    ) {
+        let (old, new) = (view("v1", &[&old]), view("v2", &[&new]));
+        let (there, back) = (compared(&old, &new), compared(&new, &old));
+        let mut there: Vec<_> = there.findings.iter().map(|f| f.function.clone()).collect();
+        let mut back: Vec<_> = back.findings.iter().map(|f| f.function.clone()).collect();
+        there.sort();
+        back.sort();
+        prop_assert_eq!(there, back);
+    }
+}

@@ -1,0 +1,10 @@
+//! Comparisons of two builds, on views made by hand.
+
+mod calibration;
+mod cases;
+mod degenerate;
+mod demo;
+mod keys;
+mod render;
+mod runs;
+mod support;
