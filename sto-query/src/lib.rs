@@ -7,7 +7,7 @@
 //! tree and columns          tree         loaded stacks, totals, recursion counted once
 //!         |  View
 //!         v
-//! analyses                  compare, ...
+//! analyses                  report, compare, ...
 //!         |  plain data (reports, findings)
 //!         v
 //! text, JSON, SVG           render
@@ -16,5 +16,7 @@
 //! The crate knows nothing of the store's tables or of file formats, and never prints.
 #![warn(missing_docs)]
 
+pub mod render;
+pub mod report;
 pub mod select;
 pub mod tree;

@@ -1,14 +1,20 @@
 //! Which profiles a question is about.
 
+use crate::render::printable;
 use sto_core::model::Build;
-use sto_core::store::{Store, StoreError, StoredProfile};
+use sto_core::store::{Store, StoreError, StoredBuild, StoredProfile};
 
-/// What a user wrote to name profiles: `[EXE@]BUILD`, or a profile's id or a prefix of it.
+/// What a user wrote to name profiles: `[EXE@]BUILD`, or a GNU build id, a profile's id, or a
+/// prefix of either.
+///
+/// The text is split at its first `@`, since versions may have one (`parser@2.1`) and names of
+/// executables hardly do. Where that guess is wrong, [`select`] still finds the build, because it
+/// compares whole names first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selector {
     /// The executable, where it was named.
     pub executable: Option<String>,
-    /// The build, or a profile's id.
+    /// The build, or the id of a build or a profile.
     pub name: String,
 }
 
@@ -28,23 +34,217 @@ pub enum SelectError {
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The text names no build.
+    #[error("`{}` names no build; write BUILD, EXE@BUILD, or the id of a profile", printable(.text))]
+    Malformed {
+        /// What was written.
+        text: String,
+    },
+    /// The store has no profile at all.
+    #[error("the store has no profiles yet; `sto ingest FILE` adds one")]
+    EmptyStore,
+    /// Nothing has this name.
+    #[error(
+        "no build or profile is called `{}`; {}{}",
+        printable(.selector),
+        there_are(.known, *.more),
+        .closest.as_ref().map_or(String::new(), |name| format!("; did you mean `{}`?", printable(name)))
+    )]
+    NotFound {
+        /// What was asked for.
+        selector: String,
+        /// Builds that there are, as `EXE@BUILD`.
+        known: Vec<String>,
+        /// Number of builds that `known` leaves out.
+        more: usize,
+        /// The build whose name is closest, if any is close.
+        closest: Option<String>,
+    },
+    /// Several executables have a build of this version.
+    #[error(
+        "several executables have a build `{}`; name one as EXE@BUILD: {}",
+        printable(.version),
+        listed(.candidates)
+    )]
+    SeveralExecutables {
+        /// What was asked for.
+        version: String,
+        /// The builds, as `EXE@BUILD`.
+        candidates: Vec<String>,
+    },
+    /// Several ids begin like this.
+    #[error("several ids begin with `{prefix}`; write more of the one you mean: {}", listed(.candidates))]
+    AmbiguousPrefix {
+        /// What was asked for.
+        prefix: String,
+        /// What begins like this.
+        candidates: Vec<String>,
+    },
 }
+
+/// Builds that an error message names; a store may have thousands.
+const MAX_NAMED: usize = 10;
+
+/// Shortest prefix of an id that is looked up, as in git.
+const MIN_PREFIX: usize = 4;
 
 impl std::str::FromStr for Selector {
     type Err = SelectError;
 
     fn from_str(text: &str) -> Result<Self, SelectError> {
-        let _ = text;
-        todo!()
+        let (executable, name) = match text.split_once('@') {
+            Some((executable, name)) if !executable.is_empty() => (Some(executable), name),
+            _ => (None, text),
+        };
+        if name.is_empty() {
+            let text = text.to_owned();
+            return Err(SelectError::Malformed { text });
+        }
+        Ok(Selector {
+            executable: executable.map(str::to_owned),
+            name: name.to_owned(),
+        })
     }
 }
 
-/// Finds the profiles that a selector names.
+impl std::fmt::Display for Selector {
+    /// The text that it was parsed from.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(executable) = &self.executable {
+            write!(f, "{executable}@")?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+/// Finds the profiles that a selector names; see [`select_from`].
+///
+/// # Errors
+/// As [`select_from`], and where the store cannot be read.
+pub fn select(store: &Store, selector: &Selector) -> Result<Selection, SelectError> {
+    select_from(&store.builds()?, selector)
+}
+
+/// Finds the profiles that a selector names among these builds.
+///
+/// In this order, the first that fits: `EXE@BUILD` exactly; a build's version exactly; GNU build
+/// ids and profile ids that begin with the name, which then has at least four hexadecimal digits.
 ///
 /// # Errors
 /// Where there is no such build or profile (the error says which there are, and the closest), or
 /// several.
-pub fn select(store: &Store, selector: &Selector) -> Result<Selection, SelectError> {
-    let _ = (store, selector);
-    todo!()
+pub fn select_from(builds: &[StoredBuild], selector: &Selector) -> Result<Selection, SelectError> {
+    let builds: Vec<&StoredBuild> = builds.iter().filter(|b| !b.profiles.is_empty()).collect();
+    if builds.is_empty() {
+        return Err(SelectError::EmptyStore);
+    }
+    let text = selector.to_string();
+    if let Some(build) = builds.iter().find(|b| full_name(&b.build) == text) {
+        return Ok(whole(build));
+    }
+    match builds
+        .iter()
+        .filter(|b| b.build.version == text)
+        .collect::<Vec<_>>()[..]
+    {
+        [] => select_by_id(&builds, selector),
+        [build] => Ok(whole(build)),
+        ref several => Err(SelectError::SeveralExecutables {
+            version: text,
+            candidates: several.iter().map(|b| full_name(&b.build)).collect(),
+        }),
+    }
+}
+
+fn select_by_id(builds: &[&StoredBuild], selector: &Selector) -> Result<Selection, SelectError> {
+    let prefix = selector.name.to_ascii_lowercase();
+    let is_prefix =
+        prefix.len() >= MIN_PREFIX && prefix.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_prefix {
+        return Err(not_found(builds, selector));
+    }
+    let mut found = Vec::new();
+    for build in builds {
+        let executable = selector.executable.as_ref();
+        if executable.is_some_and(|executable| *executable != build.build.executable) {
+            continue;
+        }
+        let name = full_name(&build.build);
+        if let Some(id) = build.build.gnu_build_id.as_ref().map(|id| id.to_string())
+            && id.starts_with(&prefix)
+        {
+            found.push((format!("build id {id} of {name}"), whole(build)));
+        }
+        for profile in &build.profiles {
+            let id = profile.id.to_string();
+            if id.starts_with(&prefix) {
+                let selection = Selection {
+                    build: build.build.clone(),
+                    profiles: vec![profile.clone()],
+                };
+                found.push((format!("profile {id} of {name}"), selection));
+            }
+        }
+    }
+    match found.len() {
+        0 => Err(not_found(builds, selector)),
+        1 => Ok(found.remove(0).1),
+        _ => Err(SelectError::AmbiguousPrefix {
+            prefix,
+            candidates: found.into_iter().map(|(name, _)| name).collect(),
+        }),
+    }
+}
+
+fn whole(build: &StoredBuild) -> Selection {
+    Selection {
+        build: build.build.clone(),
+        profiles: build.profiles.clone(),
+    }
+}
+
+/// `EXE@BUILD`, which names a build whatever else the store has.
+pub(crate) fn full_name(build: &Build) -> String {
+    format!("{}@{}", build.executable, build.version)
+}
+
+fn not_found(builds: &[&StoredBuild], selector: &Selector) -> SelectError {
+    let text = selector.to_string();
+    let distance = |name: &str| strsim::damerau_levenshtein(name, &text);
+    let closest = builds
+        .iter()
+        .map(|b| {
+            let full = full_name(&b.build);
+            (distance(&full).min(distance(&b.build.version)), full)
+        })
+        .min_by_key(|(distance, _)| *distance)
+        // A name that shares less than half of what was written was hardly meant.
+        .filter(|(distance, _)| distance * 2 <= text.chars().count());
+    SelectError::NotFound {
+        known: builds
+            .iter()
+            .take(MAX_NAMED)
+            .map(|b| full_name(&b.build))
+            .collect(),
+        more: builds.len().saturating_sub(MAX_NAMED),
+        closest: closest.map(|(_, name)| name),
+        selector: text,
+    }
+}
+
+fn there_are(known: &[String], more: usize) -> String {
+    let verb = if known.len() + more == 1 {
+        "there is"
+    } else {
+        "there are"
+    };
+    match more {
+        0 => format!("{verb} {}", listed(known)),
+        _ => format!("{verb} {} and {more} more", listed(known)),
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    let names: Vec<_> = names.iter().map(|name| printable(name)).collect();
+    names.join(", ")
 }

@@ -1,5 +1,11 @@
 //! Loaded stacks: totals, recursion, pruning.
 
+mod functions;
+mod prune;
+mod totals;
 mod view;
 
+pub use functions::{Function, functions};
+pub use prune::{Cut, Prune, Pruned, Row, prune};
+pub use totals::{share, totals};
 pub use view::View;

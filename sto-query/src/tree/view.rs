@@ -1,9 +1,10 @@
 //! The stacks and costs of a selection.
 
 use crate::select::{SelectError, Selection};
+use sto_core::id::ProfileId;
 use sto_core::intern::{SelfCosts, StackTree};
 use sto_core::model::FrameTable;
-use sto_core::store::Store;
+use sto_core::store::{Loaded, Store};
 use sto_core::units::{Cost, SampleType};
 
 /// The stacks and costs of a selection: what every analysis walks over.
@@ -27,14 +28,78 @@ impl View {
     /// # Errors
     /// Where the store cannot be read.
     pub fn load(store: &Store, selection: Selection) -> Result<View, SelectError> {
-        let _ = (store, selection);
-        todo!()
+        let profiles: Vec<ProfileId> = selection.profiles.iter().map(|p| p.id).collect();
+        let executable = sto_core::id::ExecutableId::of(&selection.build.executable);
+        let loaded = store.load(executable, &profiles)?;
+        Ok(View::from_loaded(selection, loaded))
+    }
+
+    /// Lines up the sample types of loaded profiles.
+    ///
+    /// The runs in `loaded` are the selection's profiles, in their order.
+    pub fn from_loaded(selection: Selection, loaded: Loaded) -> View {
+        let mut columns: Vec<(SampleType, u64)> = Vec::new();
+        for (stored, costs) in selection.profiles.iter().zip(&loaded.costs) {
+            for (sample_type, column) in stored.profile.sample_types.iter().zip(costs) {
+                let samples = column.iter().map(|(_, cost)| *cost).sum::<Cost>().samples;
+                match columns.iter_mut().find(|(known, _)| known == sample_type) {
+                    Some((_, sum)) => *sum = sum.saturating_add(samples),
+                    None => columns.push((sample_type.clone(), samples)),
+                }
+            }
+        }
+        // Stable: of types with as many samples, the one that was recorded first stands first.
+        columns.sort_by_key(|(_, samples)| std::cmp::Reverse(*samples));
+        let sample_types: Vec<SampleType> = columns.into_iter().map(|(known, _)| known).collect();
+
+        let mut runs = Vec::with_capacity(loaded.costs.len());
+        for (stored, costs) in selection.profiles.iter().zip(loaded.costs) {
+            let mut run = vec![SelfCosts::new(); sample_types.len()];
+            for (sample_type, column) in stored.profile.sample_types.iter().zip(costs) {
+                for (known, merged) in sample_types.iter().zip(&mut run) {
+                    if known == sample_type {
+                        add(merged, &column);
+                    }
+                }
+            }
+            runs.push(run);
+        }
+        View {
+            selection,
+            sample_types,
+            frames: loaded.frames,
+            tree: loaded.tree,
+            runs,
+        }
     }
 
     /// Self costs by node, summed over all runs, in the sample type at this place of
-    /// `sample_types`.
+    /// `sample_types`; all zero where there is no such type.
     pub fn self_costs(&self, sample_type: usize) -> Vec<Cost> {
-        let _ = sample_type;
-        todo!()
+        let mut costs = vec![Cost::ZERO; self.tree.len()];
+        for column in self.runs.iter().filter_map(|run| run.get(sample_type)) {
+            for (node, cost) in column {
+                costs[node.get()] += *cost;
+            }
+        }
+        costs
     }
+}
+
+/// Adds one column to another. A profile has two of one type where two events of a recording bear
+/// one name.
+fn add(merged: &mut SelfCosts, column: &SelfCosts) {
+    if merged.is_empty() {
+        merged.clone_from(column);
+        return;
+    }
+    merged.extend_from_slice(column);
+    merged.sort_by_key(|(node, _)| *node);
+    merged.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            kept.1 += later.1;
+        }
+        same
+    });
 }

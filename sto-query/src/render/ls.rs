@@ -1,0 +1,128 @@
+//! What a store has, as a table.
+
+use super::header::counted;
+use super::numbers::{bytes, grouped, percent, saving};
+use super::{Style, display_width, printable};
+use crate::report::{BuildReport, LsReport, ProfileReport, Totals};
+use std::fmt::Write;
+
+/// Digits of an id that are shown: more than enough to name one in a store.
+const ID_DIGITS: usize = 12;
+
+/// The report as text: each build with its profiles, then the sums.
+pub fn text(report: &LsReport, style: Style) -> String {
+    if report.totals.profiles == 0 {
+        return "The store has no profiles yet; `sto ingest FILE` adds one.\n".to_owned();
+    }
+    let mut text = String::new();
+    for build in &report.builds {
+        let name = printable(&build.executable) + "@" + printable(&build.version);
+        let _ = writeln!(text, "{}", style.bold(&style.fit(&name, 0)));
+        write_origin(&mut text, build, style);
+        let heading = format!(
+            "  {:ID_DIGITS$}  {:20}  {:>11}  {:>8}  {:>8}  {:>7}",
+            "profile", "recorded", "samples", "raw", "stored", "smaller"
+        );
+        let _ = writeln!(text, "{}", style.dim(&heading));
+        for profile in &build.profiles {
+            write_profile(&mut text, profile, style);
+        }
+        text.push('\n');
+    }
+    let builds = counted(report.builds.len() as u64, "build");
+    let _ = writeln!(text, "{builds}, {}", sums(&report.totals));
+    if let Some(size) = report.file_bytes {
+        let _ = writeln!(text, "The store's file takes {}.", bytes(size));
+    }
+    text
+}
+
+fn write_origin(text: &mut String, build: &BuildReport, style: Style) {
+    let known = [
+        ("build id", &build.gnu_build_id),
+        ("revision", &build.revision),
+    ];
+    for (what, value) in known {
+        // A build without a name bears its build id: once is enough.
+        if let Some(value) = value.as_ref().filter(|value| **value != build.version) {
+            let value = style.fit(&printable(value), what.len() + 3);
+            let _ = writeln!(text, "  {what} {value}");
+        }
+    }
+}
+
+fn write_profile(text: &mut String, profile: &ProfileReport, style: Style) {
+    let _ = writeln!(
+        text,
+        "  {}  {:20}  {:>11}  {:>8}  {:>8}  {:>7}",
+        &profile.id[..ID_DIGITS.min(profile.id.len())],
+        profile.recorded.as_deref().unwrap_or("-"),
+        grouped(profile.samples),
+        bytes(profile.source_bytes),
+        bytes(profile.stored_bytes),
+        profile.saving.map_or("-".to_owned(), saving),
+    );
+    let mut details: Vec<String> = Vec::new();
+    details.extend(
+        profile
+            .benchmark
+            .as_ref()
+            .map(|name| format!("benchmark {name}")),
+    );
+    details.extend(
+        profile
+            .labels
+            .iter()
+            .map(|(key, value)| format!("{key}={value}")),
+    );
+    details.extend(
+        profile
+            .metrics
+            .iter()
+            .map(|(name, value)| format!("{name}={value}")),
+    );
+    details.extend(profile.events.iter().map(|event| event.event.clone()));
+    let quality = [
+        ("unresolved", profile.quality.unresolved),
+        ("truncated", profile.quality.truncated),
+        ("without stack", profile.quality.without_stack),
+        ("lost", profile.quality.lost),
+    ];
+    let flaws = quality.iter().filter(|(_, share)| *share > 0.0);
+    details.extend(flaws.map(|(what, share)| format!("{} {what}", percent(*share))));
+    write_wrapped(text, &details, style);
+}
+
+/// Writes items with commas between them, as many on a line as fit.
+fn write_wrapped(text: &mut String, items: &[String], style: Style) {
+    let mut line = String::new();
+    for item in items {
+        let item = style.fit(&printable(item), 5);
+        let is_full = |width| 4 + display_width(&line) + 2 + display_width(&item) + 1 > width;
+        if !line.is_empty() && style.width.is_some_and(is_full) {
+            let _ = writeln!(text, "    {line},");
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push_str(", ");
+        }
+        line.push_str(&item);
+    }
+    if !line.is_empty() {
+        let _ = writeln!(text, "    {line}");
+    }
+}
+
+fn sums(totals: &Totals) -> String {
+    let mut sums = format!(
+        "{}, {}: {} of recordings in {}",
+        counted(totals.profiles as u64, "profile"),
+        counted(totals.samples, "sample"),
+        bytes(totals.source_bytes),
+        bytes(totals.stored_bytes),
+    );
+    if let Some(factor) = totals.saving {
+        sums += &format!(", {} smaller", saving(factor));
+    }
+    sums
+}

@@ -1,0 +1,67 @@
+//! Reports as text, JSON and SVG: one file an output.
+//!
+//! Names in a profile are whatever a program, or whoever made the file, put there. Text and SVG
+//! show them through [`printable`]; JSON has them as they are, escaped by the serializer.
+
+pub mod flame;
+mod header;
+pub mod ls;
+mod numbers;
+mod printable;
+pub mod top;
+pub mod tree;
+
+pub use printable::printable;
+pub(crate) use printable::{display_width, shorten};
+
+use serde::Serialize;
+
+/// How text is laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Number of columns of the terminal; `None` shortens nothing, as for a pipe or a file.
+    pub width: Option<usize>,
+    /// Whether to use ANSI colours.
+    pub color: bool,
+}
+
+impl Style {
+    /// Makes a heading stand out.
+    pub(crate) fn bold(self, text: &str) -> String {
+        if self.color {
+            format!("\x1b[1m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// Lets what matters less stand back.
+    pub(crate) fn dim(self, text: &str) -> String {
+        if self.color {
+            format!("\x1b[2m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// Shortens text so that it ends at the right edge, if it begins at this column.
+    pub(crate) fn fit(self, text: &str, column: usize) -> String {
+        match self.width {
+            Some(width) => shorten(text, width.saturating_sub(column).max(MIN_NAME_WIDTH)),
+            None => text.to_owned(),
+        }
+    }
+}
+
+/// A name is never shortened below this, however narrow the terminal is.
+const MIN_NAME_WIDTH: usize = 12;
+
+/// A report as indented JSON, with a line feed at its end.
+///
+/// # Errors
+/// Where the report's own serializer fails; those of this crate do not.
+pub fn json(report: &impl Serialize) -> Result<String, serde_json::Error> {
+    let mut json = serde_json::to_string_pretty(report)?;
+    json.push('\n');
+    Ok(json)
+}

@@ -1,0 +1,103 @@
+//! Numbers as people read them.
+
+use sto_core::units::Unit;
+
+/// A whole number with a comma after every third digit.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (ix, digit) in digits.chars().enumerate() {
+        if ix > 0 && (digits.len() - ix).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A share from 0 to 1 in percent: `12.34%`.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.2}%", share * 100.0)
+}
+
+/// Bytes in decimal units: `36.1 MB`.
+pub(super) fn bytes(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        _ => scaled(bytes, &[" kB", " MB", " GB", " TB"]),
+    }
+}
+
+/// A value in its unit: `1.23 s`, `36.1 MB`, `4.56 G`; `None` where it is the number of samples.
+pub(super) fn quantity(value: u64, unit: Unit) -> Option<String> {
+    match (unit, value) {
+        (Unit::Samples, _) => None,
+        (Unit::Bytes, _) => Some(bytes(value)),
+        (Unit::Nanoseconds, 0..1_000) => Some(format!("{value} ns")),
+        (Unit::Nanoseconds, _) => Some(scaled(value, &[" µs", " ms", " s"])),
+        (Unit::Events, 0..1_000) => Some(format!("{value} events")),
+        (Unit::Events, _) => Some(scaled(
+            value,
+            &[
+                " thousand events",
+                " million events",
+                " billion events",
+                " trillion events",
+            ],
+        )),
+    }
+}
+
+/// `source / stored` as `412x smaller`.
+pub(super) fn saving(saving: f64) -> String {
+    if saving >= 10.0 {
+        format!("{saving:.0}x")
+    } else {
+        format!("{saving:.1}x")
+    }
+}
+
+/// At least 1,000, with three significant digits and the last unit that leaves 1 or more.
+fn scaled(number: u64, units: &[&str]) -> String {
+    let mut scaled = number as f64 / 1_000.0;
+    let mut unit = 0;
+    // 999.5 would be shown as 1000.
+    while scaled >= 999.5 && unit + 1 < units.len() {
+        scaled /= 1_000.0;
+        unit += 1;
+    }
+    let decimals = match scaled {
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{scaled:.decimals$}{}", units[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_three_digits_and_their_unit() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(36_120_000), "36.1 MB");
+        assert_eq!(bytes(999_999), "1.00 MB");
+        assert_eq!(bytes(u64::MAX), "18446744 TB");
+        assert_eq!(
+            quantity(7_350_000_000_000, Unit::Nanoseconds).unwrap(),
+            "7350 s"
+        );
+        assert_eq!(quantity(1_234, Unit::Nanoseconds).unwrap(), "1.23 µs");
+        assert_eq!(
+            quantity(1_234_567, Unit::Events).unwrap(),
+            "1.23 million events"
+        );
+        assert_eq!(quantity(5, Unit::Samples), None);
+        assert_eq!(saving(412.3), "412x");
+        assert_eq!(saving(0.44), "0.4x");
+    }
+}

@@ -1,0 +1,127 @@
+//! The call tree as indented text.
+
+use super::header::{counted, header};
+use super::numbers::percent;
+use super::{Style, display_width, printable, shorten};
+use crate::report::{NodeReport, TreeReport};
+use std::fmt::Write;
+
+/// Branchings that are drawn to the left of a name; of those further out only their number is.
+const DRAWN_LEVELS: u32 = 6;
+
+/// Widest module name where the width is limited.
+const MAX_MODULE_WIDTH: usize = 20;
+
+/// The report as text: one stack a line, total and self in percent, callers above what they call.
+///
+/// Only a stack with several children indents them; a chain of calls reads straight down. A
+/// module is named where it is not the caller's.
+pub fn text(report: &TreeReport, style: Style) -> String {
+    let mut text = header(&report.subject, style) + "\n";
+    if !report.nodes.is_empty() {
+        let heading = format!("{:>8} {:>8}  function", "total", "self");
+        let _ = writeln!(text, "\n{}", style.bold(&heading));
+    }
+    for (node, guides) in report.nodes.iter().zip(guides(&report.nodes)) {
+        let costs = format!(
+            "{:>8} {:>8}  ",
+            percent(node.total.share),
+            percent(node.self_cost.share)
+        );
+        let guides = guides.to_string();
+        let notes = notes(report, node, style);
+        let column = [&*costs, &*guides, &*notes].map(display_width).iter().sum();
+        let name = style.fit(&printable(&node.frame.function), column);
+        let _ = writeln!(text, "{costs}{guides}{name}{}", style.dim(&notes));
+    }
+    if report.cut.stacks > 0 {
+        let _ = writeln!(
+            text,
+            "\n{} with {} of the whole not shown: each below {}, or more than {} calls deep",
+            counted(report.cut.stacks as u64, "stack"),
+            percent(report.cut.cost.share),
+            percent(report.min_share),
+            report.max_depth,
+        );
+    }
+    text
+}
+
+/// What stands behind a name: source line, module, inlined, calls that go deeper than shown.
+fn notes(report: &TreeReport, node: &NodeReport, style: Style) -> String {
+    let mut notes = String::new();
+    if node.line > 0 {
+        notes += &format!(":{}", node.line);
+    }
+    let module = &node.frame.module;
+    let caller = node.parent.map(|parent| &report.nodes[parent].frame.module);
+    let is_named = node.frame.kind == "unresolved";
+    if caller != Some(module) && !module.is_empty() && !is_named {
+        let module = printable(module);
+        let module = style
+            .width
+            .map_or(module.to_string(), |_| shorten(&module, MAX_MODULE_WIDTH));
+        notes += &format!("  [{}]", module.trim_matches(['[', ']']));
+    }
+    if node.frame.kind == "inlined" {
+        notes += "  (inlined)";
+    }
+    if node.cut.stacks > 0 && node.depth + 1 == report.max_depth {
+        notes += "  …";
+    }
+    notes
+}
+
+/// The lines that connect a stack with its callers.
+#[derive(Clone, Copy, Default)]
+struct Guides {
+    /// Number of callers that branch.
+    levels: u32,
+    /// For the innermost of them, last bit first, whether more siblings follow below.
+    continues: u64,
+    /// Whether the stack is one of several siblings, so that the innermost level points to it.
+    branches: bool,
+}
+
+fn guides(nodes: &[NodeReport]) -> Vec<Guides> {
+    let place = |node: &NodeReport| node.parent.map_or(0, |parent| parent + 1);
+    let mut siblings = vec![0usize; nodes.len() + 1];
+    nodes.iter().for_each(|node| siblings[place(node)] += 1);
+    let mut unseen = siblings.clone();
+    let mut guides: Vec<Guides> = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let caller = node.parent.map(|parent| guides[parent]).unwrap_or_default();
+        let place = place(node);
+        unseen[place] -= 1;
+        let branches = siblings[place] > 1;
+        guides.push(if branches {
+            Guides {
+                levels: caller.levels + 1,
+                continues: caller.continues << 1 | u64::from(unseen[place] > 0),
+                branches,
+            }
+        } else {
+            Guides { branches, ..caller }
+        });
+    }
+    guides
+}
+
+impl std::fmt::Display for Guides {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let drawn = self.levels.min(DRAWN_LEVELS);
+        if self.levels > drawn {
+            write!(f, "{:<4}", format!("+{}", self.levels - drawn))?;
+        }
+        for level in (0..drawn).rev() {
+            let continues = self.continues >> level & 1 == 1;
+            f.write_str(match (level == 0 && self.branches, continues) {
+                (true, true) => "├─ ",
+                (true, false) => "└─ ",
+                (false, true) => "│  ",
+                (false, false) => "   ",
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,100 @@
+//! The pruned call tree.
+
+use super::{CostReport, FrameReport, Subject};
+use crate::tree::{Cut, Prune, View, prune, totals};
+use serde::Serialize;
+use sto_core::units::Cost;
+
+/// A pruned call tree; schema `sto.tree/1`.
+///
+/// The nodes are a flat list with the place of each one's caller, not nested: a recursion may be
+/// deeper than a reader of nested JSON can go.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TreeReport {
+    /// `sto.tree/1`.
+    pub schema: &'static str,
+    /// What it is about.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// Stacks with a smaller share were cut.
+    pub min_share: f64,
+    /// Number of levels that were kept.
+    pub max_depth: usize,
+    /// The stacks: callers before what they call, siblings with the most expensive first.
+    pub nodes: Vec<NodeReport>,
+    /// Everything that was cut.
+    pub cut: CutReport,
+}
+
+/// One stack of the call tree.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NodeReport {
+    /// Place of its caller in `nodes`.
+    pub parent: Option<usize>,
+    /// Number of its callers.
+    pub depth: usize,
+    /// Its last frame.
+    #[serde(flatten)]
+    pub frame: FrameReport,
+    /// Source line; left out of JSON where frames are functions.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub line: u32,
+    /// Cost of the samples with exactly this stack.
+    #[serde(rename = "self")]
+    pub self_cost: CostReport,
+    /// Cost of the samples whose stack begins with this one.
+    pub total: CostReport,
+    /// What was cut directly below it.
+    pub cut: CutReport,
+}
+
+fn is_zero(line: &u32) -> bool {
+    *line == 0
+}
+
+/// What was cut.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CutReport {
+    /// Number of stacks.
+    pub stacks: usize,
+    /// What they cost.
+    #[serde(flatten)]
+    pub cost: CostReport,
+}
+
+impl CutReport {
+    fn new(cut: Cut, whole: Cost) -> Self {
+        CutReport {
+            stacks: cut.stacks,
+            cost: CostReport::new(cut.cost, whole),
+        }
+    }
+}
+
+/// The call tree of a view in one sample type, without what `options` cuts.
+pub fn call_tree(view: &View, sample_type: usize, options: &Prune) -> TreeReport {
+    let self_costs = view.self_costs(sample_type);
+    let whole: Cost = self_costs.iter().copied().sum();
+    let totals = totals(&view.tree, &self_costs);
+    let pruned = prune(&view.tree, &totals, options);
+    let nodes = pruned.rows.iter().map(|row| {
+        let frame = view.frames.frame(view.tree.frame(row.node));
+        NodeReport {
+            parent: row.parent,
+            depth: row.depth,
+            frame: frame.into(),
+            line: frame.line,
+            self_cost: CostReport::new(self_costs[row.node.get()], whole),
+            total: CostReport::new(totals[row.node.get()], whole),
+            cut: CutReport::new(row.cut, whole),
+        }
+    });
+    TreeReport {
+        schema: "sto.tree/1",
+        subject: Subject::new(view, sample_type, whole),
+        min_share: options.min_share,
+        max_depth: options.max_depth,
+        nodes: nodes.collect(),
+        cut: CutReport::new(pruned.cut, whole),
+    }
+}

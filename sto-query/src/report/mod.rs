@@ -1,0 +1,16 @@
+//! Answers as plain data, to be rendered as text or serialized as JSON.
+//!
+//! Every report has a `schema`: its name and version. A version keeps the meaning of every field;
+//! it may gain fields.
+
+mod call_tree;
+mod ls;
+mod subject;
+mod time;
+mod top;
+
+pub use call_tree::{CutReport, NodeReport, TreeReport, call_tree};
+pub use ls::{BuildReport, LsReport, ProfileReport, QualityReport, Totals, ls};
+pub use subject::{CostReport, FrameReport, SampleTypeReport, Subject};
+pub use time::rfc3339;
+pub use top::{FunctionReport, Omitted, Order, TopReport, top};

@@ -1,0 +1,90 @@
+//! The most expensive functions.
+
+use super::{CostReport, FrameReport, Subject};
+use crate::tree::{View, functions};
+use serde::Serialize;
+use std::cmp::Reverse;
+use sto_core::units::Cost;
+
+/// By which cost functions are ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// By their own cost.
+    #[default]
+    #[serde(rename = "self")]
+    SelfCost,
+    /// By their cost together with what they called.
+    Total,
+}
+
+/// The most expensive functions of a selection; schema `sto.top/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TopReport {
+    /// `sto.top/1`.
+    pub schema: &'static str,
+    /// What it is about.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// The order of `functions`.
+    pub order: Order,
+    /// The functions: most expensive first, equals by module and name.
+    pub functions: Vec<FunctionReport>,
+    /// The functions that a limit left out.
+    pub omitted: Omitted,
+}
+
+/// What one function cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FunctionReport {
+    /// The frame that stands for the function.
+    #[serde(flatten)]
+    pub frame: FrameReport,
+    /// Cost of the samples that ended in it.
+    #[serde(rename = "self")]
+    pub self_cost: CostReport,
+    /// Cost of the samples whose stack has it, however often.
+    pub total: CostReport,
+}
+
+/// Functions that a limit left out.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Omitted {
+    /// How many.
+    pub functions: usize,
+    /// What they cost by themselves, together.
+    #[serde(rename = "self")]
+    pub self_cost: CostReport,
+}
+
+/// Lists the most expensive functions of a view in one sample type, at most `limit` of them.
+pub fn top(view: &View, sample_type: usize, order: Order, limit: Option<usize>) -> TopReport {
+    let mut functions = functions(view, sample_type);
+    let whole: Cost = functions.iter().map(|function| function.self_cost).sum();
+    // Stable: functions come in the order of module and name, and equals stay so.
+    functions.sort_by_key(|function| {
+        let (first, second) = match order {
+            Order::SelfCost => (function.self_cost, function.total),
+            Order::Total => (function.total, function.self_cost),
+        };
+        Reverse((first.value, first.samples, second.value, second.samples))
+    });
+    let (listed, omitted) = functions.split_at(limit.unwrap_or(usize::MAX).min(functions.len()));
+    TopReport {
+        schema: "sto.top/1",
+        subject: Subject::new(view, sample_type, whole),
+        order,
+        functions: listed
+            .iter()
+            .map(|function| FunctionReport {
+                frame: view.frames.frame(function.frame).into(),
+                self_cost: CostReport::new(function.self_cost, whole),
+                total: CostReport::new(function.total, whole),
+            })
+            .collect(),
+        omitted: Omitted {
+            functions: omitted.len(),
+            self_cost: CostReport::new(omitted.iter().map(|f| f.self_cost).sum(), whole),
+        },
+    }
+}

@@ -1,0 +1,100 @@
+//! Self and total cost of functions, with recursion counted once.
+
+use super::{View, totals};
+use hashbrown::HashMap;
+use sto_core::model::{FrameIx, StringIx};
+use sto_core::units::Cost;
+
+/// What a function cost over all stacks.
+///
+/// A function is a symbol of a module: frames that differ in kind, file or line alone (inlined
+/// here and called there, or at another line) are one function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// The frame that stands for it: of its frames the one with the highest self cost, then the
+    /// first in the order of frames.
+    pub frame: FrameIx,
+    /// Cost of the samples that ended in it.
+    pub self_cost: Cost,
+    /// Cost of the samples whose stack has it at least once.
+    pub total: Cost,
+}
+
+/// The functions of a view in one sample type, in the order of module and symbol.
+///
+/// Functions that are on no stack of that sample type are left out.
+pub fn functions(view: &View, sample_type: usize) -> Vec<Function> {
+    let self_costs = view.self_costs(sample_type);
+    let totals = totals(&view.tree, &self_costs);
+    let ends = view.tree.subtree_ends();
+    let function_of = number_functions(view);
+    let count = function_of
+        .iter()
+        .map(|&f| f as usize + 1)
+        .max()
+        .unwrap_or(0);
+
+    let mut frame_self = vec![Cost::ZERO; view.frames.len()];
+    let mut costs = vec![(Cost::ZERO, Cost::ZERO); count];
+    // A sample counts once for a function, however often its stack has that function; counting
+    // each occurrence would give a recursive function more than the whole profile. That is the
+    // `cum` of pprof, and the code path potential with its recursion correction of Lundberg and
+    // Rettig (Modeling Profiling Data in a Graph Database, 2024, chapter 5). The outermost
+    // occurrence has every sample of those below it, and its subtree is one piece of the
+    // preorder: so a node counts only if it stands behind the subtree that was counted last.
+    let mut counted_until = vec![0u32; count];
+    for node in view.tree.nodes() {
+        let frame = view.tree.frame(node).get();
+        let function = function_of[frame] as usize;
+        frame_self[frame] += self_costs[node.get()];
+        costs[function].0 += self_costs[node.get()];
+        if node.0 >= counted_until[function] {
+            costs[function].1 += totals[node.get()];
+            counted_until[function] = ends[node.get()];
+        }
+    }
+
+    let ranks = view.frames.ranks();
+    let mut faces: Vec<Option<FrameIx>> = vec![None; count];
+    for (frame, _) in view.frames.iter() {
+        let key = |frame: FrameIx| {
+            let cost = frame_self[frame.get()];
+            (
+                cost.value,
+                cost.samples,
+                std::cmp::Reverse(ranks[frame.get()]),
+            )
+        };
+        let face = &mut faces[function_of[frame.get()] as usize];
+        if face.is_none_or(|face| key(frame) > key(face)) {
+            *face = Some(frame);
+        }
+    }
+    let mut functions: Vec<Function> = faces
+        .into_iter()
+        .zip(costs)
+        .filter(|(_, (_, total))| !total.is_zero())
+        .filter_map(|(frame, (self_cost, total))| {
+            frame.map(|frame| Function {
+                frame,
+                self_cost,
+                total,
+            })
+        })
+        .collect();
+    functions.sort_unstable_by_key(|function| ranks[function.frame.get()]);
+    functions
+}
+
+/// A dense number for each (symbol, module), by frame.
+fn number_functions(view: &View) -> Vec<u32> {
+    let mut numbers: HashMap<(StringIx, StringIx), u32> = HashMap::new();
+    view.frames
+        .iter()
+        .map(|(frame, _)| {
+            let (symbol, module, _) = view.frames.strings_of(frame);
+            let next = numbers.len() as u32;
+            *numbers.entry((symbol, module)).or_insert(next)
+        })
+        .collect()
+}

@@ -1,0 +1,139 @@
+//! The call tree without what hardly matters.
+
+use super::share;
+use std::cmp::Reverse;
+use sto_core::intern::{NodeIx, StackTree};
+use sto_core::units::Cost;
+
+/// What to leave out of a call tree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prune {
+    /// Stacks whose total is a smaller share of the whole than this (0 to 1) are cut.
+    pub min_share: f64,
+    /// Number of levels that are kept.
+    pub max_depth: usize,
+}
+
+impl Default for Prune {
+    fn default() -> Self {
+        Prune {
+            min_share: 0.01,
+            max_depth: 100,
+        }
+    }
+}
+
+/// What was cut off at one place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// Number of stacks.
+    pub stacks: usize,
+    /// What they cost.
+    pub cost: Cost,
+}
+
+/// A stack that was kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The stack.
+    pub node: NodeIx,
+    /// Place of the stack that called it in [`Pruned::rows`].
+    pub parent: Option<usize>,
+    /// Number of its callers.
+    pub depth: usize,
+    /// What was cut directly below it.
+    pub cut: Cut,
+}
+
+/// A pruned call tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// The stacks that were kept: callers before what they call, siblings by total.
+    pub rows: Vec<Row>,
+    /// Everything that was cut, roots included.
+    pub cut: Cut,
+}
+
+/// Cuts what is small or deep off a call tree. Stacks that cost nothing are dropped and not
+/// mentioned.
+///
+/// `totals` is what [`totals`](super::totals) gives for this tree.
+pub fn prune(tree: &StackTree, totals: &[Cost], prune: &Prune) -> Pruned {
+    let ends = tree.subtree_ends();
+    let roots = tree.nodes().filter(|&node| tree.parent(node).is_none());
+    let whole = roots.map(|root| totals[root.get()]).sum();
+
+    let mut kept: Vec<Row> = Vec::new();
+    let mut all_cut = Cut::default();
+    // The kept ancestors of the next node, as places in `kept`: its callers and no others.
+    let mut callers: Vec<usize> = Vec::new();
+    let mut next = 0;
+    while next < tree.len() {
+        let node = NodeIx(next as u32);
+        let end = ends[node.get()] as usize;
+        while callers
+            .last()
+            .is_some_and(|&row| ends[kept[row].node.get()] as usize <= next)
+        {
+            callers.pop();
+        }
+        let total = totals[node.get()];
+        if total.is_zero() {
+            next = end;
+        } else if share(total, whole) < prune.min_share || callers.len() >= prune.max_depth {
+            let stacks = (next..end).filter(|&n| !totals[n].is_zero()).count();
+            let below = callers.last().map(|&row| &mut kept[row].cut);
+            for cut in below.into_iter().chain([&mut all_cut]) {
+                cut.stacks += stacks;
+                cut.cost += total;
+            }
+            next = end;
+        } else {
+            kept.push(Row {
+                node,
+                parent: callers.last().copied(),
+                depth: callers.len(),
+                cut: Cut::default(),
+            });
+            callers.push(kept.len() - 1);
+            next += 1;
+        }
+    }
+    Pruned {
+        rows: order_siblings_by_total(&kept, totals),
+        cut: all_cut,
+    }
+}
+
+/// Puts the most expensive of siblings first; of equals, the first in the tree.
+fn order_siblings_by_total(kept: &[Row], totals: &[Cost]) -> Vec<Row> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); kept.len()];
+    let mut roots = Vec::new();
+    for (ix, row) in kept.iter().enumerate() {
+        row.parent
+            .map_or(&mut roots, |parent| &mut children[parent])
+            .push(ix);
+    }
+    // Taken from the back, so the cheapest stands first.
+    let cheapest_first = |siblings: &mut Vec<usize>| {
+        siblings.sort_by_key(|&ix| {
+            let total = totals[kept[ix].node.get()];
+            (total.value, total.samples, Reverse(ix))
+        });
+    };
+    children.iter_mut().for_each(cheapest_first);
+    cheapest_first(&mut roots);
+
+    let mut new_place = vec![0; kept.len()];
+    let mut rows = Vec::with_capacity(kept.len());
+    let mut open = roots;
+    while let Some(ix) = open.pop() {
+        new_place[ix] = rows.len();
+        rows.push(Row {
+            parent: kept[ix].parent.map(|parent| new_place[parent]),
+            ..kept[ix]
+        });
+        open.append(&mut children[ix]);
+    }
+    rows
+}
