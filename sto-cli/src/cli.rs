@@ -34,7 +34,7 @@ Exit status: 0 success, 1 regressions found, 2 wrong usage or failure, 3 too lit
 )]
 pub(crate) struct Cli {
     /// Use the store in this folder
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, value_name = "PATH", display_order = 900)]
     pub(crate) store: Option<PathBuf>,
 
     #[command(subcommand)]

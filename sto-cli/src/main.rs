@@ -8,6 +8,7 @@ mod error;
 mod output;
 mod percent;
 mod select;
+mod sources;
 mod store_path;
 mod ui;
 

@@ -13,16 +13,14 @@ use sto_query::render::{Style, json};
 /// How data is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people
     Text,
-    /// For programs; the document names its schema
     Json,
 }
 
 /// The choice between text and JSON, for every command that prints data.
 #[derive(Debug, Args)]
 pub(crate) struct FormatArg {
-    /// Choose how the result is written
+    /// Write the result for people or for programs
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }

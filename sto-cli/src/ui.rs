@@ -43,6 +43,13 @@ pub(crate) fn say(kind: &str, message: &str) {
     let _ = writeln!(io::stderr(), "{kind}: {}", printable(message));
 }
 
+/// Says what a user should know of a file that was read all the same.
+pub(crate) fn warn(file: &Path, warnings: &[String]) {
+    for warning in warnings {
+        say("warning", &format!("{}: {warning}", file.display()));
+    }
+}
+
 /// Shows on a terminal how far the reading of a large file has come.
 pub(crate) struct Progress {
     bar: ProgressBar,

@@ -7,7 +7,7 @@ use crate::store_path::StorePath;
 use clap::Args;
 use sto_query::render;
 
-/// Draw a differential flame graph: the candidate's stacks, coloured by what changed
+/// Draw what changed between two builds: a differential flame graph
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  sto diff v1 v2 -o diff.svg")]
 pub(crate) struct DiffArgs {

@@ -7,7 +7,7 @@ use crate::store_path::StorePath;
 use clap::Args;
 use sto_query::render;
 
-/// Draw an interactive flame graph, an SVG file for the browser
+/// Draw an interactive flame graph for the browser
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  sto flame v1 -o v1.svg")]
 pub(crate) struct FlameArgs {

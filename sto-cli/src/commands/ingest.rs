@@ -6,11 +6,13 @@ use crate::output::FormatArg;
 use crate::store_path::StorePath;
 use crate::ui::{self, Progress};
 use clap::{Args, ValueEnum};
-use std::ffi::OsStr;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::formats::{self, FormatError, Recording};
+use sto_core::ingest::{IngestError, IngestOptions, Stage, ingest_recording};
 use sto_core::model;
 use sto_core::store::Store;
+use sto_core::symbolize::SymbolOptions;
 use sto_query::render;
 use sto_query::report::{IngestSummary, RecordingReport};
 
@@ -75,40 +77,60 @@ enum Granularity {
     Line,
 }
 
-pub(crate) fn run(args: &IngestArgs, path: &StorePath) -> Result<Outcome, CliError> {
-    let is_new = !path.folder.join(Store::FILE_NAME).exists();
-    let store = Store::open_or_create(&path.folder)?;
-    if is_new && path.is_default {
-        let folder = path.folder.display();
-        ui::say(
-            "note",
-            &format!("a new store is made in {folder}; --store names another place"),
-        );
-    }
+pub(crate) fn run(args: &IngestArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let mut options = args.options();
     let mut recordings = Vec::new();
     let outcome = args.paths.iter().try_for_each(|path| {
-        let path = if path.as_os_str() == OsStr::new("-") {
-            Path::new("/dev/stdin")
-        } else {
-            path
+        options.symbols = SymbolOptions {
+            granularity: args.granularity.into(),
+            ..environment::symbol_options(&args.symbol_dirs, path)
         };
-        options.symbols = environment::symbol_options(&args.symbol_dirs, path);
-        let progress = Progress::new(path);
-        let report = ingest(&store, path, &options, &mut |stage| progress.stage(stage))?;
-        drop(progress);
-        for warning in &report.warnings {
-            ui::say("warning", warning);
-        }
-        recordings.push(RecordingReport::new(path.display().to_string(), &report));
-        Ok::<_, CliError>(())
+        recordings.push(ingest(path, store, &options)?);
+        Ok(())
     });
     // What went in before a failure is in the store, and the user is told.
     if outcome.is_ok() || !recordings.is_empty() {
-        let summary = IngestSummary::new(path.folder.display().to_string(), recordings);
+        let summary = IngestSummary::new(store.folder.display().to_string(), recordings);
         args.format.print(&summary, render::ingest::text)?;
     }
     outcome.map(|()| Outcome::Clean)
+}
+
+/// Reads a file and only then opens the store: a bad file makes none, and others can write while
+/// a large one is read.
+fn ingest(
+    path: &Path,
+    store: &StorePath,
+    options: &IngestOptions,
+) -> Result<RecordingReport, CliError> {
+    let progress = Progress::new(path);
+    progress.stage(Stage::Reading);
+    let recording = read(path).map_err(IngestError::from)?;
+    let is_new = !store.folder.join(Store::FILE_NAME).exists();
+    let opened = Store::open_or_create(&store.folder)?;
+    let mut show = |stage| progress.stage(stage);
+    let report = ingest_recording(&opened, path, &recording, options, &mut show)?;
+    drop(progress);
+    if is_new && store.is_default {
+        let folder = store.folder.display();
+        let note = format!("made a new store in {folder}; `--store` names another place");
+        ui::say("note", &note);
+    }
+    ui::warn(path, &report.warnings);
+    Ok(RecordingReport::new(path.display().to_string(), &report))
+}
+
+fn read(path: &Path) -> Result<Recording, FormatError> {
+    if path.as_os_str() != "-" {
+        return formats::read(path);
+    }
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().read_to_end(&mut bytes);
+    read.map_err(|source| FormatError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    formats::read_bytes(path, &bytes)
 }
 
 impl IngestArgs {
@@ -120,12 +142,17 @@ impl IngestArgs {
             benchmark: self.benchmark.clone(),
             labels: self.labels.iter().cloned().collect(),
             metrics: self.metrics.iter().cloned().collect(),
-            granularity: match self.granularity {
-                Granularity::Function => model::Granularity::Function,
-                Granularity::Line => model::Granularity::Line,
-            },
             split_processes: self.split_processes,
             ..IngestOptions::default()
+        }
+    }
+}
+
+impl From<Granularity> for model::Granularity {
+    fn from(granularity: Granularity) -> Self {
+        match granularity {
+            Granularity::Function => model::Granularity::Function,
+            Granularity::Line => model::Granularity::Line,
         }
     }
 }

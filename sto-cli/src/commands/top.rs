@@ -8,9 +8,10 @@ use clap::{Args, ValueEnum};
 use sto_query::report::Order;
 use sto_query::{render, report};
 
-/// Show functions by what they cost, alone (self) and with all they call (total)
+/// Show which functions cost most
 ///
-/// A function's total counts a sample once, however often the function stands on its stack.
+/// Self is what a function costs alone, total what it costs with all that it calls. A total counts
+/// a sample once, however often the function stands on its stack.
 #[derive(Debug, Args)]
 pub(crate) struct TopArgs {
     #[command(flatten)]
