@@ -1,3 +1,21 @@
-//! The `sto` command.
+//! The `sto` command: arguments in, findings out, exit status.
 
-fn main() {}
+mod cli;
+mod commands;
+mod drawing;
+mod environment;
+mod error;
+mod output;
+mod percent;
+mod select;
+mod sources;
+mod store_path;
+mod ui;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    error::report(commands::run(cli))
+}

@@ -9,6 +9,11 @@ use std::fmt::Write;
 /// Digits of an id that are shown: more than enough to name one in a store.
 const ID_DIGITS: usize = 12;
 
+/// The beginning of an id that stands for it.
+pub(super) fn short_id(id: &str) -> &str {
+    &id[..ID_DIGITS.min(id.len())]
+}
+
 /// The report as text: each build with its profiles, then the sums.
 pub fn text(report: &LsReport, style: Style) -> String {
     if report.totals.profiles == 0 {
@@ -51,7 +56,7 @@ fn write_profile(text: &mut String, profile: &ProfileReport, style: Style) {
     let _ = writeln!(
         text,
         "  {}  {:20}  {:>11}  {:>8}  {:>8}  {:>7}",
-        &profile.id[..ID_DIGITS.min(profile.id.len())],
+        short_id(&profile.id),
         profile.recorded.as_deref().unwrap_or("-"),
         grouped(profile.samples),
         bytes(profile.source_bytes),

@@ -5,6 +5,7 @@
 
 pub mod flame;
 mod header;
+pub mod ingest;
 pub mod ls;
 mod numbers;
 mod printable;

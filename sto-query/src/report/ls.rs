@@ -117,7 +117,7 @@ fn build_report(stored: &StoredBuild) -> BuildReport {
     }
 }
 
-fn profile_report(stored: &StoredProfile) -> ProfileReport {
+pub(super) fn profile_report(stored: &StoredProfile) -> ProfileReport {
     let profile = &stored.profile;
     ProfileReport {
         id: stored.id.to_string(),

@@ -4,12 +4,14 @@
 //! it may gain fields.
 
 mod call_tree;
+mod ingest;
 mod ls;
 mod subject;
 mod time;
 mod top;
 
 pub use call_tree::{CutReport, NodeReport, TreeReport, call_tree};
+pub use ingest::{IngestSummary, IngestedReport, ModuleReport, RecordingReport};
 pub use ls::{BuildReport, LsReport, ProfileReport, QualityReport, Totals, ls};
 pub use subject::{CostReport, FrameReport, SampleTypeReport, Subject};
 pub use time::rfc3339;

@@ -1,0 +1,53 @@
+//! The command line as a whole: what stands before the subcommand, and the front page of help.
+
+use crate::commands::Command;
+use clap::Parser;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  perf record -g -- ./demo                   Record a program
+  sto ingest perf.data --build v1            Store the recording as a run of build v1
+  sto top v1                                 Show which functions cost most
+  sto flame v1 -o v1.svg                     Draw a flame graph
+  sto find-regressions v1 v2                 Say what got slower, why, and who is affected
+  sto find-regressions old.data new.data     The same of two files, without a store
+
+A selector names profiles. It is [EXE@]BUILD (`v1`, `demo@v1`: all runs of that build), a profile's
+id or the start of one (`sto ls` shows them), or the path of a profile file: perf.data, the output
+of `perf script`, or folded stacks. A build in the store comes before a file of the same name;
+`./NAME` always means the file.
+
+The store is --store, else $STO_STORE, else the nearest .sto/ above the working directory, else
+$XDG_DATA_HOME/sto, else ~/.local/share/sto.
+
+Exit status: 0 success, 1 regressions found, 2 wrong usage or failure, 3 too little data to say.";
+
+/// Store profiles of programs, and find out what got slower between two builds.
+#[derive(Debug, Parser)]
+#[command(
+    name = "sto",
+    version,
+    arg_required_else_help = true,
+    after_help = EXAMPLES,
+    max_term_width = 100
+)]
+pub(crate) struct Cli {
+    /// Use the store in this folder
+    #[arg(long, global = true, value_name = "PATH", display_order = 900)]
+    pub(crate) store: Option<PathBuf>,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,68 @@
+//! `sto find-regressions`: what got worse, why, and who is affected.
+
+use crate::error::{CliError, Outcome};
+use crate::output::FormatArg;
+use crate::percent::Percent;
+use crate::select::SelectPairArgs;
+use crate::store_path::StorePath;
+use clap::Args;
+use sto_query::compare::{CompareOptions, Verdict, compare};
+use sto_query::render;
+
+const AFTER: &str = "\
+Examples:
+  sto find-regressions v1 v2
+  sto find-regressions demo@v1 demo@v2 --format json
+  sto find-regressions old.perf.data new.perf.data --min-effect 25
+
+Exit status: 0 no regression, 1 regressions found, 2 wrong usage or failure, 3 too little data.";
+
+/// Say what got slower between two builds, why, and who is affected
+///
+/// The most likely cause stands first; its callers, which got slower with it, stand under it.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct FindRegressionsArgs {
+    #[command(flatten)]
+    select: SelectPairArgs,
+
+    /// Accept this rate of false discoveries, from 0 to 1
+    #[arg(long, value_name = "RATE", default_value_t = CompareOptions::default().alpha)]
+    alpha: f64,
+
+    /// Ignore functions that changed by less than this
+    #[arg(long, value_name = "PERCENT")]
+    #[arg(default_value_t = Percent::from_share(CompareOptions::default().min_effect))]
+    min_effect: Percent,
+
+    /// Ignore functions with less than this share of all samples on both sides
+    #[arg(long, value_name = "PERCENT")]
+    #[arg(default_value_t = Percent::from_share(CompareOptions::default().min_share))]
+    min_share: Percent,
+
+    /// Call fewer samples than this on a side too little data
+    #[arg(long, value_name = "COUNT", default_value_t = CompareOptions::default().min_samples)]
+    min_samples: u64,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let (baseline, candidate) = args.select.load(store)?;
+    let options = CompareOptions {
+        alpha: args.alpha,
+        min_effect: args.min_effect.share(),
+        min_share: args.min_share.share(),
+        min_samples: args.min_samples,
+    };
+    let comparison = compare(&baseline, &candidate, &options)?;
+    args.format.print(&comparison, |comparison, style| {
+        render::findings_text(comparison, style.color)
+    })?;
+    Ok(match comparison.verdict {
+        Verdict::Clean => Outcome::Clean,
+        Verdict::Regression => Outcome::Regressions,
+        Verdict::Insufficient => Outcome::TooLittleData,
+    })
+}

@@ -1,0 +1,173 @@
+//! `sto ingest`: profile files into the store.
+
+use crate::environment;
+use crate::error::{CliError, Outcome};
+use crate::output::FormatArg;
+use crate::store_path::StorePath;
+use crate::ui::{self, Progress};
+use clap::{Args, ValueEnum};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use sto_core::formats::{self, FormatError, Recording};
+use sto_core::ingest::{IngestError, IngestOptions, Stage, ingest_recording};
+use sto_core::model;
+use sto_core::store::Store;
+use sto_core::symbolize::SymbolOptions;
+use sto_query::render;
+use sto_query::report::{IngestSummary, RecordingReport};
+
+const EXAMPLES: &str = "\
+Examples:
+  sto ingest perf.data                       Name the build after its GNU build id
+  sto ingest perf.data --build v1 --benchmark startup --label cpu=7950x --metric seconds=1.83
+  sto ingest run*.data --build v1            Store several runs of one build
+  perf script | sto ingest - --build v1      Read from standard input";
+
+/// Store recordings as runs of a build
+///
+/// Reads perf.data, the output of `perf script`, and folded stacks. The same file goes in once.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct IngestArgs {
+    /// Read these files; `-` is standard input
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// Name the build; by default after the main program's GNU build id
+    #[arg(long, value_name = "NAME")]
+    build: Option<String>,
+
+    /// Name the executable; by default the program with most samples
+    #[arg(long, value_name = "NAME")]
+    exe: Option<String>,
+
+    /// Name the benchmark that ran
+    #[arg(long, value_name = "NAME")]
+    benchmark: Option<String>,
+
+    /// Attach a label; may be given several times
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    labels: Vec<(String, String)>,
+
+    /// Attach a measured number (run time, throughput); may be given several times
+    #[arg(long = "metric", value_name = "NAME=NUMBER", value_parser = metric)]
+    metrics: Vec<(String, f64)>,
+
+    /// Choose what a frame of a stack is
+    #[arg(long, value_enum, default_value = "function")]
+    granularity: Granularity,
+
+    /// Store one profile a program, instead of one of the whole recording
+    #[arg(long)]
+    split_processes: bool,
+
+    /// Look for files with symbols here first; may be given several times
+    #[arg(long = "symbol-dir", value_name = "DIR")]
+    symbol_dirs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Granularity {
+    /// A function; what each line cost is kept beside the stacks
+    Function,
+    /// A function at a line
+    Line,
+}
+
+pub(crate) fn run(args: &IngestArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let mut options = args.options();
+    let mut recordings = Vec::new();
+    let outcome = args.paths.iter().try_for_each(|path| {
+        options.symbols = SymbolOptions {
+            granularity: args.granularity.into(),
+            ..environment::symbol_options(&args.symbol_dirs, path)
+        };
+        recordings.push(ingest(path, store, &options)?);
+        Ok(())
+    });
+    // What went in before a failure is in the store, and the user is told.
+    if outcome.is_ok() || !recordings.is_empty() {
+        let summary = IngestSummary::new(store.folder.display().to_string(), recordings);
+        args.format.print(&summary, render::ingest::text)?;
+    }
+    outcome.map(|()| Outcome::Clean)
+}
+
+/// Reads a file and only then opens the store: a bad file makes none, and others can write while
+/// a large one is read.
+fn ingest(
+    path: &Path,
+    store: &StorePath,
+    options: &IngestOptions,
+) -> Result<RecordingReport, CliError> {
+    let progress = Progress::new(path);
+    progress.stage(Stage::Reading);
+    let recording = read(path).map_err(IngestError::from)?;
+    let is_new = !store.folder.join(Store::FILE_NAME).exists();
+    let opened = Store::open_or_create(&store.folder)?;
+    let mut show = |stage| progress.stage(stage);
+    let report = ingest_recording(&opened, path, &recording, options, &mut show)?;
+    drop(progress);
+    if is_new && store.is_default {
+        let folder = store.folder.display();
+        let note = format!("made a new store in {folder}; `--store` names another place");
+        ui::say("note", &note);
+    }
+    ui::warn(path, &report.warnings);
+    Ok(RecordingReport::new(path.display().to_string(), &report))
+}
+
+fn read(path: &Path) -> Result<Recording, FormatError> {
+    if path.as_os_str() != "-" {
+        return formats::read(path);
+    }
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().read_to_end(&mut bytes);
+    read.map_err(|source| FormatError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    formats::read_bytes(path, &bytes)
+}
+
+impl IngestArgs {
+    fn options(&self) -> IngestOptions {
+        IngestOptions {
+            executable: self.exe.clone(),
+            version: self.build.clone(),
+            revision: environment::revision(),
+            benchmark: self.benchmark.clone(),
+            labels: self.labels.iter().cloned().collect(),
+            metrics: self.metrics.iter().cloned().collect(),
+            split_processes: self.split_processes,
+            ..IngestOptions::default()
+        }
+    }
+}
+
+impl From<Granularity> for model::Granularity {
+    fn from(granularity: Granularity) -> Self {
+        match granularity {
+            Granularity::Function => model::Granularity::Function,
+            Granularity::Line => model::Granularity::Line,
+        }
+    }
+}
+
+fn label(text: &str) -> Result<(String, String), &'static str> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("expected KEY=VALUE"),
+    }
+}
+
+fn metric(text: &str) -> Result<(String, f64), &'static str> {
+    let (name, number) = label(text).map_err(|_| "expected NAME=NUMBER")?;
+    match number.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok((name, number)),
+        _ => Err("expected NAME=NUMBER, with a finite decimal number"),
+    }
+}

@@ -1,0 +1,45 @@
+//! The subcommands: one file each, its arguments and then `run`.
+
+mod completions;
+mod diff;
+mod find_regressions;
+mod flame;
+mod ingest;
+mod ls;
+mod man;
+mod top;
+mod tree;
+
+use crate::cli::Cli;
+use crate::error::{CliError, Outcome};
+use crate::store_path;
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Ingest(ingest::IngestArgs),
+    Ls(ls::LsArgs),
+    Top(top::TopArgs),
+    Tree(tree::TreeArgs),
+    Flame(flame::FlameArgs),
+    Diff(diff::DiffArgs),
+    FindRegressions(find_regressions::FindRegressionsArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}
+
+/// Runs the subcommand that the command line names.
+pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
+    let store = || store_path::find(cli.store);
+    match cli.command {
+        Command::Ingest(args) => ingest::run(&args, &store()?),
+        Command::Ls(args) => ls::run(&args, &store()?),
+        Command::Top(args) => top::run(&args, &store()?),
+        Command::Tree(args) => tree::run(&args, &store()?),
+        Command::Flame(args) => flame::run(&args, &store()?),
+        Command::Diff(args) => diff::run(&args, &store()?),
+        Command::FindRegressions(args) => find_regressions::run(&args, &store()?),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
+    }
+}

@@ -1,0 +1,49 @@
+//! `sto top`: the functions that cost most.
+
+use crate::error::{CliError, Outcome};
+use crate::output::FormatArg;
+use crate::select::{EVENT, SelectArgs};
+use crate::store_path::StorePath;
+use clap::{Args, ValueEnum};
+use sto_query::report::Order;
+use sto_query::{render, report};
+
+/// Show which functions cost most
+///
+/// Self is what a function costs alone, total what it costs with all that it calls. A total counts
+/// a sample once, however often the function stands on its stack.
+#[derive(Debug, Args)]
+pub(crate) struct TopArgs {
+    #[command(flatten)]
+    select: SelectArgs,
+
+    /// Order by this cost
+    #[arg(long, value_enum, default_value = "self")]
+    by: By,
+
+    /// Show this many functions; 0 shows all
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 30)]
+    limit: usize,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum By {
+    #[value(name = "self")]
+    SelfCost,
+    Total,
+}
+
+pub(crate) fn run(args: &TopArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let view = args.select.load(store)?;
+    let order = match args.by {
+        By::SelfCost => Order::SelfCost,
+        By::Total => Order::Total,
+    };
+    let limit = (args.limit > 0).then_some(args.limit);
+    let report = report::top(&view, EVENT, order, limit);
+    args.format.print(&report, render::top::text)?;
+    Ok(Outcome::Clean)
+}

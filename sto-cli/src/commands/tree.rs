@@ -1,0 +1,40 @@
+//! `sto tree`: the call tree, in the terminal.
+
+use crate::error::{CliError, Outcome};
+use crate::output::FormatArg;
+use crate::percent::Percent;
+use crate::select::{EVENT, SelectArgs};
+use crate::store_path::StorePath;
+use clap::Args;
+use sto_query::tree::Prune;
+use sto_query::{render, report};
+
+/// Show the call tree, pruned to what matters
+#[derive(Debug, Args)]
+pub(crate) struct TreeArgs {
+    #[command(flatten)]
+    select: SelectArgs,
+
+    /// Leave out stacks with less than this share of all samples
+    #[arg(long, value_name = "PERCENT")]
+    #[arg(default_value_t = Percent::from_share(Prune::default().min_share))]
+    min_share: Percent,
+
+    /// Show this many levels
+    #[arg(long, value_name = "LEVELS", default_value_t = Prune::default().max_depth)]
+    depth: usize,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &TreeArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let view = args.select.load(store)?;
+    let prune = Prune {
+        min_share: args.min_share.share(),
+        max_depth: args.depth,
+    };
+    let report = report::call_tree(&view, EVENT, &prune);
+    args.format.print(&report, render::tree::text)?;
+    Ok(Outcome::Clean)
+}

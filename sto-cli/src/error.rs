@@ -1,0 +1,122 @@
+//! What went wrong, how it is told, and the exit status: nowhere else is one decided.
+
+use crate::ui;
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use sto_core::ingest::IngestError;
+use sto_core::store::StoreError;
+use sto_query::compare::CompareError;
+use sto_query::render::flame::FlameError;
+use sto_query::select::SelectError;
+
+/// What a command that ran to its end found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It did its work, and found nothing to warn of.
+    Clean,
+    /// The candidate is slower than the baseline.
+    Regressions,
+    /// There is too little data to say.
+    TooLittleData,
+}
+
+impl Outcome {
+    fn status(self) -> u8 {
+        match self {
+            Outcome::Clean => 0,
+            Outcome::Regressions => 1,
+            Outcome::TooLittleData => 3,
+        }
+    }
+}
+
+/// Wrong usage or failure; clap uses the same status for arguments that it refuses.
+const FAILURE: u8 = 2;
+
+/// Why a command came to no result.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Ingest(#[from] IngestError),
+    #[error(transparent)]
+    Select(#[from] SelectError),
+    #[error("{source}")]
+    NothingNamed {
+        selector: String,
+        source: SelectError,
+    },
+    #[error(transparent)]
+    Compare(#[from] CompareError),
+    #[error(transparent)]
+    Flame(#[from] FlameError),
+    #[error("{build} has no event `{event}`")]
+    UnknownEvent {
+        build: String,
+        event: String,
+        known: Vec<String>,
+    },
+    #[error("there is no folder to look for a store in: HOME is not set")]
+    NoStorePath,
+    #[error("an SVG drawing would fill the terminal with markup")]
+    DrawingOnTerminal,
+    #[error("cannot write {}", path.display())]
+    WriteFile { path: PathBuf, source: io::Error },
+    #[error("cannot write to standard output")]
+    Stdout(#[source] io::Error),
+}
+
+impl CliError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            CliError::NothingNamed { selector, .. } => {
+                Some(format!("there is no file `{selector}` either"))
+            }
+            CliError::UnknownEvent { known, .. } => {
+                Some(format!("it was recorded with {}", known.join(", ")))
+            }
+            CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
+            CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Whether the reader of the output had enough: no failure of this command.
+    fn is_broken_pipe(&self) -> bool {
+        let (CliError::Stdout(source) | CliError::WriteFile { source, .. }) = self else {
+            return false;
+        };
+        source.kind() == io::ErrorKind::BrokenPipe
+    }
+}
+
+/// Tells the user what went wrong, if anything did, and the caller how it ended.
+pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
+    let error = match result {
+        Ok(outcome) => return ExitCode::from(outcome.status()),
+        Err(error) if error.is_broken_pipe() => return ExitCode::SUCCESS,
+        Err(error) => error,
+    };
+    ui::say("error", &with_causes(&error));
+    if let Some(hint) = error.hint() {
+        ui::say("hint", &hint);
+    }
+    ExitCode::from(FAILURE)
+}
+
+/// The error and the causes that its message does not tell already.
+fn with_causes(error: &dyn Error) -> String {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !message.contains(&text) {
+            message = format!("{message}: {text}");
+        }
+        cause = error.source();
+    }
+    message
+}

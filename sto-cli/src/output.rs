@@ -1,0 +1,82 @@
+//! Data on its way out: to standard output, or whole into a file.
+
+use crate::error::CliError;
+use crate::ui;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use sto_query::render::{Style, json};
+
+/// How data is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+/// The choice between text and JSON, for every command that prints data.
+#[derive(Debug, Args)]
+pub(crate) struct FormatArg {
+    /// Write the result for people or for programs
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+impl FormatArg {
+    /// Prints a report to standard output, by this renderer or as JSON.
+    pub(crate) fn print<R: Serialize>(
+        &self,
+        report: &R,
+        text: impl FnOnce(&R, Style) -> String,
+    ) -> Result<(), CliError> {
+        let rendered = match self.format {
+            Format::Text => text(report, ui::style()),
+            Format::Json => json(report).expect("reports have no keys but strings"),
+        };
+        write_stdout(rendered.as_bytes())
+    }
+}
+
+/// Writes to standard output, to the last byte.
+pub(crate) fn write_stdout(data: &[u8]) -> Result<(), CliError> {
+    let mut stdout = io::stdout().lock();
+    stdout
+        .write_all(data)
+        .and_then(|()| stdout.flush())
+        .map_err(CliError::Stdout)
+}
+
+/// Writes a file as a whole: who reads it sees the old one or the new one, never half of one.
+///
+/// What is no regular file (`/dev/stdout`, a named pipe) is written directly.
+pub(crate) fn write_file(path: &Path, data: &[u8]) -> Result<(), CliError> {
+    let written = match fs::metadata(path) {
+        Ok(found) if !found.is_file() => File::create(path).and_then(|mut f| f.write_all(data)),
+        // Through a symbolic link, so that the link stays one.
+        Ok(_) => fs::canonicalize(path).and_then(|target| replace(&target, data)),
+        Err(_) => replace(path, data),
+    };
+    written.map_err(|source| CliError::WriteFile {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::Builder::new()
+        .prefix(".sto-")
+        // Less the user's mask, as for any new file.
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder)?;
+    file.write_all(data)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! What the user wants to look at: selectors and an event in, stacks out.
+
+use crate::error::CliError;
+use crate::sources::Sources;
+use crate::store_path::StorePath;
+use clap::Args;
+use std::ffi::OsString;
+use sto_query::tree::View;
+
+/// The profiles that a command is about.
+#[derive(Debug, Args)]
+pub(crate) struct SelectArgs {
+    /// Take the profiles of this build, profile or file: [EXE@]BUILD, ID or PATH
+    selector: OsString,
+
+    #[command(flatten)]
+    event: EventArg,
+}
+
+/// The two groups of profiles that a command compares.
+#[derive(Debug, Args)]
+pub(crate) struct SelectPairArgs {
+    /// Compare with this build, profile or file: [EXE@]BUILD, ID or PATH
+    baseline: OsString,
+
+    /// Judge this build, profile or file: [EXE@]BUILD, ID or PATH
+    candidate: OsString,
+
+    #[command(flatten)]
+    event: EventArg,
+}
+
+#[derive(Debug, Args)]
+struct EventArg {
+    /// Look at this event instead of the one with most samples
+    #[arg(long, value_name = "NAME")]
+    event: Option<String>,
+}
+
+/// Place in [`View::sample_types`] of the event that a command is about, once its arguments are
+/// loaded.
+pub(crate) const EVENT: usize = 0;
+
+impl SelectArgs {
+    /// Loads the stacks that the selector names.
+    pub(crate) fn load(&self, store: &StorePath) -> Result<View, CliError> {
+        self.event.keep(Sources::new(store).view(&self.selector)?)
+    }
+}
+
+impl SelectPairArgs {
+    /// Loads the stacks of the baseline and of the candidate.
+    pub(crate) fn load(&self, store: &StorePath) -> Result<(View, View), CliError> {
+        let (baseline, candidate) = Sources::new(store).pair(&self.baseline, &self.candidate)?;
+        Ok((self.event.keep(baseline)?, self.event.keep(candidate)?))
+    }
+}
+
+impl EventArg {
+    /// Leaves the event that was asked for as the only one; without a wish, the one with most
+    /// samples is the first anyway.
+    fn keep(&self, mut view: View) -> Result<View, CliError> {
+        let Some(event) = &self.event else {
+            return Ok(view);
+        };
+        let Some(place) = view
+            .sample_types
+            .iter()
+            .position(|known| known.event == *event)
+        else {
+            let build = &view.selection.build;
+            return Err(CliError::UnknownEvent {
+                build: format!("{}@{}", build.executable, build.version),
+                event: event.clone(),
+                known: view
+                    .sample_types
+                    .into_iter()
+                    .map(|known| known.event)
+                    .collect(),
+            });
+        };
+        view.sample_types = vec![view.sample_types.swap_remove(place)];
+        for run in &mut view.runs {
+            *run = vec![run.swap_remove(place)];
+        }
+        Ok(view)
+    }
+}

@@ -1,0 +1,198 @@
+//! Where profiles come from: a build or profile in the store, or a file, which is read into a store
+//! in memory.
+
+use crate::environment::symbol_options;
+use crate::error::CliError;
+use crate::store_path::StorePath;
+use crate::ui::{self, Progress};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::store::{Store, StoreError};
+use sto_query::select::{SelectError, Selection, Selector, select};
+use sto_query::tree::View;
+
+/// The user's store and the one in memory that files are read into, each opened when it is needed
+/// first: files alone can be compared where there is no store.
+pub(crate) struct Sources<'a> {
+    folder: &'a Path,
+    stored: Option<Store>,
+    memory: Option<Store>,
+}
+
+impl<'a> Sources<'a> {
+    pub(crate) fn new(path: &'a StorePath) -> Self {
+        Sources {
+            folder: &path.folder,
+            stored: None,
+            memory: None,
+        }
+    }
+
+    /// The stacks that a selector names.
+    pub(crate) fn view(&mut self, selector: &OsStr) -> Result<View, CliError> {
+        let target = self.locate(selector)?;
+        self.load(target)
+    }
+
+    /// The stacks that two selectors name.
+    pub(crate) fn pair(&mut self, a: &OsStr, b: &OsStr) -> Result<(View, View), CliError> {
+        let (mut a, mut b) = (self.locate(a)?, self.locate(b)?);
+        if let (Target::File(a), Target::File(b)) = (&mut a, &mut b) {
+            (a.name, b.name) = telling_names(&a.path, &b.path);
+        }
+        Ok((self.load(a)?, self.load(b)?))
+    }
+
+    /// A build in the store comes before a file of the same name; a path with a slash in it that
+    /// exists, or one that starts as a path does, is always a file.
+    fn locate(&mut self, selector: &OsStr) -> Result<Target, CliError> {
+        let path = Path::new(selector);
+        let file = || {
+            Ok(Target::File(ProfileFile {
+                path: path.to_owned(),
+                name: last_components(path, 1),
+            }))
+        };
+        let Some(text) = selector.to_str() else {
+            return file();
+        };
+        let exists = path.exists();
+        let is_path = ["/", "./", "../"]
+            .iter()
+            .any(|start| text.starts_with(start));
+        if is_path || (exists && text.contains('/')) {
+            return file();
+        }
+        match self.find_stored(text) {
+            Ok(selection) => Ok(Target::Stored(selection)),
+            Err(error) if !is_absence(&error) => Err(error.into()),
+            Err(_) if exists => file(),
+            Err(source) => Err(CliError::NothingNamed {
+                selector: text.to_owned(),
+                source,
+            }),
+        }
+    }
+
+    fn find_stored(&mut self, text: &str) -> Result<Selection, SelectError> {
+        let selector: Selector = text.parse()?;
+        let store = opened(&mut self.stored, || Store::open(self.folder))?;
+        select(store, &selector)
+    }
+
+    fn load(&mut self, target: Target) -> Result<View, CliError> {
+        let (store, selection) = match target {
+            Target::Stored(selection) => {
+                let store = opened(&mut self.stored, || Store::open(self.folder))?;
+                (store, selection)
+            }
+            Target::File(file) => {
+                let memory = opened(&mut self.memory, Store::in_memory)?;
+                (memory, read_file(memory, file)?)
+            }
+        };
+        Ok(View::load(store, selection)?)
+    }
+}
+
+/// What a selector turned out to be.
+enum Target {
+    Stored(Selection),
+    File(ProfileFile),
+}
+
+/// A file to read, and the name of the build that it becomes.
+struct ProfileFile {
+    path: PathBuf,
+    name: String,
+}
+
+fn opened(
+    store: &mut Option<Store>,
+    open: impl FnOnce() -> Result<Store, StoreError>,
+) -> Result<&Store, StoreError> {
+    match store {
+        Some(store) => Ok(store),
+        none => Ok(none.insert(open()?)),
+    }
+}
+
+/// Whether the selector names nothing in the store, so that it may well be a file's name.
+fn is_absence(error: &SelectError) -> bool {
+    matches!(
+        error,
+        SelectError::Store(StoreError::NotFound { .. })
+            | SelectError::EmptyStore
+            | SelectError::NotFound { .. }
+    )
+}
+
+fn read_file(memory: &Store, file: ProfileFile) -> Result<Selection, CliError> {
+    let options = IngestOptions {
+        version: Some(file.name),
+        symbols: symbol_options(&[], &file.path),
+        ..IngestOptions::default()
+    };
+    let progress = Progress::new(&file.path);
+    let report = ingest(memory, &file.path, &options, &mut |stage| {
+        progress.stage(stage)
+    })?;
+    drop(progress);
+    ui::warn(&file.path, &report.warnings);
+    let read: Vec<_> = report.profiles.iter().map(|profile| profile.id).collect();
+    let mut builds = memory.builds()?;
+    builds.retain_mut(|build| {
+        build.profiles.retain(|profile| read.contains(&profile.id));
+        !build.profiles.is_empty()
+    });
+    let build = builds.pop().expect("a file that was read is one profile");
+    Ok(Selection {
+        build: build.build,
+        profiles: build.profiles,
+    })
+}
+
+/// Names for two files: their base names, with as many folders before them as it takes to tell
+/// one from the other.
+fn telling_names(a: &Path, b: &Path) -> (String, String) {
+    let longest = a.components().count().max(b.components().count());
+    (1..=longest)
+        .map(|count| (last_components(a, count), last_components(b, count)))
+        .find(|(a, b)| a != b)
+        .unwrap_or_else(|| (last_components(a, 1), last_components(b, 1)))
+}
+
+fn last_components(path: &Path, count: usize) -> String {
+    let components: Vec<&OsStr> = path.components().map(|c| c.as_os_str()).collect();
+    let kept = &components[components.len().saturating_sub(count)..];
+    kept.iter()
+        .collect::<PathBuf>()
+        .to_string_lossy()
+        .into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::telling_names;
+    use std::path::Path;
+
+    #[track_caller]
+    fn assert_names(a: &str, b: &str, expected: (&str, &str)) {
+        let (a, b) = telling_names(Path::new(a), Path::new(b));
+        assert_eq!((a.as_str(), b.as_str()), expected);
+    }
+
+    #[test]
+    fn files_are_told_apart_by_as_little_of_their_path_as_it_takes() {
+        assert_names("x/v1.data", "y/v2.data", ("v1.data", "v2.data"));
+        assert_names("x/perf.data", "y/perf.data", ("x/perf.data", "y/perf.data"));
+        assert_names("perf.data", "y/perf.data", ("perf.data", "y/perf.data"));
+        assert_names("/perf.data", "perf.data", ("/perf.data", "perf.data"));
+    }
+
+    #[test]
+    fn a_file_beside_itself_keeps_its_name() {
+        assert_names("x/perf.data", "x/perf.data", ("perf.data", "perf.data"));
+    }
+}

@@ -1,0 +1,93 @@
+//! Which folder the store is in.
+
+use crate::error::CliError;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The store's folder, and who chose it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StorePath {
+    pub(crate) folder: PathBuf,
+    /// Whether nobody chose the folder: it is the one in the user's data folder.
+    pub(crate) is_default: bool,
+}
+
+/// The store of this process: `--store`, else `$STO_STORE`, else the nearest `.sto/` above the
+/// working directory, else `$XDG_DATA_HOME/sto`, else `~/.local/share/sto`.
+pub(crate) fn find(option: Option<PathBuf>) -> Result<StorePath, CliError> {
+    let variable = |name: &str| std::env::var_os(name);
+    let working = std::env::current_dir().ok();
+    find_in(option, &variable, working.as_deref()).ok_or(CliError::NoStorePath)
+}
+
+fn find_in(
+    option: Option<PathBuf>,
+    variable: &dyn Fn(&str) -> Option<OsString>,
+    working: Option<&Path>,
+) -> Option<StorePath> {
+    // An empty variable counts as unset, as the XDG base directory specification has it.
+    let path = |name: &str| variable(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let chosen = option.or_else(|| path("STO_STORE")).or_else(|| {
+        working?
+            .ancestors()
+            .map(|folder| folder.join(".sto"))
+            .find(|folder| folder.is_dir())
+    });
+    if let Some(folder) = chosen {
+        return Some(StorePath {
+            folder,
+            is_default: false,
+        });
+    }
+    // The same specification: a relative path is to be ignored.
+    let data = path("XDG_DATA_HOME")
+        .filter(|folder| folder.is_absolute())
+        .or_else(|| Some(path("HOME")?.join(".local/share")))?;
+    Some(StorePath {
+        folder: data.join("sto"),
+        is_default: true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(variables: &[(&str, &str)], working: &Path) -> Option<StorePath> {
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| OsString::from(value))
+        };
+        find_in(None, &variable, Some(working))
+    }
+
+    fn default(folder: &str) -> Option<StorePath> {
+        Some(StorePath {
+            folder: PathBuf::from(folder),
+            is_default: true,
+        })
+    }
+
+    #[test]
+    fn empty_and_relative_variables_count_as_unset() {
+        let nowhere = Path::new("/");
+        let home = ("HOME", "/home/u");
+        assert_eq!(
+            found(&[home, ("STO_STORE", ""), ("XDG_DATA_HOME", "")], nowhere),
+            default("/home/u/.local/share/sto")
+        );
+        assert_eq!(
+            found(&[home, ("XDG_DATA_HOME", "data")], nowhere),
+            default("/home/u/.local/share/sto")
+        );
+        assert_eq!(
+            found(&[home, ("XDG_DATA_HOME", "/data")], nowhere),
+            default("/data/sto")
+        );
+    }
+
+    #[test]
+    fn without_any_folder_there_is_no_store_path() {
+        assert_eq!(found(&[], Path::new("/")), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! What the terminal can do, and what is said on standard error.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::time::Duration;
+use sto_core::ingest::Stage;
+use sto_query::render::{Style, printable};
+
+/// How text on standard output is laid out: as wide as the terminal and in colour, or as wide as
+/// it gets and plain where it goes elsewhere.
+pub(crate) fn style() -> Style {
+    let variable = |name: &str| std::env::var_os(name);
+    let terminal = io::stdout().is_terminal();
+    let columns = variable("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
+    let width = terminal.then(|| {
+        let size = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        size.filter(|&width| width > 0).unwrap_or(80)
+    });
+    Style {
+        width: columns.or(width),
+        color: wants_color(terminal, &variable),
+    }
+}
+
+/// The rules of <https://no-color.org> and <https://bixense.com/clicolors/>.
+fn wants_color(terminal: bool, variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
+    let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    if set("NO_COLOR") {
+        return false;
+    }
+    if variable("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") {
+        return true;
+    }
+    terminal && variable("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Says a line on standard error, such as `warning: ...`.
+///
+/// Nobody is left to be told where standard error itself cannot be written.
+pub(crate) fn say(kind: &str, message: &str) {
+    let _ = writeln!(io::stderr(), "{kind}: {}", printable(message));
+}
+
+/// Says what a user should know of a file that was read all the same.
+pub(crate) fn warn(file: &Path, warnings: &[String]) {
+    for warning in warnings {
+        say("warning", &format!("{}: {warning}", file.display()));
+    }
+}
+
+/// Shows on a terminal how far the reading of a large file has come.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    name: String,
+}
+
+impl Progress {
+    /// Files below this size are read before a display could be.
+    const WORTH_SHOWING: u64 = 4 << 20;
+
+    pub(crate) fn new(file: &Path) -> Progress {
+        let size = file.metadata().map_or(0, |found| found.len());
+        let target = if size >= Self::WORTH_SHOWING && io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
+        bar.set_style(ProgressStyle::default_spinner());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Progress {
+            bar,
+            name: printable(&file.display().to_string()).into_owned(),
+        }
+    }
+
+    pub(crate) fn stage(&self, stage: Stage) {
+        let doing = match stage {
+            Stage::Reading => "reading",
+            Stage::Symbolizing => "looking up symbols of",
+            Stage::Interning => "building the tree of",
+            Stage::Storing => "storing",
+        };
+        self.bar.set_message(format!("{doing} {}", self.name));
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn color(terminal: bool, variables: &[(&str, &str)]) -> bool {
+        wants_color(terminal, &|name| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| OsString::from(value))
+        })
+    }
+
+    #[test]
+    fn no_color_wins_over_force_and_terminal() {
+        assert!(!color(true, &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]));
+        assert!(color(true, &[("NO_COLOR", "")]));
+    }
+
+    #[test]
+    fn force_colors_a_pipe_but_zero_does_not() {
+        assert!(color(false, &[("CLICOLOR_FORCE", "1")]));
+        assert!(!color(false, &[("CLICOLOR_FORCE", "0")]));
+        assert!(!color(false, &[]));
+    }
+
+    #[test]
+    fn a_dumb_terminal_stays_plain() {
+        assert!(!color(true, &[("TERM", "dumb")]));
+        assert!(color(true, &[("TERM", "xterm")]));
+    }
+}

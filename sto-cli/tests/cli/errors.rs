@@ -1,0 +1,165 @@
+//! Bad input: one clear sentence, status 2, and the store as it was.
+
+use crate::support::{BEFORE, Run, Sandbox, files_of, repository};
+
+/// Ingests a bad file into a store that has two builds, and reads it directly: each time one
+/// sentence with the path and these parts, and the store is not changed by a byte.
+#[track_caller]
+fn is_refused(name: &str, content: &[u8], parts: &[&str]) {
+    let sandbox = Sandbox::with_two_builds();
+    sandbox.write(name, content);
+    let before = sandbox.store_bytes();
+    let parts = [&[name], parts].concat();
+    let ingest = ["ingest", name, "--build", "v3", "--exe", "demo"];
+    sandbox.sto(&ingest).fails_with(&parts);
+    assert_eq!(sandbox.store_bytes(), before, "the store is as it was");
+    sandbox.sto(&["top", name]).fails_with(&parts);
+    sandbox
+        .sto(&["find-regressions", "v1", name])
+        .fails_with(&parts);
+}
+
+#[test]
+fn an_empty_file() {
+    is_refused("perf.data", b"", &["the file is empty"]);
+}
+
+#[test]
+fn a_text_file_named_perf_data() {
+    is_refused(
+        "perf.data",
+        b"Dear diary,\ntoday\n",
+        &["not a profile", "Dear diary"],
+    );
+}
+
+#[test]
+fn a_binary_file_named_perf_data() {
+    is_refused(
+        "perf.data",
+        b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0",
+        &["not a profile"],
+    );
+}
+
+#[test]
+fn a_perf_data_that_ends_in_its_header() {
+    is_refused("perf.data", b"PERFILE2\x68\0\0\0\0\0\0\0", &["truncated"]);
+}
+
+#[test]
+fn a_perf_data_that_ends_in_its_data() {
+    let whole = std::fs::read(repository().join("testdata/demo/v1.perf.data")).unwrap();
+    is_refused(
+        "perf.data",
+        &whole[..whole.len() / 2],
+        &["truncated", "ends at byte"],
+    );
+}
+
+#[test]
+fn folded_stacks_with_a_line_that_is_none() {
+    is_refused("a.txt", b"main;work 10\nmain;work ten\n", &["line 2"]);
+}
+
+#[test]
+fn a_folder_and_a_file_that_is_not_there() {
+    let sandbox = Sandbox::with_two_builds();
+    std::fs::create_dir(sandbox.path("folder")).unwrap();
+    let before = sandbox.store_bytes();
+    for (path, problem) in [("./folder", "directory"), ("./missing", "No such file")] {
+        sandbox
+            .sto(&["ingest", path, "--build", "v3"])
+            .fails_with(&[path, problem]);
+        sandbox.sto(&["top", path]).fails_with(&[path, problem]);
+    }
+    assert_eq!(sandbox.store_bytes(), before);
+}
+
+#[test]
+fn a_bad_file_leaves_no_store_with_a_build() {
+    let sandbox = Sandbox::new();
+    sandbox.write("perf.data", "");
+    sandbox
+        .sto(&["ingest", "perf.data", "--build", "v1"])
+        .fails_with(&["perf.data"]);
+    let run = sandbox.sto(&["top", "v1"]);
+    run.fails_with(&["store"]);
+}
+
+#[test]
+fn a_store_path_that_is_a_file() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.folded", BEFORE);
+    sandbox.write("mine", "a letter");
+    let ingest = [
+        "ingest", "a.folded", "--build", "v1", "--exe", "demo", "--store", "mine",
+    ];
+    for command in [
+        &ingest[..],
+        &["ls", "--store", "mine"],
+        &["top", "v1", "--store", "mine"],
+    ] {
+        sandbox.sto(command).fails_with(&["mine"]);
+        assert_eq!(
+            std::fs::read_to_string(sandbox.path("mine")).unwrap(),
+            "a letter"
+        );
+    }
+}
+
+#[test]
+fn a_store_file_that_is_something_else() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.folded", BEFORE);
+    for content in ["", "a letter", &"a long letter".repeat(1_000)] {
+        sandbox.write("store/store.redb", content);
+        let before = files_of(&sandbox.path("store"));
+        let ingest = ["ingest", "a.folded", "--build", "v1", "--exe", "demo"];
+        for command in [&ingest[..], &["ls"], &["top", "v1"]] {
+            sandbox.sto(command).fails_with(&["store.redb"]);
+            assert_eq!(files_of(&sandbox.path("store")), before, "{command:?}");
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_fills_while_a_profile_is_stored() {
+    let sandbox = Sandbox::with_two_builds();
+    let before = sandbox.sto(&["ls", "--format", "json"]).succeeds().stdout;
+    // Names without a pattern, so that the profile does not fit into the file's free space.
+    let mut state = 1_u64;
+    let mut name = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        format!("{:x}{:x}", state, state.rotate_left(29) ^ 0x5bd1_e995)
+    };
+    let line = |names: [String; 3]| format!("main;{} 1\n", names.join(";"));
+    let large: String = (0..100_000)
+        .map(|_| line([name(), name(), name()]))
+        .collect();
+    sandbox.write("large.folded", large);
+    // A file that may not grow beyond what it is fails as a full disk does; the signal that comes
+    // with it is ignored, as Rust programs have none to handle it.
+    let size = sandbox.store_bytes()[0].1.len();
+    let script = format!(
+        "trap '' XFSZ; ulimit -f {}; exec \"$0\" ingest large.folded --build v3 --exe demo",
+        size.div_ceil(512)
+    );
+    let mut shell = sandbox.program("sh", &["-c", &script, env!("CARGO_BIN_EXE_sto")]);
+    let run = Run::of(shell.env("STO_STORE", sandbox.path("store")));
+    run.fails_with(&["store.redb", "File too large"]);
+    assert_eq!(
+        sandbox.sto(&["ls", "--format", "json"]).succeeds().stdout,
+        before
+    );
+}
+
+#[test]
+fn hostile_file_names_are_made_printable() {
+    let sandbox = Sandbox::new();
+    sandbox.write("\u{1b}[31mred\n", "");
+    let run = sandbox.sto(&["ingest", "\u{1b}[31mred\n", "--build", "v1"]);
+    run.fails_with(&[r"\u{1b}[31mred\u{a}"]);
+}

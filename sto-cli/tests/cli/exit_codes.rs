@@ -1,0 +1,115 @@
+//! The exit status tells scripts how a command ended.
+
+use crate::support::{BEFORE, Run, Sandbox};
+
+#[track_caller]
+fn status(run: &Run, expected: i32) {
+    assert_eq!(run.status, Some(expected), "{run:?}");
+}
+
+#[test]
+fn no_regression_is_0_and_a_regression_is_1() {
+    let sandbox = Sandbox::with_two_builds();
+    status(&sandbox.sto(&["find-regressions", "v1", "v1"]), 0);
+    let run = sandbox.sto(&["find-regressions", "v1", "v2"]);
+    status(&run, 1);
+    assert!(run.stdout.contains("doLogging"), "{run:?}");
+    assert_eq!(run.stderr, "");
+    status(&sandbox.sto(&["find-regressions", "v2", "v1"]), 0);
+}
+
+#[test]
+fn too_little_data_is_3() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.folded", "main;work 3\n");
+    sandbox.write("b.folded", "main;work 2\nmain;other 1\n");
+    status(
+        &sandbox.sto(&["find-regressions", "a.folded", "b.folded"]),
+        3,
+    );
+}
+
+#[test]
+fn thresholds_decide_what_counts() {
+    let sandbox = Sandbox::with_two_builds();
+    status(
+        &sandbox.sto(&["find-regressions", "v1", "v2", "--min-effect", "100000"]),
+        0,
+    );
+    status(
+        &sandbox.sto(&["find-regressions", "v1", "v2", "--min-samples", "1000000"]),
+        1,
+    );
+    status(
+        &sandbox.sto(&["find-regressions", "v1", "v1", "--min-samples", "1000000"]),
+        3,
+    );
+}
+
+#[test]
+fn wrong_usage_is_2() {
+    let sandbox = Sandbox::with_two_builds();
+    for wrong in [
+        &["find-regression", "v1", "v2"][..],
+        &["find-regressions", "v1"],
+        &["find-regressions", "v1", "v2", "--alpha", "7"],
+        &["top"],
+        &["top", "v1", "--by", "luck"],
+        &["top", "v1", "--format", "xml"],
+        &["tree", "v1", "--min-share", "-1"],
+        &["ingest", "--build", "v1"],
+    ] {
+        let run = sandbox.sto(wrong);
+        status(&run, 2);
+        assert!(run.stderr.starts_with("error: "), "{run:?}");
+        assert_eq!(run.stdout, "");
+    }
+}
+
+#[test]
+fn without_a_command_help_is_shown_as_wrong_usage() {
+    let run = Sandbox::new().sto(&[]);
+    status(&run, 2);
+    assert!(run.stderr.contains("find-regressions"), "{run:?}");
+}
+
+#[test]
+fn help_and_version_are_0() {
+    let sandbox = Sandbox::new();
+    let help = sandbox.sto(&["--help"]).succeeds();
+    for told in [
+        "Usage:",
+        "Examples:",
+        "selector",
+        "Exit status",
+        "STO_STORE",
+    ] {
+        assert!(
+            help.stdout.contains(told),
+            "`{told}` is missing in {help:?}"
+        );
+    }
+    let version = sandbox.sto(&["--version"]).succeeds();
+    assert_eq!(
+        version.stdout,
+        format!("sto {}\n", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn a_failure_is_2_whatever_the_command() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.folded", BEFORE);
+    for failing in [
+        &["ls"][..],
+        &["top", "missing"],
+        &["tree", "./missing"],
+        &["flame", "missing", "-o", "x.svg"],
+        &["diff", "a.folded", "missing", "-o", "x.svg"],
+        &["find-regressions", "missing", "a.folded"],
+        &["ingest", "missing", "--build", "v1"],
+    ] {
+        sandbox.sto(failing).fails_with(&[]);
+    }
+    assert!(!sandbox.path("x.svg").exists());
+}

@@ -1,0 +1,227 @@
+//! Where data goes, and how it looks there.
+
+use crate::support::{Run, Sandbox, files_of};
+use std::fs::File;
+use std::process::{Command, Stdio};
+
+#[test]
+fn every_json_document_names_its_schema() {
+    let sandbox = Sandbox::with_two_builds();
+    for (command, schema) in [
+        (&["ls"][..], "sto.ls/1"),
+        (&["top", "v1"], "sto.top/1"),
+        (&["tree", "v1"], "sto.tree/1"),
+        (&["find-regressions", "v1", "v2"], "sto.find-regressions/1"),
+        (&["flame", "v1", "-o", "v1.svg"], "sto.flame/1"),
+        (&["diff", "v1", "v2", "-o", "d.svg"], "sto.diff/1"),
+    ] {
+        assert_eq!(sandbox.json(command)["schema"], schema);
+    }
+}
+
+#[test]
+fn top_has_self_and_total_by_function_in_the_order_that_was_asked_for() {
+    let sandbox = Sandbox::with_two_builds();
+    let by_self = sandbox.json(&["top", "v2", "--limit", "2"]);
+    let functions = by_self["functions"].as_array().unwrap();
+    assert_eq!(functions.len(), 2);
+    assert_eq!(functions[0]["function"], "compute");
+    assert_eq!(functions[0]["self"]["samples"], 9_000);
+    assert_eq!(functions[1]["function"], "doLogging");
+    let by_total = sandbox.json(&["top", "v2", "--by", "total", "--limit", "0"]);
+    assert_eq!(by_total["functions"][0]["function"], "main");
+    assert_eq!(by_total["functions"][0]["total"]["samples"], 11_400);
+    assert_eq!(by_total["functions"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn the_tree_is_cut_by_share_and_depth() {
+    let sandbox = Sandbox::with_two_builds();
+    let functions = |args: &[&str]| {
+        let tree = sandbox.json(&[&["tree", "v1"], args].concat());
+        let nodes = tree["nodes"].as_array().unwrap().iter();
+        let names = nodes.map(|node| node["function"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    let everything = ["main", "work", "compute", "doLogging", "idle"];
+    assert_eq!(functions(&["--min-share", "0"]), everything);
+    assert_eq!(
+        functions(&["--min-share", "50%"]),
+        ["main", "work", "compute"]
+    );
+    assert_eq!(functions(&["--depth", "1"]), ["main"]);
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let sandbox = Sandbox::with_two_builds();
+    for command in [
+        &["ls"][..],
+        &["ls", "--format", "json"],
+        &["top", "v1"],
+        &["tree", "v1"],
+        &["flame", "v1"],
+        &["flame", "v1", "-o", "/dev/stdout"],
+        &["diff", "v1", "v2", "-o", "-"],
+        &["find-regressions", "v1", "v2"],
+        &["ingest", "a.folded", "--build", "v1", "--exe", "demo"],
+        &["completions", "bash"],
+        &["man"],
+        &["--help"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let run = Run::of(sandbox.command(command).stdout(writer)).succeeds();
+        assert_eq!(run.stderr, "", "{command:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_behind_standard_output_is_a_failure() {
+    let sandbox = Sandbox::with_two_builds();
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    for command in [
+        &["ls"][..],
+        &["flame", "v1"],
+        &["find-regressions", "v1", "v2"],
+    ] {
+        let run = Run::of(sandbox.command(command).stdout(full()));
+        run.fails_with(&["cannot write to standard output", "No space left"]);
+    }
+}
+
+#[test]
+fn a_full_disk_behind_a_file_is_a_failure() {
+    let sandbox = Sandbox::with_two_builds();
+    let run = sandbox.sto(&["flame", "v1", "-o", "/dev/full"]);
+    run.fails_with(&["cannot write /dev/full", "No space left"]);
+}
+
+#[test]
+fn drawings_are_whole_files_or_none() {
+    let sandbox = Sandbox::with_two_builds();
+    let run = sandbox.sto(&["flame", "v1", "-o", "out/v1.svg"]);
+    run.fails_with(&["cannot write out/v1.svg", "No such file or directory"]);
+    std::fs::create_dir(sandbox.path("out")).unwrap();
+    sandbox.write(
+        "out/v1.svg",
+        "what was there before, and is longer than nothing",
+    );
+    let run = sandbox.sto(&["flame", "v1", "-o", "out/v1.svg"]).succeeds();
+    assert!(
+        run.stdout.starts_with("wrote out/v1.svg: demo@v1"),
+        "{run:?}"
+    );
+    let files = files_of(&sandbox.path("out"));
+    assert_eq!(files.len(), 1, "nothing is left beside the drawing");
+    assert!(String::from_utf8_lossy(&files[0].1).contains("</svg>"));
+}
+
+#[test]
+fn a_drawing_goes_through_a_link_and_leaves_it() {
+    let sandbox = Sandbox::with_two_builds();
+    sandbox.write("real.svg", "");
+    std::os::unix::fs::symlink("real.svg", sandbox.path("link.svg")).unwrap();
+    sandbox.sto(&["flame", "v1", "-o", "link.svg"]).succeeds();
+    assert!(sandbox.path("link.svg").is_symlink());
+    assert!(
+        std::fs::read_to_string(sandbox.path("real.svg"))
+            .unwrap()
+            .contains("</svg>")
+    );
+}
+
+#[test]
+fn drawings_go_to_a_pipe_and_nothing_else_does() {
+    let sandbox = Sandbox::with_two_builds();
+    let implied = sandbox.sto(&["diff", "v1", "v2"]).succeeds();
+    assert!(implied.stdout.contains("<svg"), "{implied:?}");
+    assert!(implied.stdout.trim_end().ends_with("</svg>"), "{implied:?}");
+    assert_eq!(
+        sandbox.sto(&["diff", "v1", "v2", "-o", "-"]).stdout,
+        implied.stdout
+    );
+    let device = sandbox.sto(&["flame", "v1", "-o", "-"]);
+    assert!(device.stdout.contains("doLogging"), "{device:?}");
+}
+
+#[test]
+fn color_is_forced_and_forbidden_by_the_usual_variables() {
+    let sandbox = Sandbox::with_two_builds();
+    let top = |variables: &[(&str, &str)]| {
+        let mut command = sandbox.command(&["top", "v1"]);
+        let run = Run::of(command.envs(variables.iter().copied())).succeeds();
+        run.stdout.contains('\x1b')
+    };
+    assert!(!top(&[]));
+    assert!(top(&[("CLICOLOR_FORCE", "1")]));
+    assert!(!top(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+}
+
+#[test]
+fn columns_narrow_what_goes_to_a_pipe() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.folded", format!("main;{} 10\n", "long_name_".repeat(40)));
+    let longest = |command: &mut Command| {
+        let run = Run::of(command).succeeds();
+        run.stdout
+            .lines()
+            .map(|line| line.chars().count())
+            .max()
+            .unwrap()
+    };
+    assert!(longest(&mut sandbox.command(&["top", "a.folded"])) > 400);
+    assert!(longest(sandbox.command(&["top", "a.folded"]).env("COLUMNS", "100")) <= 100);
+}
+
+#[test]
+fn hostile_names_reach_no_terminal() {
+    let sandbox = Sandbox::new();
+    let evil = "evil\u{1b}[2J";
+    sandbox.write("a.folded", format!("main;{evil} 10\n"));
+    for command in [
+        &["top", "a.folded"][..],
+        &["tree", "a.folded"],
+        &["flame", "a.folded"],
+    ] {
+        let run = sandbox.sto(command).succeeds();
+        assert!(run.stdout.contains("evil"), "{run:?}");
+        assert!(!run.stdout.contains('\x1b'), "{run:?}");
+    }
+    let run = sandbox.sto(&["top", evil]);
+    assert!(!run.stderr.contains('\x1b'), "{run:?}");
+}
+
+#[test]
+fn completions_and_manual_pages_know_every_command() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let run = sandbox.sto(&["completions", shell]).succeeds();
+        assert!(run.stdout.contains("find-regressions"), "{run:?}");
+    }
+    let page = sandbox.sto(&["man"]).succeeds();
+    assert!(page.stdout.contains(".TH sto 1"), "{page:?}");
+    sandbox.sto(&["man", "man1"]).succeeds();
+    for command in [
+        "",
+        "-ingest",
+        "-ls",
+        "-top",
+        "-tree",
+        "-flame",
+        "-diff",
+        "-find-regressions",
+    ] {
+        assert!(
+            sandbox.path(&format!("man1/sto{command}.1")).exists(),
+            "sto{command}.1"
+        );
+    }
+}
+
+#[test]
+fn errors_are_told_even_where_standard_output_is_closed() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.command(&["ls"]);
+    Run::of(command.stdout(Stdio::null())).fails_with(&["there is no store"]);
+}

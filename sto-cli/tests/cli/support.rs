@@ -1,0 +1,164 @@
+//! A folder, a store and a home of their own for each test, and the real binary run in them.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// Folded stacks of a program whose `doLogging` is cheap.
+pub(crate) const BEFORE: &str = "main;work;compute 9000\nmain;work;doLogging 100\nmain;idle 900\n";
+
+/// The same program, in which `doLogging` got expensive.
+pub(crate) const AFTER: &str = "main;work;compute 9000\nmain;work;doLogging 1500\nmain;idle 900\n";
+
+pub(crate) struct Sandbox {
+    folder: TempDir,
+}
+
+/// What a command left behind.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) status: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Sandbox {
+    pub(crate) fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        std::fs::create_dir(folder.path().join("home")).unwrap();
+        Sandbox { folder }
+    }
+
+    /// A sandbox whose store has the builds `demo@v1` and `demo@v2`.
+    pub(crate) fn with_two_builds() -> Self {
+        let sandbox = Sandbox::new();
+        for (file, text, build) in [("a.folded", BEFORE, "v1"), ("b.folded", AFTER, "v2")] {
+            sandbox.write(file, text);
+            sandbox
+                .sto(&["ingest", file, "--build", build, "--exe", "demo"])
+                .succeeds();
+        }
+        sandbox
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// The command in this sandbox, with `$STO_STORE` set to its folder `store`.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.bare_command(args);
+        command.env("STO_STORE", self.path("store"));
+        command
+    }
+
+    /// The same, with nothing that says where the store is but the home folder.
+    pub(crate) fn bare_command(&self, args: &[&str]) -> Command {
+        self.program(env!("CARGO_BIN_EXE_sto"), args)
+    }
+
+    /// Any program, with this sandbox as its working directory and home.
+    pub(crate) fn program(&self, program: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(args)
+            .current_dir(self.folder.path())
+            .env("HOME", self.path("home"))
+            // No work tree above the sandbox is to be found.
+            .env(
+                "GIT_CEILING_DIRECTORIES",
+                self.folder.path().parent().unwrap(),
+            )
+            .stdin(Stdio::null());
+        for variable in [
+            "STO_STORE",
+            "XDG_DATA_HOME",
+            "NO_COLOR",
+            "CLICOLOR_FORCE",
+            "COLUMNS",
+        ] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    pub(crate) fn sto(&self, args: &[&str]) -> Run {
+        Run::of(&mut self.command(args))
+    }
+
+    /// The JSON that a command prints.
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        let run = self.sto(&[args, &["--format", "json"]].concat());
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error} in {run:?}"))
+    }
+
+    /// Every file of the store with its bytes.
+    pub(crate) fn store_bytes(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        files_of(&self.path("store"))
+    }
+}
+
+impl Run {
+    pub(crate) fn of(command: &mut Command) -> Run {
+        command.output().unwrap().into()
+    }
+
+    #[track_caller]
+    pub(crate) fn succeeds(self) -> Run {
+        assert_eq!(self.status, Some(0), "{self:?}");
+        self
+    }
+
+    /// Failed in the way in which every failure is told: nothing on standard output, status 2,
+    /// and one sentence that has all these parts, perhaps with one hint after it.
+    #[track_caller]
+    pub(crate) fn fails_with(self, parts: &[&str]) -> Run {
+        assert_eq!(self.status, Some(2), "{self:?}");
+        assert_eq!(self.stdout, "", "{self:?}");
+        let mut lines = self.stderr.lines();
+        let error = lines.next().unwrap_or_default();
+        assert!(error.starts_with("error: "), "{self:?}");
+        for part in parts {
+            assert!(error.contains(part), "`{part}` is missing in {self:?}");
+        }
+        assert!(lines.all(|line| line.starts_with("hint: ")), "{self:?}");
+        for debug in ["panicked", "Error {", "Some(", "Os {"] {
+            assert!(!self.stderr.contains(debug), "{self:?}");
+        }
+        self
+    }
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        Run {
+            status: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// The root of the repository.
+pub(crate) fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// Every file of a folder with its bytes, by name; none where there is no folder.
+pub(crate) fn files_of(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = paths
+        .map(|path| (path.clone(), std::fs::read(&path).unwrap()))
+        .collect();
+    files.sort();
+    files
+}

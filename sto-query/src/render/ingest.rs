@@ -1,0 +1,100 @@
+//! What went into a store, as text.
+
+use super::header::counted;
+use super::ls::short_id;
+use super::numbers::{bytes, grouped, percent, saving};
+use super::{Style, printable};
+use crate::report::{IngestSummary, IngestedReport, ModuleReport, RecordingReport};
+use std::fmt::Write;
+
+/// Modules without symbols that are shown of one file; JSON has all.
+const MAX_MODULES: usize = 5;
+
+/// The summary as text: each file with its profiles, their quality, and what has no symbols.
+pub fn text(summary: &IngestSummary, style: Style) -> String {
+    let mut text = String::new();
+    for recording in &summary.recordings {
+        for profile in &recording.profiles {
+            write_profile(&mut text, profile, &recording.path, style);
+        }
+        write_modules(&mut text, recording);
+    }
+    if !summary.recordings.is_empty() {
+        let _ = writeln!(text, "The store is {}.", printable(&summary.store));
+    }
+    text
+}
+
+fn write_profile(text: &mut String, ingested: &IngestedReport, path: &str, style: Style) {
+    let profile = &ingested.profile;
+    let build = format!("{}@{}", ingested.executable, ingested.version);
+    let build = style.bold(&printable(&build));
+    let (id, path) = (short_id(&profile.id), printable(path));
+    if !ingested.added {
+        let _ = writeln!(
+            text,
+            "{build}: {path} is already stored as profile {id}; nothing was changed"
+        );
+        return;
+    }
+    let events: Vec<_> = profile
+        .events
+        .iter()
+        .map(|event| event.event.as_str())
+        .collect();
+    let _ = writeln!(text, "{build}: profile {id} from {path}");
+    let _ = writeln!(
+        text,
+        "  {} ({}), {} nodes, {} frames",
+        counted(profile.samples, "sample"),
+        printable(&events.join(", ")),
+        grouped(ingested.nodes as u64),
+        grouped(ingested.frames as u64),
+    );
+    let smaller = profile.saving.map(saving);
+    let _ = writeln!(
+        text,
+        "  {} of recording stored in {}{}",
+        bytes(profile.source_bytes),
+        bytes(profile.stored_bytes),
+        smaller.map_or(String::new(), |factor| format!(", {factor} smaller")),
+    );
+    let quality = &profile.quality;
+    let _ = writeln!(
+        text,
+        "  {} unresolved, {} truncated, {} without a stack, {} lost",
+        percent(quality.unresolved),
+        percent(quality.truncated),
+        percent(quality.without_stack),
+        percent(quality.lost),
+    );
+}
+
+fn write_modules(text: &mut String, recording: &RecordingReport) {
+    let unresolved = recording
+        .modules
+        .iter()
+        .filter(|module| module.unresolved > 0);
+    let unresolved: Vec<&ModuleReport> = unresolved.collect();
+    if unresolved.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "  Places in code without a symbol:");
+    for module in unresolved.iter().take(MAX_MODULES) {
+        let _ = writeln!(
+            text,
+            "    {} of {} in {}",
+            grouped(module.unresolved as u64),
+            grouped(module.locations as u64),
+            printable(&module.path),
+        );
+        if let Some(problem) = &module.problem {
+            let _ = writeln!(text, "      {}", printable(problem));
+        }
+    }
+    let more = unresolved.len().saturating_sub(MAX_MODULES);
+    if more > 0 {
+        let more = counted(more as u64, "more module");
+        let _ = writeln!(text, "    and in {more}; `--format json` names them");
+    }
+}

@@ -1,0 +1,127 @@
+//! What went into a store.
+
+use super::ProfileReport;
+use super::ls::profile_report;
+use serde::Serialize;
+use sto_core::ingest::{IngestReport, Ingested};
+use sto_core::store::{Added, StoredProfile};
+use sto_core::symbolize::ModuleSymbols;
+use sto_core::units::Bytes;
+
+/// What went into a store; schema `sto.ingest/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IngestSummary {
+    /// `sto.ingest/1`.
+    pub schema: &'static str,
+    /// The store's folder.
+    pub store: String,
+    /// The files that were read, in the order in which they were.
+    pub recordings: Vec<RecordingReport>,
+}
+
+/// What became of one file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RecordingReport {
+    /// The file.
+    pub path: String,
+    /// The profiles in it, most samples first.
+    pub profiles: Vec<IngestedReport>,
+    /// The files that its code was loaded from: most unresolved locations first, equals by path.
+    pub modules: Vec<ModuleReport>,
+    /// Whole sentences about what a user should know of the recording.
+    pub warnings: Vec<String>,
+}
+
+/// A profile that was read.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IngestedReport {
+    /// The executable.
+    pub executable: String,
+    /// The build's version.
+    pub version: String,
+    /// GNU build id, in hexadecimal.
+    pub gnu_build_id: Option<String>,
+    /// Revision of the work tree.
+    pub revision: Option<String>,
+    /// Whether it is new: the same file is stored once for a build.
+    pub added: bool,
+    /// Number of stacks, callers of others among them.
+    pub nodes: usize,
+    /// Number of distinct frames.
+    pub frames: usize,
+    /// The profile; its `stored_bytes` are what was written now: none where it is not new.
+    #[serde(flatten)]
+    pub profile: ProfileReport,
+}
+
+/// What was found of a module.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ModuleReport {
+    /// Its path, as recorded.
+    pub path: String,
+    /// The file that its symbols came from.
+    pub symbols: Option<String>,
+    /// Number of distinct locations that were sampled.
+    pub locations: usize,
+    /// How many of them have no symbol.
+    pub unresolved: usize,
+    /// Why, and what to do about it.
+    pub problem: Option<String>,
+}
+
+impl IngestSummary {
+    /// A summary of the files that went into the store in this folder.
+    pub fn new(store: String, recordings: Vec<RecordingReport>) -> Self {
+        IngestSummary {
+            schema: "sto.ingest/1",
+            store,
+            recordings,
+        }
+    }
+}
+
+impl RecordingReport {
+    /// Reports what became of a file.
+    pub fn new(path: String, report: &IngestReport) -> Self {
+        let mut modules: Vec<_> = report.modules.iter().map(module_report).collect();
+        modules.sort_by(|a, b| (b.unresolved, &a.path).cmp(&(a.unresolved, &b.path)));
+        RecordingReport {
+            path,
+            profiles: report.profiles.iter().map(ingested_report).collect(),
+            modules,
+            warnings: report.warnings.clone(),
+        }
+    }
+}
+
+fn ingested_report(ingested: &Ingested) -> IngestedReport {
+    let build = &ingested.build;
+    let (added, stored) = match ingested.added {
+        Added::New { stored } => (true, stored),
+        Added::AlreadyStored => (false, Bytes(0)),
+    };
+    IngestedReport {
+        executable: build.executable.clone(),
+        version: build.version.clone(),
+        gnu_build_id: build.gnu_build_id.as_ref().map(|id| id.to_string()),
+        revision: build.revision.clone(),
+        added,
+        nodes: ingested.nodes,
+        frames: ingested.frames,
+        profile: profile_report(&StoredProfile {
+            id: ingested.id,
+            profile: ingested.profile.clone(),
+            stored,
+        }),
+    }
+}
+
+fn module_report((path, symbols): &(String, ModuleSymbols)) -> ModuleReport {
+    ModuleReport {
+        path: path.clone(),
+        symbols: symbols.file.as_ref().map(|file| file.display().to_string()),
+        locations: symbols.locations,
+        unresolved: symbols.unresolved,
+        problem: symbols.problem.clone(),
+    }
+}
