@@ -105,7 +105,7 @@ fn ingest(
 ) -> Result<RecordingReport, CliError> {
     let progress = Progress::new(path);
     progress.stage(Stage::Reading);
-    let recording = read(path).map_err(IngestError::from)?;
+    let recording = read(path, &options.symbols).map_err(IngestError::from)?;
     let is_new = !store.folder.join(Store::FILE_NAME).exists();
     let opened = Store::open_or_create(&store.folder)?;
     let mut show = |stage| progress.stage(stage);
@@ -120,9 +120,9 @@ fn ingest(
     Ok(RecordingReport::new(path.display().to_string(), &report))
 }
 
-fn read(path: &Path) -> Result<Recording, FormatError> {
+fn read(path: &Path, options: &SymbolOptions) -> Result<Recording, FormatError> {
     if path.as_os_str() != "-" {
-        return formats::read(path);
+        return formats::read(path, options);
     }
     let mut bytes = Vec::new();
     let read = io::stdin().lock().read_to_end(&mut bytes);
@@ -130,7 +130,7 @@ fn read(path: &Path) -> Result<Recording, FormatError> {
         path: path.to_owned(),
         source,
     })?;
-    formats::read_bytes(path, &bytes)
+    formats::read_bytes(path, &bytes, options)
 }
 
 impl IngestArgs {
