@@ -80,28 +80,9 @@ fn duration(samples: &[Sample]) -> Option<Nanoseconds> {
 fn parse<'b>(path: &Path, bytes: &'b [u8]) -> Result<Reader<'b>, FormatError> {
     let mut reader = Reader::default();
     for (number, line) in lines(bytes) {
-        reader.line(line).map_err(|problem| match problem {
-            Problem::TooMany(too_many) => too_many.at_line(path, number),
-            Problem::NotASample => malformed(
-                path,
-                number,
-                format!(
-                    "expected a sample, as in `prog 123 [000] 4.567890: 1000 cycles:`, found {}; \
-                     print the recording with the default fields: `perf script -i perf.data`",
-                    excerpt(line)
-                ),
-            ),
-            Problem::NotACall => malformed(
-                path,
-                number,
-                format!(
-                    "expected a line of a sample's stack, as in `7f3a work+0x1c (/usr/bin/prog)`, \
-                     found {}; print the recording with the default fields: \
-                     `perf script -i perf.data`",
-                    excerpt(line)
-                ),
-            ),
-        })?;
+        reader
+            .line(line)
+            .map_err(|problem| problem.at_line(path, number, line))?;
     }
     reader
         .end_sample()
@@ -113,6 +94,24 @@ enum Problem {
     NotASample,
     NotACall,
     TooMany(TooMany),
+}
+
+impl Problem {
+    fn at_line(self, path: &Path, number: usize, line: &[u8]) -> FormatError {
+        let expected = match self {
+            Problem::NotASample => "a sample, as in `prog 123 [000] 4.567890: 1000 cycles:`",
+            Problem::NotACall => {
+                "a line of a sample's stack, as in `7f3a work+0x1c (/usr/bin/prog)`"
+            }
+            Problem::TooMany(too_many) => return too_many.at_line(path, number),
+        };
+        let problem = format!(
+            "expected {expected}, found {}; print the recording with the default fields: \
+             `perf script -i perf.data`",
+            excerpt(line)
+        );
+        malformed(path, number, problem)
+    }
 }
 
 impl From<TooMany> for Problem {

@@ -127,6 +127,11 @@ impl FrameStacks {
     ) -> Result<FrameStacks, InternError> {
         const NOT_YET: u32 = u32::MAX;
         let mut of_stack = vec![NOT_YET; recording.stacks.len()];
+        // Most steps miss the cache, so the way from a location to its frames is made one shorter.
+        let lines = symbols.expansion.iter();
+        let expansion: Vec<FrameIx> = lines
+            .map(|line| symbols.lines[line.0 as usize].frame)
+            .collect();
         let mut frames: Vec<FrameIx> = Vec::new();
         let mut ends: Vec<usize> = Vec::new();
         let mut index: HashTable<u32> = HashTable::new();
@@ -138,8 +143,7 @@ impl FrameStacks {
             }
             let start = frames.len();
             for &location in recording.stacks.get(stack) {
-                let lines = symbols.of(location).iter();
-                frames.extend(lines.map(|line| symbols.lines[line.0 as usize].frame));
+                frames.extend_from_slice(&expansion[symbols.range_of(location)]);
             }
             if frames.len() == start {
                 return Err(InternError::EmptyStack);
@@ -255,16 +259,16 @@ fn in_order_of_frames(
     symbols: &Symbols,
     new_frames: &[FrameIx],
 ) -> Vec<LineCost> {
-    let mut lines: Vec<LineCost> = sums
+    let known = sums
         .iter()
-        .map(|sum| {
-            let line = symbols.lines[sum.line.0 as usize];
-            LineCost {
-                frame: new_frames[line.frame.get()],
-                line: line.line,
-                self_cost: sum.self_cost,
-                total: sum.total,
-            }
+        .map(|sum| (sum, symbols.lines[sum.line.0 as usize]))
+        .filter(|(_, line)| line.line != 0);
+    let mut lines: Vec<LineCost> = known
+        .map(|(sum, line)| LineCost {
+            frame: new_frames[line.frame.get()],
+            line: line.line,
+            self_cost: sum.self_cost,
+            total: sum.total,
         })
         .collect();
     lines.sort_unstable_by_key(|line| (line.frame, line.line));

@@ -8,14 +8,15 @@ use crate::units::Cost;
 /// What one line cost in one sample type.
 pub(super) struct LineSum {
     pub(super) line: CodeLineIx,
-    pub(super) self_cost: Cost,
-    pub(super) total: Cost,
     /// The last stack that was counted, by its place in the list of costs: a line that stands on a
     /// stack several times is counted once.
-    last: usize,
+    last: u32,
+    pub(super) self_cost: Cost,
+    pub(super) total: Cost,
 }
 
-/// The costs of every known line that has any, by sample type, in no particular order.
+/// The costs of every line that has any, unknown lines included, by sample type, in no particular
+/// order.
 pub(super) fn line_costs(
     recording: &Recording,
     symbols: &Symbols,
@@ -27,30 +28,27 @@ pub(super) fn line_costs(
     let mut places = vec![NONE; symbols.lines.len()];
     let by_type = costs.iter().map(|costs| {
         let mut sums: Vec<LineSum> = Vec::new();
-        for (stack_number, &(stack, cost)) in costs.iter().enumerate() {
+        for (&(stack, cost), stack_number) in costs.iter().zip(0..) {
             let mut leaf = None;
-            let locations = recording.stacks.get(stack).iter();
-            for &line in locations.flat_map(|&location| symbols.of(location)) {
-                leaf = None;
-                if symbols.lines[line.0 as usize].line == 0 {
-                    continue;
+            for &location in recording.stacks.get(stack) {
+                for &line in symbols.of(location) {
+                    let place = &mut places[line.0 as usize];
+                    if *place == NONE {
+                        *place = sums.len() as u32;
+                        sums.push(LineSum {
+                            line,
+                            last: NONE,
+                            self_cost: Cost::ZERO,
+                            total: Cost::ZERO,
+                        });
+                    }
+                    let sum = &mut sums[*place as usize];
+                    if sum.last != stack_number {
+                        sum.last = stack_number;
+                        sum.total += cost;
+                    }
+                    leaf = Some(*place);
                 }
-                let place = &mut places[line.0 as usize];
-                if *place == NONE {
-                    *place = sums.len() as u32;
-                    sums.push(LineSum {
-                        line,
-                        self_cost: Cost::ZERO,
-                        total: Cost::ZERO,
-                        last: usize::MAX,
-                    });
-                }
-                let sum = &mut sums[*place as usize];
-                if sum.last != stack_number {
-                    sum.last = stack_number;
-                    sum.total += cost;
-                }
-                leaf = Some(*place);
             }
             if let Some(leaf) = leaf {
                 sums[leaf as usize].self_cost += cost;

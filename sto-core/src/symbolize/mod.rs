@@ -34,6 +34,7 @@ pub(crate) use unwind::Unwinder;
 
 use crate::formats::{LocationIx, ModuleIx};
 use crate::model::{FrameIx, FrameTable, Granularity};
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// Where symbols are looked for. Everything that depends on the user or the machine is given here.
@@ -87,13 +88,18 @@ pub struct Symbols {
 impl Symbols {
     /// The frames of a location, outermost first.
     pub fn of(&self, location: LocationIx) -> &[CodeLineIx] {
+        &self.expansion[self.range_of(location)]
+    }
+
+    /// Where in [`Symbols::expansion`] the frames of a location stand.
+    pub fn range_of(&self, location: LocationIx) -> Range<usize> {
         let ix = location.0 as usize;
         let start = if ix == 0 {
             0
         } else {
             self.ends[ix - 1] as usize
         };
-        &self.expansion[start..self.ends[ix] as usize]
+        start..self.ends[ix] as usize
     }
 }
 

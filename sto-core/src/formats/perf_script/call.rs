@@ -51,10 +51,10 @@ impl<'a> Call<'a> {
     pub(super) fn kind(&self) -> FrameKind {
         if !self.is_resolved() {
             FrameKind::Unresolved
-        } else if self.is_kernel() {
-            FrameKind::Kernel
         } else if self.is_jit() {
             FrameKind::Jit
+        } else if self.is_kernel() {
+            FrameKind::Kernel
         } else {
             FrameKind::User
         }
@@ -79,7 +79,7 @@ impl<'a> Call<'a> {
             .any(|suffix| name.ends_with(suffix));
         module_file
             || name.starts_with(b"bpf_prog_")
-            || (bracketed && !USER.contains(&name) && !self.is_jit())
+            || (bracketed && !USER.contains(&name) && !name.starts_with(b"[anon"))
     }
 
     /// `/tmp/perf-PID.map`, in which just-in-time compilers tell perf their symbols, or
@@ -206,6 +206,7 @@ mod tests {
             Kernel,
         );
         check("7 f ([vdso])", "f", "[vdso]", User);
+        check("7 f ([anon:heap])", "f", "[anon:heap]", User);
         check("7 f (/tmp/perf-12.map)", "f", "[jit]", Jit);
         check("7 f ([unknown])", "f", "", User);
         check(
