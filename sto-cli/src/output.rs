@@ -26,6 +26,11 @@ pub(crate) struct FormatArg {
 }
 
 impl FormatArg {
+    /// Whether people read the result.
+    pub(crate) fn is_text(&self) -> bool {
+        self.format == Format::Text
+    }
+
     /// Prints a report to standard output, by this renderer or as JSON.
     pub(crate) fn print<R: Serialize>(
         &self,

@@ -153,3 +153,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn without_inlined_frames_their_cost_belongs_to_the_function_that_has_their_code() {
+    let user = |symbol| frame(symbol, "demo", FrameKind::User);
+    let inlined = |symbol| frame(symbol, "demo", FrameKind::Inlined);
+    let cost = |samples| Cost {
+        samples,
+        value: 10 * samples,
+    };
+    let stacks: Stacks = vec![
+        (vec![user("main"), inlined("step"), inlined("add")], cost(4)),
+        (vec![user("main"), inlined("step"), user("call")], cost(2)),
+        (vec![user("main"), user("call")], cost(1)),
+        (vec![inlined("step"), user("call")], cost(8)),
+    ];
+    let merged = by_function(&view("v1", &stacks).without_inlined());
+    let samples = |name: &str| {
+        let (own, total) = merged[&("demo".to_owned(), name.to_owned())];
+        (own.samples, total.samples)
+    };
+    assert_eq!(samples("main"), (4, 7));
+    assert_eq!(samples("call"), (11, 11));
+    assert_eq!(samples("step"), (0, 8), "a root has nobody to belong to");
+    assert_eq!(merged.len(), 3);
+}

@@ -11,7 +11,9 @@ use sto_query::{render, report};
 /// Show which functions cost most
 ///
 /// Self is what a function costs alone, total what it costs with all that it calls. A total counts
-/// a sample once, however often the function stands on its stack.
+/// a sample once, however often the function stands on its stack. Code that the compiler inlined
+/// counts for the function that it was compiled into, as in perf report; `--inlined` shows inlined
+/// functions of their own.
 #[derive(Debug, Args)]
 pub(crate) struct TopArgs {
     #[command(flatten)]
@@ -21,9 +23,13 @@ pub(crate) struct TopArgs {
     #[arg(long, value_enum, default_value = "self")]
     by: By,
 
-    /// Show this many functions; 0 shows all
-    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 30)]
-    limit: usize,
+    /// Count inlined functions apart from those that they were compiled into
+    #[arg(long)]
+    inlined: bool,
+
+    /// Show this many functions; 0 shows all [default: 30 in text, all in JSON]
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    limit: Option<usize>,
 
     #[command(flatten)]
     format: FormatArg,
@@ -42,8 +48,13 @@ pub(crate) fn run(args: &TopArgs, store: &StorePath) -> Result<Outcome, CliError
         By::SelfCost => Order::SelfCost,
         By::Total => Order::Total,
     };
-    let limit = (args.limit > 0).then_some(args.limit);
-    let report = report::top(&view, EVENT, order, limit);
+    let view = if args.inlined {
+        view
+    } else {
+        view.without_inlined()
+    };
+    let limit = args.limit.or(args.format.is_text().then_some(30));
+    let report = report::top(&view, EVENT, order, limit.filter(|&limit| limit > 0));
     args.format.print(&report, render::top::text)?;
     Ok(Outcome::Clean)
 }

@@ -1,6 +1,7 @@
 //! Loaded stacks: totals, recursion, pruning.
 
 mod functions;
+mod inlined;
 mod prune;
 mod totals;
 mod view;

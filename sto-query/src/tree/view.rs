@@ -94,8 +94,13 @@ fn add(merged: &mut SelfCosts, column: &SelfCosts) {
         return;
     }
     merged.extend_from_slice(column);
-    merged.sort_by_key(|(node, _)| *node);
-    merged.dedup_by(|later, kept| {
+    merge_equal_nodes(merged);
+}
+
+/// Brings a column into the order of its nodes, and sums the costs of each.
+pub(super) fn merge_equal_nodes(column: &mut SelfCosts) {
+    column.sort_by_key(|(node, _)| *node);
+    column.dedup_by(|later, kept| {
         let same = later.0 == kept.0;
         if same {
             kept.1 += later.1;
