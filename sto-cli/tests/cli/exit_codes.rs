@@ -53,6 +53,8 @@ fn wrong_usage_is_2() {
         &["find-regression", "v1", "v2"][..],
         &["find-regressions", "v1"],
         &["find-regressions", "v1", "v2", "--alpha", "7"],
+        &["find-regressions", "v1", "v2", "--min-effect", "0"],
+        &["find-regressions", "v1", "v2", "--min-share", "100"],
         &["top"],
         &["top", "v1", "--by", "luck"],
         &["top", "v1", "--format", "xml"],
