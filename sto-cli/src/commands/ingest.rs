@@ -5,6 +5,7 @@ use crate::error::{CliError, Outcome};
 use crate::output::FormatArg;
 use crate::store_path::StorePath;
 use crate::ui::{self, Progress};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -34,15 +35,15 @@ pub(crate) struct IngestArgs {
     paths: Vec<PathBuf>,
 
     /// Name the build; by default after the main program's GNU build id
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     build: Option<String>,
 
     /// Name the executable; by default the program with most samples
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     exe: Option<String>,
 
     /// Name the benchmark that ran
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     benchmark: Option<String>,
 
     /// Attach a label; may be given several times
@@ -58,7 +59,7 @@ pub(crate) struct IngestArgs {
     granularity: Granularity,
 
     /// Store one profile a program, instead of one of the whole recording
-    #[arg(long)]
+    #[arg(long, conflicts_with = "exe")]
     split_processes: bool,
 
     /// Look for files with symbols here first; may be given several times

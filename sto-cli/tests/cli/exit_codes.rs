@@ -60,6 +60,8 @@ fn wrong_usage_is_2() {
         &["top", "v1", "--format", "xml"],
         &["tree", "v1", "--min-share", "-1"],
         &["ingest", "--build", "v1"],
+        &["ingest", "a.folded", "--build", ""],
+        &["ingest", "a.folded", "--exe", "demo", "--split-processes"],
     ] {
         let run = sandbox.sto(wrong);
         status(&run, 2);
