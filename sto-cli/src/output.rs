@@ -4,9 +4,8 @@ use crate::error::CliError;
 use crate::ui;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use sto_query::render::{Style, json};
 
@@ -71,17 +70,15 @@ pub(crate) fn write_file(path: &Path, data: &[u8]) -> Result<(), CliError> {
 }
 
 fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::Builder::new()
-        .prefix(".sto-")
-        // Less the user's mask, as for any new file.
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
-    file.write_all(data)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    let draft = path.with_file_name(format!(".sto-{}.draft", std::process::id()));
+    let mut file = File::options().write(true).create_new(true).open(&draft)?;
+    let written = file
+        .write_all(data)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&draft, path));
+    if written.is_err() {
+        // The reason for the failure is told; a draft that cannot be removed does no harm.
+        let _ = fs::remove_file(&draft);
+    }
+    written
 }

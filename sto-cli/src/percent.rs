@@ -1,7 +1,6 @@
 //! Shares, as users write them.
 
 use std::fmt;
-use std::str::FromStr;
 
 /// A share in percent: `0.5` or `0.5%`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,17 +16,26 @@ impl Percent {
     pub(crate) fn share(self) -> f64 {
         self.0 / 100.0
     }
+
+    /// Parses a part of a whole.
+    pub(crate) fn part(text: &str) -> Result<Self, &'static str> {
+        parsed(text)
+            .filter(|percent| (0.0..100.0).contains(percent))
+            .map(Percent)
+            .ok_or("expected percent from 0 to below 100, such as 0.5")
+    }
+
+    /// Parses a change, which may be more than the whole.
+    pub(crate) fn change(text: &str) -> Result<Self, &'static str> {
+        parsed(text)
+            .filter(|&percent| percent > 0.0 && percent.is_finite())
+            .map(Percent)
+            .ok_or("expected percent above 0, such as 25")
+    }
 }
 
-impl FromStr for Percent {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.strip_suffix('%').unwrap_or(text).parse::<f64>() {
-            Ok(percent) if percent.is_finite() && percent >= 0.0 => Ok(Percent(percent)),
-            _ => Err("expected a number of percent, such as 0.5"),
-        }
-    }
+fn parsed(text: &str) -> Option<f64> {
+    text.strip_suffix('%').unwrap_or(text).parse().ok()
 }
 
 impl fmt::Display for Percent {

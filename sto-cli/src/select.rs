@@ -44,14 +44,14 @@ pub(crate) const EVENT: usize = 0;
 impl SelectArgs {
     /// Loads the stacks that the selector names.
     pub(crate) fn load(&self, store: &StorePath) -> Result<View, CliError> {
-        self.event.keep(Sources::new(store).view(&self.selector)?)
+        self.event.keep(Sources::new(store)?.view(&self.selector)?)
     }
 }
 
 impl SelectPairArgs {
     /// Loads the stacks of the baseline and of the candidate.
     pub(crate) fn load(&self, store: &StorePath) -> Result<(View, View), CliError> {
-        let (baseline, candidate) = Sources::new(store).pair(&self.baseline, &self.candidate)?;
+        let (baseline, candidate) = Sources::new(store)?.pair(&self.baseline, &self.candidate)?;
         Ok((self.event.keep(baseline)?, self.event.keep(candidate)?))
     }
 }

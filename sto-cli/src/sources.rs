@@ -12,31 +12,39 @@ use sto_core::store::{Store, StoreError};
 use sto_query::select::{SelectError, Selection, Selector, select};
 use sto_query::tree::View;
 
-/// The user's store and the one in memory that files are read into, each opened when it is needed
-/// first: files alone can be compared where there is no store.
+/// The user's store, and one in memory for the files of one command.
 pub(crate) struct Sources<'a> {
     folder: &'a Path,
-    stored: Option<Store>,
-    memory: Option<Store>,
+    memory: Store,
+}
+
+/// What a selector turned out to be.
+enum Target {
+    Stored(Store, Selection),
+    File(ProfileFile),
+}
+
+/// A file to read, and the name of the build that it becomes.
+struct ProfileFile {
+    path: PathBuf,
+    name: String,
 }
 
 impl<'a> Sources<'a> {
-    pub(crate) fn new(path: &'a StorePath) -> Self {
-        Sources {
-            folder: &path.folder,
-            stored: None,
-            memory: None,
-        }
+    pub(crate) fn new(store: &'a StorePath) -> Result<Self, CliError> {
+        Ok(Sources {
+            folder: &store.folder,
+            memory: Store::in_memory()?,
+        })
     }
 
     /// The stacks that a selector names.
-    pub(crate) fn view(&mut self, selector: &OsStr) -> Result<View, CliError> {
-        let target = self.locate(selector)?;
-        self.load(target)
+    pub(crate) fn view(&self, selector: &OsStr) -> Result<View, CliError> {
+        self.load(self.locate(selector)?)
     }
 
     /// The stacks that two selectors name.
-    pub(crate) fn pair(&mut self, a: &OsStr, b: &OsStr) -> Result<(View, View), CliError> {
+    pub(crate) fn pair(&self, a: &OsStr, b: &OsStr) -> Result<(View, View), CliError> {
         let (mut a, mut b) = (self.locate(a)?, self.locate(b)?);
         if let (Target::File(a), Target::File(b)) = (&mut a, &mut b) {
             (a.name, b.name) = telling_names(&a.path, &b.path);
@@ -46,7 +54,7 @@ impl<'a> Sources<'a> {
 
     /// A build in the store comes before a file of the same name; a path with a slash in it that
     /// exists, or one that starts as a path does, is always a file.
-    fn locate(&mut self, selector: &OsStr) -> Result<Target, CliError> {
+    fn locate(&self, selector: &OsStr) -> Result<Target, CliError> {
         let path = Path::new(selector);
         let file = || {
             Ok(Target::File(ProfileFile {
@@ -58,63 +66,58 @@ impl<'a> Sources<'a> {
             return file();
         };
         let exists = path.exists();
-        let is_path = ["/", "./", "../"]
-            .iter()
-            .any(|start| text.starts_with(start));
+        let mut starts = ["/", "./", "../"].iter();
+        let is_path = starts.any(|start| text.starts_with(start));
         if is_path || (exists && text.contains('/')) {
             return file();
         }
         match self.find_stored(text) {
-            Ok(selection) => Ok(Target::Stored(selection)),
             Err(error) if !is_absence(&error) => Err(error.into()),
             Err(_) if exists => file(),
             Err(source) => Err(CliError::NothingNamed {
                 selector: text.to_owned(),
                 source,
             }),
+            Ok((store, selection)) => Ok(Target::Stored(store, selection)),
         }
     }
 
-    fn find_stored(&mut self, text: &str) -> Result<Selection, SelectError> {
+    fn find_stored(&self, text: &str) -> Result<(Store, Selection), SelectError> {
         let selector: Selector = text.parse()?;
-        let store = opened(&mut self.stored, || Store::open(self.folder))?;
-        select(store, &selector)
+        let store = Store::open(self.folder)?;
+        let selection = select(&store, &selector)?;
+        Ok((store, selection))
     }
 
-    fn load(&mut self, target: Target) -> Result<View, CliError> {
-        let (store, selection) = match target {
-            Target::Stored(selection) => {
-                let store = opened(&mut self.stored, || Store::open(self.folder))?;
-                (store, selection)
-            }
-            Target::File(file) => {
-                let memory = opened(&mut self.memory, Store::in_memory)?;
-                (memory, read_file(memory, file)?)
-            }
+    fn load(&self, target: Target) -> Result<View, CliError> {
+        match target {
+            Target::Stored(store, selection) => Ok(View::load(&store, selection)?),
+            Target::File(file) => Ok(View::load(&self.memory, self.read(file)?)?),
+        }
+    }
+
+    fn read(&self, file: ProfileFile) -> Result<Selection, CliError> {
+        let options = IngestOptions {
+            version: Some(file.name),
+            symbols: symbol_options(&[], &file.path),
+            ..IngestOptions::default()
         };
-        Ok(View::load(store, selection)?)
-    }
-}
-
-/// What a selector turned out to be.
-enum Target {
-    Stored(Selection),
-    File(ProfileFile),
-}
-
-/// A file to read, and the name of the build that it becomes.
-struct ProfileFile {
-    path: PathBuf,
-    name: String,
-}
-
-fn opened(
-    store: &mut Option<Store>,
-    open: impl FnOnce() -> Result<Store, StoreError>,
-) -> Result<&Store, StoreError> {
-    match store {
-        Some(store) => Ok(store),
-        none => Ok(none.insert(open()?)),
+        let progress = Progress::new(&file.path);
+        let mut show = |stage| progress.stage(stage);
+        let report = ingest(&self.memory, &file.path, &options, &mut show)?;
+        drop(progress);
+        ui::warn(&file.path, &report.warnings);
+        let read: Vec<_> = report.profiles.iter().map(|profile| profile.id).collect();
+        let mut builds = self.memory.builds()?;
+        builds.retain_mut(|build| {
+            build.profiles.retain(|profile| read.contains(&profile.id));
+            !build.profiles.is_empty()
+        });
+        let build = builds.pop().expect("a file that was read is one profile");
+        Ok(Selection {
+            build: build.build,
+            profiles: build.profiles,
+        })
     }
 }
 
@@ -126,31 +129,6 @@ fn is_absence(error: &SelectError) -> bool {
             | SelectError::EmptyStore
             | SelectError::NotFound { .. }
     )
-}
-
-fn read_file(memory: &Store, file: ProfileFile) -> Result<Selection, CliError> {
-    let options = IngestOptions {
-        version: Some(file.name),
-        symbols: symbol_options(&[], &file.path),
-        ..IngestOptions::default()
-    };
-    let progress = Progress::new(&file.path);
-    let report = ingest(memory, &file.path, &options, &mut |stage| {
-        progress.stage(stage)
-    })?;
-    drop(progress);
-    ui::warn(&file.path, &report.warnings);
-    let read: Vec<_> = report.profiles.iter().map(|profile| profile.id).collect();
-    let mut builds = memory.builds()?;
-    builds.retain_mut(|build| {
-        build.profiles.retain(|profile| read.contains(&profile.id));
-        !build.profiles.is_empty()
-    });
-    let build = builds.pop().expect("a file that was read is one profile");
-    Ok(Selection {
-        build: build.build,
-        profiles: build.profiles,
-    })
 }
 
 /// Names for two files: their base names, with as many folders before them as it takes to tell

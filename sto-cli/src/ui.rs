@@ -14,12 +14,12 @@ pub(crate) fn style() -> Style {
     let variable = |name: &str| std::env::var_os(name);
     let terminal = io::stdout().is_terminal();
     let columns = variable("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
-    let width = terminal.then(|| {
-        let size = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-        size.filter(|&width| width > 0).unwrap_or(80)
-    });
+    let size = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let known = |width: &usize| *width > 0;
     Style {
-        width: columns.or(width),
+        width: columns
+            .filter(known)
+            .or_else(|| terminal.then(|| size().filter(known).unwrap_or(80))),
         color: wants_color(terminal, &variable),
     }
 }

@@ -1,6 +1,6 @@
 //! `sto diff`: a differential flame graph.
 
-use crate::drawing::{Drawing, DrawingArgs};
+use crate::drawing::DrawingArgs;
 use crate::error::{CliError, Outcome};
 use crate::select::{EVENT, SelectPairArgs};
 use crate::store_path::StorePath;
@@ -21,9 +21,8 @@ pub(crate) struct DiffArgs {
 pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliError> {
     args.drawing.check()?;
     let (baseline, candidate) = args.select.load(store)?;
-    let drawing = Drawing::of("sto.diff/1", &[&baseline, &candidate]);
     let mut svg = Vec::new();
     render::flame::diff_svg((&baseline, EVENT), (&candidate, EVENT), &mut svg)?;
-    args.drawing.finish(drawing, &svg)?;
+    args.drawing.write(&svg, &[&baseline, &candidate])?;
     Ok(Outcome::Clean)
 }

@@ -31,12 +31,12 @@ pub(crate) struct FindRegressionsArgs {
     alpha: f64,
 
     /// Ignore functions that changed by less than this
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = Percent::change)]
     #[arg(default_value_t = Percent::from_share(CompareOptions::default().min_effect))]
     min_effect: Percent,
 
     /// Ignore functions with less than this share of all samples on both sides
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = Percent::part)]
     #[arg(default_value_t = Percent::from_share(CompareOptions::default().min_share))]
     min_share: Percent,
 

@@ -1,6 +1,6 @@
 //! `sto flame`: an interactive flame graph.
 
-use crate::drawing::{Drawing, DrawingArgs};
+use crate::drawing::DrawingArgs;
 use crate::error::{CliError, Outcome};
 use crate::select::{EVENT, SelectArgs};
 use crate::store_path::StorePath;
@@ -21,9 +21,8 @@ pub(crate) struct FlameArgs {
 pub(crate) fn run(args: &FlameArgs, store: &StorePath) -> Result<Outcome, CliError> {
     args.drawing.check()?;
     let view = args.select.load(store)?;
-    let drawing = Drawing::of("sto.flame/1", &[&view]);
     let mut svg = Vec::new();
     render::flame::svg(&view, EVENT, &mut svg)?;
-    args.drawing.finish(drawing, &svg)?;
+    args.drawing.write(&svg, &[&view])?;
     Ok(Outcome::Clean)
 }

@@ -5,6 +5,7 @@ use crate::error::{CliError, Outcome};
 use crate::output::FormatArg;
 use crate::store_path::StorePath;
 use crate::ui::{self, Progress};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -34,15 +35,15 @@ pub(crate) struct IngestArgs {
     paths: Vec<PathBuf>,
 
     /// Name the build; by default after the main program's GNU build id
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     build: Option<String>,
 
     /// Name the executable; by default the program with most samples
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     exe: Option<String>,
 
     /// Name the benchmark that ran
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     benchmark: Option<String>,
 
     /// Attach a label; may be given several times
@@ -58,7 +59,7 @@ pub(crate) struct IngestArgs {
     granularity: Granularity,
 
     /// Store one profile a program, instead of one of the whole recording
-    #[arg(long)]
+    #[arg(long, conflicts_with = "exe")]
     split_processes: bool,
 
     /// Look for files with symbols here first; may be given several times
@@ -77,7 +78,9 @@ enum Granularity {
     Line,
 }
 
-pub(crate) fn run(args: &IngestArgs, store: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    let is_new = !place.folder.join(Store::FILE_NAME).exists();
+    let store = Store::open_or_create(&place.folder)?;
     let mut options = args.options();
     let mut recordings = Vec::new();
     let outcome = args.paths.iter().try_for_each(|path| {
@@ -85,52 +88,61 @@ pub(crate) fn run(args: &IngestArgs, store: &StorePath) -> Result<Outcome, CliEr
             granularity: args.granularity.into(),
             ..environment::symbol_options(&args.symbol_dirs, path)
         };
-        recordings.push(ingest(path, store, &options)?);
+        recordings.push(ingest(path, &store, &options)?);
         Ok(())
     });
     // What went in before a failure is in the store, and the user is told.
-    if outcome.is_ok() || !recordings.is_empty() {
-        let summary = IngestSummary::new(store.folder.display().to_string(), recordings);
-        args.format.print(&summary, render::ingest::text)?;
-    }
-    outcome.map(|()| Outcome::Clean)
+    let told = match recordings[..] {
+        [] => Ok(()),
+        _ => tell(args, place, is_new, recordings),
+    };
+    outcome.and(told)?;
+    Ok(Outcome::Clean)
 }
 
-/// Reads a file and only then opens the store: a bad file makes none, and others can write while
-/// a large one is read.
+fn tell(
+    args: &IngestArgs,
+    place: &StorePath,
+    is_new: bool,
+    recordings: Vec<RecordingReport>,
+) -> Result<(), CliError> {
+    let folder = place.folder.display().to_string();
+    if is_new && place.is_default {
+        let note = format!("made a new store in {folder}; `--store` names another place");
+        ui::say("note", &note);
+    }
+    let summary = IngestSummary::new(folder, recordings);
+    args.format.print(&summary, render::ingest::text)
+}
+
 fn ingest(
     path: &Path,
-    store: &StorePath,
+    store: &Store,
     options: &IngestOptions,
 ) -> Result<RecordingReport, CliError> {
     let progress = Progress::new(path);
     progress.stage(Stage::Reading);
     let recording = read(path, &options.symbols).map_err(IngestError::from)?;
-    let is_new = !store.folder.join(Store::FILE_NAME).exists();
-    let opened = Store::open_or_create(&store.folder)?;
     let mut show = |stage| progress.stage(stage);
-    let report = ingest_recording(&opened, path, &recording, options, &mut show)?;
+    let report = ingest_recording(store, path, &recording, options, &mut show)?;
     drop(progress);
-    if is_new && store.is_default {
-        let folder = store.folder.display();
-        let note = format!("made a new store in {folder}; `--store` names another place");
-        ui::say("note", &note);
-    }
     ui::warn(path, &report.warnings);
     Ok(RecordingReport::new(path.display().to_string(), &report))
 }
 
-fn read(path: &Path, options: &SymbolOptions) -> Result<Recording, FormatError> {
+/// Reads a file of any known format; `-` is standard input.
+fn read(path: &Path, symbols: &SymbolOptions) -> Result<Recording, FormatError> {
     if path.as_os_str() != "-" {
-        return formats::read(path, options);
+        return formats::read(path, symbols);
     }
+    let path = Path::new("standard input");
     let mut bytes = Vec::new();
     let read = io::stdin().lock().read_to_end(&mut bytes);
     read.map_err(|source| FormatError::Io {
         path: path.to_owned(),
         source,
     })?;
-    formats::read_bytes(path, &bytes, options)
+    formats::read_bytes(path, &bytes, symbols)
 }
 
 impl IngestArgs {

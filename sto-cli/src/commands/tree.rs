@@ -16,7 +16,7 @@ pub(crate) struct TreeArgs {
     select: SelectArgs,
 
     /// Leave out stacks with less than this share of all samples
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = Percent::part)]
     #[arg(default_value_t = Percent::from_share(Prune::default().min_share))]
     min_share: Percent,
 

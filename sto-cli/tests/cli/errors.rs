@@ -1,6 +1,7 @@
 //! Bad input: one clear sentence, status 2, and the store as it was.
 
 use crate::support::{BEFORE, Run, Sandbox, files_of, repository};
+use redb::TableDefinition;
 
 /// Ingests a bad file into a store that has two builds, and reads it directly: each time one
 /// sentence with the path and these parts, and the store is not changed by a byte.
@@ -47,9 +48,32 @@ fn a_perf_data_that_ends_in_its_header() {
     is_refused("perf.data", b"PERFILE2\x68\0\0\0\0\0\0\0", &["truncated"]);
 }
 
+fn testdata(name: &str) -> Vec<u8> {
+    std::fs::read(repository().join("testdata").join(name)).unwrap()
+}
+
+#[test]
+fn a_perf_data_without_call_chains() {
+    let content = testdata("perf-data/no-call-chains.perf.data");
+    is_refused(
+        "perf.data",
+        &content,
+        &["without call chains", "perf record -g"],
+    );
+}
+
+#[test]
+fn a_perf_data_from_another_architecture() {
+    let content = testdata("demo/v1.perf.data");
+    let arch = content.windows(7).position(|window| window == b"x86_64\0");
+    let arch = arch.unwrap();
+    let content = [&content[..arch], b"mips64", &content[arch + 6..]].concat();
+    is_refused("perf.data", &content, &["recorded on mips64"]);
+}
+
 #[test]
 fn a_perf_data_that_ends_in_its_data() {
-    let whole = std::fs::read(repository().join("testdata/demo/v1.perf.data")).unwrap();
+    let whole = testdata("demo/v1.perf.data");
     is_refused(
         "perf.data",
         &whole[..whole.len() / 2],
@@ -124,6 +148,28 @@ fn a_store_file_that_is_something_else() {
 }
 
 #[test]
+fn a_store_of_a_newer_version() {
+    let sandbox = Sandbox::with_two_builds();
+    let database = redb::Database::open(sandbox.path("store/store.redb")).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let meta = TableDefinition::<&str, &[u8]>::new("meta");
+    let mut table = transaction.open_table(meta).unwrap();
+    table.insert("version", &99_u32.to_le_bytes()[..]).unwrap();
+    drop(table);
+    transaction.commit().unwrap();
+    drop(database);
+    let before = sandbox.store_bytes();
+    sandbox.write("c.folded", "main 1\n");
+    let ingest = ["ingest", "c.folded", "--build", "v3", "--exe", "demo"];
+    for command in [&ingest[..], &["ls"], &["top", "v1"]] {
+        sandbox
+            .sto(command)
+            .fails_with(&["store.redb", "version 99", "upgrade sto"]);
+        assert_eq!(sandbox.store_bytes(), before, "{command:?}");
+    }
+}
+
+#[test]
 fn a_disk_that_fills_while_a_profile_is_stored() {
     let sandbox = Sandbox::with_two_builds();
     let before = sandbox.sto(&["ls", "--format", "json"]).succeeds().stdout;
@@ -136,9 +182,7 @@ fn a_disk_that_fills_while_a_profile_is_stored() {
         format!("{:x}{:x}", state, state.rotate_left(29) ^ 0x5bd1_e995)
     };
     let line = |names: [String; 3]| format!("main;{} 1\n", names.join(";"));
-    let large: String = (0..100_000)
-        .map(|_| line([name(), name(), name()]))
-        .collect();
+    let large: String = (0..5_000).map(|_| line([name(), name(), name()])).collect();
     sandbox.write("large.folded", large);
     // A file that may not grow beyond what it is fails as a full disk does; the signal that comes
     // with it is ignored, as Rust programs have none to handle it.

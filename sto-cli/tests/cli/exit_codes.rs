@@ -53,11 +53,15 @@ fn wrong_usage_is_2() {
         &["find-regression", "v1", "v2"][..],
         &["find-regressions", "v1"],
         &["find-regressions", "v1", "v2", "--alpha", "7"],
+        &["find-regressions", "v1", "v2", "--min-effect", "0"],
+        &["find-regressions", "v1", "v2", "--min-share", "100"],
         &["top"],
         &["top", "v1", "--by", "luck"],
         &["top", "v1", "--format", "xml"],
         &["tree", "v1", "--min-share", "-1"],
         &["ingest", "--build", "v1"],
+        &["ingest", "a.folded", "--build", ""],
+        &["ingest", "a.folded", "--exe", "demo", "--split-processes"],
     ] {
         let run = sandbox.sto(wrong);
         status(&run, 2);

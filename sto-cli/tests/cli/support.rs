@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 use tempfile::TempDir;
 
 /// Folded stacks of a program whose `doLogging` is cheap.
@@ -30,15 +31,28 @@ impl Sandbox {
         Sandbox { folder }
     }
 
-    /// A sandbox whose store has the builds `demo@v1` and `demo@v2`.
+    /// A sandbox whose store has the builds `demo@v1` and `demo@v2`, made of `a.folded` and
+    /// `b.folded`.
     pub(crate) fn with_two_builds() -> Self {
+        // Made once: every transaction waits for the disk.
+        static STORE: OnceLock<Vec<u8>> = OnceLock::new();
+        let store = STORE.get_or_init(|| {
+            let sandbox = Sandbox::with_two_files();
+            for [file, build] in [["a.folded", "v1"], ["b.folded", "v2"]] {
+                let ingest = ["ingest", file, "--build", build, "--exe", "demo"];
+                sandbox.sto(&ingest).succeeds();
+            }
+            std::fs::read(sandbox.path("store/store.redb")).unwrap()
+        });
+        let sandbox = Sandbox::with_two_files();
+        sandbox.write("store/store.redb", store);
+        sandbox
+    }
+
+    fn with_two_files() -> Self {
         let sandbox = Sandbox::new();
-        for (file, text, build) in [("a.folded", BEFORE, "v1"), ("b.folded", AFTER, "v2")] {
-            sandbox.write(file, text);
-            sandbox
-                .sto(&["ingest", file, "--build", build, "--exe", "demo"])
-                .succeeds();
-        }
+        sandbox.write("a.folded", BEFORE);
+        sandbox.write("b.folded", AFTER);
         sandbox
     }
 

@@ -4,7 +4,7 @@ use super::header::counted;
 use super::ls::short_id;
 use super::numbers::{bytes, grouped, percent, saving};
 use super::{Style, printable};
-use crate::report::{IngestSummary, IngestedReport, ModuleReport, RecordingReport};
+use crate::report::{IngestSummary, IngestedReport, ModuleReport, ProfileReport, RecordingReport};
 use std::fmt::Write;
 
 /// Modules without symbols that are shown of one file; JSON has all.
@@ -37,17 +37,11 @@ fn write_profile(text: &mut String, ingested: &IngestedReport, path: &str, style
         );
         return;
     }
-    let events: Vec<_> = profile
-        .events
-        .iter()
-        .map(|event| event.event.as_str())
-        .collect();
-    let _ = writeln!(text, "{build}: profile {id} from {path}");
     let _ = writeln!(
         text,
-        "  {} ({}), {} nodes, {} frames",
+        "{build}: profile {id} from {path}\n  {}{}, {} nodes, {} frames",
         counted(profile.samples, "sample"),
-        printable(&events.join(", ")),
+        of_events(profile),
         grouped(ingested.nodes as u64),
         grouped(ingested.frames as u64),
     );
@@ -68,6 +62,16 @@ fn write_profile(text: &mut String, ingested: &IngestedReport, path: &str, style
         percent(quality.without_stack),
         percent(quality.lost),
     );
+}
+
+/// ` of cpu-clock and page-faults`; folded stacks name no event.
+fn of_events(profile: &ProfileReport) -> String {
+    let names = profile.events.iter().map(|event| printable(&event.event));
+    let names: Vec<_> = names.filter(|name| name != "samples").collect();
+    match names[..] {
+        [] => String::new(),
+        _ => format!(" of {}", names.join(" and ")),
+    }
 }
 
 fn write_modules(text: &mut String, recording: &RecordingReport) {

@@ -4,6 +4,7 @@
 //! it may gain fields.
 
 mod call_tree;
+mod drawing;
 mod ingest;
 mod ls;
 mod subject;
@@ -11,6 +12,7 @@ mod time;
 mod top;
 
 pub use call_tree::{CutReport, NodeReport, TreeReport, call_tree};
+pub use drawing::{DrawingReport, drawing};
 pub use ingest::{IngestSummary, IngestedReport, ModuleReport, RecordingReport};
 pub use ls::{BuildReport, LsReport, ProfileReport, QualityReport, Totals, ls};
 pub use subject::{CostReport, FrameReport, SampleTypeReport, Subject};

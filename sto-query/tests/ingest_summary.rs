@@ -1,0 +1,139 @@
+//! What `sto ingest` tells of the files that went in.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use sto_core::formats::ModuleIx;
+use sto_core::id::{BuildId, ExecutableId, SourceDigest};
+use sto_core::ingest::{IngestReport, Ingested};
+use sto_core::model::{Build, Granularity, Origin, Profile, Quality};
+use sto_core::store::Added;
+use sto_core::symbolize::ModuleSymbols;
+use sto_core::units::{Bytes, SampleType, Unit};
+use sto_query::render::{self, Style};
+use sto_query::report::{IngestSummary, RecordingReport};
+
+fn ingested(added: Added) -> Ingested {
+    let build = Build {
+        executable: "demo".to_owned(),
+        version: "v1".to_owned(),
+        gnu_build_id: None,
+        revision: None,
+    };
+    let profile = Profile {
+        build: BuildId::of(ExecutableId::of("demo"), "v1"),
+        source: SourceDigest::of(b"recording"),
+        source_bytes: Bytes(1_000_000),
+        format: "perf.data".to_owned(),
+        origin: Origin::default(),
+        quality: Quality {
+            samples: 1_000,
+            unresolved: 123,
+            truncated: 20,
+            without_stack: 0,
+            lost: 1,
+        },
+        granularity: Granularity::Function,
+        sample_types: vec![SampleType {
+            event: "cpu-clock".to_owned(),
+            unit: Unit::Nanoseconds,
+        }],
+        modules: Vec::new(),
+        benchmark: None,
+        labels: BTreeMap::new(),
+        metrics: BTreeMap::new(),
+    };
+    Ingested {
+        id: profile.id(),
+        build,
+        profile,
+        added,
+        nodes: 4_321,
+        frames: 210,
+    }
+}
+
+fn module(path: &str, unresolved: usize, problem: Option<&str>) -> (String, ModuleSymbols) {
+    let symbols = ModuleSymbols {
+        module: ModuleIx(0),
+        file: problem.is_none().then(|| PathBuf::from(path)),
+        locations: 30,
+        unresolved,
+        problem: problem.map(str::to_owned),
+    };
+    (path.to_owned(), symbols)
+}
+
+fn summary(added: Added, modules: Vec<(String, ModuleSymbols)>) -> IngestSummary {
+    let report = IngestReport {
+        profiles: vec![ingested(added)],
+        modules,
+        warnings: Vec::new(),
+    };
+    let recording = RecordingReport::new("perf.data".to_owned(), &report);
+    IngestSummary::new("/home/u/.sto".to_owned(), vec![recording])
+}
+
+fn text(summary: &IngestSummary) -> String {
+    render::ingest::text(summary, Style::default())
+}
+
+const NEW: Added = Added::New {
+    stored: Bytes(20_000),
+};
+
+#[test]
+fn a_new_profile_is_told_with_its_size_and_quality() {
+    let id = ingested(NEW).id.to_string();
+    let expected = format!(
+        "\
+demo@v1: profile {} from perf.data
+  1,000 samples of cpu-clock, 4,321 nodes, 210 frames
+  1.00 MB of recording stored in 20.0 kB, 50x smaller
+  12.30% unresolved, 2.00% truncated, 0.00% without a stack, 0.10% lost
+The store is /home/u/.sto.
+",
+        &id[..12]
+    );
+    assert_eq!(
+        text(&summary(NEW, vec![module("/bin/demo", 0, None)])),
+        expected
+    );
+}
+
+#[test]
+fn what_has_no_symbols_is_told_worst_first_and_the_rest_counted() {
+    let mut modules: Vec<_> = (1..=6)
+        .map(|n| module(&format!("/lib/{n}.so"), n, None))
+        .collect();
+    modules.push(module("/lib/a.so", 6, Some("Install its debug package.")));
+    let text = text(&summary(NEW, modules));
+    let (_, listed) = text.split_once("without a symbol:\n").unwrap();
+    assert_eq!(
+        listed,
+        "    6 of 30 in /lib/6.so
+    6 of 30 in /lib/a.so
+      Install its debug package.
+    5 of 30 in /lib/5.so
+    4 of 30 in /lib/4.so
+    3 of 30 in /lib/3.so
+    and in 2 more modules; `--format json` names them
+The store is /home/u/.sto.
+"
+    );
+}
+
+#[test]
+fn a_profile_that_is_stored_already_is_told_as_that() {
+    let summary = summary(Added::AlreadyStored, Vec::new());
+    assert!(text(&summary).contains("perf.data is already stored as profile"));
+    let profile = &summary.recordings[0].profiles[0];
+    assert_eq!((profile.added, profile.profile.stored_bytes), (false, 0));
+}
+
+#[test]
+fn hostile_names_are_shown_not_obeyed() {
+    let modules = vec![module("/lib/\x1b[2J\n.so", 1, Some("\x1b[31mred"))];
+    let text = text(&summary(NEW, modules));
+    assert!(text.contains(r"\u{1b}[2J\u{a}.so"), "{text}");
+    assert!(!text.contains('\x1b'), "{text}");
+}
