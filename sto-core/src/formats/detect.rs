@@ -2,8 +2,10 @@
 
 use super::{FormatError, Recording, excerpt, folded, perf_data, perf_script, text::lines};
 use crate::symbolize::SymbolOptions;
-use std::fs::File;
+use crate::units::UnixSeconds;
+use std::fs::{File, Metadata};
 use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 /// A format that [`read`] understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,7 +53,8 @@ const PERF_MAGIC: [&[u8]; 2] = [b"PERFILE2", b"2ELIFREP"];
 
 /// Reads a profile file of any known format.
 ///
-/// `options` say where the files are that saved stacks are unwound with.
+/// `options` say where the files are that saved stacks are unwound with. Where the recording does
+/// not tell when it was made, that is the time at which its file was last written.
 ///
 /// # Errors
 /// Where the file cannot be read, is of no known format, or breaks the rules of its format.
@@ -69,7 +72,14 @@ pub fn read(path: &Path, options: &SymbolOptions) -> Result<Recording, FormatErr
     // SAFETY: the map is only read, and is gone when this function returns. As with every mapped
     // file, another process that shortens the file meanwhile makes this one fail.
     let bytes = unsafe { memmap2::Mmap::map(&file) }.map_err(io)?;
-    read_bytes(path, &bytes, options)
+    let mut recording = read_bytes(path, &bytes, options)?;
+    recording.origin.recorded = recording.origin.recorded.or(written(&metadata));
+    Ok(recording)
+}
+
+fn written(metadata: &Metadata) -> Option<UnixSeconds> {
+    let since_1970 = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(UnixSeconds(since_1970.as_secs()))
 }
 
 /// Reads a profile of any known format from memory.
