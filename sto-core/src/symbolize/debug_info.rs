@@ -6,19 +6,20 @@ use super::source_path::normalize;
 use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{CodeInfo, Input, Sym, Symbolized, Symbolizer};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 /// A file with debug info (DWARF), and what all of its lookups share.
 pub(super) struct DebugFile<'a> {
     file: &'a ElfFile,
     debug_dirs: &'a [PathBuf],
-    compilation_dirs: CompilationDirs,
+    compilation_dirs: OnceLock<CompilationDirs>,
 }
 
 /// One thread's view of a [`DebugFile`].
 pub(super) struct DebugInfo<'a> {
     symbolizer: Symbolizer,
     source: Source<'static>,
-    compilation_dirs: &'a CompilationDirs,
+    file: &'a DebugFile<'a>,
 }
 
 impl<'a> DebugFile<'a> {
@@ -27,7 +28,7 @@ impl<'a> DebugFile<'a> {
         DebugFile {
             file,
             debug_dirs,
-            compilation_dirs: CompilationDirs::read(file),
+            compilation_dirs: OnceLock::new(),
         }
     }
 
@@ -40,7 +41,7 @@ impl<'a> DebugFile<'a> {
         DebugInfo {
             symbolizer,
             source: Source::Elf(Elf::new(&self.file.path)),
-            compilation_dirs: &self.compilation_dirs,
+            file: self,
         }
     }
 }
@@ -64,6 +65,15 @@ impl DebugInfo<'_> {
 
     /// The source file of a place, as frames carry it.
     pub(super) fn source_file(&self, code: &CodeInfo<'_>) -> String {
-        normalize(&code.to_path().to_string_lossy(), self.compilation_dirs)
+        normalize(&code.to_path().to_string_lossy(), |parts| {
+            // Read only when needed: where debug info is compressed it costs as much as the rest.
+            let DebugFile {
+                file,
+                compilation_dirs,
+                ..
+            } = self.file;
+            let dirs = compilation_dirs.get_or_init(|| CompilationDirs::read(file));
+            dirs.prefix_of(parts)
+        })
     }
 }

@@ -105,3 +105,87 @@ impl Write for Capped {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_written_as_people_write_them() {
+        let cases = [
+            // Rust, legacy mangling: the hash goes, what is behind it stays.
+            (
+                "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE",
+                "core::fmt::Write::write_fmt",
+            ),
+            (
+                "_ZN51_$LT$app..Cart$u20$as$u20$core..ops..drop..Drop$GT$4drop17h0123456789abcdefE.cold",
+                "<app::Cart as core::ops::drop::Drop>::drop.cold",
+            ),
+            (
+                "_ZN3app4work17h0123456789abcdefE.llvm.12345678901234567890",
+                "app::work.llvm.12345678901234567890",
+            ),
+            // Rust, v0 mangling.
+            ("_RNvNtCs1234_3app4shop5total", "app::shop::total"),
+            (
+                "_RNvNtCs1234_3app4shop5total.llvm.42",
+                "app::shop::total.llvm.42",
+            ),
+            // C++.
+            (
+                "_ZN4shop4Cart3addEiPKc",
+                "shop::Cart::add(int, char const*)",
+            ),
+            (
+                "_ZNSt6vectorIiSaIiEE9push_backERKi",
+                "std::vector<int, std::allocator<int> >::push_back(int const&)",
+            ),
+            (
+                "_Z4workl.constprop.0.isra.1",
+                "work(long).constprop.0.isra.1",
+            ),
+            ("_ZdlPv@plt", "operator delete(void*)@plt"),
+            // Everything else.
+            ("main", "main"),
+            ("do_execveat_common.isra.0", "do_execveat_common.isra.0"),
+            ("memcpy@@GLIBC_2.14", "memcpy@@GLIBC_2.14"),
+            ("_Zed", "_Zed"),
+            ("_R", "_R"),
+            ("_ZN", "_ZN"),
+            ("", ""),
+        ];
+        for (raw, expected) in cases {
+            assert_eq!(demangle(raw.as_bytes()), expected, "{raw}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        assert_eq!(demangle(b"work\xff\xfe"), "work\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn a_name_is_cut_at_its_limit() {
+        // A few bytes that stand for many: each type holds the one before it twice.
+        let mut bomb = "_Z1fSt4pairIiiE".to_owned();
+        for ix in "0123456789ABCDEF".chars() {
+            bomb.push_str(&format!("S_IS{ix}_S{ix}_E"));
+        }
+        let long = format!("_Z5000{}v", "a".repeat(5000));
+        let mangled_long = "_ZN".repeat(100_000);
+        for (raw, start) in [
+            (
+                bomb,
+                "f(std::pair<int, int>, std::pair<std::pair<int, int>, ",
+            ),
+            (long, "aaaa"),
+            (mangled_long, "_ZN_ZN"),
+            ("é".repeat(4000), "éé"),
+        ] {
+            let name = demangle(raw.as_bytes());
+            assert!(name.len() <= MAX_NAME && name.len() > MAX_NAME - 4);
+            assert!(name.starts_with(start) && name.ends_with('…'), "{name}");
+        }
+    }
+}

@@ -1,7 +1,5 @@
 //! The kernel's list of its own symbols (`/proc/kallsyms`, Linux' `kernel/kallsyms.c`).
 
-use super::symtab::Alias;
-
 /// No function of the kernel is nearly this long, so that an address farther behind the last symbol
 /// is in something that the list does not have.
 const MAX_FUNCTION: u64 = 1 << 20;
@@ -57,7 +55,8 @@ impl Kallsyms {
             .filter(|&address| address != 0)
     }
 
-    /// The function that an address is in. Of several names of one address that which perf shows.
+    /// The function that an address is in. Of several names of one address the last in the list,
+    /// as perf has it.
     pub(super) fn function_at(&self, address: u64) -> Option<KernelSymbol<'_>> {
         let end = self.lines.partition_point(|&(start, _)| start <= address);
         let (start, _) = *self.lines[..end].last()?;
@@ -65,12 +64,10 @@ impl Kallsyms {
             return None;
         }
         let aliases = self.lines[..end].iter().rev();
-        // Backwards, as the last of equals is chosen and the first in the list is wanted.
         let best = aliases
             .take_while(|&&(other, _)| other == start)
-            .filter_map(|&(_, start)| self.line(start))
-            .filter(|line| matches!(line.kind.to_ascii_uppercase(), b'T' | b'W'))
-            .max_by_key(|line| line.alias().rank())?;
+            .filter_map(|&(_, line)| self.line(line))
+            .find(Line::is_function)?;
         let module = match best.module {
             // Code that the kernel makes while it runs is part of no module.
             b"" | b"bpf" | b"__builtin__ftrace" | b"__builtin__kprobes" => None,
@@ -111,13 +108,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// An upper-case kind is a global symbol, `W` a weak one.
-    fn alias(&self) -> Alias<'a> {
-        Alias {
-            name: self.name,
-            is_label: false,
-            is_weak: self.kind == b'W',
-            is_global: self.kind.is_ascii_uppercase() && self.kind != b'W',
-        }
+    fn is_function(&self) -> bool {
+        matches!(self.kind.to_ascii_uppercase(), b'T' | b'W')
     }
 }

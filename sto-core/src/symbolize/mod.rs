@@ -9,11 +9,12 @@
 //! virtual addresses         symtab, plt, debug_info       outer function, inlined ones, lines
 //!    |  raw names, paths    demangle, source_path         the names that frames carry
 //!    v
-//! Part                      part        the answers of all threads, joined in a fixed order
+//! Part                      chunk, part                   the answers of all threads, joined
 //! ```
 //!
 //! The kernel takes another way: `kernel` finds its list of symbols, which `kallsyms` reads. `SPEC.md` states the rules.
 
+mod chunk;
 mod compilation_dirs;
 mod debug_info;
 mod demangle;

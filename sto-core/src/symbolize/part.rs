@@ -2,7 +2,7 @@
 
 use super::{CodeLine, CodeLineIx, Symbols};
 use crate::formats::LocationIx;
-use crate::model::{Frame, FrameIx, FrameTable, Granularity, StringIx};
+use crate::model::{Frame, FrameIx, FrameKind, FrameTable, Granularity, StringIx};
 use hashbrown::HashMap;
 
 /// The frames of some locations, as one thread resolved them.
@@ -18,7 +18,7 @@ pub(super) struct Part {
 
 /// A frame whose strings already stand in a [`Part`], at a line.
 pub(super) struct NewFrame {
-    pub(super) kind: crate::model::FrameKind,
+    pub(super) kind: FrameKind,
     pub(super) symbol: StringIx,
     pub(super) module: StringIx,
     pub(super) file: StringIx,
@@ -88,7 +88,7 @@ impl Part {
     /// Resolves a location to a name that only says where it is.
     pub(super) fn finish_unresolved(&mut self, location: LocationIx, module: &str, symbol: &str) {
         self.push_frame(Frame {
-            kind: crate::model::FrameKind::Unresolved,
+            kind: FrameKind::Unresolved,
             symbol,
             module,
             file: "",

@@ -1,6 +1,5 @@
 //! Source paths without what differs between checkouts and machines.
 
-use super::compilation_dirs::CompilationDirs;
 use super::demangle::cap;
 
 /// The source path that a frame carries, so that two people's builds of one source share it.
@@ -8,37 +7,34 @@ use super::demangle::cap;
 /// The first of these rules that fits takes its part off; `..` and `.` are then folded, and a `..`
 /// that leads out of what is left is dropped:
 ///
-/// 1. up to `/rustc/HASH/`, or `.../lib/rustlib/src/rust/`: the Rust standard library;
-/// 2. up to `.../registry/src/INDEX-HASH/`: a crate from a registry;
-/// 3. up to `.../git/checkouts/`, and there the hash and the revision: a crate from git;
+/// 1. up to `.../git/checkouts/`, and there the hash and the revision: a crate from git;
+/// 2. up to `/rustc/HASH/`, `/rust/deps/` or `.../lib/rustlib/src/rust/`: the Rust standard library
+///    and the crates it is made of;
+/// 3. up to `.../registry/src/INDEX-HASH/`: a crate from a registry;
 /// 4. up to the outermost compilation directory (`DW_AT_comp_dir`) of the module;
 /// 5. up to `/home/USER/`, `/Users/USER/` or `/root/`.
 ///
-/// SPEC.md has them with examples. A path that no rule fits stays as it is.
-pub(super) fn normalize(path: &str, dirs: &CompilationDirs) -> String {
+/// SPEC.md has them with examples. A path that no rule fits stays as it is. Rule 4 is asked only for
+/// absolute paths that no rule before it fits: `compiled_in` is given the parts of the path, and
+/// tells how many of them are a compilation directory.
+pub(super) fn normalize(path: &str, compiled_in: impl FnOnce(&[&str]) -> Option<usize>) -> String {
     let absolute = path.starts_with('/');
-    let mut parts: Vec<&str> = path
+    let parts: Vec<&str> = path
         .split('/')
         .filter(|part| !part.is_empty() && *part != ".")
         .collect();
-    let from_git = git_crate(&parts);
-    let prefix = match from_git {
-        Some(prefix) => prefix,
-        None => rust_prefix(&parts, absolute)
-            .or_else(|| absolute.then(|| dirs.prefix_of(&parts))?)
-            .or_else(|| absolute.then(|| home_prefix(&parts))?)
-            .unwrap_or(0),
+    let (prefix, crate_name) = match git_crate(&parts) {
+        Some((prefix, name)) => (prefix, Some(name)),
+        None => {
+            let prefix = rust_prefix(&parts, absolute)
+                .or_else(|| absolute.then(|| compiled_in(&parts)).flatten())
+                .or_else(|| absolute.then(|| home_prefix(&parts)).flatten())
+                .filter(|&prefix| prefix < parts.len());
+            (prefix.unwrap_or(0), None)
+        }
     };
-    // What is only the prefix names no file below it.
-    let prefix = if prefix < parts.len() { prefix } else { 0 };
-    let git_name = from_git
-        .filter(|_| prefix > 0)
-        .and_then(|prefix| parts[prefix - 2].rsplit_once('-'))
-        .map(|(name, _)| name);
-    parts.drain(..prefix);
-
-    let mut folded: Vec<&str> = git_name.into_iter().collect();
-    for part in parts {
+    let mut folded: Vec<&str> = crate_name.into_iter().collect();
+    for part in parts[prefix..].iter().copied() {
         if part == ".." {
             folded.pop();
         } else {
@@ -50,7 +46,7 @@ pub(super) fn normalize(path: &str, dirs: &CompilationDirs) -> String {
 }
 
 fn rust_prefix(parts: &[&str], absolute: bool) -> Option<usize> {
-    if absolute && parts.first() == Some(&"rustc") {
+    if absolute && (parts.first() == Some(&"rustc") || parts.starts_with(&["rust", "deps"])) {
         return Some(2);
     }
     let behind = |marker: &[&str]| {
@@ -69,14 +65,17 @@ fn rust_prefix(parts: &[&str], absolute: bool) -> Option<usize> {
         .then_some(index + 1)
 }
 
-/// Length of `.../git/checkouts/NAME-HASH/REVISION`.
-fn git_crate(parts: &[&str]) -> Option<usize> {
+/// Length of `.../git/checkouts/NAME-HASH/REVISION`, and the name.
+fn git_crate<'a>(parts: &[&'a str]) -> Option<(usize, &'a str)> {
     let at = parts
         .windows(2)
         .position(|window| window == ["git", "checkouts"])?;
-    let (name, revision) = (parts.get(at + 2)?, parts.get(at + 3)?);
+    let [name, revision, _, ..] = parts[at + 2..] else {
+        return None;
+    };
     let is_revision = revision.len() >= 7 && revision.bytes().all(|b| b.is_ascii_hexdigit());
-    (ends_in_hash(name) && is_revision).then_some(at + 4)
+    let (name, _) = name.rsplit_once('-').filter(|_| ends_in_hash(name))?;
+    is_revision.then_some((at + 4, name))
 }
 
 /// Whether cargo's 16 hexadecimal digits end the name of a folder, as in `index.crates.io-...`.
@@ -96,6 +95,7 @@ fn home_prefix(parts: &[&str]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::compilation_dirs::CompilationDirs;
     use super::*;
 
     #[test]
@@ -113,6 +113,10 @@ mod tests {
             (
                 "/rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/src/ops/function.rs",
                 "library/core/src/ops/function.rs",
+            ),
+            (
+                "/rust/deps/hashbrown-0.16.0/src/raw.rs",
+                "hashbrown-0.16.0/src/raw.rs",
             ),
             (
                 "/home/ann/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/lib.rs",
@@ -156,14 +160,18 @@ mod tests {
             ("..", ""),
         ];
         for (path, expected) in cases {
-            assert_eq!(normalize(path, &dirs), expected, "{path}");
+            assert_eq!(
+                normalize(path, |parts| dirs.prefix_of(parts)),
+                expected,
+                "{path}"
+            );
         }
     }
 
     #[test]
     fn an_endless_path_is_cut() {
         let path = "é/".repeat(5000);
-        let normal = normalize(&path, &CompilationDirs::default());
+        let normal = normalize(&path, |_| None);
         assert!(normal.len() <= 4096 && normal.ends_with('…'));
     }
 }

@@ -17,30 +17,26 @@ pub(super) struct Symbol<'data> {
 }
 
 /// What decides between several names of one address.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Alias<'data> {
-    pub(super) name: &'data [u8],
+struct Alias<'data> {
+    name: &'data [u8],
     /// A label rather than a function.
-    pub(super) is_label: bool,
-    pub(super) is_weak: bool,
-    pub(super) is_global: bool,
+    is_label: bool,
+    is_weak: bool,
+    is_global: bool,
 }
 
 impl Alias<'_> {
     /// The better name has the greater rank, by the rules of `choose_best_symbol` in Linux'
     /// `tools/perf/util/symbol.c`: functions, then strong symbols, then global ones, then fewer
-    /// leading underscores, then longer names, but no `SyS` names of system calls.
-    pub(super) fn rank(&self) -> impl Ord + use<> {
+    /// leading underscores, then longer names.
+    fn rank(&self) -> impl Ord + use<> {
         let underscores = self.name.iter().take_while(|&&byte| byte == b'_').count();
-        let is_system_call_alias =
-            self.name.starts_with(b"SyS") || self.name.starts_with(b"compat_SyS");
         (
             !self.is_label,
             !self.is_weak,
             self.is_global,
             Reverse(underscores),
             self.name.len(),
-            !is_system_call_alias,
         )
     }
 }

@@ -1,0 +1,276 @@
+//! Functions, lines and inlined functions of compiled programs.
+
+use crate::compile::{Program, run};
+use crate::recording::{Shown, recording, resolve, resolve_with, shown};
+use std::collections::BTreeSet;
+use sto_core::formats::{Location, Module, ModuleIx, ModuleKind};
+use sto_core::model::{Frame, FrameKind, Granularity};
+use sto_core::symbolize::{SymbolOptions, symbolize};
+
+const INLINING: &str = r#"
+extern volatile long sink;
+volatile long sink;
+static inline __attribute__((always_inline)) void inner(long n) {
+    sink += n * 3;
+}
+static inline __attribute__((always_inline)) void middle(long n) {
+    sink += n;
+    inner(n + 1);
+}
+__attribute__((noinline)) void outer(long n) {
+    sink = n;
+    middle(n);
+}
+int main(int argc, char **argv) {
+    outer(argc);
+    return 0;
+}
+"#;
+
+fn brief(frames: &[Shown]) -> Vec<(FrameKind, &str, &str, u32)> {
+    let frames = frames.iter();
+    frames
+        .map(|frame| (frame.kind, &*frame.symbol, &*frame.file, frame.line))
+        .collect()
+}
+
+#[test]
+fn inlined_functions_stand_behind_their_caller_each_with_its_own_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::c(dir.path(), INLINING);
+    let found = resolve(
+        program.module(),
+        program.offsets_of("outer"),
+        &SymbolOptions::default(),
+    );
+    assert_eq!(found.module().unresolved, 0);
+    assert_eq!(found.module().file.as_ref(), Some(&program.path));
+    assert_eq!(found.problem(), "");
+    let chain = vec![
+        (FrameKind::User, "outer", "app.c", 13),
+        (FrameKind::Inlined, "middle", "app.c", 9),
+        (FrameKind::Inlined, "inner", "app.c", 5),
+    ];
+    assert!(
+        found.frames.iter().any(|frames| brief(frames) == chain),
+        "{:#?}",
+        found.frames
+    );
+    let alone = vec![(FrameKind::User, "outer", "app.c", 12)];
+    assert!(
+        found.frames.iter().any(|frames| brief(frames) == alone),
+        "{:#?}",
+        found.frames
+    );
+    for frame in found.frames.iter().flatten() {
+        assert_eq!((&*frame.module, frame.frame_line), ("app", 0));
+    }
+    // A frame is a function: however many lines ran, there are three.
+    assert_eq!(found.symbols.frames.len(), 3);
+}
+
+#[test]
+fn by_line_frames_carry_their_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::c(dir.path(), INLINING);
+    let found = resolve_with(
+        program.module(),
+        program.offsets_of("outer"),
+        &SymbolOptions::default(),
+        Granularity::Line,
+    );
+    assert!(found.symbols.frames.len() > 3);
+    for frame in found.frames.iter().flatten() {
+        assert_eq!(frame.frame_line, frame.line);
+    }
+}
+
+#[test]
+fn two_checkouts_of_one_source_share_their_frames() {
+    let dir = tempfile::tempdir().unwrap();
+    let frames = ["ann/app", "somewhere/else/app"].map(|checkout| {
+        let program = Program::c(&dir.path().join(checkout), INLINING);
+        let found = resolve(
+            program.module(),
+            program.offsets_of("outer"),
+            &SymbolOptions::default(),
+        );
+        found.frames
+    });
+    assert_eq!(frames[0], frames[1]);
+}
+
+#[test]
+fn a_function_has_one_file_though_its_code_comes_from_several() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("first.inc"), "sink = n;\nsink += n * 7;\n").unwrap();
+    std::fs::write(dir.path().join("then.inc"), "sink -= n;\n").unwrap();
+    let source = "extern volatile long sink;\nvolatile long sink;\n\
+        __attribute__((noinline)) void work(long n) {\n\
+        #include \"first.inc\"\n#include \"then.inc\"\nsink++;\n}\n\
+        int main(int argc, char **argv) { work(argc); return 0; }\n";
+    let program = Program::c(dir.path(), source);
+    let found = resolve(
+        program.module(),
+        program.offsets_of("work"),
+        &SymbolOptions::default(),
+    );
+    assert_eq!(found.symbols.frames.len(), 1);
+    assert_ne!(found.frames[0][0].file, "");
+    let lines: BTreeSet<u32> = found.frames.iter().map(|frames| frames[0].line).collect();
+    assert!(lines.contains(&2) && lines.contains(&6), "{lines:?}");
+}
+
+#[test]
+fn a_position_dependent_program_is_resolved() {
+    let dir = tempfile::tempdir().unwrap();
+    let flags = ["-g", "-O2", "-static", "-no-pie", "-Wl,--build-id"];
+    let program = Program::compile(dir.path(), "gcc", "app.c", INLINING, &flags);
+    let found = resolve(
+        program.module(),
+        program.offsets_of("outer"),
+        &SymbolOptions::default(),
+    );
+    assert!(
+        found
+            .frames
+            .iter()
+            .all(|frames| frames[0].symbol == "outer")
+    );
+}
+
+#[test]
+fn compressed_debug_info_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let flags = ["-g", "-gz=zlib", "-O2", "-Wl,--build-id"];
+    let program = Program::compile(dir.path(), "gcc", "app.c", INLINING, &flags);
+    let found = resolve(
+        program.module(),
+        program.offsets_of("outer"),
+        &SymbolOptions::default(),
+    );
+    assert!(found.frames.iter().any(|frames| frames.len() == 3));
+    assert!(found.frames.iter().all(|frames| frames[0].file == "app.c"));
+}
+
+#[test]
+fn what_has_no_symbol_says_only_where_it_is() {
+    let module = |path: &str, kind| Module {
+        path: path.to_owned(),
+        kind,
+        build_id: None,
+        inode: None,
+        kernel_text: None,
+    };
+    let modules = vec![
+        module("/opt/app/libgone.so", ModuleKind::File),
+        module("//anon", ModuleKind::Anonymous),
+        module("[vdso]", ModuleKind::Anonymous),
+        module("/memfd:doublemapper (deleted)", ModuleKind::File),
+    ];
+    let mut recording = recording(modules, Vec::new());
+    recording.locations = (0..4)
+        .map(|module| Location::Address {
+            module: ModuleIx(module),
+            address: 0x1230 + u64::from(module),
+        })
+        .collect();
+    recording
+        .locations
+        .push(Location::Unmapped { address: 0xdead });
+    let symbols = symbolize(&recording, &SymbolOptions::default(), Granularity::Function);
+    let frames: Vec<(String, String)> = (0..5)
+        .map(|location| {
+            let [frame] = &shown(&symbols, location)[..] else {
+                panic!("one frame for each")
+            };
+            assert_eq!(frame.kind, FrameKind::Unresolved);
+            (frame.module.clone(), frame.symbol.clone())
+        })
+        .collect();
+    let expected = [
+        ("libgone.so", "[libgone.so+0x1230]"),
+        ("anon", "[anon]"),
+        ("[vdso]", "[vdso]"),
+        (
+            "memfd:doublemapper (deleted)",
+            "[memfd:doublemapper (deleted)+0x1233]",
+        ),
+        ("", "[unmapped]"),
+    ];
+    let expected = expected.map(|(module, symbol)| (module.to_owned(), symbol.to_owned()));
+    assert_eq!(frames, expected);
+    let problems: Vec<&str> = symbols
+        .modules
+        .iter()
+        .map(|module| module.problem.as_deref().unwrap_or(""))
+        .collect();
+    assert!(
+        problems[0].contains("no build id") && problems[0].contains("perf record --buildid-all")
+    );
+    assert!(problems[1].contains("JIT"));
+    assert_eq!(problems[2], "");
+    assert!(problems[3].contains("without a file"));
+}
+
+#[test]
+fn named_frames_pass_through() {
+    let mut recording = recording(Vec::new(), Vec::new());
+    let frame = Frame {
+        module: "app",
+        symbol: "work",
+        kind: FrameKind::Inlined,
+        file: "app.c",
+        line: 7,
+    };
+    let ix = recording.named.insert(frame);
+    recording.locations = vec![Location::Named(ix)];
+    for (granularity, line) in [(Granularity::Function, 0), (Granularity::Line, 7)] {
+        let symbols = symbolize(&recording, &SymbolOptions::default(), granularity);
+        let frames = shown(&symbols, 0);
+        assert_eq!(brief(&frames), [(FrameKind::Inlined, "work", "app.c", 7)]);
+        assert_eq!(frames[0].frame_line, line);
+    }
+}
+
+#[test]
+fn the_result_does_not_depend_on_the_number_of_threads() {
+    let dir = tempfile::tempdir().unwrap();
+    // Enough addresses that they are cut into several pieces.
+    let functions: String = (0..600)
+        .map(|i| {
+            format!(
+                "__attribute__((noinline)) long f{i}(long n) {{ return n * n / {}; }}\n",
+                i + 3
+            )
+        })
+        .collect();
+    let calls: String = (0..600).map(|i| format!("s += f{i}(n);")).collect();
+    let source =
+        format!("{functions}\nint main(int n, char **v) {{ long s = 0; {calls} return s; }}");
+    let program = Program::c(dir.path(), &source);
+    let stripped = dir.path().join("stripped");
+    run(dir.path(), "objcopy", &["--strip-debug", "app", "stripped"]);
+    let modules = vec![program.module(), Program::open(&stripped).module()];
+    let text = program.offsets_of_section(".text");
+    let mut locations = Vec::new();
+    for offset in text.clone().step_by(2) {
+        // In an order that is not that of the addresses.
+        let offset = text.start + (offset * 7919) % (text.end - text.start);
+        for module in [0, 1].map(ModuleIx) {
+            locations.push(Location::Address {
+                module,
+                address: offset,
+            });
+        }
+    }
+    assert!(locations.len() > 2 * 8192);
+    let recording = recording(modules, locations);
+    let results = [1, 4].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let resolve = || symbolize(&recording, &SymbolOptions::default(), Granularity::Function);
+        format!("{:?}", pool.unwrap().install(resolve))
+    });
+    assert!(results[0].contains("f599"));
+    assert!(results[0] == results[1], "one thread and four differ");
+}

@@ -1,0 +1,295 @@
+//! Where files are looked for, and which are believed.
+
+use crate::compile::{Program, run};
+use crate::recording::{Resolved, resolve};
+use std::path::{Path, PathBuf};
+use sto_core::formats::Module;
+use sto_core::symbolize::SymbolOptions;
+
+const SOURCE: &str = "
+static __attribute__((noinline, noclone)) long hidden(long n) { return n * n; }
+int main(int argc, char **argv) { return hidden(argc); }
+";
+
+/// A program whose recorded path no longer exists, and its file under another name.
+struct Moved {
+    dir: tempfile::TempDir,
+    module: Module,
+    program: Program,
+    offset: u64,
+}
+
+impl Moved {
+    fn new() -> Moved {
+        let dir = tempfile::tempdir().unwrap();
+        let built = Program::c(&dir.path().join("built"), SOURCE);
+        let module = built.module();
+        let kept = dir.path().join("kept");
+        std::fs::rename(&built.path, &kept).unwrap();
+        let program = Program::open(&kept);
+        Moved {
+            offset: program.offsets_of("hidden").start,
+            module,
+            program,
+            dir,
+        }
+    }
+
+    fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.dir.path().join(path)
+    }
+
+    /// Puts a copy of a file to a place.
+    fn put(&self, file: &Path, place: &Path) {
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::fs::copy(file, place).unwrap();
+    }
+
+    /// `.build-id/ab/cdef` in a folder.
+    fn by_build_id(&self, dir: &str, suffix: &str) -> PathBuf {
+        let id = self.module.build_id.as_ref().unwrap().to_string();
+        self.path(format!("{dir}/.build-id/{}/{}{suffix}", &id[..2], &id[2..]))
+    }
+
+    fn resolve(&self, options: &SymbolOptions) -> Resolved {
+        resolve(self.module.clone(), [self.offset], options)
+    }
+
+    /// Everything that can be named, under this folder.
+    fn options(&self) -> SymbolOptions {
+        SymbolOptions {
+            symbol_dirs: vec![self.path("symbols")],
+            recording_dir: Some(self.path("recording")),
+            perf_cache: Some(self.path("cache")),
+            debug_dirs: vec![self.path("debug")],
+            ..SymbolOptions::default()
+        }
+    }
+}
+
+#[test]
+fn every_place_is_searched() {
+    let moved = Moved::new();
+    let recorded = Path::new(&moved.module.path).strip_prefix("/").unwrap();
+    let places = [
+        moved.by_build_id("symbols", ".debug"),
+        moved.by_build_id("symbols", "/debug"),
+        moved.by_build_id("symbols", "/elf"),
+        moved.by_build_id("symbols", ""),
+        moved.path("symbols/app"),
+        moved.path("symbols").join(recorded),
+        moved.path("recording/app"),
+        moved.by_build_id("cache", "/elf"),
+        moved.by_build_id("debug", ".debug"),
+        PathBuf::from(&moved.module.path),
+    ];
+    for place in &places {
+        moved.put(&moved.program.path, place);
+        let found = moved.resolve(&moved.options());
+        assert_eq!(found.functions(), ["hidden"], "{}", place.display());
+        assert_eq!(found.module().file.as_ref(), Some(place));
+        std::fs::remove_file(place).unwrap();
+        // A folder that is left over must not be taken for a file.
+        if place.ends_with("elf") || place.ends_with("debug") {
+            std::fs::remove_dir(place.parent().unwrap()).unwrap();
+        }
+    }
+    let found = moved.resolve(&moved.options());
+    assert_eq!(found.functions(), [format!("[app+{:#x}]", moved.offset)]);
+    assert_eq!(
+        (found.module().locations, found.module().unresolved),
+        (1, 1)
+    );
+    let id = moved.module.build_id.as_ref().unwrap().to_string();
+    assert!(found.problem().contains(&id) && found.problem().contains("--symbol-dir"));
+}
+
+#[test]
+fn earlier_places_win() {
+    let moved = Moved::new();
+    let places = [
+        moved.path("symbols/app"),
+        moved.path("recording/app"),
+        moved.by_build_id("cache", "/elf"),
+        moved.by_build_id("debug", ".debug"),
+        PathBuf::from(&moved.module.path),
+    ];
+    for place in &places {
+        moved.put(&moved.program.path, place);
+    }
+    for place in &places {
+        let found = moved.resolve(&moved.options());
+        assert_eq!(found.module().file.as_ref(), Some(place));
+        std::fs::remove_file(place).unwrap();
+    }
+}
+
+#[test]
+fn another_build_is_refused() {
+    let moved = Moved::new();
+    let other = Program::c(&moved.path("other"), &SOURCE.replace("n * n", "n * 3"));
+    moved.put(&other.path, &moved.path("symbols/app"));
+    let found = moved.resolve(&moved.options());
+    assert_eq!(found.module().unresolved, 1);
+    let other_id = other.module().build_id.unwrap().to_string();
+    assert!(found.problem().contains(&other_id), "{}", found.problem());
+    // And the right one behind it is found.
+    moved.put(&moved.program.path, &moved.path("recording/app"));
+    assert_eq!(moved.resolve(&moved.options()).functions(), ["hidden"]);
+}
+
+#[test]
+fn a_separate_debug_file_serves_beside_the_stripped_program() {
+    let moved = Moved::new();
+    let dir = moved.dir.path();
+    run(dir, "objcopy", &["--only-keep-debug", "kept", "kept.debug"]);
+    run(dir, "objcopy", &["--strip-all", "kept", "stripped"]);
+    moved.put(&moved.path("stripped"), Path::new(&moved.module.path));
+    let stripped = moved.resolve(&moved.options());
+    assert_eq!(stripped.module().unresolved, 1);
+    assert!(
+        stripped.problem().contains("stripped"),
+        "{}",
+        stripped.problem()
+    );
+
+    let place = moved.by_build_id("debug", ".debug");
+    moved.put(&moved.path("kept.debug"), &place);
+    let found = moved.resolve(&moved.options());
+    assert_eq!(found.functions(), ["hidden"]);
+    assert_eq!(
+        (found.frames[0][0].file.as_str(), found.frames[0][0].line),
+        ("app.c", 2)
+    );
+    assert_eq!(found.module().file, Some(place));
+}
+
+#[test]
+fn a_separate_debug_file_serves_alone() {
+    for layout in [&[][..], &["-no-pie"], &["-Wl,-z,noseparate-code"]] {
+        let dir = tempfile::tempdir().unwrap();
+        let flags = [&["-g", "-O2", "-Wl,--build-id"], layout].concat();
+        let program = Program::compile(dir.path(), "gcc", "app.c", SOURCE, &flags);
+        let (module, offsets) = (program.module(), program.offsets_of("hidden"));
+        run(
+            dir.path(),
+            "objcopy",
+            &["--only-keep-debug", "app", "app.debug"],
+        );
+        std::fs::rename(dir.path().join("app.debug"), &program.path).unwrap();
+        let found = resolve(module, offsets, &SymbolOptions::default());
+        assert!(
+            found.functions().iter().all(|name| *name == "hidden"),
+            "{layout:?}"
+        );
+        assert_eq!(found.frames[0][0].file, "app.c");
+    }
+}
+
+#[test]
+fn a_debug_link_is_followed() {
+    let moved = Moved::new();
+    let dir = moved.dir.path();
+    run(dir, "objcopy", &["--only-keep-debug", "kept", "app.dbg"]);
+    run(
+        dir,
+        "objcopy",
+        &[
+            "--strip-all",
+            "--add-gnu-debuglink=app.dbg",
+            "kept",
+            "stripped",
+        ],
+    );
+    moved.put(&moved.path("stripped"), Path::new(&moved.module.path));
+    let beside = Path::new(&moved.module.path).parent().unwrap().to_owned();
+    for place in [
+        moved.path("symbols/app.dbg"),
+        moved.path("recording/app.dbg"),
+        beside.join("app.dbg"),
+        beside.join(".debug/app.dbg"),
+        moved
+            .path("debug")
+            .join(beside.strip_prefix("/").unwrap())
+            .join("app.dbg"),
+    ] {
+        moved.put(&moved.path("app.dbg"), &place);
+        let found = moved.resolve(&moved.options());
+        assert_eq!(found.functions(), ["hidden"], "{}", place.display());
+        assert_eq!(found.module().file.as_ref(), Some(&place));
+        std::fs::remove_file(place).unwrap();
+    }
+}
+
+#[test]
+fn debug_info_is_preferred_to_a_stripped_file_that_stands_earlier() {
+    let moved = Moved::new();
+    run(
+        moved.dir.path(),
+        "objcopy",
+        &["--strip-all", "kept", "stripped"],
+    );
+    moved.put(&moved.path("stripped"), &moved.path("symbols/app"));
+    moved.put(&moved.program.path, Path::new(&moved.module.path));
+    assert_eq!(moved.resolve(&moved.options()).functions(), ["hidden"]);
+}
+
+#[test]
+fn a_program_deleted_while_it_ran_is_found_elsewhere() {
+    let mut moved = Moved::new();
+    moved.put(&moved.program.path, &moved.path("symbols/app"));
+    moved.module.path.push_str(" (deleted)");
+    assert_eq!(moved.resolve(&moved.options()).functions(), ["hidden"]);
+}
+
+#[test]
+fn without_a_build_id_only_the_same_inode_is_believed() {
+    let dir = tempfile::tempdir().unwrap();
+    let flags = ["-O2", "-Wl,--build-id=none"];
+    let program = Program::compile(dir.path(), "gcc", "app.c", SOURCE, &flags);
+    let module = program.module_by_inode();
+    let offsets = program.offsets_of("hidden");
+    let same = resolve(module.clone(), offsets.clone(), &SymbolOptions::default());
+    assert_eq!(same.module().unresolved, 0);
+
+    let unknown = Module {
+        inode: None,
+        ..module.clone()
+    };
+    let other = Module {
+        inode: module.inode.map(|inode| inode + 1),
+        ..module.clone()
+    };
+    let gone = Module {
+        path: "/nowhere/app".to_owned(),
+        ..module
+    };
+    for (module, why) in [
+        (unknown, "inode"),
+        (other, "another file"),
+        (gone, "no such file"),
+    ] {
+        let refused = resolve(module, offsets.clone(), &SymbolOptions::default());
+        assert_eq!(refused.module().unresolved, offsets.clone().count());
+        assert!(refused.problem().contains(why), "{}", refused.problem());
+        assert!(
+            refused.problem().contains("--buildid-all"),
+            "{}",
+            refused.problem()
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    let moved = Moved::new();
+    let place = moved.path("symbols/app");
+    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+    std::fs::write(&place, "not a program").unwrap();
+    let problem = moved.resolve(&moved.options());
+    let problem = problem.problem();
+    assert!(
+        problem.contains(place.to_str().unwrap()) && problem.contains("ELF"),
+        "{problem}"
+    );
+}
