@@ -80,7 +80,7 @@ fn modules<'a>(recording: &Recording, kept: impl Iterator<Item = &'a Sample>) ->
                     (module.name(), module.build_id.clone())
                 }
                 Location::Named(frame) => (recording.named.frame(frame).module, None),
-                Location::Unmapped { .. } => continue,
+                Location::Unmapped => continue,
             };
             if !name.is_empty() {
                 modules.insert(ModuleRef {

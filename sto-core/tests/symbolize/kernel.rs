@@ -3,7 +3,7 @@
 use crate::recording::{recording, resolve, shown};
 use std::path::Path;
 use sto_core::formats::{Location, Module, ModuleIx, ModuleKind};
-use sto_core::model::{FrameKind, GnuBuildId, Granularity};
+use sto_core::model::{FrameKind, GnuBuildId};
 use sto_core::symbolize::{SymbolOptions, symbolize};
 
 const TEXT: u64 = 0xffff_ffff_8100_0000;
@@ -171,7 +171,7 @@ fn kernel_modules_are_told_apart() {
     });
     let mut recording = recording(modules, locations.to_vec());
     let names = |recording: &_| {
-        let symbols = symbolize(recording, &options, Granularity::Function);
+        let symbols = symbolize(recording, &options);
         let names = (0..5).map(|location| shown(&symbols, location)[0].symbol.clone());
         (names.collect::<Vec<_>>(), symbols.modules)
     };

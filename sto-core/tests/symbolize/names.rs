@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use sto_core::symbolize::SymbolOptions;
 
 #[test]
-fn cpp_names_keep_their_parameters() {
+fn cpp_names_keep_their_template_arguments_but_not_their_parameters() {
     let dir = tempfile::tempdir().unwrap();
     let source = r#"
         namespace shop {
@@ -23,10 +23,7 @@ fn cpp_names_keep_their_parameters() {
     let offsets = program.offsets_of("_ZN4shop4CartIiE3addEiPKc");
     let found = resolve(program.module(), offsets, &SymbolOptions::default());
     let names: BTreeSet<&str> = found.functions().into_iter().collect();
-    assert_eq!(
-        names,
-        BTreeSet::from(["shop::Cart<int>::add(int, char const*)"])
-    );
+    assert_eq!(names, BTreeSet::from(["shop::Cart<int>::add"]));
 }
 
 #[test]

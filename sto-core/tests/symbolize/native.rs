@@ -175,10 +175,8 @@ fn what_has_no_symbol_says_only_where_it_is() {
             address: 0x1230 + u64::from(module),
         })
         .collect();
-    recording
-        .locations
-        .push(Location::Unmapped { address: 0xdead });
-    let symbols = symbolize(&recording, &SymbolOptions::default(), Granularity::Function);
+    recording.locations.push(Location::Unmapped);
+    let symbols = symbolize(&recording, &SymbolOptions::default());
     let frames: Vec<(String, String)> = (0..5)
         .map(|location| {
             let [frame] = &shown(&symbols, location)[..] else {
@@ -226,7 +224,11 @@ fn named_frames_pass_through() {
     let ix = recording.named.insert(frame);
     recording.locations = vec![Location::Named(ix)];
     for (granularity, line) in [(Granularity::Function, 0), (Granularity::Line, 7)] {
-        let symbols = symbolize(&recording, &SymbolOptions::default(), granularity);
+        let options = SymbolOptions {
+            granularity,
+            ..SymbolOptions::default()
+        };
+        let symbols = symbolize(&recording, &options);
         let frames = shown(&symbols, 0);
         assert_eq!(brief(&frames), [(FrameKind::Inlined, "work", "app.c", 7)]);
         assert_eq!(frames[0].frame_line, line);
@@ -268,7 +270,7 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
     let recording = recording(modules, locations);
     let results = [1, 4].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let resolve = || symbolize(&recording, &SymbolOptions::default(), Granularity::Function);
+        let resolve = || symbolize(&recording, &SymbolOptions::default());
         format!("{:?}", pool.unwrap().install(resolve))
     });
     assert!(results[0].contains("f599"));

@@ -89,7 +89,11 @@ pub(crate) fn resolve_with(
         address,
     });
     let recording = recording(vec![module], locations.collect());
-    let symbols = symbolize(&recording, options, granularity);
+    let options = SymbolOptions {
+        granularity,
+        ..options.clone()
+    };
+    let symbols = symbolize(&recording, &options);
     let frames = 0..recording.locations.len();
     Resolved {
         frames: frames.map(|location| shown(&symbols, location)).collect(),
