@@ -151,7 +151,8 @@ fn self_causes(evidences: &Evidences) -> Vec<Cause> {
     causes
 }
 
-/// Functions whose total changed the same way, and partly because of this cause.
+/// Functions whose total changed the same way, and partly because of this cause. That the cause
+/// changed is known; so what its callers inherit needs no test of its own.
 fn affected_callers(evidences: &Evidences, places: &Places, cause: &Cause) -> Vec<FunctionIx> {
     let Evidences { tree, tests, .. } = *evidences;
     let mut inherited = vec![Pair::default(); tree.len()];
@@ -163,7 +164,7 @@ fn affected_callers(evidences: &Evidences, places: &Places, cause: &Cause) -> Ve
         let total = &tests.total[function.get()];
         let part = evidences.difference(places.sum(function, |node| inherited[node]));
         function != cause.function
-            && total.changed == Some(cause.direction)
+            && total.shifted == Some(cause.direction)
             && part / total.difference() >= A_PART_OF_IT
     });
     affected.sort_by_cached_key(|&function| {
@@ -194,7 +195,7 @@ impl Evidences<'_> {
     }
 }
 
-/// Where the functions are whose total changed: their outermost nodes.
+/// Where the functions are whose total shifted: their outermost nodes.
 struct Places {
     functions: Vec<FunctionIx>,
     nodes: Vec<Vec<u32>>,
@@ -209,7 +210,7 @@ impl Places {
             depths: Vec::with_capacity(tree.len()),
         };
         for (function, evidence) in total.iter().enumerate() {
-            if evidence.changed.is_some() {
+            if evidence.shifted.is_some() {
                 places.functions.push(FunctionIx(function as u32));
             }
         }
@@ -219,7 +220,7 @@ impl Places {
                 tree.parent(node)
                     .map_or(0, |parent| places.depths[parent] + 1),
             );
-            if total[function].changed.is_some() && tree.is_outermost(node) {
+            if total[function].shifted.is_some() && tree.is_outermost(node) {
                 places.nodes[function].push(node as u32);
             }
         }

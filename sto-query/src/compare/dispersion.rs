@@ -6,16 +6,19 @@
 //! run to run that is left in a function with very many samples.
 
 use super::counts::Counts;
-use super::normalise::{Sizes, median};
+use super::normalise::Sizes;
 
 /// Assumed where no side has several runs: functions vary by 10 % from run to run. Published
 /// deviations of whole benchmarks on shared machines are 2 to 5 %; single functions vary more.
 pub(super) const ASSUMED: f64 = 0.01;
 /// No function is believed to vary by less than 2 % from run to run, however well a few runs agree.
-const LEAST: f64 = 0.0004;
+pub(super) const LEAST: f64 = 0.0004;
 const MOST: f64 = 100.0;
 /// Mean samples a run that a function needs to tell about dispersion.
 const MIN_MEAN: f64 = 10.0;
+/// A function's variation counts for at most this many times what is expected, so that one erratic
+/// function does not speak for all.
+const ERRATIC: f64 = 4.0;
 /// With fewer functions than this, agreement between runs may be luck.
 const MIN_FUNCTIONS: usize = 3;
 
@@ -26,6 +29,8 @@ pub(super) struct Dispersions {
     pub(super) common: f64,
     /// Whether it was estimated; else it is [`ASSUMED`].
     pub(super) estimated: bool,
+    /// How well the common dispersion is known; infinite where it is assumed.
+    pub(super) degrees_of_freedom: f64,
     /// Of functions that vary by more than the common dispersion.
     larger: Vec<(usize, f64)>,
 }
@@ -34,7 +39,7 @@ impl Dispersions {
     /// The common dispersion is that at which the median function varies as much as it should.
     /// Functions that vary by more keep their own dispersion, as in DESeq: a function that is
     /// erratic on one build must not be called changed because it is erratic on the other.
-    pub(super) fn of(counts: &Counts, sizes: &Sizes) -> Dispersions {
+    pub(super) fn of(counts: &Counts, sizes: &Sizes, least: f64) -> Dispersions {
         let functions = counts.runs.first().map_or(0, Vec::len);
         let replicates: Vec<(usize, Replicates)> = (0..functions)
             .map(|f| (f, Replicates::of(counts, sizes, f)))
@@ -44,14 +49,16 @@ impl Dispersions {
             return Dispersions {
                 common: ASSUMED,
                 estimated: false,
+                degrees_of_freedom: f64::INFINITY,
                 larger: Vec::new(),
             };
         }
-        let common = least_at_which(|dispersion| {
-            let surplus = replicates
+        let common = least_at_which(least, |dispersion| {
+            replicates
                 .iter()
-                .map(|(_, r)| r.deviance(dispersion) / r.median_deviance());
-            median(surplus.collect()) <= 1.0
+                .map(|(_, r)| r.surplus(dispersion))
+                .sum::<f64>()
+                <= 0.0
         });
         let larger = replicates
             .iter()
@@ -59,13 +66,14 @@ impl Dispersions {
             .map(|(f, r)| {
                 (
                     *f,
-                    least_at_which(|d| r.deviance(d) <= r.degrees_of_freedom),
+                    least_at_which(LEAST, |d| r.deviance(d) <= r.degrees_of_freedom),
                 )
             })
             .collect();
         Dispersions {
             common,
             estimated: true,
+            degrees_of_freedom: replicates.iter().map(|(_, r)| r.information(common)).sum(),
             larger,
         }
     }
@@ -117,18 +125,32 @@ impl Replicates {
         terms.sum()
     }
 
-    /// Median of a chi-squared variable (E. B. Wilson and M. M. Hilferty, PNAS 17:684, 1931).
-    fn median_deviance(&self) -> f64 {
+    /// How much more the counts vary than this dispersion explains, weighted by what they tell
+    /// about it: the derivative of the pseudo-likelihood (M. Davidian and R. J. Carroll, J. Am.
+    /// Stat. Assoc. 82:1079, 1987). Small counts vary as Poisson whatever the dispersion is.
+    fn surplus(&self, dispersion: f64) -> f64 {
         let df = self.degrees_of_freedom;
-        df * (1.0 - 2.0 / (9.0 * df)).powi(3)
+        let deviance = self.deviance(dispersion).min(ERRATIC * df);
+        (deviance - df) * self.mean() / (1.0 + dispersion * self.mean())
+    }
+
+    /// Degrees of freedom that the function gives to the dispersion: all of them where Poisson
+    /// variation is next to nothing, hardly any where it is nearly everything.
+    fn information(&self, dispersion: f64) -> f64 {
+        let part = dispersion * self.mean() / (1.0 + dispersion * self.mean());
+        self.degrees_of_freedom * part * part
+    }
+
+    fn mean(&self) -> f64 {
+        self.counts.iter().map(|&(_, mean)| mean).sum::<f64>() / self.counts.len() as f64
     }
 }
 
 /// The least dispersion that is enough, by bisection of its logarithm.
-fn least_at_which(enough: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (LEAST.ln(), MOST.ln());
-    if enough(LEAST) {
-        return LEAST;
+fn least_at_which(least: f64, enough: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (least.ln(), MOST.ln());
+    if enough(least) {
+        return least;
     }
     for _ in 0..40 {
         let middle = (low + high) / 2.0;

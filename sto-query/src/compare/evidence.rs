@@ -1,6 +1,6 @@
 //! The test of every function, for one kind of count.
 
-use super::counts::Counts;
+use super::counts::{Counts, FunctionCounts};
 use super::dispersion::Dispersions;
 use super::normalise::Sizes;
 use super::options::CompareOptions;
@@ -33,7 +33,9 @@ pub(super) struct Evidence {
     pub(super) share: Pair<f64>,
     pub(super) p: Option<f64>,
     pub(super) q: Option<f64>,
-    /// Which way it changed: significantly, and by more than the thresholds.
+    /// Which way it differs by more than `min_effect` and `min_share`.
+    pub(super) shifted: Option<Direction>,
+    /// Which way it changed: shifted, and significantly so.
     pub(super) changed: Option<Direction>,
 }
 
@@ -51,52 +53,82 @@ pub(super) struct Tests {
     pub(super) total: Vec<Evidence>,
 }
 
+impl Tests {
+    /// Tests every function, and adjusts for the number of tests.
+    ///
+    /// Findings rest on attributed self and on total counts, so these are adjusted for together: of
+    /// equal builds, a share of at most `alpha` shows any finding. Self counts are only shown; they
+    /// are adjusted as if they stood for attributed ones.
+    pub(super) fn of(
+        counts: &FunctionCounts,
+        self_dispersions: &Dispersions,
+        total_dispersions: &Dispersions,
+        setting: &Setting,
+    ) -> Tests {
+        let mut tests = Tests {
+            self_: test(&counts.self_, self_dispersions, setting),
+            attributed: test(&counts.attributed, self_dispersions, setting),
+            total: test(&counts.total, total_dispersions, setting),
+        };
+        adjust(&mut tests.self_, &mut tests.total, setting.options.alpha);
+        adjust(
+            &mut tests.attributed,
+            &mut tests.total,
+            setting.options.alpha,
+        );
+        tests
+    }
+}
+
 /// Tests every function that could pass `min_share`.
 ///
 /// A function with `min_share` on one side has half of it on average; that average, unlike the
 /// larger side, is independent of the test if nothing changed, so choosing by it keeps the
 /// adjustment for many tests right (R. Bourgon et al., PNAS 107:9546, 2010).
-pub(super) fn test(counts: &Counts, dispersions: &Dispersions, setting: &Setting) -> Vec<Evidence> {
+fn test(counts: &Counts, dispersions: &Dispersions, setting: &Setting) -> Vec<Evidence> {
     let functions = counts.runs.first().map_or(0, Vec::len);
-    let mut evidence: Vec<Evidence> = (0..functions)
-        .map(|function| untested(counts.sums(function), setting))
-        .collect();
-    let mut p_values = vec![None; functions];
-    for (function, (e, p)) in evidence.iter().zip(&mut p_values).enumerate() {
-        let is_seen = e.samples.baseline > 0 || e.samples.candidate > 0;
-        if is_seen && e.share.baseline + e.share.candidate >= setting.options.min_share {
-            *p = Some(setting.design.p_value(e.samples, dispersions.get(function)));
+    let test = |function: usize| {
+        let mut evidence = untested(counts.sums(function), setting);
+        let Evidence { samples, share, .. } = evidence;
+        let is_seen = samples.baseline > 0 || samples.candidate > 0;
+        if is_seen && share.baseline + share.candidate >= setting.options.min_share {
+            evidence.p = Some(setting.design.p_value(samples, dispersions.get(function)));
         }
+        evidence
+    };
+    (0..functions).map(test).collect()
+}
+
+fn adjust(own: &mut [Evidence], total: &mut [Evidence], alpha: f64) {
+    let p_values: Vec<Option<f64>> = own.iter().chain(&*total).map(|e| e.p).collect();
+    for (e, q) in own
+        .iter_mut()
+        .chain(total)
+        .zip(benjamini_hochberg(&p_values))
+    {
+        e.q = q;
+        e.changed = e.shifted.filter(|_| q.is_some_and(|q| q <= alpha));
     }
-    let q_values = benjamini_hochberg(&p_values);
-    for (e, (p, q)) in evidence.iter_mut().zip(p_values.into_iter().zip(q_values)) {
-        (e.p, e.q) = (p, q);
-        e.changed = changed(e, setting.options);
-    }
-    evidence
 }
 
 fn untested(samples: Pair<u64>, setting: &Setting) -> Evidence {
     let share = |part: u64, whole: u64| part as f64 / whole as f64;
+    let share = Pair::new(
+        share(samples.baseline, setting.samples.baseline),
+        share(samples.candidate, setting.samples.candidate),
+    );
+    let means = setting.sizes.means(samples);
+    let options = setting.options;
+    let is_large = share.baseline.max(share.candidate) >= options.min_share;
     Evidence {
         samples,
-        means: setting.sizes.means(samples),
-        share: Pair::new(
-            share(samples.baseline, setting.samples.baseline),
-            share(samples.candidate, setting.samples.candidate),
-        ),
+        means,
+        share,
         p: None,
         q: None,
+        shifted: direction(means, options.min_effect).filter(|_| is_large),
         changed: None,
     }
-}
-
-fn changed(evidence: &Evidence, options: &CompareOptions) -> Option<Direction> {
-    let is_significant = evidence.q.is_some_and(|q| q <= options.alpha);
-    let is_large = evidence.share.baseline.max(evidence.share.candidate) >= options.min_share;
-    (is_significant && is_large)
-        .then(|| direction(evidence.means, options.min_effect))
-        .flatten()
 }
 
 /// Which way a mean changed by at least `min_effect` of the smaller side.

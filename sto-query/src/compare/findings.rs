@@ -3,10 +3,10 @@
 use super::blame::{self, Cause, Evidences};
 use super::callees;
 use super::dispersion::Dispersions;
-use super::evidence::{Direction, Evidence, Setting, rounded};
+use super::evidence::{Direction, Evidence, Setting};
 use super::functions::{FunctionIx, Functions};
 use super::moved;
-use super::report::{AffectedCaller, Finding, FindingKind, FunctionName};
+use super::report::{AffectedCaller, Change, Finding, FindingKind, FunctionName};
 use super::sentence;
 
 /// All findings, most likely cause of a regression first.
@@ -55,6 +55,8 @@ fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) ->
         Direction::Down => (partner, None),
     };
     let is_moved = moved_to.is_some() || moved_from.is_some();
+    // What only moved makes no caller slower.
+    let affected = if is_moved { &[][..] } else { &cause.affected };
     Finding {
         function: function.symbol.clone(),
         module: function.module.clone(),
@@ -69,11 +71,7 @@ fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) ->
         self_: (&tests.self_[ix]).into(),
         attributed_self: (&tests.attributed[ix]).into(),
         total: (&tests.total[ix]).into(),
-        affected_callers: cause
-            .affected
-            .iter()
-            .map(|&f| affected(evidences, f))
-            .collect(),
+        affected_callers: affected.iter().map(|&f| caller(evidences, f)).collect(),
         moved_to,
         moved_from,
         weak: false,
@@ -89,17 +87,18 @@ fn kind(cause: &Cause, total: &Evidence) -> FindingKind {
     }
 }
 
-fn affected(evidences: &Evidences, function: FunctionIx) -> AffectedCaller {
+fn caller(evidences: &Evidences, function: FunctionIx) -> AffectedCaller {
     let FunctionName {
         function: symbol,
         module,
     } = name(evidences.functions, function);
-    let share = evidences.tests.total[function.get()].share.map(rounded);
+    let total = Change::from(&evidences.tests.total[function.get()]);
     AffectedCaller {
         function: symbol,
         module,
-        baseline_share: share.baseline,
-        candidate_share: share.candidate,
+        baseline_share: total.baseline_share,
+        candidate_share: total.candidate_share,
+        change: total.change,
     }
 }
 

@@ -27,10 +27,11 @@
 
 mod blame;
 mod callees;
-mod compare;
+
 mod counts;
 mod dispersion;
 mod evidence;
+mod find;
 mod findings;
 mod functions;
 mod keys;
@@ -47,10 +48,10 @@ mod union;
 mod verdict;
 mod warnings;
 
-pub use compare::compare;
+pub use find::compare;
 pub use keys::{RULES_VERSION, key_symbol};
 pub use options::{CompareError, CompareOptions};
 pub use report::{
-    AffectedCaller, Basis, Change, Comparison, Dispersion, Event, Finding, FindingKind,
-    FunctionName, Needed, Normalisation, NormalisationMethod, Side, Statistics, Tested, Verdict,
+    AffectedCaller, Basis, Change, Comparison, Dispersion, Finding, FindingKind, FunctionName,
+    Needed, Normalisation, NormalisationMethod, Side, Statistics, Tested, Verdict,
 };

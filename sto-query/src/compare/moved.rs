@@ -158,13 +158,14 @@ impl<'a> Moves<'a> {
         {
             let place = self.place[node];
             let gained = self.this.total[node] - self.other.total[node];
-            let can_be_lost = self.ended[place] + self.lost_self[place];
+            let ended = self.ended[place] + self.lost_self[place];
             let lost = if self.is_on_both(node) {
-                can_be_lost
+                // What has begun at the place comes first.
+                ended - self.begun[place]
             } else {
-                // What has begun at one place shares in what was lost there.
-                let lost_at_place = can_be_lost + self.lost_by_callees[place];
-                gained * lost_at_place / self.begun[place].max(gained)
+                // What has begun at the place shares in what was lost there.
+                let lost = ended + self.lost_by_callees[place];
+                gained * lost / self.begun[place].max(gained)
             };
             add(&mut gains, place, gained, lost);
         }
@@ -179,7 +180,12 @@ impl<'a> Moves<'a> {
             .filter(|&node| self.is_on_both(node))
         {
             let gained = self.this.attributed[node] - self.other.attributed[node];
-            add(&mut gains, node, gained, self.ended[node]);
+            add(
+                &mut gains,
+                node,
+                gained,
+                self.ended[node] - self.begun[node],
+            );
         }
         gains
     }
@@ -273,10 +279,10 @@ fn columns(evidences: &Evidences, direction: Direction) -> (Columns, Columns) {
     }
 }
 
-fn add(gains: &mut Gains, place: usize, gained: f64, can_be_lost: f64) {
+fn add(gains: &mut Gains, place: usize, gained: f64, lost: f64) {
     if gained > 0.0 {
         let gain = gains.entry(place).or_default();
         gain.gained += gained;
-        gain.lost += can_be_lost.min(gained);
+        gain.lost += lost.clamp(0.0, gained);
     }
 }

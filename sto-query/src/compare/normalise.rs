@@ -8,9 +8,9 @@
 //! A median needs a majority of functions that did not change. A small program may not have one
 //! (three functions, of which two got slower), and one changed call can take dozens of library
 //! functions with it. But most recordings are of a benchmark that does the same work each time:
-//! then a function that did not change has the same cost a run. So functions whose cost stood
-//! still are preferred where they are a large enough part of the program to make the assumption
-//! credible, and where fewer than [`MIN_VOTES`] functions can vote, the assumption is all there is.
+//! then a function that did not change costs the same in each run. So if functions that hold a
+//! good part of the program did stand still, it is they who vote; and where fewer than
+//! [`MIN_VOTES`] functions can vote, that each run did the same work is taken as given.
 
 use super::counts::Counts;
 use super::pair::Pair;
@@ -21,10 +21,12 @@ const MIN_VOTE_SAMPLES: u64 = 10;
 /// Of one or two votes none is a majority.
 const MIN_VOTES: usize = 3;
 /// A function's cost a run stood still if it changed by less than this factor.
-const STOOD_STILL: f64 = 1.25;
-/// Part of the votes' weight that must have stood still to believe that each run did the same
-/// work. By chance, with recordings of different length, hardly any does.
-const SAME_WORK: f64 = 1.0 / 3.0;
+const STOOD_STILL: f64 = 1.1;
+/// Parts of the votes and of their weight that must have stood still to believe that each run did
+/// the same work. By chance, with recordings of different length, hardly any do; where there are
+/// many votes, [`MIN_VOTES`] will do, as they still hold that part of the weight.
+const SAME_WORK_VOTES: f64 = 1.0 / 4.0;
+const SAME_WORK_WEIGHT: f64 = 1.0 / 3.0;
 
 /// Size factors of the runs; their geometric mean is 1.
 #[derive(Debug)]
@@ -56,10 +58,11 @@ impl Sizes {
         let votes: Vec<usize> = (0..functions)
             .filter(|&f| counts.runs.iter().all(|run| run[f] >= MIN_VOTE_SAMPLES))
             .collect();
-        let (still, moved): (Vec<usize>, Vec<usize>) = votes.iter().partition(|&&f| {
+        let stood_still = |&f: &usize| {
             let change = by_work.means(counts.sums(f));
             (change.candidate / change.baseline).ln().abs() <= STOOD_STILL.ln()
-        });
+        };
+        let still: Vec<usize> = votes.iter().copied().filter(stood_still).collect();
         // The weight of a ratio is one over its variance, 1/x1 + 1/x2 for Poisson counts.
         let weight = |functions: &[usize]| -> f64 {
             let sums = functions
@@ -68,9 +71,9 @@ impl Sizes {
             sums.map(|x| 1.0 / (1.0 / x.baseline + 1.0 / x.candidate))
                 .sum()
         };
-        let still_weight = weight(&still);
-        let same_work =
-            still_weight > 0.0 && still_weight >= SAME_WORK * (still_weight + weight(&moved));
+        let enough_votes = (SAME_WORK_VOTES * votes.len() as f64).min(MIN_VOTES as f64);
+        let enough_weight = SAME_WORK_WEIGHT * weight(&votes);
+        let same_work = still.len() as f64 >= enough_votes && weight(&still) >= enough_weight;
         let voters = if same_work { still } else { votes };
         if voters.len() < MIN_VOTES {
             return by_work;
@@ -148,7 +151,7 @@ fn centred(mut logs: Vec<f64>) -> Vec<f64> {
 }
 
 /// Of an even number, the mean of the middle two; of none, zero.
-pub(super) fn median(mut values: Vec<f64>) -> f64 {
+fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.len() / 2;
     match values.len() {

@@ -1,12 +1,14 @@
 //! What a comparison says, as plain data: everything that a report needs.
 
 use super::CompareOptions;
+use crate::report::SampleTypeReport;
 use serde::Serialize;
-use sto_core::units::UnixSeconds;
 
-/// The outcome of [`compare`](super::compare).
+/// The outcome of [`compare`](super::compare); schema `sto.find-regressions/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
+    /// `sto.find-regressions/1`.
+    pub schema: &'static str,
     /// Whether the candidate got worse.
     pub verdict: Verdict,
     /// The verdict as a sentence, with what it rests on.
@@ -15,8 +17,8 @@ pub struct Comparison {
     pub baseline: Side,
     /// The side that is judged.
     pub candidate: Side,
-    /// The event whose samples are compared; `None` where the sides share none.
-    pub event: Option<Event>,
+    /// What is compared; `None` where the sides share none.
+    pub sample_type: Option<SampleTypeReport>,
     /// How it was tested; `None` where there was nothing to test.
     pub statistics: Option<Statistics>,
     /// Modules that cannot have changed: their cost is laid at their callers. Sorted.
@@ -63,25 +65,16 @@ pub struct Side {
     pub value: u64,
     /// Hosts that the runs were recorded on. Sorted.
     pub hosts: Vec<String>,
-    /// When the oldest run was recorded.
-    pub first_recorded: Option<UnixSeconds>,
+    /// When the oldest run was recorded, as RFC 3339 writes it.
+    pub first_recorded: Option<String>,
     /// When the newest run was recorded.
-    pub last_recorded: Option<UnixSeconds>,
+    pub last_recorded: Option<String>,
     /// Share of samples without a symbol, from 0 to 1.
     pub unresolved_share: f64,
     /// Share of samples whose stack was cut before its root.
     pub truncated_share: f64,
     /// Share of events that were dropped while recording.
     pub lost_share: f64,
-}
-
-/// An event that takes samples.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Event {
-    /// Its name: `cpu-clock`.
-    pub name: String,
-    /// The unit of a sample's value: `ns`.
-    pub unit: &'static str,
 }
 
 /// How the sides were tested.
@@ -245,6 +238,8 @@ pub struct AffectedCaller {
     pub baseline_share: f64,
     /// Total share of the candidate's samples.
     pub candidate_share: f64,
+    /// Normalised candidate / baseline; `None` where the baseline has no samples.
+    pub change: Option<f64>,
 }
 
 /// A function's name.

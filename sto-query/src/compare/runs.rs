@@ -1,7 +1,8 @@
 //! What is compared: the event that both sides measured, and the runs that have samples of it.
 
 use super::evidence::rounded;
-use super::report::{Event, Side};
+use super::report::Side;
+use crate::report::rfc3339;
 use crate::tree::View;
 use std::collections::BTreeSet;
 use sto_core::intern::SelfCosts;
@@ -59,13 +60,6 @@ impl<'a> Runs<'a> {
     }
 }
 
-pub(super) fn event(sample_type: &SampleType) -> Event {
-    Event {
-        name: sample_type.event.clone(),
-        unit: sample_type.unit.name(),
-    }
-}
-
 /// Describes a side; `runs` is `None` where it has no event that the other has.
 pub(super) fn side(view: &View, runs: Option<&Runs>) -> Side {
     let build = &view.selection.build;
@@ -90,8 +84,8 @@ pub(super) fn side(view: &View, runs: Option<&Runs>) -> Side {
         samples: cost.samples,
         value: cost.value,
         hosts: hosts.into_iter().map(str::to_owned).collect(),
-        first_recorded: recorded().min(),
-        last_recorded: recorded().max(),
+        first_recorded: recorded().min().map(rfc3339),
+        last_recorded: recorded().max().map(rfc3339),
         unresolved_share: share(unresolved, samples),
         truncated_share: share(truncated, samples),
         lost_share: share(lost, samples.saturating_add(lost)),

@@ -1,5 +1,6 @@
 //! The sentences that a person reads first.
 
+use super::evidence::rounded;
 use super::options::CompareOptions;
 use super::report::{Basis, Finding, FindingKind, FunctionName, Needed};
 
@@ -23,14 +24,14 @@ pub(super) fn times(ratio: f64) -> String {
     if ratio >= 2.0 {
         format!("{ratio:.1} times as much")
     } else if ratio >= 1.0 {
-        format!("{:.0} % more", (ratio - 1.0) * 100.0)
+        format!("{:.0}% more", (ratio - 1.0) * 100.0)
     } else {
-        format!("{:.0} % less", (1.0 - ratio) * 100.0)
+        format!("{:.0}% less", (1.0 - ratio) * 100.0)
     }
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    format!("{:.1}%", share * 100.0)
 }
 
 /// The reason of a finding; `callees` are the unchanged modules in which most of its change took
@@ -103,8 +104,8 @@ pub(super) fn clean(findings: usize, options: &CompareOptions) -> String {
         _ => "; what did change, is no worse",
     };
     format!(
-        "no function got slower by {:.0} % or more that holds {} of all{others}",
-        options.min_effect * 100.0,
+        "no function got slower by {}% or more that holds {} of all{others}",
+        rounded(options.min_effect * 100.0),
         percent(options.min_share),
     )
 }
@@ -131,9 +132,9 @@ pub(super) fn no_samples(side: &str) -> String {
 /// What it takes to see the smallest effect.
 pub(super) fn needed(needed: Needed, min_effect: f64) -> String {
     format!(
-        "to see a change of {:.0} % in a function that holds a tenth takes about {} samples and {} \
+        "to see a change of {}% in a function that holds a tenth takes about {} samples and {} \
          runs a side",
-        min_effect * 100.0,
+        rounded(min_effect * 100.0),
         needed.samples,
         needed.runs,
     )

@@ -1,7 +1,7 @@
 //! Whether a count differs between the sides by more than chance and run-to-run variation explain.
 
 use super::pair::Pair;
-use statrs::function::beta::beta_reg;
+use statrs::function::{beta::beta_reg, erf::erfc_inv};
 
 /// What p-values are rounded up to, so that no report claims certainty.
 const LEAST_P: f64 = 1e-300;
@@ -13,6 +13,8 @@ pub(super) struct Design {
     pub(super) sizes: Pair<f64>,
     /// Effective number of runs of each side.
     pub(super) runs: Pair<f64>,
+    /// Degrees of freedom of the dispersion: how well it is known.
+    pub(super) degrees_of_freedom: f64,
 }
 
 impl Design {
@@ -24,6 +26,11 @@ impl Design {
     /// the design effect, the factor by which their variance exceeds Poisson's (J. N. K. Rao and
     /// A. J. Scott, Biometrics 48:577, 1992). The binomial tail is the regularised incomplete beta
     /// function, which takes such fractions of samples.
+    ///
+    /// As the dispersion is itself an estimate, the normal deviate of that tail is then looked up
+    /// in Student's distribution; its degrees of freedom are those of the dispersion, or more where
+    /// part of the variance is Poisson and thus known (F. E. Satterthwaite, Biometrics Bulletin
+    /// 2:110, 1946).
     ///
     /// Two-sided means twice the smaller tail, at most 1. No samples at all give 1.
     pub(super) fn p_value(&self, samples: Pair<u64>, dispersion: f64) -> f64 {
@@ -53,8 +60,24 @@ impl Design {
         } else {
             1.0
         };
-        (2.0 * at_least_x2.min(at_least_x1)).clamp(LEAST_P, 1.0)
+        let tail = at_least_x2.min(at_least_x1);
+
+        let estimated_part = 1.0 - 1.0 / design_effect;
+        let degrees_of_freedom = self.degrees_of_freedom / (estimated_part * estimated_part);
+        (2.0 * student_tail(tail, degrees_of_freedom)).clamp(LEAST_P, 1.0)
     }
+}
+
+/// The tail of Student's distribution beyond the point that has this tail in the normal one.
+fn student_tail(tail: f64, degrees_of_freedom: f64) -> f64 {
+    // Beyond a million degrees of freedom the two are the same; at 1/2 and above, they agree.
+    if degrees_of_freedom > 1e6 || tail >= 0.5 {
+        return tail;
+    }
+    let deviate = std::f64::consts::SQRT_2 * erfc_inv(2.0 * tail.max(LEAST_P));
+    // P(T > t) = I(df / (df + t^2); df / 2, 1 / 2) / 2
+    let df = degrees_of_freedom;
+    0.5 * beta_reg(df / 2.0, 0.5, df / (df + deviate * deviate))
 }
 
 /// Adjusts p-values for their number: among those of at most `alpha`, a share of at most `alpha`

@@ -53,7 +53,7 @@ pub(super) fn verdict(
 }
 
 fn untrustworthy(name: &str, side: &Side) -> Option<String> {
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let percent = |share: f64| format!("{:.0}%", share * 100.0);
     if side.unresolved_share > MOST {
         Some(format!(
             "{} of the {name}'s samples have no symbol; give the binaries with symbols to \
@@ -87,9 +87,15 @@ pub(super) fn needed(options: &CompareOptions, dispersions: &Dispersions) -> Nee
     let z = normal_quantile(1.0 - options.alpha / 2.0) + normal_quantile(POWER);
     let half_variance = ((1.0 + options.min_effect).ln() / z).powi(2) / 2.0;
     Needed {
-        samples: (2.0 / half_variance / SHARE).ceil() as u64,
+        samples: two_digits(2.0 / half_variance / SHARE),
         runs: (2.0 * dispersions.common / half_variance).ceil().max(1.0) as u64,
     }
+}
+
+/// Rounded up to two significant digits: the estimate is no better.
+fn two_digits(number: f64) -> u64 {
+    let unit = 10.0_f64.powf(number.log10().floor() - 1.0).max(1.0);
+    ((number / unit).ceil() * unit) as u64
 }
 
 fn normal_quantile(probability: f64) -> f64 {

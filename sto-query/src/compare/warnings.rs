@@ -20,7 +20,7 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
     let Comparison {
         baseline,
         candidate,
-        event,
+        sample_type,
         statistics,
         ..
     } = comparison;
@@ -68,21 +68,21 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
         if side.lost_share > LOST {
             let lost = side.lost_share * 100.0;
             warnings.push(format!(
-                "The {name} lost {lost:.0} % of its events while recording."
+                "The {name} lost {lost:.0}% of its events while recording."
             ));
         }
     }
     if (baseline.truncated_share - candidate.truncated_share).abs() > TRUNCATION {
         let [old, new] = [baseline, candidate].map(|side| side.truncated_share * 100.0);
         warnings.push(format!(
-            "The sides' stacks are cut differently: {old:.0} % of the baseline's and {new:.0} % of \
+            "The sides' stacks are cut differently: {old:.0}% of the baseline's and {new:.0}% of \
              the candidate's, so totals of callers are not comparable."
         ));
     }
-    if let (Some(event), Some(statistics)) = (event, statistics) {
+    if let (Some(sample_type), Some(statistics)) = (sample_type, statistics) {
         let [old, new] = [baseline, candidate].map(|side| side.value as f64 / side.samples as f64);
         if (new / old).ln().abs() > PERIOD {
-            let unit = event.unit;
+            let unit = sample_type.unit.name();
             warnings.push(format!(
                 "The sides were sampled at different rates: a sample stands for {old:.0} {unit} in \
                  the baseline and {new:.0} {unit} in the candidate."

@@ -4,6 +4,7 @@
 //! show them through [`printable`]; JSON has them as they are, escaped by the serializer.
 
 pub mod drawing;
+mod findings_text;
 pub mod flame;
 mod header;
 pub mod ingest;
@@ -13,6 +14,7 @@ mod printable;
 pub mod top;
 pub mod tree;
 
+pub use findings_text::findings_text;
 pub use printable::printable;
 pub(crate) use printable::{display_width, shorten};
 
@@ -36,6 +38,16 @@ impl Style {
     /// Lets what matters less stand back.
     pub(crate) fn dim(self, text: &str) -> String {
         self.sgr("2", text)
+    }
+
+    /// Marks what got worse.
+    pub(crate) fn worse(self, text: &str) -> String {
+        self.sgr("1;31", text)
+    }
+
+    /// Marks what got better.
+    pub(crate) fn better(self, text: &str) -> String {
+        self.sgr("1;34", text)
     }
 
     fn sgr(self, code: &str, text: &str) -> String {

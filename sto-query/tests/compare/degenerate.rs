@@ -3,7 +3,7 @@
 use crate::support::{Order, compared, sample_type, set_build_ids, summary, view, view_in_order};
 use proptest::prelude::*;
 use sto_query::compare::{CompareError, CompareOptions, Comparison, Verdict, compare};
-use sto_query::render::{findings_json, findings_text};
+use sto_query::render::{findings_text, json};
 use sto_query::tree::View;
 
 const STEADY: &str = "
@@ -15,7 +15,7 @@ const STEADY: &str = "
 
 /// No report may show a number that is none.
 fn assert_no_nan(comparison: &Comparison) {
-    let json = findings_json(comparison);
+    let json = json(comparison).expect("reports have no keys but strings");
     let value: serde_json::Value = serde_json::from_str(&json).expect("the report is JSON");
     let is_number = |pointer: &str| value.pointer(pointer).is_none_or(|v| v.is_number());
     // serde_json writes NaN and infinities as null.
@@ -90,8 +90,16 @@ fn sides_with_different_events_are_insufficient() {
     candidate.sample_types = vec![sample_type("page-faults")];
     let comparison = compared(&view("v1", &[STEADY]), &candidate);
     assert_eq!(comparison.verdict, Verdict::Insufficient);
-    assert!(comparison.reason.contains("cpu-clock"), "{}", comparison.reason);
-    assert!(comparison.reason.contains("page-faults"), "{}", comparison.reason);
+    assert!(
+        comparison.reason.contains("cpu-clock"),
+        "{}",
+        comparison.reason
+    );
+    assert!(
+        comparison.reason.contains("page-faults"),
+        "{}",
+        comparison.reason
+    );
     assert_no_nan(&comparison);
 }
 
@@ -100,8 +108,16 @@ fn few_samples_without_a_finding_are_insufficient_and_the_reason_says_what_it_ta
     let few = "main;parse 60\n main;compute 90\n main;write 20";
     let comparison = compared(&view("v1", &[STEADY]), &view("v2", &[few]));
     assert_eq!(comparison.verdict, Verdict::Insufficient);
-    assert!(comparison.reason.contains("170 samples"), "{}", comparison.reason);
-    assert!(comparison.reason.contains("samples and"), "{}", comparison.reason);
+    assert!(
+        comparison.reason.contains("170 samples"),
+        "{}",
+        comparison.reason
+    );
+    assert!(
+        comparison.reason.contains("samples and"),
+        "{}",
+        comparison.reason
+    );
 }
 
 type Spoil = fn(&mut View);
@@ -109,16 +125,29 @@ type Spoil = fn(&mut View);
 #[test]
 fn data_that_cannot_be_trusted_is_insufficient_even_with_findings() {
     let spoilt: [(Spoil, &str); 3] = [
-        (|v| v.selection.profiles[0].profile.quality.unresolved = 600, "60 % of the candidate's samples have no symbol"),
-        (|v| v.selection.profiles[0].profile.quality.truncated = 510, "51 % of the candidate's stacks are cut"),
-        (|v| v.selection.profiles[0].profile.quality.lost = 3000, "75 % of the candidate's events were lost"),
+        (
+            |v| v.selection.profiles[0].profile.quality.unresolved = 600,
+            "60% of the candidate's samples have no symbol",
+        ),
+        (
+            |v| v.selection.profiles[0].profile.quality.truncated = 510,
+            "51% of the candidate's stacks are cut",
+        ),
+        (
+            |v| v.selection.profiles[0].profile.quality.lost = 3000,
+            "75% of the candidate's events were lost",
+        ),
     ];
     for (spoil, reason) in spoilt {
         let mut candidate = view("v2", &[&format!("{STEADY}\n main;slow 3000")]);
         spoil(&mut candidate);
         let comparison = compared(&view("v1", &[STEADY]), &candidate);
         assert_eq!(comparison.verdict, Verdict::Insufficient);
-        assert!(comparison.reason.starts_with(reason), "{}", comparison.reason);
+        assert!(
+            comparison.reason.starts_with(reason),
+            "{}",
+            comparison.reason
+        );
         assert_eq!(comparison.findings.len(), 1, "it is shown all the same");
     }
 }
@@ -136,12 +165,17 @@ fn everything_else_than_the_code_that_differs_is_warned_of() {
     let comparison = compared(&view("v1", &[STEADY]), &candidate);
     let expected = [
         "different hosts: bench1 against laptop",
-        "candidate lost 9 %",
-        "stacks are cut differently: 0 % of the baseline's and 30 %",
+        "candidate lost 9%",
+        "stacks are cut differently: 0% of the baseline's and 30%",
         "different rates: a sample stands for 1000000 ns in the baseline and 2000000 ns",
         "Most functions cost 2.0 times as much",
     ];
-    assert_eq!(comparison.warnings.len(), expected.len(), "{:#?}", comparison.warnings);
+    assert_eq!(
+        comparison.warnings.len(),
+        expected.len(),
+        "{:#?}",
+        comparison.warnings
+    );
     for (warning, expected) in comparison.warnings.iter().zip(expected) {
         assert!(warning.contains(expected), "{warning}");
     }
@@ -152,10 +186,34 @@ fn thresholds_out_of_range_are_refused() {
     let side = view("v1", &[STEADY]);
     let defaults = CompareOptions::default();
     for (options, name) in [
-        (CompareOptions { alpha: 0.0, ..defaults }, "alpha"),
-        (CompareOptions { alpha: f64::NAN, ..defaults }, "alpha"),
-        (CompareOptions { min_effect: -0.1, ..defaults }, "min_effect"),
-        (CompareOptions { min_share: 1.0, ..defaults }, "min_share"),
+        (
+            CompareOptions {
+                alpha: 0.0,
+                ..defaults
+            },
+            "alpha",
+        ),
+        (
+            CompareOptions {
+                alpha: f64::NAN,
+                ..defaults
+            },
+            "alpha",
+        ),
+        (
+            CompareOptions {
+                min_effect: -0.1,
+                ..defaults
+            },
+            "min_effect",
+        ),
+        (
+            CompareOptions {
+                min_share: 1.0,
+                ..defaults
+            },
+            "min_share",
+        ),
     ] {
         let Err(CompareError::Threshold { name: found, .. }) = compare(&side, &side, &options)
         else {
@@ -167,13 +225,17 @@ fn thresholds_out_of_range_are_refused() {
 
 #[test]
 fn the_largest_counts_neither_overflow_nor_panic() {
-    let huge = format!("main;parse {0}\n main;compute {0}\n main;write {0}", u64::MAX / 4);
+    let huge = format!(
+        "main;parse {0}\n main;compute {0}\n main;write {0}",
+        u64::MAX / 4
+    );
     let mut sides = [view("v1", &["main 1"]), view("v2", &["main 1"])];
     for side in &mut sides {
         let text = huge.replace(&(u64::MAX / 4).to_string(), "1");
         *side = view(&side.selection.build.version.clone(), &[&text, &text]);
         for run in side.runs.iter_mut().flatten() {
-            run.iter_mut().for_each(|(_, cost)| cost.samples = u64::MAX / 2);
+            run.iter_mut()
+                .for_each(|(_, cost)| cost.samples = u64::MAX / 2);
         }
     }
     assert_no_nan(&compared(&sides[0], &sides[1]));
@@ -185,10 +247,11 @@ fn the_order_of_frames_and_stacks_does_not_matter() {
     let new = "main;a;b 1500\n main;a;c 390\n main;f 310\n main;e 100\n zeta;b 55\n";
     let report = |baseline, candidate| {
         let sides = [("v1", old, baseline), ("v2", new, candidate)];
-        let [mut old, mut new] = sides.map(|(v, text, order)| view_in_order(v, &[text, text], order));
+        let [mut old, mut new] =
+            sides.map(|(v, text, order)| view_in_order(v, &[text, text], order));
         set_build_ids(&mut old, &[("app", 1)]);
         set_build_ids(&mut new, &[("app", 2)]);
-        findings_json(&compared(&old, &new))
+        json(&compared(&old, &new)).expect("reports have no keys but strings")
     };
     let expected = report(Order::Forward, Order::Forward);
     for (a, b) in [
@@ -203,7 +266,8 @@ fn the_order_of_frames_and_stacks_does_not_matter() {
 fn folded() -> impl Strategy<Value = String> {
     let stack = (prop::collection::vec("[a-d]", 1..5), 0..400_u64);
     prop::collection::vec(stack, 0..12).prop_map(|stacks| {
-        let line = |(frames, samples): (Vec<String>, u64)| format!("{} {samples}\n", frames.join(";"));
+        let line =
+            |(frames, samples): (Vec<String>, u64)| format!("{} {samples}\n", frames.join(";"));
         stacks.into_iter().map(line).collect()
     })
 }

@@ -23,8 +23,14 @@ const CANDIDATE: &str = "
 #[test]
 fn logging_ten_times_more_is_laid_at_the_logger_not_at_the_library_it_calls() {
     let (mut baseline, mut candidate) = (view("v1", &[BASELINE]), view("v2", &[CANDIDATE]));
-    set_build_ids(&mut baseline, &[("app", 1), ("libc.so.6", 7), ("[kernel]", 8)]);
-    set_build_ids(&mut candidate, &[("app", 2), ("libc.so.6", 7), ("[kernel]", 8)]);
+    set_build_ids(
+        &mut baseline,
+        &[("app", 1), ("libc.so.6", 7), ("[kernel]", 8)],
+    );
+    set_build_ids(
+        &mut candidate,
+        &[("app", 2), ("libc.so.6", 7), ("[kernel]", 8)],
+    );
     let comparison = compared(&baseline, &candidate);
 
     assert_eq!(comparison.verdict, Verdict::Regression);
@@ -35,9 +41,19 @@ fn logging_ten_times_more_is_laid_at_the_logger_not_at_the_library_it_calls() {
     let finding = &comparison.findings[0];
     let change = finding.total.change.expect("both sides have samples");
     assert!((9.5..10.5).contains(&change), "{change}");
-    assert_eq!((finding.self_.baseline_samples, finding.self_.candidate_samples), (9, 104));
+    assert_eq!(
+        (
+            finding.self_.baseline_samples,
+            finding.self_.candidate_samples
+        ),
+        (9, 104)
+    );
     assert_eq!(finding.attributed_self.candidate_samples, 104 + 1790 + 3105);
-    assert!(finding.reason.contains("mostly in what it calls in [kernel] and libc.so.6"));
+    assert!(
+        finding
+            .reason
+            .contains("mostly in what it calls in [kernel] and libc.so.6")
+    );
     assert_eq!(finding.file.as_deref(), Some("app.c"));
     assert_eq!(comparison.unchanged_modules, ["[kernel]", "libc.so.6"]);
 }
@@ -45,9 +61,18 @@ fn logging_ten_times_more_is_laid_at_the_logger_not_at_the_library_it_calls() {
 #[test]
 fn without_build_ids_unchanged_functions_are_still_unchanged() {
     let comparison = compared(&view("v1", &[BASELINE]), &view("v2", &[CANDIDATE]));
-    let found: Vec<&str> = comparison.findings.iter().map(|f| f.function.as_str()).collect();
+    let found: Vec<&str> = comparison
+        .findings
+        .iter()
+        .map(|f| f.function.as_str())
+        .collect();
     assert_eq!(found, ["vfs_write", "vfprintf", "doLogging"]);
-    assert!(comparison.findings.iter().all(|f| f.kind == FindingKind::Regression));
+    assert!(
+        comparison
+            .findings
+            .iter()
+            .all(|f| f.kind == FindingKind::Regression)
+    );
 }
 
 #[test]
@@ -65,8 +90,14 @@ fn in_a_program_of_two_functions_the_one_that_grew_is_found() {
 #[test]
 fn a_tenfold_change_is_found_in_a_profile_of_a_few_hundred_samples() {
     let comparison = compared(
-        &view("v1", &["main;parse 40\n main;compute 60\n main;doLogging 6"]),
-        &view("v2", &["main;parse 43\n main;compute 57\n main;doLogging 60"]),
+        &view(
+            "v1",
+            &["main;parse 40\n main;compute 60\n main;doLogging 6"],
+        ),
+        &view(
+            "v2",
+            &["main;parse 43\n main;compute 57\n main;doLogging 60"],
+        ),
     );
     assert_eq!(summary(&comparison), "regression doLogging <- main\n");
     assert_eq!(comparison.verdict, Verdict::Regression);

@@ -10,7 +10,7 @@ use sto_core::model::{
 };
 use sto_core::store::StoredProfile;
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
-use sto_query::compare::{Comparison, CompareOptions, compare};
+use sto_query::compare::{CompareOptions, Comparison, compare};
 use sto_query::select::Selection;
 use sto_query::tree::View;
 
@@ -47,7 +47,11 @@ pub(crate) fn view_in_order(version: &str, runs: &[&str], order: Order) -> View 
     let mut costs = vec![Vec::new(); runs.len()];
     let mut open: Vec<(&str, NodeIx)> = Vec::new();
     for (stack, counts) in stacks {
-        let shared = open.iter().zip(&stack).take_while(|((a, _), b)| a == *b).count();
+        let shared = open
+            .iter()
+            .zip(&stack)
+            .take_while(|((a, _), b)| a == *b)
+            .count();
         open.truncate(shared);
         for &name in &stack[shared..] {
             let frame = frames.insert(frame(name));
@@ -100,8 +104,18 @@ fn frame(name: &str) -> Frame<'_> {
         "[kernel]" => FrameKind::Kernel,
         _ => FrameKind::User,
     };
-    let file = if module == "app" && kind == FrameKind::User { "app.c" } else { "" };
-    Frame { module, symbol, kind, file, line: 0 }
+    let file = if module == "app" && kind == FrameKind::User {
+        "app.c"
+    } else {
+        ""
+    };
+    Frame {
+        module,
+        symbol,
+        kind,
+        file,
+        line: 0,
+    }
 }
 
 fn profile(build: &Build, run: usize) -> StoredProfile {
@@ -116,7 +130,10 @@ fn profile(build: &Build, run: usize) -> StoredProfile {
             kernel: None,
             ..Origin::default()
         },
-        quality: Quality { samples: 1000, ..Quality::default() },
+        quality: Quality {
+            samples: 1000,
+            ..Quality::default()
+        },
         granularity: Granularity::Function,
         sample_types: vec![sample_type("cpu-clock")],
         modules: Vec::new(),
@@ -125,7 +142,11 @@ fn profile(build: &Build, run: usize) -> StoredProfile {
         metrics: BTreeMap::new(),
     };
     debug_assert_eq!(ExecutableId::of(&build.executable), ExecutableId::of("app"));
-    StoredProfile { id: profile.id(), profile, stored: Bytes(100) }
+    StoredProfile {
+        id: profile.id(),
+        profile,
+        stored: Bytes(100),
+    }
 }
 
 /// Says which build ids the modules of all runs have: `app` is the main program.
@@ -133,7 +154,10 @@ pub(crate) fn set_build_ids(view: &mut View, ids: &[(&str, u8)]) {
     let id = |byte: u8| GnuBuildId::from_bytes(&[byte; 20]);
     let modules: Vec<ModuleRef> = ids
         .iter()
-        .map(|&(name, byte)| ModuleRef { name: name.to_owned(), build_id: id(byte) })
+        .map(|&(name, byte)| ModuleRef {
+            name: name.to_owned(),
+            build_id: id(byte),
+        })
         .collect();
     let main = modules.iter().find(|module| module.name == "app");
     view.selection.build.gnu_build_id = main.and_then(|module| module.build_id.clone());
@@ -160,8 +184,11 @@ pub(crate) fn summary(comparison: &Comparison) -> String {
         if let Some(to) = &finding.moved_to {
             lines.push_str(&format!(" to {}", to.function));
         }
-        let callers: Vec<&str> =
-            finding.affected_callers.iter().map(|caller| caller.function.as_str()).collect();
+        let callers: Vec<&str> = finding
+            .affected_callers
+            .iter()
+            .map(|caller| caller.function.as_str())
+            .collect();
         if !callers.is_empty() {
             lines.push_str(&format!(" <- {}", callers.join(" <- ")));
         }

@@ -2,20 +2,21 @@
 
 use super::blame::Evidences;
 use super::counts::{count, owners};
-use super::dispersion::Dispersions;
-use super::evidence::{Evidence, Setting, Tests, rounded, test};
+use super::dispersion::{self, Dispersions};
+use super::evidence::{Evidence, Setting, Tests, rounded};
 use super::findings::findings;
 use super::functions::Functions;
 use super::normalise::Sizes;
 use super::options::{CompareError, CompareOptions};
 use super::pair::Pair;
 use super::report::{Comparison, Dispersion, Normalisation, Statistics, Tested, Verdict};
-use super::runs::{Runs, event, shared_sample_type, side};
+use super::runs::{Runs, shared_sample_type, side};
 use super::sentence;
 use super::significance::Design;
 use super::union::UnionTree;
 use super::verdict::{needed, verdict};
 use super::warnings::warnings;
+use crate::report::SampleTypeReport;
 use crate::tree::View;
 
 /// Finds what got worse, and what else changed, between two builds.
@@ -35,11 +36,12 @@ pub fn compare(
     let sample_type = shared_sample_type(baseline, candidate);
     let runs = sample_type.map(|t| Pair::new(Runs::of(baseline, t), Runs::of(candidate, t)));
     let mut comparison = Comparison {
+        schema: "sto.find-regressions/1",
         verdict: Verdict::Insufficient,
         reason: String::new(),
         baseline: side(baseline, runs.as_ref().map(|runs| &runs.baseline)),
         candidate: side(candidate, runs.as_ref().map(|runs| &runs.candidate)),
-        event: sample_type.map(event),
+        sample_type: sample_type.map(SampleTypeReport::from),
         statistics: None,
         unchanged_modules: Vec::new(),
         thresholds: *options,
@@ -77,23 +79,19 @@ fn find(views: Pair<&View>, runs: Pair<Runs>, comparison: &mut Comparison) {
 
     let periods = [&*runs.baseline.periods, &*runs.candidate.periods].concat();
     let sizes = Sizes::of(&counts.attributed, &periods);
-    let self_dispersions = Dispersions::of(&counts.attributed, &sizes);
-    let total_dispersions = Dispersions::of(&counts.total, &sizes);
+    let self_dispersions = Dispersions::of(&counts.attributed, &sizes, dispersion::LEAST);
+    let total_dispersions = Dispersions::of(&counts.total, &sizes, self_dispersions.common);
     let setting = Setting {
         options: &options,
         sizes: &sizes,
         design: Design {
             sizes: sizes.sums(),
             runs: sizes.effective_runs(),
+            degrees_of_freedom: self_dispersions.degrees_of_freedom,
         },
         samples: Pair::new(runs.baseline.cost.samples, runs.candidate.cost.samples),
     };
-    let tests = Tests {
-        self_: test(&counts.self_, &self_dispersions, &setting),
-        attributed: test(&counts.attributed, &self_dispersions, &setting),
-        total: test(&counts.total, &total_dispersions, &setting),
-    };
-
+    let tests = Tests::of(&counts, &self_dispersions, &total_dispersions, &setting);
     let evidences = Evidences {
         tree: &tree,
         functions: &functions,

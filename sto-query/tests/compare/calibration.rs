@@ -1,0 +1,105 @@
+//! How often equal builds give a finding, and how often a change is found, over simulated runs.
+
+use crate::support::{Random, compared, view};
+use sto_query::compare::Verdict;
+use sto_query::tree::View;
+
+const SAMPLES: f64 = 20_000.0;
+
+/// A simulated benchmark: a program in three layers, the functions of the last of which have 5 % of
+/// the samples (the first) or fall off as 1 / rank.
+#[derive(Clone, Copy, Debug)]
+struct Benchmark {
+    functions: usize,
+    runs: usize,
+    /// Of self counts, from run to run.
+    dispersion: f64,
+}
+
+impl Benchmark {
+    fn share(self, function: usize) -> f64 {
+        let harmonic: f64 = (1..self.functions).map(|rank| 1.0 / rank as f64).sum();
+        if function == 0 {
+            0.05
+        } else {
+            0.95 / (function as f64 * harmonic)
+        }
+    }
+
+    /// A side on which the first function costs `slower` times as much.
+    fn side(self, random: &mut Random, version: &str, slower: f64) -> View {
+        let stack = |random: &mut Random, f: usize| {
+            let factor = if f == 0 { slower } else { 1.0 };
+            let samples = random.count(SAMPLES * self.share(f) * factor, self.dispersion);
+            format!("main;part{};step{};f{f} {samples}\n", f % 3, f % 7)
+        };
+        let run = |random: &mut Random| -> String {
+            (0..self.functions).map(|f| stack(random, f)).collect()
+        };
+        let runs: Vec<String> = (0..self.runs).map(|_| run(random)).collect();
+        view(
+            version,
+            &runs.iter().map(String::as_str).collect::<Vec<_>>(),
+        )
+    }
+}
+
+/// In the long run (3,000 comparisons each), between 0 % and 4.7 % of these report anything.
+#[test]
+fn equal_builds_give_a_finding_in_at_most_5_percent_of_comparisons() {
+    let mut too_often = String::new();
+    for (functions, runs, dispersion) in [
+        // One run a side: what the assumed dispersion covers.
+        (40, 1, 0.0),
+        (40, 1, 0.01),
+        (5, 1, 0.01),
+        // Several: whatever the runs show, up to 20 % deviation.
+        (40, 2, 0.0),
+        (40, 2, 0.01),
+        (5, 2, 0.01),
+        (10, 2, 0.04),
+        (40, 3, 0.0025),
+        (40, 3, 0.04),
+        (5, 3, 0.04),
+        (10, 6, 0.01),
+    ] {
+        let benchmark = Benchmark {
+            functions,
+            runs,
+            dispersion,
+        };
+        let mut random = Random::new(11);
+        // As many as there is time for: at least 300.
+        let comparisons = 12_000 / functions;
+        let reports = (0..comparisons).filter(|_| {
+            let baseline = benchmark.side(&mut random, "v1", 1.0);
+            let candidate = benchmark.side(&mut random, "v2", 1.0);
+            !compared(&baseline, &candidate).findings.is_empty()
+        });
+        let reports = reports.count();
+        if reports * 20 > comparisons {
+            too_often += &format!("{reports} of {comparisons}: {benchmark:?}\n");
+        }
+    }
+    assert!(too_often.is_empty(), "{too_often}");
+}
+
+#[test]
+fn a_function_of_5_percent_that_doubles_is_found() {
+    for (runs, dispersion) in [(1, 0.0), (3, 0.01)] {
+        let benchmark = Benchmark {
+            functions: 40,
+            runs,
+            dispersion,
+        };
+        let mut random = Random::new(7);
+        let found = (0..100).filter(|_| {
+            let baseline = benchmark.side(&mut random, "v1", 1.0);
+            let candidate = benchmark.side(&mut random, "v2", 2.0);
+            let comparison = compared(&baseline, &candidate);
+            comparison.verdict == Verdict::Regression && comparison.findings[0].function == "f0"
+        });
+        let found = found.count();
+        assert!(found > 95, "{found} of 100: {benchmark:?}");
+    }
+}

@@ -1,0 +1,77 @@
+//! Cases of blame in `cases/*.txt`: stacks of both sides, and the findings to expect of them.
+//!
+//! A section `[baseline]` or `[candidate]` is a run. `[same]` names the modules that have the same
+//! build id on both sides; with it, the main program's differ. A line of `[expected]` is a finding:
+//! its kind and function, where its cost moved `from` or `to`, and after each `<-` an affected
+//! caller, innermost first.
+
+use crate::support::{compared, set_build_ids, summary, view};
+use std::path::Path;
+
+#[derive(Default)]
+struct Case {
+    baseline: Vec<String>,
+    candidate: Vec<String>,
+    same: Option<String>,
+    expected: String,
+}
+
+fn read(text: &str) -> Case {
+    let mut case = Case::default();
+    let mut section = None;
+    for line in text.lines().map(str::trim) {
+        match line {
+            "[baseline]" => section = Some(grow(&mut case.baseline)),
+            "[candidate]" => section = Some(grow(&mut case.candidate)),
+            "[same]" => section = Some(case.same.insert(String::new())),
+            "[expected]" => section = Some(&mut case.expected),
+            comment if comment.is_empty() || comment.starts_with('#') => {}
+            line => {
+                let section = section.as_mut().expect("a line belongs to a section");
+                **section += &format!("{line}\n");
+            }
+        }
+    }
+    case
+}
+
+#[test]
+fn each_change_is_laid_at_the_function_that_explains_it() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compare/cases");
+    let mut failures = String::new();
+    let mut cases = 0;
+    for entry in std::fs::read_dir(folder).expect("the cases are there") {
+        let path = entry.expect("the folder can be read").path();
+        let case = read(&std::fs::read_to_string(&path).expect("a case is a text"));
+        let texts = |runs: &[String]| -> Vec<String> { runs.to_vec() };
+        let side = |version, runs: &[String], main| {
+            let runs = texts(runs);
+            let mut view = view(
+                version,
+                &runs.iter().map(String::as_str).collect::<Vec<_>>(),
+            );
+            if let Some(same) = &case.same {
+                let same = same.lines().map(|module| (module, 7));
+                set_build_ids(&mut view, &same.chain([("app", main)]).collect::<Vec<_>>());
+            }
+            view
+        };
+        let comparison = compared(
+            &side("v1", &case.baseline, 1),
+            &side("v2", &case.candidate, 2),
+        );
+        let found = summary(&comparison);
+        if found != case.expected {
+            let name = path.display();
+            failures += &format!("{name}\nexpected:\n{}found:\n{found}\n", case.expected);
+        }
+        cases += 1;
+    }
+    assert!(cases >= 20, "only {cases} cases were found");
+    assert!(failures.is_empty(), "{failures}");
+}
+
+fn grow(runs: &mut Vec<String>) -> &mut String {
+    runs.push(String::new());
+    runs.last_mut().expect("one was pushed")
+}

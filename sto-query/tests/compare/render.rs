@@ -1,0 +1,201 @@
+//! Reports as text and JSON.
+
+use crate::support::{compared, set_build_ids, view};
+use sto_core::model::Quality;
+use sto_query::compare::{Comparison, Verdict};
+use sto_query::render::{findings_text, json};
+
+fn assert_golden(name: &str, actual: &str) {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let path = folder.join(name);
+    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
+        std::fs::write(&path, actual).expect("the golden file can be written");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        actual == expected,
+        "{} differs; STO_UPDATE_GOLDENS=1 writes it anew.\nexpected:\n{expected}\nactual:\n{actual}",
+        path.display()
+    );
+}
+
+/// One finding of each kind.
+fn one_of_each() -> Comparison {
+    let baseline = "
+        main;parse 1600
+        main;compute 2900
+        main;log 9
+        main;log;libc.so.6!fprintf;libc.so.6!vfprintf 181
+        main;log;libc.so.6!fprintf;libc.so.6!write;[kernel]!ksys_write 308
+        main;hash_v1 700
+        main;render;blur 900
+        main;render 100
+        main;check 600
+    ";
+    let candidate = "
+        main;parse 1630
+        main;compute 2870
+        main;log 104
+        main;log;libc.so.6!fprintf;libc.so.6!vfprintf 1790
+        main;log;libc.so.6!fprintf;libc.so.6!write;[kernel]!ksys_write 3105
+        main;hash_v2 705
+        main;render 110
+        main;parse;std::map<std::string, std::vector<Token>>::find(std::string const&) const 1450
+        main;check 200
+    ";
+    let (mut baseline, mut candidate) = (view("v1", &[baseline]), view("v2", &[candidate]));
+    set_build_ids(
+        &mut baseline,
+        &[("app", 1), ("libc.so.6", 7), ("[kernel]", 8)],
+    );
+    set_build_ids(
+        &mut candidate,
+        &[("app", 2), ("libc.so.6", 7), ("[kernel]", 8)],
+    );
+    candidate.selection.build.revision = Some("v2-3-g1234567".to_owned());
+    let profile = &mut candidate.selection.profiles[0].profile;
+    profile.origin.host = Some("bench2".to_owned());
+    profile.quality = Quality {
+        samples: 13_000,
+        lost: 300,
+        ..profile.quality
+    };
+    compared(&baseline, &candidate)
+}
+
+fn clean_with_runs() -> Comparison {
+    let steady = "main;parse 400\n main;compute 2500\n main;write 300\n main;read 200";
+    let again = "main;parse 412\n main;compute 2490\n main;write 296\n main;read 203";
+    compared(&view("v1", &[steady, again]), &view("v2", &[again, steady]))
+}
+
+#[test]
+fn a_regression_as_text_and_json() {
+    let comparison = one_of_each();
+    assert_golden("find-regressions.txt", &findings_text(&comparison, false));
+    assert_golden(
+        "find-regressions-color.txt",
+        &findings_text(&comparison, true),
+    );
+    assert_golden(
+        "find-regressions.json",
+        &json(&comparison).expect("no keys but strings"),
+    );
+}
+
+#[test]
+fn a_clean_comparison_as_text_and_json() {
+    let comparison = clean_with_runs();
+    assert_golden(
+        "find-regressions-clean.txt",
+        &findings_text(&comparison, false),
+    );
+    assert_golden(
+        "find-regressions-clean.json",
+        &json(&comparison).expect("no keys but strings"),
+    );
+}
+
+#[test]
+fn too_little_data_as_text() {
+    let comparison = compared(&view("v1", &["main 12"]), &view("v2", &["main 20"]));
+    assert_golden(
+        "find-regressions-insufficient.txt",
+        &findings_text(&comparison, false),
+    );
+}
+
+#[test]
+fn json_has_the_promised_names() {
+    let json = json(&one_of_each()).expect("no keys but strings");
+    let report: serde_json::Value = serde_json::from_str(&json).expect("the report is JSON");
+    assert_eq!(report["schema"], "sto.find-regressions/1");
+    assert_eq!(report["verdict"], "regression");
+    assert_eq!(report["baseline"]["build"], "v1");
+    assert_eq!(report["candidate"]["build"], "v2");
+    let finding = &report["findings"][0];
+    assert_eq!(finding["function"], "log");
+    assert_eq!(finding["module"], "app");
+    assert_eq!(finding["kind"], "regression");
+    for count in ["self", "total"] {
+        for number in [
+            "baseline_share",
+            "candidate_share",
+            "baseline_samples",
+            "candidate_samples",
+            "change",
+            "p",
+            "q",
+        ] {
+            assert!(!finding[count][number].is_array(), "{count} {number}");
+            assert!(finding[count].get(number).is_some(), "{count} {number}");
+        }
+    }
+    let caller = &finding["affected_callers"][0];
+    assert_eq!(caller["function"], "main");
+    assert!(caller["baseline_share"].is_number() && caller["candidate_share"].is_number());
+    let kinds: Vec<_> = (0..)
+        .map_while(|ix| report["findings"][ix]["kind"].as_str())
+        .collect();
+    assert_eq!(
+        kinds,
+        ["regression", "new", "moved", "moved", "gone", "improvement"]
+    );
+}
+
+#[test]
+fn text_is_at_most_80_columns_wide_and_coloured_only_if_asked() {
+    let comparison = one_of_each();
+    let plain = findings_text(&comparison, false);
+    for line in plain.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+        assert_eq!(line, line.trim_end());
+    }
+    assert!(!plain.contains('\x1b'));
+    let colored = findings_text(&comparison, true);
+    assert!(colored.starts_with("\x1b[1;31mREGRESSION\x1b[0m"));
+    assert!(colored.contains("\x1b[1;34mgone\x1b[0m"));
+    let bare = ["0", "1", "2", "1;31", "1;34"]
+        .iter()
+        .fold(colored, |text, code| {
+            text.replace(&format!("\x1b[{code}m"), "")
+        });
+    assert_eq!(bare, plain, "colour changes nothing else");
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let hostile = [
+        "<script>alert(1)</script>",
+        "\x1b[2Jgone\rREGRESSION\u{202e}txt",
+        "x".repeat(5000).leak(),
+        "one\u{2028}two three\tfour",
+    ];
+    for name in hostile {
+        let slow =
+            |samples| format!("{name};other 2000\n{name};{name} {samples}\n{name};parse 900");
+        let mut baseline = view(&format!("{name}1"), &[&slow(300)]);
+        let mut candidate = view(&format!("{name}2"), &[&slow(3000)]);
+        for side in [&mut baseline, &mut candidate] {
+            side.selection.build.executable = name.to_owned();
+            side.selection.build.revision = Some(name.to_owned());
+            side.selection.profiles[0].profile.origin.host =
+                Some(format!("{name}{}", side.tree.len()));
+        }
+        let comparison = compared(&baseline, &candidate);
+        assert_eq!(comparison.verdict, Verdict::Regression);
+        let text = findings_text(&comparison, false);
+        let is_plain = |c: char| c == '\n' || !(c.is_control() || "\u{202e}\u{2028}".contains(c));
+        assert!(text.chars().all(is_plain), "{text}");
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
+        let json = json(&comparison).expect("no keys but strings");
+        let report: serde_json::Value = serde_json::from_str(&json).expect("the report is JSON");
+        assert_eq!(
+            report["findings"][0]["function"], name,
+            "JSON has the whole name"
+        );
+    }
+}

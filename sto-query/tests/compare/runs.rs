@@ -1,0 +1,104 @@
+//! What a side is: its executable, its runs, its rates.
+
+use crate::support::{compared, sample_type, set_build_ids, summary, view};
+use sto_query::compare::{NormalisationMethod, Verdict};
+
+const STEADY: &str = "
+    main;parse 400
+    main;compute 2500
+    main;write 300
+";
+
+#[test]
+fn the_main_program_is_one_module_whatever_its_file_is_called() {
+    let mut baseline = view("v1", &[&STEADY.replace("main;", "app-1.0!main;app-1.0!")]);
+    let mut candidate = view("v2", &[STEADY]);
+    // By its build id on one side, by its name on the other.
+    set_build_ids(&mut baseline, &[("app", 1), ("app-1.0", 1)]);
+    candidate.selection.build.executable = "app".to_owned();
+    let comparison = compared(&baseline, &candidate);
+    assert_eq!(comparison.verdict, Verdict::Clean);
+    let tested = comparison
+        .statistics
+        .expect("both sides have samples")
+        .tested;
+    assert_eq!((tested.functions, tested.shared), (4, 4));
+}
+
+#[test]
+fn a_library_of_another_version_is_another_module() {
+    let baseline = view("v1", &[&format!("{STEADY}\n main;libz.so.1.2!deflate 600")]);
+    let candidate = view(
+        "v2",
+        &[&format!("{STEADY}\n main;libz.so.1.3!deflate 1800")],
+    );
+    let comparison = compared(&baseline, &candidate);
+    assert_eq!(
+        summary(&comparison),
+        "new deflate <- main\nmoved deflate to deflate\n"
+    );
+    assert_eq!(comparison.findings[0].module, "libz.so.1.3");
+    assert_eq!(comparison.findings[1].module, "libz.so.1.2");
+}
+
+#[test]
+fn runs_of_different_length_on_one_side_are_no_variation() {
+    let doubled = STEADY
+        .replace("400", "805")
+        .replace("2500", "4990")
+        .replace("300", "604");
+    let comparison = compared(
+        &view("v1", &[STEADY, &doubled]),
+        &view("v2", &[STEADY, STEADY]),
+    );
+    assert_eq!(comparison.verdict, Verdict::Clean);
+    let statistics = comparison.statistics.expect("both sides have samples");
+    assert!(statistics.dispersion.estimated);
+    assert!(
+        statistics.dispersion.self_ < 0.001,
+        "{:?}",
+        statistics.dispersion
+    );
+    assert!(!comparison.weak);
+}
+
+#[test]
+fn a_higher_sampling_rate_is_no_regression() {
+    // Twice the samples, each of half the period: in so small a program nothing but the cost says
+    // that the work was the same.
+    let baseline = view("v1", &["main;parse 400\n main;compute 2500"]);
+    let mut candidate = view("v2", &["main;parse 805\n main;compute 4980"]);
+    for (_, cost) in candidate.runs[0].iter_mut().flatten() {
+        cost.value /= 2;
+    }
+    let comparison = compared(&baseline, &candidate);
+    assert_eq!(comparison.verdict, Verdict::Clean);
+    let normalisation = comparison
+        .statistics
+        .expect("both sides have samples")
+        .normalisation;
+    assert_eq!(normalisation.method, NormalisationMethod::PerRun);
+    assert_eq!(normalisation.candidate_size, 1.0);
+}
+
+#[test]
+fn the_event_that_both_sides_measured_is_compared() {
+    let mut baseline = view("v1", &[STEADY]);
+    let mut candidate = view("v2", &[STEADY]);
+    // The baseline has more samples of an event that the candidate has not.
+    let faults = baseline.runs[0][0].clone();
+    baseline.sample_types.insert(0, sample_type("page-faults"));
+    baseline.runs[0].insert(0, faults);
+    candidate.sample_types.push(sample_type("context-switches"));
+    candidate.runs[0].push(Vec::new());
+    let comparison = compared(&baseline, &candidate);
+    assert_eq!(
+        comparison.sample_type.expect("one is shared").event,
+        "cpu-clock"
+    );
+    assert_eq!(
+        comparison.warnings,
+        ["The sides measured different sets of events."]
+    );
+    assert_eq!(comparison.verdict, Verdict::Clean);
+}
