@@ -168,7 +168,7 @@ fn make_tables(database: &Database) -> Result<(), Fault> {
 /// its file as large as it had become where the disk is full, and the disk stays full.
 pub(super) fn check_room(folder: &Path, bytes: u64) -> Result<(), StoreError> {
     // An eighth more for the pages that lead to new ones; then what redb keeps for itself.
-    let room = bytes + bytes / 8 + (128 << 10);
+    let room = bytes + bytes / 8 + (64 << 10);
     let draft = draft(folder);
     let written = File::create_new(&draft)
         .and_then(|mut file| io::copy(&mut io::repeat(0).take(room), &mut file));

@@ -263,7 +263,7 @@ fn does_not_fit(folder: &Path, shell: &str, stacks: usize, expected: &str) {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(
         text.contains("error: cannot write") && text.contains(expected),
-        "{output:?}"
+        "{text}"
     );
 
     // While there is still no room, and after that.
@@ -303,9 +303,9 @@ fn a_file_that_may_not_grow_leaves_the_store_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     // In blocks of 512 bytes; the signal that comes with it would end the process.
     let shell = "trap '' XFSZ; ulimit -f 400;";
-    does_not_fit(folder.path(), shell, 2000, "raise the limit");
+    does_not_fit(folder.path(), shell, 6000, "raise the limit");
     let store = Store::open_or_create(folder.path()).unwrap();
-    add(&store, "v2", "large", &incompressible(2000));
+    add(&store, "v2", "large", &incompressible(6000));
     assert_eq!(store.builds().unwrap().len(), 2);
 }
 
@@ -341,4 +341,92 @@ fn a_read_only_store_is_read_and_not_written() {
     }
     answer(&store, &[id]).unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_file_that_was_not_closed_is_read_and_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let id = add(&store, "v1", "source", &forest(500, 100, 1));
+    let expected = answer(&store, &[id]).unwrap();
+
+    // As long as redb has it open for writing, the file says that it was not closed.
+    let file = folder.path().join(Store::FILE_NAME);
+    let writer = redb::Database::open(&file).unwrap();
+    let killed = tempfile::tempdir().unwrap();
+    fs::copy(&file, killed.path().join(Store::FILE_NAME)).unwrap();
+    drop(writer);
+
+    let before = snapshot(killed.path());
+    let store = Store::open(killed.path()).unwrap();
+    assert_eq!(answer(&store, &[id]).unwrap(), expected);
+    assert_eq!(snapshot(killed.path()), before);
+    add(&store, "v1", "more", &of_stacks(&[&[1]]));
+    assert_eq!(answer(&store, &[id]).unwrap(), expected);
+}
+
+/// Adds profiles where the environment says, and prints how many, until it is killed. Without
+/// that it is a part of the test below, and does nothing.
+#[test]
+fn add_many_where_told() {
+    let Some(folder) = std::env::var_os("STO_TEST_STORE") else {
+        return;
+    };
+    let store = Store::open_or_create(Path::new(&folder)).unwrap();
+    let start = store
+        .builds()
+        .unwrap()
+        .first()
+        .map_or(0, |build| build.profiles.len());
+    for i in start.. {
+        add(
+            &store,
+            "v1",
+            &format!("source {i}"),
+            &forest(100, 50, i as u64),
+        );
+        println!("added {i}");
+    }
+}
+
+#[test]
+fn a_killed_writer_leaves_what_it_reported_or_one_profile_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut reported = 0;
+    for round in 0..10u64 {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "place::add_many_where_told", "--nocapture"])
+            .env("STO_TEST_STORE", folder.path())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(60 + 17 * round));
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        reported = match text
+            .lines()
+            .rev()
+            .find_map(|line| line.strip_prefix("added "))
+        {
+            Some(last) => last.parse::<usize>().unwrap() + 1,
+            None => reported,
+        };
+        let Ok(store) = Store::open(folder.path()) else {
+            assert_eq!(reported, 0, "round {round}");
+            continue;
+        };
+        let builds = store.builds().unwrap();
+        let profiles: Vec<_> = builds.iter().flat_map(|build| &build.profiles).collect();
+        let found = profiles.len();
+        assert!(
+            (reported..=reported + 1).contains(&found),
+            "{found} of {reported}"
+        );
+        reported = found;
+        for profile in profiles {
+            answer(&store, &[profile.id]).unwrap();
+        }
+    }
+    assert!(reported > 0);
 }
