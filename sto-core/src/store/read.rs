@@ -126,7 +126,8 @@ pub(super) fn load(
         costs.push(load_costs(rows, &record, executable.nodes as usize)?);
     }
 
-    let nodes = rows.nodes(&executable)?;
+    let stored = rows.frames()?;
+    let nodes = rows.nodes(&executable, stored.len())?;
     let mut marked = vec![false; nodes.len()];
     for &(node, _) in costs.iter().flatten().flatten() {
         marked[node as usize] = true;
@@ -137,8 +138,8 @@ pub(super) fn load(
         .iter()
         .zip(&marked)
         .filter(|&(_, &marked)| marked);
-    let (frames, ix) = chosen_frames(&rows.frames()?, used.map(|(&frame, _)| frame))?;
-    let (tree, places) = preorder(&nodes, &marked, &ix, frames.len());
+    let (frames, ix) = chosen_frames(&stored, used.map(|(&frame, _)| frame))?;
+    let (tree, places) = preorder(&nodes, &marked, &ix);
     let place = |costs: Vec<(u32, _)>| -> SelfCosts {
         let placed = costs
             .into_iter()
@@ -181,16 +182,17 @@ fn load_costs(
 /// The line costs of a profile.
 pub(super) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines, Fault> {
     let record = profile_record(rows, profile)?;
+    let stored = rows.frames()?;
     let mut lines = Vec::new();
     for part in 0..record.profile.sample_types.len() as u32 {
         let column = rows.column(Column::Lines, record.number, part)?;
         lines.push(
-            unpack_lines(&column, rows.contents.frames)
+            unpack_lines(&column, stored.len())
                 .map_err(|flaw| flaw.at(column_place(Column::Lines, record.number, part)))?,
         );
     }
     let used = lines.iter().flatten().map(|line| line.frame.0);
-    let (frames, ix) = chosen_frames(&rows.frames()?, used)?;
+    let (frames, ix) = chosen_frames(&stored, used)?;
     for lines in &mut lines {
         for line in &mut *lines {
             line.frame = ix[line.frame.get()];

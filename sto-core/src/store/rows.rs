@@ -115,10 +115,7 @@ fn contents(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<Co
 fn not_ours(error: redb::TableError) -> Fault {
     match error {
         redb::TableError::TableDoesNotExist(_) | redb::TableError::TableTypeMismatch { .. } => {
-            Fault::damaged(
-                "table meta",
-                "it is missing: this redb file is not a store of sto",
-            )
+            Fault::NotOurs
         }
         error => error.into(),
     }
@@ -234,10 +231,14 @@ impl Rows {
         Ok(frames)
     }
 
-    /// Every node of an executable, by its number.
-    pub(super) fn nodes(&self, executable: &ExecutableRecord) -> Result<NodeColumns, Fault> {
+    /// Every node of an executable, by its number; `frame_count` is how many frames there are.
+    pub(super) fn nodes(
+        &self,
+        executable: &ExecutableRecord,
+        frame_count: u32,
+    ) -> Result<NodeColumns, Fault> {
         let mut nodes = NodeColumns::default();
-        let mut callees = Callees::new(self.contents.frames);
+        let mut callees = Callees::new(frame_count);
         while nodes.len() < executable.nodes as usize {
             let first = nodes.len();
             let part = first as u32;

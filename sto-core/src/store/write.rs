@@ -147,7 +147,12 @@ fn plan_frames(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Result<Ve
     new.contents.frames = table.len() as u32;
     if new.contents.frames > first {
         let added = (first..new.contents.frames).map(|number| table.frame(FrameIx(number)));
-        new.column(Column::Frames, 0, first, pack_frames(added));
+        new.column(
+            Column::Frames,
+            0,
+            first,
+            pack_frames(added).map_err(refused)?,
+        );
     }
     Ok(numbers)
 }
@@ -171,12 +176,12 @@ fn plan_nodes(
             nodes: 0,
         },
     };
-    let mut nodes = rows.nodes(&executable)?;
+    let mut nodes = rows.nodes(&executable, rows.contents.frames)?;
     let first = executable.nodes;
     let numbers = graft(tree, frames, new.contents.frames, &mut nodes).map_err(Fault::Refused)?;
     executable.nodes = nodes.len() as u32;
     if executable.nodes > first {
-        let column = pack_nodes(&nodes, first as usize);
+        let column = pack_nodes(&nodes, first as usize).map_err(refused)?;
         new.column(Column::Nodes, executable.number, first, column);
     }
     if is_new || executable.nodes > first {

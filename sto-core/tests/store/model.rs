@@ -207,7 +207,7 @@ pub(crate) fn expected(plain: &Plain) -> ById {
 /// What a profile is to say of lines.
 pub(crate) fn expected_lines(plain: &Plain) -> Vec<BTreeMap<(FrameId, u32), (Cost, Cost)>> {
     let mut text = Vec::new();
-    let mut column = |lines: &BTreeMap<(u16, u32), (Cost, Cost)>| {
+    let column = |lines: &BTreeMap<(u16, u32), (Cost, Cost)>| {
         lines
             .iter()
             .map(|(&(function, line), &costs)| {
@@ -215,7 +215,7 @@ pub(crate) fn expected_lines(plain: &Plain) -> Vec<BTreeMap<(FrameId, u32), (Cos
             })
             .collect()
     };
-    plain.lines.iter().map(|lines| column(lines)).collect()
+    plain.lines.iter().map(column).collect()
 }
 
 /// What a profile says, by content address.

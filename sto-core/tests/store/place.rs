@@ -109,7 +109,10 @@ fn a_redb_file_of_somebody_else_is_told() {
     drop(redb::Database::create(&path).unwrap());
     let before = fs::read(&path).unwrap();
     let error = message(Store::open_or_create(folder.path()));
-    assert!(error.contains("not a store of sto"), "{error}");
+    assert!(
+        error.contains("not a store: it is a redb file of another program"),
+        "{error}"
+    );
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
