@@ -199,3 +199,183 @@ proptest! {
         let _ = unpack::<Contents>(&changed(pack(&Contents::default()).unwrap()));
     }
 }
+
+/// The example of SPEC.md: `main` calls `a`, which calls `b`, and then `c`.
+#[test]
+fn the_bytes_of_nodes_are_those_of_the_specification() {
+    let nodes = NodeColumns {
+        parents: vec![NO_PARENT, 0, 1, 0],
+        frames: vec![0, 1, 2, 3],
+    };
+    let expected = [
+        &[4][..],
+        &[4, 0, 0, 0, 0, 2],
+        &[1, 0, 0],
+        &[4, 0, 0, 0, 0, 0],
+        &[4, 0, 0, 2, 2, 2],
+    ];
+    assert_eq!(pack_nodes(&nodes, 0).unwrap(), expected.concat());
+}
+
+#[test]
+fn the_bytes_of_costs_are_those_of_the_specification() {
+    let fixed = [(2, cost(3, 300)), (5, cost(1, 100))];
+    let expected = [&[2][..], &[2, 0, 2, 2], &[2, 0, 3, 1], &[0, 100]];
+    assert_eq!(pack_costs(&fixed).unwrap(), expected.concat());
+    let own = [(2, cost(3, 300)), (5, cost(1, 101))];
+    let expected = [
+        &[2][..],
+        &[2, 0, 2, 2],
+        &[2, 0, 3, 1],
+        &[1, 3, 0, 0xac, 2, 101],
+    ];
+    assert_eq!(pack_costs(&own).unwrap(), expected.concat());
+}
+
+#[test]
+fn the_bytes_of_lines_are_those_of_the_specification() {
+    let line = |frame, line, self_samples, total_samples| LineCost {
+        frame: FrameIx(frame),
+        line,
+        self_cost: cost(self_samples, 100 * self_samples),
+        total: cost(total_samples, 100 * total_samples),
+    };
+    let lines = [line(1, 10, 0, 2), line(1, 12, 2, 2), line(4, 7, 1, 3)];
+    let expected = [
+        &[3][..],
+        &[3, 0, 1, 0, 3],
+        &[3, 0, 10, 2, 7],
+        &[3, 0, 0, 2, 1, 0, 100],
+        &[3, 0, 2, 2, 3, 0, 100],
+    ];
+    assert_eq!(pack_lines(&lines).unwrap(), expected.concat());
+}
+
+#[test]
+fn the_bytes_of_frames_are_those_of_the_specification() {
+    let frame = |module, symbol, kind, line| Frame {
+        module,
+        symbol,
+        kind,
+        file: "a.c",
+        line,
+    };
+    let frames = [
+        frame("demo", "f", FrameKind::User, 0),
+        frame("demo", "f", FrameKind::Inlined, 0),
+        frame("libc", "g", FrameKind::User, 300),
+    ];
+    let expected = [
+        &[3][..],
+        &[3, 0, 0, 1, 0, 2, 0, 4, 4, 8, 0],
+        b"demolibc",
+        &[3, 0, 0, 1, 0, 2, 0, 1, 1, 2, 0],
+        b"fg",
+        &[3, 0, 0, 1, 1, 1, 0, 3, 3, 0],
+        b"a.c",
+        &[3, 0, 0, 2, 0],
+        &[4, 0, 0, 0, 0xac, 2],
+    ];
+    assert_eq!(pack_frames(frames.into_iter()).unwrap(), expected.concat());
+}
+
+#[test]
+fn the_bytes_of_records_are_those_of_the_specification() {
+    let contents = Contents {
+        builds: 1,
+        frames: 300,
+        next_executable: 2,
+        next_profile: 251,
+        next_modules: 0,
+    };
+    assert_eq!(pack(&contents).unwrap(), [1, 251, 44, 1, 2, 251, 251, 0, 0]);
+    let build = BuildRecord {
+        build: crate::model::Build {
+            executable: "demo".to_owned(),
+            version: "v1".to_owned(),
+            gnu_build_id: crate::model::GnuBuildId::from_bytes(&[0xab, 0xcd]),
+            revision: None,
+        },
+        profiles: 1,
+        samples: 70_000,
+    };
+    let expected = [
+        b"\x04demo\x02v1".as_slice(),
+        &[1, 2, 0xab, 0xcd, 0, 1, 252, 0x70, 0x11, 1, 0],
+    ];
+    assert_eq!(pack(&build).unwrap(), expected.concat());
+}
+
+#[test]
+fn a_checksum_is_of_its_key_and_value() {
+    let sealed = seal(b"key", b"value".to_vec());
+    let digest = blake3::hash(b"keyvalue");
+    assert_eq!(sealed, [b"value", &digest.as_bytes()[..8]].concat());
+    assert_eq!(unseal(b"key", &sealed), Ok(b"value".as_slice()));
+    assert!(unseal(b"kez", &sealed).is_err());
+    for bit in 0..8 * sealed.len() {
+        let mut sealed = sealed.clone();
+        sealed[bit / 8] ^= 1 << (bit % 8);
+        assert!(unseal(b"key", &sealed).is_err());
+    }
+    assert!(unseal(b"key", b"short").is_err());
+}
+
+#[test]
+fn the_bytes_of_a_profile_are_those_of_the_specification() {
+    use crate::id::{BuildId, SourceDigest};
+    use crate::model::{Granularity, Origin, Profile, Quality};
+    use crate::units::{Bytes, Nanoseconds, SampleType, Unit, UnixSeconds};
+    let record = ProfileRecord {
+        number: 3,
+        written: 4,
+        modules: 5,
+        profile: Profile {
+            build: BuildId([1; 16]),
+            source: SourceDigest([2; 16]),
+            source_bytes: Bytes(6),
+            format: "folded".to_owned(),
+            origin: Origin {
+                recorded: Some(UnixSeconds(7)),
+                duration: Some(Nanoseconds(8)),
+                host: Some("h".to_owned()),
+                kernel: None,
+                arch: Some("a".to_owned()),
+                cpu: None,
+                command: Some("c".to_owned()),
+            },
+            quality: Quality {
+                samples: 10,
+                unresolved: 11,
+                truncated: 12,
+                without_stack: 13,
+                lost: 14,
+            },
+            granularity: Granularity::Line,
+            sample_types: vec![SampleType {
+                event: "e".to_owned(),
+                unit: Unit::Bytes,
+            }],
+            modules: Vec::new(),
+            benchmark: Some("b".to_owned()),
+            labels: [("k".to_owned(), "v".to_owned())].into(),
+            metrics: [("m".to_owned(), 1.0)].into(),
+        },
+    };
+    let expected = [
+        &[3, 4, 5][..],
+        &[1; 16],
+        &[2; 16],
+        b"\x06\x06folded",
+        b"\x01\x07\x01\x08\x01\x01h\x00\x01\x01a\x00\x01\x01c",
+        &[10, 11, 12, 13, 14],
+        &[1],
+        b"\x01\x01e\x02",
+        &[0],
+        b"\x01\x01b",
+        b"\x01\x01k\x01v",
+        b"\x01\x01m\x00\x00\x00\x00\x00\x00\xf0\x3f",
+    ];
+    assert_eq!(pack(&record).unwrap(), expected.concat());
+    assert_eq!(unpack(&expected.concat()), Ok(record));
+}
