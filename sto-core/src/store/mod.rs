@@ -287,10 +287,11 @@ impl Store {
                 work(database).map_err(|fault| fault.at(in_memory(), "write"))
             }
             Place::Folder { folder, file, .. } => {
-                if !self.file_exists()? {
-                    open::create(folder)?;
+                if self.file_exists()? {
+                    open::check_room(folder, bytes)?;
+                } else {
+                    open::create(folder, bytes)?;
                 }
-                open::check_room(folder, bytes)?;
                 let work = || {
                     let mut database = open::writing(file)?;
                     let result = work(&database)?;

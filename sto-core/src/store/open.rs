@@ -97,13 +97,15 @@ pub(super) fn in_memory() -> Result<Database, Fault> {
     Ok(database)
 }
 
-/// Makes the folder, and in it an empty store; where another process is quicker, takes its store.
+/// Makes the folder, and in it an empty store with room for this many bytes; where another process
+/// is quicker, takes its store.
 ///
 /// The store is made under another name first, so that it is there as a whole or not at all.
-pub(super) fn create(folder: &Path) -> Result<(), StoreError> {
+pub(super) fn create(folder: &Path, bytes: u64) -> Result<(), StoreError> {
     let made = make_folders(folder)?;
     let draft = draft(folder);
-    let result = create_file(&draft, &folder.join(FILE_NAME));
+    let result =
+        check_room(folder, bytes).and_then(|()| create_file(&draft, &folder.join(FILE_NAME)));
     // Nothing is left behind but the store; what cannot be removed does no harm.
     let _ = fs::remove_file(&draft);
     if result.is_err() {
@@ -262,7 +264,7 @@ mod tests {
     #[test]
     fn a_store_that_stays_in_use_is_told_after_a_while() {
         let folder = tempfile::tempdir().unwrap();
-        create(folder.path()).unwrap();
+        create(folder.path(), 0).unwrap();
         let path = folder.path().join(FILE_NAME);
         let holder = writing(&path).unwrap();
         let patience = Duration::from_millis(30);
@@ -277,7 +279,7 @@ mod tests {
     #[test]
     fn a_store_in_use_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
-        create(folder.path()).unwrap();
+        create(folder.path(), 0).unwrap();
         let path = folder.path().join(FILE_NAME);
         let holder = reading(&path).unwrap();
         std::thread::scope(|scope| {

@@ -280,7 +280,7 @@ fn does_not_fit(folder: &Path, shell: &str, stacks: usize, expected: &str) {
 fn a_full_disk_leaves_the_store_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=400k", "tmpfs"])
+        .args(["-t", "tmpfs", "-o", "size=300k", "tmpfs"])
         .arg(folder.path())
         .output()
         .is_ok_and(|output| output.status.success());
@@ -289,7 +289,10 @@ fn a_full_disk_leaves_the_store_as_it_was() {
         return;
     }
     let result = std::panic::catch_unwind(|| {
-        does_not_fit(folder.path(), "", 60_000, "make room and try again");
+        let output = rerun("add_where_told", "", &folder.path().join("new"), 30_000);
+        assert!(String::from_utf8_lossy(&output.stdout).contains("error: cannot write"));
+        assert!(snapshot(folder.path()).is_empty(), "nothing is left of it");
+        does_not_fit(folder.path(), "", 30_000, "make room and try again");
         let store = Store::open_or_create(folder.path()).unwrap();
         add(&store, "v1", "small too", &of_stacks(&[&[4]]));
         assert_eq!(store.builds().unwrap()[0].profiles.len(), 2);

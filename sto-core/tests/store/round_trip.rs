@@ -12,7 +12,7 @@ use sto_core::store::{Added, Store, StoreError};
 use sto_core::units::{Bytes, Cost};
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn profiles_come_out_as_they_went_in(plains in proptest::collection::vec(plain(), 1..5)) {
