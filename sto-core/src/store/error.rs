@@ -120,6 +120,8 @@ pub(super) enum Fault {
     Redb(redb::Error),
     Damaged { place: String, what: String },
     Version(u32),
+    NotOurs,
+    InUse(Duration),
     NoProfile(ProfileId),
     Refused(&'static str),
 }
@@ -145,6 +147,11 @@ impl Fault {
             },
             Fault::Damaged { place, what } => StoreError::Damaged { path, place, what },
             Fault::Version(found) => version_error(path, found),
+            Fault::NotOurs => StoreError::NotAStore {
+                path,
+                found: "it is a redb file of another program".to_owned(),
+            },
+            Fault::InUse(waited) => StoreError::InUse { path, waited },
             Fault::NoProfile(profile) => StoreError::NoProfile { path, profile },
             Fault::Refused(why) => StoreError::Refused { path, why },
         }

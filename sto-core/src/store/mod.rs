@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! open, unrepaired    the file: find, make, lock, read without writing
+//! guard               what redb does not expect in it
 //! tables              every name, key and version
 //! codec               values <-> bytes
 //! rows                records and columns <-> redb
@@ -19,6 +20,7 @@
 mod codec;
 mod error;
 mod graft;
+mod guard;
 mod open;
 mod preorder;
 mod read;
@@ -32,8 +34,9 @@ use crate::intern::{Interned, LineCost, SelfCosts, StackTree};
 use crate::model::{Build, FrameTable, Profile};
 use crate::units::Bytes;
 use error::Fault;
+use guard::guarded;
 use redb::{Database, ReadTransaction, ReadableDatabase, TransactionError};
-use rows::{ReadRows, WriteRows};
+use rows::Rows;
 use std::path::{Path, PathBuf};
 
 pub use error::StoreError;
@@ -175,27 +178,38 @@ impl Store {
         interned: &Interned,
     ) -> Result<Added, StoreError> {
         let id = profile.id();
-        // Looked up for reading first, as opening for writing alone changes the file.
-        let stored = self.read(|rows| {
+        let plan = |rows: &Rows| {
+            if rows.has_profile(id)? {
+                return Ok(None);
+            }
+            write::plan(rows, build, profile, interned).map(Some)
+        };
+        // All work is done while others may still read, and before anything is changed: opening
+        // for writing alone changes the file.
+        let planned = self.read(|rows| {
             write::check(build, profile, interned)?;
-            rows.has_profile(id)
+            Ok((rows.contents, plan(rows)?))
         })?;
-        if stored {
+        let (seen, Some(planned)) = planned else {
             return Ok(Added::AlreadyStored);
-        }
-        self.write(|database| {
+        };
+        self.write(planned.bytes(), |database| {
             let mut transaction = database.begin_write()?;
             // Keeps what redb needs to recover in an instant, should this process be killed.
             transaction.set_quick_repair(true);
-            let mut rows = WriteRows::open(&transaction)?;
-            if rows.has_profile(id)? {
+            // The last committed state, which nobody can change now.
+            let rows = Rows::open(&database.begin_read()?)?;
+            let new = match rows.contents == seen {
+                true => Some(planned),
+                false => plan(&rows)?,
+            };
+            let Some(new) = new else {
                 return Ok(Added::AlreadyStored);
-            }
-            let stored = write::put_profile(&transaction, &mut rows, build, profile, interned)?;
-            drop(rows);
+            };
+            new.write(&transaction)?;
             transaction.commit()?;
             Ok(Added::New {
-                stored: Bytes(stored),
+                stored: Bytes(new.bytes()),
             })
         })
     }
@@ -243,17 +257,17 @@ impl Store {
         self.read(|rows| read::load_lines(rows, profile))
     }
 
-    fn read<T>(&self, work: impl FnOnce(&ReadRows) -> Result<T, Fault>) -> Result<T, StoreError> {
+    fn read<T>(&self, work: impl FnOnce(&Rows) -> Result<T, Fault>) -> Result<T, StoreError> {
         let work = |transaction: Result<ReadTransaction, TransactionError>| {
-            work(&ReadRows::open(&transaction?)?)
+            work(&Rows::open(&transaction?)?)
         };
         match &self.place {
             Place::Memory(database) => {
                 work(database.begin_read()).map_err(|fault| fault.at(in_memory(), "read"))
             }
             Place::Folder { file, .. } if self.file_exists()? => {
-                let database = open::reading(file)?;
-                work(database.begin()).map_err(|fault| fault.at(file, "read"))
+                guarded(|| work(open::reading(file)?.begin()))
+                    .map_err(|fault| fault.at(file, "read"))
             }
             Place::Folder { .. } => {
                 let empty = open::in_memory().map_err(|fault| fault.at(in_memory(), "make"))?;
@@ -262,16 +276,32 @@ impl Store {
         }
     }
 
-    fn write<T>(&self, work: impl FnOnce(&Database) -> Result<T, Fault>) -> Result<T, StoreError> {
+    /// Does work that will write about this many bytes.
+    fn write<T>(
+        &self,
+        bytes: u64,
+        work: impl FnOnce(&Database) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
         match &self.place {
             Place::Memory(database) => {
                 work(database).map_err(|fault| fault.at(in_memory(), "write"))
             }
             Place::Folder { folder, file, .. } => {
-                if !self.file_exists()? {
-                    open::create(folder)?;
+                if self.file_exists()? {
+                    open::check_room(folder, bytes)?;
+                } else {
+                    open::create(folder, bytes)?;
                 }
-                work(&open::writing(file)?).map_err(|fault| fault.at(file, "write"))
+                let work = || {
+                    let mut database = open::writing(file)?;
+                    let result = work(&database)?;
+                    open::compact_small(&mut database, file);
+                    Ok(result)
+                };
+                guarded(work).map_err(|fault| {
+                    open::recover(file);
+                    fault.at(file, "write")
+                })
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Finding, making and opening the store's file; every open is of one operation.
 
 use super::error::{Fault, StoreError};
+use super::guard::guarded;
 use super::rows;
 use super::tables::{CACHE_BYTES, FILE_NAME, REDB_MAGIC};
 use super::unrepaired::Unrepaired;
@@ -96,15 +97,15 @@ pub(super) fn in_memory() -> Result<Database, Fault> {
     Ok(database)
 }
 
-/// Makes the folder, and in it an empty store; where another process is quicker, takes its store.
+/// Makes the folder, and in it an empty store with room for this many bytes; where another process
+/// is quicker, takes its store.
 ///
 /// The store is made under another name first, so that it is there as a whole or not at all.
-pub(super) fn create(folder: &Path) -> Result<(), StoreError> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
+pub(super) fn create(folder: &Path, bytes: u64) -> Result<(), StoreError> {
     let made = make_folders(folder)?;
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let draft = folder.join(format!(".{FILE_NAME}.{}-{count}", std::process::id()));
-    let result = create_file(&draft, &folder.join(FILE_NAME));
+    let draft = draft(folder);
+    let result =
+        check_room(folder, bytes).and_then(|()| create_file(&draft, &folder.join(FILE_NAME)));
     // Nothing is left behind but the store; what cannot be removed does no harm.
     let _ = fs::remove_file(&draft);
     if result.is_err() {
@@ -116,6 +117,13 @@ pub(super) fn create(folder: &Path) -> Result<(), StoreError> {
         let _ = folder.sync_all();
     }
     result
+}
+
+/// A path in the store's folder that nobody else uses.
+fn draft(folder: &Path) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    folder.join(format!(".{FILE_NAME}.{}-{count}", std::process::id()))
 }
 
 /// Makes a folder and those above it, and returns those that were missing, uppermost first.
@@ -158,10 +166,45 @@ fn make_tables(database: &Database) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Opens the file for writing. Waits for other processes.
-pub(super) fn writing(path: &Path) -> Result<Database, StoreError> {
-    locked(path, PATIENCE, "write", || builder().open(path))
+/// Checks that there is room for this many bytes more, while nothing is changed yet. redb leaves
+/// its file as large as it had become where the disk is full, and the disk stays full.
+pub(super) fn check_room(folder: &Path, bytes: u64) -> Result<(), StoreError> {
+    // An eighth more for the pages that lead to new ones; then what redb keeps for itself.
+    let room = bytes + bytes / 8 + (64 << 10);
+    let draft = draft(folder);
+    let written = File::create_new(&draft)
+        .and_then(|mut file| io::copy(&mut io::repeat(0).take(room), &mut file));
+    let _ = fs::remove_file(&draft);
+    match written {
+        Ok(_) => Ok(()),
+        Err(error) => Err(cannot("write", &folder.join(FILE_NAME), error)),
+    }
 }
+
+/// Opens the file for writing. Waits for other processes.
+pub(super) fn writing(path: &Path) -> Result<Database, Fault> {
+    locked(PATIENCE, || builder().open(path))
+}
+
+/// Lets redb roll back what a failed operation left, and cut the file to what it needs: else a
+/// disk that it filled would stay full. What cannot be done now, the next writer does.
+pub(super) fn recover(path: &Path) {
+    let _ = guarded(|| locked(Duration::ZERO, || builder().open(path)).map(drop));
+}
+
+/// Gives back the free space of a small file.
+///
+/// redb doubles its file when it is full. In a small store that is most of the file, and moving its
+/// few pages takes some milliseconds; in a large one the next profiles fill the space.
+pub(super) fn compact_small(database: &mut Database, path: &Path) {
+    if fs::metadata(path).is_ok_and(|found| found.len() <= SMALL) {
+        // What was to be written is written; a file that stays larger is no failure.
+        let _ = database.compact();
+    }
+}
+
+/// Longest file that is compacted after every profile.
+const SMALL: u64 = 4 << 20;
 
 /// The file, opened for reading.
 pub(super) enum Reading {
@@ -179,41 +222,31 @@ impl Reading {
 }
 
 /// Opens the file for reading, and never writes to it. Waits for other processes that write.
-pub(super) fn reading(path: &Path) -> Result<Reading, StoreError> {
-    locked(path, PATIENCE, "read", || {
-        match builder().open_read_only(path) {
-            Ok(database) => Ok(Reading::Clean(database)),
-            Err(DatabaseError::RepairAborted) => {
-                let backend = Unrepaired::new(File::open(path)?)?;
-                builder()
-                    .create_with_backend(backend)
-                    .map(Reading::Unrepaired)
-            }
-            Err(error) => Err(error),
+pub(super) fn reading(path: &Path) -> Result<Reading, Fault> {
+    locked(PATIENCE, || match builder().open_read_only(path) {
+        Ok(database) => Ok(Reading::Clean(database)),
+        Err(DatabaseError::RepairAborted) => {
+            let backend = Unrepaired::new(File::open(path)?)?;
+            builder()
+                .create_with_backend(backend)
+                .map(Reading::Unrepaired)
         }
+        Err(error) => Err(error),
     })
 }
 
 fn locked<T>(
-    path: &Path,
     patience: Duration,
-    doing: &'static str,
     mut open: impl FnMut() -> Result<T, DatabaseError>,
-) -> Result<T, StoreError> {
+) -> Result<T, Fault> {
     let start = Instant::now();
     loop {
         match open() {
-            Ok(opened) => return Ok(opened),
             Err(DatabaseError::DatabaseAlreadyOpen) if start.elapsed() < patience => {
                 std::thread::sleep(PAUSE);
             }
-            Err(DatabaseError::DatabaseAlreadyOpen) => {
-                return Err(StoreError::InUse {
-                    path: path.to_owned(),
-                    waited: start.elapsed(),
-                });
-            }
-            Err(error) => return Err(Fault::from(error).at(path, doing)),
+            Err(DatabaseError::DatabaseAlreadyOpen) => return Err(Fault::InUse(start.elapsed())),
+            result => return Ok(result?),
         }
     }
 }
@@ -222,4 +255,38 @@ fn builder() -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE_BYTES);
     builder
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_stays_in_use_is_told_after_a_while() {
+        let folder = tempfile::tempdir().unwrap();
+        create(folder.path(), 0).unwrap();
+        let path = folder.path().join(FILE_NAME);
+        let holder = writing(&path).unwrap();
+        let patience = Duration::from_millis(30);
+        let fault = locked(patience, || builder().open_read_only(&path))
+            .err()
+            .unwrap();
+        assert!(matches!(fault, Fault::InUse(waited) if waited >= patience));
+        drop(holder);
+        reading(&path).unwrap();
+    }
+
+    #[test]
+    fn a_store_in_use_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        create(folder.path(), 0).unwrap();
+        let path = folder.path().join(FILE_NAME);
+        let holder = reading(&path).unwrap();
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| writing(&path).map(drop));
+            std::thread::sleep(Duration::from_millis(30));
+            drop(holder);
+            writer.join().unwrap().unwrap();
+        });
+    }
 }

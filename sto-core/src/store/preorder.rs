@@ -14,70 +14,81 @@ pub(super) fn mark_callers(nodes: &NodeColumns, marked: &mut [bool]) {
 }
 
 /// The tree of the marked nodes, whose callers are marked too, in preorder, siblings in the order
-/// of their frames; and for each marked node its place there.
-///
-/// `frames` gives the tree's frame for each of the store's, `frame_count` is how many there are.
+/// of their frames; and for each marked node its place there. `frames` gives the tree's frame for
+/// each of the store's.
 pub(super) fn preorder(
     nodes: &NodeColumns,
     marked: &[bool],
     frames: &[FrameIx],
-    frame_count: usize,
 ) -> (StackTree, Vec<NodeIx>) {
-    let frame_of = |node: u32| frames[nodes.frames[node as usize] as usize];
-
-    // Lists of siblings, linked from the last frame to the first, so that each list begins with
-    // its first frame.
-    let mut first_child = vec![NONE; nodes.len()];
-    let mut next_sibling = vec![NONE; nodes.len()];
-    let mut first_root = NONE;
-    for &node in by_frame(nodes, marked, frame_of, frame_count).iter().rev() {
-        let first = match nodes.parents[node as usize] {
-            NO_PARENT => &mut first_root,
-            parent => &mut first_child[parent as usize],
-        };
-        next_sibling[node as usize] = std::mem::replace(first, node);
-    }
-
+    let siblings = Siblings::new(nodes, marked, frames);
     let mut tree = StackTree::new();
     let mut places = vec![NodeIx(NONE); nodes.len()];
-    let mut next = vec![first_root];
+    let mut next = vec![siblings.first[0]];
     while let Some(node) = next.pop() {
         if node == NONE {
             continue;
         }
-        let parent = match nodes.parents[node as usize] {
+        let i = node as usize;
+        let parent = match nodes.parents[i] {
             NO_PARENT => None,
             parent => Some(places[parent as usize]),
         };
-        places[node as usize] = tree.push(parent, frame_of(node));
-        next.push(next_sibling[node as usize]);
-        next.push(first_child[node as usize]);
+        places[i] = tree.push(parent, frames[nodes.frames[i] as usize]);
+        next.push(siblings.next[i]);
+        next.push(siblings.first[i + 1]);
     }
     (tree, places)
 }
 
 const NONE: u32 = u32::MAX;
 
-/// The marked nodes in the order of their frames (a counting sort).
-fn by_frame(
-    nodes: &NodeColumns,
-    marked: &[bool],
-    frame_of: impl Fn(u32) -> FrameIx,
-    frame_count: usize,
-) -> Vec<u32> {
-    let chosen = || (0..nodes.len() as u32).filter(|&node| marked[node as usize]);
-    let mut ends = vec![0u32; frame_count + 1];
-    for node in chosen() {
-        ends[frame_of(node).get() + 1] += 1;
+/// Linked lists of siblings, in the order of their frames.
+struct Siblings {
+    /// Slot 0 has the first root, slot `n + 1` the first child of node `n`.
+    first: Vec<u32>,
+    /// By node, the next sibling.
+    next: Vec<u32>,
+}
+
+impl Siblings {
+    fn new(nodes: &NodeColumns, marked: &[bool], frames: &[FrameIx]) -> Self {
+        let mut siblings = Siblings {
+            first: vec![NONE; nodes.len() + 1],
+            next: vec![NONE; nodes.len()],
+        };
+        let frame_of = |node: u32| frames[nodes.frames[node as usize] as usize];
+        // What one profile added is in order already; only where several did are lists out of it.
+        let mut unsorted = Vec::new();
+        for node in (0..nodes.len() as u32).rev() {
+            if marked[node as usize] {
+                let slot = nodes.parents[node as usize].wrapping_add(1) as usize;
+                let second = std::mem::replace(&mut siblings.first[slot], node);
+                siblings.next[node as usize] = second;
+                if second != NONE && frame_of(second) < frame_of(node) {
+                    unsorted.push(slot);
+                }
+            }
+        }
+        unsorted.sort_unstable();
+        unsorted.dedup();
+        for slot in unsorted {
+            siblings.sort(slot, frame_of);
+        }
+        siblings
     }
-    for frame in 0..frame_count {
-        ends[frame + 1] += ends[frame];
+
+    fn sort(&mut self, slot: usize, frame_of: impl Fn(u32) -> FrameIx) {
+        let list = std::iter::successors(Some(self.first[slot]), |&node| {
+            Some(self.next[node as usize]).filter(|&next| next != NONE)
+        });
+        let mut list: Vec<u32> = list.collect();
+        list.sort_unstable_by_key(|&node| frame_of(node));
+        let mut next = NONE;
+        for &node in list.iter().rev() {
+            self.next[node as usize] = next;
+            next = node;
+        }
+        self.first[slot] = next;
     }
-    let mut sorted = vec![0; ends[frame_count] as usize];
-    for node in chosen() {
-        let end = &mut ends[frame_of(node).get()];
-        sorted[*end as usize] = node;
-        *end += 1;
-    }
-    sorted
 }

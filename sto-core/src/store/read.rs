@@ -5,7 +5,7 @@ use super::codec::{
 };
 use super::error::Fault;
 use super::preorder::{mark_callers, preorder};
-use super::rows::{Found, Frames, ReadRows, column_place};
+use super::rows::{Found, Frames, Rows, column_place};
 use super::tables::{Column, Record};
 use super::{Loaded, LoadedLines, StoredBuild, StoredProfile};
 use crate::id::{BuildId, ExecutableId, ProfileId};
@@ -15,7 +15,7 @@ use crate::units::Bytes;
 use hashbrown::HashMap;
 
 /// Every build with its profiles.
-pub(super) fn builds(rows: &ReadRows) -> Result<Vec<StoredBuild>, Fault> {
+pub(super) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
     let records: Vec<Found<BuildRecord>> = rows.records(Record::Build)?;
     if records.len() != rows.contents.builds as usize {
         return Err(Fault::damaged(
@@ -79,7 +79,7 @@ fn recorded(profile: &StoredProfile) -> u64 {
 }
 
 fn stored_profile(
-    rows: &ReadRows,
+    rows: &Rows,
     modules: &mut HashMap<u32, Vec<ModuleRef>>,
     id: ProfileId,
     bytes: u64,
@@ -104,7 +104,7 @@ fn stored_profile(
 
 /// The stacks and self costs of profiles of one executable.
 pub(super) fn load(
-    rows: &ReadRows,
+    rows: &Rows,
     executable: ExecutableId,
     profiles: &[ProfileId],
 ) -> Result<Loaded, Fault> {
@@ -126,7 +126,8 @@ pub(super) fn load(
         costs.push(load_costs(rows, &record, executable.nodes as usize)?);
     }
 
-    let nodes = rows.nodes(&executable)?;
+    let stored = rows.frames()?;
+    let nodes = rows.nodes(&executable, stored.len())?;
     let mut marked = vec![false; nodes.len()];
     for &(node, _) in costs.iter().flatten().flatten() {
         marked[node as usize] = true;
@@ -137,8 +138,8 @@ pub(super) fn load(
         .iter()
         .zip(&marked)
         .filter(|&(_, &marked)| marked);
-    let (frames, ix) = chosen_frames(&rows.frames()?, used.map(|(&frame, _)| frame))?;
-    let (tree, places) = preorder(&nodes, &marked, &ix, frames.len());
+    let (frames, ix) = chosen_frames(&stored, used.map(|(&frame, _)| frame))?;
+    let (tree, places) = preorder(&nodes, &marked, &ix);
     let place = |costs: Vec<(u32, _)>| -> SelfCosts {
         let placed = costs
             .into_iter()
@@ -157,13 +158,13 @@ pub(super) fn load(
     })
 }
 
-fn profile_record(rows: &ReadRows, id: ProfileId) -> Result<ProfileRecord, Fault> {
+fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord, Fault> {
     rows.record(Record::Profile, id.0)?
         .ok_or(Fault::NoProfile(id))
 }
 
 fn load_costs(
-    rows: &ReadRows,
+    rows: &Rows,
     record: &ProfileRecord,
     node_count: usize,
 ) -> Result<Vec<Vec<(u32, crate::units::Cost)>>, Fault> {
@@ -179,18 +180,19 @@ fn load_costs(
 }
 
 /// The line costs of a profile.
-pub(super) fn load_lines(rows: &ReadRows, profile: ProfileId) -> Result<LoadedLines, Fault> {
+pub(super) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines, Fault> {
     let record = profile_record(rows, profile)?;
+    let stored = rows.frames()?;
     let mut lines = Vec::new();
     for part in 0..record.profile.sample_types.len() as u32 {
         let column = rows.column(Column::Lines, record.number, part)?;
         lines.push(
-            unpack_lines(&column, rows.contents.frames)
+            unpack_lines(&column, stored.len())
                 .map_err(|flaw| flaw.at(column_place(Column::Lines, record.number, part)))?,
         );
     }
     let used = lines.iter().flatten().map(|line| line.frame.0);
-    let (frames, ix) = chosen_frames(&rows.frames()?, used)?;
+    let (frames, ix) = chosen_frames(&stored, used)?;
     for lines in &mut lines {
         for line in &mut *lines {
             line.frame = ix[line.frame.get()];

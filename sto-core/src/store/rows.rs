@@ -10,73 +10,78 @@ use super::tables::{
     RECORDS, Record, RecordKey, SEGMENT,
 };
 use crate::id::ProfileId;
-use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, Table, WriteTransaction};
+use crate::model::Frame;
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, WriteTransaction};
 use serde::{Deserialize, Serialize};
 
-/// What a [`redb::Table`] of bytes is when it is read.
-type Bytes = &'static [u8];
-
-/// The tables of one transaction.
-pub(super) struct Rows<Records, Columns> {
-    records: Records,
-    columns: Columns,
+/// The tables, as one transaction that reads sees them.
+pub(super) struct Rows {
+    records: ReadOnlyTable<RecordKey, &'static [u8]>,
+    columns: ReadOnlyTable<ColumnKey, &'static [u8]>,
     pub(super) contents: Contents,
 }
 
-/// The tables of a transaction that reads.
-pub(super) type ReadRows = Rows<ReadOnlyTable<RecordKey, Bytes>, ReadOnlyTable<ColumnKey, Bytes>>;
-
-/// The tables of a transaction that writes.
-pub(super) type WriteRows<'t> = Rows<Table<'t, RecordKey, Bytes>, Table<'t, ColumnKey, Bytes>>;
-
-impl ReadRows {
-    pub(super) fn open(transaction: &ReadTransaction) -> Result<Self, Fault> {
-        let meta = transaction.open_table(META).map_err(not_ours)?;
-        Ok(Rows {
-            contents: contents(&meta)?,
-            records: transaction.open_table(RECORDS)?,
-            columns: transaction.open_table(COLUMNS)?,
-        })
-    }
+/// Records and columns that are to be written together, and the contents of the store then.
+#[derive(Default)]
+pub(super) struct NewRows {
+    records: Vec<(RecordKey, Vec<u8>)>,
+    columns: Vec<((u8, u32, u32), Vec<u8>)>,
+    bytes: u64,
+    pub(super) contents: Contents,
 }
 
-impl<'t> WriteRows<'t> {
-    pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, Fault> {
-        let meta = transaction.open_table(META)?;
-        Ok(Rows {
-            contents: contents(&meta)?,
-            records: transaction.open_table(RECORDS)?,
-            columns: transaction.open_table(COLUMNS)?,
-        })
+impl NewRows {
+    /// Nothing yet, on top of a store with these contents.
+    pub(super) fn after(contents: Contents) -> Self {
+        NewRows {
+            contents,
+            ..NewRows::default()
+        }
     }
 
-    /// Writes a record, and returns its packed size.
-    pub(super) fn put_record(
+    /// Adds a record.
+    pub(super) fn record(
         &mut self,
         kind: Record,
         id: [u8; 16],
         record: &impl Serialize,
-    ) -> Result<u64, Fault> {
+    ) -> Result<(), Fault> {
         let body = codec::pack(record).map_err(|flaw| Fault::Refused(flaw.0))?;
         let sealed = seal(&record_seal(kind, id), body);
-        self.records.insert((kind as u8, id), sealed.as_slice())?;
-        Ok(sealed.len() as u64)
+        self.bytes += sealed.len() as u64;
+        self.records.push(((kind as u8, id), sealed));
+        Ok(())
     }
 
-    /// Writes a column, and returns its packed size.
-    pub(super) fn put_column(
-        &mut self,
-        kind: Column,
-        owner: u32,
-        part: u32,
-        body: Vec<u8>,
-    ) -> Result<u64, Fault> {
+    /// Adds a column.
+    pub(super) fn column(&mut self, kind: Column, owner: u32, part: u32, body: Vec<u8>) {
         let sealed = seal(&column_seal(kind, owner, part), body);
-        for (segment, bytes) in sealed.chunks(SEGMENT).enumerate() {
-            self.columns
-                .insert((kind as u8, owner, part, segment as u32), bytes)?;
+        self.bytes += sealed.len() as u64;
+        self.columns.push(((kind as u8, owner, part), sealed));
+    }
+
+    /// Packed bytes of all that was added.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Writes everything.
+    pub(super) fn write(&self, transaction: &WriteTransaction) -> Result<(), Fault> {
+        let mut records = transaction.open_table(RECORDS)?;
+        for (key, sealed) in &self.records {
+            records.insert(key, sealed.as_slice())?;
         }
-        Ok(sealed.len() as u64)
+        let mut columns = transaction.open_table(COLUMNS)?;
+        for ((kind, owner, part), sealed) in &self.columns {
+            for (segment, bytes) in (0..).zip(sealed.chunks(SEGMENT)) {
+                columns.insert((*kind, *owner, *part, segment), bytes)?;
+            }
+        }
+        let body = codec::pack(&self.contents).map_err(|flaw| Fault::Refused(flaw.0))?;
+        let sealed = seal(META_CONTENTS.as_bytes(), body);
+        let mut meta = transaction.open_table(META)?;
+        meta.insert(META_CONTENTS, sealed.as_slice())?;
+        Ok(())
     }
 }
 
@@ -85,27 +90,11 @@ pub(super) fn create(transaction: &WriteTransaction) -> Result<(), Fault> {
     transaction
         .open_table(META)?
         .insert(META_VERSION, FORMAT_VERSION.to_le_bytes().as_slice())?;
-    put_contents(transaction, Contents::default())?;
-    transaction.open_table(RECORDS)?;
-    transaction.open_table(COLUMNS)?;
-    Ok(())
-}
-
-/// Writes how much the store holds.
-pub(super) fn put_contents(
-    transaction: &WriteTransaction,
-    contents: Contents,
-) -> Result<(), Fault> {
-    let body = codec::pack(&contents).map_err(|flaw| Fault::Refused(flaw.0))?;
-    let sealed = seal(META_CONTENTS.as_bytes(), body);
-    transaction
-        .open_table(META)?
-        .insert(META_CONTENTS, sealed.as_slice())?;
-    Ok(())
+    NewRows::default().write(transaction)
 }
 
 /// Checks the version, then reads how much the store holds.
-fn contents(meta: &impl ReadableTable<&'static str, Bytes>) -> Result<Contents, Fault> {
+fn contents(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<Contents, Fault> {
     let place = "table meta";
     let version = meta
         .get(META_VERSION)?
@@ -126,10 +115,7 @@ fn contents(meta: &impl ReadableTable<&'static str, Bytes>) -> Result<Contents, 
 fn not_ours(error: redb::TableError) -> Fault {
     match error {
         redb::TableError::TableDoesNotExist(_) | redb::TableError::TableTypeMismatch { .. } => {
-            Fault::damaged(
-                "table meta",
-                "it is missing: this redb file is not a store of sto",
-            )
+            Fault::NotOurs
         }
         error => error.into(),
     }
@@ -148,11 +134,16 @@ fn column_seal(kind: Column, owner: u32, part: u32) -> Vec<u8> {
     key
 }
 
-impl<Records, Columns> Rows<Records, Columns>
-where
-    Records: ReadableTable<RecordKey, Bytes>,
-    Columns: ReadableTable<ColumnKey, Bytes>,
-{
+impl Rows {
+    pub(super) fn open(transaction: &ReadTransaction) -> Result<Self, Fault> {
+        let meta = transaction.open_table(META).map_err(not_ours)?;
+        Ok(Rows {
+            contents: contents(&meta)?,
+            records: transaction.open_table(RECORDS)?,
+            columns: transaction.open_table(COLUMNS)?,
+        })
+    }
+
     /// Whether a profile is stored.
     pub(super) fn has_profile(&self, id: ProfileId) -> Result<bool, Fault> {
         let record: Option<ProfileRecord> = self.record(Record::Profile, id.0)?;
@@ -240,10 +231,14 @@ where
         Ok(frames)
     }
 
-    /// Every node of an executable, by its number.
-    pub(super) fn nodes(&self, executable: &ExecutableRecord) -> Result<NodeColumns, Fault> {
+    /// Every node of an executable, by its number; `frame_count` is how many frames there are.
+    pub(super) fn nodes(
+        &self,
+        executable: &ExecutableRecord,
+        frame_count: u32,
+    ) -> Result<NodeColumns, Fault> {
         let mut nodes = NodeColumns::default();
-        let mut callees = Callees::new(self.contents.frames);
+        let mut callees = Callees::new(frame_count);
         while nodes.len() < executable.nodes as usize {
             let first = nodes.len();
             let part = first as u32;
@@ -306,7 +301,7 @@ impl Frames {
     }
 
     /// The frame with a number below [`Self::len`].
-    pub(super) fn get(&self, number: u32) -> crate::model::Frame<'_> {
+    pub(super) fn get(&self, number: u32) -> Frame<'_> {
         let pack = self.packs.partition_point(|&(first, _)| first <= number) - 1;
         let (first, pack) = &self.packs[pack];
         pack.get((number - first) as usize)

@@ -166,3 +166,60 @@ impl StorageBackend for Unrepaired {
         self.file.query_lock_range(start, end)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Write;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Write(usize, u8, usize),
+        SetLen(usize),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            (0..20_000usize, any::<u8>(), 1..9000usize)
+                .prop_map(|(at, byte, len)| Step::Write(at, byte, len)),
+            (0..30_000usize).prop_map(Step::SetLen),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn it_reads_what_was_written_and_leaves_the_file_alone(
+            content in proptest::collection::vec(any::<u8>(), 0..20_000),
+            steps in proptest::collection::vec(step(), 0..12),
+        ) {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&content).unwrap();
+            let backend = Unrepaired::new(File::open(file.path()).unwrap()).unwrap();
+            let mut expected = content.clone();
+            for step in steps {
+                match step {
+                    Step::Write(at, byte, len) => {
+                        let end = (at + len).min(expected.len());
+                        if at < end {
+                            expected[at..end].fill(byte);
+                            backend.write(at as u64, &expected[at..end]).unwrap();
+                        }
+                    }
+                    Step::SetLen(len) => {
+                        expected.resize(len, 0);
+                        backend.set_len(len as u64).unwrap();
+                    }
+                }
+                prop_assert_eq!(backend.len().unwrap(), expected.len() as u64);
+                let mut found = vec![1; expected.len()];
+                backend.read(0, &mut found).unwrap();
+                prop_assert!(found == expected);
+            }
+            prop_assert!(backend.read(expected.len() as u64, &mut [0]).is_err());
+            prop_assert!(std::fs::read(file.path()).unwrap() == content);
+        }
+    }
+}

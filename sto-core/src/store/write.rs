@@ -1,4 +1,4 @@
-//! Adding a profile.
+//! Adding a profile: what is to be written for it.
 
 use super::codec::{
     BuildRecord, ExecutableRecord, Flaw, ProfileRecord, pack_costs, pack_frames, pack_lines,
@@ -6,13 +6,12 @@ use super::codec::{
 };
 use super::error::Fault;
 use super::graft::graft;
-use super::rows::{WriteRows, put_contents};
+use super::rows::{NewRows, Rows};
 use super::tables::{Column, Record};
 use crate::id::ExecutableId;
 use crate::intern::{Interned, LineCost, SelfCosts, StackTree};
-use crate::model::{Build, FrameIx, FrameTable, ModuleRef, Profile};
+use crate::model::{Build, Frame, FrameIx, FrameTable, ModuleRef, Profile};
 use crate::units::Cost;
-use redb::WriteTransaction;
 
 /// Checks what the types of a profile leave open, so that nothing is stored that cannot be read.
 pub(super) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Result<(), Fault> {
@@ -75,42 +74,39 @@ fn is_preorder(tree: &StackTree) -> bool {
     })
 }
 
-/// Writes a profile, and returns the packed size of what that took. The caller commits.
-pub(super) fn put_profile(
-    transaction: &WriteTransaction,
-    rows: &mut WriteRows<'_>,
+/// What is to be written so that a store of these rows holds one more profile.
+pub(super) fn plan(
+    rows: &Rows,
     build: &Build,
     profile: &Profile,
     interned: &Interned,
-) -> Result<u64, Fault> {
-    let mut written = 0;
-    let frames = put_frames(rows, &interned.frames, &mut written)?;
-    let executable = Executable::find(rows, &build.executable)?;
-    let nodes = put_nodes(rows, executable, &interned.tree, &frames, &mut written)?;
+) -> Result<NewRows, Fault> {
+    let mut new = NewRows::after(rows.contents);
+    let frames = plan_frames(rows, &mut new, &interned.frames)?;
+    let nodes = plan_nodes(rows, &mut new, build, &interned.tree, &frames)?;
 
-    let number = take_number(&mut rows.contents.next_profile)?;
+    let number = take_number(&mut new.contents.next_profile)?;
     for (part, costs) in (0..).zip(&interned.costs) {
         let column = pack_costs(&renumber_costs(costs, &nodes)).map_err(refused)?;
-        written += rows.put_column(Column::Costs, number, part, column)?;
+        new.column(Column::Costs, number, part, column);
     }
     for (part, lines) in (0..).zip(&interned.lines) {
         let column = pack_lines(&renumber_lines(lines, &frames)).map_err(refused)?;
-        written += rows.put_column(Column::Lines, number, part, column)?;
+        new.column(Column::Lines, number, part, column);
     }
-    put_build(rows, build, profile, &mut written)?;
-    let modules = put_modules(rows, &profile.modules, &mut written)?;
+    plan_build(rows, &mut new, build, profile)?;
+    let modules = plan_modules(rows, &mut new, &profile.modules)?;
     let record = ProfileRecord {
         number,
-        written,
+        written: new.bytes(),
         modules,
         profile: Profile {
             modules: Vec::new(),
             ..profile.clone()
         },
     };
-    written += rows.put_record(Record::Profile, profile.id().0, &record)?;
-    put_contents(transaction, rows.contents)?;
-    Ok(written)
+    new.record(Record::Profile, profile.id().0, &record)?;
+    Ok(new)
 }
 
 fn refused(flaw: Flaw) -> Fault {
@@ -126,14 +122,9 @@ fn take_number(next: &mut u32) -> Result<u32, Fault> {
 }
 
 /// Finds the store's numbers of a profile's frames, and adds those it lacks.
-fn put_frames(
-    rows: &mut WriteRows<'_>,
-    frames: &FrameTable,
-    written: &mut u64,
-) -> Result<Vec<u32>, Fault> {
+fn plan_frames(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Result<Vec<u32>, Fault> {
     let stored = rows.frames()?;
-    let bytes =
-        |frame: crate::model::Frame<'_>| frame.module.len() + frame.symbol.len() + frame.file.len();
+    let bytes = |frame: Frame<'_>| frame.module.len() + frame.symbol.len() + frame.file.len();
     let text: usize = frames.iter().map(|(_, frame)| bytes(frame)).sum();
     if text + stored.text_len() >= u32::MAX as usize {
         return Err(Fault::Refused("the names of all frames would reach 4 GiB"));
@@ -153,53 +144,49 @@ fn put_frames(
         .collect();
 
     let first = stored.len();
-    if table.len() > first as usize {
-        let added = table.len() as u32 - first;
-        let column = pack_frames((first..first + added).map(|number| table.frame(FrameIx(number))));
-        *written += rows.put_column(Column::Frames, 0, first, column)?;
-        rows.contents.frames = table.len() as u32;
+    new.contents.frames = table.len() as u32;
+    if new.contents.frames > first {
+        let added = (first..new.contents.frames).map(|number| table.frame(FrameIx(number)));
+        new.column(
+            Column::Frames,
+            0,
+            first,
+            pack_frames(added).map_err(refused)?,
+        );
     }
     Ok(numbers)
 }
 
-struct Executable {
-    id: ExecutableId,
-    record: ExecutableRecord,
-}
-
-impl Executable {
-    fn find(rows: &mut WriteRows<'_>, name: &str) -> Result<Self, Fault> {
-        let id = ExecutableId::of(name);
-        let record = match rows.record(Record::Executable, id.0)? {
-            Some(record) => record,
-            None => ExecutableRecord {
-                name: name.to_owned(),
-                number: take_number(&mut rows.contents.next_executable)?,
-                nodes: 0,
-            },
-        };
-        Ok(Executable { id, record })
-    }
-}
-
-/// Finds the store's numbers of a tree's nodes, and adds those it lacks.
-fn put_nodes(
-    rows: &mut WriteRows<'_>,
-    executable: Executable,
+/// Finds the store's numbers of a tree's nodes, and adds those it lacks, and the executable.
+fn plan_nodes(
+    rows: &Rows,
+    new: &mut NewRows,
+    build: &Build,
     tree: &StackTree,
     frames: &[u32],
-    written: &mut u64,
 ) -> Result<Vec<u32>, Fault> {
-    let Executable { id, mut record } = executable;
-    let mut nodes = rows.nodes(&record)?;
-    let first = nodes.len();
-    let numbers = graft(tree, frames, rows.contents.frames, &mut nodes).map_err(Fault::Refused)?;
-    if nodes.len() > first {
-        let column = pack_nodes(&nodes, first);
-        *written += rows.put_column(Column::Nodes, record.number, first as u32, column)?;
-        record.nodes = nodes.len() as u32;
+    let id = ExecutableId::of(&build.executable);
+    let stored = rows.record(Record::Executable, id.0)?;
+    let is_new = stored.is_none();
+    let mut executable = match stored {
+        Some(executable) => executable,
+        None => ExecutableRecord {
+            name: build.executable.clone(),
+            number: take_number(&mut new.contents.next_executable)?,
+            nodes: 0,
+        },
+    };
+    let mut nodes = rows.nodes(&executable, rows.contents.frames)?;
+    let first = executable.nodes;
+    let numbers = graft(tree, frames, new.contents.frames, &mut nodes).map_err(Fault::Refused)?;
+    executable.nodes = nodes.len() as u32;
+    if executable.nodes > first {
+        let column = pack_nodes(&nodes, first as usize).map_err(refused)?;
+        new.column(Column::Nodes, executable.number, first, column);
     }
-    *written += rows.put_record(Record::Executable, id.0, &record)?;
+    if is_new || executable.nodes > first {
+        new.record(Record::Executable, id.0, &executable)?;
+    }
     Ok(numbers)
 }
 
@@ -225,17 +212,17 @@ fn renumber_lines(lines: &[LineCost], frames: &[u32]) -> Vec<LineCost> {
 }
 
 /// Counts the profile to its build. What the build lacked so far is filled in; what it has stays.
-fn put_build(
-    rows: &mut WriteRows<'_>,
+fn plan_build(
+    rows: &Rows,
+    new: &mut NewRows,
     build: &Build,
     profile: &Profile,
-    written: &mut u64,
 ) -> Result<(), Fault> {
     let id = build.id();
     let mut record = match rows.record(Record::Build, id.0)? {
         Some(record) => record,
         None => {
-            take_number(&mut rows.contents.builds)?;
+            take_number(&mut new.contents.builds)?;
             BuildRecord {
                 build: build.clone(),
                 profiles: 0,
@@ -257,24 +244,19 @@ fn put_build(
         .ok_or(Fault::Refused(
             "its build would have more than 2^64 - 1 samples",
         ))?;
-    *written += rows.put_record(Record::Build, id.0, &record)?;
-    Ok(())
+    new.record(Record::Build, id.0, &record)
 }
 
 /// Finds the number of an equal list of modules, or adds the list.
-fn put_modules(
-    rows: &mut WriteRows<'_>,
-    modules: &[ModuleRef],
-    written: &mut u64,
-) -> Result<u32, Fault> {
+fn plan_modules(rows: &Rows, new: &mut NewRows, modules: &[ModuleRef]) -> Result<u32, Fault> {
     let list = pack_modules(modules).map_err(refused)?;
     let mut digest = [0; 16];
     digest.copy_from_slice(&blake3::hash(&list).as_bytes()[..16]);
     if let Some(number) = rows.record(Record::ModuleList, digest)? {
         return Ok(number);
     }
-    let number = take_number(&mut rows.contents.next_modules)?;
-    *written += rows.put_record(Record::ModuleList, digest, &number)?;
-    *written += rows.put_column(Column::Modules, number, 0, list)?;
+    let number = take_number(&mut new.contents.next_modules)?;
+    new.record(Record::ModuleList, digest, &number)?;
+    new.column(Column::Modules, number, 0, list);
     Ok(number)
 }

@@ -5,17 +5,21 @@ use crate::store::tables::ZSTD_LEVEL;
 
 /// Bytes under construction.
 #[derive(Default)]
-pub(super) struct Packer(Vec<u8>);
+pub(super) struct Packer {
+    bytes: Vec<u8>,
+    /// Whether a column is longer than what can be read back.
+    too_long: bool,
+}
 
 impl Packer {
     /// Appends a number, 7 bits a byte, lowest first; a set top bit says that more follow.
     pub(super) fn number(&mut self, value: impl Into<u64>) {
         let mut value = value.into();
         while value >= 0x80 {
-            self.0.push(value as u8 | 0x80);
+            self.bytes.push(value as u8 | 0x80);
             value >>= 7;
         }
-        self.0.push(value as u8);
+        self.bytes.push(value as u8);
     }
 
     /// Appends the difference of two numbers, small ones of either sign in few bytes.
@@ -26,13 +30,14 @@ impl Packer {
 
     /// Appends bytes as they are.
     pub(super) fn raw(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(bytes);
     }
 
     /// Appends a column: its length, its compressed length or 0 where it stands as it is, and the
     /// shorter of the two forms.
     pub(super) fn column(&mut self, column: Packer) {
-        let raw = column.0;
+        let raw = column.bytes;
+        self.too_long |= column.too_long || raw.len() > LONGEST_COLUMN;
         let packed = zstd::bulk::compress(&raw, ZSTD_LEVEL)
             .ok()
             .filter(|packed| packed.len() < raw.len());
@@ -41,9 +46,13 @@ impl Packer {
         self.raw(packed.as_ref().unwrap_or(&raw));
     }
 
-    /// The bytes.
-    pub(super) fn finish(self) -> Vec<u8> {
-        self.0
+    /// The bytes, unless no reader would take them.
+    pub(super) fn finish(self) -> Result<Vec<u8>, Flaw> {
+        if self.too_long {
+            Err(Flaw("one of its columns is longer than 1 GiB"))
+        } else {
+            Ok(self.bytes)
+        }
     }
 }
 
@@ -154,7 +163,7 @@ mod tests {
             for &number in &numbers {
                 packer.number(number);
             }
-            let bytes = packer.finish();
+            let bytes = packer.finish().unwrap();
             let mut unpacker = Unpacker::new(&bytes);
             for number in numbers {
                 prop_assert_eq!(unpacker.number(), Ok(number));
@@ -166,7 +175,7 @@ mod tests {
         fn differences_come_back(value: u32, previous: u32) {
             let mut packer = Packer::default();
             packer.difference(value, previous);
-            let bytes = packer.finish();
+            let bytes = packer.finish().unwrap();
             prop_assert_eq!(Unpacker::new(&bytes).difference(previous), Ok(value));
         }
 
@@ -175,8 +184,10 @@ mod tests {
             let mut column = vec![7; run];
             column.extend(tail);
             let mut packer = Packer::default();
-            packer.column(Packer(column.clone()));
-            let bytes = packer.finish();
+            let mut raw = Packer::default();
+            raw.raw(&column);
+            packer.column(raw);
+            let bytes = packer.finish().unwrap();
             let mut unpacker = Unpacker::new(&bytes);
             prop_assert_eq!(unpacker.column(), Ok(column));
             prop_assert_eq!(unpacker.finish(), Ok(()));
@@ -195,7 +206,7 @@ mod tests {
         packer.number(u64::from(u32::MAX));
         packer.number(4u64);
         packer.raw(&[0; 4]);
-        let bytes = packer.finish();
+        let bytes = packer.finish().unwrap();
         assert_eq!(
             Unpacker::new(&bytes).column(),
             Err(Flaw("a column claims to be longer than it can be"))

@@ -17,7 +17,7 @@ pub(in crate::store) fn pack_costs(costs: &[(u32, Cost)]) -> Result<Vec<u8>, Fla
     pack.number(costs.len() as u64);
     pack.column(nodes);
     pack_counts(&mut pack, || costs.iter().map(|&(_, cost)| cost));
-    Ok(pack.finish())
+    pack.finish()
 }
 
 /// Unpacks costs of nodes below `node_count`.

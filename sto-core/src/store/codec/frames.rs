@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 /// Packs frames in the order given; sorted ones, as [`Frame`] orders them, pack best.
 pub(in crate::store) fn pack_frames<'a>(
     frames: impl ExactSizeIterator<Item = Frame<'a>>,
-) -> Vec<u8> {
+) -> Result<Vec<u8>, Flaw> {
     let mut pack = Packer::default();
     pack.number(frames.len() as u64);
     let mut modules = Strings::default();

@@ -27,7 +27,7 @@ pub(in crate::store) fn pack_lines(lines: &[LineCost]) -> Result<Vec<u8>, Flaw> 
     pack.column(numbers);
     pack_counts(&mut pack, || lines.iter().map(|line| line.self_cost));
     pack_counts(&mut pack, || lines.iter().map(|line| line.total));
-    Ok(pack.finish())
+    pack.finish()
 }
 
 /// Unpacks line costs of frames below `frame_count`.

@@ -24,3 +24,6 @@ pub(super) use seal::{seal, unseal};
 /// What is wrong with some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flaw(pub(super) &'static str);
+
+#[cfg(test)]
+mod tests;

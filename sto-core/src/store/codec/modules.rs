@@ -11,7 +11,7 @@ pub(in crate::store) fn pack_modules(modules: &[ModuleRef]) -> Result<Vec<u8>, F
     list.raw(&records::pack(&modules)?);
     let mut pack = Packer::default();
     pack.column(list);
-    Ok(pack.finish())
+    pack.finish()
 }
 
 /// Unpacks a list of modules.

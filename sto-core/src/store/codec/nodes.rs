@@ -28,7 +28,7 @@ impl NodeColumns {
 
 /// Packs the nodes from `first` on. Each one's parent stands before `first`, or is the node before
 /// it or one of that node's ancestors.
-pub(in crate::store) fn pack_nodes(nodes: &NodeColumns, first: usize) -> Vec<u8> {
+pub(in crate::store) fn pack_nodes(nodes: &NodeColumns, first: usize) -> Result<Vec<u8>, Flaw> {
     let mut ups = Packer::default();
     let mut anchors = Packer::default();
     let mut ranks = Packer::default();

@@ -1,0 +1,381 @@
+//! Packs come back as they were, and no bytes make unpacking panic.
+
+use super::*;
+use crate::intern::LineCost;
+use crate::model::{Frame, FrameIx, FrameKind, ModuleRef};
+use crate::units::Cost;
+use proptest::prelude::*;
+
+const FRAMES: u32 = 40;
+
+/// Nodes that two packs hold: the second one's subtrees stand below nodes of the first.
+fn nodes(len: u32, first: u32) -> NodeColumns {
+    let mut nodes = NodeColumns::default();
+    let mut path: Vec<u32> = Vec::new();
+    for node in 0..len {
+        path.truncate(path.len().saturating_sub((node % 5 * node % 3) as usize));
+        if node == first || node % 17 == 0 {
+            path.clear();
+        }
+        let anchor = (node % 2 == 0).then(|| node * 7 % first.max(1));
+        let anchor = anchor.filter(|_| node >= first && first > 0);
+        let parent = path.last().copied().or(anchor);
+        nodes.parents.push(parent.unwrap_or(NO_PARENT));
+        nodes.frames.push(node * node % FRAMES);
+        path.push(node);
+    }
+    nodes
+}
+
+fn unpack_both(packs: &[Vec<u8>]) -> Result<NodeColumns, Flaw> {
+    let mut nodes = NodeColumns::default();
+    let mut callees = Callees::new(FRAMES);
+    for pack in packs {
+        unpack_nodes(pack, &mut nodes, &mut callees)?;
+    }
+    Ok(nodes)
+}
+
+fn pack_both(nodes: &NodeColumns, first: usize) -> [Vec<u8>; 2] {
+    let mut before = nodes.clone();
+    before.parents.truncate(first);
+    before.frames.truncate(first);
+    [
+        pack_nodes(&before, 0).unwrap(),
+        pack_nodes(nodes, first).unwrap(),
+    ]
+}
+
+fn frames() -> Vec<Frame<'static>> {
+    let symbols = ["", "main", "<b>ü</b>", "main"];
+    let kinds = FrameKind::ALL.iter().zip(symbols.iter().cycle());
+    kinds
+        .map(|(&kind, symbol)| Frame {
+            module: if kind == FrameKind::Kernel {
+                "[kernel]"
+            } else {
+                "demo"
+            },
+            symbol,
+            kind,
+            file: if symbol.is_empty() { "" } else { "src/main.c" },
+            line: kind as u32 * 300,
+        })
+        .collect()
+}
+
+fn cost(samples: u64, value: u64) -> Cost {
+    Cost { samples, value }
+}
+
+fn costs(fixed_period: bool) -> Vec<(u32, Cost)> {
+    let value = |samples| {
+        if fixed_period {
+            samples * 4000
+        } else {
+            samples << 30 | samples
+        }
+    };
+    (1..30)
+        .map(|i| (i * i, cost(u64::from(i), value(u64::from(i)))))
+        .collect()
+}
+
+fn lines() -> Vec<LineCost> {
+    (1..30)
+        .map(|i| LineCost {
+            frame: FrameIx(i / 3),
+            line: i * 100,
+            self_cost: cost(0, 0),
+            total: cost(u64::from(i), 7),
+        })
+        .collect()
+}
+
+fn modules() -> Vec<ModuleRef> {
+    vec![
+        ModuleRef {
+            name: "libc.so.6".to_owned(),
+            build_id: crate::model::GnuBuildId::from_bytes(&[1; 20]),
+        },
+        ModuleRef {
+            name: String::new(),
+            build_id: None,
+        },
+    ]
+}
+
+#[test]
+fn packs_come_back() {
+    for (len, first) in [(0, 0), (1, 0), (12, 5), (2000, 0), (2000, 1500), (30, 30)] {
+        let nodes = nodes(len, first);
+        assert_eq!(
+            unpack_both(&pack_both(&nodes, first as usize)).unwrap(),
+            nodes
+        );
+    }
+    let unpacked = unpack_frames(&pack_frames(frames().into_iter()).unwrap()).unwrap();
+    let unpacked: Vec<Frame<'_>> = (0..unpacked.len()).map(|i| unpacked.get(i)).collect();
+    assert_eq!(unpacked, frames());
+    for costs in [costs(true), costs(false), Vec::new()] {
+        assert_eq!(
+            unpack_costs(&pack_costs(&costs).unwrap(), 900).unwrap(),
+            costs
+        );
+    }
+    assert_eq!(
+        unpack_lines(&pack_lines(&lines()).unwrap(), FRAMES).unwrap(),
+        lines()
+    );
+    assert_eq!(
+        unpack_modules(&pack_modules(&modules()).unwrap()).unwrap(),
+        modules()
+    );
+}
+
+#[test]
+fn costs_of_nodes_and_lines_of_frames_that_do_not_exist_are_found() {
+    let pack = pack_costs(&costs(true)).unwrap();
+    assert!(unpack_costs(&pack, 842).is_ok());
+    assert!(unpack_costs(&pack, 841).is_err());
+    let pack = pack_lines(&lines()).unwrap();
+    assert!(unpack_lines(&pack, 10).is_ok());
+    assert!(unpack_lines(&pack, 9).is_err());
+}
+
+#[test]
+fn a_recursion_costs_next_to_nothing() {
+    let nodes = NodeColumns {
+        parents: (0..100_000u32).map(|node| node.wrapping_sub(1)).collect(),
+        frames: vec![7; 100_000],
+    };
+    assert!(pack_nodes(&nodes, 0).unwrap().len() < 200);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Small packs are not compressed, so that the changes reach every field.
+    #[test]
+    fn changed_bytes_never_panic(
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        len in any::<prop::sample::Index>(),
+        cut in any::<bool>(),
+    ) {
+        let changed = |mut pack: Vec<u8>| {
+            if cut {
+                pack.truncate(len.index(pack.len()));
+            }
+            for (at, byte) in &changes {
+                if !pack.is_empty() {
+                    let at = at.index(pack.len());
+                    pack[at] = *byte;
+                }
+            }
+            pack
+        };
+        let mut packs = pack_both(&nodes(12, 5), 5);
+        packs[1] = changed(packs[1].clone());
+        if let Ok(nodes) = unpack_both(&packs) {
+            prop_assert!(nodes.frames.iter().all(|&frame| frame < FRAMES));
+            let parents = nodes.parents.iter().enumerate();
+            for (node, &parent) in parents {
+                prop_assert!(parent == NO_PARENT || (parent as usize) < node);
+            }
+        }
+        if let Ok(frames) = unpack_frames(&changed(pack_frames(frames().into_iter()).unwrap())) {
+            for i in 0..frames.len() {
+                frames.get(i);
+            }
+        }
+        for fixed_period in [false, true] {
+            let costs = unpack_costs(&changed(pack_costs(&costs(fixed_period)).unwrap()), 900);
+            prop_assert!(costs.is_err() || costs.is_ok_and(|costs| costs.is_sorted_by_key(|c| c.0)));
+        }
+        if let Ok(lines) = unpack_lines(&changed(pack_lines(&lines()).unwrap()), FRAMES) {
+            prop_assert!(lines.iter().all(|line| line.frame.0 < FRAMES && line.line > 0));
+        }
+        let _ = unpack_modules(&changed(pack_modules(&modules()).unwrap()));
+        let _ = unpack::<Contents>(&changed(pack(&Contents::default()).unwrap()));
+    }
+}
+
+/// The example of SPEC.md: `main` calls `a`, which calls `b`, and then `c`.
+#[test]
+fn the_bytes_of_nodes_are_those_of_the_specification() {
+    let nodes = NodeColumns {
+        parents: vec![NO_PARENT, 0, 1, 0],
+        frames: vec![0, 1, 2, 3],
+    };
+    let expected = [
+        &[4][..],
+        &[4, 0, 0, 0, 0, 2],
+        &[1, 0, 0],
+        &[4, 0, 0, 0, 0, 0],
+        &[4, 0, 0, 2, 2, 2],
+    ];
+    assert_eq!(pack_nodes(&nodes, 0).unwrap(), expected.concat());
+}
+
+#[test]
+fn the_bytes_of_costs_are_those_of_the_specification() {
+    let fixed = [(2, cost(3, 300)), (5, cost(1, 100))];
+    let expected = [&[2][..], &[2, 0, 2, 2], &[2, 0, 3, 1], &[0, 100]];
+    assert_eq!(pack_costs(&fixed).unwrap(), expected.concat());
+    let own = [(2, cost(3, 300)), (5, cost(1, 101))];
+    let expected = [
+        &[2][..],
+        &[2, 0, 2, 2],
+        &[2, 0, 3, 1],
+        &[1, 3, 0, 0xac, 2, 101],
+    ];
+    assert_eq!(pack_costs(&own).unwrap(), expected.concat());
+}
+
+#[test]
+fn the_bytes_of_lines_are_those_of_the_specification() {
+    let line = |frame, line, self_samples, total_samples| LineCost {
+        frame: FrameIx(frame),
+        line,
+        self_cost: cost(self_samples, 100 * self_samples),
+        total: cost(total_samples, 100 * total_samples),
+    };
+    let lines = [line(1, 10, 0, 2), line(1, 12, 2, 2), line(4, 7, 1, 3)];
+    let expected = [
+        &[3][..],
+        &[3, 0, 1, 0, 3],
+        &[3, 0, 10, 2, 7],
+        &[3, 0, 0, 2, 1, 0, 100],
+        &[3, 0, 2, 2, 3, 0, 100],
+    ];
+    assert_eq!(pack_lines(&lines).unwrap(), expected.concat());
+}
+
+#[test]
+fn the_bytes_of_frames_are_those_of_the_specification() {
+    let frame = |module, symbol, kind, line| Frame {
+        module,
+        symbol,
+        kind,
+        file: "a.c",
+        line,
+    };
+    let frames = [
+        frame("demo", "f", FrameKind::User, 0),
+        frame("demo", "f", FrameKind::Inlined, 0),
+        frame("libc", "g", FrameKind::User, 300),
+    ];
+    let expected = [
+        &[3][..],
+        &[3, 0, 0, 1, 0, 2, 0, 4, 4, 8, 0],
+        b"demolibc",
+        &[3, 0, 0, 1, 0, 2, 0, 1, 1, 2, 0],
+        b"fg",
+        &[3, 0, 0, 1, 1, 1, 0, 3, 3, 0],
+        b"a.c",
+        &[3, 0, 0, 2, 0],
+        &[4, 0, 0, 0, 0xac, 2],
+    ];
+    assert_eq!(pack_frames(frames.into_iter()).unwrap(), expected.concat());
+}
+
+#[test]
+fn the_bytes_of_records_are_those_of_the_specification() {
+    let contents = Contents {
+        builds: 1,
+        frames: 300,
+        next_executable: 2,
+        next_profile: 251,
+        next_modules: 0,
+    };
+    assert_eq!(pack(&contents).unwrap(), [1, 251, 44, 1, 2, 251, 251, 0, 0]);
+    let build = BuildRecord {
+        build: crate::model::Build {
+            executable: "demo".to_owned(),
+            version: "v1".to_owned(),
+            gnu_build_id: crate::model::GnuBuildId::from_bytes(&[0xab, 0xcd]),
+            revision: None,
+        },
+        profiles: 1,
+        samples: 70_000,
+    };
+    let expected = [
+        b"\x04demo\x02v1".as_slice(),
+        &[1, 2, 0xab, 0xcd, 0, 1, 252, 0x70, 0x11, 1, 0],
+    ];
+    assert_eq!(pack(&build).unwrap(), expected.concat());
+}
+
+#[test]
+fn a_checksum_is_of_its_key_and_value() {
+    let sealed = seal(b"key", b"value".to_vec());
+    let digest = blake3::hash(b"keyvalue");
+    assert_eq!(sealed, [b"value", &digest.as_bytes()[..8]].concat());
+    assert_eq!(unseal(b"key", &sealed), Ok(b"value".as_slice()));
+    assert!(unseal(b"kez", &sealed).is_err());
+    for bit in 0..8 * sealed.len() {
+        let mut sealed = sealed.clone();
+        sealed[bit / 8] ^= 1 << (bit % 8);
+        assert!(unseal(b"key", &sealed).is_err());
+    }
+    assert!(unseal(b"key", b"short").is_err());
+}
+
+#[test]
+fn the_bytes_of_a_profile_are_those_of_the_specification() {
+    use crate::id::{BuildId, SourceDigest};
+    use crate::model::{Granularity, Origin, Profile, Quality};
+    use crate::units::{Bytes, Nanoseconds, SampleType, Unit, UnixSeconds};
+    let record = ProfileRecord {
+        number: 3,
+        written: 4,
+        modules: 5,
+        profile: Profile {
+            build: BuildId([1; 16]),
+            source: SourceDigest([2; 16]),
+            source_bytes: Bytes(6),
+            format: "folded".to_owned(),
+            origin: Origin {
+                recorded: Some(UnixSeconds(7)),
+                duration: Some(Nanoseconds(8)),
+                host: Some("h".to_owned()),
+                kernel: None,
+                arch: Some("a".to_owned()),
+                cpu: None,
+                command: Some("c".to_owned()),
+            },
+            quality: Quality {
+                samples: 10,
+                unresolved: 11,
+                truncated: 12,
+                without_stack: 13,
+                lost: 14,
+            },
+            granularity: Granularity::Line,
+            sample_types: vec![SampleType {
+                event: "e".to_owned(),
+                unit: Unit::Bytes,
+            }],
+            modules: Vec::new(),
+            benchmark: Some("b".to_owned()),
+            labels: [("k".to_owned(), "v".to_owned())].into(),
+            metrics: [("m".to_owned(), 1.0)].into(),
+        },
+    };
+    let expected = [
+        &[3, 4, 5][..],
+        &[1; 16],
+        &[2; 16],
+        b"\x06\x06folded",
+        b"\x01\x07\x01\x08\x01\x01h\x00\x01\x01a\x00\x01\x01c",
+        &[10, 11, 12, 13, 14],
+        &[1],
+        b"\x01\x01e\x02",
+        &[0],
+        b"\x01\x01b",
+        b"\x01\x01k\x01v",
+        b"\x01\x01m\x00\x00\x00\x00\x00\x00\xf0\x3f",
+    ];
+    assert_eq!(pack(&record).unwrap(), expected.concat());
+    assert_eq!(unpack(&expected.concat()), Ok(record));
+}

@@ -1,0 +1,7 @@
+//! The store: what goes in comes out, whatever is wrong with the file.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod damage;
+mod model;
+mod place;
+mod round_trip;

@@ -1,0 +1,336 @@
+//! Profiles to put into stores, and what a store is expected to say of them.
+
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use sto_core::id::{ExecutableId, FrameId, NodeId, ProfileId, SourceDigest};
+use sto_core::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
+use sto_core::model::{
+    Build, Frame, FrameIx, FrameKind, FrameTable, GnuBuildId, Granularity, ModuleRef, Origin,
+    Profile, Quality,
+};
+use sto_core::store::{Loaded, LoadedLines, Store};
+use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
+
+/// A profile in the plainest form: costs by stack of small numbers, root first.
+#[derive(Clone, Debug)]
+pub(crate) struct Plain {
+    /// For each sample type, costs by stack.
+    pub(crate) costs: Vec<BTreeMap<Vec<u16>, Cost>>,
+    /// For each sample type, self and total by function and line.
+    pub(crate) lines: Vec<BTreeMap<(u16, u32), (Cost, Cost)>>,
+}
+
+/// The function that a number stands for. Some differ in one field only.
+pub(crate) fn frame(function: u16, text: &mut Vec<String>) -> Frame<'_> {
+    text.clear();
+    text.push(["", "libc.so.6", "demo", "[kernel]"][usize::from(function % 4)].to_owned());
+    text.push(match function % 5 {
+        0 => format!("core::ptr::drop_in_place<Vec<f{}>>", function / 5),
+        1 => format!("\u{1b}[31m<b>ü{}</b>\n", function / 5),
+        _ => format!("f{}", function / 3),
+    });
+    text.push(["", "src/a.c", "/core/src/ptr/mod.rs"][usize::from(function % 3)].to_owned());
+    Frame {
+        module: &text[0],
+        symbol: &text[1],
+        kind: FrameKind::ALL[usize::from(function % 6)],
+        file: &text[2],
+        line: u32::from(function % 2),
+    }
+}
+
+impl Plain {
+    /// The profile as interning makes it.
+    pub(crate) fn interned(&self) -> Interned {
+        let stacks: BTreeSet<&Vec<u16>> = self.costs.iter().flat_map(BTreeMap::keys).collect();
+        let in_stacks = stacks.iter().flat_map(|stack| stack.iter().copied());
+        let in_lines = self
+            .lines
+            .iter()
+            .flat_map(|lines| lines.keys().map(|key| key.0));
+        let functions: BTreeSet<u16> = in_stacks.chain(in_lines).collect();
+
+        let mut unsorted = FrameTable::new();
+        let mut text = Vec::new();
+        let places: BTreeMap<u16, usize> = functions
+            .iter()
+            .map(|&function| (function, unsorted.insert(frame(function, &mut text)).get()))
+            .collect();
+        let ranks = unsorted.ranks();
+        let mut order: Vec<u32> = (0..ranks.len() as u32).collect();
+        order.sort_by_key(|&ix| ranks[ix as usize]);
+        let mut frames = FrameTable::new();
+        for ix in order {
+            frames.insert(unsorted.frame(FrameIx(ix)));
+        }
+        let ix = |function: u16| FrameIx(ranks[places[&function]]);
+
+        let mut sorted: Vec<Vec<FrameIx>> = stacks
+            .iter()
+            .map(|stack| stack.iter().map(|&function| ix(function)).collect())
+            .collect();
+        sorted.sort();
+        let mut tree = StackTree::new();
+        let mut node_of: BTreeMap<Vec<FrameIx>, NodeIx> = BTreeMap::new();
+        for stack in &sorted {
+            let mut parent = None;
+            for len in 1..=stack.len() {
+                let node = node_of
+                    .entry(stack[..len].to_vec())
+                    .or_insert_with(|| tree.push(parent, stack[len - 1]));
+                parent = Some(*node);
+            }
+        }
+        let costs = self.costs.iter().map(|costs| {
+            let mut costs: SelfCosts = costs
+                .iter()
+                .map(|(stack, &cost)| {
+                    let stack: Vec<FrameIx> = stack.iter().map(|&f| ix(f)).collect();
+                    (node_of[&stack], cost)
+                })
+                .collect();
+            costs.sort_by_key(|&(node, _)| node);
+            costs
+        });
+        let costs = costs.collect();
+        let lines = self.lines.iter().map(|lines| {
+            let mut lines: Vec<LineCost> = lines
+                .iter()
+                .map(|(&(function, line), &(self_cost, total))| LineCost {
+                    frame: ix(function),
+                    line,
+                    self_cost,
+                    total,
+                })
+                .collect();
+            lines.sort_by_key(|line| (line.frame, line.line));
+            lines
+        });
+        let lines = lines.collect();
+        Interned {
+            frames,
+            tree,
+            costs,
+            lines,
+        }
+    }
+}
+
+/// A build of the program that all tests profile.
+pub(crate) fn build(version: &str) -> Build {
+    Build {
+        executable: "demo".to_owned(),
+        version: version.to_owned(),
+        gnu_build_id: None,
+        revision: None,
+    }
+}
+
+/// Everything about a profile but its stacks; `source` is what its file is taken to contain.
+pub(crate) fn profile(build: &Build, source: &str, plain: &Plain) -> Profile {
+    let types = plain.costs.len();
+    Profile {
+        build: build.id(),
+        source: SourceDigest::of(source.as_bytes()),
+        source_bytes: Bytes(source.len() as u64),
+        format: "folded".to_owned(),
+        origin: Origin {
+            recorded: Some(UnixSeconds(1_700_000_000 + source.len() as u64)),
+            duration: Some(Nanoseconds(u64::MAX)),
+            host: Some("höst".to_owned()),
+            ..Origin::default()
+        },
+        quality: Quality {
+            samples: 42,
+            lost: 1,
+            ..Quality::default()
+        },
+        granularity: Granularity::Function,
+        sample_types: (0..types)
+            .map(|i| SampleType {
+                event: format!("event{i}"),
+                unit: Unit::Nanoseconds,
+            })
+            .collect(),
+        modules: vec![ModuleRef {
+            name: "demo".to_owned(),
+            build_id: GnuBuildId::from_bytes(version_bytes(build)),
+        }],
+        benchmark: None,
+        labels: BTreeMap::from([("host".to_owned(), "ci".to_owned())]),
+        metrics: BTreeMap::from([("seconds".to_owned(), 0.1)]),
+    }
+}
+
+fn version_bytes(build: &Build) -> &[u8] {
+    let bytes = build.version.as_bytes();
+    &bytes[..bytes.len().min(GnuBuildId::MAX_LEN)]
+}
+
+/// Adds a profile, and returns its id.
+pub(crate) fn add(store: &Store, version: &str, source: &str, plain: &Plain) -> ProfileId {
+    let build = build(version);
+    let profile = profile(&build, source, plain);
+    store.add(&build, &profile, &plain.interned()).unwrap();
+    profile.id()
+}
+
+/// The executable that all tests profile.
+pub(crate) fn executable() -> ExecutableId {
+    ExecutableId::of("demo")
+}
+
+/// Costs by content address: for each sample type, what each stack cost.
+pub(crate) type ById = Vec<BTreeMap<NodeId, Cost>>;
+
+/// What a profile is to say, by content address, worked out stack by stack.
+pub(crate) fn expected(plain: &Plain) -> ById {
+    let node_id = |stack: &Vec<u16>| {
+        let mut text = Vec::new();
+        let mut node = None;
+        for &function in stack {
+            let frame = FrameId::of(frame(function, &mut text));
+            node = Some(NodeId::of(node, executable(), frame));
+        }
+        node.unwrap()
+    };
+    let column = |costs: &BTreeMap<Vec<u16>, Cost>| {
+        costs
+            .iter()
+            .map(|(stack, &cost)| (node_id(stack), cost))
+            .collect()
+    };
+    plain.costs.iter().map(column).collect()
+}
+
+/// What a profile is to say of lines.
+pub(crate) fn expected_lines(plain: &Plain) -> Vec<BTreeMap<(FrameId, u32), (Cost, Cost)>> {
+    let mut text = Vec::new();
+    let column = |lines: &BTreeMap<(u16, u32), (Cost, Cost)>| {
+        lines
+            .iter()
+            .map(|(&(function, line), &costs)| {
+                ((FrameId::of(frame(function, &mut text)), line), costs)
+            })
+            .collect()
+    };
+    plain.lines.iter().map(column).collect()
+}
+
+/// What a profile says, by content address.
+pub(crate) fn by_id(frames: &FrameTable, tree: &StackTree, costs: &[SelfCosts]) -> ById {
+    let ids = tree.node_ids(executable(), frames);
+    let by_id = |&(node, cost): &(NodeIx, Cost)| (ids[node.get()], cost);
+    costs
+        .iter()
+        .map(|costs| costs.iter().map(by_id).collect())
+        .collect()
+}
+
+/// Line costs by content address.
+pub(crate) fn lines_by_id(
+    frames: &FrameTable,
+    lines: &[Vec<LineCost>],
+) -> Vec<BTreeMap<(FrameId, u32), (Cost, Cost)>> {
+    let column = |lines: &Vec<LineCost>| {
+        lines
+            .iter()
+            .map(|line| {
+                let frame = FrameId::of(frames.frame(line.frame));
+                ((frame, line.line), (line.self_cost, line.total))
+            })
+            .collect()
+    };
+    lines.iter().map(column).collect()
+}
+
+/// Everything that a store says of some profiles, in a form that compares.
+pub(crate) fn answer(
+    store: &Store,
+    profiles: &[ProfileId],
+) -> Result<String, sto_core::store::StoreError> {
+    let Loaded {
+        frames,
+        tree,
+        costs,
+    } = store.load(executable(), profiles)?;
+    let mut text = format!("{frames:?}\n{tree:?}\n{costs:?}\n");
+    for &profile in profiles {
+        let LoadedLines { frames, lines } = store.load_lines(profile)?;
+        text += &format!("{frames:?}\n{lines:?}\n");
+    }
+    Ok(text)
+}
+
+fn cost() -> impl Strategy<Value = Cost> {
+    prop_oneof![
+        // As a fixed period has it, and as none has.
+        (1u64..1000).prop_map(|samples| Cost {
+            samples,
+            value: samples * 1_001_001,
+        }),
+        (0u64..3, 1u64..1 << 50).prop_map(|(samples, value)| Cost { samples, value }),
+    ]
+}
+
+/// Profiles with one to three sample types, over few functions so that they share stacks.
+pub(crate) fn plain() -> impl Strategy<Value = Plain> {
+    let columns = |types| {
+        let stack = vec(0u16..12, 1..8);
+        let line = (0u16..14, 1u32..2000);
+        let costs = vec(btree_map(stack, cost(), 0..40), types);
+        (costs, vec(btree_map(line, (cost(), cost()), 0..20), types))
+    };
+    (1usize..4)
+        .prop_flat_map(columns)
+        .prop_map(|(costs, lines)| Plain { costs, lines })
+}
+
+/// A profile of these stacks, one sample each.
+pub(crate) fn of_stacks(stacks: &[&[u16]]) -> Plain {
+    let cost = Cost {
+        samples: 1,
+        value: 10,
+    };
+    let costs = stacks.iter().map(|stack| (stack.to_vec(), cost)).collect();
+    Plain {
+        costs: vec![costs],
+        lines: vec![BTreeMap::from([((1, 7), (cost, cost))])],
+    }
+}
+
+/// A tree with the shape of a real one: from every function a few others are called, some of them
+/// often; stacks are some tens deep.
+pub(crate) fn forest(stacks: usize, functions: u16, seed: u64) -> Plain {
+    let mut random = seed;
+    let mut next = move |below: u64| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    let mut costs = BTreeMap::new();
+    let mut stack: Vec<u16> = Vec::new();
+    while costs.len() < stacks {
+        stack.truncate(stack.len() - next(stack.len() as u64 / 2 + 1) as usize);
+        for _ in 0..=next(6) {
+            let caller = u64::from(stack.last().copied().unwrap_or(0));
+            let callee = next(8) * next(8) / 7;
+            stack.push(((caller * 31 + callee * 7 + 1) % u64::from(functions)) as u16);
+        }
+        stack.truncate(60);
+        let samples = 1 + next(3) * next(3);
+        costs.insert(
+            stack.clone(),
+            Cost {
+                samples,
+                value: samples * 1_001_001,
+            },
+        );
+    }
+    Plain {
+        costs: vec![costs],
+        lines: vec![BTreeMap::new()],
+    }
+}

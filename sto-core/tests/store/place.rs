@@ -1,0 +1,438 @@
+//! Where a store is: folders, files in the way, permissions, locks, full disks.
+
+use crate::model::{Plain, add, answer, build, forest, of_stacks, profile};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use sto_core::store::{Store, StoreError};
+
+fn message(result: Result<Store, StoreError>) -> String {
+    match result {
+        Ok(_) => panic!("it opened"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Every file and folder below a path, with the files' bytes.
+fn snapshot(path: &Path) -> Vec<(std::path::PathBuf, Option<Vec<u8>>)> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(path).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            entries.push((path.clone(), None));
+            entries.extend(snapshot(&path));
+        } else {
+            entries.push((path.clone(), Some(fs::read(&path).unwrap())));
+        }
+    }
+    entries.sort();
+    entries
+}
+
+#[test]
+fn reading_never_makes_a_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("a/b");
+    let error = message(Store::open(&missing));
+    assert!(
+        error.contains("there is no store in") && error.contains("a/b"),
+        "{error}"
+    );
+    message(Store::open(folder.path()));
+    assert!(snapshot(folder.path()).is_empty());
+}
+
+#[test]
+fn the_first_profile_makes_the_store_and_its_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a/b");
+    let store = Store::open_or_create(&path).unwrap();
+    assert!(store.builds().unwrap().is_empty());
+    assert_eq!(store.file_size().unwrap().0, 0);
+    assert!(
+        snapshot(folder.path()).is_empty(),
+        "opening leaves no trace"
+    );
+    add(&store, "v1", "source", &of_stacks(&[&[1]]));
+    assert_eq!(snapshot(&path).len(), 1, "the store's file is alone");
+    assert_eq!(Store::open(&path).unwrap().builds().unwrap().len(), 1);
+    assert!((1..200_000).contains(&store.file_size().unwrap().0));
+}
+
+#[test]
+fn a_file_where_the_folder_should_be_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "hello").unwrap();
+    for path in [file.clone(), file.join("store")] {
+        for result in [Store::open(&path), Store::open_or_create(&path)] {
+            let error = message(result);
+            assert!(error.contains("/file: a store is a folder"), "{error}");
+        }
+    }
+    assert_eq!(fs::read(&file).unwrap(), b"hello");
+}
+
+#[test]
+fn what_is_no_store_is_told_and_left_alone() {
+    for (content, found) in [
+        (&b"hello, world"[..], "it starts with \"hello, wo\""),
+        (b"\x1b[31m", "it starts with \"\\x1b[31m\""),
+        (b"", "it is empty"),
+        (b"redb", "it starts with \"redb\""),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(Store::FILE_NAME), content).unwrap();
+        let before = snapshot(folder.path());
+        for result in [
+            Store::open(folder.path()),
+            Store::open_or_create(folder.path()),
+        ] {
+            let error = message(result);
+            assert!(
+                error.contains(found) && error.contains("store.redb"),
+                "{error}"
+            );
+        }
+        assert_eq!(snapshot(folder.path()), before);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join(Store::FILE_NAME)).unwrap();
+    let error = message(Store::open(folder.path()));
+    assert!(error.contains("it is a folder"), "{error}");
+}
+
+#[test]
+fn a_redb_file_of_somebody_else_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(Store::FILE_NAME);
+    drop(redb::Database::create(&path).unwrap());
+    let before = fs::read(&path).unwrap();
+    let error = message(Store::open_or_create(folder.path()));
+    assert!(
+        error.contains("not a store: it is a redb file of another program"),
+        "{error}"
+    );
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+/// A store whose version was overwritten.
+fn store_of_version(version: u32) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    add(&store, "v1", "source", &of_stacks(&[&[1]]));
+    let database = redb::Database::open(folder.path().join(Store::FILE_NAME)).unwrap();
+    let meta: redb::TableDefinition<&str, &[u8]> = redb::TableDefinition::new("meta");
+    let transaction = database.begin_write().unwrap();
+    let bytes = version.to_le_bytes();
+    transaction
+        .open_table(meta)
+        .unwrap()
+        .insert("version", bytes.as_slice())
+        .unwrap();
+    transaction.commit().unwrap();
+    folder
+}
+
+#[test]
+fn newer_and_older_versions_are_different_errors() {
+    let newer = store_of_version(2);
+    let older = store_of_version(0);
+    let cases = [
+        (
+            &newer,
+            "format version 2, but this sto reads versions up to 1; upgrade sto",
+        ),
+        (
+            &older,
+            "format version 0, but this sto reads versions from 1 on",
+        ),
+    ];
+    for (folder, expected) in cases {
+        let before = snapshot(folder.path());
+        for result in [
+            Store::open(folder.path()),
+            Store::open_or_create(folder.path()),
+        ] {
+            let error = message(result);
+            assert!(
+                error.contains(expected) && error.contains("store.redb"),
+                "{error}"
+            );
+        }
+        assert_eq!(snapshot(folder.path()), before);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn symbolic_links_are_followed_and_their_loops_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let looped = folder.path().join("loop");
+    std::os::unix::fs::symlink(&looped, &looped).unwrap();
+    let error = message(Store::open_or_create(&looped));
+    assert!(
+        error.contains("loop") && error.contains("symbolic links"),
+        "{error}"
+    );
+
+    let store = Store::open_or_create(&folder.path().join("real")).unwrap();
+    add(&store, "v1", "source", &of_stacks(&[&[1]]));
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(folder.path().join("real"), &link).unwrap();
+    assert_eq!(Store::open(&link).unwrap().builds().unwrap().len(), 1);
+}
+
+#[test]
+fn many_threads_add_at_once_and_readers_see_whole_profiles() {
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for i in 0..8u16 {
+            let path = folder.path();
+            scope.spawn(move || {
+                let store = Store::open_or_create(path).unwrap();
+                add(
+                    &store,
+                    "v1",
+                    &format!("source {i}"),
+                    &of_stacks(&[&[1, i], &[2]]),
+                );
+                for profile in &store.builds().unwrap()[0].profiles {
+                    answer(&store, &[profile.id]).unwrap();
+                }
+            });
+        }
+    });
+    let store = Store::open(folder.path()).unwrap();
+    assert_eq!(store.builds().unwrap()[0].profiles.len(), 8);
+    assert_eq!(snapshot(folder.path()).len(), 1, "no drafts are left");
+}
+
+/// Runs one test of this file again, in a process of its own, under a shell command.
+fn rerun(test: &str, shell: &str, folder: &Path, stacks: usize) -> std::process::Output {
+    let this = std::env::current_exe().unwrap();
+    Command::new("sh")
+        .arg("-c")
+        .arg(format!(
+            "{shell} exec \"$0\" --exact place::{test} --nocapture"
+        ))
+        .arg(this)
+        .env("STO_TEST_STORE", folder)
+        .env("STO_TEST_STACKS", stacks.to_string())
+        .output()
+        .unwrap()
+}
+
+/// A profile that takes about 8 bytes a stack, as its values are of all sizes.
+fn incompressible(stacks: usize) -> Plain {
+    let mut plain = forest(stacks, 2000, 11);
+    let mut value = 1u64;
+    for cost in plain.costs[0].values_mut() {
+        value = value
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        cost.value = value >> 16;
+    }
+    plain
+}
+
+/// Adds an incompressible profile where the environment says; prints the outcome. Without that it is a part
+/// of the test below, and does nothing.
+#[test]
+fn add_where_told() {
+    let Some(folder) = std::env::var_os("STO_TEST_STORE") else {
+        return;
+    };
+    let stacks = std::env::var("STO_TEST_STACKS").unwrap();
+    let plain = incompressible(stacks.parse().unwrap());
+    let build = build("v2");
+    let profile = profile(&build, "large", &plain);
+    let result = Store::open_or_create(Path::new(&folder))
+        .and_then(|store| store.add(&build, &profile, &plain.interned()));
+    match result {
+        Ok(added) => println!("added: {added:?}"),
+        Err(error) => println!("error: {error}"),
+    }
+}
+
+/// Checks that the profile does not go in, and that the store is as it was before.
+fn does_not_fit(folder: &Path, shell: &str, stacks: usize, expected: &str) {
+    let store = Store::open_or_create(folder).unwrap();
+    let id = add(&store, "v1", "small", &of_stacks(&[&[1, 2], &[3]]));
+    let before = answer(&store, &[id]).unwrap();
+    let listed = format!("{:?}", store.builds().unwrap());
+
+    let output = rerun("add_where_told", shell, folder, stacks);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("error: cannot write") && text.contains(expected),
+        "{text}"
+    );
+
+    // While there is still no room, and after that.
+    let store = Store::open(folder).unwrap();
+    assert_eq!(answer(&store, &[id]).unwrap(), before);
+    assert_eq!(format!("{:?}", store.builds().unwrap()), listed);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_store_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=300k", "tmpfs"])
+        .arg(folder.path())
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if !mounted {
+        eprintln!("SKIPPED: a full disk: mounting a small tmpfs needs root");
+        return;
+    }
+    let result = std::panic::catch_unwind(|| {
+        let output = rerun("add_where_told", "", &folder.path().join("new"), 30_000);
+        assert!(String::from_utf8_lossy(&output.stdout).contains("error: cannot write"));
+        assert!(snapshot(folder.path()).is_empty(), "nothing is left of it");
+        does_not_fit(folder.path(), "", 30_000, "make room and try again");
+        let store = Store::open_or_create(folder.path()).unwrap();
+        add(&store, "v1", "small too", &of_stacks(&[&[4]]));
+        assert_eq!(store.builds().unwrap()[0].profiles.len(), 2);
+    });
+    Command::new("umount").arg(folder.path()).status().unwrap();
+    if let Err(panic) = result {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_grow_leaves_the_store_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    // In blocks of 512 bytes; the signal that comes with it would end the process.
+    let shell = "trap '' XFSZ; ulimit -f 400;";
+    does_not_fit(folder.path(), shell, 6000, "raise the limit");
+    let store = Store::open_or_create(folder.path()).unwrap();
+    add(&store, "v2", "large", &incompressible(6000));
+    assert_eq!(store.builds().unwrap().len(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_store_is_read_and_not_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let id = add(&store, "v1", "source", &of_stacks(&[&[1]]));
+    let file = folder.path().join(Store::FILE_NAME);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::OpenOptions::new().write(true).open(&file).is_ok() {
+        eprintln!("SKIPPED: permissions: this user may write whatever they say");
+    } else {
+        let build = build("v2");
+        let plain = of_stacks(&[&[2]]);
+        let error = store
+            .add(&build, &profile(&build, "other", &plain), &plain.interned())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("cannot write") && error.contains("get the permission"),
+            "{error}"
+        );
+        let new = Store::open_or_create(&folder.path().join("new")).unwrap();
+        let error = new
+            .add(&build, &profile(&build, "other", &plain), &plain.interned())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("cannot make"), "{error}");
+    }
+    answer(&store, &[id]).unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_file_that_was_not_closed_is_read_and_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let id = add(&store, "v1", "source", &forest(500, 100, 1));
+    let expected = answer(&store, &[id]).unwrap();
+
+    // As long as redb has it open for writing, the file says that it was not closed.
+    let file = folder.path().join(Store::FILE_NAME);
+    let writer = redb::Database::open(&file).unwrap();
+    let killed = tempfile::tempdir().unwrap();
+    fs::copy(&file, killed.path().join(Store::FILE_NAME)).unwrap();
+    drop(writer);
+
+    let before = snapshot(killed.path());
+    let store = Store::open(killed.path()).unwrap();
+    assert_eq!(answer(&store, &[id]).unwrap(), expected);
+    assert_eq!(snapshot(killed.path()), before);
+    add(&store, "v1", "more", &of_stacks(&[&[1]]));
+    assert_eq!(answer(&store, &[id]).unwrap(), expected);
+}
+
+/// Adds profiles where the environment says, and prints how many, until it is killed. Without
+/// that it is a part of the test below, and does nothing.
+#[test]
+fn add_many_where_told() {
+    let Some(folder) = std::env::var_os("STO_TEST_STORE") else {
+        return;
+    };
+    let store = Store::open_or_create(Path::new(&folder)).unwrap();
+    let start = store
+        .builds()
+        .unwrap()
+        .first()
+        .map_or(0, |build| build.profiles.len());
+    for i in start.. {
+        add(
+            &store,
+            "v1",
+            &format!("source {i}"),
+            &forest(100, 50, i as u64),
+        );
+        println!("added {i}");
+    }
+}
+
+#[test]
+fn a_killed_writer_leaves_what_it_reported_or_one_profile_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut reported = 0;
+    for round in 0..10u64 {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "place::add_many_where_told", "--nocapture"])
+            .env("STO_TEST_STORE", folder.path())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(60 + 17 * round));
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        reported = match text
+            .lines()
+            .rev()
+            .find_map(|line| line.strip_prefix("added "))
+        {
+            Some(last) => last.parse::<usize>().unwrap() + 1,
+            None => reported,
+        };
+        let Ok(store) = Store::open(folder.path()) else {
+            assert_eq!(reported, 0, "round {round}");
+            continue;
+        };
+        let builds = store.builds().unwrap();
+        let profiles: Vec<_> = builds.iter().flat_map(|build| &build.profiles).collect();
+        let found = profiles.len();
+        assert!(
+            (reported..=reported + 1).contains(&found),
+            "{found} of {reported}"
+        );
+        reported = found;
+        for profile in profiles {
+            answer(&store, &[profile.id]).unwrap();
+        }
+    }
+    assert!(reported > 0);
+}

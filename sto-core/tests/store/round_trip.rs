@@ -1,0 +1,382 @@
+//! What goes in comes out, once each, in one order.
+
+use crate::model::{
+    self, Plain, add, answer, build, by_id, executable, expected, expected_lines, forest,
+    lines_by_id, of_stacks, plain, profile,
+};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use sto_core::id::ProfileId;
+use sto_core::model::GnuBuildId;
+use sto_core::store::{Added, Store, StoreError};
+use sto_core::units::{Bytes, Cost};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn profiles_come_out_as_they_went_in(plains in proptest::collection::vec(plain(), 1..5)) {
+        let store = Store::in_memory().unwrap();
+        let ids: Vec<ProfileId> = plains
+            .iter()
+            .enumerate()
+            .map(|(i, plain)| add(&store, ["v1", "v2"][i % 2], &format!("source {i}"), plain))
+            .collect();
+
+        let all = store.load(executable(), &ids).unwrap();
+        prop_assert_eq!(all.costs.len(), ids.len());
+        for (plain, costs) in plains.iter().zip(&all.costs) {
+            prop_assert_eq!(by_id(&all.frames, &all.tree, costs), expected(plain));
+        }
+        for (plain, &id) in plains.iter().zip(&ids) {
+            let one = store.load(executable(), &[id]).unwrap();
+            prop_assert_eq!(by_id(&one.frames, &one.tree, &one.costs[0]), expected(plain));
+            prop_assert_eq!(one.tree.len(), prefixes(plain));
+            let lines = store.load_lines(id).unwrap();
+            prop_assert_eq!(lines_by_id(&lines.frames, &lines.lines), expected_lines(plain));
+        }
+    }
+
+    #[test]
+    fn the_order_of_adding_does_not_show(plains in proptest::collection::vec(plain(), 3)) {
+        let answer_of = |order: [usize; 3]| {
+            let store = Store::in_memory().unwrap();
+            let mut ids = [ProfileId([0; 16]); 3];
+            for i in order {
+                ids[i] = add(&store, ["v1", "v2", "v1"][i], &format!("source {i}"), &plains[i]);
+            }
+            (answer(&store, &ids).unwrap(), answer(&store, &ids[1..2]).unwrap(), listing(&store))
+        };
+        let first = answer_of([0, 1, 2]);
+        for order in [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            prop_assert_eq!(&answer_of(order), &first);
+        }
+    }
+}
+
+/// Number of distinct stacks, callers included.
+fn prefixes(plain: &Plain) -> usize {
+    let stacks = plain.costs.iter().flat_map(BTreeMap::keys);
+    let prefixes = stacks.flat_map(|stack| (1..=stack.len()).map(|len| &stack[..len]));
+    prefixes.collect::<BTreeSet<_>>().len()
+}
+
+/// Builds and profiles, without their stored sizes: what is shared, the first one pays.
+fn listing(store: &Store) -> String {
+    let mut builds = store.builds().unwrap();
+    for profile in builds.iter_mut().flat_map(|build| &mut build.profiles) {
+        profile.stored = Bytes(0);
+    }
+    format!("{builds:?}")
+}
+
+#[test]
+fn a_loaded_tree_is_in_preorder_with_siblings_in_the_order_of_their_frames() {
+    let store = Store::in_memory().unwrap();
+    let a = add(&store, "v1", "a", &forest(300, 40, 1));
+    let b = add(&store, "v1", "b", &forest(300, 60, 2));
+    let loaded = store.load(executable(), &[b, a]).unwrap();
+    let frames: Vec<_> = loaded.frames.iter().map(|(_, frame)| frame).collect();
+    assert!(frames.is_sorted_by(|a, b| a < b));
+    let ends = loaded.tree.subtree_ends();
+    let mut last_child = BTreeMap::new();
+    for node in loaded.tree.nodes() {
+        let parent = loaded.tree.parent(node);
+        if let Some(parent) = parent {
+            assert!(parent < node && node.0 < ends[parent.get()]);
+        }
+        let frame = loaded.tree.frame(node);
+        let previous = last_child.insert(parent, frame);
+        assert!(previous.is_none_or(|previous| previous < frame));
+    }
+}
+
+#[test]
+fn every_field_of_a_profile_and_its_build_comes_back() {
+    let store = Store::in_memory().unwrap();
+    let plain = of_stacks(&[&[1, 2]]);
+    let mut build = build("v1");
+    build.gnu_build_id = GnuBuildId::from_bytes(&[1, 2, 3]);
+    build.revision = Some("v1-3-gabc".to_owned());
+    let profile = profile(&build, "source", &plain);
+    let added = store.add(&build, &profile, &plain.interned()).unwrap();
+    let builds = store.builds().unwrap();
+    assert_eq!(builds.len(), 1);
+    assert_eq!((builds[0].id, &builds[0].build), (build.id(), &build));
+    let stored = &builds[0].profiles[0];
+    assert_eq!((stored.id, &stored.profile), (profile.id(), &profile));
+    assert_eq!(
+        added,
+        Added::New {
+            stored: stored.stored
+        }
+    );
+}
+
+#[test]
+fn builds_are_listed_by_first_recording_and_profiles_oldest_first() {
+    let store = Store::in_memory().unwrap();
+    let plain = of_stacks(&[&[1]]);
+    // The longer the source, the later `profile` says that it was recorded.
+    let late = add(&store, "v1", "the latest", &plain);
+    add(&store, "v10", "middle", &plain);
+    let early = add(&store, "v1", "old", &plain);
+    let undated = {
+        let build = build("v1");
+        let mut profile = profile(&build, "undated", &plain);
+        profile.origin.recorded = None;
+        store.add(&build, &profile, &plain.interned()).unwrap();
+        profile.id()
+    };
+    let builds = store.builds().unwrap();
+    let versions: Vec<_> = builds
+        .iter()
+        .map(|build| build.build.version.as_str())
+        .collect();
+    assert_eq!(versions, ["v1", "v10"]);
+    let ids: Vec<_> = builds[0]
+        .profiles
+        .iter()
+        .map(|profile| profile.id)
+        .collect();
+    assert_eq!(ids, [early, late, undated]);
+}
+
+#[test]
+fn what_a_build_lacked_is_filled_in_and_what_it_has_stays() {
+    let store = Store::in_memory().unwrap();
+    let plain = of_stacks(&[&[1]]);
+    let add = |source: &str, gnu_build_id: Option<u8>, revision: Option<&str>| {
+        let build = sto_core::model::Build {
+            gnu_build_id: gnu_build_id.and_then(|byte| GnuBuildId::from_bytes(&[byte])),
+            revision: revision.map(str::to_owned),
+            ..build("v1")
+        };
+        store
+            .add(&build, &profile(&build, source, &plain), &plain.interned())
+            .unwrap();
+        let build = store.builds().unwrap().remove(0).build;
+        (
+            build.gnu_build_id.map(|id| id.as_bytes()[0]),
+            build.revision,
+        )
+    };
+    assert_eq!(add("a", None, None), (None, None));
+    assert_eq!(add("b", Some(1), None), (Some(1), None));
+    assert_eq!(
+        add("c", Some(2), Some("r1")),
+        (Some(1), Some("r1".to_owned()))
+    );
+    assert_eq!(add("d", None, Some("r2")), (Some(1), Some("r1".to_owned())));
+}
+
+#[test]
+fn the_same_source_twice_is_stored_once_and_the_file_is_not_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let plain = forest(50, 20, 3);
+    add(&store, "v1", "source", &plain);
+    let file = folder.path().join(Store::FILE_NAME);
+    let before = std::fs::read(&file).unwrap();
+    let build = build("v1");
+    let again = store.add(
+        &build,
+        &profile(&build, "source", &plain),
+        &plain.interned(),
+    );
+    assert_eq!(again.unwrap(), Added::AlreadyStored);
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+    assert_eq!(store.builds().unwrap()[0].profiles.len(), 1);
+}
+
+#[test]
+fn one_source_can_be_stored_for_two_builds() {
+    let store = Store::in_memory().unwrap();
+    let plain = of_stacks(&[&[1, 2]]);
+    let a = add(&store, "v1", "source", &plain);
+    let b = add(&store, "v2", "source", &plain);
+    assert_ne!(a, b);
+    assert_eq!(store.builds().unwrap().len(), 2);
+}
+
+#[test]
+fn stacks_that_two_builds_share_are_stored_once() {
+    let store = Store::in_memory().unwrap();
+    let plain = forest(2000, 400, 5);
+    let stored = |version: &str, plain: &Plain| {
+        let build = build(version);
+        match store
+            .add(&build, &profile(&build, version, plain), &plain.interned())
+            .unwrap()
+        {
+            Added::New { stored } => stored.0,
+            Added::AlreadyStored => panic!("it is new"),
+        }
+    };
+    let first = stored("v1", &plain);
+    let same = stored("v2", &plain);
+    let mut changed = plain.clone();
+    changed.costs[0].insert(
+        vec![1, 2, 3, 4, 5, 6, 7],
+        Cost {
+            samples: 1,
+            value: 1_001_001,
+        },
+    );
+    let changed = stored("v3", &changed);
+    assert!(
+        same * 3 < first,
+        "{first} bytes first, {same} for the same stacks"
+    );
+    assert!(
+        changed < same + 200,
+        "{same} bytes for the same, {changed} for one stack more"
+    );
+}
+
+#[test]
+fn a_tree_takes_less_than_three_bytes_a_node() {
+    let store = Store::in_memory().unwrap();
+    let plain = forest(20_000, 4000, 7);
+    let build = build("v1");
+    let interned = plain.interned();
+    let added = store
+        .add(&build, &profile(&build, "source", &plain), &interned)
+        .unwrap();
+    let Added::New { stored } = added else {
+        panic!("it is new");
+    };
+    let nodes = interned.tree.len() as u64;
+    assert!(stored.0 < 3 * nodes, "{} bytes for {nodes} nodes", stored.0);
+}
+
+#[test]
+fn counts_come_back_at_their_limits() {
+    let store = Store::in_memory().unwrap();
+    let mut plain = of_stacks(&[&[1]]);
+    let most = Cost {
+        samples: u64::MAX,
+        value: u64::MAX,
+    };
+    plain.costs[0].insert(vec![1], most);
+    let id = add(&store, "v1", "source", &plain);
+    let loaded = store.load(executable(), &[id]).unwrap();
+    assert_eq!(loaded.costs[0][0][0].1, most);
+}
+
+#[test]
+fn counts_that_overflow_are_refused() {
+    let store = Store::in_memory().unwrap();
+    let mut plain = of_stacks(&[&[1], &[2]]);
+    plain.costs[0].insert(
+        vec![1],
+        Cost {
+            samples: 1,
+            value: u64::MAX,
+        },
+    );
+    refused(&store, &plain, "the counts add up to more than 2^64 - 1");
+    assert!(store.builds().unwrap().is_empty());
+}
+
+#[test]
+fn a_profile_that_breaks_its_rules_is_refused() {
+    let store = Store::in_memory().unwrap();
+    let mut plain = of_stacks(&[&[1]]);
+    plain.costs[0].insert(vec![1, 2], Cost::ZERO);
+    refused(
+        &store,
+        &plain,
+        "a cost is zero, or of a node that does not exist",
+    );
+
+    let mut plain = of_stacks(&[&[1]]);
+    plain.lines.push(BTreeMap::new());
+    refused(
+        &store,
+        &plain,
+        "it has not as many columns of costs as sample types",
+    );
+}
+
+fn refused(store: &Store, plain: &Plain, reason: &str) {
+    let build = build("v1");
+    match store.add(&build, &profile(&build, "source", plain), &plain.interned()) {
+        Err(StoreError::Refused { why, .. }) => assert_eq!(why, reason),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_tree_with_one_stack_twice_is_refused() {
+    let store = Store::in_memory().unwrap();
+    let plain = of_stacks(&[&[1]]);
+    let mut interned = plain.interned();
+    let frame = interned.tree.frames()[0];
+    interned.tree.push(None, frame);
+    let build = build("v1");
+    let error = store
+        .add(&build, &profile(&build, "source", &plain), &interned)
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("two nodes of its tree are the same stack"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_recursion_of_a_hundred_thousand_frames_comes_back() {
+    let store = Store::in_memory().unwrap();
+    let mut interned = of_stacks(&[&[1]]).interned();
+    let frame = interned.tree.frames()[0];
+    let mut last = interned.costs[0][0].0;
+    for _ in 0..100_000 {
+        last = interned.tree.push(Some(last), frame);
+    }
+    interned.costs[0][0].0 = last;
+    let build = build("v1");
+    let profile = profile(&build, "deep", &of_stacks(&[&[1]]));
+    store.add(&build, &profile, &interned).unwrap();
+    let loaded = store.load(executable(), &[profile.id()]).unwrap();
+    assert_eq!(loaded.tree, interned.tree);
+    assert_eq!(loaded.costs[0], interned.costs);
+}
+
+#[test]
+fn a_profile_that_is_not_there_is_named() {
+    let store = Store::in_memory().unwrap();
+    let id = add(&store, "v1", "source", &of_stacks(&[&[1]]));
+    let missing = ProfileId([7; 16]);
+    for error in [
+        store.load(executable(), &[id, missing]).unwrap_err(),
+        store.load_lines(missing).unwrap_err(),
+    ] {
+        assert!(matches!(error, StoreError::NoProfile { profile, .. } if profile == missing));
+    }
+    let other = sto_core::id::ExecutableId::of("other");
+    assert!(matches!(
+        store.load(other, &[id]),
+        Err(StoreError::NoProfile { profile, .. }) if profile == id
+    ));
+}
+
+#[test]
+fn executables_have_trees_of_their_own_and_share_frames() {
+    let store = Store::in_memory().unwrap();
+    let plain = forest(500, 100, 9);
+    let other = sto_core::model::Build {
+        executable: "other".to_owned(),
+        ..model::build("v1")
+    };
+    let id = add(&store, "v1", "source", &plain);
+    let profile = profile(&other, "source", &plain);
+    store.add(&other, &profile, &plain.interned()).unwrap();
+    let loaded = store
+        .load(sto_core::id::ExecutableId::of("other"), &[profile.id()])
+        .unwrap();
+    let first = store.load(executable(), &[id]).unwrap();
+    assert_eq!(loaded.tree, first.tree);
+    assert_eq!(loaded.costs, first.costs);
+}
