@@ -3,7 +3,8 @@
 //! A function that got slower makes every caller slower, up to `main`. So a change is laid at the
 //! deepest function that explains it:
 //!
-//! 1. Causes are functions whose attributed self changed.
+//! 1. Causes are functions whose attributed self changed, or the callers that call them more
+//!    (see [`lift`](super::lift)).
 //! 2. A function whose total changed is explained if the causes below it, by call path, make up
 //!    most of its change. Then it is an affected caller.
 //! 3. Of those that are not explained (many small changes below add up), the deepest is a cause of
@@ -12,6 +13,7 @@
 use super::counts::NodeCounts;
 use super::evidence::{Direction, Evidence, Tests};
 use super::functions::{FunctionIx, Functions};
+use super::lift::lift;
 use super::normalise::Sizes;
 use super::pair::Pair;
 use super::report::Basis;
@@ -33,8 +35,10 @@ pub(super) struct Cause {
     pub(super) explains: f64,
     /// Callers that inherit its change, innermost first.
     pub(super) affected: Vec<FunctionIx>,
+    /// Functions below it that grew because it calls them more, largest part first.
+    pub(super) grown_callees: Vec<FunctionIx>,
     /// The samples of both sides whose difference it explains, by node.
-    at: Vec<(usize, Pair<f64>)>,
+    pub(super) at: Vec<(usize, Pair<f64>)>,
 }
 
 /// What blame is found from.
@@ -57,14 +61,14 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
         tests,
         ..
     } = *evidences;
-    let mut causes = self_causes(evidences);
+    let places = Places::of(tree, &tests.total);
+    let mut causes = lift(evidences, &places, self_causes(evidences));
     let mut explained = vec![Pair::default(); tree.len()];
     for cause in &causes {
         cause.add_to(&mut explained);
     }
     add_up(tree, &mut explained);
 
-    let places = Places::of(tree, &tests.total);
     let mut unblamed: Vec<FunctionIx> = places.functions.clone();
     unblamed.retain(|function| !functions.list[function.get()].unchanged);
     unblamed.sort_by_cached_key(|&function| {
@@ -105,6 +109,7 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
                 direction,
                 explains: 0.0,
                 affected: Vec::new(),
+                grown_callees: Vec::new(),
                 at,
             }),
         }
@@ -113,13 +118,24 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
         cause.explains = evidences.difference(sum(cause.at.iter().map(|&(_, samples)| samples)));
         cause.affected = affected_callers(evidences, &places, cause);
     }
+    drop_bystanders(functions, &mut causes);
     causes
 }
 
+/// Where a stack is broken, unchanged modules and code without a symbol have no caller to lay their
+/// cost at. They cannot be the cause, and are left out once a cause of the same direction is known.
+fn drop_bystanders(functions: &Functions, causes: &mut Vec<Cause>) {
+    let is_bystander = |cause: &Cause| functions.list[cause.function.get()].is_bystander();
+    for direction in [Direction::Up, Direction::Down] {
+        let known = |cause: &Cause| cause.direction == direction && !is_bystander(cause);
+        if causes.iter().any(known) {
+            causes.retain(|cause| cause.direction != direction || !is_bystander(cause));
+        }
+    }
+}
+
 fn self_causes(evidences: &Evidences) -> Vec<Cause> {
-    let Evidences {
-        tree, nodes, tests, ..
-    } = *evidences;
+    let Evidences { tree, tests, .. } = *evidences;
     let mut cause_of = vec![None; tests.attributed.len()];
     let mut causes = Vec::new();
     for (function, evidence) in tests.attributed.iter().enumerate() {
@@ -131,21 +147,17 @@ fn self_causes(evidences: &Evidences) -> Vec<Cause> {
                 direction,
                 explains: 0.0,
                 affected: Vec::new(),
+                grown_callees: Vec::new(),
                 at: Vec::new(),
             });
         }
     }
     for node in 0..tree.len() {
-        let samples = Pair::new(
-            nodes.attributed.baseline[node],
-            nodes.attributed.candidate[node],
-        );
+        let samples = evidences.attributed(node);
         if let Some(cause) = cause_of[tree.function(node).get()]
             && samples != Pair::default()
         {
-            causes[cause]
-                .at
-                .push((node, samples.map(|count| count as f64)));
+            causes[cause].at.push((node, samples));
         }
     }
     causes
@@ -156,7 +168,14 @@ fn self_causes(evidences: &Evidences) -> Vec<Cause> {
 fn affected_callers(evidences: &Evidences, places: &Places, cause: &Cause) -> Vec<FunctionIx> {
     let Evidences { tree, tests, .. } = *evidences;
     let mut inherited = vec![Pair::default(); tree.len()];
-    cause.add_to(&mut inherited);
+    if cause.basis == Basis::Calls {
+        // Only its callers inherit from it, not what it calls.
+        for &node in places.of_function(cause.function) {
+            inherited[node as usize] = evidences.total(node as usize);
+        }
+    } else {
+        cause.add_to(&mut inherited);
+    }
     add_up(tree, &mut inherited);
 
     let mut affected = places.functions.clone();
@@ -183,20 +202,29 @@ impl Cause {
 }
 
 impl Evidences<'_> {
-    fn total(&self, node: usize) -> Pair<f64> {
+    /// What was laid at a node: its own samples, and those of unchanged modules that it called.
+    pub(super) fn attributed(&self, node: usize) -> Pair<f64> {
+        let attributed = &self.nodes.attributed;
+        Pair::new(
+            attributed.baseline[node] as f64,
+            attributed.candidate[node] as f64,
+        )
+    }
+
+    pub(super) fn total(&self, node: usize) -> Pair<f64> {
         let total = &self.nodes.total;
         Pair::new(total.baseline[node] as f64, total.candidate[node] as f64)
     }
 
     /// What the candidate has more in a run of size 1.
-    fn difference(&self, samples: Pair<f64>) -> f64 {
+    pub(super) fn difference(&self, samples: Pair<f64>) -> f64 {
         let sizes = self.sizes.sums();
         samples.candidate / sizes.candidate - samples.baseline / sizes.baseline
     }
 }
 
 /// Where the functions are whose total shifted: their outermost nodes.
-struct Places {
+pub(super) struct Places {
     functions: Vec<FunctionIx>,
     nodes: Vec<Vec<u32>>,
     depths: Vec<u32>,
@@ -227,7 +255,7 @@ impl Places {
         places
     }
 
-    fn of_function(&self, function: FunctionIx) -> &[u32] {
+    pub(super) fn of_function(&self, function: FunctionIx) -> &[u32] {
         &self.nodes[function.get()]
     }
 
@@ -259,7 +287,7 @@ fn sum(samples: impl Iterator<Item = Pair<f64>>) -> Pair<f64> {
     samples.fold(Pair::default(), plus)
 }
 
-fn plus(a: Pair<f64>, b: Pair<f64>) -> Pair<f64> {
+pub(super) fn plus(a: Pair<f64>, b: Pair<f64>) -> Pair<f64> {
     Pair::new(a.baseline + b.baseline, a.candidate + b.candidate)
 }
 

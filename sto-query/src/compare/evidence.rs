@@ -18,7 +18,7 @@ pub(super) struct Setting<'a> {
 }
 
 /// Which way a count changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Direction {
     Up,
     Down,

@@ -72,10 +72,19 @@ fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) ->
         attributed_self: (&tests.attributed[ix]).into(),
         total: (&tests.total[ix]).into(),
         affected_callers: affected.iter().map(|&f| caller(evidences, f)).collect(),
+        grown_callees: grown_callees(evidences, cause),
         moved_to,
         moved_from,
         weak: false,
     }
+}
+
+fn grown_callees(evidences: &Evidences, cause: &Cause) -> Vec<FunctionName> {
+    let difference = |f: FunctionIx| evidences.tests.attributed[f.get()].difference().abs();
+    let mut callees = cause.grown_callees.clone();
+    callees.sort_by(|&a, &b| difference(b).total_cmp(&difference(a)));
+    let named = callees.into_iter().filter(|&f| f != cause.function);
+    named.map(|f| name(evidences.functions, f)).collect()
 }
 
 fn kind(cause: &Cause, total: &Evidence) -> FindingKind {

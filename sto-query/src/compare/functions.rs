@@ -38,6 +38,14 @@ pub(super) struct Function {
     pub(super) unchanged: bool,
 }
 
+impl Function {
+    /// Whether it cannot be a cause: its module is the same on both sides, or nobody knows what
+    /// code it is.
+    pub(super) fn is_bystander(&self) -> bool {
+        self.unchanged || self.symbol == UNRESOLVED && self.module.is_empty()
+    }
+}
+
 /// The functions of both sides, and which frames are theirs.
 pub(super) struct Functions {
     pub(super) list: Vec<Function>,

@@ -16,7 +16,7 @@
 //! p and q                  dispersion, significance, evidence
 //!         |
 //!         v
-//! causes                   blame, moved, findings       the deepest function that explains it
+//! causes                   blame, lift, moved, findings the deepest function that explains it
 //!         |
 //!         v
 //! Comparison               verdict, warnings, sentence  what a person reads first
@@ -27,7 +27,6 @@
 
 mod blame;
 mod callees;
-
 mod counts;
 mod dispersion;
 mod evidence;
@@ -35,6 +34,7 @@ mod find;
 mod findings;
 mod functions;
 mod keys;
+mod lift;
 mod modules;
 mod moved;
 mod normalise;

@@ -174,6 +174,8 @@ pub struct Finding {
     pub total: Change,
     /// Callers that got slower or faster because of it, innermost first.
     pub affected_callers: Vec<AffectedCaller>,
+    /// Functions below it that changed because it calls them more, or less; largest change first.
+    pub grown_callees: Vec<FunctionName>,
     /// For a moved function: where its cost is now.
     pub moved_to: Option<FunctionName>,
     /// For a moved function: where its cost was.
@@ -206,6 +208,8 @@ pub enum Basis {
     AttributedSelf,
     /// Its total count changed, and no function below it explains that.
     Total,
+    /// Functions below it changed because it calls them more, or less.
+    Calls,
 }
 
 /// A count on both sides.

@@ -40,7 +40,7 @@ pub(super) fn finding(finding: &Finding, callees: &[String]) -> String {
     let function = short(&finding.function);
     let (change, what) = match finding.basis {
         Basis::AttributedSelf => (&finding.attributed_self, ""),
-        Basis::Total => (&finding.total, " with what it calls"),
+        Basis::Total | Basis::Calls => (&finding.total, " with what it calls"),
     };
     let (old, new) = (
         percent(change.baseline_share),
@@ -70,13 +70,27 @@ pub(super) fn finding(finding: &Finding, callees: &[String]) -> String {
         (FindingKind::Regression | FindingKind::Improvement, ..) => {
             let times = change.change.map_or_else(|| "more".to_owned(), times);
             let unexplained = match finding.basis {
-                Basis::AttributedSelf => "",
-                Basis::Total => ", and no single function below it explains that",
+                Basis::AttributedSelf => String::new(),
+                Basis::Total => ", and no single function below it explains that".to_owned(),
+                Basis::Calls => called(finding),
             };
             format!(
                 "{function}{what} costs {times}: {old} of all before, {new} now{place}{unexplained}"
             )
         }
+    }
+}
+
+/// The functions that grew because the finding's calls them more.
+fn called(finding: &Finding) -> String {
+    let more = match finding.kind {
+        FindingKind::Improvement | FindingKind::Gone => "less",
+        _ => "more",
+    };
+    let names: Vec<String> = finding.grown_callees.iter().take(2).map(name).collect();
+    match names[..] {
+        [] => String::new(),
+        _ => format!("; it calls {} {more}", names.join(" and ")),
     }
 }
 

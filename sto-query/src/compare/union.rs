@@ -68,6 +68,11 @@ impl UnionTree {
         self.functions[node]
     }
 
+    /// A node and all below it.
+    pub(super) fn subtree(&self, node: usize) -> std::ops::Range<usize> {
+        node..self.ends[node] as usize
+    }
+
     /// Whether no caller of this node is the same function: only such nodes count towards a
     /// function's total, or recursion would be counted more than once.
     pub(super) fn is_outermost(&self, node: usize) -> bool {

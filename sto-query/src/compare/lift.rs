@@ -1,0 +1,239 @@
+//! From a function that costs more to the caller that calls it more.
+//!
+//! A function whose self count grew may be as fast as it was, but be called more often. Counts of
+//! samples have no numbers of calls, yet two things tell. If nearly all of the growth is under one
+//! caller, then either
+//!
+//! - everything else that the caller does grew as well: the caller runs more often, or does more; or
+//! - the function costs other callers what it always did: it did not get slower itself.
+//!
+//! In both cases the caller is the cause, and so on up the stack. Where neither holds, the deepest
+//! function keeps the blame.
+
+use super::blame::{Cause, Evidences, Places, plus};
+use super::evidence::Direction;
+use super::functions::FunctionIx;
+use super::pair::Pair;
+use super::report::Basis;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Part of a function's change that one caller must have.
+const NEARLY_ALL: f64 = 0.9;
+/// Part of the rest of a caller that must have grown with the function.
+const MOST_OF_THE_REST: f64 = 0.8;
+/// What a part must have grown by to have grown with the function, in log ratios.
+const GROWN_WITH_IT: f64 = 0.5;
+/// What a function may have grown by under other callers and count as unchanged there.
+const UNCHANGED: f64 = 0.25;
+/// Part of a caller, or of a function's cost, that is enough to tell from.
+const SUBSTANTIAL: f64 = 0.1;
+/// Fewest samples that are enough to tell from.
+const FEWEST: f64 = 10.0;
+
+/// Lays causes at the callers that call them more, and makes those that meet there one cause.
+pub(super) fn lift(evidences: &Evidences, places: &Places, causes: Vec<Cause>) -> Vec<Cause> {
+    let mut lifted: BTreeMap<(FunctionIx, Direction), Cause> = BTreeMap::new();
+    for mut cause in causes {
+        let below = cause.function;
+        if let Some(caller) = cause_above(evidences, places, &cause) {
+            cause.function = caller;
+            cause.basis = Basis::Calls;
+            cause.grown_callees.push(below);
+        }
+        let key = (cause.function, cause.direction);
+        match lifted.get_mut(&key) {
+            None => {
+                lifted.insert(key, cause);
+            }
+            Some(known) => {
+                known.basis = Basis::Calls;
+                known.at.extend(cause.at);
+                known.grown_callees.extend(cause.grown_callees);
+            }
+        }
+    }
+    let mut causes: Vec<Cause> = lifted.into_values().collect();
+    for cause in causes
+        .iter_mut()
+        .filter(|cause| cause.basis == Basis::Calls)
+    {
+        // All that the caller does grew: that explains what is below it, too.
+        cause.at = below(evidences, places, cause.function);
+    }
+    causes
+}
+
+/// The outermost caller that a cause moves up to, if any.
+fn cause_above(evidences: &Evidences, places: &Places, cause: &Cause) -> Option<FunctionIx> {
+    let mut above = None;
+    let mut seen = BTreeSet::from([cause.function]);
+    let mut function = cause.function;
+    let mut at = cause.at.clone();
+    while let Some(caller) = sole_caller(evidences, function, &at) {
+        let total = &evidences.tests.total[caller.get()];
+        // A caller that one side lacks was renamed, or is new itself: it calls nothing more.
+        let is_on_both = total.samples.baseline > 0 && total.samples.candidate > 0;
+        if total.shifted != Some(cause.direction) || !is_on_both || !seen.insert(caller) {
+            break;
+        }
+        match calls_it_more(evidences, places, cause.direction, (function, &at), caller) {
+            Some(true) => above = Some(caller),
+            Some(false) => break,
+            // A mere wrapper: its own caller may tell.
+            None => {}
+        }
+        function = caller;
+        let nodes = places.of_function(caller).iter();
+        at = nodes
+            .map(|&node| (node as usize, evidences.total(node as usize)))
+            .collect();
+    }
+    above
+}
+
+/// The caller that has nearly all of the change of these nodes, callers in unchanged modules
+/// passed over.
+fn sole_caller(
+    evidences: &Evidences,
+    function: FunctionIx,
+    at: &[(usize, Pair<f64>)],
+) -> Option<FunctionIx> {
+    let mut by_caller: BTreeMap<FunctionIx, Pair<f64>> = BTreeMap::new();
+    let mut all = Pair::default();
+    for &(node, samples) in at {
+        all = plus(all, samples);
+        if let Some(caller) = evidences.caller(node, function) {
+            let sum = by_caller.entry(caller).or_default();
+            *sum = plus(*sum, samples);
+        }
+    }
+    let all = evidences.difference(all);
+    let has_nearly_all =
+        |(_, samples): &(_, Pair<f64>)| evidences.difference(*samples) / all >= NEARLY_ALL;
+    by_caller
+        .into_iter()
+        .find(has_nearly_all)
+        .map(|(caller, _)| caller)
+}
+
+/// Whether a caller calls a function more; `None` where it has too little else to tell.
+fn calls_it_more(
+    evidences: &Evidences,
+    places: &Places,
+    direction: Direction,
+    (function, at): (FunctionIx, &[(usize, Pair<f64>)]),
+    caller: FunctionIx,
+) -> Option<bool> {
+    let growth = |samples: Pair<f64>| evidences.growth(samples, direction);
+    // The side that the growth started from.
+    let before = |samples: Pair<f64>| match direction {
+        Direction::Up => samples.baseline,
+        Direction::Down => samples.candidate,
+    };
+    let (mut inside, mut outside) = (Pair::default(), Pair::default());
+    for &(node, samples) in at {
+        if evidences.caller(node, function) == Some(caller) {
+            inside = plus(inside, samples);
+        } else {
+            outside = plus(outside, samples);
+        }
+    }
+    let grown_by = growth(inside);
+    let enough = |part: f64, whole: f64| part >= FEWEST && part >= SUBSTANTIAL * whole;
+    if enough(before(outside), before(inside) + before(outside))
+        && growth(outside) <= UNCHANGED * grown_by
+    {
+        return Some(true);
+    }
+
+    // What a part was before it grew says how much of the caller it is; of a part that had hardly
+    // a sample before, those that it has now are enough to tell from.
+    let weight = |samples: Pair<f64>| {
+        let after = samples.baseline + samples.candidate - before(samples);
+        before(samples) + after.min(FEWEST)
+    };
+    let parts = parts(evidences, places, caller);
+    let rest = || parts.iter().filter(|&(&part, _)| part != function);
+    let whole = parts.values().copied().fold(Pair::default(), plus);
+    let all: f64 = rest().map(|(_, &samples)| weight(samples)).sum();
+    let grown: f64 = rest()
+        .filter(|&(_, &samples)| growth(samples) >= GROWN_WITH_IT * grown_by)
+        .map(|(_, &samples)| weight(samples))
+        .sum();
+    enough(all, weight(whole)).then_some(grown >= MOST_OF_THE_REST * all)
+}
+
+/// What a caller's cost is made of: its own, and that of each function that it calls.
+fn parts(
+    evidences: &Evidences,
+    places: &Places,
+    caller: FunctionIx,
+) -> BTreeMap<FunctionIx, Pair<f64>> {
+    let mut parts: BTreeMap<FunctionIx, Pair<f64>> = BTreeMap::new();
+    let mut add = |function: FunctionIx, samples: Pair<f64>| {
+        let sum = parts.entry(function).or_default();
+        *sum = plus(*sum, samples);
+    };
+    for &top in places.of_function(caller) {
+        for node in evidences.tree.subtree(top as usize) {
+            add(evidences.part_of(node, caller), evidences.attributed(node));
+        }
+    }
+    parts
+}
+
+/// What each node has that stands below the outermost nodes of a function.
+fn below(evidences: &Evidences, places: &Places, function: FunctionIx) -> Vec<(usize, Pair<f64>)> {
+    let tops = places.of_function(function).iter();
+    tops.flat_map(|&top| evidences.tree.subtree(top as usize))
+        .map(|node| (node, evidences.attributed(node)))
+        .filter(|&(_, samples)| samples != Pair::default())
+        .collect()
+}
+
+impl Evidences<'_> {
+    /// The nearest caller of a node that is another function, in a module that may have changed.
+    fn caller(&self, node: usize, function: FunctionIx) -> Option<FunctionIx> {
+        let mut node = self.tree.parent(node);
+        while let Some(at) = node {
+            let caller = self.tree.function(at);
+            if caller != function && !self.functions.list[caller.get()].unchanged {
+                return Some(caller);
+            }
+            node = self.tree.parent(at);
+        }
+        None
+    }
+
+    /// Which part of a caller a node below it belongs to: the function that the caller's innermost
+    /// frame above it calls, or the caller itself.
+    fn part_of(&self, node: usize, caller: FunctionIx) -> FunctionIx {
+        let mut part = caller;
+        let mut at = Some(node);
+        while let Some(node) = at {
+            let function = self.tree.function(node);
+            if function == caller {
+                break;
+            }
+            if !self.functions.list[function.get()].unchanged {
+                part = function;
+            }
+            at = self.tree.parent(node);
+        }
+        part
+    }
+
+    /// Logarithm of the normalised ratio, positive where it went this way; half a sample more on
+    /// both sides lets it be finite.
+    fn growth(&self, samples: Pair<f64>, direction: Direction) -> f64 {
+        let sizes = self.sizes.sums();
+        let mean = |samples: f64, size: f64| (samples + 0.5) / size;
+        let up = (mean(samples.candidate, sizes.candidate)
+            / mean(samples.baseline, sizes.baseline))
+        .ln();
+        match direction {
+            Direction::Up => up,
+            Direction::Down => -up,
+        }
+    }
+}
