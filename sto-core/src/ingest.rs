@@ -9,15 +9,16 @@ use crate::intern::{InternError, Interned, intern};
 use crate::model::{Build, Profile};
 use crate::store::{Added, Store, StoreError};
 use crate::symbolize::{ModuleSymbols, SymbolOptions, Symbols, symbolize};
-use programs::Programs;
+use programs::{Programs, name_main_modules};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What the user says about a profile when it goes in.
 #[derive(Clone, Debug, Default)]
 pub struct IngestOptions {
-    /// Name of the executable; by default the program with most samples. With `split_processes`
-    /// each profile has the name of its program instead.
+    /// Name of the executable; by default the program with most samples. Frames of the main
+    /// program's own file carry it as their module, whatever the file is called. With
+    /// `split_processes` each profile has the name of its program instead.
     pub executable: Option<String>,
     /// Version of the build; by default the program's GNU build id.
     pub version: Option<String>,
@@ -134,7 +135,7 @@ pub fn ingest(
 ) -> Result<IngestReport, IngestError> {
     progress(Stage::Reading);
     let recording = formats::read(path, &options.symbols)?;
-    ingest_recording(store, path, &recording, options, progress)
+    ingest_recording(store, path, recording, options, progress)
 }
 
 /// Resolves the symbols of a recording that was read already, and adds it to the store.
@@ -146,14 +147,15 @@ pub fn ingest(
 pub fn ingest_recording(
     store: &Store,
     path: &Path,
-    recording: &Recording,
+    mut recording: Recording,
     options: &IngestOptions,
     progress: &mut dyn FnMut(Stage),
 ) -> Result<IngestReport, IngestError> {
     progress(Stage::Symbolizing);
-    let symbols = symbolize(recording, &options.symbols);
+    name_main_modules(&mut recording, options, path);
+    let symbols = symbolize(&recording, &options.symbols);
     progress(Stage::Interning);
-    let (prepared, warnings) = prepare(path, recording, &symbols, options)?;
+    let (prepared, warnings) = prepare(path, &recording, &symbols, options)?;
     progress(Stage::Storing);
     let mut profiles = Vec::with_capacity(prepared.len());
     for Prepared {

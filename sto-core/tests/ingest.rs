@@ -58,6 +58,7 @@ fn set_build_id(recording: &mut Recording, pid: u32, build_id: u8) {
         build_id: GnuBuildId::from_bytes(&[build_id; 4]),
         inode: None,
         kernel_text: None,
+        alias: None,
     });
     let module = ModuleIx(recording.modules.len() as u32 - 1);
     let process = recording
@@ -378,15 +379,43 @@ fn a_file_goes_into_the_store() {
 #[test]
 fn the_same_file_twice_is_one_profile() {
     let store = Store::in_memory().unwrap();
-    let recording = read_text("main;work 3\n").unwrap();
     let ingest = |build: &str| {
         let path = Path::new("app.folded");
-        let report = ingest_recording(&store, path, &recording, &version(build), &mut |_| ());
+        let recording = read_text("main;work 3\n").unwrap();
+        let report = ingest_recording(&store, path, recording, &version(build), &mut |_| ());
         report.unwrap().profiles[0].added
     };
     assert!(matches!(ingest("v1"), Added::New { .. }));
     assert_eq!(ingest("v1"), Added::AlreadyStored);
     assert!(matches!(ingest("v2"), Added::New { .. }));
+}
+
+#[test]
+fn of_several_programs_the_main_ones_files_have_the_executables_name() {
+    let modules_for = |executable: &str| {
+        let mut recording = three_programs();
+        set_build_id(&mut recording, 20, 2);
+        set_build_id(&mut recording, 30, 3);
+        recording.locations = (0..recording.locations.len() as u64)
+            .map(|address| Location::Address {
+                module: ModuleIx(address as u32 % 2),
+                address,
+            })
+            .collect();
+        let options = IngestOptions {
+            executable: Some(executable.to_owned()),
+            ..version("v1")
+        };
+        let store = Store::in_memory().unwrap();
+        let path = Path::new("perf.data");
+        let report = ingest_recording(&store, path, recording, &options, &mut |_| ()).unwrap();
+        let modules = report.profiles[0].profile.modules.iter();
+        modules
+            .map(|module| module.name.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(modules_for("suite"), ["3", "suite"]);
+    assert_eq!(modules_for("client"), ["2", "client"]);
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn ingest(
     progress.stage(Stage::Reading);
     let recording = read(path, &options.symbols).map_err(IngestError::from)?;
     let mut show = |stage| progress.stage(stage);
-    let report = ingest_recording(store, path, &recording, options, &mut show)?;
+    let report = ingest_recording(store, path, recording, options, &mut show)?;
     drop(progress);
     ui::warn(path, &report.warnings);
     Ok(RecordingReport::new(path.display().to_string(), &report))

@@ -130,14 +130,18 @@ pub struct Module {
     pub inode: Option<u64>,
     /// For the kernel: the virtual address of its `_text` (or `_stext`) when recorded.
     pub kernel_text: Option<u64>,
+    /// The name that frames carry instead of the file's, where the user names the program.
+    pub alias: Option<String>,
 }
 
 impl Module {
-    /// The name that frames carry: the base name of the file, `[kernel]` for the kernel.
+    /// The name that frames carry: the alias, else `[kernel]` for the kernel, else the base name of
+    /// the file.
     pub fn name(&self) -> &str {
-        match self.kind {
-            ModuleKind::Kernel => "[kernel]",
-            _ => self.path.rsplit('/').next().unwrap_or(&self.path),
+        match (&self.alias, self.kind) {
+            (Some(alias), _) => alias,
+            (None, ModuleKind::Kernel) => "[kernel]",
+            (None, _) => self.path.rsplit('/').next().unwrap_or(&self.path),
         }
     }
 }

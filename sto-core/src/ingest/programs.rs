@@ -1,7 +1,7 @@
 //! The programs of a recording, and the builds that its profiles are of.
 
 use super::{IngestError, IngestOptions};
-use crate::formats::{Recording, Sample, excerpt};
+use crate::formats::{ModuleIx, Recording, Sample, excerpt};
 use crate::model::{Build, GnuBuildId};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,6 +20,8 @@ struct Program {
     samples: u64,
     /// Build id of its main file; where its processes have several, that with most samples.
     build_id: Option<GnuBuildId>,
+    /// The main file of each process, where known.
+    main_modules: Vec<ModuleIx>,
 }
 
 /// A profile to be made: of one program, or of all.
@@ -52,11 +54,15 @@ impl Programs {
                 name: name.to_owned(),
                 samples: 0,
                 build_id: None,
+                main_modules: Vec::new(),
             });
             program.samples = program.samples.saturating_add(samples[process]);
-            if let (None, Some(main)) = (&program.build_id, processes[process].main_module) {
-                let main = &recording.modules[main.0 as usize];
-                program.build_id.clone_from(&main.build_id);
+            if let Some(main) = processes[process].main_module {
+                program.main_modules.push(main);
+                if program.build_id.is_none() {
+                    let main = &recording.modules[main.0 as usize];
+                    program.build_id.clone_from(&main.build_id);
+                }
             }
         }
         let mut programs: Vec<Program> = by_name.into_values().collect();
@@ -82,14 +88,18 @@ impl Programs {
         self.of_thread[sample.thread.0 as usize]
     }
 
-    /// The profile of the whole recording. Its build is that of the main program: the one that the
-    /// user names, if it ran, else the one with most samples.
-    pub(super) fn whole(&self, options: &IngestOptions, path: &Path) -> Result<Part, IngestError> {
+    /// The main program: the one that the user names, if it ran, else the one with most samples.
+    fn main(&self, options: &IngestOptions) -> Option<&Program> {
         let named = options.executable.as_ref();
-        let main = named
+        named
             .and_then(|name| self.programs.iter().find(|program| program.name == *name))
-            .or(self.programs.first());
-        let executable = named.or(main.map(|main| &main.name));
+            .or(self.programs.first())
+    }
+
+    /// The profile of the whole recording. Its build is that of the main program.
+    pub(super) fn whole(&self, options: &IngestOptions, path: &Path) -> Result<Part, IngestError> {
+        let main = self.main(options);
+        let executable = options.executable.as_ref().or(main.map(|main| &main.name));
         let executable = executable.map_or(UNKNOWN, String::as_str);
         let build_id = main.and_then(|main| main.build_id.as_ref());
         let build =
@@ -123,6 +133,20 @@ impl Programs {
             Some(program) if parts.is_empty() => Err(no_build_name(&program.name, path)),
             _ => Ok((parts, warn_of(&left_out))),
         }
+    }
+}
+
+/// Lets the frames of the main program's own file carry the executable's name, where the user gives
+/// one: the builds of a program are often files of different names, and share their stacks only so.
+pub(super) fn name_main_modules(recording: &mut Recording, options: &IngestOptions, path: &Path) {
+    if options.split_processes || options.executable.is_none() {
+        return;
+    }
+    let programs = Programs::of(recording, path);
+    let main = programs.main(options);
+    for module in main.map_or(&[][..], |main| &main.main_modules) {
+        let module = &mut recording.modules[module.0 as usize];
+        module.alias.clone_from(&options.executable);
     }
 }
 

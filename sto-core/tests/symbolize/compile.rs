@@ -78,6 +78,7 @@ impl Program {
             build_id: build_id.and_then(GnuBuildId::from_bytes),
             inode: None,
             kernel_text: None,
+            alias: None,
         }
     }
 

@@ -53,6 +53,7 @@ fn kernel(build_id: GnuBuildId, text: u64) -> Module {
         build_id: Some(build_id),
         inode: None,
         kernel_text: Some(text),
+        alias: None,
     }
 }
 
@@ -63,6 +64,7 @@ fn kernel_module(path: &str) -> Module {
         build_id: None,
         inode: None,
         kernel_text: None,
+        alias: None,
     }
 }
 

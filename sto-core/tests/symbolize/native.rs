@@ -161,6 +161,7 @@ fn what_has_no_symbol_says_only_where_it_is() {
         build_id: None,
         inode: None,
         kernel_text: None,
+        alias: None,
     };
     let modules = vec![
         module("/opt/app/libgone.so", ModuleKind::File),

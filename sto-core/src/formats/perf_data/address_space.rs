@@ -105,6 +105,7 @@ mod tests {
             build_id: None,
             inode: None,
             kernel_text: None,
+            alias: None,
         });
         Mapping {
             start,

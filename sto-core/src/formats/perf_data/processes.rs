@@ -97,6 +97,7 @@ impl Processes {
             build_id,
             inode,
             kernel_text: None,
+            alias: None,
         });
         let mapping = Mapping {
             start: mapped.start,
@@ -143,6 +144,7 @@ impl Processes {
             build_id,
             inode: None,
             kernel_text,
+            alias: None,
         });
         let mapping = Mapping {
             start: mapped.start,

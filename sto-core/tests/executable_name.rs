@@ -1,0 +1,117 @@
+//! Frames of a program's own file carry the name that the user gives the executable, so that its
+//! builds share their stacks.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use sto_core::id::{ExecutableId, NodeId};
+use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::store::{Loaded, Store};
+use sto_core::symbolize::SymbolOptions;
+
+/// Ingests the recording of `demo-v1` or `demo-v2`, and loads it.
+fn stored_demo(store: &Store, version: &str, options: &IngestOptions) -> Loaded {
+    let options = IngestOptions {
+        version: Some(version.to_owned()),
+        ..options.clone()
+    };
+    let path = demo_folder().join(format!("{version}.perf.data"));
+    let report = ingest(store, &path, &options, &mut |_| ()).unwrap();
+    let ingested = &report.profiles[0];
+    let executable = ExecutableId::of(&ingested.build.executable);
+    store.load(executable, &[ingested.id]).unwrap()
+}
+
+fn demo_folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/demo"))
+}
+
+fn with_symbols(executable: Option<&str>) -> IngestOptions {
+    IngestOptions {
+        executable: executable.map(str::to_owned),
+        symbols: SymbolOptions {
+            recording_dir: Some(demo_folder().to_owned()),
+            ..SymbolOptions::default()
+        },
+        ..IngestOptions::default()
+    }
+}
+
+fn modules_of<'l>(loaded: &'l Loaded, function: &str) -> BTreeSet<&'l str> {
+    let frames = loaded.frames.iter().map(|(_, frame)| frame);
+    frames
+        .filter(|frame| frame.symbol == function)
+        .map(|frame| frame.module)
+        .collect()
+}
+
+/// The stacks that end in a function, and go through `main`.
+fn stacks(loaded: &Loaded, function: &str) -> BTreeSet<NodeId> {
+    let tree = &loaded.tree;
+    let symbol = |node| loaded.frames.frame(tree.frame(node)).symbol;
+    let ids = tree.node_ids(ExecutableId::of("demo"), &loaded.frames);
+    tree.nodes()
+        .filter(|&node| symbol(node) == function)
+        .filter(|&node| tree.ancestors(node).any(|node| symbol(node) == "main"))
+        .map(|node| ids[node.get()])
+        .collect()
+}
+
+#[test]
+fn builds_in_files_of_different_names_share_their_stacks() {
+    let store = Store::in_memory().unwrap();
+    let options = with_symbols(Some("demo"));
+    let builds = ["v1", "v2"].map(|version| stored_demo(&store, version, &options));
+    for loaded in &builds {
+        assert_eq!(modules_of(loaded, "doLogging"), BTreeSet::from(["demo"]));
+    }
+    let [first, second] = builds.each_ref().map(|loaded| stacks(loaded, "doLogging"));
+    assert_eq!(first.len(), 1);
+    assert_eq!(first, second);
+}
+
+#[test]
+fn only_the_programs_own_file_is_renamed() {
+    let loaded = stored_demo(
+        &Store::in_memory().unwrap(),
+        "v1",
+        &with_symbols(Some("demo")),
+    );
+    let frames = loaded.frames.iter();
+    let modules: BTreeSet<&str> = frames.map(|(_, frame)| frame.module).collect();
+    // `[unmapped]` is in no module.
+    assert_eq!(
+        modules,
+        BTreeSet::from(["", "[kernel]", "demo", "libc.so.6"])
+    );
+}
+
+#[test]
+fn a_name_the_user_did_not_give_leaves_the_file_name() {
+    let split = IngestOptions {
+        split_processes: true,
+        ..with_symbols(Some("demo"))
+    };
+    for options in [with_symbols(None), split] {
+        let loaded = stored_demo(&Store::in_memory().unwrap(), "v1", &options);
+        assert_eq!(
+            modules_of(&loaded, "doLogging"),
+            BTreeSet::from(["demo-v1"])
+        );
+    }
+}
+
+#[test]
+fn code_without_a_symbol_has_the_executables_name() {
+    let options = IngestOptions {
+        symbols: SymbolOptions::default(),
+        ..with_symbols(Some("demo"))
+    };
+    let loaded = stored_demo(&Store::in_memory().unwrap(), "v1", &options);
+    let frames = loaded.frames.iter().map(|(_, frame)| frame);
+    let own: Vec<_> = frames.filter(|frame| frame.module == "demo").collect();
+    assert!(!own.is_empty());
+    for frame in own {
+        assert!(frame.symbol.starts_with("[demo+0x"), "{frame:?}");
+    }
+}
