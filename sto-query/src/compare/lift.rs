@@ -156,11 +156,27 @@ fn calls_it_more(
     let rest = || parts.iter().filter(|&(&part, _)| part != function);
     let whole = parts.values().copied().fold(Pair::default(), plus);
     let all: f64 = rest().map(|(_, &samples)| weight(samples)).sum();
+    // The ratio of a function that had hardly a sample before is arbitrarily large.
+    let grown_by = match before(inside) < FEWEST {
+        true => grown_by.min(growth(whole)),
+        false => grown_by,
+    };
+    let rest_grew_by = growth(
+        rest()
+            .map(|(_, &samples)| samples)
+            .fold(Pair::default(), plus),
+    );
+    // By as much as that, or by what cannot be told from it: one standard error of a log ratio.
+    let grew_with_it = |samples: Pair<f64>| {
+        let error = (1.0 / (samples.baseline + 0.5) + 1.0 / (samples.candidate + 0.5)).sqrt();
+        growth(samples) + error >= GROWN_WITH_IT * grown_by
+    };
     let grown: f64 = rest()
-        .filter(|&(_, &samples)| growth(samples) >= GROWN_WITH_IT * grown_by)
+        .filter(|&(_, &samples)| grew_with_it(samples))
         .map(|(_, &samples)| weight(samples))
         .sum();
-    enough(all, weight(whole)).then_some(grown >= MOST_OF_THE_REST * all)
+    let rest_grew = rest_grew_by >= GROWN_WITH_IT * grown_by && grown >= MOST_OF_THE_REST * all;
+    enough(all, weight(whole)).then_some(rest_grew)
 }
 
 /// What a caller's cost is made of: its own, and that of each function that it calls.

@@ -1,7 +1,7 @@
 //! The example that the tool is known by: logging that costs ten times as much.
 
 use crate::support::{compared, set_build_ids, summary, view};
-use sto_query::compare::{FindingKind, NormalisationMethod, Verdict};
+use sto_query::compare::{NormalisationMethod, Verdict};
 
 const BASELINE: &str = "
     _start;libc.so.6!__libc_start_main;main 12
