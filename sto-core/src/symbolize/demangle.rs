@@ -11,9 +11,10 @@ const MAX_MANGLED: usize = 1 << 16;
 /// The name of a symbol as people write it.
 ///
 /// Rust names (legacy and v0) lose their hash; C++ names keep their template arguments, but not
-/// their parameters and result, as in `perf report`; whatever else stays as it is. What compilers and linkers add behind a mangled name (`.cold`, `.llvm.123`,
-/// `@plt`) stays behind the demangled one. Bytes that are not UTF-8 are replaced, and a name of
-/// more than 4096 bytes is cut and ends in `…`.
+/// their parameters and result, as in `perf report`; whatever else stays as it is. What compilers
+/// and linkers add behind a mangled name (`.cold`, `.llvm.123`, `@plt`) stays behind the demangled
+/// one. Bytes that are not UTF-8 are replaced, and a name of more than 4096 bytes is cut and ends
+/// in `…`.
 pub(super) fn demangle(raw: &[u8]) -> String {
     let mut name = Capped::default();
     if raw.len() <= MAX_MANGLED

@@ -12,7 +12,8 @@
 //! Part                      chunk, part                   the answers of all threads, joined
 //! ```
 //!
-//! The kernel takes another way: `kernel` finds its list of symbols, which `kallsyms` reads. `SPEC.md` states the rules.
+//! The kernel takes another way: `kernel` finds its list of symbols, which `kallsyms` reads.
+//! SPEC.md states the rules, and those of `unwind`.
 
 mod chunk;
 mod compilation_dirs;

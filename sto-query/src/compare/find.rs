@@ -1,4 +1,4 @@
-//! The way from two views to findings, on one page.
+//! The way from two views to findings, on one page. SPEC.md has it in formulas, with an example.
 
 use super::blame::Evidences;
 use super::counts::{count, owners};
