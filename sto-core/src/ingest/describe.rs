@@ -40,14 +40,25 @@ fn quality<'a>(
         lost: recording.lost,
         ..Quality::default()
     };
+    let is_resolved = |leaf: LocationIx| {
+        symbols.of(leaf).last().is_some_and(|line| {
+            let frame = symbols.lines[line.0 as usize].frame;
+            symbols.frames.frame(frame).kind != FrameKind::Unresolved
+        })
+    };
+    // Once a stack, not once a sample: of each whether its leaf is resolved, and whether it is all.
+    let of_stack: Vec<(bool, bool)> = recording
+        .stacks
+        .iter()
+        .map(|stack| {
+            (
+                stack.last().is_some_and(|&leaf| is_resolved(leaf)),
+                stack.len() <= 1,
+            )
+        })
+        .collect();
     for sample in kept {
-        let stack = recording.stacks.get(sample.stack);
-        let resolved = stack.last().is_some_and(|&leaf| {
-            symbols.of(leaf).last().is_some_and(|line| {
-                let frame = symbols.lines[line.0 as usize].frame;
-                symbols.frames.frame(frame).kind != FrameKind::Unresolved
-            })
-        });
+        let (resolved, is_leaf_alone) = of_stack[sample.stack.0 as usize];
         let add_if = |count: &mut u64, holds: bool| {
             if holds {
                 *count = count.saturating_add(sample.cost.samples);
@@ -56,7 +67,7 @@ fn quality<'a>(
         add_if(&mut quality.samples, true);
         add_if(&mut quality.unresolved, !resolved);
         add_if(&mut quality.truncated, sample.truncated);
-        add_if(&mut quality.without_stack, stack.len() <= 1);
+        add_if(&mut quality.without_stack, is_leaf_alone);
     }
     quality
 }

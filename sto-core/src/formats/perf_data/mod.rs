@@ -22,6 +22,7 @@ use crate::model::FrameTable;
 use crate::symbolize::{SymbolOptions, Unwinder};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
 use events::Events;
+use rayon::prelude::*;
 use records::{Reader, Records};
 use stacks::{Batch, Located, Worker};
 use std::path::Path;
@@ -236,7 +237,7 @@ fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
 /// One sorted list of all workers' locations, and for each worker the places of its own in it.
 fn merge(workers: Vec<Vec<Location>>) -> (Vec<Location>, Vec<Vec<LocationIx>>) {
     let mut all: Vec<Location> = workers.concat();
-    all.sort_unstable();
+    all.par_sort_unstable();
     all.dedup();
     let place = |location: &Location| {
         let after = all.partition_point(|other| other < location);
@@ -244,7 +245,7 @@ fn merge(workers: Vec<Vec<Location>>) -> (Vec<Location>, Vec<Vec<LocationIx>>) {
     };
     let renumber = workers
         .iter()
-        .map(|own| own.iter().map(place).collect())
-        .collect();
+        .map(|own| own.par_iter().map(place).collect());
+    let renumber = renumber.collect();
     (all, renumber)
 }
