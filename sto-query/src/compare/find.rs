@@ -134,6 +134,23 @@ fn find(views: Pair<&View>, runs: Pair<Runs>, comparison: &mut Comparison) {
         ("baseline", &comparison.baseline),
         ("candidate", &comparison.candidate),
     ];
-    (comparison.verdict, comparison.reason) =
-        verdict(sides, &comparison.findings, needed, &options);
+    (comparison.verdict, comparison.reason) = verdict(
+        sides,
+        in_common(&tests.self_),
+        &comparison.findings,
+        needed,
+        &options,
+    );
+}
+
+/// The share of each side's samples that ended in functions that both sides have.
+fn in_common(functions: &[Evidence]) -> Pair<f64> {
+    let mut shares = Pair::default();
+    for evidence in functions {
+        if evidence.samples.baseline > 0 && evidence.samples.candidate > 0 {
+            shares.baseline += evidence.share.baseline;
+            shares.candidate += evidence.share.candidate;
+        }
+    }
+    shares
 }

@@ -2,6 +2,7 @@
 
 use super::evidence::rounded;
 use super::options::CompareOptions;
+use super::pair::Pair;
 use super::report::{Basis, Finding, FindingKind, FunctionName, Needed};
 
 /// Characters of a name in a sentence; the finding has the whole name.
@@ -135,6 +136,16 @@ pub(super) fn no_shared_event(baseline: &[String], candidate: &[String]) -> Stri
          the same `-e`",
         list(baseline),
         list(candidate)
+    )
+}
+
+/// The reason where the sides have hardly a function in common.
+pub(super) fn strangers(in_common: Pair<f64>) -> String {
+    format!(
+        "the sides have hardly a function in common: those that both have hold {} of the baseline \
+         and {} of the candidate; are these two builds of one program, both with symbols?",
+        percent(in_common.baseline),
+        percent(in_common.candidate),
     )
 }
 

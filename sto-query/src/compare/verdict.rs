@@ -3,8 +3,9 @@
 //! Three questions, in this order:
 //!
 //! 1. Can the data be trusted? Where most samples have no symbol, or most stacks are cut, or most
-//!    events were lost, functions and callers are not what they seem: insufficient, whatever was
-//!    found.
+//!    events were lost, functions and callers are not what they seem; and where most of each side
+//!    is in functions that the other has not, these are hardly two builds of one program:
+//!    insufficient, whatever was found.
 //! 2. Did something get slower? The test knows how many samples it had: what it finds in few is
 //!    found.
 //! 3. Could it have been seen? With fewer samples than `min_samples` a side, finding nothing means
@@ -12,6 +13,7 @@
 
 use super::dispersion::Dispersions;
 use super::options::CompareOptions;
+use super::pair::Pair;
 use super::report::{Finding, FindingKind, Needed, Side, Verdict};
 use super::sentence;
 
@@ -19,8 +21,11 @@ use super::sentence;
 const MOST: f64 = 0.5;
 
 /// The verdict, and the sentence that gives its reason.
+///
+/// `in_common` is the share of each side's samples that ended in functions that both sides have.
 pub(super) fn verdict(
     sides: [(&str, &Side); 2],
+    in_common: Pair<f64>,
     findings: &[Finding],
     needed: Needed,
     options: &CompareOptions,
@@ -30,6 +35,9 @@ pub(super) fn verdict(
         .find_map(|(name, side)| untrustworthy(name, side))
     {
         return (Verdict::Insufficient, reason);
+    }
+    if in_common.baseline.max(in_common.candidate) < 1.0 - MOST {
+        return (Verdict::Insufficient, sentence::strangers(in_common));
     }
     let is_worse =
         |finding: &&Finding| matches!(finding.kind, FindingKind::Regression | FindingKind::New);

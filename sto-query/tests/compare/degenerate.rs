@@ -311,3 +311,16 @@ proptest! {
         prop_assert_eq!(there, back);
     }
 }
+
+#[test]
+fn two_programs_with_hardly_a_function_in_common_are_not_called_clean() {
+    let server = view("v1", &["main;serve 3000\nmain;parse 900\nmain;log 100"]);
+    let other = view("v2", &["main;render 2500\nmain;layout 1000\nmain;log 100"]);
+    let comparison = compared(&server, &other);
+    assert_eq!(comparison.verdict, Verdict::Insufficient);
+    assert!(
+        comparison.reason.contains("hardly a function in common"),
+        "{}",
+        comparison.reason
+    );
+}
