@@ -23,7 +23,8 @@ pub(super) fn findings(
     for ((cause, partner), callees) in causes.iter().zip(partners).zip(callees) {
         let mut finding = finding(evidences, cause, partner);
         finding.weak = !dispersions.estimated;
-        finding.reason = sentence::finding(&finding, &callees);
+        let unchanged = evidences.functions.list[cause.function.get()].unchanged;
+        finding.reason = sentence::finding(&finding, &callees, unchanged);
         findings.push((cause.explains.abs(), finding));
     }
     // Functions are sorted by name, causes by function, and the sort is stable.

@@ -98,7 +98,8 @@ impl Functions {
 
     /// Names of the modules that cannot have changed.
     pub(super) fn unchanged_modules(&self) -> BTreeSet<&str> {
-        let unchanged = self.list.iter().filter(|function| function.unchanged);
+        let named = |function: &&Function| function.unchanged && !function.module.is_empty();
+        let unchanged = self.list.iter().filter(named);
         unchanged.map(|function| function.module.as_str()).collect()
     }
 }

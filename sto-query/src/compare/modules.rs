@@ -41,9 +41,13 @@ impl<'a> Unchanged<'a> {
     }
 
     /// Whether the code of a module is the same on both sides.
+    ///
+    /// An address that no module covers is no code at all, but what a register held where a stack
+    /// could not be followed: it is no cause either.
     pub(super) fn contains(&self, module: ModuleKey<'_>, kind: FrameKind) -> bool {
         match module {
             ModuleKey::MainProgram => self.same_main,
+            ModuleKey::Named("") if kind == FrameKind::Unresolved => true,
             ModuleKey::Named(name) => self
                 .same_ids(name)
                 .unwrap_or(self.same_kernel && (kind == FrameKind::Kernel || name == "[kernel]")),

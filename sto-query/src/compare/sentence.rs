@@ -35,9 +35,9 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// The reason of a finding; `callees` are the unchanged modules in which most of its change took
-/// place, if it was not in the function itself.
-pub(super) fn finding(finding: &Finding, callees: &[String]) -> String {
+/// The reason of a finding. `callees` are the unchanged modules in which most of its change took
+/// place, if it was not in the function itself; `unchanged` is whether its own is one of those.
+pub(super) fn finding(finding: &Finding, callees: &[String], unchanged: bool) -> String {
     let function = short(&finding.function);
     let (change, what) = match finding.basis {
         Basis::AttributedSelf => (&finding.attributed_self, ""),
@@ -71,6 +71,9 @@ pub(super) fn finding(finding: &Finding, callees: &[String]) -> String {
         (FindingKind::Regression | FindingKind::Improvement, ..) => {
             let times = change.change.map_or_else(|| "more".to_owned(), times);
             let unexplained = match finding.basis {
+                Basis::AttributedSelf if unchanged => {
+                    "; its code is the same, but these stacks do not show what called it".to_owned()
+                }
                 Basis::AttributedSelf => String::new(),
                 Basis::Total => ", and no single function below it explains that".to_owned(),
                 Basis::Calls => called(finding),

@@ -101,3 +101,32 @@ fn a_tenfold_change_is_found_in_a_profile_of_a_few_hundred_samples() {
     assert_eq!(comparison.verdict, Verdict::Regression);
     assert!(comparison.weak);
 }
+
+#[test]
+fn the_worked_example_of_the_specification_holds() {
+    let comparison = compared(
+        &view(
+            "v1",
+            &["main;parse 400\n main;compute 600\n main;render 300\n main;doLogging 20"],
+        ),
+        &view(
+            "v2",
+            &["main;parse 412\n main;compute 588\n main;render 310\n main;doLogging 205"],
+        ),
+    );
+    assert_eq!(summary(&comparison), "regression doLogging <- main\n");
+    let change = comparison.findings[0].attributed_self;
+    assert_eq!(change.change, Some(9.95146));
+    assert_eq!(
+        format!("{:.2e}", change.p.expect("it was tested")),
+        "8.87e-19"
+    );
+    assert_eq!(
+        format!("{:.2e}", change.q.expect("it was tested")),
+        "3.99e-18"
+    );
+    let statistics = comparison.statistics.expect("both sides have samples");
+    assert_eq!(statistics.normalisation.candidate_size, 1.03);
+    assert_eq!(statistics.normalisation.candidate_cost, 1.14773);
+    assert_eq!((statistics.tested.self_, statistics.tested.total), (4, 5));
+}
