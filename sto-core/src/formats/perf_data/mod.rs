@@ -16,7 +16,9 @@ mod stacks;
 pub(crate) use address_space::AddressSpace;
 pub(crate) use sample::UserRegs;
 
-use super::{Format, FormatError, Location, LocationIx, Recording, Sample, SampleTypeIx, Stacks};
+use super::{
+    Format, FormatError, Location, LocationIx, Recording, Sample, SampleTypeIx, StackIx, Stacks,
+};
 use crate::id::SourceDigest;
 use crate::model::FrameTable;
 use crate::symbolize::{SymbolOptions, Unwinder};
@@ -24,10 +26,10 @@ use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
 use events::Events;
 use rayon::prelude::*;
 use records::{Reader, Records};
-use stacks::{Batch, Located, Worker};
+use stacks::{Batch, Located, Places, Worker};
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
 
 /// Reads a perf.data file; saved stacks are unwound with the files that `options` leads to.
 pub(super) fn read(
@@ -53,26 +55,34 @@ pub(super) fn read(
         return Err(FormatError::NoCallChains { path: path.into() });
     }
 
-    let (records, source, (batches, locations)) = locate(&mut reader, &events, bytes, options)?;
+    let (records, source, (batches, places)) = locate(path, &mut reader, &events, bytes, options)?;
     let mut warnings = events.warnings();
     warnings.extend(records.warnings());
-    let (locations, renumber) = merge(locations);
+    let (locations, renumber) = merge(&places);
     let mut stacks = Stacks::default();
+    // By worker and its number of the stack. Stacks are numbered as samples need them, so that
+    // their numbers do not tell which worker was faster.
+    let mut known: Vec<Vec<Option<StackIx>>> = places
+        .iter()
+        .map(|places| vec![None; places.stacks.len()])
+        .collect();
     let mut samples = Vec::new();
     let mut stack = Vec::new();
     for (worker, batch) in batches {
-        let mut start = 0;
         for sample in batch.samples {
-            let end = sample.stack_end as usize;
-            stack.clear();
-            stack.extend(
-                batch.stacks[start..end]
-                    .iter()
-                    .map(|&ix| renumber[worker][ix as usize]),
-            );
-            start = end;
+            let known = &mut known[worker][sample.stack.0 as usize];
+            let ix = match *known {
+                Some(ix) => ix,
+                None => {
+                    let own = places[worker].stacks.get(sample.stack);
+                    stack.clear();
+                    stack.extend(own.iter().map(|ix| renumber[worker][ix.0 as usize]));
+                    let ix = stacks.try_insert(&stack).ok_or_else(|| too_large(path))?;
+                    *known.insert(ix)
+                }
+            };
             samples.push(Sample {
-                stack: stacks.try_insert(&stack).ok_or_else(|| too_large(path))?,
+                stack: ix,
                 thread: sample.taken.thread,
                 sample_type: sample.taken.sample_type,
                 time: sample.taken.time.map(Nanoseconds),
@@ -141,11 +151,12 @@ fn duration(samples: &[Sample]) -> Option<Nanoseconds> {
     Some(Nanoseconds(times().max()?.0 - times().min()?.0))
 }
 
-/// Batches with the worker that located them, in order, and each worker's locations.
-type LocatedBatches = (Vec<(usize, Located)>, Vec<Vec<Location>>);
+/// Batches with the worker that located them, in order, and what each worker's numbers stand for.
+type LocatedBatches = (Vec<(usize, Located)>, Vec<Places>);
 
 /// Reads records on this thread while others locate samples; one of them digests the file first.
 fn locate(
+    path: &Path,
     reader: &mut Reader<'_>,
     events: &Events,
     bytes: &[u8],
@@ -153,29 +164,31 @@ fn locate(
 ) -> Result<(Records, SourceDigest, LocatedBatches), FormatError> {
     let workers = rayon::current_num_threads();
     let (full, to_locate) = sync_channel::<Batch>(workers);
-    let to_locate = Mutex::new(to_locate);
+    // The workers own it together: when the last one is gone, sending fails instead of waiting.
+    let to_locate = Arc::new(Mutex::new(to_locate));
     let (recycle, recycled) = channel::<Batch>();
     std::thread::scope(|scope| {
         let digest = scope.spawn(|| SourceDigest::of(bytes));
         let threads: Vec<_> = (0..workers)
             .map(|_| {
-                let (to_locate, recycle) = (&to_locate, recycle.clone());
-                scope.spawn(move || work(to_locate, recycle, options))
+                let (to_locate, recycle) = (Arc::clone(&to_locate), recycle.clone());
+                scope.spawn(move || work(&to_locate, recycle, options))
             })
             .collect();
-        drop(recycle);
+        drop((to_locate, recycle));
         let records = feed(reader, events, full, &recycled);
         let joined = threads.into_iter().map(join).collect::<Vec<_>>();
         let source = join(digest);
 
         let mut batches = Vec::new();
-        let mut locations = Vec::new();
-        for (worker, (located, places)) in joined.into_iter().enumerate() {
+        let mut places = Vec::new();
+        for (worker, located) in joined.into_iter().enumerate() {
+            let (located, own) = located.ok_or_else(|| too_large(path))?;
             batches.extend(located.into_iter().map(|batch| (worker, batch)));
-            locations.push(places);
+            places.push(own);
         }
         batches.sort_unstable_by_key(|(_, batch)| batch.number);
-        Ok((records?, source, (batches, locations)))
+        Ok((records?, source, (batches, places)))
     })
 }
 
@@ -193,7 +206,7 @@ fn feed(
         if !batch.is_empty() {
             batches += 1;
             let empty = recycled.try_recv().unwrap_or_default();
-            // Workers take batches until this end hangs up, so there is always one to receive.
+            // It fails only where every worker panicked; joining them tells.
             let _ = full.send(std::mem::replace(batch, empty));
         }
         batch.start(batches, records.processes.kernel());
@@ -211,7 +224,7 @@ fn work(
     to_locate: &Mutex<Receiver<Batch>>,
     recycle: Sender<Batch>,
     options: &SymbolOptions,
-) -> (Vec<Located>, Vec<Location>) {
+) -> Option<(Vec<Located>, Places)> {
     let mut worker = Worker::new(Unwinder::new(options));
     let mut located = Vec::new();
     loop {
@@ -220,11 +233,11 @@ fn work(
             Err(_) => break,
         };
         let Ok(batch) = batch else { break };
-        located.push(worker.locate(&batch));
+        located.push(worker.locate(&batch)?);
         // The reader may have hung up already; then the batch's memory is just freed.
         let _ = recycle.send(batch);
     }
-    (located, worker.into_locations())
+    Some((located, worker.into_places()))
 }
 
 /// The result of a thread; where it panicked, this thread goes on with that panic.
@@ -235,17 +248,15 @@ fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
 }
 
 /// One sorted list of all workers' locations, and for each worker the places of its own in it.
-fn merge(workers: Vec<Vec<Location>>) -> (Vec<Location>, Vec<Vec<LocationIx>>) {
-    let mut all: Vec<Location> = workers.concat();
+fn merge(workers: &[Places]) -> (Vec<Location>, Vec<Vec<LocationIx>>) {
+    let own = workers.iter().map(|places| &*places.locations);
+    let mut all: Vec<Location> = own.clone().flatten().copied().collect();
     all.par_sort_unstable();
     all.dedup();
     let place = |location: &Location| {
         let after = all.partition_point(|other| other < location);
         LocationIx(after as u32)
     };
-    let renumber = workers
-        .iter()
-        .map(|own| own.par_iter().map(place).collect());
-    let renumber = renumber.collect();
+    let renumber = own.map(|own| own.par_iter().map(place).collect()).collect();
     (all, renumber)
 }

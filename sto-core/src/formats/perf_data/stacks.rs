@@ -6,7 +6,7 @@
 
 use super::address_space::AddressSpace;
 use super::sample::{RawSample, UserRegs, word_of};
-use crate::formats::{Location, SampleTypeIx, ThreadIx};
+use crate::formats::{Location, LocationIx, SampleTypeIx, StackIx, Stacks, ThreadIx};
 use crate::symbolize::Unwinder;
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -91,66 +91,67 @@ impl Batch {
     }
 }
 
-/// A batch's samples with their stacks; locations are numbered by the worker that found them.
+/// A batch's samples with their stacks, as the worker that found them numbers these.
 pub(super) struct Located {
     pub(super) number: usize,
     pub(super) samples: Vec<LocatedSample>,
-    /// All stacks, one behind the other, each root first.
-    pub(super) stacks: Vec<u32>,
 }
 
 pub(super) struct LocatedSample {
     pub(super) taken: Taken,
-    /// Where its stack ends in [`Located::stacks`]; it begins where the one before ends.
-    pub(super) stack_end: u32,
+    pub(super) stack: StackIx,
     pub(super) truncated: bool,
 }
 
-/// Finds the locations of samples, and numbers them.
+/// Finds the stacks of samples, and numbers them and their locations.
 pub(super) struct Worker<'a> {
     unwinder: Unwinder<'a>,
-    index: HashMap<Location, u32>,
-    locations: Vec<Location>,
+    index: HashMap<Location, LocationIx>,
+    places: Places,
     /// The stack at hand, innermost first.
-    stack: Vec<u32>,
+    stack: Vec<LocationIx>,
     unwound: Vec<u64>,
+}
+
+/// What a worker's numbers stand for.
+#[derive(Default)]
+pub(super) struct Places {
+    pub(super) locations: Vec<Location>,
+    pub(super) stacks: Stacks,
 }
 
 impl<'a> Worker<'a> {
     pub(super) fn new(unwinder: Unwinder<'a>) -> Self {
-        let (index, locations) = (HashMap::new(), Vec::new());
         Worker {
             unwinder,
-            index,
-            locations,
+            index: HashMap::new(),
+            places: Places::default(),
             stack: Vec::new(),
             unwound: Vec::new(),
         }
     }
 
-    /// The locations behind this worker's numbers.
-    pub(super) fn into_locations(self) -> Vec<Location> {
-        self.locations
+    pub(super) fn into_places(self) -> Places {
+        self.places
     }
 
-    pub(super) fn locate(&mut self, batch: &Batch) -> Located {
+    /// `None` where the distinct stacks are more than can be numbered.
+    pub(super) fn locate(&mut self, batch: &Batch) -> Option<Located> {
         let mut located = Located {
             number: batch.number,
             samples: Vec::with_capacity(batch.samples.len()),
-            stacks: Vec::new(),
         };
         for sample in &batch.samples {
             self.stack.clear();
             let truncated = self.walk(batch, sample);
-            located.stacks.extend(self.stack.iter().rev());
-            let stack_end = located.stacks.len() as u32;
+            self.stack.reverse();
             located.samples.push(LocatedSample {
                 taken: sample.taken,
-                stack_end,
+                stack: self.places.stacks.try_insert(&self.stack)?,
                 truncated,
             });
         }
-        located
+        Some(located)
     }
 
     /// Fills `self.stack`, innermost first; says whether the stack was cut before its root.
@@ -211,7 +212,7 @@ impl<'a> Worker<'a> {
         let root = self
             .stack
             .last()
-            .map(|&number| self.locations[number as usize]);
+            .map(|&number| self.places.locations[number.0 as usize]);
         truncated || root == Some(Location::Unmapped)
     }
 
@@ -223,9 +224,10 @@ impl<'a> Worker<'a> {
             },
             None => Location::Unmapped,
         };
+        let locations = &mut self.places.locations;
         let number = *self.index.entry(location).or_insert_with(|| {
-            self.locations.push(location);
-            self.locations.len() as u32 - 1
+            locations.push(location);
+            LocationIx(locations.len() as u32 - 1)
         });
         self.stack.push(number);
     }
