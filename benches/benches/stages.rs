@@ -2,8 +2,14 @@
 
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
+use std::path::PathBuf;
+use sto_core::formats::{Recording, read};
 use sto_core::id::SourceDigest;
+use sto_core::ingest::{IngestOptions, prepare};
+use sto_core::intern::intern;
 use sto_core::model::FrameTable;
+use sto_core::store::Store;
+use sto_core::symbolize::{SymbolOptions, symbolize};
 
 fn main() {
     divan::main();
@@ -16,6 +22,66 @@ fn digest(bencher: Bencher<'_, '_>, size: usize) {
     bencher
         .counter(BytesCount::new(size))
         .bench_local(|| SourceDigest::of(black_box(&recording)));
+}
+
+/// The recording that the stages below work on: `STO_BENCH_RECORDING`, else the demo's.
+fn recording() -> PathBuf {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/demo/v1.perf.data");
+    std::env::var_os("STO_BENCH_RECORDING").map_or_else(|| demo.into(), PathBuf::from)
+}
+
+fn options() -> SymbolOptions {
+    SymbolOptions {
+        recording_dir: recording().parent().map(PathBuf::from),
+        ..SymbolOptions::default()
+    }
+}
+
+fn read_recording() -> Recording {
+    read(&recording(), &options()).expect("the recording can be read")
+}
+
+/// From bytes to stacks of locations.
+#[divan::bench]
+fn reading(bencher: Bencher<'_, '_>) {
+    bencher.bench_local(read_recording);
+}
+
+/// From locations to frames.
+#[divan::bench]
+fn symbolizing(bencher: Bencher<'_, '_>) {
+    let (recording, options) = (read_recording(), options());
+    bencher
+        .counter(ItemsCount::new(recording.locations.len()))
+        .bench_local(|| symbolize(&recording, &options));
+}
+
+/// From stacks to one tree.
+#[divan::bench]
+fn interning(bencher: Bencher<'_, '_>) {
+    let recording = read_recording();
+    let symbols = symbolize(&recording, &options());
+    bencher
+        .counter(ItemsCount::new(recording.samples.len()))
+        .bench_local(|| intern(&recording, &symbols, |_| true));
+}
+
+/// From a tree into an empty store in memory.
+#[divan::bench]
+fn storing(bencher: Bencher<'_, '_>) {
+    let recording = read_recording();
+    let symbols = symbolize(&recording, &options());
+    let named = IngestOptions {
+        version: Some("bench".to_owned()),
+        ..IngestOptions::default()
+    };
+    let (prepared, _) =
+        prepare(&self::recording(), &recording, &symbols, &named).expect("it has a name");
+    let profile = &prepared[0];
+    bencher
+        .counter(ItemsCount::new(profile.interned.tree.len()))
+        .with_inputs(|| Store::in_memory().expect("memory can be had"))
+        .bench_local_values(|store| store.add(&profile.build, &profile.profile, &profile.interned));
 }
 
 /// Frames that a table does not hold yet.

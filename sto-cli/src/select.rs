@@ -10,7 +10,7 @@ use sto_query::tree::View;
 /// The profiles that a command is about.
 #[derive(Debug, Args)]
 pub(crate) struct SelectArgs {
-    /// Take the profiles of this build, profile or file: [EXE@]BUILD, ID or PATH
+    /// Take the profiles of this build, profile or file: `[EXE@]BUILD`, ID or PATH
     selector: OsString,
 
     #[command(flatten)]
@@ -20,10 +20,10 @@ pub(crate) struct SelectArgs {
 /// The two groups of profiles that a command compares.
 #[derive(Debug, Args)]
 pub(crate) struct SelectPairArgs {
-    /// Compare with this build, profile or file: [EXE@]BUILD, ID or PATH
+    /// Compare with this build, profile or file: `[EXE@]BUILD`, ID or PATH
     baseline: OsString,
 
-    /// Judge this build, profile or file: [EXE@]BUILD, ID or PATH
+    /// Judge this build, profile or file: `[EXE@]BUILD`, ID or PATH
     candidate: OsString,
 
     #[command(flatten)]
