@@ -47,7 +47,6 @@ pub(super) fn lift(evidences: &Evidences, places: &Places, causes: Vec<Cause>) -
             }
             Some(known) => {
                 known.basis = Basis::Calls;
-                known.at.extend(cause.at);
                 known.grown_callees.extend(cause.grown_callees);
             }
         }
