@@ -37,7 +37,7 @@ fn ingested(added: Added) -> Ingested {
             event: "cpu-clock".to_owned(),
             unit: Unit::Nanoseconds,
         }],
-        modules: Vec::new(),
+        modules: [].into(),
         benchmark: None,
         labels: BTreeMap::new(),
         metrics: BTreeMap::new(),

@@ -5,7 +5,7 @@
 //! guard               what redb does not expect in it
 //! tables              every name, key and version
 //! codec               values <-> bytes
-//! rows                records and columns <-> redb
+//! rows, packs         records, columns and numbered things <-> redb
 //! write, graft        a profile goes in: find its stacks among the stored ones, add the rest
 //! read, preorder      builds are listed; stacks and costs come out, in an order of their own
 //! ```
@@ -22,6 +22,7 @@ mod error;
 mod graft;
 mod guard;
 mod open;
+mod packs;
 mod preorder;
 mod read;
 mod rows;
@@ -31,7 +32,7 @@ mod write;
 
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::intern::{Interned, LineCost, SelfCosts, StackTree};
-use crate::model::{Build, FrameTable, Profile};
+use crate::model::{Build, FrameTable, GnuBuildId, Profile};
 use crate::units::Bytes;
 use error::Fault;
 use guard::guarded;
@@ -86,7 +87,11 @@ pub struct StoredProfile {
     pub id: ProfileId,
     /// Everything about it but its stacks and counts.
     pub profile: Profile,
-    /// Packed size of what was written when it was added.
+    /// GNU build id of the main program, as this recording told it.
+    pub gnu_build_id: Option<GnuBuildId>,
+    /// Revision of the work tree, as it was given with this profile.
+    pub revision: Option<String>,
+    /// Packed size of what is its own: its counts and its record. Frames and stacks belong to all.
     pub stored: Bytes,
 }
 

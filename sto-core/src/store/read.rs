@@ -1,61 +1,75 @@
 //! Listing builds, and loading stacks and costs.
 
 use super::codec::{
-    BuildRecord, ExecutableRecord, ProfileRecord, unpack_costs, unpack_lines, unpack_modules,
+    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, unpack_costs, unpack_lines,
+    unpack_modules,
 };
 use super::error::Fault;
+use super::packs::Frames;
 use super::preorder::{mark_callers, preorder};
-use super::rows::{Found, Frames, Rows, column_place};
+use super::rows::{Found, Rows, column_place};
 use super::tables::{Column, Record};
 use super::{Loaded, LoadedLines, StoredBuild, StoredProfile};
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::intern::SelfCosts;
 use crate::model::{FrameIx, FrameTable, ModuleRef};
-use crate::units::Bytes;
+use crate::units::{Bytes, Cost};
 use hashbrown::HashMap;
+use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Every build with its profiles.
 pub(super) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
     let records: Vec<Found<BuildRecord>> = rows.records(Record::Build)?;
-    if records.len() != rows.contents.builds as usize {
-        return Err(Fault::damaged(
-            "table records",
+    let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
+    for (found, expected, what) in [
+        (
+            records.len(),
+            rows.contents.builds,
             "it has not as many builds as it should",
-        ));
+        ),
+        (
+            profiles.len(),
+            rows.contents.profiles,
+            "it has not as many profiles as it should",
+        ),
+    ] {
+        if found != expected as usize {
+            return Err(Fault::damaged("table records", what));
+        }
     }
-    let mut modules = HashMap::new();
-    let mut profiles: HashMap<BuildId, Vec<StoredProfile>> = HashMap::new();
-    for Found { id, bytes, record } in rows.records(Record::Profile)? {
-        let profile = stored_profile(rows, &mut modules, ProfileId(id), bytes, record)?;
-        profiles
-            .entry(profile.profile.build)
-            .or_default()
-            .push(profile);
+    let modules = module_lists(rows)?;
+    let mut builds: HashMap<BuildId, StoredBuild> = HashMap::with_capacity(records.len());
+    for Found { id, record, .. } in &records {
+        let build = StoredBuild {
+            id: BuildId(*id),
+            build: record.build(),
+            profiles: Vec::with_capacity(record.profiles.min(rows.contents.profiles) as usize),
+        };
+        builds.insert(build.id, build);
     }
-
-    let mut builds = Vec::with_capacity(records.len());
-    for Found { id, record, .. } in records {
-        let id = BuildId(id);
-        let mut profiles = profiles.remove(&id).unwrap_or_default();
-        if profiles.len() != record.profiles as usize || record.build.id() != id {
-            let place = format!("table records, build {id}");
+    for profile in profiles {
+        let profile = stored_profile(&modules, profile)?;
+        let build = builds.get_mut(&profile.profile.build);
+        let build = build
+            .ok_or_else(|| Fault::damaged("table records", "a profile's build does not exist"))?;
+        build.profiles.push(profile);
+    }
+    for Found { id, record, .. } in &records {
+        let build = &builds[&BuildId(*id)];
+        if build.profiles.len() != record.profiles as usize || build.build.id() != build.id {
+            let place = format!("table records, build {}", build.id);
             return Err(Fault::damaged(
                 place,
                 "it has not the profiles that it should",
             ));
         }
-        profiles.sort_by_key(|profile| (recorded(profile), profile.id));
-        builds.push(StoredBuild {
-            id,
-            build: record.build,
-            profiles,
-        });
     }
-    if !profiles.is_empty() {
-        return Err(Fault::damaged(
-            "table records",
-            "a profile's build does not exist",
-        ));
+    let mut builds: Vec<StoredBuild> = builds.into_values().collect();
+    for build in &mut builds {
+        build
+            .profiles
+            .sort_by_key(|profile| (recorded(profile), profile.id));
     }
     builds.sort_by(|a, b| {
         let first = |build: &StoredBuild| build.profiles.first().map(recorded);
@@ -78,27 +92,31 @@ fn recorded(profile: &StoredProfile) -> u64 {
         .map_or(u64::MAX, |time| time.0)
 }
 
+/// Every module list, by its number.
+fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>>, Fault> {
+    let lists = (0..rows.contents.modules).into_par_iter().map(|number| {
+        let list = unpack_modules(&rows.column(Column::Modules, number, 0)?)
+            .map_err(|flaw| flaw.at(column_place(Column::Modules, number, 0)))?;
+        Ok(list.into())
+    });
+    lists.collect()
+}
+
 fn stored_profile(
-    rows: &Rows,
-    modules: &mut HashMap<u32, Vec<ModuleRef>>,
-    id: ProfileId,
-    bytes: u64,
-    record: ProfileRecord,
+    modules: &[Arc<[ModuleRef]>],
+    Found { id, bytes, record }: Found<ProfileRecord>,
 ) -> Result<StoredProfile, Fault> {
+    let modules = modules.get(record.modules as usize);
+    let modules = modules
+        .ok_or_else(|| Fault::damaged("table records", "a profile's modules do not exist"))?;
     let mut profile = record.profile;
-    profile.modules = match modules.get(&record.modules) {
-        Some(list) => list.clone(),
-        None => {
-            let list = unpack_modules(&rows.column(Column::Modules, record.modules, 0)?)
-                .map_err(|flaw| flaw.at(column_place(Column::Modules, record.modules, 0)))?;
-            modules.insert(record.modules, list.clone());
-            list
-        }
-    };
+    profile.modules = modules.clone();
     Ok(StoredProfile {
-        id,
+        id: ProfileId(id),
         profile,
-        stored: Bytes(record.written + bytes),
+        gnu_build_id: record.gnu_build_id,
+        revision: record.revision,
+        stored: Bytes(record.columns + bytes),
     })
 }
 
@@ -120,14 +138,14 @@ pub(super) fn load(
         let build: BuildRecord = rows
             .record(Record::Build, record.profile.build.0)?
             .ok_or_else(|| Fault::damaged("table records", "a profile's build does not exist"))?;
-        if build.build.executable != executable.name {
+        if build.executable != executable.name {
             return Err(Fault::NoProfile(id));
         }
         costs.push(load_costs(rows, &record, executable.nodes as usize)?);
     }
 
     let stored = rows.frames()?;
-    let nodes = rows.nodes(&executable, stored.len())?;
+    let nodes = nodes(rows, &executable)?;
     let mut marked = vec![false; nodes.len()];
     for &(node, _) in costs.iter().flatten().flatten() {
         marked[node as usize] = true;
@@ -158,6 +176,19 @@ pub(super) fn load(
     })
 }
 
+/// Every node of an executable, by its number.
+fn nodes(rows: &Rows, executable: &ExecutableRecord) -> Result<NodeColumns, Fault> {
+    let packs = rows.packs(Column::Nodes, executable.number, executable.nodes)?;
+    let unpacked = packs
+        .par_iter()
+        .map(|pack| pack.nodes(rows.contents.frames));
+    let mut nodes = NodeColumns::with_capacity(executable.nodes as usize);
+    for pack in unpacked.collect::<Vec<_>>() {
+        nodes.append(pack?);
+    }
+    Ok(nodes)
+}
+
 fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord, Fault> {
     rows.record(Record::Profile, id.0)?
         .ok_or(Fault::NoProfile(id))
@@ -167,16 +198,34 @@ fn load_costs(
     rows: &Rows,
     record: &ProfileRecord,
     node_count: usize,
-) -> Result<Vec<Vec<(u32, crate::units::Cost)>>, Fault> {
+) -> Result<Vec<Vec<(u32, Cost)>>, Fault> {
     (0..record.profile.sample_types.len() as u32)
-        .map(|part| {
-            unpack_costs(
-                &rows.column(Column::Costs, record.number, part)?,
-                node_count,
-            )
-            .map_err(|flaw| flaw.at(column_place(Column::Costs, record.number, part)))
-        })
+        .map(|part| costs(rows, Column::Costs, record.number, part, node_count))
         .collect()
+}
+
+fn costs(
+    rows: &Rows,
+    kind: Column,
+    owner: u32,
+    part: u32,
+    node_count: usize,
+) -> Result<Vec<(u32, Cost)>, Fault> {
+    unpack_costs(&rows.column(kind, owner, part)?, node_count)
+        .map_err(|flaw| flaw.at(column_place(kind, owner, part)))
+}
+
+/// The sum of one sample type over a build's profiles: the one at this place of the record.
+pub(super) fn sum(
+    rows: &Rows,
+    build: &BuildRecord,
+    place: usize,
+    node_count: usize,
+) -> Result<Vec<(u32, Cost)>, Fault> {
+    match build.sums[place].only {
+        Some((profile, part)) => costs(rows, Column::Costs, profile, part, node_count),
+        None => costs(rows, Column::Sums, build.number, place as u32, node_count),
+    }
 }
 
 /// The line costs of a profile.

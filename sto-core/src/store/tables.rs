@@ -9,13 +9,16 @@ pub(super) const FILE_NAME: &str = "store.redb";
 pub(super) const REDB_MAGIC: [u8; 9] = *b"redb\x1a\x0a\xa9\x0d\x0a";
 
 /// The format version that this code writes; it goes up with every change of the layout below.
-pub(super) const FORMAT_VERSION: u32 = 1;
+pub(super) const FORMAT_VERSION: u32 = 2;
 
 /// The oldest format version that this code reads.
-pub(super) const OLDEST_READABLE: u32 = 1;
+pub(super) const OLDEST_READABLE: u32 = 2;
 
 /// For each version that is no longer read, the last release that reads it.
-pub(super) const RETIRED: [(u32, &str); 1] = [(0, "an unreleased development build")];
+pub(super) const RETIRED: [(u32, &str); 2] = [
+    (0, "an unreleased development build"),
+    (1, "an unreleased development build"),
+];
 
 /// Facts about the whole store, by name.
 pub(super) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
@@ -56,9 +59,9 @@ pub(super) enum Record {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Column {
-    /// Frames that one transaction added: zero, number of the first.
+    /// Frames: zero, number of the first.
     Frames = 0,
-    /// Nodes that one transaction added: executable, number of the first.
+    /// Nodes: executable, number of the first.
     Nodes = 1,
     /// Self costs: profile, sample type.
     Costs = 2,
@@ -66,12 +69,21 @@ pub(super) enum Column {
     Lines = 3,
     /// Files that a profile's code was loaded from: list, zero.
     Modules = 4,
+    /// Self costs summed over the profiles of a build: build, sample type.
+    Sums = 5,
 }
 
 /// Most bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
 /// 4 a value and the 13 of the key, one entry then fills a page of 4096 bytes. redb would round a
 /// larger value up to a power of two of pages.
 pub(super) const SEGMENT: usize = 4096 - 4 - 4 - 13;
+
+/// Most frames in one pack that came to be out of several; a profile's own pack may have as many
+/// times more as it has new frames.
+pub(super) const MOST_FRAMES: u32 = 1 << 16;
+
+/// Most nodes in one pack.
+pub(super) const MOST_NODES: u32 = 1 << 18;
 
 /// Memory for redb's page cache; its own default is 1 GiB.
 pub(super) const CACHE_BYTES: usize = 64 << 20;
@@ -100,6 +112,7 @@ impl Column {
             Column::Costs => "costs",
             Column::Lines => "lines",
             Column::Modules => "modules",
+            Column::Sums => "sums",
         }
     }
 }

@@ -149,7 +149,7 @@ fn key<'a>(frame: Frame<'a>, main: &BTreeSet<&str>) -> (Cow<'a, str>, ModuleKey<
 fn main_modules(view: &View) -> BTreeSet<&str> {
     let build = &view.selection.build;
     let profiles = view.selection.profiles.iter();
-    let modules = profiles.flat_map(|stored| &stored.profile.modules);
+    let modules = profiles.flat_map(|stored| stored.profile.modules.iter());
     let same_id =
         modules.filter(|module| module.build_id.is_some() && module.build_id == build.gnu_build_id);
     let mut names: BTreeSet<&str> = same_id.map(|module| module.name.as_str()).collect();

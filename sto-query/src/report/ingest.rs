@@ -4,7 +4,7 @@ use super::ProfileReport;
 use super::ls::profile_report;
 use serde::Serialize;
 use sto_core::ingest::{IngestReport, Ingested};
-use sto_core::store::{Added, StoredProfile};
+use sto_core::store::Added;
 use sto_core::symbolize::ModuleSymbols;
 use sto_core::units::Bytes;
 
@@ -108,11 +108,7 @@ fn ingested_report(ingested: &Ingested) -> IngestedReport {
         added,
         nodes: ingested.nodes,
         frames: ingested.frames,
-        profile: profile_report(&StoredProfile {
-            id: ingested.id,
-            profile: ingested.profile.clone(),
-            stored,
-        }),
+        profile: profile_report(ingested.id, &ingested.profile, stored),
     }
 }
 

@@ -3,7 +3,8 @@
 use super::{SampleTypeReport, rfc3339};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use sto_core::model::Quality;
+use sto_core::id::ProfileId;
+use sto_core::model::{Profile, Quality};
 use sto_core::store::{StoredBuild, StoredProfile};
 use sto_core::units::Bytes;
 
@@ -112,15 +113,18 @@ fn build_report(stored: &StoredBuild) -> BuildReport {
         version: build.version.clone(),
         gnu_build_id: build.gnu_build_id.as_ref().map(|id| id.to_string()),
         revision: build.revision.clone(),
-        profiles: stored.profiles.iter().map(profile_report).collect(),
+        profiles: stored
+            .profiles
+            .iter()
+            .map(|stored| profile_report(stored.id, &stored.profile, stored.stored))
+            .collect(),
         totals: Totals::of(&stored.profiles),
     }
 }
 
-pub(super) fn profile_report(stored: &StoredProfile) -> ProfileReport {
-    let profile = &stored.profile;
+pub(super) fn profile_report(id: ProfileId, profile: &Profile, stored: Bytes) -> ProfileReport {
     ProfileReport {
-        id: stored.id.to_string(),
+        id: id.to_string(),
         recorded: profile.origin.recorded.map(rfc3339),
         format: profile.format.clone(),
         benchmark: profile.benchmark.clone(),
@@ -133,8 +137,8 @@ pub(super) fn profile_report(stored: &StoredProfile) -> ProfileReport {
             .collect(),
         samples: profile.quality.samples,
         source_bytes: profile.source_bytes.0,
-        stored_bytes: stored.stored.0,
-        saving: saving(profile.source_bytes.0, stored.stored.0),
+        stored_bytes: stored.0,
+        saving: saving(profile.source_bytes.0, stored.0),
         quality: profile.quality.into(),
     }
 }

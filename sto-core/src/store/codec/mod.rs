@@ -18,12 +18,19 @@ pub(super) use frames::{FrameColumns, pack_frames, unpack_frames};
 pub(super) use lines::{pack_lines, unpack_lines};
 pub(super) use modules::{pack_modules, unpack_modules};
 pub(super) use nodes::{NO_PARENT, NodeColumns, pack_nodes, unpack_nodes};
-pub(super) use records::{BuildRecord, Contents, ExecutableRecord, ProfileRecord, pack, unpack};
+pub(super) use records::{
+    BuildRecord, Contents, ExecutableRecord, ProfileRecord, Sum, Told, pack, unpack,
+};
 pub(super) use seal::{seal, unseal};
 
 /// What is wrong with some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flaw(pub(super) &'static str);
+
+/// How many things a pack announces; all kinds of packs begin with that.
+pub(super) fn announced(pack: &[u8]) -> Result<u32, Flaw> {
+    bytes::Unpacker::new(pack).number32()
+}
 
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@
 use super::Flaw;
 use super::bytes::{Packer, Unpacker};
 use hashbrown::HashMap;
+use std::ops::Range;
 
 /// In place of a parent: the node is a root.
 pub(in crate::store) const NO_PARENT: u32 = u32::MAX;
@@ -21,8 +22,29 @@ pub(in crate::store) struct NodeColumns {
 }
 
 impl NodeColumns {
+    pub(in crate::store) fn with_capacity(nodes: usize) -> Self {
+        NodeColumns {
+            parents: Vec::with_capacity(nodes),
+            frames: Vec::with_capacity(nodes),
+        }
+    }
+
     pub(in crate::store) fn len(&self) -> usize {
         self.parents.len()
+    }
+
+    /// Appends the nodes behind these.
+    pub(in crate::store) fn append(&mut self, mut next: NodeColumns) {
+        self.parents.append(&mut next.parents);
+        self.frames.append(&mut next.frames);
+    }
+
+    /// Some of these nodes.
+    pub(in crate::store) fn part(&self, places: Range<usize>) -> NodeColumns {
+        NodeColumns {
+            parents: self.parents[places.clone()].to_vec(),
+            frames: self.frames[places].to_vec(),
+        }
     }
 
     /// The frame of a parent, where it is one of these nodes, whose numbers begin at `first`.

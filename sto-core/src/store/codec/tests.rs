@@ -1,9 +1,10 @@
 //! Packs come back as they were, and no bytes make unpacking panic.
 
 use super::*;
+use crate::id::ProfileId;
 use crate::intern::LineCost;
-use crate::model::{Frame, FrameIx, FrameKind, ModuleRef};
-use crate::units::Cost;
+use crate::model::{Frame, FrameIx, FrameKind, GnuBuildId, ModuleRef};
+use crate::units::{Cost, SampleType, Unit};
 use proptest::prelude::*;
 
 const FRAMES: u32 = 40;
@@ -289,26 +290,50 @@ fn the_bytes_of_frames_are_those_of_the_specification() {
 #[test]
 fn the_bytes_of_records_are_those_of_the_specification() {
     let contents = Contents {
+        history: [7; 16],
         builds: 1,
         frames: 300,
-        next_executable: 2,
-        next_profile: 251,
-        next_modules: 0,
+        executables: 2,
+        profiles: 251,
+        modules: 0,
     };
-    assert_eq!(pack(&contents).unwrap(), [1, 251, 44, 1, 2, 251, 251, 0, 0]);
+    let expected = [&[7; 16][..], &[1, 251, 44, 1, 2, 251, 251, 0, 0]];
+    assert_eq!(pack(&contents).unwrap(), expected.concat());
     let build = BuildRecord {
-        build: crate::model::Build {
-            executable: "demo".to_owned(),
-            version: "v1".to_owned(),
-            gnu_build_id: crate::model::GnuBuildId::from_bytes(&[0xab, 0xcd]),
-            revision: None,
-        },
-        profiles: 1,
+        executable: "demo".to_owned(),
+        version: "v1".to_owned(),
+        gnu_build_id: GnuBuildId::from_bytes(&[0xab, 0xcd]).map(|value| Told {
+            value,
+            recorded: 70_000,
+            profile: ProfileId([9; 16]),
+        }),
+        revision: None,
+        number: 3,
+        profiles: 2,
         samples: 70_000,
+        sums: vec![
+            Sum {
+                sample_type: SampleType {
+                    event: "e".to_owned(),
+                    unit: Unit::Events,
+                },
+                only: None,
+            },
+            Sum {
+                sample_type: SampleType {
+                    event: "f".to_owned(),
+                    unit: Unit::Nanoseconds,
+                },
+                only: Some((4, 1)),
+            },
+        ],
     };
     let expected = [
         b"\x04demo\x02v1".as_slice(),
-        &[1, 2, 0xab, 0xcd, 0, 1, 252, 0x70, 0x11, 1, 0],
+        &[1, 2, 0xab, 0xcd, 252, 0x70, 0x11, 1, 0],
+        &[9; 16],
+        &[0, 3, 2, 252, 0x70, 0x11, 1, 0],
+        b"\x02\x01e\x03\x00\x01f\x01\x01\x04\x01",
     ];
     assert_eq!(pack(&build).unwrap(), expected.concat());
 }
@@ -332,11 +357,13 @@ fn a_checksum_is_of_its_key_and_value() {
 fn the_bytes_of_a_profile_are_those_of_the_specification() {
     use crate::id::{BuildId, SourceDigest};
     use crate::model::{Granularity, Origin, Profile, Quality};
-    use crate::units::{Bytes, Nanoseconds, SampleType, Unit, UnixSeconds};
+    use crate::units::{Bytes, Nanoseconds, UnixSeconds};
     let record = ProfileRecord {
         number: 3,
-        written: 4,
+        columns: 4,
         modules: 5,
+        gnu_build_id: GnuBuildId::from_bytes(&[0xab]),
+        revision: Some("r".to_owned()),
         profile: Profile {
             build: BuildId([1; 16]),
             source: SourceDigest([2; 16]),
@@ -363,14 +390,14 @@ fn the_bytes_of_a_profile_are_those_of_the_specification() {
                 event: "e".to_owned(),
                 unit: Unit::Bytes,
             }],
-            modules: Vec::new(),
+            modules: [].into(),
             benchmark: Some("b".to_owned()),
             labels: [("k".to_owned(), "v".to_owned())].into(),
             metrics: [("m".to_owned(), 1.0)].into(),
         },
     };
     let expected = [
-        &[3, 4, 5][..],
+        &b"\x03\x04\x05\x01\x01\xab\x01\x01r"[..],
         &[1; 16],
         &[2; 16],
         b"\x06\x06folded",
