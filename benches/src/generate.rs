@@ -95,7 +95,7 @@ impl Program {
                 event: "cpu-clock".to_owned(),
                 unit: Unit::Nanoseconds,
             }],
-            modules: modules(build.gnu_build_id.as_ref()),
+            modules: modules(build.gnu_build_id.as_ref()).into(),
             benchmark: Some("throughput".to_owned()),
             labels: BTreeMap::new(),
             metrics: BTreeMap::new(),
