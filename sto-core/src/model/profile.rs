@@ -56,7 +56,7 @@ pub struct Quality {
 }
 
 /// A file that code of a profile was loaded from.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ModuleRef {
     /// The module name that frames carry.
     pub name: String,

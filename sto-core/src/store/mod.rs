@@ -2,11 +2,14 @@
 //!
 //! ```text
 //! open, unrepaired    the file: find, make, lock, read without writing
+//! holder              who has it locked
 //! guard               what redb does not expect in it
 //! tables              every name, key and version
 //! codec               values <-> bytes
 //! rows, packs         records, columns and numbered things <-> redb
+//! counts              what is a profile's own
 //! write, graft        a profile goes in: find its stacks among the stored ones, add the rest
+//! rewrite, replace    some profiles are written into a new file
 //! read, preorder      builds are listed; stacks and costs come out, in an order of their own
 //! ```
 //!
@@ -18,13 +21,17 @@
 //! closes it, and waits for others to do so: redb lets one process write, or many read.
 
 mod codec;
+mod counts;
 mod error;
 mod graft;
 mod guard;
+mod holder;
 mod open;
 mod packs;
 mod preorder;
 mod read;
+mod replace;
+mod rewrite;
 mod rows;
 mod tables;
 mod unrepaired;
@@ -39,8 +46,10 @@ use guard::guarded;
 use redb::{Database, ReadTransaction, ReadableDatabase, TransactionError};
 use rows::Rows;
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 
 pub use error::StoreError;
+pub use replace::Rewritten;
 
 /// A store of profiles: a folder with one redb file, or nothing but memory.
 pub struct Store {
@@ -54,7 +63,7 @@ enum Place {
         /// Whether the first profile makes the store where there is none.
         may_create: bool,
     },
-    Memory(Database),
+    Memory(RwLock<Database>),
 }
 
 /// Whether a profile was stored, or stood there already.
@@ -156,7 +165,7 @@ impl Store {
     pub fn in_memory() -> Result<Store, StoreError> {
         let database = open::in_memory().map_err(|fault| fault.at(in_memory(), "make"))?;
         Ok(Store {
-            place: Place::Memory(database),
+            place: Place::Memory(RwLock::new(database)),
         })
     }
 
@@ -268,6 +277,7 @@ impl Store {
         };
         match &self.place {
             Place::Memory(database) => {
+                let database = database.read().unwrap_or_else(PoisonError::into_inner);
                 work(database.begin_read()).map_err(|fault| fault.at(in_memory(), "read"))
             }
             Place::Folder { file, .. } if self.file_exists()? => {
@@ -289,7 +299,8 @@ impl Store {
     ) -> Result<T, StoreError> {
         match &self.place {
             Place::Memory(database) => {
-                work(database).map_err(|fault| fault.at(in_memory(), "write"))
+                let database = database.read().unwrap_or_else(PoisonError::into_inner);
+                work(&database).map_err(|fault| fault.at(in_memory(), "write"))
             }
             Place::Folder { folder, file, .. } => {
                 if self.file_exists()? {

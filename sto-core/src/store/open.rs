@@ -2,13 +2,14 @@
 
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
+use super::holder::holders;
 use super::rows;
 use super::tables::{CACHE_BYTES, FILE_NAME, REDB_MAGIC};
 use super::unrepaired::Unrepaired;
 use crate::units::Bytes;
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -73,7 +74,7 @@ fn not_a_folder(path: &Path) -> StoreError {
     }
 }
 
-fn cannot(doing: &'static str, path: &Path, source: io::Error) -> StoreError {
+pub(super) fn cannot(doing: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io {
         doing,
         path: path.to_owned(),
@@ -112,9 +113,8 @@ pub(super) fn create(folder: &Path, bytes: u64) -> Result<(), StoreError> {
         for folder in made.iter().rev() {
             let _ = fs::remove_dir(folder);
         }
-    } else if let Ok(folder) = File::open(folder) {
-        // A store that was reported is to outlive a power cut. Not every system syncs folders.
-        let _ = folder.sync_all();
+    } else {
+        sync_folder(folder);
     }
     result
 }
@@ -145,10 +145,8 @@ fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
 }
 
 fn create_file(draft: &Path, path: &Path) -> Result<(), StoreError> {
-    builder()
-        .create(draft)
-        .map_err(Fault::from)
-        .and_then(|database| make_tables(&database))
+    new_file(draft)
+        .map(drop)
         .map_err(|fault| fault.at(path, "make"))?;
     match fs::hard_link(draft, path) {
         Ok(()) => Ok(()),
@@ -183,13 +181,61 @@ pub(super) fn check_room(folder: &Path, bytes: u64) -> Result<(), StoreError> {
 
 /// Opens the file for writing. Waits for other processes.
 pub(super) fn writing(path: &Path) -> Result<Database, Fault> {
-    locked(PATIENCE, || builder().open(path))
+    loop {
+        let (file, database) = locked(path, PATIENCE, || {
+            let file = File::options().read(true).write(true).open(path)?;
+            let found = file.metadata()?;
+            Ok((found, builder().create_file(file)?))
+        })?;
+        // While this process waited, another may have put a rewritten file into its place.
+        if is_same(&file, &fs::metadata(path)?) {
+            return Ok(database);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Other systems do not let a file be replaced that another process has open.
+#[cfg(not(unix))]
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
+}
+
+/// Keeps other processes from writing the store in this folder anew, until it is dropped. Waits for
+/// those that do.
+pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
+    let lock = || {
+        let folder = File::open(folder)?;
+        match folder.try_lock() {
+            Ok(()) => Ok(folder),
+            Err(TryLockError::WouldBlock) => Err(DatabaseError::DatabaseAlreadyOpen),
+            Err(TryLockError::Error(error)) => Err(error.into()),
+        }
+    };
+    locked(folder, PATIENCE, lock).map_err(|fault| fault.at(folder, "lock"))
+}
+
+/// Makes a new name in a folder outlive a power cut. Not every system syncs folders.
+pub(super) fn sync_folder(folder: &Path) {
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+}
+
+/// An empty store in a file that nobody else uses.
+pub(super) fn new_file(path: &Path) -> Result<Database, Fault> {
+    let database = builder().create(path)?;
+    make_tables(&database)?;
+    Ok(database)
 }
 
 /// Lets redb roll back what a failed operation left, and cut the file to what it needs: else a
 /// disk that it filled would stay full. What cannot be done now, the next writer does.
 pub(super) fn recover(path: &Path) {
-    let _ = guarded(|| locked(Duration::ZERO, || builder().open(path)).map(drop));
+    let _ = guarded(|| locked(path, Duration::ZERO, || builder().open(path)).map(drop));
 }
 
 /// Gives back the free space of a small file.
@@ -223,7 +269,7 @@ impl Reading {
 
 /// Opens the file for reading, and never writes to it. Waits for other processes that write.
 pub(super) fn reading(path: &Path) -> Result<Reading, Fault> {
-    locked(PATIENCE, || match builder().open_read_only(path) {
+    locked(path, PATIENCE, || match builder().open_read_only(path) {
         Ok(database) => Ok(Reading::Clean(database)),
         Err(DatabaseError::RepairAborted) => {
             let backend = Unrepaired::new(File::open(path)?)?;
@@ -236,6 +282,7 @@ pub(super) fn reading(path: &Path) -> Result<Reading, Fault> {
 }
 
 fn locked<T>(
+    path: &Path,
     patience: Duration,
     mut open: impl FnMut() -> Result<T, DatabaseError>,
 ) -> Result<T, Fault> {
@@ -245,7 +292,12 @@ fn locked<T>(
             Err(DatabaseError::DatabaseAlreadyOpen) if start.elapsed() < patience => {
                 std::thread::sleep(PAUSE);
             }
-            Err(DatabaseError::DatabaseAlreadyOpen) => return Err(Fault::InUse(start.elapsed())),
+            Err(DatabaseError::DatabaseAlreadyOpen) => {
+                return Err(Fault::InUse {
+                    waited: start.elapsed(),
+                    by: holders(path),
+                });
+            }
             result => return Ok(result?),
         }
     }
@@ -268,10 +320,10 @@ mod tests {
         let path = folder.path().join(FILE_NAME);
         let holder = writing(&path).unwrap();
         let patience = Duration::from_millis(30);
-        let fault = locked(patience, || builder().open_read_only(&path))
+        let fault = locked(&path, patience, || builder().open_read_only(&path))
             .err()
             .unwrap();
-        assert!(matches!(fault, Fault::InUse(waited) if waited >= patience));
+        assert!(matches!(fault, Fault::InUse { waited, .. } if waited >= patience));
         drop(holder);
         reading(&path).unwrap();
     }

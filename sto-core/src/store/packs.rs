@@ -4,7 +4,9 @@
 //! new pack behind the others; small packs at the end are made one with it, as in a log-structured
 //! merge tree, so that a store of many profiles has few packs, and an added profile rewrites little.
 
-use super::codec::{FrameColumns, NodeColumns, announced, unpack_frames, unpack_nodes};
+use super::codec::{
+    ExecutableRecord, FrameColumns, NodeColumns, announced, unpack_frames, unpack_nodes,
+};
 use super::error::Fault;
 use super::rows::{Rows, column_place, open_column};
 use super::tables::Column;
@@ -89,6 +91,19 @@ impl Rows {
             first += len;
         }
         Ok(packs)
+    }
+
+    /// Every node of an executable, by its number.
+    pub(super) fn nodes(&self, executable: &ExecutableRecord) -> Result<NodeColumns, Fault> {
+        let packs = self.packs(Column::Nodes, executable.number, executable.nodes)?;
+        let unpacked = packs
+            .par_iter()
+            .map(|pack| pack.nodes(self.contents.frames));
+        let mut nodes = NodeColumns::with_capacity(executable.nodes as usize);
+        for pack in unpacked.collect::<Vec<_>>() {
+            nodes.append(pack?);
+        }
+        Ok(nodes)
     }
 
     /// Every frame of the store, by its number.

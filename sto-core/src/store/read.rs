@@ -1,9 +1,7 @@
 //! Listing builds, and loading stacks and costs.
 
-use super::codec::{
-    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, unpack_costs, unpack_lines,
-    unpack_modules,
-};
+use super::codec::{BuildRecord, ExecutableRecord, ProfileRecord, unpack_modules};
+use super::counts::{NodeCosts, read_costs, read_lines};
 use super::error::Fault;
 use super::packs::Frames;
 use super::preorder::{mark_callers, preorder};
@@ -12,8 +10,8 @@ use super::tables::{Column, Record};
 use super::{Loaded, LoadedLines, StoredBuild, StoredProfile};
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::intern::SelfCosts;
-use crate::model::{FrameIx, FrameTable, ModuleRef};
-use crate::units::{Bytes, Cost};
+use crate::model::{FrameIx, FrameTable, ModuleRef, Profile};
+use crate::units::Bytes;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -69,10 +67,15 @@ pub(super) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
     for build in &mut builds {
         build
             .profiles
-            .sort_by_key(|profile| (recorded(profile), profile.id));
+            .sort_by_key(|stored| (recorded(&stored.profile), stored.id));
     }
     builds.sort_by(|a, b| {
-        let first = |build: &StoredBuild| build.profiles.first().map(recorded);
+        let first = |build: &StoredBuild| {
+            build
+                .profiles
+                .first()
+                .map(|stored| recorded(&stored.profile))
+        };
         let (a_name, b_name) = (&a.build, &b.build);
         (&a_name.executable, first(a), &a_name.version).cmp(&(
             &b_name.executable,
@@ -84,16 +87,12 @@ pub(super) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
 }
 
 /// When a profile was recorded; profiles that do not tell come last.
-fn recorded(profile: &StoredProfile) -> u64 {
-    profile
-        .profile
-        .origin
-        .recorded
-        .map_or(u64::MAX, |time| time.0)
+pub(super) fn recorded(profile: &Profile) -> u64 {
+    profile.origin.recorded.map_or(u64::MAX, |time| time.0)
 }
 
 /// Every module list, by its number.
-fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>>, Fault> {
+pub(super) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>>, Fault> {
     let lists = (0..rows.contents.modules).into_par_iter().map(|number| {
         let list = unpack_modules(&rows.column(Column::Modules, number, 0)?)
             .map_err(|flaw| flaw.at(column_place(Column::Modules, number, 0)))?;
@@ -141,11 +140,14 @@ pub(super) fn load(
         if build.executable != executable.name {
             return Err(Fault::NoProfile(id));
         }
-        costs.push(load_costs(rows, &record, executable.nodes as usize)?);
+        let parts = 0..record.profile.sample_types.len() as u32;
+        let types = parts
+            .map(|part| read_costs(rows, Column::Costs, record.number, part, executable.nodes));
+        costs.push(types.collect::<Result<Vec<NodeCosts>, Fault>>()?);
     }
 
     let stored = rows.frames()?;
-    let nodes = nodes(rows, &executable)?;
+    let nodes = rows.nodes(&executable)?;
     let mut marked = vec![false; nodes.len()];
     for &(node, _) in costs.iter().flatten().flatten() {
         marked[node as usize] = true;
@@ -158,7 +160,7 @@ pub(super) fn load(
         .filter(|&(_, &marked)| marked);
     let (frames, ix) = chosen_frames(&stored, used.map(|(&frame, _)| frame))?;
     let (tree, places) = preorder(&nodes, &marked, &ix);
-    let place = |costs: Vec<(u32, _)>| -> SelfCosts {
+    let place = |costs: NodeCosts| -> SelfCosts {
         let placed = costs
             .into_iter()
             .map(|(node, cost)| (places[node as usize], cost));
@@ -176,56 +178,9 @@ pub(super) fn load(
     })
 }
 
-/// Every node of an executable, by its number.
-fn nodes(rows: &Rows, executable: &ExecutableRecord) -> Result<NodeColumns, Fault> {
-    let packs = rows.packs(Column::Nodes, executable.number, executable.nodes)?;
-    let unpacked = packs
-        .par_iter()
-        .map(|pack| pack.nodes(rows.contents.frames));
-    let mut nodes = NodeColumns::with_capacity(executable.nodes as usize);
-    for pack in unpacked.collect::<Vec<_>>() {
-        nodes.append(pack?);
-    }
-    Ok(nodes)
-}
-
 fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord, Fault> {
     rows.record(Record::Profile, id.0)?
         .ok_or(Fault::NoProfile(id))
-}
-
-fn load_costs(
-    rows: &Rows,
-    record: &ProfileRecord,
-    node_count: usize,
-) -> Result<Vec<Vec<(u32, Cost)>>, Fault> {
-    (0..record.profile.sample_types.len() as u32)
-        .map(|part| costs(rows, Column::Costs, record.number, part, node_count))
-        .collect()
-}
-
-fn costs(
-    rows: &Rows,
-    kind: Column,
-    owner: u32,
-    part: u32,
-    node_count: usize,
-) -> Result<Vec<(u32, Cost)>, Fault> {
-    unpack_costs(&rows.column(kind, owner, part)?, node_count)
-        .map_err(|flaw| flaw.at(column_place(kind, owner, part)))
-}
-
-/// The sum of one sample type over a build's profiles: the one at this place of the record.
-pub(super) fn sum(
-    rows: &Rows,
-    build: &BuildRecord,
-    place: usize,
-    node_count: usize,
-) -> Result<Vec<(u32, Cost)>, Fault> {
-    match build.sums[place].only {
-        Some((profile, part)) => costs(rows, Column::Costs, profile, part, node_count),
-        None => costs(rows, Column::Sums, build.number, place as u32, node_count),
-    }
 }
 
 /// The line costs of a profile.
@@ -234,11 +189,7 @@ pub(super) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines,
     let stored = rows.frames()?;
     let mut lines = Vec::new();
     for part in 0..record.profile.sample_types.len() as u32 {
-        let column = rows.column(Column::Lines, record.number, part)?;
-        lines.push(
-            unpack_lines(&column, stored.len())
-                .map_err(|flaw| flaw.at(column_place(Column::Lines, record.number, part)))?,
-        );
+        lines.push(read_lines(rows, record.number, part)?);
     }
     let used = lines.iter().flatten().map(|line| line.frame.0);
     let (frames, ix) = chosen_frames(&stored, used)?;
@@ -260,9 +211,7 @@ fn chosen_frames(
     for number in numbers {
         chosen[number as usize] = true;
     }
-    let mut order: Vec<u32> = (0..stored.len()).filter(|&n| chosen[n as usize]).collect();
-    // Packs are sorted already, and a stable sort makes use of that.
-    order.sort_by(|&a, &b| stored.get(a).cmp(&stored.get(b)));
+    let order = frame_order(stored, &chosen);
     let mut frames = FrameTable::new();
     let mut places = vec![FrameIx(u32::MAX); chosen.len()];
     for number in order {
@@ -276,4 +225,12 @@ fn chosen_frames(
         places[number as usize] = place;
     }
     Ok((frames, places))
+}
+
+/// The numbers of the chosen frames, in the order in which the frames compare.
+pub(super) fn frame_order(stored: &Frames, chosen: &[bool]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..stored.len()).filter(|&n| chosen[n as usize]).collect();
+    // Packs are sorted already, and a stable sort makes use of that.
+    order.par_sort_by(|&a, &b| stored.get(a).cmp(&stored.get(b)));
+    order
 }

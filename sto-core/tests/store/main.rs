@@ -4,4 +4,5 @@
 mod damage;
 mod model;
 mod place;
+mod rewrite;
 mod round_trip;

@@ -8,6 +8,7 @@
 
 use super::Flaw;
 use super::bytes::{Packer, Unpacker};
+use crate::intern::StackTree;
 use hashbrown::HashMap;
 use std::ops::Range;
 
@@ -26,6 +27,17 @@ impl NodeColumns {
         NodeColumns {
             parents: Vec::with_capacity(nodes),
             frames: Vec::with_capacity(nodes),
+        }
+    }
+
+    /// The nodes of a tree, whose frames have their numbers already.
+    pub(in crate::store) fn of(tree: &StackTree) -> Self {
+        let parents = tree
+            .nodes()
+            .map(|node| tree.parent(node).map_or(NO_PARENT, |p| p.0));
+        NodeColumns {
+            parents: parents.collect(),
+            frames: tree.frames().iter().map(|frame| frame.0).collect(),
         }
     }
 

@@ -5,16 +5,16 @@ mod check;
 mod frames;
 mod nodes;
 
-use super::codec::{Flaw, ProfileRecord, pack_costs, pack_lines, pack_modules};
+use super::codec::{Flaw, ProfileRecord, pack_modules};
+use super::counts::Counts;
 use super::error::Fault;
 use super::rows::{NewRows, Rows};
 use super::tables::{Column, Record};
-use crate::intern::{Interned, LineCost, SelfCosts};
-use crate::model::{Build, FrameIx, ModuleRef, Profile};
-use crate::units::Cost;
-use rayon::prelude::*;
+use crate::intern::Interned;
+use crate::model::{Build, ModuleRef, Profile};
 use std::sync::Arc;
 
+pub(in crate::store) use build::Tally;
 pub(in crate::store) use check::check;
 
 /// What is to be written so that a store of these rows holds one more profile.
@@ -27,30 +27,34 @@ pub(super) fn plan(
     let mut new = NewRows::after(rows.contents);
     let frames = frames::plan(rows, &mut new, &interned.frames)?;
     let (nodes, node_count) = nodes::plan(rows, &mut new, build, &interned.tree, &frames)?;
+    let counts = Counts::of(interned, &nodes, &frames);
+    let mut tally = match rows.record(Record::Build, build.id().0)? {
+        Some(record) => Tally::of(rows, record, profile, node_count)?,
+        None => Tally::new(build, &mut new.contents)?,
+    };
+    let modules = plan_modules(&mut new, &profile.modules, |digest| {
+        rows.record(Record::ModuleList, digest)
+    })?;
+    add(&mut new, &mut tally, build, profile, modules, &counts)?;
+    tally.write(&mut new)?;
+    Ok(new)
+}
 
+/// Adds a profile, and counts it to its build. Frames, nodes and the list of modules with this
+/// number stand in the store already, or are among what is new.
+pub(super) fn add(
+    new: &mut NewRows,
+    tally: &mut Tally,
+    build: &Build,
+    profile: &Profile,
+    modules: u32,
+    counts: &Counts,
+) -> Result<(), Fault> {
     let number = take_number(&mut new.contents.profiles)?;
-    let costs: Vec<_> = interned
-        .costs
-        .par_iter()
-        .map(|costs| renumber_costs(costs, &nodes))
-        .collect();
-    let packed = costs.par_iter().map(|costs| pack_costs(costs));
-    let mut columns: Vec<_> = packed.map(|pack| (Column::Costs, pack)).collect();
-    let lines = interned
-        .lines
-        .par_iter()
-        .map(|lines| pack_lines(&renumber_lines(lines, &frames)));
-    columns.par_extend(lines.map(|pack| (Column::Lines, pack)));
-    let mut own = 0;
-    let parts = (0..interned.costs.len() as u32).chain(0..interned.lines.len() as u32);
-    for ((kind, pack), part) in columns.into_iter().zip(parts) {
-        own += new.column(kind, number, part, pack.map_err(refused)?);
-    }
-    build::plan(rows, &mut new, build, profile, number, &costs, node_count)?;
     let record = ProfileRecord {
         number,
-        columns: own,
-        modules: plan_modules(rows, &mut new, &profile.modules)?,
+        columns: counts.write(new, number)?,
+        modules,
         gnu_build_id: build.gnu_build_id.clone(),
         revision: build.revision.clone(),
         profile: Profile {
@@ -58,13 +62,15 @@ pub(super) fn plan(
             ..profile.clone()
         },
     };
-    new.record(Record::Profile, profile.id().0, &record)?;
-    new.contents.history = after(rows.contents.history, profile.id().0);
-    Ok(new)
+    let id = profile.id();
+    new.record(Record::Profile, id.0, &record)?;
+    tally.add(build, profile, number, &counts.costs)?;
+    new.contents.history = after(new.contents.history, id.0);
+    Ok(())
 }
 
 /// The history of a store once something was done to it.
-fn after(history: [u8; 16], done: [u8; 16]) -> [u8; 16] {
+pub(super) fn after(history: [u8; 16], done: [u8; 16]) -> [u8; 16] {
     digest(&[&history, &done])
 }
 
@@ -78,11 +84,11 @@ fn digest(parts: &[&[u8]]) -> [u8; 16] {
     digest
 }
 
-fn refused(flaw: Flaw) -> Fault {
+pub(super) fn refused(flaw: Flaw) -> Fault {
     Fault::Refused(flaw.0)
 }
 
-fn take_number(next: &mut u32) -> Result<u32, Fault> {
+pub(super) fn take_number(next: &mut u32) -> Result<u32, Fault> {
     let number = *next;
     *next = number
         .checked_add(1)
@@ -90,32 +96,15 @@ fn take_number(next: &mut u32) -> Result<u32, Fault> {
     Ok(number)
 }
 
-fn renumber_costs(costs: &SelfCosts, nodes: &[u32]) -> Vec<(u32, Cost)> {
-    let mut costs: Vec<_> = costs
-        .iter()
-        .map(|&(node, cost)| (nodes[node.get()], cost))
-        .collect();
-    costs.sort_unstable_by_key(|&(node, _)| node);
-    costs
-}
-
-fn renumber_lines(lines: &[LineCost], frames: &[u32]) -> Vec<LineCost> {
-    let mut lines: Vec<_> = lines
-        .iter()
-        .map(|&line| LineCost {
-            frame: FrameIx(frames[line.frame.get()]),
-            ..line
-        })
-        .collect();
-    lines.sort_unstable_by_key(|line| (line.frame, line.line));
-    lines
-}
-
-/// Finds the number of an equal list of modules, or adds the list.
-fn plan_modules(rows: &Rows, new: &mut NewRows, modules: &[ModuleRef]) -> Result<u32, Fault> {
+/// Adds a list of modules, unless there is an equal one, which its digest finds; returns its number.
+pub(super) fn plan_modules(
+    new: &mut NewRows,
+    modules: &[ModuleRef],
+    stored: impl FnOnce([u8; 16]) -> Result<Option<u32>, Fault>,
+) -> Result<u32, Fault> {
     let list = pack_modules(modules).map_err(refused)?;
     let digest = digest(&[&list]);
-    if let Some(number) = rows.record(Record::ModuleList, digest)? {
+    if let Some(number) = stored(digest)? {
         return Ok(number);
     }
     let number = take_number(&mut new.contents.modules)?;

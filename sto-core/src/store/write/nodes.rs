@@ -22,7 +22,7 @@ pub(super) fn plan(
     build: &Build,
     tree: &StackTree,
     frames: &[u32],
-) -> Result<(Vec<u32>, usize), Fault> {
+) -> Result<(Vec<u32>, u32), Fault> {
     let id = ExecutableId::of(&build.executable);
     let stored = rows.record(Record::Executable, id.0)?;
     let is_new = stored.is_none();
@@ -75,5 +75,5 @@ pub(super) fn plan(
     if is_new || is_larger {
         new.record(Record::Executable, id.0, &executable)?;
     }
-    Ok((numbers, executable.nodes as usize))
+    Ok((numbers, executable.nodes))
 }
