@@ -7,6 +7,7 @@ mod environment;
 mod error;
 mod output;
 mod percent;
+mod quantities;
 mod select;
 mod sources;
 mod store_path;

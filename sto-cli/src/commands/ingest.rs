@@ -3,6 +3,7 @@
 use crate::environment;
 use crate::error::{CliError, Outcome};
 use crate::output::FormatArg;
+use crate::quantities::label;
 use crate::store_path::StorePath;
 use crate::ui::{self, Progress};
 use clap::builder::NonEmptyStringValueParser;
@@ -166,13 +167,6 @@ impl From<Granularity> for model::Granularity {
             Granularity::Function => model::Granularity::Function,
             Granularity::Line => model::Granularity::Line,
         }
-    }
-}
-
-fn label(text: &str) -> Result<(String, String), &'static str> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("expected KEY=VALUE"),
     }
 }
 

@@ -1,12 +1,15 @@
 //! The subcommands: one file each, its arguments and then `run`.
 
+mod compact;
 mod completions;
 mod diff;
+mod export_store;
 mod find_regressions;
 mod flame;
 mod ingest;
 mod ls;
 mod man;
+mod prune;
 mod top;
 mod tree;
 
@@ -24,6 +27,9 @@ pub(crate) enum Command {
     Flame(flame::FlameArgs),
     Diff(diff::DiffArgs),
     FindRegressions(find_regressions::FindRegressionsArgs),
+    ExportStore(export_store::ExportStoreArgs),
+    Prune(prune::PruneArgs),
+    Compact(compact::CompactArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -39,6 +45,9 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Flame(args) => flame::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
         Command::FindRegressions(args) => find_regressions::run(&args, &store()?),
+        Command::ExportStore(args) => export_store::run(&args, &store()?),
+        Command::Prune(args) => prune::run(&args, &store()?),
+        Command::Compact(args) => compact::run(&args, &store()?),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

@@ -11,6 +11,8 @@ pub mod ingest;
 pub mod ls;
 mod numbers;
 mod printable;
+pub mod prune;
+pub mod rewrite;
 pub mod top;
 pub mod tree;
 
