@@ -2,6 +2,7 @@
 
 mod completions;
 mod diff;
+mod explain_match;
 mod find_regressions;
 mod flame;
 mod ingest;
@@ -24,6 +25,7 @@ pub(crate) enum Command {
     Flame(flame::FlameArgs),
     Diff(diff::DiffArgs),
     FindRegressions(find_regressions::FindRegressionsArgs),
+    ExplainMatch(explain_match::ExplainMatchArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -39,6 +41,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Flame(args) => flame::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
         Command::FindRegressions(args) => find_regressions::run(&args, &store()?),
+        Command::ExplainMatch(args) => explain_match::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

@@ -8,3 +8,4 @@ mod keys;
 mod render;
 mod runs;
 mod support;
+mod toolchains;
