@@ -1,7 +1,7 @@
 //! Why two symbols are one function, or are not, as text.
 
 use super::{Style, printable};
-use crate::compare::{KeyReport, MatchReport};
+use crate::compare::{KeyReport, MatchReport, Rule};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
@@ -40,6 +40,11 @@ fn write_symbol(text: &mut String, report: &KeyReport, style: Style) {
         style,
     );
     for step in &report.steps {
+        if step.rule == Rule::Mangled {
+            let heading = "  mangled, read as";
+            write_row(text, heading, heading.len(), &step.written, style);
+            continue;
+        }
         let rule = step.rule.name();
         let name = format!("  {rule}");
         write_row(text, &name, name.len(), &step.taken, style);

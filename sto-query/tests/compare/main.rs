@@ -4,6 +4,7 @@ mod calibration;
 mod cases;
 mod degenerate;
 mod demo;
+mod explain;
 mod keys;
 mod render;
 mod runs;

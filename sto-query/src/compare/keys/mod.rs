@@ -78,11 +78,9 @@ fn take_out<'a>(
     note: &mut impl FnMut(Rule, &str, &str),
 ) -> Cow<'a, str> {
     let mut name = Cow::Borrowed(symbol);
-    if symbol.starts_with("_R") || symbol.starts_with("_Z") {
-        if let Some(demangled) = demangled(symbol) {
-            note(Rule::Mangled, symbol, &demangled);
-            name = Cow::Owned(demangled);
-        }
+    if let Some(demangled) = demangled(symbol) {
+        note(Rule::Mangled, symbol, &demangled);
+        name = Cow::Owned(demangled);
     }
     if options.ignore_template_arguments
         && let Some(shorter) = templates::without_arguments(&name, note)

@@ -285,7 +285,7 @@ impl<'a> Scan<'a> {
         let before = self.name[..number.start].strip_suffix("_GLOBAL__N_")?;
         let is_whole = !before.bytes().last().is_some_and(is_name)
             && !self.byte(number.end).is_some_and(is_name);
-        is_whole.then(|| Cut {
+        is_whole.then_some(Cut {
             range: before.len()..number.end,
             written: "(anonymous namespace)",
             rule: Rule::AnonymousNamespace,
