@@ -96,6 +96,7 @@ fn every_function_of_build_1_is_found_again_in_build_2() {
         for symbol in one {
             let key = key_symbol(symbol, EXACT);
             assert!(keys.contains(&key), "{symbol}: {key} is not in build 2");
+            assert_eq!(key_symbol(&key, EXACT), key, "a key is its own key");
         }
     }
 }

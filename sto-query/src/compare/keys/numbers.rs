@@ -177,7 +177,8 @@ impl<'a> Scan<'a> {
     fn numbered(&self, number: Range<usize>) -> Option<Cut> {
         self.listed(&number)
             .or_else(|| self.go(&number))
-            .or_else(|| self.java(&number))
+            .or_else(|| self.java_name(&number))
+            .or_else(|| self.java_address(&number))
             .or_else(|| self.anonymous_namespace(&number))
     }
 
@@ -232,53 +233,54 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// `Cart$1.run`, `lambda$total$2`, `access$100`, `Cart$$Lambda/0x00007f037c001230`.
-    fn java(&self, number: &Range<usize>) -> Option<Cut> {
-        let before = &self.name[..number.start];
+    /// `Cart$1.run`, `lambda$total$2`, `access$100`.
+    fn java_name(&self, number: &Range<usize>) -> Option<Cut> {
+        let before = self.name[..number.start].strip_suffix('$')?;
         let behind = &self.name[number.end..];
-        let cut = |range, rule| {
-            Some(Cut {
-                range,
-                written: "",
-                rule,
-            })
-        };
-        if let Some(before) = before.strip_suffix('$') {
-            let word = &self.name[self.word.min(before.len())..before.len()];
-            if !behind.bytes().next().is_some_and(is_name) {
-                if word.starts_with("lambda$") {
-                    return cut(before.len()..number.end, Rule::JavaLambda);
-                }
-                if word == "access" {
-                    return cut(before.len()..number.end, Rule::JavaAccessor);
-                }
-            }
-            let is_class = behind.starts_with(['.', ';', '$']) || behind.starts_with("::");
-            if is_class && !word.is_empty() {
-                return cut(number.clone(), Rule::JavaAnonymousClass);
-            }
-        }
-        if !before.ends_with(['/', '.', '+']) {
+        let with_dollar = before.len()..number.end;
+        let word = &before[self.word..];
+        let ends_word = !self.byte(number.end).is_some_and(is_name);
+        let is_class = behind.starts_with(['.', ';', '$']) || behind.starts_with("::");
+        let (range, rule) = if ends_word && word.starts_with("lambda$") {
+            (with_dollar, Rule::JavaLambda)
+        } else if ends_word && word == "access" {
+            (with_dollar, Rule::JavaAccessor)
+        } else if is_class && !word.is_empty() {
+            // With `$`, as the class that it is in has methods too.
+            (number.clone(), Rule::JavaAnonymousClass)
+        } else {
             return None;
-        }
-        let start = number.start - 1;
-        // Java 8: `Cart$$Lambda$14/1324119927`.
-        if self.last_cut == Some((start, Rule::JavaLambda)) && !behind.starts_with('x') {
-            return cut(start..number.end, Rule::JavaHiddenClass);
-        }
-        let is_hexadecimal = &self.name[number.clone()] == "0" && behind.starts_with('x');
-        let digits = self.count(
-            number.end + usize::from(is_hexadecimal),
-            u8::is_ascii_hexdigit,
-        );
-        let end = number.end + 1 + digits;
-        let is_address = is_hexadecimal && digits == 16 && !self.byte(end).is_some_and(is_name);
-        let is_class =
-            before[..start].ends_with(|c: char| c == '$' || c == '_' || c.is_alphanumeric());
-        if is_address && is_class {
-            return cut(start..end, Rule::JavaHiddenClass);
-        }
-        None
+        };
+        Some(Cut {
+            range,
+            written: "",
+            rule,
+        })
+    }
+
+    /// `Cart$$Lambda/0x00007f037c001230`; Java 8: `Cart$$Lambda$14/1324119927`.
+    fn java_address(&self, number: &Range<usize>) -> Option<Cut> {
+        let class = self.name[..number.start].strip_suffix(['/', '.', '+'])?;
+        let end = match self.name[number.end..].strip_prefix('x') {
+            Some(_) => {
+                let digits = self.count(number.end + 1, u8::is_ascii_hexdigit);
+                let end = number.end + 1 + digits;
+                let is_address = &self.name[number.clone()] == "0" && digits == 16;
+                let is_whole = !self.byte(end).is_some_and(is_name);
+                let is_class = class
+                    .bytes()
+                    .last()
+                    .is_some_and(|b| b == b'$' || is_name(b));
+                (is_address && is_whole && is_class).then_some(end)?
+            }
+            None if self.last_cut == Some((class.len(), Rule::JavaLambda)) => number.end,
+            None => return None,
+        };
+        Some(Cut {
+            range: class.len()..end,
+            written: "",
+            rule: Rule::JavaHiddenClass,
+        })
     }
 
     fn anonymous_namespace(&self, number: &Range<usize>) -> Option<Cut> {
