@@ -18,6 +18,8 @@ pub(crate) enum Outcome {
     Clean,
     /// The candidate is slower than the baseline.
     Regressions,
+    /// Two symbols are not one function.
+    NoMatch,
     /// There is too little data to say.
     TooLittleData,
 }
@@ -26,7 +28,7 @@ impl Outcome {
     fn status(self) -> u8 {
         match self {
             Outcome::Clean => 0,
-            Outcome::Regressions => 1,
+            Outcome::Regressions | Outcome::NoMatch => 1,
             Outcome::TooLittleData => 3,
         }
     }

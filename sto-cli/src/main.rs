@@ -5,6 +5,7 @@ mod commands;
 mod drawing;
 mod environment;
 mod error;
+mod matching;
 mod output;
 mod percent;
 mod quantities;

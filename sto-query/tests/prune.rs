@@ -181,7 +181,7 @@ fn a_size_is_kept_by_removing_the_oldest() {
         .map(|&(_, id)| id)
         .collect();
     assert_eq!(gone(&report), ids(&expected));
-    assert!((1..6).contains(&report.profiles));
+    assert!((1..6).contains(&report.profiles), "{report:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `sto find-regressions`: what got worse, why, and who is affected.
 
 use crate::error::{CliError, Outcome};
+use crate::matching::MatchingArgs;
 use crate::output::FormatArg;
 use crate::percent::Percent;
 use crate::select::SelectPairArgs;
@@ -45,6 +46,9 @@ pub(crate) struct FindRegressionsArgs {
     min_samples: u64,
 
     #[command(flatten)]
+    matching: MatchingArgs,
+
+    #[command(flatten)]
     format: FormatArg,
 }
 
@@ -55,6 +59,7 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
         min_effect: args.min_effect.share(),
         min_share: args.min_share.share(),
         min_samples: args.min_samples,
+        matching: args.matching.options(),
     };
     let comparison = compare(&baseline, &candidate, &options)?;
     args.format.print(&comparison, |comparison, style| {

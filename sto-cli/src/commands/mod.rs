@@ -3,6 +3,7 @@
 mod compact;
 mod completions;
 mod diff;
+mod explain_match;
 mod export_store;
 mod find_regressions;
 mod flame;
@@ -27,6 +28,7 @@ pub(crate) enum Command {
     Flame(flame::FlameArgs),
     Diff(diff::DiffArgs),
     FindRegressions(find_regressions::FindRegressionsArgs),
+    ExplainMatch(explain_match::ExplainMatchArgs),
     ExportStore(export_store::ExportStoreArgs),
     Prune(prune::PruneArgs),
     Compact(compact::CompactArgs),
@@ -45,6 +47,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Flame(args) => flame::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
         Command::FindRegressions(args) => find_regressions::run(&args, &store()?),
+        Command::ExplainMatch(args) => explain_match::run(&args),
         Command::ExportStore(args) => export_store::run(&args, &store()?),
         Command::Prune(args) => prune::run(&args, &store()?),
         Command::Compact(args) => compact::run(&args, &store()?),

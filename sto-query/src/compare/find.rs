@@ -45,6 +45,7 @@ pub fn compare(
         statistics: None,
         unchanged_modules: Vec::new(),
         thresholds: *options,
+        matching: options.matching.into(),
         weak: false,
         findings: Vec::new(),
         warnings: Vec::new(),
@@ -71,7 +72,7 @@ pub fn compare(
 /// Fills in findings and verdict. Both sides have samples.
 fn find(views: Pair<&View>, runs: Pair<Runs>, comparison: &mut Comparison) {
     let options = comparison.thresholds;
-    let functions = Functions::of(views.baseline, views.candidate);
+    let functions = Functions::of(views.baseline, views.candidate, options.matching);
     let tree = UnionTree::new(views.map(|view| &view.tree), &functions);
     let owners = owners(&tree, &functions);
     let costs = Pair::new(&*runs.baseline.costs, &*runs.candidate.costs);

@@ -4,6 +4,7 @@
 //! show them through [`printable`]; JSON has them as they are, escaped by the serializer.
 
 pub mod drawing;
+pub mod explain_match;
 mod findings_text;
 pub mod flame;
 mod header;
