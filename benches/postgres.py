@@ -45,7 +45,9 @@ class Cluster:
             self.program("initdb", "-D", self.folder / "data", "-A", "trust", "-E", "UTF8")
             options = f"-c listen_addresses='' -k {self.folder}"
             log = self.folder / "log"
-            self.program("pg_ctl", "-D", self.folder / "data", "-l", log, "-w", "-o", options, "start")
+            self.program(
+                "pg_ctl", "-D", self.folder / "data", "-l", log, "-w", "-o", options, "start"
+            )
             self.sql(SCHEMA)
         except BaseException:
             self.__exit__()

@@ -26,12 +26,13 @@ def build():
 
 
 def proc(file, key):
+    """The value of a key in a file of /proc."""
     lines = Path("/proc", file).read_text().splitlines()
     return next(line.split(":", 1)[1].strip() for line in lines if line.startswith(key))
 
 
-def heading(title, versions):
-    """The head of a section of results: date, versions, machine."""
+def heading(title, *more):
+    """The head of a section of results: date, versions, machine, and more lines."""
     revision = run("git", "describe", "--always", "--dirty", cwd=REPOSITORY).strip()
     memory = round(int(proc("meminfo", "MemTotal").split()[0]) / 2**20)
     system = os.uname()
@@ -39,15 +40,21 @@ def heading(title, versions):
         f"## {datetime.date.today()}, {title}",
         "",
         f"- sto {revision}, {run('rustc', '--version').strip()}",
-        f"- {', '.join(versions)}",
         f"- {proc('cpuinfo', 'model name')}, {os.cpu_count()} cores, {memory} GiB,"
         f" {system.sysname} {system.release}",
+        *(f"- {line}" for line in more),
     ]
 
 
 def table(columns, rows):
+    """The lines of a table in Markdown."""
     lines = [columns, ["---"] * len(columns), *rows]
     return ["| " + " | ".join(str(cell) for cell in line) + " |" for line in lines]
+
+
+def verdict(what, measured, goal, reached):
+    """A line that sets a measurement beside its goal."""
+    return f"- {what}: {measured}; the goal is {goal}: **{'reached' if reached else 'missed'}**"
 
 
 def append(name, lines):

@@ -3,8 +3,8 @@
 
     python3 benches/store_size.py --builds A.perf.data B.perf.data --runs A.perf.data B.perf.data...
 
---builds are recordings of two builds of a program, --runs are further recordings of one build, with
-DWARF stacks; benches/record.sh makes both kinds. Needs cargo, gzip, zstd, and Debian's postgresql-15
+--builds are recordings of two builds of a program, --runs are recordings of one build with DWARF
+stacks; benches/record.sh makes both kinds. Needs cargo, gzip, zstd, and Debian's postgresql-15
 (it starts a server of its own, and asks for none that runs).
 
 The size of a store is that of its folder. The peers get exactly the stacks that sto has, with
@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 import postgres
-from session import append, build, heading, run, table
+from session import append, build, heading, run, table, verdict
 
 PACKERS = {"gzip -9": ["gzip", "-9"], "zstd -19": ["zstd", "-19", "-q"]}
 
@@ -42,11 +42,11 @@ class Stored:
 
     def export(self):
         """Writes the store as its peers have it; returns the number of distinct nodes."""
-        self.peers.mkdir(parents=True)
-        self.peers.chmod(0o755)
+        self.peers.mkdir()
         return int(run(self.programs / "store_export", self.store, self.peers))
 
     def folded(self):
+        """The files of folded text, in the order of the profiles."""
         return sorted(self.peers.glob("*.folded"))
 
 
@@ -55,70 +55,95 @@ def packed(files):
     text = b"".join(file.read_bytes() for file in files)
     sizes = {"as it is": len(text)}
     for name, command in PACKERS.items():
-        sizes[name] = len(subprocess.run(command, input=text, stdout=subprocess.PIPE, check=True).stdout)
+        sizes[name] = len(
+            subprocess.run(command, input=text, stdout=subprocess.PIPE, check=True).stdout
+        )
     return sizes
 
 
-def row(name, size, sto):
-    return [name, f"{size:,}", f"{size / sto:.2f}"]
+def against_sto(sto, peers):
+    """A table of sizes, and how many times as large as the store each is."""
+    rows = [
+        [name, f"{size:,}", f"{size / sto:.2f}"] for name, size in {"**sto**": sto, **peers}.items()
+    ]
+    return ["", *table(["", "bytes", "times sto"], rows), ""]
 
 
-def verdict(what, value, goal):
-    return f"- {what}: {value}; the goal is {goal[0]}: **{'reached' if goal[1] else 'missed'}**"
+def folded_text(stored):
+    sizes = packed(stored.folded())
+    return {f"folded text, {name}": size for name, size in sizes.items()}
 
 
-def two_builds(programs, folder, recordings, cluster):
+def a_node(stored, nodes):
+    each = stored.bytes / nodes
+    return verdict("a node", f"{each:.2f} bytes", "at most 3", each <= 3)
+
+
+def one_build(programs, folder, recording):
     stored = Stored(programs, folder)
-    raw, lines = 0, []
-    for number, recording in enumerate(recordings, 1):
-        profile, _ = stored.ingest(recording, str(number))
-        raw += profile["source_bytes"]
-        if number == 1:
-            first = Stored(programs, folder / "first")
-            first.ingest(recording, "1")
-            nodes = first.export()
-            folded = packed(first.folded())
-            rows = [row("**sto**", first.bytes, first.bytes)]
-            rows += [row(f"folded text, {name}", size, first.bytes) for name, size in folded.items()]
-            lines += ["", f"The first build alone, {nodes:,} nodes:", ""]
-            lines += table(["", "bytes", "times sto"], rows)
-            smaller = first.bytes < folded["zstd -19"]
-            share = f"{first.bytes / folded['zstd -19']:.2f} of zstd -19"
-            lines += ["", verdict("one profile", share, ("less than 1", smaller))]
-            lines.append(verdict("a node", f"{first.bytes / nodes:.2f} bytes", ("3", first.bytes <= 3 * nodes)))
+    stored.ingest(recording, "1")
     nodes = stored.export()
-    names = [file.stem for file in stored.folded()]
-    cluster.load(stored.peers, names)
-    size, keys = cluster.sizes()
-    rows = [row("**sto**", stored.bytes, stored.bytes)]
-    rows.append(row("PostgreSQL, three tables, indexes", size, stored.bytes))
-    rows.append(row("PostgreSQL, three tables, primary keys only", keys, stored.bytes))
-    rows += [row(f"folded text, {name}", n, stored.bytes) for name, n in packed(stored.folded()).items()]
-    rows.append(row("the recordings", raw, stored.bytes))
-    lines += ["", f"Both builds, {nodes:,} distinct nodes:", "", *table(["", "bytes", "times sto"], rows), ""]
-    lines.append(verdict("two builds", f"1/{size / stored.bytes:.1f} of PostgreSQL", ("1/60", size >= 60 * stored.bytes)))
-    lines.append(verdict("a node", f"{stored.bytes / nodes:.2f} bytes", ("3", stored.bytes <= 3 * nodes)))
-    return lines
+    peers = folded_text(stored)
+    share = stored.bytes / peers["folded text, zstd -19"]
+    return [
+        "",
+        f"The first build alone, {nodes:,} nodes:",
+        *against_sto(stored.bytes, peers),
+        verdict("one profile", f"{share:.2f} of zstd -19", "less than 1", share < 1),
+        a_node(stored, nodes),
+    ]
+
+
+def two_builds(programs, folder, recordings):
+    stored = Stored(programs, folder)
+    raw = 0
+    for version, recording in enumerate(recordings, 1):
+        profile, _ = stored.ingest(recording, str(version))
+        raw += profile["source_bytes"]
+    nodes = stored.export()
+    with postgres.Cluster() as cluster:
+        cluster.load(stored.peers, [file.stem for file in stored.folded()])
+        size, keys = cluster.sizes()
+        peers = {
+            f"{cluster.version()}, three tables, keys and indexes": size,
+            "the same without the two indexes": keys,
+        }
+    peers |= {**folded_text(stored), "the recordings": raw}
+    times = size / stored.bytes
+    return [
+        "",
+        f"Both builds, {nodes:,} distinct nodes:",
+        *against_sto(stored.bytes, peers),
+        verdict("two builds", f"1/{times:.1f} of PostgreSQL", "at most 1/60", times >= 60),
+        a_node(stored, nodes),
+    ]
 
 
 def runs_of_one_build(programs, folder, recordings):
     stored = Stored(programs, folder)
-    rows, goals = [], []
+    rows, verdicts = [], []
     for number, recording in enumerate(recordings, 1):
         profile, grown = stored.ingest(recording, "1")
         raw = profile["source_bytes"]
-        rows.append([number, f"{raw:,}", f"{profile['nodes']:,}", f"{grown:,}", f"{profile['stored_bytes']:,}", f"1/{raw / grown:,.0f}"])
-        if number == 1:
-            goals.append(verdict("the first", f"1/{raw / grown:,.0f} of its recording", ("1/1,500", raw >= 1_500 * grown)))
-        else:
-            goals.append(verdict(f"run {number}", f"1/{raw / grown:,.0f} of its recording", ("1/10,000", raw >= 10_000 * grown)))
+        what, goal = ("the first run", 1_500) if number == 1 else (f"run {number}", 10_000)
+        share = f"1/{raw / grown:,.0f} of its recording" if grown else "nothing"
+        verdicts.append(verdict(what, share, f"at most 1/{goal:,}", grown * goal <= raw))
+        rows.append([raw, profile["nodes"], grown, profile["stored_bytes"]])
     nodes = stored.export()
-    for line, file in zip(rows, stored.folded()):
-        line += [f"{size:,}" for size in packed([file]).values()]
-    columns = ["run", "recording", "nodes", "the folder grew by", "packed records", "of the recording"]
-    columns += [f"folded, {name}" for name in ["as it is", *PACKERS]]
-    goals.append(verdict("a node", f"{stored.bytes / nodes:.2f} bytes", ("3", stored.bytes <= 3 * nodes)))
-    return ["", f"Runs of one build, {nodes:,} distinct nodes in {stored.bytes:,} bytes:", "", *table(columns, rows), "", *goals]
+    for row, file in zip(rows, stored.folded()):
+        row += packed([file]).values()
+    cells = [[number, *(f"{size:,}" for size in row)] for number, row in enumerate(rows, 1)]
+    columns = ["run", "recording", "nodes", "the folder grew by", "packed records"]
+    columns += [f"folded text, {name}" for name in ["as it is", *PACKERS]]
+    return [
+        "",
+        f"Runs of one build with DWARF stacks, {nodes:,} distinct nodes in {stored.bytes:,} bytes:",
+        "",
+        *table(columns, cells),
+        "",
+        *verdicts,
+        a_node(stored, nodes),
+    ]
 
 
 def main():
@@ -126,21 +151,24 @@ def main():
     parser.add_argument("--builds", nargs=2, type=Path, metavar="FILE", default=[])
     parser.add_argument("--runs", nargs="+", type=Path, metavar="FILE", default=[])
     arguments = parser.parse_args()
-    if not arguments.builds + arguments.runs:
+    recordings = arguments.builds + arguments.runs
+    if not recordings:
         parser.error("give --builds, --runs or both")
     programs = build()
-    versions = [run("gzip", "--version").splitlines()[0], run("zstd", "--version").strip(" *\n").split(",")[0]]
-    lines = []
-    with tempfile.TemporaryDirectory(prefix="sto-bench.") as folder, postgres.Cluster() as cluster:
+    zstd = run("zstd", "--version").strip(" *\n").split(",")[0]
+    inputs = ", ".join("/".join(path.parts[-2:]) for path in recordings)
+    lines = heading(
+        "sizes", f"{run('gzip', '--version').splitlines()[0]}, {zstd}", f"inputs: {inputs}"
+    )
+    with tempfile.TemporaryDirectory(prefix="sto-bench.") as folder:
         folder = Path(folder)
-        folder.chmod(0o755)
-        versions.append(cluster.version())
+        folder.chmod(0o755)  # for the user who PostgreSQL runs as
         if arguments.builds:
-            lines += two_builds(programs, folder / "builds", arguments.builds, cluster)
+            lines += one_build(programs, folder / "first", arguments.builds[0])
+            lines += two_builds(programs, folder / "builds", arguments.builds)
         if arguments.runs:
             lines += runs_of_one_build(programs, folder / "runs", arguments.runs)
-    names = ", ".join(path.name for path in arguments.builds + arguments.runs)
-    append("size.md", heading(names, versions) + lines)
+    append("size.md", lines)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ use sto_core::store::{Added, Store};
 #[derive(Parser)]
 struct Args {
     /// Folder of the store, which must not exist
-    store: PathBuf,
+    #[arg(required_unless_present = "count")]
+    store: Option<PathBuf>,
     /// Number of profiles
     #[arg(long)]
     profiles: u32,
@@ -39,7 +40,7 @@ struct Args {
     #[arg(long)]
     large: Option<u32>,
     /// Store nothing; count distinct nodes
-    #[arg(long)]
+    #[arg(long, conflicts_with = "store")]
     count: bool,
 }
 
@@ -58,20 +59,22 @@ impl Args {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
-    match args.count {
-        true => count(args.runs()),
-        false => fill(&args.store, args.runs())?,
+    match &args.store {
+        Some(store) => fill(store, args.runs()),
+        None => {
+            println!("{}", count(args.runs()));
+            Ok(())
+        }
     }
-    Ok(())
 }
 
-fn count(runs: impl Iterator<Item = Run>) {
+fn count(runs: impl Iterator<Item = Run>) -> usize {
     let mut distinct: HashSet<NodeId> = HashSet::new();
     for Run { interned, .. } in runs {
         let executable = ExecutableId::of(EXECUTABLE);
         distinct.extend(interned.tree.node_ids(executable, &interned.frames));
     }
-    println!("{}", distinct.len());
+    distinct.len()
 }
 
 fn fill(store: &Path, runs: impl Iterator<Item = Run>) -> Result<(), Box<dyn Error>> {
