@@ -76,15 +76,17 @@ def growth(rows, distinct, minutes):
 
     nodes = sum(row["nodes"] for row in rows)
     adding = sum(row["seconds"] for row in rows)
-    file = rows[-1]["file_bytes"]
+    file, stored = rows[-1]["file_bytes"], sum(row["stored_bytes"] for row in rows)
     lines = [
         "",
         *table(columns, cells),
         "",
         f"- {nodes:,.0f} nodes went in within {adding / 60:.1f} minutes, {nodes / adding:,.0f} a"
         f" second; with generating them it took {minutes:.1f} minutes",
-        f"- {distinct:,} of them are distinct: {file / distinct:.2f} bytes each",
-        f"- the file has {file / len(rows):,.0f} bytes a profile",
+        f"- {distinct:,} of them are distinct: the file has {file / distinct:.2f} bytes for each, what"
+        " every profile says of its own nodes included",
+        f"- the file has {file / len(rows):,.0f} bytes a profile, {stored / len(rows):,.0f} of them"
+        " packed records",
     ]
     if len(rows) >= 1_000:
         lines.append(within("an addition at 1,000 profiles", at(rows, 1_000), 0.3))

@@ -2,9 +2,9 @@
 //!
 //!     cargo run --release -p sto-benches --bin store_growth -- STORE --profiles 1000 --builds 100
 //!
-//! Prints CSV, a line a profile: its number, its nodes, what `Store::add` took in seconds, the size
-//! of the file then in bytes, and the most memory that this process ever held, in bytes. With
-//! `--count` it stores nothing and prints how many distinct nodes the profiles have together.
+//! Prints CSV, a line a profile: its number, its nodes, what `Store::add` took in seconds, and in
+//! bytes its packed records, the store's file and the most memory that this process ever held.
+//! With `--count` it stores nothing and prints how many distinct nodes the profiles have together.
 //! benches/store_growth.py runs it and draws the curve.
 
 use clap::Parser;
@@ -83,17 +83,24 @@ fn fill(store: &Path, runs: impl Iterator<Item = Run>) -> Result<(), Box<dyn Err
     }
     let store = Store::open_or_create(store)?;
     let mut out = stdout().lock();
-    writeln!(out, "profiles,nodes,seconds,file_bytes,peak_memory_bytes")?;
+    writeln!(
+        out,
+        "profiles,nodes,seconds,stored_bytes,file_bytes,peak_memory_bytes"
+    )?;
     for (profiles, run) in (1..).zip(runs) {
         let start = Instant::now();
         let added = store.add(&run.build, &run.profile, &run.interned)?;
         let seconds = start.elapsed().as_secs_f64();
-        if added == Added::AlreadyStored {
+        let Added::New { stored } = added else {
             return Err("a generated profile is not new".into());
-        }
+        };
         let (nodes, bytes) = (run.interned.tree.len(), store.file_size()?.0);
         let memory = peak_memory()?;
-        writeln!(out, "{profiles},{nodes},{seconds:.6},{bytes},{memory}")?;
+        let stored = stored.0;
+        writeln!(
+            out,
+            "{profiles},{nodes},{seconds:.6},{stored},{bytes},{memory}"
+        )?;
     }
     Ok(())
 }
