@@ -147,9 +147,10 @@ impl Stacks {
         let mut callees: Vec<(u32, u64)> = Vec::new();
         while left > 0 {
             let callee = callee(frame, draws.below(4) * draws.below(6), self.functions());
-            let given = match left {
-                _ if calls_one => left,
-                _ => 1 + draws.below(left),
+            let given = if calls_one {
+                left
+            } else {
+                1 + draws.below(left)
             };
             match callees.iter_mut().find(|(known, _)| *known == callee) {
                 Some((_, sum)) => *sum += given,
@@ -183,6 +184,7 @@ impl Stacks {
         let own = match samples {
             _ if depth > 100 => samples,
             1 if draws.below(3) == 0 => 1,
+            // Near the root, functions only call others.
             1 | 256.. => 0,
             _ => draws.below(samples) * u64::from(draws.below(3) == 0),
         };

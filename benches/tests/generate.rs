@@ -5,7 +5,8 @@ use sto_benches::generate::{EXECUTABLE, Program, Run};
 use sto_core::id::{ExecutableId, NodeId};
 use sto_core::store::{Added, Store};
 
-const NODES: u32 = 50_000;
+const FUNCTIONS: u32 = 20_000;
+const NODES: u32 = 10_000;
 
 fn ids(run: &Run) -> HashSet<NodeId> {
     let interned = &run.interned;
@@ -24,7 +25,7 @@ fn own(run: &Run, others: &[&Run]) -> f64 {
 
 #[test]
 fn a_run_has_the_shape_of_a_recorded_one() {
-    let Run { interned, .. } = Program::new(100_000).run(0, 0, NODES);
+    let Run { interned, .. } = Program::new(FUNCTIONS).run(0, 0, NODES);
     let nodes = interned.tree.len() as f64;
     let asked = nodes / f64::from(NODES);
     assert!(
@@ -44,7 +45,7 @@ fn a_run_has_the_shape_of_a_recorded_one() {
 
 #[test]
 fn a_twentieth_of_a_run_is_its_own() {
-    let program = Program::new(100_000);
+    let program = Program::new(FUNCTIONS);
     let runs: Vec<Run> = (0..4).map(|run| program.run(0, run, NODES)).collect();
     let share = own(&runs[3], &[&runs[0], &runs[1], &runs[2]]);
     assert!((0.04..0.06).contains(&share), "{share}");
@@ -52,7 +53,7 @@ fn a_twentieth_of_a_run_is_its_own() {
 
 #[test]
 fn a_build_keeps_most_stacks_of_the_one_before() {
-    let program = Program::new(100_000);
+    let program = Program::new(FUNCTIONS);
     let (before, after) = (program.run(7, 0, NODES), program.run(8, 0, NODES));
     let share = own(&after, &[&before]);
     assert!((0.0005..0.03).contains(&share), "{share}");

@@ -2,25 +2,28 @@
 //!
 //!     cargo run --release -p sto-benches --bin store_growth -- STORE --profiles 1000 --builds 100
 //!
-//! Prints CSV, a line a profile: its number, its nodes, what `Store::add` took in seconds, the size
-//! of the file then in bytes, and the most memory that this process ever held, in bytes.
+//! Prints CSV, a line a profile: its number, its nodes, what `Store::add` took in seconds, and in
+//! bytes its packed records, the store's file and the most memory that this process ever held.
+//! With `--count` it stores nothing and prints how many distinct nodes the profiles have together.
 //! benches/store_growth.py runs it and draws the curve.
 
 use clap::Parser;
+use std::collections::HashSet;
 use std::error::Error;
-use std::hint::black_box;
 use std::io::{Write, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
-use sto_benches::generate::Program;
+use sto_benches::generate::{EXECUTABLE, Program, Run};
 use sto_benches::peak_memory;
+use sto_core::id::{ExecutableId, NodeId};
 use sto_core::store::{Added, Store};
 
 /// Fill a new store with generated profiles
 #[derive(Parser)]
 struct Args {
     /// Folder of the store, which must not exist
-    store: PathBuf,
+    #[arg(required_unless_present = "count")]
+    store: Option<PathBuf>,
     /// Number of profiles
     #[arg(long)]
     profiles: u32,
@@ -36,38 +39,68 @@ struct Args {
     /// Add at last a build with one run of this many nodes
     #[arg(long)]
     large: Option<u32>,
+    /// Store nothing; count distinct nodes
+    #[arg(long, conflicts_with = "store")]
+    count: bool,
+}
+
+impl Args {
+    fn runs(&self) -> impl Iterator<Item = Run> {
+        let program = Program::new(self.functions);
+        let runs = (0..self.profiles).map(|run| {
+            let build = u64::from(run) * u64::from(self.builds) / u64::from(self.profiles);
+            (build as u32, run, self.nodes)
+        });
+        let large = self.large.map(|nodes| (self.builds, self.profiles, nodes));
+        runs.chain(large)
+            .map(move |(build, run, nodes)| program.run(build, run, nodes))
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
-    if args.store.exists() {
-        return Err(format!("{} exists", args.store.display()).into());
-    }
-    let store = Store::open_or_create(&args.store)?;
-    let program = Program::new(args.functions);
-    let mut out = stdout().lock();
-    writeln!(out, "profiles,nodes,seconds,file_bytes,peak_memory_bytes")?;
-    let runs = (0..args.profiles).map(|run| {
-        let build = u64::from(run) * u64::from(args.builds) / u64::from(args.profiles);
-        (build as u32, run, args.nodes)
-    });
-    let large = args.large.map(|nodes| (args.builds, args.profiles, nodes));
-    for (build, run, nodes) in runs.chain(large) {
-        let run_of = program.run(build, run, nodes);
-        let start = Instant::now();
-        let added = store.add(&run_of.build, &run_of.profile, &run_of.interned)?;
-        let seconds = start.elapsed().as_secs_f64();
-        if added == Added::AlreadyStored {
-            return Err("a generated profile is not new".into());
+    match &args.store {
+        Some(store) => fill(store, args.runs()),
+        None => {
+            println!("{}", count(args.runs()));
+            Ok(())
         }
-        let (nodes, bytes) = (run_of.interned.tree.len(), store.file_size()?.0);
+    }
+}
+
+fn count(runs: impl Iterator<Item = Run>) -> usize {
+    let mut distinct: HashSet<NodeId> = HashSet::new();
+    for Run { interned, .. } in runs {
+        let executable = ExecutableId::of(EXECUTABLE);
+        distinct.extend(interned.tree.node_ids(executable, &interned.frames));
+    }
+    distinct.len()
+}
+
+fn fill(store: &Path, runs: impl Iterator<Item = Run>) -> Result<(), Box<dyn Error>> {
+    if store.exists() {
+        return Err(format!("{} exists", store.display()).into());
+    }
+    let store = Store::open_or_create(store)?;
+    let mut out = stdout().lock();
+    writeln!(
+        out,
+        "profiles,nodes,seconds,stored_bytes,file_bytes,peak_memory_bytes"
+    )?;
+    for (profiles, run) in (1..).zip(runs) {
+        let start = Instant::now();
+        let added = store.add(&run.build, &run.profile, &run.interned)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let Added::New { stored } = added else {
+            return Err("a generated profile is not new".into());
+        };
+        let (nodes, bytes) = (run.interned.tree.len(), store.file_size()?.0);
+        let memory = peak_memory()?;
+        let stored = stored.0;
         writeln!(
             out,
-            "{},{nodes},{seconds:.6},{bytes},{}",
-            run + 1,
-            peak_memory()?
+            "{profiles},{nodes},{seconds:.6},{stored},{bytes},{memory}"
         )?;
-        black_box(run_of);
     }
     Ok(())
 }
