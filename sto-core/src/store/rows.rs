@@ -1,7 +1,7 @@
 //! Reading and writing whole records and columns: sealed, and columns cut into segments.
 
 use super::codec::{
-    self, Callees, Contents, ExecutableRecord, FrameColumns, NodeColumns, ProfileRecord, seal,
+    self, Contents, ExecutableRecord, FrameColumns, NodeColumns, ProfileRecord, seal,
     unpack_frames, unpack_nodes, unseal,
 };
 use super::error::Fault;
@@ -238,13 +238,14 @@ impl Rows {
         frame_count: u32,
     ) -> Result<NodeColumns, Fault> {
         let mut nodes = NodeColumns::default();
-        let mut callees = Callees::new(frame_count);
         while nodes.len() < executable.nodes as usize {
             let first = nodes.len();
             let part = first as u32;
             let place = || column_place(Column::Nodes, executable.number, part);
             let pack = self.column(Column::Nodes, executable.number, part)?;
-            unpack_nodes(&pack, &mut nodes, &mut callees).map_err(|flaw| flaw.at(place()))?;
+            let pack = unpack_nodes(&pack, part, frame_count).map_err(|flaw| flaw.at(place()))?;
+            nodes.parents.extend(pack.parents);
+            nodes.frames.extend(pack.frames);
             if nodes.len() == first || nodes.len() > executable.nodes as usize {
                 return Err(Fault::damaged(
                     place(),

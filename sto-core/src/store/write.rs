@@ -1,8 +1,8 @@
 //! Adding a profile: what is to be written for it.
 
 use super::codec::{
-    BuildRecord, ExecutableRecord, Flaw, ProfileRecord, pack_costs, pack_frames, pack_lines,
-    pack_modules, pack_nodes,
+    BuildRecord, ExecutableRecord, Flaw, NodeColumns, ProfileRecord, pack_costs, pack_frames,
+    pack_lines, pack_modules, pack_nodes,
 };
 use super::error::Fault;
 use super::graft::graft;
@@ -181,7 +181,11 @@ fn plan_nodes(
     let numbers = graft(tree, frames, new.contents.frames, &mut nodes).map_err(Fault::Refused)?;
     executable.nodes = nodes.len() as u32;
     if executable.nodes > first {
-        let column = pack_nodes(&nodes, first as usize).map_err(refused)?;
+        let added = NodeColumns {
+            parents: nodes.parents.split_off(first as usize),
+            frames: nodes.frames.split_off(first as usize),
+        };
+        let column = pack_nodes(first, &added).map_err(refused)?;
         new.column(Column::Nodes, executable.number, first, column);
     }
     if is_new || executable.nodes > first {

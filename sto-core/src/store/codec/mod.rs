@@ -17,7 +17,7 @@ pub(super) use costs::{pack_costs, unpack_costs};
 pub(super) use frames::{FrameColumns, pack_frames, unpack_frames};
 pub(super) use lines::{pack_lines, unpack_lines};
 pub(super) use modules::{pack_modules, unpack_modules};
-pub(super) use nodes::{Callees, NO_PARENT, NodeColumns, pack_nodes, unpack_nodes};
+pub(super) use nodes::{NO_PARENT, NodeColumns, pack_nodes, unpack_nodes};
 pub(super) use records::{BuildRecord, Contents, ExecutableRecord, ProfileRecord, pack, unpack};
 pub(super) use seal::{seal, unseal};
 

@@ -1,10 +1,10 @@
 //! Nodes: a parent and a frame each, in about one byte.
 //!
-//! A pack holds the nodes that one transaction added to an executable's tree: whole subtrees, each
-//! in preorder under a parent that stood there before, or under none. So a parent is told by how
-//! many levels the path goes back up from the node before. And as few functions call many others,
-//! a frame is told by its place among those that this pack has already seen below the parent's
-//! frame: only the first time it is written out.
+//! A pack holds nodes in runs: subtrees, each in preorder below any node before it, or below none.
+//! So within a run a parent is told by how many levels the path goes back up from the node before.
+//! And as few functions call many others, a frame is told by its place among those that this pack
+//! has already seen below the parent's frame: only the first time it is written out. No pack is
+//! needed to read another.
 
 use super::Flaw;
 use super::bytes::{Packer, Unpacker};
@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 /// In place of a parent: the node is a root.
 pub(in crate::store) const NO_PARENT: u32 = u32::MAX;
 
-/// The nodes of one executable by their number in the store; parents stand before their children.
+/// Nodes of one executable, in the order of their numbers; parents stand before their children.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::store) struct NodeColumns {
     pub(in crate::store) parents: Vec<u32>,
@@ -24,11 +24,17 @@ impl NodeColumns {
     pub(in crate::store) fn len(&self) -> usize {
         self.parents.len()
     }
+
+    /// The frame of a parent, where it is one of these nodes, whose numbers begin at `first`.
+    fn caller(&self, first: u32, parent: u32) -> Option<u32> {
+        let place = parent.checked_sub(first)?;
+        self.frames.get(place as usize).copied()
+    }
 }
 
-/// Packs the nodes from `first` on. Each one's parent stands before `first`, or is the node before
-/// it or one of that node's ancestors.
-pub(in crate::store) fn pack_nodes(nodes: &NodeColumns, first: usize) -> Result<Vec<u8>, Flaw> {
+/// Packs the nodes with the numbers from `first` on, each below a node with a lower number. Nodes
+/// whose parent is the node before them or one of its ancestors pack best.
+pub(in crate::store) fn pack_nodes(first: u32, nodes: &NodeColumns) -> Result<Vec<u8>, Flaw> {
     let mut ups = Packer::default();
     let mut anchors = Packer::default();
     let mut ranks = Packer::default();
@@ -38,25 +44,20 @@ pub(in crate::store) fn pack_nodes(nodes: &NodeColumns, first: usize) -> Result<
     let mut path: Vec<u32> = Vec::new();
     let (mut last_anchor, mut last_written) = (0, 0);
 
-    for (node, (&parent, &frame)) in
-        (first..).zip(nodes.parents[first..].iter().zip(&nodes.frames[first..]))
-    {
+    for (node, (&parent, &frame)) in (first..).zip(nodes.parents.iter().zip(&nodes.frames)) {
         let depth = path.len();
         while path.last().is_some_and(|&open| open != parent) {
             path.pop();
         }
         ups.number((depth - path.len()) as u64);
-        let caller = match path.last() {
-            Some(&parent) => nodes.frames[parent as usize],
-            None => {
-                let anchor = parent.wrapping_add(1);
-                anchors.difference(anchor, last_anchor);
-                last_anchor = anchor;
-                NO_CALLER
-            }
-        };
-        path.push(node as u32);
+        if path.is_empty() {
+            let anchor = parent.wrapping_add(1);
+            anchors.difference(anchor, last_anchor);
+            last_anchor = anchor;
+        }
+        path.push(node);
 
+        let caller = nodes.caller(first, parent).unwrap_or(NO_CALLER);
         if let Some(&rank) = known.get(&(caller, frame)) {
             ranks.number(rank);
         } else {
@@ -70,21 +71,21 @@ pub(in crate::store) fn pack_nodes(nodes: &NodeColumns, first: usize) -> Result<
     }
 
     let mut pack = Packer::default();
-    pack.number((nodes.len() - first) as u64);
+    pack.number(nodes.len() as u64);
     for column in [ups, anchors, ranks, written] {
         pack.column(column);
     }
     pack.finish()
 }
 
-/// Unpacks nodes behind those that stand there already; `callees` is room to work in.
+/// Unpacks nodes that have the numbers from `first` on and frames below `frame_count`.
 pub(in crate::store) fn unpack_nodes(
     pack: &[u8],
-    nodes: &mut NodeColumns,
-    callees: &mut Callees,
-) -> Result<(), Flaw> {
+    first: u32,
+    frame_count: u32,
+) -> Result<NodeColumns, Flaw> {
     let mut pack = Unpacker::new(pack);
-    let count = pack.number32()? as usize;
+    let count = pack.number32()?;
     let columns = [
         pack.column()?,
         pack.column()?,
@@ -94,37 +95,39 @@ pub(in crate::store) fn unpack_nodes(
     pack.finish()?;
     let [mut ups, mut anchors, mut ranks, mut written] =
         columns.each_ref().map(|c| Unpacker::new(c));
-    if count > ups.left() {
+    if count as usize > ups.left() {
         return Err(Flaw("there are fewer nodes than announced"));
     }
-    let first = nodes.len();
-    if first + count >= NO_PARENT as usize {
-        return Err(Flaw("there are more than 2^32 - 2 nodes"));
-    }
-    nodes.parents.reserve_exact(count);
-    nodes.frames.reserve_exact(count);
-    callees.clear();
+    let end = first
+        .checked_add(count)
+        .filter(|&end| end < NO_PARENT)
+        .ok_or(Flaw("there are more than 2^32 - 2 nodes"))?;
+    let mut nodes = NodeColumns::default();
+    nodes.parents.reserve_exact(count as usize);
+    nodes.frames.reserve_exact(count as usize);
+    let mut callees = Callees::new(frame_count);
     let mut path: Vec<u32> = Vec::new();
     let (mut last_anchor, mut last_written) = (0, 0);
 
-    for node in first..first + count {
+    for node in first..end {
         let depth = usize::try_from(ups.number()?)
             .ok()
             .and_then(|up| path.len().checked_sub(up))
             .ok_or(Flaw("a node's path goes up above its root"))?;
         path.truncate(depth);
-        let (parent, caller) = match path.last() {
-            Some(&parent) => (parent, nodes.frames[parent as usize]),
+        let parent = match path.last() {
+            Some(&parent) => parent,
             None => {
                 last_anchor = anchors.difference(last_anchor)?;
-                if last_anchor as usize > first {
+                if last_anchor > node {
                     return Err(Flaw("a node's parent does not stand before it"));
                 }
-                (last_anchor.wrapping_sub(1), callees.no_caller())
+                last_anchor.wrapping_sub(1)
             }
         };
-        path.push(node as u32);
+        path.push(node);
 
+        let caller = nodes.caller(first, parent).unwrap_or(frame_count);
         let frame = match ranks.number32()? {
             0 => {
                 last_written = written.difference(last_written)?;
@@ -138,50 +141,35 @@ pub(in crate::store) fn unpack_nodes(
     }
     [ups, anchors, ranks, written]
         .into_iter()
-        .try_for_each(Unpacker::finish)
+        .try_for_each(Unpacker::finish)?;
+    Ok(nodes)
 }
 
-/// Stands for the caller of a subtree's first node, whatever it is: so packs do not depend on one
-/// another.
+/// Stands for every caller outside the pack, and for none: so packs do not depend on one another.
 const NO_CALLER: u32 = u32::MAX;
 
-/// The frames that one pack has below each frame, in the order in which they came up.
-pub(in crate::store) struct Callees {
-    /// By caller, its place in `lists`, counted from 1.
+/// The frames that a pack has below each frame, in the order in which they came up.
+struct Callees {
+    /// By caller, its place in `lists`, counted from 1; last for [`NO_CALLER`].
     list_of: Vec<u32>,
     lists: Vec<Vec<u32>>,
-    callers: Vec<u32>,
 }
 
 impl Callees {
-    /// Room for packs whose frames are below a number.
-    pub(in crate::store) fn new(frame_count: u32) -> Self {
+    fn new(frame_count: u32) -> Self {
         Callees {
             list_of: vec![0; frame_count as usize + 1],
             lists: Vec::new(),
-            callers: Vec::new(),
         }
-    }
-
-    fn no_caller(&self) -> u32 {
-        (self.list_of.len() - 1) as u32
-    }
-
-    fn clear(&mut self) {
-        for caller in self.callers.drain(..) {
-            self.list_of[caller as usize] = 0;
-        }
-        self.lists.clear();
     }
 
     fn add(&mut self, caller: u32, frame: u32) -> Result<(), Flaw> {
-        if frame >= self.no_caller() {
+        if frame as usize >= self.list_of.len() - 1 {
             return Err(Flaw("a node's frame does not exist"));
         }
         let list = &mut self.list_of[caller as usize];
         if *list == 0 {
             self.lists.push(Vec::new());
-            self.callers.push(caller);
             *list = self.lists.len() as u32;
         }
         self.lists[*list as usize - 1].push(frame);

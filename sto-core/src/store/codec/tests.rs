@@ -8,42 +8,23 @@ use proptest::prelude::*;
 
 const FRAMES: u32 = 40;
 
-/// Nodes that two packs hold: the second one's subtrees stand below nodes of the first.
+/// The nodes of a pack: runs in preorder, below nodes of earlier packs, below others of this one,
+/// and roots.
 fn nodes(len: u32, first: u32) -> NodeColumns {
     let mut nodes = NodeColumns::default();
     let mut path: Vec<u32> = Vec::new();
-    for node in 0..len {
+    for node in first..first + len {
         path.truncate(path.len().saturating_sub((node % 5 * node % 3) as usize));
-        if node == first || node % 17 == 0 {
+        if node % 17 == 0 {
             path.clear();
         }
-        let anchor = (node % 2 == 0).then(|| node * 7 % first.max(1));
-        let anchor = anchor.filter(|_| node >= first && first > 0);
-        let parent = path.last().copied().or(anchor);
+        let anchor = (node % 2 == 0).then_some(node / 3);
+        let parent = path.last().copied().or(anchor.filter(|_| node > 0));
         nodes.parents.push(parent.unwrap_or(NO_PARENT));
         nodes.frames.push(node * node % FRAMES);
         path.push(node);
     }
     nodes
-}
-
-fn unpack_both(packs: &[Vec<u8>]) -> Result<NodeColumns, Flaw> {
-    let mut nodes = NodeColumns::default();
-    let mut callees = Callees::new(FRAMES);
-    for pack in packs {
-        unpack_nodes(pack, &mut nodes, &mut callees)?;
-    }
-    Ok(nodes)
-}
-
-fn pack_both(nodes: &NodeColumns, first: usize) -> [Vec<u8>; 2] {
-    let mut before = nodes.clone();
-    before.parents.truncate(first);
-    before.frames.truncate(first);
-    [
-        pack_nodes(&before, 0).unwrap(),
-        pack_nodes(nodes, first).unwrap(),
-    ]
 }
 
 fn frames() -> Vec<Frame<'static>> {
@@ -107,12 +88,10 @@ fn modules() -> Vec<ModuleRef> {
 
 #[test]
 fn packs_come_back() {
-    for (len, first) in [(0, 0), (1, 0), (12, 5), (2000, 0), (2000, 1500), (30, 30)] {
+    for (len, first) in [(0, 0), (1, 0), (1, 7), (2000, 0), (2000, 1500), (0, 30)] {
         let nodes = nodes(len, first);
-        assert_eq!(
-            unpack_both(&pack_both(&nodes, first as usize)).unwrap(),
-            nodes
-        );
+        let pack = pack_nodes(first, &nodes).unwrap();
+        assert_eq!(unpack_nodes(&pack, first, FRAMES), Ok(nodes));
     }
     let unpacked = unpack_frames(&pack_frames(frames().into_iter()).unwrap()).unwrap();
     let unpacked: Vec<Frame<'_>> = (0..unpacked.len()).map(|i| unpacked.get(i)).collect();
@@ -144,12 +123,40 @@ fn costs_of_nodes_and_lines_of_frames_that_do_not_exist_are_found() {
 }
 
 #[test]
+fn nodes_below_nothing_and_of_frames_that_do_not_exist_are_found() {
+    let pack = pack_nodes(60, &nodes(12, 60)).unwrap();
+    assert!(unpack_nodes(&pack, 60, FRAMES).is_ok());
+    assert!(unpack_nodes(&pack, 60, 36).is_err());
+    assert!(unpack_nodes(&pack, 2, FRAMES).is_err());
+    assert!(unpack_nodes(&pack, u32::MAX - 12, FRAMES).is_err());
+}
+
+#[test]
 fn a_recursion_costs_next_to_nothing() {
     let nodes = NodeColumns {
         parents: (0..100_000u32).map(|node| node.wrapping_sub(1)).collect(),
         frames: vec![7; 100_000],
     };
-    assert!(pack_nodes(&nodes, 0).unwrap().len() < 200);
+    assert!(pack_nodes(0, &nodes).unwrap().len() < 200);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn nodes_come_back_whatever_their_order(
+        shape in proptest::collection::vec((any::<prop::sample::Index>(), 0..FRAMES), 0..300),
+        first in 0u32..50,
+    ) {
+        let mut nodes = NodeColumns::default();
+        for (number, (parent, frame)) in (first..).zip(shape) {
+            let parent = parent.index(number as usize + 1) as u32;
+            nodes.parents.push(parent.checked_sub(1).unwrap_or(NO_PARENT));
+            nodes.frames.push(frame);
+        }
+        let pack = pack_nodes(first, &nodes).unwrap();
+        prop_assert_eq!(unpack_nodes(&pack, first, FRAMES), Ok(nodes));
+    }
 }
 
 proptest! {
@@ -174,13 +181,13 @@ proptest! {
             }
             pack
         };
-        let mut packs = pack_both(&nodes(12, 5), 5);
-        packs[1] = changed(packs[1].clone());
-        if let Ok(nodes) = unpack_both(&packs) {
-            prop_assert!(nodes.frames.iter().all(|&frame| frame < FRAMES));
-            let parents = nodes.parents.iter().enumerate();
-            for (node, &parent) in parents {
-                prop_assert!(parent == NO_PARENT || (parent as usize) < node);
+        for first in [0, 5] {
+            let pack = changed(pack_nodes(first, &nodes(12, first)).unwrap());
+            if let Ok(nodes) = unpack_nodes(&pack, first, FRAMES) {
+                prop_assert!(nodes.frames.iter().all(|&frame| frame < FRAMES));
+                for (node, &parent) in (first..).zip(&nodes.parents) {
+                    prop_assert!(parent == NO_PARENT || parent < node);
+                }
             }
         }
         if let Ok(frames) = unpack_frames(&changed(pack_frames(frames().into_iter()).unwrap())) {
@@ -214,7 +221,7 @@ fn the_bytes_of_nodes_are_those_of_the_specification() {
         &[4, 0, 0, 0, 0, 0],
         &[4, 0, 0, 2, 2, 2],
     ];
-    assert_eq!(pack_nodes(&nodes, 0).unwrap(), expected.concat());
+    assert_eq!(pack_nodes(0, &nodes).unwrap(), expected.concat());
 }
 
 #[test]
