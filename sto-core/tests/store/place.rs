@@ -309,9 +309,9 @@ fn a_file_that_may_not_grow_leaves_the_store_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     // In blocks of 512 bytes; the signal that comes with it would end the process.
     let shell = "trap '' XFSZ; ulimit -f 400;";
-    does_not_fit(folder.path(), shell, 6000, "raise the limit");
+    does_not_fit(folder.path(), shell, 12_000, "raise the limit");
     let store = Store::open_or_create(folder.path()).unwrap();
-    add(&store, "v2", "large", &incompressible(6000));
+    add(&store, "v2", "large", &incompressible(12_000));
     assert_eq!(store.builds().unwrap().len(), 2);
 }
 

@@ -55,7 +55,7 @@ impl Packer {
 const MOST_EXPANSION: usize = 128 * 1024 / 4;
 
 /// Longest column: what hostile bytes can make a reader reserve.
-const LONGEST_COLUMN: usize = 1 << 30;
+pub(super) const LONGEST_COLUMN: usize = 1 << 30;
 
 /// Bytes being read.
 pub(super) struct Unpacker<'a>(&'a [u8]);

@@ -28,7 +28,8 @@ fn nodes(len: u32, first: u32) -> NodeColumns {
 }
 
 fn frames() -> Vec<Frame<'static>> {
-    let symbols = ["", "main", "<b>ü</b>", "main"];
+    // The first bytes of `ü` and `û` are the same.
+    let symbols = ["", "main", "<b>ü</b>", "<b>û</b>", "main"];
     let kinds = FrameKind::ALL.iter().zip(symbols.iter().cycle());
     kinds
         .map(|(&kind, symbol)| Frame {
@@ -268,16 +269,16 @@ fn the_bytes_of_frames_are_those_of_the_specification() {
     let frames = [
         frame("demo", "f", FrameKind::User, 0),
         frame("demo", "f", FrameKind::Inlined, 0),
-        frame("libc", "g", FrameKind::User, 300),
+        frame("libc", "fgo", FrameKind::User, 300),
     ];
     let expected = [
         &[3][..],
-        &[3, 0, 0, 1, 0, 2, 0, 4, 4, 8, 0],
-        b"demolibc",
-        &[3, 0, 0, 1, 0, 2, 0, 1, 1, 2, 0],
-        b"fg",
-        &[3, 0, 0, 1, 1, 1, 0, 3, 3, 0],
-        b"a.c",
+        &[3, 0, 0, 1, 0, 2, 0, 0, 0, 10, 0],
+        b"demo\xfflibc\xff",
+        &[3, 0, 0, 1, 0, 2, 0, 0, 1, 5, 0],
+        b"f\xffgo\xff",
+        &[3, 0, 0, 1, 1, 1, 0, 0, 4, 0],
+        b"a.c\xff",
         &[3, 0, 0, 2, 0],
         &[4, 0, 0, 0, 0xac, 2],
     ];
