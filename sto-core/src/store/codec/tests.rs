@@ -226,14 +226,16 @@ fn the_bytes_of_nodes_are_those_of_the_specification() {
 #[test]
 fn the_bytes_of_costs_are_those_of_the_specification() {
     let fixed = [(2, cost(3, 300)), (5, cost(1, 100))];
-    let expected = [&[2][..], &[2, 0, 2, 2], &[2, 0, 3, 1], &[0, 100]];
+    let expected = [
+        &[2, 0, 100][..],
+        &[0xaf, 0x87, 2, 0, 0x2f, 0x8e, 0xd7, 0x0f],
+    ];
     assert_eq!(pack_costs(&fixed).unwrap(), expected.concat());
     let own = [(2, cost(3, 300)), (5, cost(1, 101))];
     let expected = [
-        &[2][..],
-        &[2, 0, 2, 2],
-        &[2, 0, 3, 1],
-        &[1, 3, 0, 0xac, 2, 101],
+        &[2, 1][..],
+        &[0xc7, 2, 0, 0, 0x72, 0x0e, 0x68, 0xca],
+        &[0x75, 0x16, 0x0d, 0x8e],
     ];
     assert_eq!(pack_costs(&own).unwrap(), expected.concat());
 }
@@ -248,11 +250,9 @@ fn the_bytes_of_lines_are_those_of_the_specification() {
     };
     let lines = [line(1, 10, 0, 2), line(1, 12, 2, 2), line(4, 7, 1, 3)];
     let expected = [
-        &[3][..],
-        &[3, 0, 1, 0, 3],
-        &[3, 0, 10, 2, 7],
-        &[3, 0, 0, 2, 1, 0, 100],
-        &[3, 0, 2, 2, 3, 0, 100],
+        &[3, 0, 100, 0, 100, 1, 0, 0, 0][..],
+        &[0x72, 0x85, 0x43, 0xba, 0x6a, 0x1c, 0x4e, 0xa8],
+        &[0x7c, 0x0c, 0xa2, 0x38],
     ];
     assert_eq!(pack_lines(&lines).unwrap(), expected.concat());
 }
