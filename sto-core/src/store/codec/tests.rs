@@ -29,7 +29,8 @@ fn nodes(len: u32, first: u32) -> NodeColumns {
 }
 
 fn frames() -> Vec<Frame<'static>> {
-    let symbols = ["", "main", "<b>ü</b>", "main"];
+    // The first bytes of `ü` and `û` are the same.
+    let symbols = ["", "main", "<b>ü</b>", "<b>û</b>", "main"];
     let kinds = FrameKind::ALL.iter().zip(symbols.iter().cycle());
     kinds
         .map(|(&kind, symbol)| Frame {
@@ -216,11 +217,9 @@ fn the_bytes_of_nodes_are_those_of_the_specification() {
         frames: vec![0, 1, 2, 3],
     };
     let expected = [
-        &[4][..],
-        &[4, 0, 0, 0, 0, 2],
-        &[1, 0, 0],
-        &[4, 0, 0, 0, 0, 0],
-        &[4, 0, 0, 2, 2, 2],
+        &[4, 4][..],
+        &[0x57, 0xb1, 0x67, 0x1e, 0xf4, 0x81, 0x69, 0xfe],
+        &[0xf0, 0x38, 0x21, 0xbf],
     ];
     assert_eq!(pack_nodes(0, &nodes).unwrap(), expected.concat());
 }
@@ -228,14 +227,16 @@ fn the_bytes_of_nodes_are_those_of_the_specification() {
 #[test]
 fn the_bytes_of_costs_are_those_of_the_specification() {
     let fixed = [(2, cost(3, 300)), (5, cost(1, 100))];
-    let expected = [&[2][..], &[2, 0, 2, 2], &[2, 0, 3, 1], &[0, 100]];
+    let expected = [
+        &[2, 0, 100][..],
+        &[0xaf, 0x87, 2, 0, 0x2f, 0x8e, 0xd7, 0x0f],
+    ];
     assert_eq!(pack_costs(&fixed).unwrap(), expected.concat());
     let own = [(2, cost(3, 300)), (5, cost(1, 101))];
     let expected = [
-        &[2][..],
-        &[2, 0, 2, 2],
-        &[2, 0, 3, 1],
-        &[1, 3, 0, 0xac, 2, 101],
+        &[2, 1][..],
+        &[0xc7, 2, 0, 0, 0x72, 0x0e, 0x68, 0xca],
+        &[0x75, 0x16, 0x0d, 0x8e],
     ];
     assert_eq!(pack_costs(&own).unwrap(), expected.concat());
 }
@@ -250,11 +251,9 @@ fn the_bytes_of_lines_are_those_of_the_specification() {
     };
     let lines = [line(1, 10, 0, 2), line(1, 12, 2, 2), line(4, 7, 1, 3)];
     let expected = [
-        &[3][..],
-        &[3, 0, 1, 0, 3],
-        &[3, 0, 10, 2, 7],
-        &[3, 0, 0, 2, 1, 0, 100],
-        &[3, 0, 2, 2, 3, 0, 100],
+        &[3, 0, 100, 0, 100, 1, 0, 0, 0][..],
+        &[0x72, 0x85, 0x43, 0xba, 0x6a, 0x1c, 0x4e, 0xa8],
+        &[0x7c, 0x0c, 0xa2, 0x38],
     ];
     assert_eq!(pack_lines(&lines).unwrap(), expected.concat());
 }
@@ -271,16 +270,16 @@ fn the_bytes_of_frames_are_those_of_the_specification() {
     let frames = [
         frame("demo", "f", FrameKind::User, 0),
         frame("demo", "f", FrameKind::Inlined, 0),
-        frame("libc", "g", FrameKind::User, 300),
+        frame("libc", "fgo", FrameKind::User, 300),
     ];
     let expected = [
         &[3][..],
-        &[3, 0, 0, 1, 0, 2, 0, 4, 4, 8, 0],
-        b"demolibc",
-        &[3, 0, 0, 1, 0, 2, 0, 1, 1, 2, 0],
-        b"fg",
-        &[3, 0, 0, 1, 1, 1, 0, 3, 3, 0],
-        b"a.c",
+        &[3, 0, 0, 1, 0, 2, 0, 0, 0, 10, 0],
+        b"demo\xfflibc\xff",
+        &[3, 0, 0, 1, 0, 2, 0, 0, 1, 5, 0],
+        b"f\xffgo\xff",
+        &[3, 0, 0, 1, 1, 1, 0, 0, 4, 0],
+        b"a.c\xff",
         &[3, 0, 0, 2, 0],
         &[4, 0, 0, 0, 0xac, 2],
     ];
