@@ -41,10 +41,7 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
     let mut tree = StackTree::new();
     let mut last = None;
     for level in 0..depth {
-        let symbol = format!(
-            "{:016x}",
-            u64::from(level).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        );
+        let symbol = SourceDigest::of(format!("{version} {level}").as_bytes()).to_string();
         let frame = frames.insert(Frame {
             module: version,
             symbol: &symbol,
