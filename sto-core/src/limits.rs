@@ -14,15 +14,16 @@ pub const MAX_PROCESS_NAME: usize = 255;
 /// Most frames of one stack.
 pub const MAX_DEPTH: usize = 1 << 21;
 
-/// Most events that one profile has samples of.
-pub const MAX_SAMPLE_TYPES: usize = 4096;
+/// Most events that one profile has samples of; `perf record -e 'syscalls:*'` has 700.
+pub const MAX_SAMPLE_TYPES: usize = 1024;
 
 /// Longest name that a user gives: of an executable, a build, a revision, a benchmark, a metric, a
 /// label's key or its value; in bytes. These are never cut.
 pub const MAX_GIVEN_NAME: usize = 4096;
 
-/// Most labels, and most metrics, of one profile.
-pub const MAX_LABELS: usize = 1024;
+/// Most labels, and most metrics, of one profile. With all that is limited here at its longest, a
+/// profile's record stays below the 16 MiB that a store takes.
+pub const MAX_LABELS: usize = 256;
 
 const ELLIPSIS: &str = "…";
 

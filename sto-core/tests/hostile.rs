@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{Recording, read_bytes};
 use sto_core::ingest::{IngestOptions, ingest_recording};
-use sto_core::limits::{MAX_NAME, MAX_PROCESS_NAME, MAX_SAMPLE_TYPES};
+use sto_core::limits::{MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_PROCESS_NAME, MAX_SAMPLE_TYPES};
 use sto_core::store::Store;
 
 fn testdata(name: &str) -> Vec<u8> {
@@ -126,11 +126,36 @@ fn more_events_than_the_limit_are_refused() {
         MAX_SAMPLE_TYPES
     );
     let message = error_of((most + &sample(MAX_SAMPLE_TYPES)).as_bytes());
-    assert!(message.starts_with("a/file: line 12289: "), "{message}");
+    assert!(message.starts_with("a/file: line 3073: "), "{message}");
     assert!(
-        message.contains("samples of more than 4096 events"),
+        message.contains("samples of more than 1024 events"),
         "{message}"
     );
+}
+
+/// A store refuses records of more than 16 MiB.
+#[test]
+fn the_longest_names_of_everything_are_stored_and_found_again() {
+    let name = |ix: usize| format!("{ix:0>MAX_GIVEN_NAME$}");
+    let sample = |event| format!("p 1 1.5: e{event:0>4095}:\n\t1 f (/x)\n\n");
+    let text: String = (0..MAX_SAMPLE_TYPES).map(sample).collect();
+    let options = IngestOptions {
+        executable: Some(name(0)),
+        version: Some(name(0)),
+        revision: Some(name(0)),
+        benchmark: Some(name(0)),
+        labels: (0..MAX_LABELS).map(|ix| (name(ix), name(ix))).collect(),
+        metrics: (0..MAX_LABELS).map(|ix| (name(ix), 1.0)).collect(),
+        ..IngestOptions::default()
+    };
+    let store = Store::in_memory().unwrap();
+    let recording = read_text(&text).unwrap();
+    ingest_recording(&store, Path::new("x"), recording, &options, &mut |_| {}).unwrap();
+    let builds = store.builds().unwrap();
+    assert_eq!(builds[0].profiles[0].profile.labels, options.labels);
+    let sample_types = &builds[0].profiles[0].profile.sample_types;
+    assert_eq!(sample_types.len(), MAX_SAMPLE_TYPES);
+    assert_eq!(sample_types[0].event.len(), MAX_NAME);
 }
 
 /// A change to a file, at a place that is a part of its length.
