@@ -6,6 +6,7 @@ mod programs;
 use crate::formats::{self, FormatError, Recording, excerpt};
 use crate::id::ProfileId;
 use crate::intern::{InternError, Interned, intern};
+use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use crate::model::{Build, Profile};
 use crate::store::{Added, Store, StoreError};
 use crate::symbolize::{ModuleSymbols, SymbolOptions, Symbols, symbolize};
@@ -34,6 +35,46 @@ pub struct IngestOptions {
     pub split_processes: bool,
     /// Where symbols are looked for, and what a frame stands for.
     pub symbols: SymbolOptions,
+}
+
+impl IngestOptions {
+    /// Whether a profile may carry all of it. Nothing of it is cut: names are what things are found
+    /// by.
+    fn check(&self, path: &Path) -> Result<(), IngestError> {
+        let optional = [
+            ("the executable's name", &self.executable),
+            ("the build's name", &self.version),
+            ("the revision", &self.revision),
+            ("the benchmark's name", &self.benchmark),
+        ];
+        let names = optional
+            .into_iter()
+            .filter_map(|(what, name)| Some((what, name.as_ref()?)));
+        let labels = self.labels.iter();
+        let labels = labels.flat_map(|(key, value)| [("a label's key", key), ("a label", value)]);
+        let metrics = self.metrics.keys().map(|name| ("a metric's name", name));
+        let lengths = names
+            .chain(labels)
+            .chain(metrics)
+            .map(|(what, text)| (what, text.len(), "bytes", MAX_GIVEN_NAME));
+        let counts = [
+            ("the profile", self.labels.len(), "labels", MAX_LABELS),
+            ("the profile", self.metrics.len(), "metrics", MAX_LABELS),
+        ];
+        match lengths
+            .chain(counts)
+            .find(|&(_, found, _, limit)| found > limit)
+        {
+            None => Ok(()),
+            Some((what, found, unit, limit)) => Err(IngestError::TooLong {
+                path: path.display().to_string(),
+                what,
+                found,
+                unit,
+                limit,
+            }),
+        }
+    }
 }
 
 /// Stages of ingestion, for progress displays.
@@ -114,6 +155,20 @@ pub enum IngestError {
         /// The main program.
         program: String,
     },
+    /// What the user says of the profile is more than a profile may carry.
+    #[error("{path}: {what} has {found} {unit}, and may have {limit} at most; give it less")]
+    TooLong {
+        /// The file.
+        path: String,
+        /// What it is: `the executable's name`.
+        what: &'static str,
+        /// How much was given.
+        found: usize,
+        /// Of what: `bytes`.
+        unit: &'static str,
+        /// How much is taken.
+        limit: usize,
+    },
     /// The store cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -151,6 +206,7 @@ pub fn ingest_recording(
     options: &IngestOptions,
     progress: &mut dyn FnMut(Stage),
 ) -> Result<IngestReport, IngestError> {
+    options.check(path)?;
     progress(Stage::Symbolizing);
     name_main_modules(&mut recording, options, path);
     let symbols = symbolize(&recording, &options.symbols);

@@ -8,7 +8,7 @@ use crate::store_path::StorePath;
 use crate::ui::{self, Progress};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{self, FormatError, Recording};
 use sto_core::ingest::{IngestError, IngestOptions, Stage, ingest_recording};
@@ -136,14 +136,7 @@ fn read(path: &Path, symbols: &SymbolOptions) -> Result<Recording, FormatError> 
     if path.as_os_str() != "-" {
         return formats::read(path, symbols);
     }
-    let path = Path::new("standard input");
-    let mut bytes = Vec::new();
-    let read = io::stdin().lock().read_to_end(&mut bytes);
-    read.map_err(|source| FormatError::Io {
-        path: path.to_owned(),
-        source,
-    })?;
-    formats::read_bytes(path, &bytes, symbols)
+    formats::read_stream(Path::new("standard input"), io::stdin().lock(), symbols)
 }
 
 impl IngestArgs {

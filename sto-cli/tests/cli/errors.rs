@@ -207,3 +207,25 @@ fn hostile_file_names_are_made_printable() {
     let run = sandbox.sto(&["ingest", "\u{1b}[31mred\n", "--build", "v1"]);
     run.fails_with(&[r"\u{1b}[31mred\u{a}"]);
 }
+
+#[test]
+fn sums_of_several_runs_are_refused_where_they_leave_64_bits() {
+    let sandbox = Sandbox::new();
+    for (file, time) in [("a", "1.5"), ("b", "2.5")] {
+        let sample = format!("p 1 {time}: 9223372036854775808 cycles:\n\t1 f (/x)\n");
+        sandbox.write(file, sample);
+        let ingest = ["ingest", file, "--exe", "x", "--build", "v"];
+        sandbox.sto(&ingest).succeeds();
+    }
+    let parts = ["the cycles of the 2 profiles of `x@v` add up to more than 2^64 - 1"];
+    for command in [
+        &["top", "v"][..],
+        &["tree", "v"],
+        &["flame", "v", "-o", "x.svg"],
+    ] {
+        sandbox.sto(command).fails_with(&parts);
+    }
+    let listed = sandbox.json(&["ls"]);
+    let one = listed["builds"][0]["profiles"][0]["id"].as_str().unwrap();
+    assert_eq!(sandbox.json(&["top", one])["value"], 1u64 << 63);
+}

@@ -3,6 +3,7 @@
 use super::line_costs::{LineSum, line_costs};
 use super::{LineCost, NodeIx, SelfCosts, StackTree};
 use crate::formats::{Recording, Sample, StackIx};
+use crate::limits::MAX_DEPTH;
 use crate::model::{FrameIx, FrameTable};
 use crate::symbolize::Symbols;
 use crate::units::Cost;
@@ -36,6 +37,11 @@ pub enum InternError {
     /// A sample has no frame at all.
     #[error("a sample has no frame, not even an unknown one; its reader must put one")]
     EmptyStack,
+    /// A stack is deeper than [`MAX_DEPTH`].
+    #[error(
+        "a stack has {0} frames, inlined ones among them; stacks of up to {MAX_DEPTH} are stored. Record with a smaller limit of the stack's depth"
+    )]
+    TooDeep(usize),
     /// The tree has more nodes than 32 bits count.
     #[error("the stacks are more than 2^32 - 1 nodes together; record for a shorter time")]
     TooLarge,
@@ -47,8 +53,8 @@ pub enum InternError {
 /// Samples without any cost are left out.
 ///
 /// # Errors
-/// Where the counts of a sample type add up to more than 64 bits, a sample has no frame, or the
-/// tree leaves 32 bits.
+/// Where the counts of a sample type, or the samples of all of them, add up to more than 64 bits, a
+/// sample has no frame or too many, or the tree leaves 32 bits.
 pub fn intern(
     recording: &Recording,
     symbols: &Symbols,
@@ -84,6 +90,7 @@ fn costs_by_stack(
 ) -> Result<StackCosts, InternError> {
     let mut costs: StackCosts = vec![Vec::new(); recording.sample_types.len()];
     let mut sums = vec![Cost::ZERO; recording.sample_types.len()];
+    let mut samples: u64 = 0;
     let kept = recording.samples.iter().filter(|sample| keep(sample));
     for sample in kept.filter(|sample| !sample.cost.is_zero()) {
         let sample_type = sample.sample_type.0 as usize;
@@ -91,6 +98,9 @@ fn costs_by_stack(
         // As the sum of all fits, so does every other sum from here on.
         let sum = &mut sums[sample_type];
         *sum = sum.checked_add(sample.cost).ok_or(InternError::Overflow)?;
+        samples = samples
+            .checked_add(sample.cost.samples)
+            .ok_or(InternError::Overflow)?;
     }
     costs.iter_mut().for_each(sum_by_key);
     Ok(costs)
@@ -145,8 +155,10 @@ impl FrameStacks {
             for &location in recording.stacks.get(stack) {
                 frames.extend_from_slice(&expansion[symbols.range_of(location)]);
             }
-            if frames.len() == start {
-                return Err(InternError::EmptyStack);
+            match frames.len() - start {
+                0 => return Err(InternError::EmptyStack),
+                1..=MAX_DEPTH => {}
+                depth => return Err(InternError::TooDeep(depth)),
             }
             let new = &frames[start..];
             let hash = hasher.hash_one(new);

@@ -1,9 +1,7 @@
 //! Demangling: from the names that linkers see to the names that people write.
 
+use crate::limits::{MAX_NAME, cut};
 use std::fmt::{self, Write};
-
-/// Longest name that a frame carries, in bytes; what is longer ends in `…`.
-pub(super) const MAX_NAME: usize = 4096;
 
 /// Longest mangled name that is demangled, in bytes. Template libraries reach 20,000.
 const MAX_MANGLED: usize = 1 << 16;
@@ -104,15 +102,12 @@ impl Capped {
 
 impl Write for Capped {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        const ELLIPSIS: &str = "…";
         if self.full {
             return Err(fmt::Error);
         }
         self.text.push_str(text);
         if self.text.len() > MAX_NAME {
-            let end = self.text.floor_char_boundary(MAX_NAME - ELLIPSIS.len());
-            self.text.truncate(end);
-            self.text.push_str(ELLIPSIS);
+            cut(&mut self.text, MAX_NAME);
             self.full = true;
             return Err(fmt::Error);
         }

@@ -93,8 +93,10 @@ fn find(views: Pair<&View>, runs: Pair<Runs>, comparison: &mut Comparison) {
         samples: Pair::new(runs.baseline.cost.samples, runs.candidate.cost.samples),
     };
     let tests = Tests::of(&counts, &self_dispersions, &total_dispersions, &setting);
+    let callers = tree.callers(|function| !functions.list[function.get()].unchanged);
     let evidences = Evidences {
         tree: &tree,
+        callers: &callers,
         functions: &functions,
         nodes: &nodes,
         sizes: &sizes,
