@@ -49,6 +49,8 @@ fn ingested(added: Added) -> Ingested {
         added,
         nodes: 4_321,
         frames: 210,
+        slices: None,
+        has_slices: false,
     }
 }
 
@@ -79,6 +81,7 @@ fn text(summary: &IngestSummary) -> String {
 
 const NEW: Added = Added::New {
     stored: Bytes(20_000),
+    slices: Bytes(0),
 };
 
 #[test]

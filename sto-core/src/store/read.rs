@@ -6,6 +6,7 @@ use super::codec::{
 use super::error::Fault;
 use super::preorder::{mark_callers, preorder};
 use super::rows::{Found, Frames, Rows, column_place};
+use super::slices;
 use super::tables::{Column, Record};
 use super::{Loaded, LoadedLines, StoredBuild, StoredProfile};
 use crate::id::{BuildId, ExecutableId, ProfileId};
@@ -85,6 +86,7 @@ fn stored_profile(
     bytes: u64,
     record: ProfileRecord,
 ) -> Result<StoredProfile, Fault> {
+    let has_slices = slices::are_kept(rows, &record)?;
     let mut profile = record.profile;
     profile.modules = match modules.get(&record.modules) {
         Some(list) => list.clone(),
@@ -99,6 +101,7 @@ fn stored_profile(
         id,
         profile,
         stored: Bytes(record.written + bytes),
+        has_slices,
     })
 }
 
@@ -158,7 +161,7 @@ pub(super) fn load(
     })
 }
 
-fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord, Fault> {
+pub(super) fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord, Fault> {
     rows.record(Record::Profile, id.0)?
         .ok_or(Fault::NoProfile(id))
 }

@@ -60,6 +60,13 @@ impl NewRows {
         self.columns.push(((kind as u8, owner, part), sealed));
     }
 
+    /// Packed bytes of the columns of a kind.
+    pub(super) fn bytes_of(&self, kind: Column) -> u64 {
+        let columns = self.columns.iter();
+        let of_kind = columns.filter(|((other, ..), _)| *other == kind as u8);
+        of_kind.map(|(_, sealed)| sealed.len() as u64).sum()
+    }
+
     /// Packed bytes of all that was added.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
@@ -184,6 +191,11 @@ impl Rows {
             });
         }
         Ok(records)
+    }
+
+    /// Whether there is a column.
+    pub(super) fn has_column(&self, kind: Column, owner: u32, part: u32) -> Result<bool, Fault> {
+        Ok(self.columns.get((kind as u8, owner, part, 0))?.is_some())
     }
 
     /// The body of a column.

@@ -66,6 +66,8 @@ pub(super) enum Column {
     Lines = 3,
     /// Files that a profile's code was loaded from: list, zero.
     Modules = 4,
+    /// Costs by thread and slice of time: profile, zero.
+    Slices = 6,
 }
 
 /// Most bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
@@ -100,6 +102,7 @@ impl Column {
             Column::Costs => "costs",
             Column::Lines => "lines",
             Column::Modules => "modules",
+            Column::Slices => "slices",
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use super::codec::{
     BuildRecord, ExecutableRecord, Flaw, ProfileRecord, pack_costs, pack_frames, pack_lines,
-    pack_modules, pack_nodes,
+    pack_modules, pack_nodes, pack_slices,
 };
 use super::error::Fault;
 use super::graft::graft;
 use super::rows::{NewRows, Rows};
+use super::slices;
 use super::tables::{Column, Record};
 use crate::id::ExecutableId;
 use crate::intern::{Interned, LineCost, SelfCosts, StackTree};
@@ -20,6 +21,7 @@ pub(super) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
         tree,
         costs,
         lines,
+        slices,
     } = interned;
     let ascending = |costs: &SelfCosts| costs.is_sorted_by(|a, b| a.0 < b.0);
     let lines_ascending =
@@ -55,8 +57,11 @@ pub(super) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
             "a line cost is of line 0, or of a frame that does not exist",
         ),
     ];
-    match rules.iter().find(|(kept, _)| !kept) {
-        Some((_, why)) => Err(Fault::Refused(why)),
+    if let Some((_, why)) = rules.iter().find(|(kept, _)| !kept) {
+        return Err(Fault::Refused(why));
+    }
+    match slices {
+        Some(slices) => slices::check(slices, interned),
         None => Ok(()),
     }
 }
@@ -93,6 +98,10 @@ pub(super) fn plan(
     for (part, lines) in (0..).zip(&interned.lines) {
         let column = pack_lines(&renumber_lines(lines, &frames)).map_err(refused)?;
         new.column(Column::Lines, number, part, column);
+    }
+    if let Some(slices) = &interned.slices {
+        let column = pack_slices(slices, &interned.costs).map_err(refused)?;
+        new.column(Column::Slices, number, 0, column);
     }
     plan_build(rows, &mut new, build, profile)?;
     let modules = plan_modules(rows, &mut new, &profile.modules)?;

@@ -3,7 +3,7 @@
 use super::ProfileReport;
 use super::ls::profile_report;
 use serde::Serialize;
-use sto_core::ingest::{IngestReport, Ingested};
+use sto_core::ingest::{IngestReport, Ingested, IngestedSlices};
 use sto_core::store::{Added, StoredProfile};
 use sto_core::symbolize::ModuleSymbols;
 use sto_core::units::Bytes;
@@ -49,9 +49,24 @@ pub struct IngestedReport {
     pub nodes: usize,
     /// Number of distinct frames.
     pub frames: usize,
+    /// What was kept by thread and slice of time, where it was.
+    pub slices: Option<SlicesReport>,
     /// The profile; its `stored_bytes` are what was written now: none where it is not new.
     #[serde(flatten)]
     pub profile: ProfileReport,
+}
+
+/// What was kept by thread and slice of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SlicesReport {
+    /// Number of slices.
+    pub count: u32,
+    /// Time from the first sample of the recording to the last, in nanoseconds.
+    pub duration_ns: u64,
+    /// Number of threads.
+    pub threads: usize,
+    /// Packed size of what was written for it.
+    pub stored_bytes: u64,
 }
 
 /// What was found of a module.
@@ -96,9 +111,9 @@ impl RecordingReport {
 
 fn ingested_report(ingested: &Ingested) -> IngestedReport {
     let build = &ingested.build;
-    let (added, stored) = match ingested.added {
-        Added::New { stored } => (true, stored),
-        Added::AlreadyStored => (false, Bytes(0)),
+    let (added, stored, slices) = match ingested.added {
+        Added::New { stored, slices } => (true, stored, ingested.slices.zip(Some(slices))),
+        Added::AlreadyStored => (false, Bytes(0), None),
     };
     IngestedReport {
         executable: build.executable.clone(),
@@ -108,10 +123,17 @@ fn ingested_report(ingested: &Ingested) -> IngestedReport {
         added,
         nodes: ingested.nodes,
         frames: ingested.frames,
+        slices: slices.map(|(IngestedSlices { grid, threads }, stored)| SlicesReport {
+            count: grid.count().get(),
+            duration_ns: grid.last().0 - grid.first().0,
+            threads,
+            stored_bytes: stored.0,
+        }),
         profile: profile_report(&StoredProfile {
             id: ingested.id,
             profile: ingested.profile.clone(),
             stored,
+            has_slices: ingested.has_slices,
         }),
     }
 }

@@ -78,6 +78,8 @@ pub struct ProfileReport {
     pub stored_bytes: u64,
     /// How many times smaller that is.
     pub saving: Option<f64>,
+    /// Whether its costs by thread and slice of time are kept.
+    pub has_slices: bool,
     /// How much of it can be trusted.
     pub quality: QualityReport,
 }
@@ -135,6 +137,7 @@ pub(super) fn profile_report(stored: &StoredProfile) -> ProfileReport {
         source_bytes: profile.source_bytes.0,
         stored_bytes: stored.stored.0,
         saving: saving(profile.source_bytes.0, stored.stored.0),
+        has_slices: stored.has_slices,
         quality: profile.quality.into(),
     }
 }

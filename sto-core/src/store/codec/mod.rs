@@ -12,6 +12,7 @@ mod modules;
 mod nodes;
 mod records;
 mod seal;
+mod slices;
 
 pub(super) use costs::{pack_costs, unpack_costs};
 pub(super) use frames::{FrameColumns, pack_frames, unpack_frames};
@@ -20,6 +21,7 @@ pub(super) use modules::{pack_modules, unpack_modules};
 pub(super) use nodes::{Callees, NO_PARENT, NodeColumns, pack_nodes, unpack_nodes};
 pub(super) use records::{BuildRecord, Contents, ExecutableRecord, ProfileRecord, pack, unpack};
 pub(super) use seal::{seal, unseal};
+pub(super) use slices::{add_up, pack_slices, unpack_slices};
 
 /// What is wrong with some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

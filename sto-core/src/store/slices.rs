@@ -1,0 +1,103 @@
+//! Costs by thread and slice of time: what they must keep to go in, and how they come out.
+
+use super::codec::{BuildRecord, ProfileRecord, add_up, unpack_slices};
+use super::error::Fault;
+use super::read;
+use super::rows::{Rows, column_place};
+use super::tables::{Column, Record};
+use super::{Loaded, LoadedSlices};
+use crate::id::{ExecutableId, ProfileId};
+use crate::intern::{Interned, Slices, StackTree};
+use crate::model::FrameTable;
+
+/// Checks what the types of a profile's slices leave open.
+pub(super) fn check(slices: &Slices, interned: &Interned) -> Result<(), Fault> {
+    let Slices {
+        grid,
+        threads,
+        costs,
+    } = slices;
+    let all = || costs.iter().flat_map(|costs| costs.iter());
+    let rules = [
+        (
+            costs.len() == interned.costs.len(),
+            "it has not as many columns of slices as sample types",
+        ),
+        (
+            threads.is_sorted_by(|a, b| a < b),
+            "its threads are out of order",
+        ),
+        (
+            costs.iter().all(|costs| {
+                let keys = costs
+                    .iter()
+                    .map(|cost| (cost.thread, cost.slice, cost.node));
+                keys.is_sorted_by(|a, b| a < b)
+            }),
+            "its slices are out of order",
+        ),
+        (
+            all().all(|cost| {
+                (cost.thread.0 as usize) < threads.len() && cost.slice.0 < grid.count().get()
+            }),
+            "a slice or its thread does not exist",
+        ),
+        (
+            costs
+                .iter()
+                .zip(&interned.costs)
+                .all(|(slices, costs)| add_up(slices, costs)),
+            "its slices do not add up to its costs",
+        ),
+        (
+            is_in_order(&interned.frames, &interned.tree),
+            "it has slices, but its frames or stacks are out of order",
+        ),
+    ];
+    match rules.iter().find(|(kept, _)| !kept) {
+        Some((_, why)) => Err(Fault::Refused(why)),
+        None => Ok(()),
+    }
+}
+
+/// Whether nodes stand in the order in which the store gives them back. Slices name nodes by their
+/// places in it.
+fn is_in_order(frames: &FrameTable, tree: &StackTree) -> bool {
+    let mut last_child = vec![None; tree.len() + 1];
+    frames.iter().is_sorted_by(|(_, a), (_, b)| a < b)
+        && tree.nodes().all(|node| {
+            let slot = tree.parent(node).map_or(0, |parent| parent.get() + 1);
+            let frame = tree.frame(node);
+            last_child[slot].replace(frame) < Some(frame)
+        })
+}
+
+/// Whether a profile has slices.
+pub(super) fn are_kept(rows: &Rows, record: &ProfileRecord) -> Result<bool, Fault> {
+    rows.has_column(Column::Slices, record.number, 0)
+}
+
+/// The slices of a profile, where it has them.
+pub(super) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedSlices>, Fault> {
+    let record = read::profile_record(rows, id)?;
+    if !are_kept(rows, &record)? {
+        return Ok(None);
+    }
+    let build: BuildRecord = rows
+        .record(Record::Build, record.profile.build.0)?
+        .ok_or_else(|| Fault::damaged("table records", "a profile's build does not exist"))?;
+    let executable = ExecutableId::of(&build.build.executable);
+    let Loaded {
+        frames,
+        tree,
+        costs,
+    } = read::load(rows, executable, &[id])?;
+    let pack = rows.column(Column::Slices, record.number, 0)?;
+    let slices = unpack_slices(&pack, &costs[0])
+        .map_err(|flaw| flaw.at(column_place(Column::Slices, record.number, 0)))?;
+    Ok(Some(LoadedSlices {
+        frames,
+        tree,
+        slices,
+    }))
+}
