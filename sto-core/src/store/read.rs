@@ -6,7 +6,6 @@ use super::codec::{
 use super::error::Fault;
 use super::preorder::{mark_callers, preorder};
 use super::rows::{Found, Frames, Rows, column_place};
-use super::slices;
 use super::tables::{Column, Record};
 use super::{Loaded, LoadedLines, StoredBuild, StoredProfile};
 use crate::id::{BuildId, ExecutableId, ProfileId};
@@ -24,10 +23,11 @@ pub(super) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
             "it has not as many builds as it should",
         ));
     }
+    let sliced = rows.owners(Column::Slices)?;
     let mut modules = HashMap::new();
     let mut profiles: HashMap<BuildId, Vec<StoredProfile>> = HashMap::new();
     for Found { id, bytes, record } in rows.records(Record::Profile)? {
-        let profile = stored_profile(rows, &mut modules, ProfileId(id), bytes, record)?;
+        let profile = stored_profile(rows, &mut modules, &sliced, ProfileId(id), bytes, record)?;
         profiles
             .entry(profile.profile.build)
             .or_default()
@@ -82,11 +82,11 @@ fn recorded(profile: &StoredProfile) -> u64 {
 fn stored_profile(
     rows: &Rows,
     modules: &mut HashMap<u32, Vec<ModuleRef>>,
+    sliced: &[u32],
     id: ProfileId,
     bytes: u64,
     record: ProfileRecord,
 ) -> Result<StoredProfile, Fault> {
-    let has_slices = slices::are_kept(rows, &record)?;
     let mut profile = record.profile;
     profile.modules = match modules.get(&record.modules) {
         Some(list) => list.clone(),
@@ -101,7 +101,7 @@ fn stored_profile(
         id,
         profile,
         stored: Bytes(record.written + bytes),
-        has_slices,
+        has_slices: sliced.binary_search(&record.number).is_ok(),
     })
 }
 

@@ -108,7 +108,8 @@ fn every_field_of_a_profile_and_its_build_comes_back() {
     assert_eq!(
         added,
         Added::New {
-            stored: stored.stored
+            stored: stored.stored,
+            slices: Bytes(0),
         }
     );
 }
@@ -209,7 +210,7 @@ fn stacks_that_two_builds_share_are_stored_once() {
             .add(&build, &profile(&build, version, plain), &plain.interned())
             .unwrap()
         {
-            Added::New { stored } => stored.0,
+            Added::New { stored, .. } => stored.0,
             Added::AlreadyStored => panic!("it is new"),
         }
     };
@@ -243,7 +244,7 @@ fn a_tree_takes_less_than_three_bytes_a_node() {
     let added = store
         .add(&build, &profile(&build, "source", &plain), &interned)
         .unwrap();
-    let Added::New { stored } = added else {
+    let Added::New { stored, .. } = added else {
         panic!("it is new");
     };
     let nodes = interned.tree.len() as u64;

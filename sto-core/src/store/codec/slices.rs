@@ -202,3 +202,165 @@ pub(in crate::store) fn add_up(slices: &SliceCosts, costs: &SelfCosts) -> bool {
     slices.iter().all(|slice_cost| take(slice_cost).is_some())
         && left.iter().all(|(_, left)| left.is_zero())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intern::NodeIx;
+    use crate::units::Cost;
+    use proptest::prelude::*;
+
+    fn cost(samples: u64, period: u64) -> Cost {
+        let value = samples * period;
+        Cost { samples, value }
+    }
+
+    fn slices(threads: &[(u32, u32, &str)], costs: &[(u32, u32, u32, Cost)]) -> Slices {
+        let threads = threads.iter().map(|&(pid, tid, name)| ProfileThread {
+            pid,
+            tid,
+            name: name.to_owned(),
+        });
+        let costs = costs.iter().map(|&(thread, slice, node, cost)| SliceCost {
+            thread: ProfileThreadIx(thread),
+            slice: SliceIx(slice),
+            node: NodeIx(node),
+            cost,
+        });
+        let count = SliceCount::new(4).unwrap();
+        Slices {
+            grid: SliceGrid::new(Nanoseconds(100), Nanoseconds(199), count).unwrap(),
+            threads: threads.collect(),
+            costs: vec![costs.collect()],
+        }
+    }
+
+    /// The example of SPEC.md, and the self costs that it adds up to.
+    fn example() -> (Slices, SelfCosts) {
+        let one = cost(1, 100);
+        let cells = [
+            (0, 1, 7, one),
+            (0, 1, 9, one),
+            (1, 0, 8, one),
+            (1, 3, 7, one),
+        ];
+        (
+            slices(&[(1, 1, "a"), (1, 7, "a")], &cells),
+            vec![
+                (NodeIx(7), cost(2, 100)),
+                (NodeIx(8), one),
+                (NodeIx(9), one),
+            ],
+        )
+    }
+
+    #[test]
+    fn the_example_has_the_bytes_of_the_specification() {
+        let (slices, costs) = example();
+        let pack = pack_slices(&slices, std::slice::from_ref(&costs)).unwrap();
+        let bytes = [
+            &b"\x04\x64\x63\x02"[..],
+            b"\x02\0\x01\0",
+            b"\x02\0\0\x0c",
+            b"\x02\0\x01\x01",
+            b"\x02\0aa",
+            b"\x02\0\x01\x02",
+            b"\x03\0\x01\0\x02",
+            b"\x03\0\x01\0\0",
+            b"\x04\0\0\x01\x01\0",
+            b"\x04\0\x01\x01\x01\x01\0\x64",
+        ];
+        assert_eq!(pack, bytes.concat());
+        assert_eq!(unpack_slices(&pack, &[costs]).unwrap(), slices);
+    }
+
+    #[test]
+    fn extremes_come_back() {
+        let all = u32::MAX;
+        let threads = [(0, all, ""), (0, all, "\0\u{1b}ü"), (all, 0, "")];
+        let huge = Cost {
+            samples: 0,
+            value: u64::MAX,
+        };
+        let slices = slices(&threads, &[(1, 3, all, huge)]);
+        let costs = [vec![(NodeIx(all), huge)]];
+        let pack = pack_slices(&slices, &costs).unwrap();
+        assert_eq!(unpack_slices(&pack, &costs).unwrap(), slices);
+    }
+
+    #[test]
+    fn slices_of_other_self_costs_are_refused() {
+        let (slices, costs) = example();
+        let pack = pack_slices(&slices, std::slice::from_ref(&costs)).unwrap();
+        let mut fewer = costs.clone();
+        fewer.pop();
+        let mut more = costs.clone();
+        more[0].1.samples += 1;
+        for (costs, why) in [
+            (fewer, "a slice has a node without a self cost"),
+            (more, "the slices do not add up to the self costs"),
+        ] {
+            assert_eq!(unpack_slices(&pack, &[costs]), Err(Flaw(why)));
+        }
+        assert_eq!(
+            unpack_slices(&pack, &[costs.clone(), costs]),
+            Err(Flaw("it ends early"))
+        );
+    }
+
+    #[test]
+    fn packs_that_break_their_rules_are_refused() {
+        let (slices, costs) = example();
+        let pack = pack_slices(&slices, std::slice::from_ref(&costs)).unwrap();
+        let costs = [costs];
+        // By the places of the bytes in the example.
+        for (place, byte, why) in [
+            (0, 0, "the number of slices is out of range"),
+            (0, 3, "a slice is not among those announced"),
+            (3, 3, "there are fewer threads than announced"),
+            (11, 0, "threads are out of order"),
+            (18, 0xff, "a name is not UTF-8"),
+            (22, 2, "it ends early"),
+            (27, 3, "a slice is not among those announced"),
+            (31, 0, "bytes are left over"),
+            (38, 3, "a slice has a node without a self cost"),
+            (42, 0, "the slices do not add up to the self costs"),
+            (46, 2, "the form of the values is unknown"),
+        ] {
+            let mut pack = pack.clone();
+            pack[place] = byte;
+            assert_eq!(unpack_slices(&pack, &costs), Err(Flaw(why)), "{place}");
+        }
+        let long = [&[4u8], &[0xff; 9][..], &[1, 1], &pack[3..]].concat();
+        assert_eq!(
+            unpack_slices(&long, &costs),
+            Err(Flaw("a time leaves 64 bits"))
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        #[test]
+        fn changed_bytes_never_give_what_breaks_the_rules(
+            changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        ) {
+            let (slices, costs) = example();
+            let costs = [costs];
+            let mut pack = pack_slices(&slices, &costs).unwrap();
+            for (at, byte) in changes {
+                let at = at.index(pack.len());
+                pack[at] = byte;
+            }
+            if let Ok(slices) = unpack_slices(&pack, &costs) {
+                prop_assert!(slices.threads.is_sorted_by(|a, b| a < b));
+                let all = &slices.costs[0];
+                prop_assert!(add_up(all, &costs[0]));
+                prop_assert!(all.iter().all(|cost| cost.slice.0 < slices.grid.count().get()
+                    && (cost.thread.0 as usize) < slices.threads.len()));
+                let keys = all.iter().map(|cost| (cost.thread, cost.slice, cost.node));
+                prop_assert!(keys.is_sorted_by(|a, b| a < b));
+            }
+        }
+    }
+}
