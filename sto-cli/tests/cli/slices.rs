@@ -41,7 +41,7 @@ fn without_the_option_there_are_none() {
     let path = repository().join("testdata").join(RECORDING);
     let path = path.to_str().unwrap();
     let run = sandbox.sto(&ingest(path, &[])).succeeds();
-    assert!(!run.stdout.contains("slice"), "{run:?}");
+    assert!(!run.stdout.contains("time slice"), "{run:?}");
     let listed = &sandbox.json(&["ls"])["builds"][0]["profiles"][0];
     assert_eq!(listed["has_slices"], false);
 
