@@ -80,8 +80,6 @@ pub struct Ingested {
     pub frames: usize,
     /// How its time was cut, where that was asked for.
     pub slices: Option<IngestedSlices>,
-    /// Whether the store has its slices: not where it was stored before without.
-    pub has_slices: bool,
 }
 
 /// How the time of a profile was cut.
@@ -183,11 +181,7 @@ pub fn ingest_recording(
         let id = profile.id();
         let added = store.add(&build, &profile, &interned)?;
         let slices = interned.slices.as_ref();
-        let has_slices = match added {
-            Added::New { .. } => slices.is_some(),
-            Added::AlreadyStored => store.has_slices(id)?,
-        };
-        if slices.is_some() && !has_slices {
+        if slices.is_some() && added == Added::AlreadyStored && !store.has_slices(id)? {
             warnings.push(STORED_WITHOUT_SLICES.to_owned());
         }
         profiles.push(Ingested {
@@ -197,7 +191,6 @@ pub fn ingest_recording(
                 grid: slices.grid,
                 threads: slices.threads.len(),
             }),
-            has_slices,
             build,
             profile,
             nodes: interned.tree.len(),

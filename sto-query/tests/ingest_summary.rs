@@ -51,7 +51,6 @@ fn ingested(added: Added) -> Ingested {
         nodes: 4_321,
         frames: 210,
         slices: None,
-        has_slices: false,
     }
 }
 
@@ -115,7 +114,6 @@ fn slices_are_told_with_their_share_of_the_size() {
     let report = IngestReport {
         profiles: vec![Ingested {
             slices: Some(IngestedSlices { grid, threads: 1 }),
-            has_slices: true,
             ..ingested(added)
         }],
         modules: Vec::new(),

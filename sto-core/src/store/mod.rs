@@ -66,7 +66,7 @@ pub enum Added {
     New {
         /// Packed size of what was written for it.
         stored: Bytes,
-        /// How much of that are its slices of time; none where they are not kept.
+        /// How much of that are its slices of time; zero where none are kept.
         slices: Bytes,
     },
     /// The same source is already stored for this build: nothing was changed.
@@ -93,8 +93,8 @@ pub struct StoredProfile {
     pub profile: Profile,
     /// Packed size of what was written when it was added.
     pub stored: Bytes,
-    /// Whether its costs by thread and slice of time are kept.
-    pub has_slices: bool,
+    /// How much of that are its slices of time; zero where none are kept.
+    pub slices: Bytes,
 }
 
 /// Stacks and costs of some profiles of one executable.
@@ -289,7 +289,7 @@ impl Store {
     /// # Errors
     /// As [`Store::load_slices`].
     pub fn has_slices(&self, profile: ProfileId) -> Result<bool, StoreError> {
-        self.read(|rows| slices::are_kept(rows, &read::profile_record(rows, profile)?))
+        self.read(|rows| Ok(read::profile_record(rows, profile)?.slices.0 > 0))
     }
 
     fn read<T>(&self, work: impl FnOnce(&Rows) -> Result<T, Fault>) -> Result<T, StoreError> {

@@ -23,11 +23,10 @@ pub(super) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
             "it has not as many builds as it should",
         ));
     }
-    let sliced = rows.owners(Column::Slices)?;
     let mut modules = HashMap::new();
     let mut profiles: HashMap<BuildId, Vec<StoredProfile>> = HashMap::new();
     for Found { id, bytes, record } in rows.records(Record::Profile)? {
-        let profile = stored_profile(rows, &mut modules, &sliced, ProfileId(id), bytes, record)?;
+        let profile = stored_profile(rows, &mut modules, ProfileId(id), bytes, record)?;
         profiles
             .entry(profile.profile.build)
             .or_default()
@@ -82,7 +81,6 @@ fn recorded(profile: &StoredProfile) -> u64 {
 fn stored_profile(
     rows: &Rows,
     modules: &mut HashMap<u32, Vec<ModuleRef>>,
-    sliced: &[u32],
     id: ProfileId,
     bytes: u64,
     record: ProfileRecord,
@@ -101,7 +99,7 @@ fn stored_profile(
         id,
         profile,
         stored: Bytes(record.written + bytes),
-        has_slices: sliced.binary_search(&record.number).is_ok(),
+        slices: Bytes(record.slices.0),
     })
 }
 

@@ -13,7 +13,6 @@ use crate::id::ProfileId;
 use crate::model::Frame;
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, WriteTransaction};
 use serde::{Deserialize, Serialize};
-use std::ops::Bound;
 
 /// The tables, as one transaction that reads sees them.
 pub(super) struct Rows {
@@ -192,31 +191,6 @@ impl Rows {
             });
         }
         Ok(records)
-    }
-
-    /// Whether there is a column.
-    pub(super) fn has_column(&self, kind: Column, owner: u32, part: u32) -> Result<bool, Fault> {
-        Ok(self.columns.get((kind as u8, owner, part, 0))?.is_some())
-    }
-
-    /// The owners of the columns of a kind, in ascending order; one look for each of them.
-    pub(super) fn owners(&self, kind: Column) -> Result<Vec<u32>, Fault> {
-        let mut owners: Vec<u32> = Vec::new();
-        loop {
-            let after = match owners.last() {
-                None => Bound::Included((kind as u8, 0, 0, 0)),
-                Some(&last) => Bound::Excluded((kind as u8, last, u32::MAX, u32::MAX)),
-            };
-            let end = Bound::Included((kind as u8, u32::MAX, u32::MAX, u32::MAX));
-            let Some(entry) = self.columns.range::<ColumnKey>((after, end))?.next() else {
-                return Ok(owners);
-            };
-            let (_, owner, ..) = entry?.0.value();
-            if owners.last().is_some_and(|&last| last >= owner) {
-                return Err(Fault::damaged("table columns", "its keys are out of order"));
-            }
-            owners.push(owner);
-        }
     }
 
     /// The body of a column.

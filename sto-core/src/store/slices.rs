@@ -1,6 +1,6 @@
 //! Costs by thread and slice of time: what they must keep to go in, and how they come out.
 
-use super::codec::{BuildRecord, ProfileRecord, add_up, unpack_slices};
+use super::codec::{BuildRecord, add_up, unpack_slices};
 use super::error::Fault;
 use super::read;
 use super::rows::{Rows, column_place};
@@ -72,15 +72,10 @@ fn is_in_order(frames: &FrameTable, tree: &StackTree) -> bool {
         })
 }
 
-/// Whether a profile has slices.
-pub(super) fn are_kept(rows: &Rows, record: &ProfileRecord) -> Result<bool, Fault> {
-    rows.has_column(Column::Slices, record.number, 0)
-}
-
 /// The slices of a profile, where it has them.
 pub(super) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedSlices>, Fault> {
     let record = read::profile_record(rows, id)?;
-    if !are_kept(rows, &record)? {
+    if record.slices.0 == 0 {
         return Ok(None);
     }
     let build: BuildRecord = rows

@@ -1,8 +1,8 @@
 //! Adding a profile: what is to be written for it.
 
 use super::codec::{
-    BuildRecord, ExecutableRecord, Flaw, ProfileRecord, pack_costs, pack_frames, pack_lines,
-    pack_modules, pack_nodes, pack_slices,
+    BuildRecord, ExecutableRecord, Flaw, LastField, ProfileRecord, pack_costs, pack_frames,
+    pack_lines, pack_modules, pack_nodes, pack_slices,
 };
 use super::error::Fault;
 use super::graft::graft;
@@ -113,6 +113,7 @@ pub(super) fn plan(
             modules: Vec::new(),
             ..profile.clone()
         },
+        slices: LastField(new.bytes_of(Column::Slices)),
     };
     new.record(Record::Profile, profile.id().0, &record)?;
     Ok(new)

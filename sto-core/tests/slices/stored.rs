@@ -29,7 +29,7 @@ fn a_profile_without_slices_says_so() {
     let store = Store::in_memory().unwrap();
     let text = sample("a", "1/7", 0, "cycles", &["main"]);
     let without = add(&store, &text, 0);
-    assert!(without.profiles[0].slices.is_none() && !without.profiles[0].has_slices);
+    assert!(without.profiles[0].slices.is_none());
     assert!(matches!(
         without.profiles[0].added,
         Added::New {
@@ -39,18 +39,18 @@ fn a_profile_without_slices_says_so() {
     ));
     assert!(store.load_slices(without.profiles[0].id).unwrap().is_none());
     let with = add(&store, &sample("a", "1/7", 1, "cycles", &["main"]), 5);
-    assert!(with.profiles[0].has_slices);
+    assert_eq!(with.profiles[0].slices.unwrap().threads, 1);
     let listed = store.builds().unwrap();
     let listed = listed[0].profiles.iter();
     let listed: BTreeMap<_, _> = listed
-        .map(|profile| (profile.id, profile.has_slices))
+        .map(|profile| (profile.id, profile.slices > Bytes(0)))
         .collect();
     let expected = [(without.profiles[0].id, false), (with.profiles[0].id, true)];
     assert_eq!(listed, BTreeMap::from(expected));
 
     let again = add(&store, &text, 5);
     assert_eq!(again.profiles[0].added, Added::AlreadyStored);
-    assert!(!again.profiles[0].has_slices);
+    assert!(!store.has_slices(again.profiles[0].id).unwrap());
     let told = "It was stored before without slices, and stays so; to have them, ingest it into \
                 another store: --store DIR.";
     assert_eq!(again.warnings.last().unwrap(), told);
@@ -80,6 +80,43 @@ fn slices_are_one_column_more_and_change_no_other() {
     assert!(without.keys().all(|key| key.0 != SLICES));
     assert!(with.remove(&(SLICES, 0, 0, 0)).is_some());
     assert_eq!(with, without);
+}
+
+#[test]
+fn flipped_bits_never_make_slices_wrong_or_go_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let samples = (0..200u64).map(|i| {
+        let symbols = ["a", "b", "c", "d", "e", "f", "g"];
+        let stack = [symbols[i as usize % 7], symbols[i as usize / 7 % 7]];
+        sample("a", &format!("1/{}", i % 5), i * i, "cycles", &stack)
+    });
+    let report = add(&store, &samples.collect::<String>(), 100);
+    let id = report.profiles[0].id;
+    let said = |store: &Store| {
+        let loaded = store.load_slices(id)?;
+        Ok::<_, StoreError>(loaded.map(|loaded| (loaded.tree, loaded.slices)))
+    };
+    let right = said(&store).unwrap();
+    assert!(right.is_some());
+    let file = folder.path().join(Store::FILE_NAME);
+    let bytes = std::fs::read(&file).unwrap();
+    let mut random = 1u64;
+    let mut found = 0;
+    for _ in 0..400 {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let bit = (random >> 33) as usize % (8 * bytes.len());
+        let mut bytes = bytes.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(&file, bytes).unwrap();
+        match Store::open(folder.path()).and_then(|store| said(&store)) {
+            Ok(said) => assert!(said == right, "bit {bit}"),
+            Err(_) => found += 1,
+        }
+    }
+    assert!(found > 0);
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn write_profile(text: &mut String, ingested: &IngestedReport, path: &str, style
         let _ = writeln!(
             text,
             "  {} of that for {} of {}",
-            bytes(slices.stored_bytes),
+            bytes(profile.slices_bytes),
             counted(u64::from(slices.count), "time slice"),
             counted(slices.threads as u64, "thread"),
         );

@@ -49,14 +49,14 @@ pub struct IngestedReport {
     pub nodes: usize,
     /// Number of distinct frames.
     pub frames: usize,
-    /// What was kept by thread and slice of time, where it was.
+    /// How its time was cut, where slices were kept now.
     pub slices: Option<SlicesReport>,
     /// The profile; its `stored_bytes` are what was written now: none where it is not new.
     #[serde(flatten)]
     pub profile: ProfileReport,
 }
 
-/// What was kept by thread and slice of time.
+/// How the time of a profile was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SlicesReport {
     /// Number of slices.
@@ -65,8 +65,6 @@ pub struct SlicesReport {
     pub duration_ns: u64,
     /// Number of threads.
     pub threads: usize,
-    /// Packed size of what was written for it.
-    pub stored_bytes: u64,
 }
 
 /// What was found of a module.
@@ -112,9 +110,10 @@ impl RecordingReport {
 fn ingested_report(ingested: &Ingested) -> IngestedReport {
     let build = &ingested.build;
     let (added, stored, slices) = match ingested.added {
-        Added::New { stored, slices } => (true, stored, ingested.slices.zip(Some(slices))),
-        Added::AlreadyStored => (false, Bytes(0), None),
+        Added::New { stored, slices } => (true, stored, slices),
+        Added::AlreadyStored => (false, Bytes(0), Bytes(0)),
     };
+    let kept = ingested.slices.filter(|_| added);
     IngestedReport {
         executable: build.executable.clone(),
         version: build.version.clone(),
@@ -123,17 +122,16 @@ fn ingested_report(ingested: &Ingested) -> IngestedReport {
         added,
         nodes: ingested.nodes,
         frames: ingested.frames,
-        slices: slices.map(|(IngestedSlices { grid, threads }, stored)| SlicesReport {
+        slices: kept.map(|IngestedSlices { grid, threads }| SlicesReport {
             count: grid.count().get(),
             duration_ns: grid.last().0 - grid.first().0,
             threads,
-            stored_bytes: stored.0,
         }),
         profile: profile_report(&StoredProfile {
             id: ingested.id,
             profile: ingested.profile.clone(),
             stored,
-            has_slices: ingested.has_slices,
+            slices,
         }),
     }
 }

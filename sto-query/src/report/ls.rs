@@ -76,10 +76,10 @@ pub struct ProfileReport {
     pub source_bytes: u64,
     /// Packed size of what was written for it.
     pub stored_bytes: u64,
+    /// How much of that are its slices of time; 0 where none are kept.
+    pub slices_bytes: u64,
     /// How many times smaller that is.
     pub saving: Option<f64>,
-    /// Whether its costs by thread and slice of time are kept.
-    pub has_slices: bool,
     /// How much of it can be trusted.
     pub quality: QualityReport,
 }
@@ -136,8 +136,8 @@ pub(super) fn profile_report(stored: &StoredProfile) -> ProfileReport {
         samples: profile.quality.samples,
         source_bytes: profile.source_bytes.0,
         stored_bytes: stored.stored.0,
+        slices_bytes: stored.slices.0,
         saving: saving(profile.source_bytes.0, stored.stored.0),
-        has_slices: stored.has_slices,
         quality: profile.quality.into(),
     }
 }

@@ -146,7 +146,7 @@ fn profile(build: &Build, run: usize) -> StoredProfile {
         id: profile.id(),
         profile,
         stored: Bytes(100),
-        has_slices: false,
+        slices: Bytes(0),
     }
 }
 

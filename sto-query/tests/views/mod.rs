@@ -149,7 +149,7 @@ pub(crate) fn stored_profile(
         id: profile.id(),
         profile,
         stored: Bytes(87_600),
-        has_slices: false,
+        slices: Bytes(0),
     }
 }
 

@@ -19,7 +19,9 @@ pub(super) use frames::{FrameColumns, pack_frames, unpack_frames};
 pub(super) use lines::{pack_lines, unpack_lines};
 pub(super) use modules::{pack_modules, unpack_modules};
 pub(super) use nodes::{Callees, NO_PARENT, NodeColumns, pack_nodes, unpack_nodes};
-pub(super) use records::{BuildRecord, Contents, ExecutableRecord, ProfileRecord, pack, unpack};
+pub(super) use records::{
+    BuildRecord, Contents, ExecutableRecord, LastField, ProfileRecord, pack, unpack,
+};
 pub(super) use seal::{seal, unseal};
 pub(super) use slices::{add_up, pack_slices, unpack_slices};
 

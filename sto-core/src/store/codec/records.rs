@@ -3,7 +3,7 @@
 
 use super::Flaw;
 use crate::model::{Build, Profile};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// How much a store holds, and which numbers are free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +51,29 @@ pub(in crate::store) struct ProfileRecord {
     pub(in crate::store) modules: u32,
     /// The profile; its modules are left out, as profiles share them.
     pub(in crate::store) profile: Profile,
+    /// Packed bytes of its slices of time.
+    pub(in crate::store) slices: LastField,
+}
+
+/// A last field that is not there where it would be 0, so that it costs those who do not use it
+/// nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::store) struct LastField(pub(in crate::store) u64);
+
+impl Serialize for LastField {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            0 => serializer.serialize_unit(),
+            value => serializer.serialize_u64(value),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for LastField {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Behind the last byte there is no number; `unpack` checks that no other bytes are there.
+        Ok(LastField(u64::deserialize(deserializer).unwrap_or(0)))
+    }
 }
 
 /// Longest record. bincode checks announced lengths against it before it reserves memory.

@@ -326,7 +326,7 @@ fn the_bytes_of_a_profile_are_those_of_the_specification() {
     use crate::id::{BuildId, SourceDigest};
     use crate::model::{Granularity, Origin, Profile, Quality};
     use crate::units::{Bytes, Nanoseconds, SampleType, Unit, UnixSeconds};
-    let record = ProfileRecord {
+    let mut record = ProfileRecord {
         number: 3,
         written: 4,
         modules: 5,
@@ -361,6 +361,7 @@ fn the_bytes_of_a_profile_are_those_of_the_specification() {
             labels: [("k".to_owned(), "v".to_owned())].into(),
             metrics: [("m".to_owned(), 1.0)].into(),
         },
+        slices: LastField(0),
     };
     let expected = [
         &[3, 4, 5][..],
@@ -377,5 +378,11 @@ fn the_bytes_of_a_profile_are_those_of_the_specification() {
         b"\x01\x01m\x00\x00\x00\x00\x00\x00\xf0\x3f",
     ];
     assert_eq!(pack(&record).unwrap(), expected.concat());
-    assert_eq!(unpack(&expected.concat()), Ok(record));
+    assert_eq!(unpack(&expected.concat()).as_ref(), Ok(&record));
+    record.slices = LastField(300);
+    let expected = [&expected.concat(), &[251, 0x2c, 1][..]].concat();
+    assert_eq!(pack(&record).unwrap(), expected);
+    assert_eq!(unpack(&expected), Ok(record));
+    let cut = &expected[..expected.len() - 1];
+    assert!(unpack::<ProfileRecord>(cut).is_err());
 }
