@@ -15,6 +15,8 @@ mod output;
 mod readme;
 // What a selector names.
 mod selectors;
+// Costs by thread and time.
+mod slices;
 // Which store a command uses.
 mod store_path;
 // A folder, a store and a home of its own for each test.

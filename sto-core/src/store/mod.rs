@@ -11,6 +11,7 @@
 //! write, graft        a profile goes in: find its stacks among the stored ones, add the rest
 //! rewrite, replace    some profiles are written into a new file
 //! read, preorder      builds are listed; stacks and costs come out, in an order of their own
+//! slices              costs by thread and slice of time, in and out
 //! ```
 //!
 //! Identity is derived: a stored node is a parent and a frame, and its content address follows.
@@ -33,12 +34,13 @@ mod read;
 mod replace;
 mod rewrite;
 mod rows;
+mod slices;
 mod tables;
 mod unrepaired;
 mod write;
 
 use crate::id::{BuildId, ExecutableId, ProfileId};
-use crate::intern::{Interned, LineCost, SelfCosts, StackTree};
+use crate::intern::{Interned, LineCost, SelfCosts, Slices, StackTree};
 use crate::model::{Build, FrameTable, GnuBuildId, Profile};
 use crate::units::Bytes;
 use error::Fault;
@@ -47,6 +49,7 @@ use redb::{Database, ReadTransaction, ReadableDatabase, TransactionError};
 use rows::Rows;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
+use tables::Column;
 
 pub use error::StoreError;
 pub use replace::Rewritten;
@@ -73,6 +76,8 @@ pub enum Added {
     New {
         /// Packed size of what was written for it.
         stored: Bytes,
+        /// How much of that are its slices of time; zero where none are kept.
+        slices: Bytes,
     },
     /// The same source is already stored for this build: nothing was changed.
     AlreadyStored,
@@ -102,6 +107,8 @@ pub struct StoredProfile {
     pub revision: Option<String>,
     /// Packed size of what is its own: its counts and its record. Frames and stacks belong to all.
     pub stored: Bytes,
+    /// How much of that are its slices of time; zero where none are kept.
+    pub slices: Bytes,
 }
 
 /// Stacks and costs of some profiles of one executable.
@@ -122,6 +129,17 @@ pub struct LoadedLines {
     pub frames: FrameTable,
     /// Line costs by sample type, in the order of frame and line.
     pub lines: Vec<Vec<LineCost>>,
+}
+
+/// Costs of one profile by thread and slice of time.
+#[derive(Clone, Debug)]
+pub struct LoadedSlices {
+    /// The frames that the tree uses.
+    pub frames: FrameTable,
+    /// The stacks of the profile, as [`Store::load`] gives them for it alone.
+    pub tree: StackTree,
+    /// The costs. They add up to the self costs that [`Store::load`] gives.
+    pub slices: Slices,
 }
 
 impl Store {
@@ -224,6 +242,7 @@ impl Store {
             transaction.commit()?;
             Ok(Added::New {
                 stored: Bytes(new.bytes()),
+                slices: Bytes(new.bytes_of(Column::Slices)),
             })
         })
     }
@@ -269,6 +288,22 @@ impl Store {
     /// Where the profile does not exist, or the store is damaged.
     pub fn load_lines(&self, profile: ProfileId) -> Result<LoadedLines, StoreError> {
         self.read(|rows| read::load_lines(rows, profile))
+    }
+
+    /// Loads the costs of a profile by thread and slice of time; `None` where they were not kept.
+    ///
+    /// # Errors
+    /// Where the profile does not exist, or the store is damaged.
+    pub fn load_slices(&self, profile: ProfileId) -> Result<Option<LoadedSlices>, StoreError> {
+        self.read(|rows| slices::load(rows, profile))
+    }
+
+    /// Whether a profile's costs by thread and slice of time are kept.
+    ///
+    /// # Errors
+    /// As [`Store::load_slices`].
+    pub fn has_slices(&self, profile: ProfileId) -> Result<bool, StoreError> {
+        self.read(|rows| Ok(read::profile_record(rows, profile)?.slices > 0))
     }
 
     fn read<T>(&self, work: impl FnOnce(&Rows) -> Result<T, Fault>) -> Result<T, StoreError> {

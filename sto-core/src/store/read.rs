@@ -116,6 +116,7 @@ fn stored_profile(
         gnu_build_id: record.gnu_build_id,
         revision: record.revision,
         stored: Bytes(record.columns + bytes),
+        slices: Bytes(record.slices),
     })
 }
 
@@ -178,7 +179,7 @@ pub(super) fn load(
     })
 }
 
-fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord, Fault> {
+pub(super) fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord, Fault> {
     rows.record(Record::Profile, id.0)?
         .ok_or(Fault::NoProfile(id))
 }

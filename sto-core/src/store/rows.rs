@@ -66,6 +66,13 @@ impl NewRows {
         self.removed.push((kind as u8, owner, part));
     }
 
+    /// Packed bytes of the columns of a kind.
+    pub(super) fn bytes_of(&self, kind: Column) -> u64 {
+        let columns = self.columns.iter();
+        let of_kind = columns.filter(|((other, ..), _)| *other == kind as u8);
+        of_kind.map(|(_, sealed)| sealed.len() as u64).sum()
+    }
+
     /// Packed bytes of all that was added.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes

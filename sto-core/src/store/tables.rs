@@ -71,6 +71,8 @@ pub(super) enum Column {
     Modules = 4,
     /// Self costs summed over the profiles of a build: build, sample type.
     Sums = 5,
+    /// Costs by thread and slice of time: profile, zero.
+    Slices = 6,
 }
 
 /// Most bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
@@ -113,6 +115,7 @@ impl Column {
             Column::Lines => "lines",
             Column::Modules => "modules",
             Column::Sums => "sums",
+            Column::Slices => "slices",
         }
     }
 }

@@ -53,6 +53,15 @@ fn write_profile(text: &mut String, ingested: &IngestedReport, path: &str, style
         bytes(profile.stored_bytes),
         smaller.map_or(String::new(), |factor| format!(", {factor} smaller")),
     );
+    if let Some(slices) = &ingested.slices {
+        let _ = writeln!(
+            text,
+            "  {} of that for {} of {}",
+            bytes(profile.slices_bytes),
+            counted(u64::from(slices.count), "time slice"),
+            counted(slices.threads as u64, "thread"),
+        );
+    }
     let quality = &profile.quality;
     let _ = writeln!(
         text,

@@ -77,6 +77,8 @@ pub struct ProfileReport {
     pub source_bytes: u64,
     /// Packed size of what was written for it.
     pub stored_bytes: u64,
+    /// How much of that are its slices of time; 0 where none are kept.
+    pub slices_bytes: u64,
     /// How many times smaller that is.
     pub saving: Option<f64>,
     /// How much of it can be trusted.
@@ -116,13 +118,18 @@ fn build_report(stored: &StoredBuild) -> BuildReport {
         profiles: stored
             .profiles
             .iter()
-            .map(|stored| profile_report(stored.id, &stored.profile, stored.stored))
+            .map(|stored| profile_report(stored.id, &stored.profile, stored.stored, stored.slices))
             .collect(),
         totals: Totals::of(&stored.profiles),
     }
 }
 
-pub(super) fn profile_report(id: ProfileId, profile: &Profile, stored: Bytes) -> ProfileReport {
+pub(super) fn profile_report(
+    id: ProfileId,
+    profile: &Profile,
+    stored: Bytes,
+    slices: Bytes,
+) -> ProfileReport {
     ProfileReport {
         id: id.to_string(),
         recorded: profile.origin.recorded.map(rfc3339),
@@ -138,6 +145,7 @@ pub(super) fn profile_report(id: ProfileId, profile: &Profile, stored: Bytes) ->
         samples: profile.quality.samples,
         source_bytes: profile.source_bytes.0,
         stored_bytes: stored.0,
+        slices_bytes: slices.0,
         saving: saving(profile.source_bytes.0, stored.0),
         quality: profile.quality.into(),
     }

@@ -14,7 +14,7 @@ mod top;
 
 pub use call_tree::{CutReport, NodeReport, TreeReport, call_tree};
 pub use drawing::{DrawingReport, drawing};
-pub use ingest::{IngestSummary, IngestedReport, ModuleReport, RecordingReport};
+pub use ingest::{IngestSummary, IngestedReport, ModuleReport, RecordingReport, SlicesReport};
 pub use ls::{BuildReport, LsReport, ProfileReport, QualityReport, Totals, ls};
 pub use rewrite::{CompactReport, ExportReport};
 pub use subject::{CostReport, FrameReport, SampleTypeReport, Subject};
