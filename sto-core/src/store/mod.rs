@@ -8,6 +8,7 @@
 //! rows, packs         records, columns and numbered things <-> redb
 //! write, graft        a profile goes in: find its stacks among the stored ones, add the rest
 //! read, preorder      builds are listed; stacks and costs come out, in an order of their own
+//! verify              everything is read, hashed and counted again
 //! ```
 //!
 //! Identity is derived: a stored node is a parent and a frame, and its content address follows.
@@ -28,6 +29,7 @@ mod read;
 mod rows;
 mod tables;
 mod unrepaired;
+mod verify;
 mod write;
 
 use crate::id::{BuildId, ExecutableId, ProfileId};
@@ -41,6 +43,7 @@ use rows::Rows;
 use std::path::{Path, PathBuf};
 
 pub use error::StoreError;
+pub use verify::{Checked, Concerns, Damage, Verification};
 
 /// A store of profiles: a folder with one redb file, or nothing but memory.
 pub struct Store {
@@ -260,6 +263,22 @@ impl Store {
     /// Where the profile does not exist, or the store is damaged.
     pub fn load_lines(&self, profile: ProfileId) -> Result<LoadedLines, StoreError> {
         self.read(|rows| read::load_lines(rows, profile))
+    }
+
+    /// Reads, hashes and counts everything in the store in this folder again, and tells all that is
+    /// wrong. The store need not be sound enough to be opened. Nothing is written.
+    ///
+    /// # Errors
+    /// Where there is no store, it is of another format version, locked by a writer for too long,
+    /// or the system refuses to read it. Damage is no error.
+    pub fn verify(folder: &Path) -> Result<Verification, StoreError> {
+        if open::inspect(folder)? {
+            verify::verify(&folder.join(tables::FILE_NAME))
+        } else {
+            Err(StoreError::NotFound {
+                folder: folder.to_owned(),
+            })
+        }
     }
 
     fn read<T>(&self, work: impl FnOnce(&Rows) -> Result<T, Fault>) -> Result<T, StoreError> {

@@ -92,6 +92,19 @@ pub(super) const CACHE_BYTES: usize = 64 << 20;
 pub(super) const ZSTD_LEVEL: i32 = 9;
 
 impl Record {
+    /// All kinds, in the order of their numbers.
+    pub(super) const ALL: [Record; 4] = [
+        Record::Executable,
+        Record::Build,
+        Record::Profile,
+        Record::ModuleList,
+    ];
+
+    /// The kind with this number.
+    pub(super) fn from_number(number: u8) -> Option<Record> {
+        Record::ALL.get(usize::from(number)).copied()
+    }
+
     /// The name that errors show.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -104,6 +117,26 @@ impl Record {
 }
 
 impl Column {
+    /// All kinds, in the order of their numbers.
+    pub(super) const ALL: [Column; 6] = [
+        Column::Frames,
+        Column::Nodes,
+        Column::Costs,
+        Column::Lines,
+        Column::Modules,
+        Column::Sums,
+    ];
+
+    /// The kind with this number.
+    pub(super) fn from_number(number: u8) -> Option<Column> {
+        Column::ALL.get(usize::from(number)).copied()
+    }
+
+    /// Whether its columns belong to one profile alone.
+    pub(super) fn is_own(self) -> bool {
+        matches!(self, Column::Costs | Column::Lines)
+    }
+
     /// The name that errors show.
     pub(super) fn name(self) -> &'static str {
         match self {
