@@ -7,8 +7,10 @@ mod flame;
 mod ingest;
 mod ls;
 mod man;
+mod stats;
 mod top;
 mod tree;
+mod verify;
 
 use crate::cli::Cli;
 use crate::error::{CliError, Outcome};
@@ -24,6 +26,8 @@ pub(crate) enum Command {
     Flame(flame::FlameArgs),
     Diff(diff::DiffArgs),
     FindRegressions(find_regressions::FindRegressionsArgs),
+    Stats(stats::StatsArgs),
+    Verify(verify::VerifyArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -39,6 +43,8 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Flame(args) => flame::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
         Command::FindRegressions(args) => find_regressions::run(&args, &store()?),
+        Command::Stats(args) => stats::run(&args, &store()?),
+        Command::Verify(args) => verify::run(&args, &store()?),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

@@ -9,6 +9,7 @@
 //! write, graft        a profile goes in: find its stacks among the stored ones, add the rest
 //! read, preorder      builds are listed; stacks and costs come out, in an order of their own
 //! verify              everything is read, hashed and counted again
+//! stats               where the bytes are
 //! ```
 //!
 //! Identity is derived: a stored node is a parent and a frame, and its content address follows.
@@ -27,6 +28,7 @@ mod packs;
 mod preorder;
 mod read;
 mod rows;
+mod stats;
 mod tables;
 mod unrepaired;
 mod verify;
@@ -43,6 +45,7 @@ use rows::Rows;
 use std::path::{Path, PathBuf};
 
 pub use error::StoreError;
+pub use stats::{ExecutableStats, PartKind, StorePart, StoreStats};
 pub use verify::{Checked, Concerns, Damage, Verification};
 
 /// A store of profiles: a folder with one redb file, or nothing but memory.
@@ -263,6 +266,28 @@ impl Store {
     /// Where the profile does not exist, or the store is damaged.
     pub fn load_lines(&self, profile: ProfileId) -> Result<LoadedLines, StoreError> {
         self.read(|rows| read::load_lines(rows, profile))
+    }
+
+    /// Where the store's bytes are, and how much it holds. Nothing is written to the file, though
+    /// redb checks all of it first.
+    ///
+    /// # Errors
+    /// Where the store is damaged or cannot be read.
+    pub fn stats(&self) -> Result<StoreStats, StoreError> {
+        let of_memory = |database: &Database| {
+            stats::stats(database, None).map_err(|fault| fault.at(in_memory(), "read"))
+        };
+        match &self.place {
+            Place::Memory(database) => of_memory(database),
+            Place::Folder { file, .. } if self.file_exists()? => {
+                let size = open::file_size(file)?;
+                guarded(|| stats::stats(&open::checked(file)?, Some(size)))
+                    .map_err(|fault| fault.at(file, "read"))
+            }
+            Place::Folder { .. } => {
+                of_memory(&open::in_memory().map_err(|fault| fault.at(in_memory(), "make"))?)
+            }
+        }
     }
 
     /// Reads, hashes and counts everything in the store in this folder again, and tells all that is

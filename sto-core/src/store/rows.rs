@@ -13,6 +13,7 @@ use std::ops::RangeInclusive;
 
 /// The tables, as one transaction that reads sees them.
 pub(super) struct Rows {
+    meta: ReadOnlyTable<&'static str, &'static [u8]>,
     records: ReadOnlyTable<RecordKey, &'static [u8]>,
     columns: ReadOnlyTable<ColumnKey, &'static [u8]>,
     pub(super) contents: Contents,
@@ -148,6 +149,7 @@ impl Rows {
         let meta = transaction.open_table(META).map_err(not_ours)?;
         Ok(Rows {
             contents: contents(&meta)?,
+            meta,
             records: transaction.open_table(RECORDS)?,
             columns: transaction.open_table(COLUMNS)?,
         })
@@ -192,6 +194,15 @@ impl Rows {
             });
         }
         Ok(records)
+    }
+
+    /// Shows every entry of the table of facts about the store.
+    pub(super) fn each_meta(&self, mut see: impl FnMut(&str, &[u8])) -> Result<(), Fault> {
+        for entry in self.meta.iter()? {
+            let (key, value) = entry?;
+            see(key.value(), value.value());
+        }
+        Ok(())
     }
 
     /// Shows every entry of the table of records, in the order of their keys.

@@ -56,7 +56,7 @@ pub(super) enum Record {
 }
 
 /// Kinds of packed columns, with what owner and part are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub(super) enum Column {
     /// Frames: zero, number of the first.

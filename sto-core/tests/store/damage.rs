@@ -150,12 +150,13 @@ fn a_flipped_bit_anywhere_in_the_file_is_found() {
 #[test]
 fn a_flipped_bit_in_the_header_is_found_or_harmless() {
     let sound = sound();
-    for at in 0..320 {
-        for bit in 0..8 {
-            let mut bytes = sound.bytes.clone();
-            bytes[at] ^= 1 << bit;
-            met(&bytes, &sound, &format!("bit {bit} of byte {at}"));
-        }
+    // Every bit of what is no checksum's; then some of the two states.
+    let flags = (0..32).flat_map(|at| (0..8).map(move |bit| (at, bit)));
+    let states = (64..320).step_by(3).map(|at| (at, at % 8));
+    for (at, bit) in flags.chain(states) {
+        let mut bytes = sound.bytes.clone();
+        bytes[at] ^= 1 << bit;
+        met(&bytes, &sound, &format!("bit {bit} of byte {at}"));
     }
 }
 

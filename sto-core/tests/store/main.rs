@@ -5,3 +5,4 @@ mod damage;
 mod model;
 mod place;
 mod round_trip;
+mod verify;

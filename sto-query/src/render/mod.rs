@@ -11,8 +11,10 @@ pub mod ingest;
 pub mod ls;
 mod numbers;
 mod printable;
+pub mod stats;
 pub mod top;
 pub mod tree;
+pub mod verify;
 
 pub use findings_text::findings_text;
 pub use printable::printable;

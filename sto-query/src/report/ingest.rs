@@ -1,7 +1,7 @@
 //! What went into a store.
 
 use super::ProfileReport;
-use super::ls::profile_report;
+use super::ls::{profile_report, saving};
 use serde::Serialize;
 use sto_core::ingest::{IngestReport, Ingested};
 use sto_core::store::Added;
@@ -49,9 +49,14 @@ pub struct IngestedReport {
     pub nodes: usize,
     /// Number of distinct frames.
     pub frames: usize,
-    /// The profile; its `stored_bytes` are what was written now: none where it is not new.
+    /// The profile.
     #[serde(flatten)]
     pub profile: ProfileReport,
+    /// Packed size of what was written for it now: none where it is not new. What others had
+    /// brought already is not in it, what stands in one pack with the new is.
+    pub stored_bytes: u64,
+    /// How many times smaller that is than the recording; `None` where nothing was written.
+    pub saving: Option<f64>,
 }
 
 /// What was found of a module.
@@ -108,7 +113,9 @@ fn ingested_report(ingested: &Ingested) -> IngestedReport {
         added,
         nodes: ingested.nodes,
         frames: ingested.frames,
-        profile: profile_report(ingested.id, &ingested.profile, stored),
+        profile: profile_report(ingested.id, &ingested.profile),
+        stored_bytes: stored.0,
+        saving: saving(ingested.profile.source_bytes.0, stored.0),
     }
 }
 

@@ -15,6 +15,8 @@ mod damages;
 mod profiles;
 mod records;
 mod shared;
+#[cfg(test)]
+mod tests;
 
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
