@@ -4,7 +4,7 @@ use super::Style;
 use super::findings_text::paragraph;
 use super::header::counted;
 use super::ls::short_id;
-use super::numbers::bytes;
+use super::numbers::{bytes, grouped};
 use crate::report::{DamageReport, VerifyReport};
 use std::fmt::Write;
 
@@ -33,14 +33,8 @@ pub fn text(report: &VerifyReport, style: Style) -> String {
         text += &paragraph("  ", &damage.what, 2);
         text += &paragraph("  ", &concerns(damage), 2);
     }
-    let _ = writeln!(
-        text,
-        "\nOf {profiles} that were found, {} by no damage.",
-        match report.sound_profiles {
-            1 => "1 is concerned".to_owned(),
-            sound => format!("{sound} are concerned"),
-        }
-    );
+    let sound = grouped(report.sound_profiles);
+    let _ = writeln!(text, "\n{sound} of {profiles} are sound.");
     text
 }
 
@@ -62,7 +56,11 @@ fn concerns(damage: &DamageReport) -> String {
                 0 => String::new(),
                 more => format!(" and {}", counted(more as u64, "more profile")),
             };
-            format!("This concerns profile {}{and_more}.", ids.join(", "))
+            let plural = if damage.profiles.len() == 1 { "" } else { "s" };
+            format!(
+                "This concerns profile{plural} {}{and_more}.",
+                ids.join(", ")
+            )
         }
         _ => "This concerns no profile that is there.".to_owned(),
     }

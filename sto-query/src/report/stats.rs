@@ -109,10 +109,10 @@ pub fn stats(stats: &StoreStats) -> StatsReport {
 fn name(kind: PartKind) -> &'static str {
     match kind {
         PartKind::Column(name) => name,
-        PartKind::Record("executable") => "executables",
-        PartKind::Record("build") => "builds",
-        PartKind::Record("profile") => "profiles",
-        PartKind::Record(_) => "module list numbers",
+        PartKind::Record("executable") => "executable records",
+        PartKind::Record("build") => "build records",
+        PartKind::Record("profile") => "profile records",
+        PartKind::Record(_) => "module list records",
         PartKind::Meta => "version and contents",
         PartKind::Checksums => "checksums",
         PartKind::Keys => "keys",
