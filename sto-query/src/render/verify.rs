@@ -4,7 +4,7 @@ use super::Style;
 use super::findings_text::paragraph;
 use super::header::counted;
 use super::ls::short_id;
-use super::numbers::{bytes, grouped};
+use super::numbers::grouped;
 use crate::report::{DamageReport, VerifyReport};
 use std::fmt::Write;
 
@@ -17,11 +17,10 @@ pub fn text(report: &VerifyReport, style: Style) -> String {
     let profiles = counted(checked.profiles, "profile");
     if report.sound {
         let sentence = format!(
-            "The store is sound: {profiles} of {}, with {} of {}, in {}.",
+            "The store is sound: {profiles} of {}, with {} of {}.",
             counted(checked.builds, "build"),
             counted(checked.nodes, "node"),
             counted(checked.frames, "frame"),
-            bytes(checked.bytes),
         );
         return paragraph("", &sentence, 0);
     }
