@@ -61,6 +61,8 @@ pub(crate) enum CliError {
         event: String,
         known: Vec<String>,
     },
+    #[error("{}: the store is damaged in {places} place{}", folder.display(), if *places == 1 { "" } else { "s" })]
+    DamagedStore { folder: PathBuf, places: usize },
     #[error("there is no folder to look for a store in: HOME is not set")]
     NoStorePath,
     #[error("an SVG drawing would fill the terminal with markup")]
@@ -80,6 +82,11 @@ impl CliError {
             CliError::UnknownEvent { known, .. } => {
                 Some(format!("it was recorded with {}", known.join(", ")))
             }
+            CliError::DamagedStore { .. } => Some(
+                "bring back a copy of it; without one, merge what can still be read into a new \
+                 store, and ingest the recordings of the rest again"
+                    .to_owned(),
+            ),
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),
             _ => None,

@@ -160,7 +160,7 @@ fn a_profile_that_is_stored_already_is_told_as_that() {
     let summary = summary(Added::AlreadyStored, Vec::new());
     assert!(text(&summary).contains("perf.data is already stored as profile"));
     let profile = &summary.recordings[0].profiles[0];
-    assert_eq!((profile.added, profile.profile.stored_bytes), (false, 0));
+    assert_eq!((profile.added, profile.stored_bytes), (false, 0));
 }
 
 #[test]

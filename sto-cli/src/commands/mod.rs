@@ -11,8 +11,10 @@ mod ingest;
 mod ls;
 mod man;
 mod prune;
+mod stats;
 mod top;
 mod tree;
+mod verify;
 
 use crate::cli::Cli;
 use crate::error::{CliError, Outcome};
@@ -32,6 +34,8 @@ pub(crate) enum Command {
     ExportStore(export_store::ExportStoreArgs),
     Prune(prune::PruneArgs),
     Compact(compact::CompactArgs),
+    Stats(stats::StatsArgs),
+    Verify(verify::VerifyArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -51,6 +55,8 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::ExportStore(args) => export_store::run(&args, &store()?),
         Command::Prune(args) => prune::run(&args, &store()?),
         Command::Compact(args) => compact::run(&args, &store()?),
+        Command::Stats(args) => stats::run(&args, &store()?),
+        Command::Verify(args) => verify::run(&args, &store()?),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

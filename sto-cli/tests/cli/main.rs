@@ -21,3 +21,5 @@ mod slices;
 mod store_path;
 // A folder, a store and a home of its own for each test.
 mod support;
+// Whether the store is sound, and where its bytes are.
+mod verify;

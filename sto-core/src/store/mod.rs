@@ -12,6 +12,8 @@
 //! rewrite, replace    some profiles are written into a new file
 //! read, preorder      builds are listed; stacks and costs come out, in an order of their own
 //! slices              costs by thread and slice of time, in and out
+//! verify              everything is read, hashed and counted again
+//! stats               where the bytes are
 //! ```
 //!
 //! Identity is derived: a stored node is a parent and a frame, and its content address follows.
@@ -35,8 +37,10 @@ mod replace;
 mod rewrite;
 mod rows;
 mod slices;
+mod stats;
 mod tables;
 mod unrepaired;
+mod verify;
 mod write;
 
 use crate::id::{BuildId, ExecutableId, ProfileId};
@@ -53,6 +57,8 @@ use tables::Column;
 
 pub use error::StoreError;
 pub use replace::Rewritten;
+pub use stats::{ExecutableStats, PartKind, StorePart, StoreStats};
+pub use verify::{Checked, Concerns, Damage, Verification};
 
 /// A store of profiles: a folder with one redb file, or nothing but memory.
 pub struct Store {
@@ -304,6 +310,46 @@ impl Store {
     /// As [`Store::load_slices`].
     pub fn has_slices(&self, profile: ProfileId) -> Result<bool, StoreError> {
         self.read(|rows| Ok(read::profile_record(rows, profile)?.slices > 0))
+    }
+
+    /// Where the store's bytes are, and how much it holds. Nothing is written to the file, though
+    /// redb checks all of it first.
+    ///
+    /// # Errors
+    /// Where the store is damaged or cannot be read.
+    pub fn stats(&self) -> Result<StoreStats, StoreError> {
+        let of_memory = |database: &Database| {
+            stats::stats(database, None).map_err(|fault| fault.at(in_memory(), "read"))
+        };
+        match &self.place {
+            Place::Memory(database) => {
+                of_memory(&database.read().unwrap_or_else(PoisonError::into_inner))
+            }
+            Place::Folder { file, .. } if self.file_exists()? => {
+                let size = open::file_size(file)?;
+                guarded(|| stats::stats(&open::checked(file)?, Some(size)))
+                    .map_err(|fault| fault.at(file, "read"))
+            }
+            Place::Folder { .. } => {
+                of_memory(&open::in_memory().map_err(|fault| fault.at(in_memory(), "make"))?)
+            }
+        }
+    }
+
+    /// Reads, hashes and counts everything in the store in this folder again, and tells all that is
+    /// wrong. The store need not be sound enough to be opened. Nothing is written.
+    ///
+    /// # Errors
+    /// Where there is no store, it is of another format version, locked by a writer for too long,
+    /// or the system refuses to read it. Damage is no error.
+    pub fn verify(folder: &Path) -> Result<Verification, StoreError> {
+        if open::inspect(folder)? {
+            verify::verify(&folder.join(tables::FILE_NAME))
+        } else {
+            Err(StoreError::NotFound {
+                folder: folder.to_owned(),
+            })
+        }
     }
 
     fn read<T>(&self, work: impl FnOnce(&Rows) -> Result<T, Fault>) -> Result<T, StoreError> {

@@ -271,15 +271,34 @@ impl Reading {
 pub(super) fn reading(path: &Path) -> Result<Reading, Fault> {
     locked(path, PATIENCE, || match builder().open_read_only(path) {
         Ok(database) => Ok(Reading::Clean(database)),
-        Err(DatabaseError::RepairAborted) => {
-            let backend = Unrepaired::new(File::open(path)?)?;
-            builder()
-                .create_with_backend(backend)
-                .map(Reading::Unrepaired)
-        }
+        Err(DatabaseError::RepairAborted) => unrepaired(path).map(Reading::Unrepaired),
         Err(error) => Err(error),
     })
 }
+
+fn unrepaired(path: &Path) -> Result<Database, DatabaseError> {
+    builder().create_with_backend(Unrepaired::new(File::open(path)?)?)
+}
+
+/// Opens the file as for writing, though nothing is written to it, and has redb check it: the
+/// checksum of every page in use, and whether what it takes for free is free. Waits for other
+/// processes that write.
+///
+/// Only what was checked can be walked through without fear of pages that refer to one another in
+/// a circle.
+pub(super) fn checked(path: &Path) -> Result<Database, Fault> {
+    let mut database = locked(path, PATIENCE, || unrepaired(path))?;
+    if database.check_integrity()? {
+        return Ok(database);
+    }
+    Err(Fault::damaged(
+        REDB_FILE,
+        "its note of free pages is wrong: what is added may overwrite what is stored",
+    ))
+}
+
+/// How errors name what is redb's own.
+const REDB_FILE: &str = "the redb file";
 
 fn locked<T>(
     path: &Path,

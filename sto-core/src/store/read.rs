@@ -3,6 +3,7 @@
 use super::codec::{BuildRecord, ExecutableRecord, ProfileRecord, unpack_modules};
 use super::counts::{NodeCosts, read_costs, read_lines};
 use super::error::Fault;
+use super::guard::guarded;
 use super::packs::Frames;
 use super::preorder::{mark_callers, preorder};
 use super::rows::{Found, Rows, column_place};
@@ -94,7 +95,8 @@ pub(super) fn recorded(profile: &Profile) -> u64 {
 /// Every module list, by its number.
 pub(super) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>>, Fault> {
     let lists = (0..rows.contents.modules).into_par_iter().map(|number| {
-        let list = unpack_modules(&rows.column(Column::Modules, number, 0)?)
+        // Guarded on its own: this is another thread.
+        let list = unpack_modules(&guarded(|| rows.column(Column::Modules, number, 0))?)
             .map_err(|flaw| flaw.at(column_place(Column::Modules, number, 0)))?;
         Ok(list.into())
     });

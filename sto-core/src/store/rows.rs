@@ -13,6 +13,7 @@ use std::ops::RangeInclusive;
 
 /// The tables, as one transaction that reads sees them.
 pub(super) struct Rows {
+    meta: ReadOnlyTable<&'static str, &'static [u8]>,
     records: ReadOnlyTable<RecordKey, &'static [u8]>,
     columns: ReadOnlyTable<ColumnKey, &'static [u8]>,
     pub(super) contents: Contents,
@@ -155,6 +156,7 @@ impl Rows {
         let meta = transaction.open_table(META).map_err(not_ours)?;
         Ok(Rows {
             contents: contents(&meta)?,
+            meta,
             records: transaction.open_table(RECORDS)?,
             columns: transaction.open_table(COLUMNS)?,
         })
@@ -199,6 +201,37 @@ impl Rows {
             });
         }
         Ok(records)
+    }
+
+    /// Shows every entry of the table of facts about the store.
+    pub(super) fn each_meta(&self, mut see: impl FnMut(&str, &[u8])) -> Result<(), Fault> {
+        for entry in self.meta.iter()? {
+            let (key, value) = entry?;
+            see(key.value(), value.value());
+        }
+        Ok(())
+    }
+
+    /// Shows every entry of the table of records, in the order of their keys.
+    pub(super) fn each_record(&self, mut see: impl FnMut(RecordKey, &[u8])) -> Result<(), Fault> {
+        let mut last = None;
+        for entry in self.records.iter()? {
+            let (key, sealed) = entry?;
+            in_order(&mut last, key.value(), "table records")?;
+            see(key.value(), sealed.value());
+        }
+        Ok(())
+    }
+
+    /// Shows every entry of the table of columns, in the order of their keys.
+    pub(super) fn each_segment(&self, mut see: impl FnMut(ColumnKey, &[u8])) -> Result<(), Fault> {
+        let mut last = None;
+        for entry in self.columns.iter()? {
+            let (key, bytes) = entry?;
+            in_order(&mut last, key.value(), "table columns")?;
+            see(key.value(), bytes.value());
+        }
+        Ok(())
     }
 
     /// The body of a column.
@@ -246,6 +279,14 @@ fn segments_of((kind, owner, part): (u8, u32, u32)) -> RangeInclusive<ColumnKey>
     (kind, owner, part, 0)..=(kind, owner, part, u32::MAX)
 }
 
+/// Checks that a table's keys ascend: where a page refers back to one above it, there is no end.
+fn in_order<K: Ord + Copy>(last: &mut Option<K>, key: K, table: &str) -> Result<(), Fault> {
+    if last.replace(key).is_some_and(|last| last >= key) {
+        return Err(Fault::damaged(table, "its keys are out of order"));
+    }
+    Ok(())
+}
+
 /// The body of a sealed column.
 pub(super) fn open_column(
     kind: Column,
@@ -270,15 +311,18 @@ pub(super) fn column_place(kind: Column, owner: u32, part: u32) -> String {
     format!("table columns, {} {owner}/{part}", kind.name())
 }
 
-fn read_record<T: for<'de> Deserialize<'de>>(
+/// How errors name a record.
+pub(super) fn record_place(kind: Record, id: [u8; 16]) -> String {
+    format!("table records, {} {}", kind.name(), ProfileId(id))
+}
+
+/// The record in these bytes, which must be sealed for this kind and id.
+pub(super) fn read_record<T: for<'de> Deserialize<'de>>(
     kind: Record,
     id: [u8; 16],
     sealed: &[u8],
 ) -> Result<T, Fault> {
     unseal(&record_seal(kind, id), sealed)
         .and_then(codec::unpack)
-        .map_err(|flaw| {
-            let id = ProfileId(id);
-            flaw.at(format!("table records, {} {id}", kind.name()))
-        })
+        .map_err(|flaw| flaw.at(record_place(kind, id)))
 }

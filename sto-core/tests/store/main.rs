@@ -6,3 +6,4 @@ mod model;
 mod place;
 mod rewrite;
 mod round_trip;
+mod verify;

@@ -14,8 +14,10 @@ mod numbers;
 mod printable;
 pub mod prune;
 pub mod rewrite;
+pub mod stats;
 pub mod top;
 pub mod tree;
+pub mod verify;
 
 pub use findings_text::findings_text;
 pub use printable::printable;

@@ -1,7 +1,7 @@
 //! What went into a store.
 
 use super::ProfileReport;
-use super::ls::profile_report;
+use super::ls::{profile_report, saving};
 use serde::Serialize;
 use sto_core::ingest::{IngestReport, Ingested, IngestedSlices};
 use sto_core::store::Added;
@@ -51,9 +51,14 @@ pub struct IngestedReport {
     pub frames: usize,
     /// How its time was cut, where slices were kept now.
     pub slices: Option<SlicesReport>,
-    /// The profile; its `stored_bytes` are what was written now: none where it is not new.
+    /// The profile.
     #[serde(flatten)]
     pub profile: ProfileReport,
+    /// Packed size of what was written for it now: none where it is not new. What others had
+    /// brought already is not in it, what stands in one pack with the new is.
+    pub stored_bytes: u64,
+    /// How many times smaller that is than the recording; `None` where nothing was written.
+    pub saving: Option<f64>,
 }
 
 /// How the time of a profile was cut.
@@ -65,6 +70,8 @@ pub struct SlicesReport {
     pub duration_ns: u64,
     /// Number of threads.
     pub threads: usize,
+    /// What they took of `stored_bytes`.
+    pub bytes: u64,
 }
 
 /// What was found of a module.
@@ -126,8 +133,11 @@ fn ingested_report(ingested: &Ingested) -> IngestedReport {
             count: grid.count().get(),
             duration_ns: grid.last().0 - grid.first().0,
             threads,
+            bytes: slices.0,
         }),
-        profile: profile_report(ingested.id, &ingested.profile, stored, slices),
+        profile: profile_report(ingested.id, &ingested.profile),
+        stored_bytes: stored.0,
+        saving: saving(ingested.profile.source_bytes.0, stored.0),
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) use nodes::{NO_PARENT, NodeColumns, pack_nodes, unpack_nodes};
 pub(super) use records::{
     BuildRecord, Contents, ExecutableRecord, ProfileRecord, Sum, Told, pack, unpack,
 };
-pub(super) use seal::{seal, unseal};
+pub(super) use seal::{SEAL_LEN, seal, unseal};
 pub(super) use slices::{add_up, pack_slices, unpack_slices};
 
 /// What is wrong with some bytes.
