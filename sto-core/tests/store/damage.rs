@@ -50,7 +50,14 @@ fn entries(folder: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
     let file = folder.join(Store::FILE_NAME);
     let copy = tempfile::NamedTempFile::new().unwrap();
     fs::copy(file, copy.path()).unwrap();
-    let database = redb::Database::open(copy.path()).unwrap();
+    // Only who writes waits for the disk; but what was not closed, redb opens for writing alone.
+    match redb::ReadOnlyDatabase::open(copy.path()) {
+        Ok(database) => entries_of(&database),
+        Err(_) => entries_of(&redb::Database::open(copy.path()).unwrap()),
+    }
+}
+
+fn entries_of(database: &impl ReadableDatabase) -> Vec<(Vec<u8>, Vec<u8>)> {
     let transaction = database.begin_read().unwrap();
     let meta: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
     let records: TableDefinition<(u8, [u8; 16]), &[u8]> = TableDefinition::new("records");

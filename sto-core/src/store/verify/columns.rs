@@ -1,8 +1,8 @@
 //! Which columns a store has, and which of them belong to nothing.
 
 use super::damages::{Concerns, Damages};
-use super::read;
 use crate::store::codec::Flaw;
+use crate::store::guard::guarded;
 use crate::store::rows::{Rows, column_place, open_column};
 use crate::store::tables::{Column, SEGMENT};
 use rayon::prelude::*;
@@ -29,7 +29,7 @@ impl Columns {
     /// Reads the table of columns once, for their keys and sizes.
     pub(super) fn read(rows: &Rows, damages: &mut Damages) -> Self {
         let mut found: BTreeMap<_, Found> = BTreeMap::new();
-        let seen = read(|| {
+        let seen = guarded(|| {
             rows.each_segment(|(kind, owner, part, segment), bytes| {
                 let column = found.entry((kind, owner, part)).or_default();
                 if segment != column.segments {
@@ -104,7 +104,7 @@ impl Columns {
                 if let Some(Flaw(what)) = found.flaw {
                     damages.add(&place, what, Concerns::Nothing);
                 } else if !found.is_owned {
-                    let body = read(|| {
+                    let body = guarded(|| {
                         let sealed = rows.sealed_column(kind, owner, part)?;
                         open_column(kind, owner, part, &sealed).map(drop)
                     });

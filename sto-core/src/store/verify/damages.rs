@@ -3,9 +3,10 @@
 use crate::id::ProfileId;
 use crate::store::codec::BuildRecord;
 use crate::store::error::{Fault, StoreError};
+use hashbrown::HashSet;
 
 /// Something that is wrong with a store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Damage {
     /// Where: a table and a record or column in it, or the redb file.
     pub place: String,
@@ -55,15 +56,11 @@ impl Damages {
         what: impl Into<String>,
         concerns: Concerns,
     ) {
-        let damage = Damage {
+        self.0.push(Damage {
             place: place.into(),
             what: what.into(),
             concerns,
-        };
-        // What breaks a file as a whole is met again by everyone who reads it.
-        if !self.0.contains(&damage) {
-            self.0.push(damage);
-        }
+        });
     }
 
     /// Takes what something was worked out to be, or why it could not be.
@@ -106,7 +103,10 @@ impl Damages {
         &self.0
     }
 
-    pub(super) fn finish(self) -> Vec<Damage> {
+    /// All damages, each once: what breaks a page is met by everyone who reads it.
+    pub(super) fn finish(mut self) -> Vec<Damage> {
+        let mut told = HashSet::new();
+        self.0.retain(|damage| told.insert(damage.clone()));
         self.0
     }
 }

@@ -8,7 +8,8 @@
 //! profiles   costs and lines of every profile, and the sums of builds
 //! ```
 //!
-//! A damage ends no search: what can still be read is. Nothing is written.
+//! A damage ends no search: what can still be read is. Nothing is written. Reads are guarded one by
+//! one, on whichever thread they are.
 
 mod columns;
 mod damages;
@@ -18,7 +19,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
-use super::error::{Fault, StoreError};
+use super::error::StoreError;
 use super::guard::guarded;
 use super::open;
 use super::rows::Rows;
@@ -108,22 +109,22 @@ fn walk(rows: &Rows, checked: &mut Checked, damages: &mut Damages) -> Records {
     shared::module_lists(rows, &records, &mut columns, damages);
     checked.frames = shared::frames(rows, &mut columns, damages);
     for (id, executable) in &records.executables {
-        checked.nodes += shared::nodes(rows, executable, &mut columns, damages);
+        let nodes = shared::nodes(rows, executable, &mut columns, damages);
+        checked.nodes += nodes;
+        let executable = profiles::Tree {
+            id: *id,
+            nodes: executable.nodes as usize,
+            is_whole: nodes == u64::from(executable.nodes),
+        };
         profiles::check(
             rows,
             &records,
             &by_build,
-            *id,
-            executable,
+            &executable,
             &mut columns,
             damages,
         );
     }
     columns.leftovers(rows, damages);
     records
-}
-
-/// Reads from a file that may be damaged, on whichever thread.
-fn read<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-    guarded(work)
 }

@@ -2,13 +2,11 @@
 
 use super::columns::Columns;
 use super::damages::{Concerns, Damages};
-use super::read;
 use super::records::{ByBuild, Records};
 use crate::id::{ExecutableId, ProfileId};
-use crate::store::codec::{
-    BuildRecord, ExecutableRecord, ProfileRecord, Sum, unpack_costs, unpack_lines,
-};
+use crate::store::codec::{BuildRecord, ProfileRecord, Sum, unpack_costs, unpack_lines};
 use crate::store::error::Fault;
+use crate::store::guard::guarded;
 use crate::store::rows::{Rows, column_place, record_place};
 use crate::store::slices;
 use crate::store::tables::{Column, Record};
@@ -19,19 +17,27 @@ use rayon::prelude::*;
 /// Costs by node, ascending.
 type Costs = Vec<(u32, Cost)>;
 
+/// An executable and its nodes.
+pub(super) struct Tree {
+    pub(super) id: ExecutableId,
+    /// Number of its nodes, as its record has it.
+    pub(super) nodes: usize,
+    /// Whether there are so many: else it may be any number, and no memory is reserved for it.
+    pub(super) is_whole: bool,
+}
+
 /// Checks all profiles of an executable, and the sums of its builds. A few profiles at a time are
 /// in memory.
 pub(super) fn check(
     rows: &Rows,
     records: &Records,
     by_build: &ByBuild<'_>,
-    id: ExecutableId,
-    executable: &ExecutableRecord,
+    tree: &Tree,
     columns: &mut Columns,
     damages: &mut Damages,
 ) {
-    let nodes = executable.nodes as usize;
-    let of_executable = |build: &BuildRecord| ExecutableId::of(&build.executable) == id;
+    let nodes = tree.nodes;
+    let of_executable = |build: &BuildRecord| ExecutableId::of(&build.executable) == tree.id;
     for (build_id, build) in records.builds.iter().filter(|(_, b)| of_executable(b)) {
         let mut sums = Sums {
             rows,
@@ -54,7 +60,7 @@ pub(super) fn check(
             for ((_, profile), (costs, told)) in batch.iter().zip(read) {
                 damages.append(told);
                 for (part, costs) in (0..).zip(costs) {
-                    sums.add(profile, part, costs, damages);
+                    sums.add(profile, part, costs.filter(|_| tree.is_whole), damages);
                 }
             }
         }
@@ -114,12 +120,12 @@ fn read_costs(
     part: u32,
     nodes: usize,
 ) -> Result<Costs, Fault> {
-    let body = read(|| rows.column(kind, owner, part))?;
+    let body = guarded(|| rows.column(kind, owner, part))?;
     unpack_costs(&body, nodes).map_err(|flaw| flaw.at(column_place(kind, owner, part)))
 }
 
 fn read_lines(rows: &Rows, owner: u32, part: u32) -> Result<(), Fault> {
-    let body = read(|| rows.column(Column::Lines, owner, part))?;
+    let body = guarded(|| rows.column(Column::Lines, owner, part))?;
     let lines = unpack_lines(&body, rows.contents.frames);
     lines
         .map(drop)

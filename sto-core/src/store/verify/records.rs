@@ -2,11 +2,11 @@
 //! with one another.
 
 use super::damages::{Concerns, Damage, Damages};
-use super::read;
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::model::Profile;
 use crate::store::codec::{BuildRecord, Contents, ExecutableRecord, ProfileRecord, Told};
 use crate::store::error::Fault;
+use crate::store::guard::guarded;
 use crate::store::rows::{Rows, read_record, record_place};
 use crate::store::tables::Record;
 use hashbrown::HashSet;
@@ -34,7 +34,7 @@ impl Records {
     pub(super) fn read(rows: &Rows, damages: &mut Damages) -> Self {
         let mut records = Records::default();
         let mut broken = Vec::new();
-        let seen = read(|| {
+        let seen = guarded(|| {
             rows.each_record(|(kind, id), sealed| {
                 records.entries += 1;
                 match Record::from_number(kind) {

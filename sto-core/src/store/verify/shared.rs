@@ -2,13 +2,13 @@
 
 use super::columns::Columns;
 use super::damages::{Concerns, Damages};
-use super::read;
 use super::records::Records;
 use crate::id::FrameId;
 use crate::store::codec::{
     ExecutableRecord, Flaw, NO_PARENT, unpack_frames, unpack_modules, unpack_nodes,
 };
 use crate::store::error::Fault;
+use crate::store::guard::guarded;
 use crate::store::rows::{Rows, column_place};
 use crate::store::tables::Column;
 use hashbrown::HashSet;
@@ -26,7 +26,7 @@ pub(super) fn module_lists(
         let place = column_place(Column::Modules, list, 0);
         let concerns = records.profiles_where(|profile| profile.modules == list);
         let body = damages.keep(
-            read(|| rows.column(Column::Modules, list, 0)),
+            guarded(|| rows.column(Column::Modules, list, 0)),
             concerns.clone(),
         );
         let Some(body) = body else { continue };
@@ -163,7 +163,7 @@ impl Packs<'_> {
         first: u32,
         unpack: impl Fn(&[u8], u32) -> Result<Vec<T>, Flaw>,
     ) -> Result<Vec<T>, Fault> {
-        let body = read(|| self.rows.column(self.kind, self.owner, first))?;
+        let body = guarded(|| self.rows.column(self.kind, self.owner, first))?;
         unpack(&body, first).map_err(|flaw| flaw.at(self.place(first)))
     }
 
