@@ -113,7 +113,7 @@ fn walk(rows: &Rows, checked: &mut Checked, damages: &mut Damages) -> Records {
         checked.nodes += nodes;
         let executable = profiles::Tree {
             id: *id,
-            nodes: executable.nodes as usize,
+            nodes: executable.nodes,
             is_whole: nodes == u64::from(executable.nodes),
         };
         profiles::check(

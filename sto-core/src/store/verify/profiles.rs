@@ -4,8 +4,8 @@ use super::columns::Columns;
 use super::damages::{Concerns, Damages};
 use super::records::{ByBuild, Records};
 use crate::id::{ExecutableId, ProfileId};
-use crate::store::codec::{BuildRecord, ProfileRecord, Sum, unpack_costs, unpack_lines};
-use crate::store::error::Fault;
+use crate::store::codec::{BuildRecord, ProfileRecord, Sum};
+use crate::store::counts::{NodeCosts, read_costs, read_lines};
 use crate::store::guard::guarded;
 use crate::store::rows::{Rows, column_place, record_place};
 use crate::store::slices;
@@ -14,14 +14,11 @@ use crate::units::Cost;
 use hashbrown::HashSet;
 use rayon::prelude::*;
 
-/// Costs by node, ascending.
-type Costs = Vec<(u32, Cost)>;
-
 /// An executable and its nodes.
 pub(super) struct Tree {
     pub(super) id: ExecutableId,
     /// Number of its nodes, as its record has it.
-    pub(super) nodes: usize,
+    pub(super) nodes: u32,
     /// Whether there are so many: else it may be any number, and no memory is reserved for it.
     pub(super) is_whole: bool,
 }
@@ -83,10 +80,10 @@ fn profile_columns(
     rows: &Rows,
     id: ProfileId,
     profile: &ProfileRecord,
-    nodes: usize,
+    nodes: u32,
     columns: &Columns,
     damages: &mut Damages,
-) -> Vec<Option<Costs>> {
+) -> Vec<Option<NodeCosts>> {
     let concerns = Concerns::Profiles(vec![id]);
     if columns
         .own_bytes(profile.number)
@@ -100,36 +97,18 @@ fn profile_columns(
         );
     }
     if profile.slices > 0 {
-        damages.keep(read(|| slices::load(rows, id).map(drop)), concerns.clone());
+        let slices = guarded(|| slices::load(rows, id).map(drop));
+        damages.keep(slices, concerns.clone());
     }
     let parts = 0..profile.profile.sample_types.len() as u32;
     parts
         .map(|part| {
-            let lines = read_lines(rows, profile.number, part);
+            let lines = guarded(|| read_lines(rows, profile.number, part).map(drop));
             damages.keep(lines, concerns.clone());
-            let costs = read_costs(rows, Column::Costs, profile.number, part, nodes);
+            let costs = guarded(|| read_costs(rows, Column::Costs, profile.number, part, nodes));
             damages.keep(costs, concerns.clone())
         })
         .collect()
-}
-
-fn read_costs(
-    rows: &Rows,
-    kind: Column,
-    owner: u32,
-    part: u32,
-    nodes: usize,
-) -> Result<Costs, Fault> {
-    let body = guarded(|| rows.column(kind, owner, part))?;
-    unpack_costs(&body, nodes).map_err(|flaw| flaw.at(column_place(kind, owner, part)))
-}
-
-fn read_lines(rows: &Rows, owner: u32, part: u32) -> Result<(), Fault> {
-    let body = guarded(|| rows.column(Column::Lines, owner, part))?;
-    let lines = unpack_lines(&body, rows.contents.frames);
-    lines
-        .map(drop)
-        .map_err(|flaw| flaw.at(column_place(Column::Lines, owner, part)))
 }
 
 /// The sums of a build, added up again.
@@ -138,7 +117,7 @@ struct Sums<'a> {
     build: &'a BuildRecord,
     /// Where its record stands.
     place: String,
-    nodes: usize,
+    nodes: u32,
     sums: Vec<Adding>,
 }
 
@@ -155,7 +134,7 @@ enum Total {
     #[default]
     Nothing,
     /// The one column that there is so far.
-    One(Costs),
+    One(NodeCosts),
     /// Samples and values by node.
     Several(Vec<u64>, Vec<u64>),
     /// A column could not be read, or the sum leaves 64 bits.
@@ -163,7 +142,7 @@ enum Total {
 }
 
 impl Total {
-    fn add(self, costs: Option<Costs>, nodes: usize) -> Total {
+    fn add(self, costs: Option<NodeCosts>, nodes: u32) -> Total {
         let Some(costs) = costs else {
             return Total::Unknown;
         };
@@ -171,7 +150,7 @@ impl Total {
             Total::Nothing => Total::One(costs),
             Total::One(first) => {
                 // Zeroed memory that is never touched is never there.
-                let sums = Total::Several(vec![0; nodes], vec![0; nodes]);
+                let sums = Total::Several(vec![0; nodes as usize], vec![0; nodes as usize]);
                 sums.add(Some(first), nodes).add(Some(costs), nodes)
             }
             Total::Several(mut samples, mut values) => {
@@ -193,7 +172,7 @@ impl Total {
     }
 
     /// Whether this is the sum; where it is not known, it may be.
-    fn may_be(&self, stored: &Costs) -> bool {
+    fn may_be(&self, stored: &NodeCosts) -> bool {
         match self {
             Total::Nothing => stored.is_empty(),
             Total::One(costs) => costs == stored,
@@ -213,7 +192,7 @@ impl Sums<'_> {
         &mut self,
         profile: &ProfileRecord,
         part: u32,
-        costs: Option<Costs>,
+        costs: Option<NodeCosts>,
         damages: &mut Damages,
     ) {
         let sample_type = &profile.profile.sample_types[part as usize];
@@ -257,7 +236,7 @@ impl Sums<'_> {
         adding: &Adding,
         columns: &mut Columns,
         damages: &mut Damages,
-    ) -> Option<Costs> {
+    ) -> Option<NodeCosts> {
         let (kind, owner, part) = match sum.only {
             Some(only) if adding.columns == [only] => return None,
             Some(only) if !adding.columns.contains(&only) => {
