@@ -12,6 +12,7 @@
 //! rewrite, replace    some profiles are written into a new file
 //! read, preorder      builds are listed; stacks and costs come out, in an order of their own
 //! slices              costs by thread and slice of time, in and out
+//! merge               all of it out of one store, into another
 //! ```
 //!
 //! Identity is derived: a stored node is a parent and a frame, and its content address follows.
@@ -27,6 +28,7 @@ mod error;
 mod graft;
 mod guard;
 mod holder;
+mod merge;
 mod open;
 mod packs;
 mod preorder;
@@ -52,15 +54,17 @@ use std::sync::{PoisonError, RwLock};
 use tables::Column;
 
 pub use error::StoreError;
+pub use merge::{LeftOut, Merged};
 pub use replace::Rewritten;
 
-/// A store of profiles: a folder with one redb file, or nothing but memory.
+/// A store of profiles: a folder with one redb file, such a file alone, or nothing but memory.
 pub struct Store {
     place: Place,
 }
 
 enum Place {
     Folder {
+        /// The folder that the file is in.
         folder: PathBuf,
         file: PathBuf,
         /// Whether the first profile makes the store where there is none.
@@ -146,30 +150,38 @@ impl Store {
     /// Name of the redb file inside the store's folder.
     pub const FILE_NAME: &'static str = tables::FILE_NAME;
 
-    /// Opens the store in this folder for reading.
+    /// Opens the store at this path for reading: its folder, or its file, whatever that is called.
     ///
     /// # Errors
     /// Where there is no store, it is of another format version, damaged, or locked by a writer
     /// for too long.
-    pub fn open(folder: &Path) -> Result<Store, StoreError> {
-        Store::at(folder, false)
+    pub fn open(path: &Path) -> Result<Store, StoreError> {
+        Store::at(path, false)
     }
 
-    /// Opens the store in this folder for writing. Where there is none, it is empty, and the first
+    /// Opens the store at this path for writing. Where there is none, it is empty, and the first
     /// profile that is added makes it, with its folder: so what fails before leaves no trace.
     ///
     /// # Errors
     /// As [`Store::open`], and where something else is in the way of the folder or file.
-    pub fn open_or_create(folder: &Path) -> Result<Store, StoreError> {
-        Store::at(folder, true)
+    pub fn open_or_create(path: &Path) -> Result<Store, StoreError> {
+        Store::at(path, true)
     }
 
-    fn at(folder: &Path, may_create: bool) -> Result<Store, StoreError> {
+    fn at(path: &Path, may_create: bool) -> Result<Store, StoreError> {
         let store = Store {
-            place: Place::Folder {
-                folder: folder.to_owned(),
-                file: folder.join(tables::FILE_NAME),
-                may_create,
+            place: if path.is_file() {
+                Place::Folder {
+                    folder: open::folder_of(path),
+                    file: path.to_owned(),
+                    may_create: false,
+                }
+            } else {
+                Place::Folder {
+                    folder: path.to_owned(),
+                    file: path.join(tables::FILE_NAME),
+                    may_create,
+                }
             },
         };
         store.read(|_| Ok(()))?;
@@ -187,7 +199,7 @@ impl Store {
         })
     }
 
-    /// The store's folder; `None` in memory.
+    /// The folder that the store's file is in; `None` in memory.
     pub fn folder(&self) -> Option<&PathBuf> {
         match &self.place {
             Place::Folder { folder, .. } => Some(folder),
@@ -339,7 +351,7 @@ impl Store {
             }
             Place::Folder { folder, file, .. } => {
                 if self.file_exists()? {
-                    open::check_room(folder, bytes)?;
+                    open::check_room(file, bytes)?;
                 } else {
                     open::create(folder, bytes)?;
                 }
@@ -357,12 +369,22 @@ impl Store {
         }
     }
 
+    /// What errors name.
+    fn path(&self) -> &Path {
+        match &self.place {
+            Place::Folder { file, .. } => file,
+            Place::Memory(_) => in_memory(),
+        }
+    }
+
     /// Whether the file is there. It must be, unless the first profile may make it.
     fn file_exists(&self) -> Result<bool, StoreError> {
         match &self.place {
             Place::Folder {
-                folder, may_create, ..
-            } => match open::inspect(folder)? {
+                folder,
+                file,
+                may_create,
+            } => match open::inspect(folder, file)? {
                 false if !may_create => Err(StoreError::NotFound {
                     folder: folder.clone(),
                 }),
