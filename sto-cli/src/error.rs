@@ -42,6 +42,10 @@ const FAILURE: u8 = 2;
 pub(crate) enum CliError {
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("{source}")]
+    Merge { added: usize, source: StoreError },
+    #[error("not every profile could be merged: {profiles} left out, as told above")]
+    LeftOut { profiles: usize },
     #[error(transparent)]
     Ingest(#[from] IngestError),
     #[error(transparent)]
@@ -87,6 +91,9 @@ impl CliError {
                  store, and ingest the recordings of the rest again"
                     .to_owned(),
             ),
+            CliError::Merge { added, .. } if *added > 0 => Some(format!(
+                "profiles that went in before: {added}; they stay, and merging again adds the others"
+            )),
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),
             _ => None,

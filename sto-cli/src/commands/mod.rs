@@ -10,6 +10,7 @@ mod flame;
 mod ingest;
 mod ls;
 mod man;
+mod merge;
 mod prune;
 mod stats;
 mod top;
@@ -25,6 +26,7 @@ use clap::Subcommand;
 pub(crate) enum Command {
     Ingest(ingest::IngestArgs),
     Ls(ls::LsArgs),
+    Merge(merge::MergeArgs),
     Top(top::TopArgs),
     Tree(tree::TreeArgs),
     Flame(flame::FlameArgs),
@@ -46,6 +48,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
     match cli.command {
         Command::Ingest(args) => ingest::run(&args, &store()?),
         Command::Ls(args) => ls::run(&args, &store()?),
+        Command::Merge(args) => merge::run(&args, &store()?),
         Command::Top(args) => top::run(&args, &store()?),
         Command::Tree(args) => tree::run(&args, &store()?),
         Command::Flame(args) => flame::run(&args, &store()?),

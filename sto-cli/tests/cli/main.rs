@@ -9,6 +9,8 @@ mod errors;
 mod exit_codes;
 // What goes into the store, and what is said of it.
 mod ingest;
+// What comes from other stores.
+mod merge;
 // Where data goes, and how it looks there.
 mod output;
 // README.md shows what the command really prints.

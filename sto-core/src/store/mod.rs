@@ -12,6 +12,7 @@
 //! rewrite, replace    some profiles are written into a new file
 //! read, preorder      builds are listed; stacks and costs come out, in an order of their own
 //! slices              costs by thread and slice of time, in and out
+//! merge               all of it out of one store, into another
 //! verify              everything is read, hashed and counted again
 //! stats               where the bytes are
 //! ```
@@ -29,6 +30,7 @@ mod error;
 mod graft;
 mod guard;
 mod holder;
+mod merge;
 mod open;
 mod packs;
 mod preorder;
@@ -56,17 +58,19 @@ use std::sync::{PoisonError, RwLock};
 use tables::Column;
 
 pub use error::StoreError;
+pub use merge::{LeftOut, Merged};
 pub use replace::Rewritten;
 pub use stats::{ExecutableStats, PartKind, StorePart, StoreStats};
 pub use verify::{Checked, Concerns, Damage, Verification};
 
-/// A store of profiles: a folder with one redb file, or nothing but memory.
+/// A store of profiles: a folder with one redb file, such a file alone, or nothing but memory.
 pub struct Store {
     place: Place,
 }
 
 enum Place {
     Folder {
+        /// The folder that the file is in.
         folder: PathBuf,
         file: PathBuf,
         /// Whether the first profile makes the store where there is none.
@@ -152,30 +156,31 @@ impl Store {
     /// Name of the redb file inside the store's folder.
     pub const FILE_NAME: &'static str = tables::FILE_NAME;
 
-    /// Opens the store in this folder for reading.
+    /// Opens the store at this path for reading: its folder, or its file, whatever that is called.
     ///
     /// # Errors
     /// Where there is no store, it is of another format version, damaged, or locked by a writer
     /// for too long.
-    pub fn open(folder: &Path) -> Result<Store, StoreError> {
-        Store::at(folder, false)
+    pub fn open(path: &Path) -> Result<Store, StoreError> {
+        Store::at(path, false)
     }
 
-    /// Opens the store in this folder for writing. Where there is none, it is empty, and the first
+    /// Opens the store at this path for writing. Where there is none, it is empty, and the first
     /// profile that is added makes it, with its folder: so what fails before leaves no trace.
     ///
     /// # Errors
     /// As [`Store::open`], and where something else is in the way of the folder or file.
-    pub fn open_or_create(folder: &Path) -> Result<Store, StoreError> {
-        Store::at(folder, true)
+    pub fn open_or_create(path: &Path) -> Result<Store, StoreError> {
+        Store::at(path, true)
     }
 
-    fn at(folder: &Path, may_create: bool) -> Result<Store, StoreError> {
+    fn at(path: &Path, may_create: bool) -> Result<Store, StoreError> {
+        let (folder, file) = open::place(path);
         let store = Store {
             place: Place::Folder {
-                folder: folder.to_owned(),
-                file: folder.join(tables::FILE_NAME),
-                may_create,
+                may_create: may_create && file != path,
+                folder,
+                file,
             },
         };
         store.read(|_| Ok(()))?;
@@ -193,7 +198,7 @@ impl Store {
         })
     }
 
-    /// The store's folder; `None` in memory.
+    /// The folder that the store's file is in; `None` in memory.
     pub fn folder(&self) -> Option<&PathBuf> {
         match &self.place {
             Place::Folder { folder, .. } => Some(folder),
@@ -336,19 +341,17 @@ impl Store {
         }
     }
 
-    /// Reads, hashes and counts everything in the store in this folder again, and tells all that is
+    /// Reads, hashes and counts everything in the store at this path again, and tells all that is
     /// wrong. The store need not be sound enough to be opened. Nothing is written.
     ///
     /// # Errors
     /// Where there is no store, it is of another format version, locked by a writer for too long,
     /// or the system refuses to read it. Damage is no error.
-    pub fn verify(folder: &Path) -> Result<Verification, StoreError> {
-        if open::inspect(folder)? {
-            verify::verify(&folder.join(tables::FILE_NAME))
-        } else {
-            Err(StoreError::NotFound {
-                folder: folder.to_owned(),
-            })
+    pub fn verify(path: &Path) -> Result<Verification, StoreError> {
+        let (folder, file) = open::place(path);
+        match open::inspect(&folder, &file)? {
+            true => verify::verify(&file),
+            false => Err(StoreError::NotFound { folder }),
         }
     }
 
@@ -385,7 +388,7 @@ impl Store {
             }
             Place::Folder { folder, file, .. } => {
                 if self.file_exists()? {
-                    open::check_room(folder, bytes)?;
+                    open::check_room(file, bytes)?;
                 } else {
                     open::create(folder, bytes)?;
                 }
@@ -403,12 +406,22 @@ impl Store {
         }
     }
 
+    /// What errors name.
+    fn path(&self) -> &Path {
+        match &self.place {
+            Place::Folder { file, .. } => file,
+            Place::Memory(_) => in_memory(),
+        }
+    }
+
     /// Whether the file is there. It must be, unless the first profile may make it.
     fn file_exists(&self) -> Result<bool, StoreError> {
         match &self.place {
             Place::Folder {
-                folder, may_create, ..
-            } => match open::inspect(folder)? {
+                folder,
+                file,
+                may_create,
+            } => match open::inspect(folder, file)? {
                 false if !may_create => Err(StoreError::NotFound {
                     folder: folder.clone(),
                 }),

@@ -21,29 +21,45 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long it sleeps between two attempts.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// The folder and the file of a store at a path, which is that of either.
+pub(super) fn place(path: &Path) -> (PathBuf, PathBuf) {
+    if path.is_file() {
+        (folder_of(path), path.to_owned())
+    } else {
+        (path.to_owned(), path.join(FILE_NAME))
+    }
+}
+
+/// The folder that a file is in.
+fn folder_of(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
 /// Looks whether there is a store's file in a folder, without opening it as one.
-pub(super) fn inspect(folder: &Path) -> Result<bool, StoreError> {
+pub(super) fn inspect(folder: &Path, path: &Path) -> Result<bool, StoreError> {
     match fs::metadata(folder) {
         Ok(found) if found.is_dir() => {}
         Ok(_) => return Err(not_a_folder(folder)),
         Err(error) => return missing(folder, error),
     }
-    let path = folder.join(FILE_NAME);
     let not_a_store = |found: &str| StoreError::NotAStore {
-        path: path.clone(),
+        path: path.to_owned(),
         found: found.to_owned(),
     };
-    match fs::metadata(&path) {
+    match fs::metadata(path) {
         Ok(found) if found.is_dir() => return Err(not_a_store("it is a folder")),
         Ok(found) if !found.is_file() => return Err(not_a_store("it is not a regular file")),
         Ok(found) if found.len() == 0 => return Err(not_a_store("it is empty")),
         Ok(_) => {}
-        Err(error) => return missing(&path, error),
+        Err(error) => return missing(path, error),
     }
     let mut magic = Vec::new();
-    File::open(&path)
+    File::open(path)
         .and_then(|file| file.take(REDB_MAGIC.len() as u64).read_to_end(&mut magic))
-        .map_err(|error| cannot("read", &path, error))?;
+        .map_err(|error| cannot("read", path, error))?;
     if magic == REDB_MAGIC {
         Ok(true)
     } else {
@@ -104,9 +120,8 @@ pub(super) fn in_memory() -> Result<Database, Fault> {
 /// The store is made under another name first, so that it is there as a whole or not at all.
 pub(super) fn create(folder: &Path, bytes: u64) -> Result<(), StoreError> {
     let made = make_folders(folder)?;
-    let draft = draft(folder);
-    let result =
-        check_room(folder, bytes).and_then(|()| create_file(&draft, &folder.join(FILE_NAME)));
+    let (draft, path) = (draft(folder), folder.join(FILE_NAME));
+    let result = check_room(&path, bytes).and_then(|()| create_file(&draft, &path));
     // Nothing is left behind but the store; what cannot be removed does no harm.
     let _ = fs::remove_file(&draft);
     if result.is_err() {
@@ -166,16 +181,16 @@ fn make_tables(database: &Database) -> Result<(), Fault> {
 
 /// Checks that there is room for this many bytes more, while nothing is changed yet. redb leaves
 /// its file as large as it had become where the disk is full, and the disk stays full.
-pub(super) fn check_room(folder: &Path, bytes: u64) -> Result<(), StoreError> {
+pub(super) fn check_room(path: &Path, bytes: u64) -> Result<(), StoreError> {
     // An eighth more for the pages that lead to new ones; then what redb keeps for itself.
     let room = bytes + bytes / 8 + (64 << 10);
-    let draft = draft(folder);
+    let draft = draft(&folder_of(path));
     let written = File::create_new(&draft)
         .and_then(|mut file| io::copy(&mut io::repeat(0).take(room), &mut file));
     let _ = fs::remove_file(&draft);
     match written {
         Ok(_) => Ok(()),
-        Err(error) => Err(cannot("write", &folder.join(FILE_NAME), error)),
+        Err(error) => Err(cannot("write", path, error)),
     }
 }
 

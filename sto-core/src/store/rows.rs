@@ -179,16 +179,26 @@ impl Rows {
             .transpose()
     }
 
+    /// The ids of every record of a kind, in order.
+    pub(super) fn ids(&self, kind: Record) -> Result<Vec<[u8; 16]>, Fault> {
+        let mut ids = Vec::new();
+        for entry in self.records.range(records_of(kind))? {
+            let (_, id) = entry?.0.value();
+            if ids.last().is_some_and(|&last| last >= id) {
+                return Err(Fault::damaged("table records", "its keys are out of order"));
+            }
+            ids.push(id);
+        }
+        Ok(ids)
+    }
+
     /// Every record of a kind, in the order of their ids.
     pub(super) fn records<T: for<'de> Deserialize<'de>>(
         &self,
         kind: Record,
     ) -> Result<Vec<Found<T>>, Fault> {
         let mut records: Vec<Found<T>> = Vec::new();
-        for entry in self
-            .records
-            .range((kind as u8, [0; 16])..=(kind as u8, [0xff; 16]))?
-        {
+        for entry in self.records.range(records_of(kind))? {
             let (key, sealed) = entry?;
             let (_, id) = key.value();
             if records.last().is_some_and(|last| last.id >= id) {
@@ -272,6 +282,11 @@ impl Rows {
         }
         Ok(sealed)
     }
+}
+
+/// The keys of a kind's records.
+fn records_of(kind: Record) -> RangeInclusive<RecordKey> {
+    (kind as u8, [0; 16])..=(kind as u8, [0xff; 16])
 }
 
 /// The keys of a column's segments, from the first to any that there could be.

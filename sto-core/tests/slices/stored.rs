@@ -83,6 +83,25 @@ fn slices_are_one_column_more_and_change_no_other() {
 }
 
 #[test]
+fn slices_go_with_a_profile_that_is_merged() {
+    let [here, there] = [(); 2].map(|()| Store::in_memory().unwrap());
+    let stacks = ["a", "c", "b"].map(|leaf| sample("a", "1/7", 0, "cycles", &["main", leaf]));
+    let later = ["d", "a"].map(|leaf| sample("a", "1/8", 9, "cycles", &["main", leaf]));
+    add(&here, &stacks.concat(), 5);
+    let id = add(&there, &(stacks.concat() + &later.concat()), 5).profiles[0].id;
+    let without = sample("a", "1/7", 0, "cycles", &["main"]);
+    add(&here, &without, 0);
+    let only_there = add(&there, &without, 5).profiles[0].id;
+    let merged = here.merge(&there, &mut |_| ()).unwrap();
+    assert_eq!(merged.added, [id]);
+    assert_eq!(merged.different, [only_there]);
+    let [came, went] = [&here, &there].map(|store| store.load_slices(id).unwrap().unwrap());
+    assert_eq!(came.tree, went.tree);
+    assert_eq!(came.slices, went.slices);
+    assert!(!here.has_slices(only_there).unwrap());
+}
+
+#[test]
 fn flipped_bits_never_make_slices_wrong_or_go_away() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();

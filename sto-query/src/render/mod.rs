@@ -10,6 +10,7 @@ pub mod flame;
 mod header;
 pub mod ingest;
 pub mod ls;
+pub mod merge;
 mod numbers;
 mod printable;
 pub mod prune;
