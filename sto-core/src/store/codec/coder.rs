@@ -66,8 +66,9 @@ impl<const N: usize> Model<N> {
 
     /// The symbol whose share a place is in.
     fn symbol_at(&self, place: i16) -> usize {
-        let next = self.starts[1..].iter().position(|&start| start > place);
-        next.unwrap_or(N - 1)
+        // Counting all of them takes fewer steps than stopping: no branch, many at once.
+        let begun = self.starts[1..].iter().map(|&start| i16::from(start <= place));
+        begun.sum::<i16>() as usize
     }
 
     /// For each symbol, where shares would begin if it took all that the others can spare.

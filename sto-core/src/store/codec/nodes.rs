@@ -163,10 +163,10 @@ pub(in crate::store) fn unpack_nodes(
                 if let Some(position) = position.after(step) {
                     open.push((node, position));
                 }
-                break Some((node, callee));
+                break Some((node, callee.frame, callee.children()));
             }
         };
-        let (parent, frame) = match child {
+        let (parent, frame, children) = match child {
             Some(child) => child,
             None => {
                 let parent = heads.decode_parent(&mut coder, number)?;
@@ -177,15 +177,13 @@ pub(in crate::store) fn unpack_nodes(
                     }
                     None => heads.decode_frame(&mut coder, distinct)?,
                 };
-                (parent, frame)
+                (parent, frame, callees.of(frame))
             }
         };
         nodes.parents.push(parent);
         nodes.frames.push(frames[frame as usize]);
         places.push(frame);
-        if let Some(position) = callees.of(frame) {
-            open.push((number, position));
-        }
+        open.extend(children.map(|position| (number, position)));
     }
     coder.finish()?;
     Ok(nodes)
@@ -198,14 +196,46 @@ struct Callees {
     callees: Vec<Callee>,
 }
 
+/// A callee, in 16 bytes: unpacking waits for memory, and for nothing else twice.
 #[derive(Clone, Copy, Default)]
 struct Callee {
     frame: u32,
+    /// Where the callees of its own frame begin and end.
+    begin: u32,
+    end: u32,
+    /// See [`Callee::last`] and [`Callee::repeats`].
+    state: u32,
+}
+
+impl Callee {
+    /// Where the children of a node with its frame begin, if it calls any.
+    fn children(self) -> Option<Position> {
+        (self.begin < self.end).then_some(Position {
+            begin: self.begin,
+            next: self.begin,
+            end: self.end,
+        })
+    }
+
     /// What came last where a node's children could go on with this one: 0 for nothing yet, 1 for
     /// the end, else 2 and how many callees were passed over.
-    last: u32,
+    fn last(self) -> u32 {
+        self.state >> 3
+    }
+
     /// For the last three times, whether it was what came the time before; the latest lowest.
-    repeats: u8,
+    fn repeats(self) -> usize {
+        (self.state & 7) as usize
+    }
+
+    /// Remembers what came, and unless it was the first time, whether it was the same again.
+    fn remember(&mut self, last: u32, is_repeated: bool) {
+        let repeats = match self.last() {
+            0 => 0,
+            _ => (self.state << 1 | u32::from(is_repeated)) & 7,
+        };
+        self.state = last << 3 | repeats;
+    }
 }
 
 /// Where among the callees of its frame a node's children can go on.
@@ -244,6 +274,10 @@ impl Callees {
             callees[*place as usize].frame = frame;
             *place += 1;
         }
+        for callee in &mut callees {
+            callee.begin = starts[callee.frame as usize];
+            callee.end = starts[callee.frame as usize + 1];
+        }
         Callees { starts, callees }
     }
 
@@ -266,10 +300,9 @@ impl Callees {
     }
 
     /// The callee after so many that are passed over.
-    fn get(&self, position: Position, step: u32) -> Result<u32, Flaw> {
+    fn get(&self, position: Position, step: u32) -> Result<Callee, Flaw> {
         let callees = &self.callees[position.next as usize..position.end as usize];
-        let callee = callees.get(step as usize);
-        callee.map(|callee| callee.frame).ok_or(NO_CALLEE)
+        callees.get(step as usize).copied().ok_or(NO_CALLEE)
     }
 }
 
@@ -283,12 +316,12 @@ struct ChildModels {
 impl ChildModels {
     fn repeat(&mut self, position: Position, callee: Callee) -> &mut Flag {
         let left = position.left().min(3) as usize - 1;
-        &mut self.repeats[usize::from(callee.repeats)][usize::from(callee.last == 1)][left]
+        &mut self.repeats[callee.repeats()][usize::from(callee.last() == 1)][left]
     }
 
     fn other(&mut self, position: Position, callee: Callee) -> &mut Number {
         let is_first = usize::from(position.next == position.begin);
-        &mut self.others[length(position.left(), 8)][is_first][callee.last.min(2) as usize]
+        &mut self.others[length(position.left(), 8)][is_first][callee.last().min(2) as usize]
     }
 
     fn encode(
@@ -301,15 +334,14 @@ impl ChildModels {
         let callee = &mut callees.callees[position.next as usize];
         let choice = step.map_or(0, |step| step + 1);
         let before = *callee;
-        let is_repeated = before.last == choice + 1;
-        if before.last > 0 {
+        let is_repeated = before.last() == choice + 1;
+        if before.last() > 0 {
             coder.flag(self.repeat(position, before), is_repeated);
-            callee.repeats = (before.repeats << 1 | u8::from(is_repeated)) & 7;
         }
         if !is_repeated {
             coder.number(self.other(position, before), u64::from(choice));
-            callee.last = choice + 1;
         }
+        callee.remember(choice + 1, is_repeated);
     }
 
     #[inline]
@@ -321,18 +353,18 @@ impl ChildModels {
     ) -> Result<Option<u32>, Flaw> {
         let callee = &mut callees.callees[position.next as usize];
         let before = *callee;
-        let is_repeated = before.last > 0 && coder.flag(self.repeat(position, before));
-        if before.last > 0 {
-            callee.repeats = (before.repeats << 1 | u8::from(is_repeated)) & 7;
-        }
-        if !is_repeated {
+        let is_repeated = before.last() > 0 && coder.flag(self.repeat(position, before));
+        let last = if is_repeated {
+            before.last()
+        } else {
             let choice = coder.number(self.other(position, before));
             if choice > u64::from(position.left()) {
                 return Err(NO_CALLEE);
             }
-            callee.last = choice as u32 + 1;
-        }
-        Ok((callee.last - 1).checked_sub(1))
+            choice as u32 + 1
+        };
+        callee.remember(last, is_repeated);
+        Ok((last - 1).checked_sub(1))
     }
 }
 
@@ -388,7 +420,8 @@ impl HeadModels {
     ) -> Result<u32, Flaw> {
         let position = position.ok_or(NO_CALLEE)?;
         let rank = coder.number(&mut self.ranks[length(position.left(), 8)]);
-        callees.get(position, u32::try_from(rank).map_err(|_| NO_CALLEE)?)
+        let callee = callees.get(position, u32::try_from(rank).map_err(|_| NO_CALLEE)?);
+        callee.map(|callee| callee.frame)
     }
 
     /// The frame of a root, or below a parent of an earlier pack.
