@@ -93,9 +93,15 @@ impl Rows {
         Ok(packs)
     }
 
-    /// Every node of an executable, by its number.
-    pub(super) fn nodes(&self, executable: &ExecutableRecord) -> Result<NodeColumns, Fault> {
-        let packs = self.packs(Column::Nodes, executable.number, executable.nodes)?;
+    /// The nodes of an executable, by their numbers: all below `end`, and what is in one pack with
+    /// them.
+    pub(super) fn nodes(
+        &self,
+        executable: &ExecutableRecord,
+        end: u32,
+    ) -> Result<NodeColumns, Fault> {
+        let mut packs = self.packs(Column::Nodes, executable.number, executable.nodes)?;
+        packs.truncate(packs.partition_point(|pack| pack.first < end));
         let unpacked = packs
             .par_iter()
             .map(|pack| pack.nodes(self.contents.frames));

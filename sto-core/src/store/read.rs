@@ -153,7 +153,9 @@ pub(super) fn load(
     }
 
     let frames = rows.frames()?;
-    let tree = ExecutableTree::unpack(rows, &frames, &executable)?;
+    let last = costs.iter().flatten().filter_map(|costs| costs.last());
+    let end = last.map(|&(node, _)| node + 1).max().unwrap_or(0);
+    let tree = ExecutableTree::unpack(rows, &frames, &executable, end)?;
     let cut = tree.cut(costs.iter().flatten(), &[])?;
     let costs = costs
         .into_iter()
@@ -165,21 +167,22 @@ pub(super) fn load(
     })
 }
 
-/// Every node of an executable and every frame of its store, unpacked: what profiles are cut out
-/// of.
+/// The nodes of an executable and the frames of its store, unpacked: what profiles are cut out of.
 pub(super) struct ExecutableTree<'a> {
     frames: &'a Frames,
     nodes: NodeColumns,
 }
 
 impl<'a> ExecutableTree<'a> {
-    /// Unpacks the nodes of an executable.
+    /// Unpacks the nodes of an executable with numbers below `end`: what was added later, profiles
+    /// that end there do not have.
     pub(super) fn unpack(
         rows: &Rows,
         frames: &'a Frames,
         executable: &ExecutableRecord,
+        end: u32,
     ) -> Result<Self, Fault> {
-        let nodes = rows.nodes(executable)?;
+        let nodes = rows.nodes(executable, end)?;
         Ok(ExecutableTree { frames, nodes })
     }
 

@@ -118,7 +118,7 @@ fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Vec<b
             used[line.frame.get()] = true;
         }
     }
-    let nodes = rows.nodes(record)?;
+    let nodes = rows.nodes(record, record.nodes)?;
     mark_callers(&nodes, &mut marked);
     for (&frame, _) in nodes
         .frames
@@ -204,7 +204,7 @@ fn write_nodes(
     frames: &[u32],
     draft: &mut Draft<'_>,
 ) -> Result<Vec<u32>, Fault> {
-    let nodes = rows.nodes(executable)?;
+    let nodes = rows.nodes(executable, executable.nodes)?;
     let new_frames: Vec<FrameIx> = frames.iter().map(|&frame| FrameIx(frame)).collect();
     let (tree, places) = preorder(&nodes, marked, &new_frames);
     let nodes = NodeColumns::of(&tree);

@@ -67,7 +67,9 @@ impl<const N: usize> Model<N> {
     /// The symbol whose share a place is in.
     fn symbol_at(&self, place: i16) -> usize {
         // Counting all of them takes fewer steps than stopping: no branch, many at once.
-        let begun = self.starts[1..].iter().map(|&start| i16::from(start <= place));
+        let begun = self.starts[1..]
+            .iter()
+            .map(|&start| i16::from(start <= place));
         begun.sum::<i16>() as usize
     }
 
