@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! open, unrepaired    the file: find, make, lock, read without writing
+//! draft               what is to become one
 //! holder              who has it locked
 //! guard               what redb does not expect in it
 //! tables              every name, key and version
@@ -22,6 +23,7 @@
 
 mod codec;
 mod counts;
+mod draft;
 mod error;
 mod graft;
 mod guard;
@@ -303,10 +305,14 @@ impl Store {
                 work(&database).map_err(|fault| fault.at(in_memory(), "write"))
             }
             Place::Folder { folder, file, .. } => {
-                if self.file_exists()? {
-                    open::check_room(folder, bytes)?;
-                } else {
+                let exists = self.file_exists()?;
+                if !exists {
                     open::create(folder, bytes)?;
+                }
+                let file = &open::real_path(file)?;
+                draft::remove_leftovers(file);
+                if exists {
+                    draft::check_room(file, bytes)?;
                 }
                 let work = || {
                     let mut database = open::writing(file)?;
@@ -319,6 +325,14 @@ impl Store {
                     fault.at(file, "write")
                 })
             }
+        }
+    }
+
+    /// What errors name.
+    fn path(&self) -> &Path {
+        match &self.place {
+            Place::Folder { file, .. } => file,
+            Place::Memory(_) => in_memory(),
         }
     }
 

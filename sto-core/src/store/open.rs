@@ -1,5 +1,6 @@
 //! Finding, making and opening the store's file; every open is of one operation.
 
+use super::draft::{check_room, own_draft, publish};
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
 use super::holder::holders;
@@ -12,7 +13,6 @@ use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long an operation waits for other processes to be done with the store.
@@ -38,6 +38,10 @@ pub(super) fn inspect(folder: &Path) -> Result<bool, StoreError> {
         Ok(found) if !found.is_file() => return Err(not_a_store("it is not a regular file")),
         Ok(found) if found.len() == 0 => return Err(not_a_store("it is empty")),
         Ok(_) => {}
+        // Making the store would fail, as the link has its name.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
+            return Err(not_a_store("it is a symbolic link to nothing"));
+        }
         Err(error) => return missing(&path, error),
     }
     let mut magic = Vec::new();
@@ -82,6 +86,11 @@ pub(super) fn cannot(doing: &'static str, path: &Path, source: io::Error) -> Sto
     }
 }
 
+/// Where the file itself is: a link to a store stays one, and drafts stand beside what it leads to.
+pub(super) fn real_path(file: &Path) -> Result<PathBuf, StoreError> {
+    fs::canonicalize(file).map_err(|error| cannot("read", file, error))
+}
+
 /// Size of a file; zero where there is none.
 pub(super) fn file_size(path: &Path) -> Result<Bytes, StoreError> {
     match fs::metadata(path) {
@@ -100,15 +109,10 @@ pub(super) fn in_memory() -> Result<Database, Fault> {
 
 /// Makes the folder, and in it an empty store with room for this many bytes; where another process
 /// is quicker, takes its store.
-///
-/// The store is made under another name first, so that it is there as a whole or not at all.
 pub(super) fn create(folder: &Path, bytes: u64) -> Result<(), StoreError> {
     let made = make_folders(folder)?;
-    let draft = draft(folder);
-    let result =
-        check_room(folder, bytes).and_then(|()| create_file(&draft, &folder.join(FILE_NAME)));
-    // Nothing is left behind but the store; what cannot be removed does no harm.
-    let _ = fs::remove_file(&draft);
+    let path = folder.join(FILE_NAME);
+    let result = check_room(&path, bytes).and_then(|()| create_file(&path));
     if result.is_err() {
         for folder in made.iter().rev() {
             let _ = fs::remove_dir(folder);
@@ -117,13 +121,6 @@ pub(super) fn create(folder: &Path, bytes: u64) -> Result<(), StoreError> {
         sync_folder(folder);
     }
     result
-}
-
-/// A path in the store's folder that nobody else uses.
-fn draft(folder: &Path) -> PathBuf {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    folder.join(format!(".{FILE_NAME}.{}-{count}", std::process::id()))
 }
 
 /// Makes a folder and those above it, and returns those that were missing, uppermost first.
@@ -144,17 +141,20 @@ fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(missing)
 }
 
-fn create_file(draft: &Path, path: &Path) -> Result<(), StoreError> {
-    new_file(draft)
-        .map(drop)
-        .map_err(|fault| fault.at(path, "make"))?;
-    match fs::hard_link(draft, path) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        // Some file systems have no hard links; renaming would replace a store that was made
-        // meanwhile, though only one without profiles that anybody waited for.
-        Err(_) => fs::rename(draft, path).map_err(|error| cannot("make", path, error)),
-    }
+fn create_file(path: &Path) -> Result<(), StoreError> {
+    let (draft, file) = own_draft(path)?;
+    let made = fresh(file).map_err(|fault| fault.at(path, "make"));
+    let result = made.and_then(|database| {
+        drop(database);
+        match publish(&draft, path) {
+            // Who was quicker may have taken this draft for one that was left over.
+            Err(_) if path.exists() => Ok(()),
+            published => published.map_err(|error| cannot("make", path, error)),
+        }
+    });
+    // What cannot be removed does no harm.
+    let _ = fs::remove_file(&draft);
+    result
 }
 
 fn make_tables(database: &Database) -> Result<(), Fault> {
@@ -162,21 +162,6 @@ fn make_tables(database: &Database) -> Result<(), Fault> {
     rows::create(&transaction)?;
     transaction.commit()?;
     Ok(())
-}
-
-/// Checks that there is room for this many bytes more, while nothing is changed yet. redb leaves
-/// its file as large as it had become where the disk is full, and the disk stays full.
-pub(super) fn check_room(folder: &Path, bytes: u64) -> Result<(), StoreError> {
-    // An eighth more for the pages that lead to new ones; then what redb keeps for itself.
-    let room = bytes + bytes / 8 + (64 << 10);
-    let draft = draft(folder);
-    let written = File::create_new(&draft)
-        .and_then(|mut file| io::copy(&mut io::repeat(0).take(room), &mut file));
-    let _ = fs::remove_file(&draft);
-    match written {
-        Ok(_) => Ok(()),
-        Err(error) => Err(cannot("write", &folder.join(FILE_NAME), error)),
-    }
 }
 
 /// Opens the file for writing. Waits for other processes.
@@ -225,9 +210,9 @@ pub(super) fn sync_folder(folder: &Path) {
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
 }
 
-/// An empty store in a file that nobody else uses.
-pub(super) fn new_file(path: &Path) -> Result<Database, Fault> {
-    let database = builder().create(path)?;
+/// An empty store in an empty file.
+pub(super) fn fresh(file: File) -> Result<Database, Fault> {
+    let database = builder().create_file(file)?;
     make_tables(&database)?;
     Ok(database)
 }
