@@ -7,10 +7,14 @@ mod deep;
 mod errors;
 // The status that scripts look at.
 mod exit_codes;
+// `kill -9` while the store is written.
+mod killed;
 // What goes into the store, and what is said of it.
 mod ingest;
 // Where data goes, and how it looks there.
 mod output;
+// Many processes and one store.
+mod parallel;
 // README.md shows what the command really prints.
 mod readme;
 // What a selector names.
