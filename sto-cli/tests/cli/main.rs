@@ -17,6 +17,8 @@ mod output;
 mod parallel;
 // README.md shows what the command really prints.
 mod readme;
+// What the system refuses.
+mod refused;
 // What a selector names.
 mod selectors;
 // Which store a command uses.

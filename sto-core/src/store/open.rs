@@ -313,6 +313,35 @@ mod tests {
         reading(&path).unwrap();
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn who_has_the_store_is_named() {
+        use std::process::Command;
+        let folder = tempfile::tempdir().unwrap();
+        create(folder.path(), 0).unwrap();
+        let path = folder.path().join(FILE_NAME);
+        // flock(1) of util-linux; without a fork, the lock is of the process that we start.
+        let mut holder = Command::new("flock")
+            .arg("--no-fork")
+            .arg(&path)
+            .args(["sleep", "60"])
+            .spawn()
+            .unwrap();
+        let file = File::open(&path).unwrap();
+        while file.try_lock_shared().is_ok() {
+            file.unlock().unwrap();
+            std::thread::sleep(PAUSE);
+        }
+        let open = || builder().open_read_only(&path);
+        let fault = locked(&path, Duration::from_millis(30), open).err();
+        let error = fault.unwrap().at(&path, "read").to_string();
+        let pid = holder.id();
+        holder.kill().unwrap();
+        holder.wait().unwrap();
+        let expected = format!("in use: process {pid} (sleep) has held it for 0 seconds");
+        assert!(error.contains(&expected), "{error}");
+    }
+
     #[test]
     fn a_store_in_use_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();

@@ -73,7 +73,8 @@ impl Store {
         fs::metadata(&folder).map_err(cannot)?;
         let _alone = open::lock_folder(&folder)?;
         if path.file_name().is_none() || path.symlink_metadata().is_ok() {
-            return Err(cannot(io::ErrorKind::AlreadyExists.into()));
+            let taken = io::Error::new(io::ErrorKind::AlreadyExists, "something has this name");
+            return Err(cannot(taken));
         }
         let draft = locked_draft(path);
         let keep = |id| profiles.contains(&id);
