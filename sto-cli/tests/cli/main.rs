@@ -19,6 +19,8 @@ mod parallel;
 mod readme;
 // What the system refuses.
 mod refused;
+// Profiles out of the store, and into files.
+mod rewriting;
 // What a selector names.
 mod selectors;
 // Which store a command uses.

@@ -60,18 +60,11 @@ pub(super) fn publish(draft: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes the drafts that killed processes left beside a store; none may be removed while somebody
-/// has the folder locked.
+/// Removes the drafts that killed processes left beside a store. Only for who has the folder locked.
 ///
 /// Another process may just be making the store as well. It finds that this one was quicker.
 pub(super) fn remove_leftovers(path: &Path) {
     let folder = folder_of(path);
-    let Ok(lock) = File::open(&folder) else {
-        return;
-    };
-    if lock.try_lock().is_err() {
-        return;
-    }
     let start = named_after(path, "");
     for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
         let name = entry.file_name();

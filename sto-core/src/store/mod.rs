@@ -305,24 +305,22 @@ impl Store {
                 work(&database).map_err(|fault| fault.at(in_memory(), "write"))
             }
             Place::Folder { folder, file, .. } => {
-                let exists = self.file_exists()?;
-                if !exists {
+                if !self.file_exists()? {
                     open::create(folder, bytes)?;
                 }
                 let file = &open::real_path(file)?;
-                draft::remove_leftovers(file);
-                if exists {
-                    draft::check_room(file, bytes)?;
-                }
-                let work = || {
-                    let mut database = open::writing(file)?;
+                let result = guarded(|| {
+                    let mut database = match open::writing(file, bytes) {
+                        Ok(database) => database,
+                        Err(error) => return Ok(Err(error)),
+                    };
                     let result = work(&database)?;
                     open::compact_small(&mut database, file);
-                    Ok(result)
-                };
-                guarded(work).map_err(|fault| {
+                    Ok(Ok(result))
+                });
+                result.unwrap_or_else(|fault| {
                     open::recover(file);
-                    fault.at(file, "write")
+                    Err(fault.at(file, "write"))
                 })
             }
         }

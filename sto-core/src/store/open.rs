@@ -1,6 +1,6 @@
 //! Finding, making and opening the store's file; every open is of one operation.
 
-use super::draft::{check_room, own_draft, publish};
+use super::draft::{check_room, folder_of, locked_draft, own_draft, publish, remove_leftovers};
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
 use super::holder::holders;
@@ -10,16 +10,20 @@ use super::unrepaired::Unrepaired;
 use crate::units::Bytes;
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
-use std::fs::{self, File, Metadata, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-/// How long an operation waits for other processes to be done with the store.
+/// How long an operation waits for other processes to be done with the store, or to change it: then
+/// its turn comes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long it sleeps between two attempts.
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// How long who reads lets those pass who wait to write: most reads take less.
+const COURTESY: Duration = Duration::from_millis(500);
 
 /// Looks whether there is a store's file in a folder, without opening it as one.
 pub(super) fn inspect(folder: &Path) -> Result<bool, StoreError> {
@@ -164,36 +168,26 @@ fn make_tables(database: &Database) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Opens the file for writing. Waits for other processes.
-pub(super) fn writing(path: &Path) -> Result<Database, Fault> {
-    loop {
-        let (file, database) = locked(path, PATIENCE, || {
-            let file = File::options().read(true).write(true).open(path)?;
-            let found = file.metadata()?;
-            Ok((found, builder().create_file(file)?))
-        })?;
-        // While this process waited, another may have put a rewritten file into its place.
-        if is_same(&file, &fs::metadata(path)?) {
-            return Ok(database);
-        }
+/// Opens the file for writing once there is room for this many bytes more. Waits for other
+/// processes; those that come to read meanwhile [let this one pass](let_writers_pass).
+pub(super) fn writing(path: &Path, bytes: u64) -> Result<Database, StoreError> {
+    // While the folder is locked, nobody puts a rewritten file into this one's place. Where the
+    // file system does not lock folders, nobody can.
+    let next = match lock_folder(path) {
+        Err(error @ StoreError::InUse { .. }) => return Err(error),
+        lock => lock.ok(),
+    };
+    if next.is_some() {
+        remove_leftovers(path);
     }
+    check_room(path, bytes)?;
+    locked(path, path, PATIENCE, || builder().open(path)).map_err(|fault| fault.at(path, "write"))
 }
 
-#[cfg(unix)]
-fn is_same(a: &Metadata, b: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-/// Other systems do not let a file be replaced that another process has open.
-#[cfg(not(unix))]
-fn is_same(_: &Metadata, _: &Metadata) -> bool {
-    true
-}
-
-/// Keeps other processes from writing the store in this folder anew, until it is dropped. Waits for
-/// those that do.
-pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
+/// Keeps other processes from writing the store at this path, or any other in its folder, until it
+/// is dropped. Waits for those that do.
+pub(super) fn lock_folder(path: &Path) -> Result<File, StoreError> {
+    let folder = &folder_of(path);
     let lock = || {
         let folder = File::open(folder)?;
         match folder.try_lock() {
@@ -202,7 +196,24 @@ pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
             Err(TryLockError::Error(error)) => Err(error.into()),
         }
     };
-    locked(folder, PATIENCE, lock).map_err(|fault| fault.at(folder, "lock"))
+    locked(folder, path, PATIENCE, lock).map_err(|fault| fault.at(folder, "lock"))
+}
+
+/// Waits a moment while somebody waits to write: many readers that come one after another would
+/// never let a writer in.
+fn let_writers_pass(path: &Path) {
+    let start = Instant::now();
+    let Ok(path) = fs::canonicalize(path) else {
+        return;
+    };
+    let Ok(folder) = File::open(folder_of(&path)) else {
+        return;
+    };
+    let writer_waits = || matches!(folder.try_lock_shared(), Err(TryLockError::WouldBlock));
+    // Who writes a store anew does not wait for its readers.
+    while start.elapsed() < COURTESY && writer_waits() && !locked_draft(&path).exists() {
+        std::thread::sleep(PAUSE);
+    }
 }
 
 /// Makes a new name in a folder outlive a power cut. Not every system syncs folders.
@@ -220,7 +231,7 @@ pub(super) fn fresh(file: File) -> Result<Database, Fault> {
 /// Lets redb roll back what a failed operation left, and cut the file to what it needs: else a
 /// disk that it filled would stay full. What cannot be done now, the next writer does.
 pub(super) fn recover(path: &Path) {
-    let _ = guarded(|| locked(path, Duration::ZERO, || builder().open(path)).map(drop));
+    let _ = guarded(|| locked(path, path, Duration::ZERO, || builder().open(path)).map(drop));
 }
 
 /// Gives back the free space of a small file.
@@ -254,38 +265,58 @@ impl Reading {
 
 /// Opens the file for reading, and never writes to it. Waits for other processes that write.
 pub(super) fn reading(path: &Path) -> Result<Reading, Fault> {
-    locked(path, PATIENCE, || match builder().open_read_only(path) {
-        Ok(database) => Ok(Reading::Clean(database)),
-        Err(DatabaseError::RepairAborted) => {
-            let backend = Unrepaired::new(File::open(path)?)?;
-            builder()
-                .create_with_backend(backend)
-                .map(Reading::Unrepaired)
+    let_writers_pass(path);
+    reading_first(path)
+}
+
+/// The same for who has the folder locked.
+pub(super) fn reading_first(path: &Path) -> Result<Reading, Fault> {
+    locked(path, path, PATIENCE, || {
+        match builder().open_read_only(path) {
+            Ok(database) => Ok(Reading::Clean(database)),
+            Err(DatabaseError::RepairAborted) => {
+                let backend = Unrepaired::new(File::open(path)?)?;
+                builder()
+                    .create_with_backend(backend)
+                    .map(Reading::Unrepaired)
+            }
+            Err(error) => Err(error),
         }
-        Err(error) => Err(error),
     })
 }
 
+/// Tries until a lock is free; gives up when nobody has changed the store's file for so long.
 fn locked<T>(
     path: &Path,
+    file: &Path,
     patience: Duration,
     mut open: impl FnMut() -> Result<T, DatabaseError>,
 ) -> Result<T, Fault> {
-    let start = Instant::now();
+    let mut start = Instant::now();
+    let mut seen = last_change(file);
     loop {
         match open() {
             Err(DatabaseError::DatabaseAlreadyOpen) if start.elapsed() < patience => {
                 std::thread::sleep(PAUSE);
             }
             Err(DatabaseError::DatabaseAlreadyOpen) => {
-                return Err(Fault::InUse {
-                    waited: start.elapsed(),
-                    by: holders(path),
-                });
+                let now = last_change(file);
+                if now == seen {
+                    return Err(Fault::InUse {
+                        waited: start.elapsed(),
+                        by: holders(path),
+                    });
+                }
+                // There is a queue, but it moves.
+                (start, seen) = (Instant::now(), now);
             }
             result => return Ok(result?),
         }
     }
+}
+
+fn last_change(file: &Path) -> Option<SystemTime> {
+    fs::metadata(file).and_then(|found| found.modified()).ok()
 }
 
 fn builder() -> Builder {
@@ -303,9 +334,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         create(folder.path(), 0).unwrap();
         let path = folder.path().join(FILE_NAME);
-        let holder = writing(&path).unwrap();
+        let holder = writing(&path, 0).unwrap();
         let patience = Duration::from_millis(30);
-        let fault = locked(&path, patience, || builder().open_read_only(&path))
+        let fault = locked(&path, &path, patience, || builder().open_read_only(&path))
             .err()
             .unwrap();
         assert!(matches!(fault, Fault::InUse { waited, .. } if waited >= patience));
@@ -333,7 +364,7 @@ mod tests {
             std::thread::sleep(PAUSE);
         }
         let open = || builder().open_read_only(&path);
-        let fault = locked(&path, Duration::from_millis(30), open).err();
+        let fault = locked(&path, &path, Duration::from_millis(30), open).err();
         let error = fault.unwrap().at(&path, "read").to_string();
         let pid = holder.id();
         holder.kill().unwrap();
@@ -349,7 +380,7 @@ mod tests {
         let path = folder.path().join(FILE_NAME);
         let holder = reading(&path).unwrap();
         std::thread::scope(|scope| {
-            let writer = scope.spawn(|| writing(&path).map(drop));
+            let writer = scope.spawn(|| writing(&path, 0).map(drop));
             std::thread::sleep(Duration::from_millis(30));
             drop(holder);
             writer.join().unwrap().unwrap();

@@ -71,9 +71,12 @@ impl Store {
         let cannot = |source| open::cannot("make", path, source);
         let folder = folder_of(path);
         fs::metadata(&folder).map_err(cannot)?;
-        let _alone = open::lock_folder(&folder)?;
+        let _alone = open::lock_folder(path)?;
         if path.file_name().is_none() || path.symlink_metadata().is_ok() {
-            let taken = io::Error::new(io::ErrorKind::AlreadyExists, "something has this name");
+            let taken = io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "something of this name exists",
+            );
             return Err(cannot(taken));
         }
         let draft = locked_draft(path);
@@ -113,10 +116,10 @@ impl Store {
         }
         let file = &open::real_path(file)?;
         let folder = folder_of(file);
-        let _alone = open::lock_folder(&folder)?;
+        let _alone = open::lock_folder(file)?;
         let draft = locked_draft(file);
         let result = guarded(|| {
-            let reading = open::reading(file)?;
+            let reading = open::reading_first(file)?;
             let rows = Rows::open(&reading.begin()?)?;
             let before = fs::metadata(file)?;
             let written = write_file(&rows, &keep, &draft).and_then(|after| {
