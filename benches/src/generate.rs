@@ -223,6 +223,7 @@ impl Stacks {
             frames,
             tree,
             costs: vec![self.costs],
+            slices: None,
         }
     }
 }

@@ -34,7 +34,7 @@ Exit status: 0 success, 1 regressions found (explain-match: no match), 2 wrong u
     max_term_width = 100
 )]
 pub(crate) struct Cli {
-    /// Use the store in this folder
+    /// Use the store in this folder, or this file that is a store
     #[arg(long, global = true, value_name = "PATH", display_order = 900)]
     pub(crate) store: Option<PathBuf>,
 

@@ -5,7 +5,7 @@ mod programs;
 
 use crate::formats::{self, FormatError, Recording, excerpt};
 use crate::id::ProfileId;
-use crate::intern::{InternError, Interned, intern};
+use crate::intern::{InternError, Interned, SliceCount, SliceGrid, intern, intern_with_slices};
 use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use crate::model::{Build, Profile};
 use crate::store::{Added, Store, StoreError};
@@ -33,6 +33,9 @@ pub struct IngestOptions {
     pub metrics: BTreeMap<String, f64>,
     /// Make one profile a program, instead of one of the whole recording.
     pub split_processes: bool,
+    /// Keep costs by thread and slice of time too, in this many slices. With `split_processes` each
+    /// profile has the slices of the whole recording's time.
+    pub slices: Option<SliceCount>,
     /// Where symbols are looked for, and what a frame stands for.
     pub symbols: SymbolOptions,
 }
@@ -116,6 +119,17 @@ pub struct Ingested {
     pub nodes: usize,
     /// Number of its distinct frames.
     pub frames: usize,
+    /// How its time was cut, where that was asked for.
+    pub slices: Option<IngestedSlices>,
+}
+
+/// How the time of a profile was cut.
+#[derive(Clone, Copy, Debug)]
+pub struct IngestedSlices {
+    /// The slices.
+    pub grid: SliceGrid,
+    /// Number of the profile's threads.
+    pub threads: usize,
 }
 
 /// The outcome of [`ingest`].
@@ -211,7 +225,7 @@ pub fn ingest_recording(
     name_main_modules(&mut recording, options, path);
     let symbols = symbolize(&recording, &options.symbols);
     progress(Stage::Interning);
-    let (prepared, warnings) = prepare(path, &recording, &symbols, options)?;
+    let (prepared, mut warnings) = prepare(path, &recording, &symbols, options)?;
     progress(Stage::Storing);
     let mut profiles = Vec::with_capacity(prepared.len());
     for Prepared {
@@ -220,9 +234,19 @@ pub fn ingest_recording(
         interned,
     } in prepared
     {
+        let id = profile.id();
+        let added = store.add(&build, &profile, &interned)?;
+        let slices = interned.slices.as_ref();
+        if slices.is_some() && added == Added::AlreadyStored && !store.has_slices(id)? {
+            warnings.push(STORED_WITHOUT_SLICES.to_owned());
+        }
         profiles.push(Ingested {
-            id: profile.id(),
-            added: store.add(&build, &profile, &interned)?,
+            id,
+            added,
+            slices: slices.map(|slices| IngestedSlices {
+                grid: slices.grid,
+                threads: slices.threads.len(),
+            }),
             build,
             profile,
             nodes: interned.tree.len(),
@@ -240,6 +264,9 @@ pub fn ingest_recording(
         warnings,
     })
 }
+
+const STORED_WITHOUT_SLICES: &str = "It was stored before without slices, and stays so; to have \
+    them, ingest it into another store: --store DIR.";
 
 /// Names and interns the profiles of a recording: one, or with `split_processes` one a program,
 /// most samples first. With them come the recording's warnings and those about its programs.
@@ -263,7 +290,11 @@ pub fn prepare(
     };
     let prepared = parts.into_iter().map(|part| {
         let keep = |sample: &_| part.program.is_none_or(|ix| programs.ran(sample) == ix);
-        let interned = intern(recording, symbols, keep).map_err(|source| IngestError::Intern {
+        let interned = match options.slices {
+            None => intern(recording, symbols, keep),
+            Some(count) => intern_with_slices(recording, symbols, count, keep),
+        };
+        let interned = interned.map_err(|source| IngestError::Intern {
             path: path.display().to_string(),
             source,
         })?;

@@ -292,6 +292,7 @@ fn check_order(interned: &Interned) {
         tree,
         costs,
         lines,
+        slices: _,
     } = interned;
     let ranks: Vec<u32> = (0..frames.len() as u32).collect();
     assert_eq!(frames.ranks(), ranks);
@@ -369,7 +370,7 @@ proptest! {
     ) {
         let interned = |samples| {
             let (recording, symbols) = model(&expansions, samples);
-            let Interned { frames, tree, costs, lines } = intern(&recording, &symbols, |_| true).unwrap();
+            let Interned { frames, tree, costs, lines, .. } = intern(&recording, &symbols, |_| true).unwrap();
             (format!("{frames:?}"), tree, costs, lines)
         };
         prop_assert_eq!(interned(&samples), interned(&shuffled));

@@ -60,6 +60,7 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
         tree,
         costs: vec![last.map(|node| (node, cost)).into_iter().collect()],
         lines: vec![Vec::new()],
+        slices: None,
     };
     store.add(&build, &profile, &interned).unwrap();
     profile.id()

@@ -91,7 +91,7 @@ fn fill(store: &Path, runs: impl Iterator<Item = Run>) -> Result<(), Box<dyn Err
         let start = Instant::now();
         let added = store.add(&run.build, &run.profile, &run.interned)?;
         let seconds = start.elapsed().as_secs_f64();
-        let Added::New { stored } = added else {
+        let Added::New { stored, .. } = added else {
             return Err("a generated profile is not new".into());
         };
         let (nodes, bytes) = (run.interned.tree.len(), store.file_size()?.0);

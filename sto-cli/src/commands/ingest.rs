@@ -12,6 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{self, FormatError, Recording};
 use sto_core::ingest::{IngestError, IngestOptions, Stage, ingest_recording};
+use sto_core::intern::SliceCount;
 use sto_core::model;
 use sto_core::store::Store;
 use sto_core::symbolize::SymbolOptions;
@@ -62,6 +63,10 @@ pub(crate) struct IngestArgs {
     /// Store one profile a program, instead of one of the whole recording
     #[arg(long, conflicts_with = "exe")]
     split_processes: bool,
+
+    /// Keep also what each thread did in each of N equal parts of the recording's time
+    #[arg(long, value_name = "N", value_parser = slice_count)]
+    slices: Option<SliceCount>,
 
     /// Look for files with symbols here first; may be given several times
     #[arg(long = "symbol-dir", value_name = "DIR")]
@@ -149,6 +154,7 @@ impl IngestArgs {
             labels: self.labels.iter().cloned().collect(),
             metrics: self.metrics.iter().cloned().collect(),
             split_processes: self.split_processes,
+            slices: self.slices,
             ..IngestOptions::default()
         }
     }
@@ -161,6 +167,11 @@ impl From<Granularity> for model::Granularity {
             Granularity::Line => model::Granularity::Line,
         }
     }
+}
+
+fn slice_count(text: &str) -> Result<SliceCount, String> {
+    let count = text.parse().ok().and_then(SliceCount::new);
+    count.ok_or_else(|| format!("expected a whole number from 1 to {}", SliceCount::MAX))
 }
 
 fn metric(text: &str) -> Result<(String, f64), &'static str> {

@@ -10,9 +10,12 @@ mod flame;
 mod ingest;
 mod ls;
 mod man;
+mod merge;
 mod prune;
+mod stats;
 mod top;
 mod tree;
+mod verify;
 
 use crate::cli::Cli;
 use crate::error::{CliError, Outcome};
@@ -23,6 +26,7 @@ use clap::Subcommand;
 pub(crate) enum Command {
     Ingest(ingest::IngestArgs),
     Ls(ls::LsArgs),
+    Merge(merge::MergeArgs),
     Top(top::TopArgs),
     Tree(tree::TreeArgs),
     Flame(flame::FlameArgs),
@@ -32,6 +36,8 @@ pub(crate) enum Command {
     ExportStore(export_store::ExportStoreArgs),
     Prune(prune::PruneArgs),
     Compact(compact::CompactArgs),
+    Stats(stats::StatsArgs),
+    Verify(verify::VerifyArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -42,6 +48,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
     match cli.command {
         Command::Ingest(args) => ingest::run(&args, &store()?),
         Command::Ls(args) => ls::run(&args, &store()?),
+        Command::Merge(args) => merge::run(&args, &store()?),
         Command::Top(args) => top::run(&args, &store()?),
         Command::Tree(args) => tree::run(&args, &store()?),
         Command::Flame(args) => flame::run(&args, &store()?),
@@ -51,6 +58,8 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::ExportStore(args) => export_store::run(&args, &store()?),
         Command::Prune(args) => prune::run(&args, &store()?),
         Command::Compact(args) => compact::run(&args, &store()?),
+        Command::Stats(args) => stats::run(&args, &store()?),
+        Command::Verify(args) => verify::run(&args, &store()?),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

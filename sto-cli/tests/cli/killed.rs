@@ -80,6 +80,9 @@ fn content(store: &Store) -> Content {
     content
 }
 
+/// Of the three profiles of each build.
+const SAMPLES: [u64; 3] = [1500, 1650, 1800];
+
 struct Scene {
     sandbox: Sandbox,
     held: Content,
@@ -100,6 +103,16 @@ impl Scene {
         self.sandbox.command(&args)
     }
 
+    /// Merges a store that has three profiles of a new build.
+    fn merge(&mut self) -> Command {
+        let other = self.sandbox.path("other");
+        let _ = fs::remove_dir_all(&other);
+        let mut ingest = self.ingest();
+        let ingested = ingest.env("STO_STORE", &other).output().unwrap();
+        assert!(ingested.status.success());
+        self.sandbox.command(&["merge", "other"])
+    }
+
     /// Folded stacks, with more samples in each run.
     fn folded(&self, build: u64, run: u64) -> String {
         let stacks = (0..150).map(|i| {
@@ -118,6 +131,13 @@ impl Scene {
     /// After an ingestion: what was there, and the first of the new profiles, in their order; all
     /// of them if it reported success.
     fn has_the_first_of_three(&mut self, success: bool) {
+        let samples = self.has_some_of_three(success);
+        assert_eq!(samples, SAMPLES[..samples.len()]);
+    }
+
+    /// What was there, and some of the new profiles; all of them if the command reported success.
+    /// Returns their samples.
+    fn has_some_of_three(&mut self, success: bool) -> Vec<u64> {
         let store = Store::open(&self.sandbox.path("store")).unwrap();
         let now = content(&store);
         assert!(self.held.iter().all(|(id, said)| now.get(id) == Some(said)));
@@ -131,10 +151,11 @@ impl Scene {
                 .collect()
         });
         samples.sort_unstable();
-        assert_eq!(samples, [1500, 1650, 1800][..samples.len()]);
+        assert!(samples.iter().all(|samples| SAMPLES.contains(samples)));
         assert_eq!(now.len(), self.held.len() + samples.len());
         assert!(!success || samples.len() == 3);
         self.held = now;
+        samples
     }
 
     /// After a pruning: what was there, or that without what was to go.
@@ -182,16 +203,23 @@ fn a_killed_command_leaves_the_store_before_or_after() {
     const PRUNE: [&str; 3] = ["prune", "--keep-last", "2"];
     let mut ingest = Victim::measured(scene.ingest());
     scene.has_the_first_of_three(true);
+    let mut merge = Victim::measured(scene.merge());
+    scene.has_some_of_three(true);
     let mut compact = Victim::measured(scene.sandbox.command(&["compact"]));
     let mut prune = Victim::measured(scene.sandbox.command(&PRUNE));
     prune.duration = compact.duration;
     let mut export = Victim::measured(scene.sandbox.command(&["export-store", "-o", "all.sto"]));
     for kill in 0..kills() {
         match kill % 4 {
-            0 | 2 => {
+            0 => {
                 let command = scene.ingest();
                 let success = ingest.kill(command);
                 scene.has_the_first_of_three(success);
+            }
+            2 => {
+                let command = scene.merge();
+                let success = merge.kill(command);
+                scene.has_some_of_three(success);
             }
             1 => {
                 let command = scene.sandbox.command(&["compact"]);
@@ -231,6 +259,7 @@ fn a_killed_command_leaves_the_store_before_or_after() {
     }
     for (what, victim) in [
         ("ingest", ingest),
+        ("merge", merge),
         ("compact", compact),
         ("prune", prune),
         ("export-store", export),

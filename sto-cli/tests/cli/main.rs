@@ -11,6 +11,8 @@ mod exit_codes;
 mod killed;
 // What goes into the store, and what is said of it.
 mod ingest;
+// What comes from other stores.
+mod merge;
 // Where data goes, and how it looks there.
 mod output;
 // Many processes and one store.
@@ -23,7 +25,11 @@ mod refused;
 mod rewriting;
 // What a selector names.
 mod selectors;
+// Costs by thread and time.
+mod slices;
 // Which store a command uses.
 mod store_path;
 // A folder, a store and a home of its own for each test.
 mod support;
+// Whether the store is sound, and where its bytes are.
+mod verify;

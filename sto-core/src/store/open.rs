@@ -25,19 +25,27 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// How long who reads lets those pass who wait to write: most reads take less.
 const COURTESY: Duration = Duration::from_millis(500);
 
+/// The folder and the file of a store at a path, which is that of either.
+pub(super) fn place(path: &Path) -> (PathBuf, PathBuf) {
+    if path.is_file() {
+        (folder_of(path), path.to_owned())
+    } else {
+        (path.to_owned(), path.join(FILE_NAME))
+    }
+}
+
 /// Looks whether there is a store's file in a folder, without opening it as one.
-pub(super) fn inspect(folder: &Path) -> Result<bool, StoreError> {
+pub(super) fn inspect(folder: &Path, path: &Path) -> Result<bool, StoreError> {
     match fs::metadata(folder) {
         Ok(found) if found.is_dir() => {}
         Ok(_) => return Err(not_a_folder(folder)),
         Err(error) => return missing(folder, error),
     }
-    let path = folder.join(FILE_NAME);
     let not_a_store = |found: &str| StoreError::NotAStore {
-        path: path.clone(),
+        path: path.to_owned(),
         found: found.to_owned(),
     };
-    match fs::metadata(&path) {
+    match fs::metadata(path) {
         Ok(found) if found.is_dir() => return Err(not_a_store("it is a folder")),
         Ok(found) if !found.is_file() => return Err(not_a_store("it is not a regular file")),
         Ok(found) if found.len() == 0 => return Err(not_a_store("it is empty")),
@@ -46,12 +54,12 @@ pub(super) fn inspect(folder: &Path) -> Result<bool, StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
             return Err(not_a_store("it is a symbolic link to nothing"));
         }
-        Err(error) => return missing(&path, error),
+        Err(error) => return missing(path, error),
     }
     let mut magic = Vec::new();
-    File::open(&path)
+    File::open(path)
         .and_then(|file| file.take(REDB_MAGIC.len() as u64).read_to_end(&mut magic))
-        .map_err(|error| cannot("read", &path, error))?;
+        .map_err(|error| cannot("read", path, error))?;
     if magic == REDB_MAGIC {
         Ok(true)
     } else {
@@ -274,16 +282,36 @@ pub(super) fn reading_first(path: &Path) -> Result<Reading, Fault> {
     locked(path, path, PATIENCE, || {
         match builder().open_read_only(path) {
             Ok(database) => Ok(Reading::Clean(database)),
-            Err(DatabaseError::RepairAborted) => {
-                let backend = Unrepaired::new(File::open(path)?)?;
-                builder()
-                    .create_with_backend(backend)
-                    .map(Reading::Unrepaired)
-            }
+            Err(DatabaseError::RepairAborted) => unrepaired(path).map(Reading::Unrepaired),
             Err(error) => Err(error),
         }
     })
 }
+
+fn unrepaired(path: &Path) -> Result<Database, DatabaseError> {
+    builder().create_with_backend(Unrepaired::new(File::open(path)?)?)
+}
+
+/// Opens the file as for writing, though nothing is written to it, and has redb check it: the
+/// checksum of every page in use, and whether what it takes for free is free. Waits for other
+/// processes that write.
+///
+/// Only what was checked can be walked through without fear of pages that refer to one another in
+/// a circle.
+pub(super) fn checked(path: &Path) -> Result<Database, Fault> {
+    let_writers_pass(path);
+    let mut database = locked(path, path, PATIENCE, || unrepaired(path))?;
+    if database.check_integrity()? {
+        return Ok(database);
+    }
+    Err(Fault::damaged(
+        REDB_FILE,
+        "its note of free pages is wrong: what is added may overwrite what is stored",
+    ))
+}
+
+/// How errors name what is redb's own.
+const REDB_FILE: &str = "the redb file";
 
 /// Tries until a lock is free; gives up when nobody has changed the store's file for so long.
 fn locked<T>(

@@ -1,15 +1,18 @@
 //! Listing builds, and loading stacks and costs.
 
-use super::codec::{BuildRecord, ExecutableRecord, ProfileRecord, unpack_modules};
-use super::counts::{NodeCosts, read_costs, read_lines};
+use super::codec::{
+    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, unpack_modules, unpack_slices,
+};
+use super::counts::{Counts, NodeCosts, read_costs, read_lines};
 use super::error::Fault;
+use super::guard::guarded;
 use super::packs::Frames;
 use super::preorder::{mark_callers, preorder};
 use super::rows::{Found, Rows, column_place};
 use super::tables::{Column, Record};
 use super::{Loaded, LoadedLines, StoredBuild, StoredProfile};
 use crate::id::{BuildId, ExecutableId, ProfileId};
-use crate::intern::SelfCosts;
+use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use crate::model::{FrameIx, FrameTable, ModuleRef, Profile};
 use crate::units::Bytes;
 use hashbrown::HashMap;
@@ -93,12 +96,17 @@ pub(super) fn recorded(profile: &Profile) -> u64 {
 
 /// Every module list, by its number.
 pub(super) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>>, Fault> {
-    let lists = (0..rows.contents.modules).into_par_iter().map(|number| {
-        let list = unpack_modules(&rows.column(Column::Modules, number, 0)?)
-            .map_err(|flaw| flaw.at(column_place(Column::Modules, number, 0)))?;
-        Ok(list.into())
-    });
+    let lists = (0..rows.contents.modules).into_par_iter();
+    // Guarded one by one: this is another thread.
+    let lists = lists.map(|number| guarded(|| module_list(rows, number)));
     lists.collect()
+}
+
+/// The module list with this number.
+pub(super) fn module_list(rows: &Rows, number: u32) -> Result<Arc<[ModuleRef]>, Fault> {
+    let list = unpack_modules(&rows.column(Column::Modules, number, 0)?)
+        .map_err(|flaw| flaw.at(column_place(Column::Modules, number, 0)))?;
+    Ok(list.into())
 }
 
 fn stored_profile(
@@ -116,6 +124,7 @@ fn stored_profile(
         gnu_build_id: record.gnu_build_id,
         revision: record.revision,
         stored: Bytes(record.columns + bytes),
+        slices: Bytes(record.slices),
     })
 }
 
@@ -134,10 +143,7 @@ pub(super) fn load(
     let mut costs = Vec::with_capacity(profiles.len());
     for &id in profiles {
         let record = profile_record(rows, id)?;
-        let build: BuildRecord = rows
-            .record(Record::Build, record.profile.build.0)?
-            .ok_or_else(|| Fault::damaged("table records", "a profile's build does not exist"))?;
-        if build.executable != executable.name {
+        if build_of(rows, &record)?.executable != executable.name {
             return Err(Fault::NoProfile(id));
         }
         let parts = 0..record.profile.sample_types.len() as u32;
@@ -146,60 +152,138 @@ pub(super) fn load(
         costs.push(types.collect::<Result<Vec<NodeCosts>, Fault>>()?);
     }
 
-    let stored = rows.frames()?;
-    let nodes = rows.nodes(&executable)?;
-    let mut marked = vec![false; nodes.len()];
-    for &(node, _) in costs.iter().flatten().flatten() {
-        marked[node as usize] = true;
-    }
-    mark_callers(&nodes, &mut marked);
-    let used = nodes
-        .frames
-        .iter()
-        .zip(&marked)
-        .filter(|&(_, &marked)| marked);
-    let (frames, ix) = chosen_frames(&stored, used.map(|(&frame, _)| frame))?;
-    let (tree, places) = preorder(&nodes, &marked, &ix);
-    let place = |costs: NodeCosts| -> SelfCosts {
-        let placed = costs
-            .into_iter()
-            .map(|(node, cost)| (places[node as usize], cost));
-        let mut placed: SelfCosts = placed.collect();
-        placed.sort_unstable_by_key(|&(node, _)| node);
-        placed
-    };
+    let frames = rows.frames()?;
+    let tree = ExecutableTree::unpack(rows, &frames, &executable)?;
+    let cut = tree.cut(costs.iter().flatten(), &[])?;
     let costs = costs
         .into_iter()
-        .map(|types| types.into_iter().map(place).collect());
+        .map(|types| types.into_iter().map(|costs| cut.place(costs)).collect());
     Ok(Loaded {
         costs: costs.collect(),
-        frames,
-        tree,
+        frames: cut.frames,
+        tree: cut.tree,
     })
 }
 
-fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord, Fault> {
+/// Every node of an executable and every frame of its store, unpacked: what profiles are cut out
+/// of.
+pub(super) struct ExecutableTree<'a> {
+    frames: &'a Frames,
+    nodes: NodeColumns,
+}
+
+impl<'a> ExecutableTree<'a> {
+    /// Unpacks the nodes of an executable.
+    pub(super) fn unpack(
+        rows: &Rows,
+        frames: &'a Frames,
+        executable: &ExecutableRecord,
+    ) -> Result<Self, Fault> {
+        let nodes = rows.nodes(executable)?;
+        Ok(ExecutableTree { frames, nodes })
+    }
+
+    /// All that is a profile's own, with the stacks and frames that it is of: as it went in.
+    pub(super) fn profile(&self, rows: &Rows, record: &ProfileRecord) -> Result<Interned, Fault> {
+        let Counts {
+            costs,
+            mut lines,
+            slices,
+        } = Counts::read(rows, record, self.nodes.len() as u32)?;
+        let cut = self.cut(&costs, &lines)?;
+        place_lines(&mut lines, &cut.frame_places);
+        let costs: Vec<SelfCosts> = costs.into_iter().map(|costs| cut.place(costs)).collect();
+        let slices = slices.map(|pack| {
+            unpack_slices(&pack, &costs)
+                .map_err(|flaw| flaw.at(column_place(Column::Slices, record.number, 0)))
+        });
+        Ok(Interned {
+            slices: slices.transpose()?,
+            costs,
+            lines,
+            frames: cut.frames,
+            tree: cut.tree,
+        })
+    }
+
+    /// The nodes that have costs and their callers, and the frames of these and of lines.
+    fn cut<'c>(
+        &self,
+        costs: impl IntoIterator<Item = &'c NodeCosts>,
+        lines: &[Vec<LineCost>],
+    ) -> Result<Cut, Fault> {
+        let mut marked = vec![false; self.nodes.len()];
+        for &(node, _) in costs.into_iter().flatten() {
+            marked[node as usize] = true;
+        }
+        mark_callers(&self.nodes, &mut marked);
+        let used = self.nodes.frames.iter().zip(&marked);
+        let used = used.filter(|&(_, &marked)| marked).map(|(&frame, _)| frame);
+        let (frames, frame_places) = chosen_frames(self.frames, used.chain(frames_of(lines)))?;
+        let (tree, places) = preorder(&self.nodes, &marked, &frame_places);
+        Ok(Cut {
+            frames,
+            frame_places,
+            tree,
+            places,
+        })
+    }
+}
+
+/// A tree with frames of its own.
+struct Cut {
+    frames: FrameTable,
+    /// By the store's number of a frame, its place in `frames`.
+    frame_places: Vec<FrameIx>,
+    tree: StackTree,
+    /// By the store's number of a node, its place in `tree`.
+    places: Vec<NodeIx>,
+}
+
+impl Cut {
+    fn place(&self, costs: NodeCosts) -> SelfCosts {
+        let placed = costs
+            .into_iter()
+            .map(|(node, cost)| (self.places[node as usize], cost));
+        let mut placed: SelfCosts = placed.collect();
+        placed.sort_unstable_by_key(|&(node, _)| node);
+        placed
+    }
+}
+
+pub(super) fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord, Fault> {
     rows.record(Record::Profile, id.0)?
         .ok_or(Fault::NoProfile(id))
+}
+
+/// The build of a profile.
+pub(super) fn build_of(rows: &Rows, record: &ProfileRecord) -> Result<BuildRecord, Fault> {
+    rows.record(Record::Build, record.profile.build.0)?
+        .ok_or_else(|| Fault::damaged("table records", "a profile's build does not exist"))
 }
 
 /// The line costs of a profile.
 pub(super) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines, Fault> {
     let record = profile_record(rows, profile)?;
-    let stored = rows.frames()?;
-    let mut lines = Vec::new();
-    for part in 0..record.profile.sample_types.len() as u32 {
-        lines.push(read_lines(rows, record.number, part)?);
-    }
-    let used = lines.iter().flatten().map(|line| line.frame.0);
-    let (frames, ix) = chosen_frames(&stored, used)?;
-    for lines in &mut lines {
+    let parts = 0..record.profile.sample_types.len() as u32;
+    let lines = parts.map(|part| read_lines(rows, record.number, part));
+    let mut lines = lines.collect::<Result<Vec<_>, Fault>>()?;
+    let (frames, places) = chosen_frames(&rows.frames()?, frames_of(&lines))?;
+    place_lines(&mut lines, &places);
+    Ok(LoadedLines { frames, lines })
+}
+
+fn frames_of(lines: &[Vec<LineCost>]) -> impl Iterator<Item = u32> {
+    lines.iter().flatten().map(|line| line.frame.0)
+}
+
+fn place_lines(lines: &mut [Vec<LineCost>], places: &[FrameIx]) {
+    for lines in lines {
         for line in &mut *lines {
-            line.frame = ix[line.frame.get()];
+            line.frame = places[line.frame.get()];
         }
         lines.sort_unstable_by_key(|line| (line.frame, line.line));
     }
-    Ok(LoadedLines { frames, lines })
 }
 
 /// The frames with these numbers, in their order; and by number, the place of each there.

@@ -101,8 +101,7 @@ fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executabl
 
 impl Chosen {
     fn counts(&self, rows: &Rows, executable: &ExecutableRecord) -> Result<Counts, Fault> {
-        let types = self.record.profile.sample_types.len();
-        Counts::read(rows, self.record.number, types, executable.nodes)
+        Counts::read(rows, &self.record, executable.nodes)
     }
 }
 
@@ -188,7 +187,7 @@ fn write_executable(
                 &build,
                 &profile,
                 modules,
-                &counts,
+                counts,
             )?;
             draft.flush_if_full()?;
         }

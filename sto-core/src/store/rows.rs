@@ -13,6 +13,7 @@ use std::ops::RangeInclusive;
 
 /// The tables, as one transaction that reads sees them.
 pub(super) struct Rows {
+    meta: ReadOnlyTable<&'static str, &'static [u8]>,
     records: ReadOnlyTable<RecordKey, &'static [u8]>,
     columns: ReadOnlyTable<ColumnKey, &'static [u8]>,
     pub(super) contents: Contents,
@@ -64,6 +65,13 @@ impl NewRows {
     /// Removes a column, before others are written.
     pub(super) fn remove_column(&mut self, kind: Column, owner: u32, part: u32) {
         self.removed.push((kind as u8, owner, part));
+    }
+
+    /// Packed bytes of the columns of a kind.
+    pub(super) fn bytes_of(&self, kind: Column) -> u64 {
+        let columns = self.columns.iter();
+        let of_kind = columns.filter(|((other, ..), _)| *other == kind as u8);
+        of_kind.map(|(_, sealed)| sealed.len() as u64).sum()
     }
 
     /// Packed bytes of all that was added.
@@ -148,6 +156,7 @@ impl Rows {
         let meta = transaction.open_table(META).map_err(not_ours)?;
         Ok(Rows {
             contents: contents(&meta)?,
+            meta,
             records: transaction.open_table(RECORDS)?,
             columns: transaction.open_table(COLUMNS)?,
         })
@@ -170,16 +179,26 @@ impl Rows {
             .transpose()
     }
 
+    /// The ids of every record of a kind, in order.
+    pub(super) fn ids(&self, kind: Record) -> Result<Vec<[u8; 16]>, Fault> {
+        let mut ids = Vec::new();
+        for entry in self.records.range(records_of(kind))? {
+            let (_, id) = entry?.0.value();
+            if ids.last().is_some_and(|&last| last >= id) {
+                return Err(Fault::damaged("table records", "its keys are out of order"));
+            }
+            ids.push(id);
+        }
+        Ok(ids)
+    }
+
     /// Every record of a kind, in the order of their ids.
     pub(super) fn records<T: for<'de> Deserialize<'de>>(
         &self,
         kind: Record,
     ) -> Result<Vec<Found<T>>, Fault> {
         let mut records: Vec<Found<T>> = Vec::new();
-        for entry in self
-            .records
-            .range((kind as u8, [0; 16])..=(kind as u8, [0xff; 16]))?
-        {
+        for entry in self.records.range(records_of(kind))? {
             let (key, sealed) = entry?;
             let (_, id) = key.value();
             if records.last().is_some_and(|last| last.id >= id) {
@@ -192,6 +211,37 @@ impl Rows {
             });
         }
         Ok(records)
+    }
+
+    /// Shows every entry of the table of facts about the store.
+    pub(super) fn each_meta(&self, mut see: impl FnMut(&str, &[u8])) -> Result<(), Fault> {
+        for entry in self.meta.iter()? {
+            let (key, value) = entry?;
+            see(key.value(), value.value());
+        }
+        Ok(())
+    }
+
+    /// Shows every entry of the table of records, in the order of their keys.
+    pub(super) fn each_record(&self, mut see: impl FnMut(RecordKey, &[u8])) -> Result<(), Fault> {
+        let mut last = None;
+        for entry in self.records.iter()? {
+            let (key, sealed) = entry?;
+            in_order(&mut last, key.value(), "table records")?;
+            see(key.value(), sealed.value());
+        }
+        Ok(())
+    }
+
+    /// Shows every entry of the table of columns, in the order of their keys.
+    pub(super) fn each_segment(&self, mut see: impl FnMut(ColumnKey, &[u8])) -> Result<(), Fault> {
+        let mut last = None;
+        for entry in self.columns.iter()? {
+            let (key, bytes) = entry?;
+            in_order(&mut last, key.value(), "table columns")?;
+            see(key.value(), bytes.value());
+        }
+        Ok(())
     }
 
     /// The body of a column.
@@ -234,9 +284,22 @@ impl Rows {
     }
 }
 
+/// The keys of a kind's records.
+fn records_of(kind: Record) -> RangeInclusive<RecordKey> {
+    (kind as u8, [0; 16])..=(kind as u8, [0xff; 16])
+}
+
 /// The keys of a column's segments, from the first to any that there could be.
 fn segments_of((kind, owner, part): (u8, u32, u32)) -> RangeInclusive<ColumnKey> {
     (kind, owner, part, 0)..=(kind, owner, part, u32::MAX)
+}
+
+/// Checks that a table's keys ascend: where a page refers back to one above it, there is no end.
+fn in_order<K: Ord + Copy>(last: &mut Option<K>, key: K, table: &str) -> Result<(), Fault> {
+    if last.replace(key).is_some_and(|last| last >= key) {
+        return Err(Fault::damaged(table, "its keys are out of order"));
+    }
+    Ok(())
 }
 
 /// The body of a sealed column.
@@ -263,15 +326,18 @@ pub(super) fn column_place(kind: Column, owner: u32, part: u32) -> String {
     format!("table columns, {} {owner}/{part}", kind.name())
 }
 
-fn read_record<T: for<'de> Deserialize<'de>>(
+/// How errors name a record.
+pub(super) fn record_place(kind: Record, id: [u8; 16]) -> String {
+    format!("table records, {} {}", kind.name(), ProfileId(id))
+}
+
+/// The record in these bytes, which must be sealed for this kind and id.
+pub(super) fn read_record<T: for<'de> Deserialize<'de>>(
     kind: Record,
     id: [u8; 16],
     sealed: &[u8],
 ) -> Result<T, Fault> {
     unseal(&record_seal(kind, id), sealed)
         .and_then(codec::unpack)
-        .map_err(|flaw| {
-            let id = ProfileId(id);
-            flaw.at(format!("table records, {} {id}", kind.name()))
-        })
+        .map_err(|flaw| flaw.at(record_place(kind, id)))
 }

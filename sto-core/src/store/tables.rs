@@ -56,7 +56,7 @@ pub(super) enum Record {
 }
 
 /// Kinds of packed columns, with what owner and part are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub(super) enum Column {
     /// Frames: zero, number of the first.
@@ -71,6 +71,8 @@ pub(super) enum Column {
     Modules = 4,
     /// Self costs summed over the profiles of a build: build, sample type.
     Sums = 5,
+    /// Costs by thread and slice of time: profile, zero.
+    Slices = 6,
 }
 
 /// Most bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
@@ -92,6 +94,19 @@ pub(super) const CACHE_BYTES: usize = 64 << 20;
 pub(super) const ZSTD_LEVEL: i32 = 9;
 
 impl Record {
+    /// All kinds, in the order of their numbers.
+    pub(super) const ALL: [Record; 4] = [
+        Record::Executable,
+        Record::Build,
+        Record::Profile,
+        Record::ModuleList,
+    ];
+
+    /// The kind with this number.
+    pub(super) fn from_number(number: u8) -> Option<Record> {
+        Record::ALL.get(usize::from(number)).copied()
+    }
+
     /// The name that errors show.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -104,6 +119,27 @@ impl Record {
 }
 
 impl Column {
+    /// All kinds, in the order of their numbers.
+    pub(super) const ALL: [Column; 7] = [
+        Column::Frames,
+        Column::Nodes,
+        Column::Costs,
+        Column::Lines,
+        Column::Modules,
+        Column::Sums,
+        Column::Slices,
+    ];
+
+    /// The kind with this number.
+    pub(super) fn from_number(number: u8) -> Option<Column> {
+        Column::ALL.get(usize::from(number)).copied()
+    }
+
+    /// Whether its columns belong to one profile alone.
+    pub(super) fn is_own(self) -> bool {
+        matches!(self, Column::Costs | Column::Lines | Column::Slices)
+    }
+
     /// The name that errors show.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -113,6 +149,7 @@ impl Column {
             Column::Lines => "lines",
             Column::Modules => "modules",
             Column::Sums => "sums",
+            Column::Slices => "slices",
         }
     }
 }

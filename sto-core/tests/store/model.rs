@@ -113,6 +113,7 @@ impl Plain {
             tree,
             costs,
             lines,
+            slices: None,
         }
     }
 }

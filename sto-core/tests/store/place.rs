@@ -64,10 +64,13 @@ fn a_file_where_the_folder_should_be_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "hello").unwrap();
-    for path in [file.clone(), file.join("store")] {
+    for (path, told) in [
+        (file.clone(), "/file: not a store: it is no redb file"),
+        (file.join("store"), "/file: a store is a folder"),
+    ] {
         for result in [Store::open(&path), Store::open_or_create(&path)] {
             let error = message(result);
-            assert!(error.contains("/file: a store is a folder"), "{error}");
+            assert!(error.contains(told), "{error}");
         }
     }
     assert_eq!(fs::read(&file).unwrap(), b"hello");

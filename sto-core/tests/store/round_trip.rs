@@ -209,7 +209,7 @@ fn stacks_that_two_builds_share_are_stored_once() {
             .add(&build, &profile(&build, version, plain), &plain.interned())
             .unwrap()
         {
-            Added::New { stored } => stored.0,
+            Added::New { stored, .. } => stored.0,
             Added::AlreadyStored => panic!("it is new"),
         }
     };
@@ -243,7 +243,7 @@ fn a_tree_takes_less_than_three_bytes_a_node() {
     let added = store
         .add(&build, &profile(&build, "source", &plain), &interned)
         .unwrap();
-    let Added::New { stored } = added else {
+    let Added::New { stored, .. } = added else {
         panic!("it is new");
     };
     let nodes = interned.tree.len() as u64;

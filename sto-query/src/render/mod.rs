@@ -10,12 +10,15 @@ pub mod flame;
 mod header;
 pub mod ingest;
 pub mod ls;
+pub mod merge;
 mod numbers;
 mod printable;
 pub mod prune;
 pub mod rewrite;
+pub mod stats;
 pub mod top;
 pub mod tree;
+pub mod verify;
 
 pub use findings_text::findings_text;
 pub use printable::printable;

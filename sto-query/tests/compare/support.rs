@@ -149,6 +149,7 @@ fn profile(build: &Build, run: usize) -> StoredProfile {
         gnu_build_id: build.gnu_build_id.clone(),
         revision: build.revision.clone(),
         stored: Bytes(100),
+        slices: Bytes(0),
     }
 }
 

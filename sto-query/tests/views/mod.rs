@@ -151,6 +151,7 @@ pub(crate) fn stored_profile(
         gnu_build_id: build.gnu_build_id.clone(),
         revision: build.revision.clone(),
         stored: Bytes(87_600),
+        slices: Bytes(0),
     }
 }
 

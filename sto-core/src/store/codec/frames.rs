@@ -95,6 +95,12 @@ impl FrameColumns {
         columns.iter().map(|column| column.text.len()).sum()
     }
 
+    /// Number of their distinct strings, of each column by itself.
+    pub(in crate::store) fn string_count(&self) -> usize {
+        let columns = [&self.modules, &self.symbols, &self.files];
+        columns.iter().map(|column| column.bounds.len() - 1).sum()
+    }
+
     pub(in crate::store) fn get(&self, i: usize) -> Frame<'_> {
         Frame {
             module: self.modules.get(i),

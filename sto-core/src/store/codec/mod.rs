@@ -14,6 +14,7 @@ mod modules;
 mod nodes;
 mod records;
 mod seal;
+mod slices;
 
 pub(super) use costs::{pack_costs, unpack_costs};
 pub(super) use frames::{FrameColumns, pack_frames, unpack_frames};
@@ -23,7 +24,8 @@ pub(super) use nodes::{NO_PARENT, NodeColumns, pack_nodes, unpack_nodes};
 pub(super) use records::{
     BuildRecord, Contents, ExecutableRecord, ProfileRecord, Sum, Told, pack, unpack,
 };
-pub(super) use seal::{seal, unseal};
+pub(super) use seal::{SEAL_LEN, seal, unseal};
+pub(super) use slices::{add_up, pack_slices, unpack_slices};
 
 /// What is wrong with some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -86,6 +86,8 @@ pub(in crate::store) struct ProfileRecord {
     pub(in crate::store) gnu_build_id: Option<GnuBuildId>,
     /// Revision of the work tree, as it was given with this profile.
     pub(in crate::store) revision: Option<String>,
+    /// Packed bytes of its slices of time; 0 where none are kept.
+    pub(in crate::store) slices: u64,
     /// The profile; its modules are left out, as profiles share them.
     pub(in crate::store) profile: Profile,
 }

@@ -363,6 +363,7 @@ fn the_bytes_of_a_profile_are_those_of_the_specification() {
         modules: 5,
         gnu_build_id: GnuBuildId::from_bytes(&[0xab]),
         revision: Some("r".to_owned()),
+        slices: 6,
         profile: Profile {
             build: BuildId([1; 16]),
             source: SourceDigest([2; 16]),
@@ -396,7 +397,7 @@ fn the_bytes_of_a_profile_are_those_of_the_specification() {
         },
     };
     let expected = [
-        &b"\x03\x04\x05\x01\x01\xab\x01\x01r"[..],
+        &b"\x03\x04\x05\x01\x01\xab\x01\x01r\x06"[..],
         &[1; 16],
         &[2; 16],
         b"\x06\x06folded",

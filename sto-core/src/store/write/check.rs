@@ -3,6 +3,7 @@
 use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use crate::model::{Build, FrameIx, Profile};
 use crate::store::error::Fault;
+use crate::store::slices;
 
 /// Checks what the types of a profile leave open, so that nothing is stored that cannot be read.
 pub(in crate::store) fn check(
@@ -15,6 +16,7 @@ pub(in crate::store) fn check(
         tree,
         costs,
         lines,
+        slices,
     } = interned;
     let ascending = |costs: &SelfCosts| costs.is_sorted_by(|a, b| a.0 < b.0);
     let lines_ascending =
@@ -54,8 +56,11 @@ pub(in crate::store) fn check(
             "a line cost is of line 0, or of a frame that does not exist",
         ),
     ];
-    match rules.iter().find(|(kept, _)| !kept) {
-        Some((_, why)) => Err(Fault::Refused(why)),
+    if let Some((_, why)) = rules.iter().find(|(kept, _)| !kept) {
+        return Err(Fault::Refused(why));
+    }
+    match slices {
+        Some(slices) => slices::check(slices, interned),
         None => Ok(()),
     }
 }

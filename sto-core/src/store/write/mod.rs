@@ -27,7 +27,7 @@ pub(super) fn plan(
     let mut new = NewRows::after(rows.contents);
     let frames = frames::plan(rows, &mut new, &interned.frames)?;
     let (nodes, node_count) = nodes::plan(rows, &mut new, build, &interned.tree, &frames)?;
-    let counts = Counts::of(interned, &nodes, &frames);
+    let counts = Counts::of(interned, &nodes, &frames)?;
     let mut tally = match rows.record(Record::Build, build.id().0)? {
         Some(record) => Tally::of(rows, record, profile, node_count)?,
         None => Tally::new(build, &mut new.contents)?,
@@ -35,7 +35,7 @@ pub(super) fn plan(
     let modules = plan_modules(&mut new, &profile.modules, |digest| {
         rows.record(Record::ModuleList, digest)
     })?;
-    add(&mut new, &mut tally, build, profile, modules, &counts)?;
+    add(&mut new, &mut tally, build, profile, modules, counts)?;
     tally.write(&mut new)?;
     Ok(new)
 }
@@ -48,15 +48,18 @@ pub(super) fn add(
     build: &Build,
     profile: &Profile,
     modules: u32,
-    counts: &Counts,
+    counts: Counts,
 ) -> Result<(), Fault> {
     let number = take_number(&mut new.contents.profiles)?;
+    tally.add(build, profile, number, &counts.costs)?;
+    let sizes = counts.write(new, number)?;
     let record = ProfileRecord {
         number,
-        columns: counts.write(new, number)?,
+        columns: sizes.columns,
         modules,
         gnu_build_id: build.gnu_build_id.clone(),
         revision: build.revision.clone(),
+        slices: sizes.slices,
         profile: Profile {
             modules: Arc::default(),
             ..profile.clone()
@@ -64,7 +67,6 @@ pub(super) fn add(
     };
     let id = profile.id();
     new.record(Record::Profile, id.0, &record)?;
-    tally.add(build, profile, number, &counts.costs)?;
     new.contents.history = after(new.contents.history, id.0);
     Ok(())
 }
