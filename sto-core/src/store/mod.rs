@@ -3,7 +3,7 @@
 //! ```text
 //! open, unrepaired    the file: find, make, lock, read without writing
 //! draft               what is to become one
-//! holder              who has it locked
+//! lock, holder        wait for a turn; who has it locked
 //! guard               what redb does not expect in it
 //! tables              every name, key and version
 //! codec               values <-> bytes
@@ -32,6 +32,7 @@ mod error;
 mod graft;
 mod guard;
 mod holder;
+mod lock;
 mod merge;
 mod open;
 mod packs;

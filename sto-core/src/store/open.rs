@@ -1,29 +1,19 @@
 //! Finding, making and opening the store's file; every open is of one operation.
 
-use super::draft::{check_room, folder_of, locked_draft, own_draft, publish, remove_leftovers};
+use super::draft::{check_room, folder_of, own_draft, publish, remove_leftovers};
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
-use super::holder::holders;
+use super::lock::{PATIENCE, let_writers_pass, lock_folder, locked};
 use super::rows;
 use super::tables::{CACHE_BYTES, FILE_NAME, REDB_MAGIC};
 use super::unrepaired::Unrepaired;
 use crate::units::Bytes;
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
-
-/// How long an operation waits for other processes to be done with the store, or to change it: then
-/// its turn comes.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// How long it sleeps between two attempts.
-const PAUSE: Duration = Duration::from_millis(5);
-
-/// How long who reads lets those pass who wait to write: most reads take less.
-const COURTESY: Duration = Duration::from_millis(500);
+use std::time::Duration;
 
 /// The folder and the file of a store at a path, which is that of either.
 pub(super) fn place(path: &Path) -> (PathBuf, PathBuf) {
@@ -192,38 +182,6 @@ pub(super) fn writing(path: &Path, bytes: u64) -> Result<Database, StoreError> {
     locked(path, path, PATIENCE, || builder().open(path)).map_err(|fault| fault.at(path, "write"))
 }
 
-/// Keeps other processes from writing the store at this path, or any other in its folder, until it
-/// is dropped. Waits for those that do.
-pub(super) fn lock_folder(path: &Path) -> Result<File, StoreError> {
-    let folder = &folder_of(path);
-    let lock = || {
-        let folder = File::open(folder)?;
-        match folder.try_lock() {
-            Ok(()) => Ok(folder),
-            Err(TryLockError::WouldBlock) => Err(DatabaseError::DatabaseAlreadyOpen),
-            Err(TryLockError::Error(error)) => Err(error.into()),
-        }
-    };
-    locked(folder, path, PATIENCE, lock).map_err(|fault| fault.at(folder, "lock"))
-}
-
-/// Waits a moment while somebody waits to write: many readers that come one after another would
-/// never let a writer in.
-fn let_writers_pass(path: &Path) {
-    let start = Instant::now();
-    let Ok(path) = fs::canonicalize(path) else {
-        return;
-    };
-    let Ok(folder) = File::open(folder_of(&path)) else {
-        return;
-    };
-    let writer_waits = || matches!(folder.try_lock_shared(), Err(TryLockError::WouldBlock));
-    // Who writes a store anew does not wait for its readers.
-    while start.elapsed() < COURTESY && writer_waits() && !locked_draft(&path).exists() {
-        std::thread::sleep(PAUSE);
-    }
-}
-
 /// Makes a new name in a folder outlive a power cut. Not every system syncs folders.
 pub(super) fn sync_folder(folder: &Path) {
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
@@ -245,7 +203,8 @@ pub(super) fn recover(path: &Path) {
 /// Gives back the free space of a small file.
 ///
 /// redb doubles its file when it is full. In a small store that is most of the file, and moving its
-/// few pages takes some milliseconds; in a large one the next profiles fill the space.
+/// few pages takes some milliseconds. In a large one it takes too long for every profile, and the next
+/// one would double the file again.
 pub(super) fn compact_small(database: &mut Database, path: &Path) {
     if fs::metadata(path).is_ok_and(|found| found.len() <= SMALL) {
         // What was to be written is written; a file that stays larger is no failure.
@@ -313,40 +272,6 @@ pub(super) fn checked(path: &Path) -> Result<Database, Fault> {
 /// How errors name what is redb's own.
 const REDB_FILE: &str = "the redb file";
 
-/// Tries until a lock is free; gives up when nobody has changed the store's file for so long.
-fn locked<T>(
-    path: &Path,
-    file: &Path,
-    patience: Duration,
-    mut open: impl FnMut() -> Result<T, DatabaseError>,
-) -> Result<T, Fault> {
-    let mut start = Instant::now();
-    let mut seen = last_change(file);
-    loop {
-        match open() {
-            Err(DatabaseError::DatabaseAlreadyOpen) if start.elapsed() < patience => {
-                std::thread::sleep(PAUSE);
-            }
-            Err(DatabaseError::DatabaseAlreadyOpen) => {
-                let now = last_change(file);
-                if now == seen {
-                    return Err(Fault::InUse {
-                        waited: start.elapsed(),
-                        by: holders(path),
-                    });
-                }
-                // There is a queue, but it moves.
-                (start, seen) = (Instant::now(), now);
-            }
-            result => return Ok(result?),
-        }
-    }
-}
-
-fn last_change(file: &Path) -> Option<SystemTime> {
-    fs::metadata(file).and_then(|found| found.modified()).ok()
-}
-
 fn builder() -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE_BYTES);
@@ -355,6 +280,7 @@ fn builder() -> Builder {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lock::PAUSE;
     use super::*;
 
     #[test]

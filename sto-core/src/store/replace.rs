@@ -8,6 +8,7 @@
 use super::draft::{folder_of, locked_draft, publish};
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
+use super::lock::lock_folder;
 use super::open;
 use super::rewrite::rewrite;
 use super::rows::Rows;
@@ -71,7 +72,7 @@ impl Store {
         let cannot = |source| open::cannot("make", path, source);
         let folder = folder_of(path);
         fs::metadata(&folder).map_err(cannot)?;
-        let _alone = open::lock_folder(path)?;
+        let _alone = lock_folder(path)?;
         if path.file_name().is_none() || path.symlink_metadata().is_ok() {
             let taken = io::Error::new(
                 io::ErrorKind::AlreadyExists,
@@ -116,7 +117,7 @@ impl Store {
         }
         let file = &open::real_path(file)?;
         let folder = folder_of(file);
-        let _alone = open::lock_folder(file)?;
+        let _alone = lock_folder(file)?;
         let draft = locked_draft(file);
         let result = guarded(|| {
             let reading = open::reading_first(file)?;
