@@ -7,14 +7,22 @@ mod deep;
 mod errors;
 // The status that scripts look at.
 mod exit_codes;
+// `kill -9` while the store is written.
+mod killed;
 // What goes into the store, and what is said of it.
 mod ingest;
 // What comes from other stores.
 mod merge;
 // Where data goes, and how it looks there.
 mod output;
+// Many processes and one store.
+mod parallel;
 // README.md shows what the command really prints.
 mod readme;
+// What the system refuses.
+mod refused;
+// Profiles out of the store, and into files.
+mod rewriting;
 // What a selector names.
 mod selectors;
 // Costs by thread and time.

@@ -143,6 +143,15 @@ impl Fault {
         }
     }
 
+    /// The error of writing into one file what another has: what the system refuses is about the
+    /// first.
+    pub(super) fn copying(self, from: &Path, to: &Path) -> StoreError {
+        match self {
+            Fault::Redb(redb::Error::Io(_)) => self.at(to, "write"),
+            _ => self.at(from, "read"),
+        }
+    }
+
     /// The error, now that the file is known, and what was to be done with it.
     pub(super) fn at(self, path: &Path, doing: &'static str) -> StoreError {
         let path = path.to_owned();

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! open, unrepaired    the file: find, make, lock, read without writing
-//! holder              who has it locked
+//! draft               what is to become one
+//! lock, holder        wait for a turn; who has it locked
 //! guard               what redb does not expect in it
 //! tables              every name, key and version
 //! codec               values <-> bytes
@@ -26,10 +27,12 @@
 
 mod codec;
 mod counts;
+mod draft;
 mod error;
 mod graft;
 mod guard;
 mod holder;
+mod lock;
 mod merge;
 mod open;
 mod packs;
@@ -387,20 +390,22 @@ impl Store {
                 work(&database).map_err(|fault| fault.at(in_memory(), "write"))
             }
             Place::Folder { folder, file, .. } => {
-                if self.file_exists()? {
-                    open::check_room(file, bytes)?;
-                } else {
+                if !self.file_exists()? {
                     open::create(folder, bytes)?;
                 }
-                let work = || {
-                    let mut database = open::writing(file)?;
+                let file = &open::real_path(file)?;
+                let result = guarded(|| {
+                    let mut database = match open::writing(file, bytes) {
+                        Ok(database) => database,
+                        Err(error) => return Ok(Err(error)),
+                    };
                     let result = work(&database)?;
                     open::compact_small(&mut database, file);
-                    Ok(result)
-                };
-                guarded(work).map_err(|fault| {
+                    Ok(Ok(result))
+                });
+                result.unwrap_or_else(|fault| {
                     open::recover(file);
-                    fault.at(file, "write")
+                    Err(fault.at(file, "write"))
                 })
             }
         }

@@ -1,25 +1,19 @@
 //! Finding, making and opening the store's file; every open is of one operation.
 
+use super::draft::{check_room, folder_of, own_draft, publish, remove_leftovers};
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
-use super::holder::holders;
+use super::lock::{PATIENCE, let_writers_pass, lock_folder, locked};
 use super::rows;
 use super::tables::{CACHE_BYTES, FILE_NAME, REDB_MAGIC};
 use super::unrepaired::Unrepaired;
 use crate::units::Bytes;
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
-use std::fs::{self, File, Metadata, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
-
-/// How long an operation waits for other processes to be done with the store.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// How long it sleeps between two attempts.
-const PAUSE: Duration = Duration::from_millis(5);
+use std::time::Duration;
 
 /// The folder and the file of a store at a path, which is that of either.
 pub(super) fn place(path: &Path) -> (PathBuf, PathBuf) {
@@ -27,14 +21,6 @@ pub(super) fn place(path: &Path) -> (PathBuf, PathBuf) {
         (folder_of(path), path.to_owned())
     } else {
         (path.to_owned(), path.join(FILE_NAME))
-    }
-}
-
-/// The folder that a file is in.
-fn folder_of(file: &Path) -> PathBuf {
-    match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
     }
 }
 
@@ -54,6 +40,10 @@ pub(super) fn inspect(folder: &Path, path: &Path) -> Result<bool, StoreError> {
         Ok(found) if !found.is_file() => return Err(not_a_store("it is not a regular file")),
         Ok(found) if found.len() == 0 => return Err(not_a_store("it is empty")),
         Ok(_) => {}
+        // Making the store would fail, as the link has its name.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
+            return Err(not_a_store("it is a symbolic link to nothing"));
+        }
         Err(error) => return missing(path, error),
     }
     let mut magic = Vec::new();
@@ -98,6 +88,11 @@ pub(super) fn cannot(doing: &'static str, path: &Path, source: io::Error) -> Sto
     }
 }
 
+/// Where the file itself is: a link to a store stays one, and drafts stand beside what it leads to.
+pub(super) fn real_path(file: &Path) -> Result<PathBuf, StoreError> {
+    fs::canonicalize(file).map_err(|error| cannot("read", file, error))
+}
+
 /// Size of a file; zero where there is none.
 pub(super) fn file_size(path: &Path) -> Result<Bytes, StoreError> {
     match fs::metadata(path) {
@@ -116,14 +111,10 @@ pub(super) fn in_memory() -> Result<Database, Fault> {
 
 /// Makes the folder, and in it an empty store with room for this many bytes; where another process
 /// is quicker, takes its store.
-///
-/// The store is made under another name first, so that it is there as a whole or not at all.
 pub(super) fn create(folder: &Path, bytes: u64) -> Result<(), StoreError> {
     let made = make_folders(folder)?;
-    let (draft, path) = (draft(folder), folder.join(FILE_NAME));
-    let result = check_room(&path, bytes).and_then(|()| create_file(&draft, &path));
-    // Nothing is left behind but the store; what cannot be removed does no harm.
-    let _ = fs::remove_file(&draft);
+    let path = folder.join(FILE_NAME);
+    let result = check_room(&path, bytes).and_then(|()| create_file(&path));
     if result.is_err() {
         for folder in made.iter().rev() {
             let _ = fs::remove_dir(folder);
@@ -132,13 +123,6 @@ pub(super) fn create(folder: &Path, bytes: u64) -> Result<(), StoreError> {
         sync_folder(folder);
     }
     result
-}
-
-/// A path in the store's folder that nobody else uses.
-fn draft(folder: &Path) -> PathBuf {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    folder.join(format!(".{FILE_NAME}.{}-{count}", std::process::id()))
 }
 
 /// Makes a folder and those above it, and returns those that were missing, uppermost first.
@@ -159,17 +143,20 @@ fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(missing)
 }
 
-fn create_file(draft: &Path, path: &Path) -> Result<(), StoreError> {
-    new_file(draft)
-        .map(drop)
-        .map_err(|fault| fault.at(path, "make"))?;
-    match fs::hard_link(draft, path) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        // Some file systems have no hard links; renaming would replace a store that was made
-        // meanwhile, though only one without profiles that anybody waited for.
-        Err(_) => fs::rename(draft, path).map_err(|error| cannot("make", path, error)),
-    }
+fn create_file(path: &Path) -> Result<(), StoreError> {
+    let (draft, file) = own_draft(path)?;
+    let made = fresh(file).map_err(|fault| fault.at(path, "make"));
+    let result = made.and_then(|database| {
+        drop(database);
+        match publish(&draft, path) {
+            // Who was quicker may have taken this draft for one that was left over.
+            Err(_) if path.exists() => Ok(()),
+            published => published.map_err(|error| cannot("make", path, error)),
+        }
+    });
+    // What cannot be removed does no harm.
+    let _ = fs::remove_file(&draft);
+    result
 }
 
 fn make_tables(database: &Database) -> Result<(), Fault> {
@@ -179,60 +166,20 @@ fn make_tables(database: &Database) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks that there is room for this many bytes more, while nothing is changed yet. redb leaves
-/// its file as large as it had become where the disk is full, and the disk stays full.
-pub(super) fn check_room(path: &Path, bytes: u64) -> Result<(), StoreError> {
-    // An eighth more for the pages that lead to new ones; then what redb keeps for itself.
-    let room = bytes + bytes / 8 + (64 << 10);
-    let draft = draft(&folder_of(path));
-    let written = File::create_new(&draft)
-        .and_then(|mut file| io::copy(&mut io::repeat(0).take(room), &mut file));
-    let _ = fs::remove_file(&draft);
-    match written {
-        Ok(_) => Ok(()),
-        Err(error) => Err(cannot("write", path, error)),
-    }
-}
-
-/// Opens the file for writing. Waits for other processes.
-pub(super) fn writing(path: &Path) -> Result<Database, Fault> {
-    loop {
-        let (file, database) = locked(path, PATIENCE, || {
-            let file = File::options().read(true).write(true).open(path)?;
-            let found = file.metadata()?;
-            Ok((found, builder().create_file(file)?))
-        })?;
-        // While this process waited, another may have put a rewritten file into its place.
-        if is_same(&file, &fs::metadata(path)?) {
-            return Ok(database);
-        }
-    }
-}
-
-#[cfg(unix)]
-fn is_same(a: &Metadata, b: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-/// Other systems do not let a file be replaced that another process has open.
-#[cfg(not(unix))]
-fn is_same(_: &Metadata, _: &Metadata) -> bool {
-    true
-}
-
-/// Keeps other processes from writing the store in this folder anew, until it is dropped. Waits for
-/// those that do.
-pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
-    let lock = || {
-        let folder = File::open(folder)?;
-        match folder.try_lock() {
-            Ok(()) => Ok(folder),
-            Err(TryLockError::WouldBlock) => Err(DatabaseError::DatabaseAlreadyOpen),
-            Err(TryLockError::Error(error)) => Err(error.into()),
-        }
+/// Opens the file for writing once there is room for this many bytes more. Waits for other
+/// processes; those that come to read meanwhile [let this one pass](let_writers_pass).
+pub(super) fn writing(path: &Path, bytes: u64) -> Result<Database, StoreError> {
+    // While the folder is locked, nobody puts a rewritten file into this one's place. Where the
+    // file system does not lock folders, nobody can.
+    let next = match lock_folder(path) {
+        Err(error @ StoreError::InUse { .. }) => return Err(error),
+        lock => lock.ok(),
     };
-    locked(folder, PATIENCE, lock).map_err(|fault| fault.at(folder, "lock"))
+    if next.is_some() {
+        remove_leftovers(path);
+    }
+    check_room(path, bytes)?;
+    locked(path, path, PATIENCE, || builder().open(path)).map_err(|fault| fault.at(path, "write"))
 }
 
 /// Makes a new name in a folder outlive a power cut. Not every system syncs folders.
@@ -240,9 +187,9 @@ pub(super) fn sync_folder(folder: &Path) {
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
 }
 
-/// An empty store in a file that nobody else uses.
-pub(super) fn new_file(path: &Path) -> Result<Database, Fault> {
-    let database = builder().create(path)?;
+/// An empty store in an empty file.
+pub(super) fn fresh(file: File) -> Result<Database, Fault> {
+    let database = builder().create_file(file)?;
     make_tables(&database)?;
     Ok(database)
 }
@@ -250,13 +197,14 @@ pub(super) fn new_file(path: &Path) -> Result<Database, Fault> {
 /// Lets redb roll back what a failed operation left, and cut the file to what it needs: else a
 /// disk that it filled would stay full. What cannot be done now, the next writer does.
 pub(super) fn recover(path: &Path) {
-    let _ = guarded(|| locked(path, Duration::ZERO, || builder().open(path)).map(drop));
+    let _ = guarded(|| locked(path, path, Duration::ZERO, || builder().open(path)).map(drop));
 }
 
 /// Gives back the free space of a small file.
 ///
 /// redb doubles its file when it is full. In a small store that is most of the file, and moving its
-/// few pages takes some milliseconds; in a large one the next profiles fill the space.
+/// few pages takes some milliseconds. In a large one it takes too long for every profile, and the next
+/// one would double the file again.
 pub(super) fn compact_small(database: &mut Database, path: &Path) {
     if fs::metadata(path).is_ok_and(|found| found.len() <= SMALL) {
         // What was to be written is written; a file that stays larger is no failure.
@@ -284,10 +232,18 @@ impl Reading {
 
 /// Opens the file for reading, and never writes to it. Waits for other processes that write.
 pub(super) fn reading(path: &Path) -> Result<Reading, Fault> {
-    locked(path, PATIENCE, || match builder().open_read_only(path) {
-        Ok(database) => Ok(Reading::Clean(database)),
-        Err(DatabaseError::RepairAborted) => unrepaired(path).map(Reading::Unrepaired),
-        Err(error) => Err(error),
+    let_writers_pass(path);
+    reading_first(path)
+}
+
+/// The same for who has the folder locked.
+pub(super) fn reading_first(path: &Path) -> Result<Reading, Fault> {
+    locked(path, path, PATIENCE, || {
+        match builder().open_read_only(path) {
+            Ok(database) => Ok(Reading::Clean(database)),
+            Err(DatabaseError::RepairAborted) => unrepaired(path).map(Reading::Unrepaired),
+            Err(error) => Err(error),
+        }
     })
 }
 
@@ -302,7 +258,8 @@ fn unrepaired(path: &Path) -> Result<Database, DatabaseError> {
 /// Only what was checked can be walked through without fear of pages that refer to one another in
 /// a circle.
 pub(super) fn checked(path: &Path) -> Result<Database, Fault> {
-    let mut database = locked(path, PATIENCE, || unrepaired(path))?;
+    let_writers_pass(path);
+    let mut database = locked(path, path, PATIENCE, || unrepaired(path))?;
     if database.check_integrity()? {
         return Ok(database);
     }
@@ -315,28 +272,6 @@ pub(super) fn checked(path: &Path) -> Result<Database, Fault> {
 /// How errors name what is redb's own.
 const REDB_FILE: &str = "the redb file";
 
-fn locked<T>(
-    path: &Path,
-    patience: Duration,
-    mut open: impl FnMut() -> Result<T, DatabaseError>,
-) -> Result<T, Fault> {
-    let start = Instant::now();
-    loop {
-        match open() {
-            Err(DatabaseError::DatabaseAlreadyOpen) if start.elapsed() < patience => {
-                std::thread::sleep(PAUSE);
-            }
-            Err(DatabaseError::DatabaseAlreadyOpen) => {
-                return Err(Fault::InUse {
-                    waited: start.elapsed(),
-                    by: holders(path),
-                });
-            }
-            result => return Ok(result?),
-        }
-    }
-}
-
 fn builder() -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE_BYTES);
@@ -345,6 +280,7 @@ fn builder() -> Builder {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lock::PAUSE;
     use super::*;
 
     #[test]
@@ -352,14 +288,43 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         create(folder.path(), 0).unwrap();
         let path = folder.path().join(FILE_NAME);
-        let holder = writing(&path).unwrap();
+        let holder = writing(&path, 0).unwrap();
         let patience = Duration::from_millis(30);
-        let fault = locked(&path, patience, || builder().open_read_only(&path))
+        let fault = locked(&path, &path, patience, || builder().open_read_only(&path))
             .err()
             .unwrap();
         assert!(matches!(fault, Fault::InUse { waited, .. } if waited >= patience));
         drop(holder);
         reading(&path).unwrap();
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn who_has_the_store_is_named() {
+        use std::process::Command;
+        let folder = tempfile::tempdir().unwrap();
+        create(folder.path(), 0).unwrap();
+        let path = folder.path().join(FILE_NAME);
+        // flock(1) of util-linux; without a fork, the lock is of the process that we start.
+        let mut holder = Command::new("flock")
+            .arg("--no-fork")
+            .arg(&path)
+            .args(["sleep", "60"])
+            .spawn()
+            .unwrap();
+        let file = File::open(&path).unwrap();
+        while file.try_lock_shared().is_ok() {
+            file.unlock().unwrap();
+            std::thread::sleep(PAUSE);
+        }
+        let open = || builder().open_read_only(&path);
+        let fault = locked(&path, &path, Duration::from_millis(30), open).err();
+        let error = fault.unwrap().at(&path, "read").to_string();
+        let pid = holder.id();
+        holder.kill().unwrap();
+        holder.wait().unwrap();
+        let expected = format!("in use: process {pid} (sleep) has held it for 0 seconds");
+        assert!(error.contains(&expected), "{error}");
     }
 
     #[test]
@@ -369,7 +334,7 @@ mod tests {
         let path = folder.path().join(FILE_NAME);
         let holder = reading(&path).unwrap();
         std::thread::scope(|scope| {
-            let writer = scope.spawn(|| writing(&path).map(drop));
+            let writer = scope.spawn(|| writing(&path, 0).map(drop));
             std::thread::sleep(Duration::from_millis(30));
             drop(holder);
             writer.join().unwrap().unwrap();

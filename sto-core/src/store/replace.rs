@@ -5,18 +5,19 @@
 //! reader's lock on the old file until then, which keeps writers out; who waited to write finds
 //! that the file was replaced, and opens the new one.
 
+use super::draft::{folder_of, locked_draft, publish};
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
+use super::lock::lock_folder;
 use super::open;
 use super::rewrite::rewrite;
 use super::rows::Rows;
-use super::tables::FILE_NAME;
 use super::{Place, Store, in_memory};
 use crate::id::ProfileId;
 use crate::units::Bytes;
 use redb::{Database, ReadableDatabase};
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
@@ -69,21 +70,33 @@ impl Store {
     /// profiles, or is damaged.
     pub fn export(&self, profiles: &BTreeSet<ProfileId>, path: &Path) -> Result<Bytes, StoreError> {
         let cannot = |source| open::cannot("make", path, source);
-        // Also keeps others from making it meanwhile.
-        File::create_new(path).map_err(cannot)?;
+        let folder = folder_of(path);
+        fs::metadata(&folder).map_err(cannot)?;
+        let _alone = lock_folder(path)?;
+        if path.file_name().is_none() || path.symlink_metadata().is_ok() {
+            let taken = io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "something of this name exists",
+            );
+            return Err(cannot(taken));
+        }
+        let draft = locked_draft(path);
+        let keep = |id| profiles.contains(&id);
         let result = self.read(|rows| {
             for &id in profiles {
                 if !rows.has_profile(id)? {
                     return Err(Fault::NoProfile(id));
                 }
             }
-            let keep = |id| profiles.contains(&id);
-            Ok(write_file(rows, &keep, path).map_err(|fault| fault.at(path, "write")))
+            Ok(write_file(rows, &keep, &draft).map_err(|fault| fault.copying(self.path(), path)))
         });
-        result.flatten().inspect_err(|_| {
-            // What is left of it is no store.
-            let _ = fs::remove_file(path);
-        })
+        let published = result.flatten().and_then(|size| {
+            publish(&draft, path).map_err(cannot)?;
+            Ok(size)
+        });
+        let _ = fs::remove_file(&draft);
+        open::sync_folder(&folder);
+        published
     }
 
     fn rewrite(&self, gone: &BTreeSet<ProfileId>, replace: bool) -> Result<Rewritten, StoreError> {
@@ -102,30 +115,50 @@ impl Store {
                 after: nothing,
             });
         }
-        // A link to a store stays one.
-        let file = &fs::canonicalize(file).map_err(|error| open::cannot("read", file, error))?;
-        let folder = file.parent().unwrap_or(file);
-        let _alone = open::lock_folder(folder)?;
-        let draft = folder.join(format!(".{FILE_NAME}.new"));
+        let file = &open::real_path(file)?;
+        let folder = folder_of(file);
+        let _alone = lock_folder(file)?;
+        let draft = locked_draft(file);
         let result = guarded(|| {
-            let reading = open::reading(file)?;
+            let reading = open::reading_first(file)?;
             let rows = Rows::open(&reading.begin()?)?;
-            remove(&draft)?;
-            let rewritten = Rewritten {
-                before: file_size(file)?,
-                after: write_file(&rows, &keep, &draft)?,
-            };
-            if replace {
-                fs::set_permissions(&draft, fs::metadata(file)?.permissions())?;
-                fs::rename(&draft, file)?;
-            }
-            Ok(rewritten)
+            let before = fs::metadata(file)?;
+            let written = write_file(&rows, &keep, &draft).and_then(|after| {
+                if replace {
+                    keep_owner(&draft, &before)?;
+                    fs::rename(&draft, file)?;
+                }
+                Ok(Rewritten {
+                    before: Bytes(before.len()),
+                    after,
+                })
+            });
+            Ok(written.map_err(|fault| fault.copying(file, &draft)))
         });
-        // A failure, a dry run, or one that was killed before may have left it.
+        // A failure or a dry run may have left it.
         let _ = fs::remove_file(&draft);
-        open::sync_folder(folder);
-        result.map_err(|fault| fault.at(file, "write"))
+        open::sync_folder(&folder);
+        result
+            .map_err(|fault| fault.at(file, "read"))
+            .and_then(|written| written)
     }
+}
+
+/// Lets the same people read and write the new file: who writes it anew may be another one than who
+/// made it.
+#[cfg(unix)]
+fn keep_owner(draft: &Path, old: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, chown};
+    // Only root may give a file away; others may give it to a group of theirs.
+    if chown(draft, Some(old.uid()), Some(old.gid())).is_err() {
+        let _ = chown(draft, None, Some(old.gid()));
+    }
+    fs::set_permissions(draft, old.permissions())
+}
+
+#[cfg(not(unix))]
+fn keep_owner(draft: &Path, old: &Metadata) -> io::Result<()> {
+    fs::set_permissions(draft, old.permissions())
 }
 
 fn rewrite_memory(
@@ -147,20 +180,16 @@ fn rewrite_memory(
 
 /// Writes chosen profiles into a new file; returns its size.
 fn write_file(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool, path: &Path) -> Result<Bytes, Fault> {
-    let mut database = open::new_file(path)?;
+    // A killed process may have left it.
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
+    }
+    let mut options = File::options();
+    let file = options.read(true).write(true).create_new(true).open(path)?;
+    let mut database = open::fresh(file)?;
     rewrite(rows, keep, &database)?;
     database.compact()?;
     drop(database);
-    file_size(path)
-}
-
-fn file_size(path: &Path) -> Result<Bytes, Fault> {
     Ok(Bytes(fs::metadata(path)?.len()))
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }

@@ -41,7 +41,7 @@ fn store() -> (tempfile::TempDir, PathBuf) {
 fn after(tamper: impl FnOnce(&Rows, &mut NewRows, &WriteTransaction)) -> Verification {
     let (folder, file) = store();
     {
-        let database = open::writing(&file).unwrap();
+        let database = open::writing(&file, 0).unwrap();
         let transaction = database.begin_write().unwrap();
         let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
         let mut new = NewRows::after(rows.contents);

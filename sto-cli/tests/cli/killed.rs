@@ -1,0 +1,311 @@
+//! `kill -9` at any moment of a command that writes: the store is what it was, or what it was to be.
+
+use crate::support::{Sandbox, files_of};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use sto_core::id::{ExecutableId, ProfileId, SourceDigest};
+use sto_core::store::Store;
+
+/// A long run: `STO_TEST_KILLS=1000 cargo test -p sto-cli --test cli killed`.
+fn kills() -> u32 {
+    std::env::var("STO_TEST_KILLS").map_or(48, |kills| kills.parse().unwrap())
+}
+
+/// What is killed: the subcommand, and how long it takes.
+struct Victim {
+    duration: Duration,
+    kills: u32,
+    /// Kills that came while it ran.
+    hits: u32,
+}
+
+impl Victim {
+    /// Lets a command run undisturbed, to see how long it takes.
+    fn measured(mut command: Command) -> Victim {
+        let start = Instant::now();
+        assert!(command.output().unwrap().status.success());
+        Victim {
+            duration: start.elapsed(),
+            kills: 0,
+            hits: 0,
+        }
+    }
+
+    /// Runs a command and kills it, each time at another place of its duration; tells whether it
+    /// was done before.
+    fn kill(&mut self, mut command: Command) -> bool {
+        // Multiples of the golden ratio spread evenly, however many there are.
+        let place = f64::from(self.kills + 1) * 0.618_033_988_749_895 % 1.0;
+        self.kills += 1;
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let start = Instant::now();
+        let mut child = command.spawn().unwrap();
+        let end = self.duration.mul_f64(place);
+        while start.elapsed() < end && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_micros(500));
+        }
+        let took = start.elapsed();
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        if let Some(status) = output.status.code() {
+            assert_eq!(status, 0, "{}", String::from_utf8_lossy(&output.stderr));
+            self.duration = took;
+            return true;
+        }
+        self.hits += 1;
+        // Drifts up as the store grows; a command that was done before draws it back.
+        self.duration = self.duration.mul_f64(1.02);
+        false
+    }
+}
+
+/// What a store says of each of its profiles, everything loaded, as a digest.
+type Content = BTreeMap<ProfileId, SourceDigest>;
+
+fn content(store: &Store) -> Content {
+    let mut content = BTreeMap::new();
+    for build in store.builds().unwrap() {
+        let executable = ExecutableId::of(&build.build.executable);
+        for stored in build.profiles {
+            let loaded = store.load(executable, &[stored.id]).unwrap();
+            let lines = store.load_lines(stored.id).unwrap();
+            let said = format!("{:?}\n{loaded:?}\n{lines:?}", stored.profile);
+            content.insert(stored.id, SourceDigest::of(said.as_bytes()));
+        }
+    }
+    content
+}
+
+/// Of the three profiles of each build.
+const SAMPLES: [u64; 3] = [1500, 1650, 1800];
+
+struct Scene {
+    sandbox: Sandbox,
+    held: Content,
+    /// Number of builds that were ingested.
+    builds: u64,
+}
+
+impl Scene {
+    /// Ingests three profiles of a new build.
+    fn ingest(&mut self) -> Command {
+        self.builds += 1;
+        let build = self.builds;
+        let files: Vec<String> = (0..3u64).map(|run| self.folded(build, run)).collect();
+        let mut args: Vec<&str> = vec!["ingest"];
+        args.extend(files.iter().map(String::as_str));
+        let build = format!("v{build}");
+        args.extend(["--build", &build, "--exe", "demo"]);
+        self.sandbox.command(&args)
+    }
+
+    /// Merges a store that has three profiles of a new build.
+    fn merge(&mut self) -> Command {
+        let other = self.sandbox.path("other");
+        let _ = fs::remove_dir_all(&other);
+        let mut ingest = self.ingest();
+        let ingested = ingest.env("STO_STORE", &other).output().unwrap();
+        assert!(ingested.status.success());
+        self.sandbox.command(&["merge", "other"])
+    }
+
+    /// Folded stacks, with more samples in each run.
+    fn folded(&self, build: u64, run: u64) -> String {
+        let stacks = (0..150).map(|i| {
+            let own = (i * 7 + build * 13 + run) % 97;
+            format!("main;f{};g{};h{own} {}\n", i % 11, i % 53, 10 + run)
+        });
+        let name = format!("{run}.folded");
+        self.sandbox.write(&name, stacks.collect::<String>());
+        name
+    }
+
+    fn now(&self) -> Content {
+        content(&Store::open(&self.sandbox.path("store")).unwrap())
+    }
+
+    /// After an ingestion: what was there, and the first of the new profiles, in their order; all
+    /// of them if it reported success.
+    fn has_the_first_of_three(&mut self, success: bool) {
+        let samples = self.has_some_of_three(success);
+        assert_eq!(samples, SAMPLES[..samples.len()]);
+    }
+
+    /// What was there, and some of the new profiles; all of them if the command reported success.
+    /// Returns their samples.
+    fn has_some_of_three(&mut self, success: bool) -> Vec<u64> {
+        let store = Store::open(&self.sandbox.path("store")).unwrap();
+        let now = content(&store);
+        assert!(self.held.iter().all(|(id, said)| now.get(id) == Some(said)));
+        let version = format!("v{}", self.builds);
+        let builds = store.builds().unwrap();
+        let new = builds.iter().find(|build| build.build.version == version);
+        let mut samples: Vec<u64> = new.map_or(Vec::new(), |build| {
+            let profiles = build.profiles.iter();
+            profiles
+                .map(|stored| stored.profile.quality.samples)
+                .collect()
+        });
+        samples.sort_unstable();
+        assert!(samples.iter().all(|samples| SAMPLES.contains(samples)));
+        assert_eq!(now.len(), self.held.len() + samples.len());
+        assert!(!success || samples.len() == 3);
+        self.held = now;
+        samples
+    }
+
+    /// After a pruning: what was there, or that without what was to go.
+    fn has_all_or_only(&mut self, left: &BTreeSet<ProfileId>, success: bool) {
+        let now = self.now();
+        let pruned = now.keys().eq(left);
+        assert!(pruned || !success && now.len() == self.held.len());
+        assert!(now.iter().all(|(id, said)| self.held.get(id) == Some(said)));
+        self.held = now;
+    }
+
+    /// What a pruning would leave, as a dry run says.
+    fn left_by(&self, prune: &[&str]) -> BTreeSet<ProfileId> {
+        let report = self.sandbox.json(&[prune, &["--dry-run"]].concat());
+        let builds = report["builds"].as_array().unwrap().iter();
+        let ids = builds.flat_map(|build| build["profiles"].as_array().unwrap());
+        let gone: BTreeSet<&str> = ids.map(|id| id.as_str().unwrap()).collect();
+        let held = self.held.keys().copied();
+        held.filter(|id| !gone.contains(id.to_string().as_str()))
+            .collect()
+    }
+
+    /// A killed process may leave drafts; who writes next takes them away.
+    fn takes_away_what_is_left(&mut self) {
+        let folder = self.sandbox.path("store");
+        if files_of(&folder).len() > 1 {
+            assert!(self.ingest().output().unwrap().status.success());
+            self.has_the_first_of_three(true);
+            let files: Vec<_> = files_of(&folder)
+                .into_iter()
+                .map(|(path, _)| path)
+                .collect();
+            assert_eq!(files, [folder.join(Store::FILE_NAME)]);
+        }
+    }
+}
+
+#[test]
+fn a_killed_command_leaves_the_store_before_or_after() {
+    let mut scene = Scene {
+        sandbox: Sandbox::new(),
+        held: BTreeMap::new(),
+        builds: 0,
+    };
+    const PRUNE: [&str; 3] = ["prune", "--keep-last", "2"];
+    let mut ingest = Victim::measured(scene.ingest());
+    scene.has_the_first_of_three(true);
+    let mut merge = Victim::measured(scene.merge());
+    scene.has_some_of_three(true);
+    let mut compact = Victim::measured(scene.sandbox.command(&["compact"]));
+    let mut prune = Victim::measured(scene.sandbox.command(&PRUNE));
+    prune.duration = compact.duration;
+    let mut export = Victim::measured(scene.sandbox.command(&["export-store", "-o", "all.sto"]));
+    for kill in 0..kills() {
+        match kill % 4 {
+            0 => {
+                let command = scene.ingest();
+                let success = ingest.kill(command);
+                scene.has_the_first_of_three(success);
+            }
+            2 => {
+                let command = scene.merge();
+                let success = merge.kill(command);
+                scene.has_some_of_three(success);
+            }
+            1 => {
+                let command = scene.sandbox.command(&["compact"]);
+                compact.kill(command);
+                assert!(scene.now() == scene.held);
+            }
+            _ if kill % 8 == 3 => {
+                // The more there is to remove, the more is at stake.
+                let left = scene.left_by(&PRUNE);
+                let success = prune.kill(scene.sandbox.command(&PRUNE));
+                scene.has_all_or_only(&left, success);
+                // Keeps the store small.
+                scene.sandbox.sto(&PRUNE).succeeds();
+                scene.has_all_or_only(&left, true);
+            }
+            _ => {
+                let file = scene.sandbox.path("all.sto");
+                fs::remove_file(&file).unwrap();
+                let arguments = ["export-store", "-o", "all.sto"];
+                export.kill(scene.sandbox.command(&arguments));
+                if !file.exists() {
+                    assert!(
+                        scene
+                            .sandbox
+                            .command(&arguments)
+                            .output()
+                            .unwrap()
+                            .status
+                            .success()
+                    );
+                    assert!(!scene.sandbox.path(".all.sto.new").exists());
+                }
+                assert!(exported(&scene.sandbox, &file) == scene.held);
+            }
+        }
+        scene.takes_away_what_is_left();
+    }
+    let victims = [
+        ("ingest", ingest),
+        ("merge", merge),
+        ("compact", compact),
+        ("prune", prune),
+        ("export-store", export),
+    ];
+    for (what, Victim { kills, hits, .. }) in &victims {
+        println!("{what}: {hits} of {kills} kills came while it ran");
+    }
+    let hits: u32 = victims.iter().map(|(_, victim)| victim.hits).sum();
+    assert!(hits * 2 >= kills(), "only {hits} kills hit");
+}
+
+/// What an exported file has, as a store.
+fn exported(sandbox: &Sandbox, file: &Path) -> Content {
+    let store = sandbox.path("exported");
+    fs::create_dir_all(&store).unwrap();
+    fs::copy(file, store.join(Store::FILE_NAME)).unwrap();
+    content(&Store::open(&store).unwrap())
+}
+
+#[test]
+fn a_killed_first_ingestion_leaves_no_store_or_a_whole_one() {
+    let sandbox = Sandbox::with_two_builds();
+    let command = |store: &str| {
+        let mut command = sandbox.command(&["ingest", "a.folded", "--build", "v1"]);
+        command.env("STO_STORE", sandbox.path(store));
+        command
+    };
+    let mut victim = Victim::measured(command("first"));
+    for kill in 0..kills() / 4 {
+        let name = format!("made{kill}");
+        let success = victim.kill(command(&name));
+        let folder = sandbox.path(&name);
+        let found = match Store::open(&folder) {
+            Ok(store) => content(&store).len(),
+            Err(error) => {
+                assert!(error.to_string().contains("there is no store"), "{error}");
+                0
+            }
+        };
+        assert!(found == 1 || !success && found == 0);
+        assert!(command(&name).output().unwrap().status.success());
+        assert_eq!(files_of(&folder).len(), 1, "drafts are left");
+        let mut listed = sandbox.command(&["ls", "--format", "json"]);
+        let listed = listed.env("STO_STORE", &folder).output().unwrap().stdout;
+        let listed: Value = serde_json::from_slice(&listed).unwrap();
+        assert_eq!(listed["totals"]["profiles"], 1);
+    }
+    assert!(victim.hits * 3 >= victim.kills);
+}

@@ -1,0 +1,328 @@
+//! What the system refuses: full disks, permissions, things in the way. One clear error, status 2,
+//! and the store as it was.
+
+use crate::support::{AFTER, Run, Sandbox, files_of};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+/// Every command that writes, with what it writes to.
+const WRITERS: [(&[&str], &str); 4] = [
+    (&["ingest", "c.folded", "--build", "v3"], "store"),
+    (&["compact"], "store"),
+    (&["prune", "--keep-last", "1"], "store"),
+    (&["export-store", "-o", "store/out.sto"], "out.sto"),
+];
+
+/// Stacks that take a few hundred kilobytes, packed.
+fn large() -> String {
+    let mut random = 1u64;
+    let mut next = || {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        random >> 32
+    };
+    (0..20_000)
+        .map(|_| format!("main;f{};g{} {}\n", next() % 1000, next() % 1000, next()))
+        .collect()
+}
+
+/// Fills the disk below a folder but for this many bytes, and returns the file that does.
+fn fill(folder: &Path, free: u64) -> std::path::PathBuf {
+    let filler = folder.join("filler");
+    let mut file = fs::File::create(&filler).unwrap();
+    // Until the disk is full.
+    std::io::copy(&mut std::io::repeat(1), &mut file).unwrap_err();
+    let len = file.metadata().unwrap().len();
+    file.set_len(len.saturating_sub(free)).unwrap();
+    filler
+}
+
+/// Does nothing on its own: the test below runs it where it may mount.
+#[test]
+fn on_a_small_disk() {
+    let Some(disk) = std::env::var_os("STO_TEST_DISK") else {
+        return;
+    };
+    let disk = Path::new(&disk);
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=6m", "tmpfs"])
+        .arg(disk)
+        .status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        println!("no disk");
+        return;
+    }
+    let sandbox = Sandbox::with_two_builds();
+    symlink(disk, sandbox.path("disk")).unwrap();
+    sandbox.write("c.folded", large());
+    let store = sandbox.path("disk/store");
+    fs::create_dir(&store).unwrap();
+    let original = fs::read(sandbox.path("store/store.redb")).unwrap();
+    let file = store.join("store.redb");
+    let sto = |args: &[&str]| Run::of(sandbox.command(args).env("STO_STORE", &store));
+    for (command, written) in WRITERS {
+        let command: Vec<&str> = command
+            .iter()
+            .map(|&arg| {
+                if arg == "store/out.sto" {
+                    "disk/store/out.sto"
+                } else {
+                    arg
+                }
+            })
+            .collect();
+        // Too little for anything, for what is made first, for what is written at last.
+        let mut failures = 0;
+        for free in [0, 70_000, 140_000, 600_000, 1_200_000] {
+            fs::write(&file, &original).unwrap();
+            let filler = fill(disk, free);
+            let run = sto(&command);
+            if run.status != Some(0) {
+                run.fails_with(&[
+                    "cannot write",
+                    written,
+                    "No space left",
+                    "make room and try again",
+                ]);
+                let files = files_of(&store);
+                assert!(
+                    files == [(file.clone(), original.clone())],
+                    "{command:?} at {free}"
+                );
+                sto(&["top", "v2"]).succeeds();
+                failures += 1;
+                fs::remove_file(&filler).unwrap();
+                sto(&command).succeeds();
+            }
+            let _ = fs::remove_file(&filler);
+            let _ = fs::remove_file(store.join("out.sto"));
+            assert_eq!(files_of(&store).len(), 1, "{command:?} at {free}");
+        }
+        assert!(failures > 0, "{command:?}");
+    }
+    // A store that is not there yet is not there afterwards.
+    let filler = fill(disk, 70_000);
+    let new = disk.join("new");
+    let run = Run::of(sandbox.command(WRITERS[0].0).env("STO_STORE", &new));
+    run.fails_with(&["cannot write", "No space left"]);
+    assert!(!new.exists());
+    fs::remove_file(filler).unwrap();
+    println!("survived");
+}
+
+#[test]
+fn a_full_disk_leaves_the_store_as_it_was_for_every_command_that_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "refused::on_a_small_disk", "--nocapture"])
+        .env("STO_TEST_DISK", folder.path())
+        .output();
+    let Ok(output) = output else {
+        eprintln!("SKIPPED: a full disk: there is no unshare");
+        return;
+    };
+    let told = String::from_utf8_lossy(&output.stdout);
+    if told.contains("no disk") || !told.contains("running 1 test") {
+        eprintln!("SKIPPED: a full disk: mounting one is not allowed here");
+        return;
+    }
+    assert!(told.contains("survived"), "{output:?}");
+}
+
+/// The command as somebody who may do no more than the permissions say: root may do everything.
+fn unprivileged(sandbox: &Sandbox, args: &[&str]) -> Run {
+    set_mode(&sandbox.path(""), 0o755);
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return sandbox.sto(args);
+    }
+    let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    let sto = [env!("CARGO_BIN_EXE_sto")];
+    let mut command = sandbox.program("setpriv", &[&nobody[..], &sto, args].concat());
+    Run::of(command.env("STO_STORE", sandbox.path("store")))
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn a_read_only_folder_or_file_is_read_and_not_written() {
+    for (folder, file) in [(0o555, 0o444), (0o555, 0o666), (0o777, 0o444)] {
+        let sandbox = Sandbox::with_two_builds();
+        sandbox.write("c.folded", AFTER);
+        let store = sandbox.path("store");
+        set_mode(&store.join("store.redb"), file);
+        set_mode(&store, folder);
+        let before = files_of(&store);
+        for (command, _) in WRITERS {
+            let run = unprivileged(&sandbox, command);
+            // A file may be replaced by whom its folder lets, and an export makes its own.
+            let may = folder == 0o777 && command[0] != "ingest";
+            if may {
+                run.succeeds();
+                let _ = fs::remove_file(store.join("out.sto"));
+                fs::write(store.join("store.redb"), &before[0].1).unwrap();
+                continue;
+            }
+            let run = run.fails_with(&["store", "Permission denied", "get the permission"]);
+            assert!(run.stderr.contains("cannot "), "{run:?}");
+            assert_eq!(files_of(&store), before, "{command:?}");
+        }
+        unprivileged(&sandbox, &["top", "v1"]).succeeds();
+        set_mode(&store, 0o777);
+    }
+}
+
+#[test]
+fn who_may_not_read_is_told() {
+    let sandbox = Sandbox::with_two_builds();
+    let store = sandbox.path("store");
+    set_mode(&store.join("store.redb"), 0);
+    unprivileged(&sandbox, &["ls"]).fails_with(&["store.redb", "Permission denied"]);
+    set_mode(&store, 0);
+    unprivileged(&sandbox, &["ls"]).fails_with(&["/store", "Permission denied"]);
+    set_mode(&store, 0o777);
+}
+
+#[test]
+fn a_folder_that_may_not_be_made_is_told() {
+    let sandbox = Sandbox::new();
+    sandbox.write("c.folded", AFTER);
+    let place = sandbox.path("place");
+    fs::create_dir(&place).unwrap();
+    set_mode(&place, 0o555);
+    for missing in ["place/store", "place/a/b/store", "place"] {
+        let ingest = ["ingest", "c.folded", "--build", "v1", "--store", missing];
+        unprivileged(&sandbox, &ingest).fails_with(&["cannot make", "place", "Permission denied"]);
+        assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
+    }
+    set_mode(&place, 0o777);
+}
+
+#[test]
+fn links_to_a_store_stay_links() {
+    for link_is_folder in [true, false] {
+        let sandbox = Sandbox::with_two_builds();
+        sandbox.write("c.folded", AFTER);
+        let (store, real) = (sandbox.path("store"), sandbox.path("real"));
+        fs::rename(&store, &real).unwrap();
+        let link = if link_is_folder {
+            store.clone()
+        } else {
+            fs::create_dir(&store).unwrap();
+            store.join("store.redb")
+        };
+        symlink(
+            if link_is_folder {
+                real.clone()
+            } else {
+                real.join("store.redb")
+            },
+            &link,
+        )
+        .unwrap();
+        for command in [
+            &["ingest", "c.folded", "--build", "v3", "--exe", "demo"][..],
+            &["compact"],
+            &["prune", "--keep-last", "1"],
+        ] {
+            sandbox.sto(command).succeeds();
+            assert!(link.is_symlink(), "{command:?}");
+            assert_eq!(files_of(&real).len(), 1, "{command:?}");
+            assert_eq!(files_of(&store).len(), 1, "{command:?}");
+        }
+        let left = sandbox.json(&["--store", "real", "ls"]);
+        assert_eq!(left["builds"].as_array().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn links_to_nothing_are_told_and_nothing_is_made() {
+    let sandbox = Sandbox::new();
+    sandbox.write("c.folded", AFTER);
+    let ingest = ["ingest", "c.folded", "--build", "v1"];
+    symlink(sandbox.path("nothing"), sandbox.path("store")).unwrap();
+    sandbox
+        .sto(&ingest)
+        .fails_with(&["/store", "a store is a folder"]);
+    assert!(!sandbox.path("nothing").exists());
+
+    fs::remove_file(sandbox.path("store")).unwrap();
+    fs::create_dir(sandbox.path("store")).unwrap();
+    symlink(sandbox.path("nothing"), sandbox.path("store/store.redb")).unwrap();
+    for command in [&ingest[..], &["ls"], &["compact"]] {
+        sandbox
+            .sto(command)
+            .fails_with(&["store.redb", "a symbolic link to nothing"]);
+    }
+    assert!(!sandbox.path("nothing").exists());
+    assert_eq!(fs::read_dir(sandbox.path("store")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_pipe_in_place_of_the_store_is_told_and_not_waited_for() {
+    let sandbox = Sandbox::new();
+    sandbox.write("c.folded", AFTER);
+    let ingest = ["ingest", "c.folded", "--build", "v1"];
+    let mkfifo = |name| Run::of(&mut sandbox.program("mkfifo", &[name])).succeeds();
+    mkfifo("store");
+    sandbox
+        .sto(&ingest)
+        .fails_with(&["/store", "a store is a folder"]);
+    fs::remove_file(sandbox.path("store")).unwrap();
+    fs::create_dir(sandbox.path("store")).unwrap();
+    mkfifo("store/store.redb");
+    for command in [&ingest[..], &["ls"], &["compact"]] {
+        sandbox
+            .sto(command)
+            .fails_with(&["store.redb", "not a regular file"]);
+    }
+}
+
+#[test]
+fn what_stands_in_the_way_of_a_draft_is_told() {
+    let sandbox = Sandbox::with_two_builds();
+    let store = sandbox.path("store");
+    let before = files_of(&store);
+    // What a killed process left is taken away, and nothing else.
+    sandbox.write("store/.store.redb.new", "half a store");
+    sandbox.sto(&["compact"]).succeeds();
+    assert_eq!(files_of(&store).len(), 1);
+    symlink(sandbox.path("a.folded"), store.join(".store.redb.new")).unwrap();
+    let draft = fs::read(sandbox.path("a.folded")).unwrap();
+    sandbox.sto(&["compact"]).succeeds();
+    assert_eq!(fs::read(sandbox.path("a.folded")).unwrap(), draft);
+    assert_eq!(files_of(&store).len(), 1);
+
+    fs::write(store.join("store.redb"), &before[0].1).unwrap();
+    sandbox.write("store/.store.redb.new/file", "somebody's");
+    for command in [&["compact"][..], &["prune", "--keep-last", "1"]] {
+        sandbox
+            .sto(command)
+            .fails_with(&[".store.redb.new", "directory"]);
+    }
+    assert_eq!(fs::read(store.join("store.redb")).unwrap(), before[0].1);
+    assert!(store.join(".store.redb.new/file").exists());
+}
+
+#[test]
+fn a_store_that_is_written_anew_stays_its_owners() {
+    let sandbox = Sandbox::with_two_builds();
+    let file = sandbox.path("store/store.redb");
+    if std::os::unix::fs::chown(&file, Some(65534), Some(65534)).is_err() {
+        eprintln!("SKIPPED: another owner: giving files away needs root");
+        return;
+    }
+    set_mode(&file, 0o640);
+    sandbox.sto(&["compact"]).succeeds();
+    let now = fs::metadata(&file).unwrap();
+    assert_eq!(
+        (now.uid(), now.gid(), now.mode() & 0o777),
+        (65534, 65534, 0o640)
+    );
+}
