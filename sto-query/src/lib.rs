@@ -20,4 +20,5 @@ pub mod compare;
 pub mod render;
 pub mod report;
 pub mod select;
+pub mod statistics;
 pub mod tree;
