@@ -1,7 +1,7 @@
 //! What a side is: its executable, its runs, its rates.
 
 use crate::support::{compared, sample_type, set_build_ids, summary, view};
-use sto_query::compare::{NormalisationMethod, Verdict};
+use sto_query::compare::{CompareOptions, NormalisationMethod, Verdict, compare};
 
 const STEADY: &str = "
     main;parse 400
@@ -101,4 +101,36 @@ fn the_event_that_both_sides_measured_is_compared() {
         ["The sides measured different sets of events."]
     );
     assert_eq!(comparison.verdict, Verdict::Clean);
+}
+
+#[test]
+fn shares_and_cost_by_run_are_compared_if_asked_for() {
+    // The largest function doubles; the others cost what they did.
+    let baseline = view(
+        "v1",
+        &["main;solve 6000\n main;a 1000\n main;b 1000\n main;c 1000"],
+    );
+    let candidate = view(
+        "v2",
+        &["main;solve 12000\n main;a 1000\n main;b 1000\n main;c 1000"],
+    );
+    let findings = |normalisation| {
+        let options = CompareOptions {
+            normalisation,
+            ..CompareOptions::default()
+        };
+        let comparison =
+            compare(&baseline, &candidate, &options).expect("the options are in range");
+        let statistics = comparison
+            .statistics
+            .as_ref()
+            .expect("both sides have samples");
+        assert_eq!(statistics.normalisation.method, normalisation);
+        summary(&comparison)
+    };
+    let solve = "regression solve <- main\n";
+    assert_eq!(findings(NormalisationMethod::Tmm), solve);
+    assert_eq!(findings(NormalisationMethod::PerRun), solve);
+    let shares = findings(NormalisationMethod::Total);
+    assert!(shares.contains("improvement a\n"), "{shares}");
 }
