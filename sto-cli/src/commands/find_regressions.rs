@@ -6,7 +6,7 @@ use crate::percent::Percent;
 use crate::select::SelectPairArgs;
 use crate::store_path::StorePath;
 use clap::Args;
-use sto_query::compare::{CompareOptions, NormalisationMethod, Verdict, compare};
+use sto_query::compare::{CompareOptions, NormalisationMethod, Verdict, compare_with_earlier};
 use sto_query::render;
 
 const AFTER: &str = "\
@@ -75,7 +75,8 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
         },
         all: args.all,
     };
-    let comparison = compare(&baseline, &candidate, &options)?;
+    let earlier = args.select.earlier(store, (&baseline, &candidate))?;
+    let comparison = compare_with_earlier(&baseline, &candidate, earlier.as_ref(), &options)?;
     args.format.print(&comparison, |comparison, style| {
         render::findings_text(comparison, style.color)
     })?;

@@ -12,7 +12,7 @@ use super::report::{Comparison, Dispersion, Normalisation, Statistics, Tested, V
 use super::runs::{Runs, shared_sample_type, side};
 use super::sentence;
 use super::union::UnionTree;
-use super::variation::Variations;
+use super::variation::{Earlier, Variations};
 use super::verdict::{needed, verdict};
 use super::warnings::warnings;
 use crate::report::SampleTypeReport;
@@ -30,6 +30,20 @@ use crate::tree::View;
 pub fn compare(
     baseline: &View,
     candidate: &View,
+    options: &CompareOptions,
+) -> Result<Comparison, CompareError> {
+    compare_with_earlier(baseline, candidate, None, options)
+}
+
+/// As [`compare`], with the runs of an earlier build of the program, to tell how much its functions
+/// vary from run to run where neither side has several runs.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_with_earlier(
+    baseline: &View,
+    candidate: &View,
+    earlier: Option<&View>,
     options: &CompareOptions,
 ) -> Result<Comparison, CompareError> {
     options.check()?;
@@ -63,14 +77,29 @@ pub fn compare(
         Some(runs) if runs.candidate.costs.is_empty() => {
             comparison.reason = sentence::no_samples("candidate");
         }
-        Some(runs) => find(Pair::new(baseline, candidate), runs, &mut comparison),
+        Some(runs) => {
+            let earlier = earlier
+                .zip(sample_type)
+                .and_then(|(view, t)| Earlier::of(view, t));
+            find(
+                Pair::new(baseline, candidate),
+                runs,
+                earlier,
+                &mut comparison,
+            );
+        }
     }
     comparison.warnings = warnings(Pair::new(baseline, candidate), &comparison);
     Ok(comparison)
 }
 
 /// Fills in findings and verdict. Both sides have samples.
-fn find(views: Pair<&View>, runs: Pair<Runs>, comparison: &mut Comparison) {
+fn find(
+    views: Pair<&View>,
+    runs: Pair<Runs>,
+    earlier: Option<Earlier>,
+    comparison: &mut Comparison,
+) {
     let options = comparison.thresholds;
     let functions = Functions::of(views.baseline, views.candidate);
     let tree = UnionTree::new(views.map(|view| &view.tree), &functions);
@@ -81,7 +110,7 @@ fn find(views: Pair<&View>, runs: Pair<Runs>, comparison: &mut Comparison) {
     let periods = [&*runs.baseline.periods, &*runs.candidate.periods].concat();
     let sizes = Sizes::of(&counts.attributed, &periods, options.normalisation);
     let design = Design::new(sizes.factors().to_vec(), counts.attributed.split);
-    let variations = Variations::of(&counts, &design);
+    let variations = Variations::of(&counts, &design, earlier);
     let setting = Setting {
         options: &options,
         sizes: &sizes,
@@ -100,8 +129,9 @@ fn find(views: Pair<&View>, runs: Pair<Runs>, comparison: &mut Comparison) {
         self_: rounded(typical_dispersion(&tests.attributed)),
         total: rounded(typical_dispersion(&tests.total)),
         estimated: variations.estimated,
+        earlier_build: variations.earlier_build.clone(),
     };
-    let needed = needed(&options, dispersion.self_, variations.self_.df_prior());
+    let needed = needed(&options, &dispersion, variations.self_.df_prior());
     let mean_cost = |runs: &Runs| runs.cost.value as f64 / runs.costs.len() as f64;
     let is_on_both = |e: &&Evidence| e.samples.baseline > 0 && e.samples.candidate > 0;
     let tested = |tests: &[Evidence]| tests.iter().filter(|e| e.tested.is_some()).count();

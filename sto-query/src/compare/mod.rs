@@ -47,7 +47,7 @@ mod variation;
 mod verdict;
 mod warnings;
 
-pub use find::compare;
+pub use find::{compare, compare_with_earlier};
 pub use keys::{RULES_VERSION, key_symbol};
 pub use options::{CompareError, CompareOptions};
 pub use report::{

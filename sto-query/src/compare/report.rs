@@ -25,7 +25,8 @@ pub struct Comparison {
     pub unchanged_modules: Vec<String>,
     /// The thresholds.
     pub thresholds: CompareOptions,
-    /// Whether the run-to-run variation is an assumption, because no side has several runs.
+    /// Whether the run-to-run variation is that of an earlier build, or an assumption, because no side
+    /// has several runs.
     pub weak: bool,
     /// What changed: regressions and new functions first, then moved ones, then improvements and
     /// gone ones; the largest explained change first among them.
@@ -140,15 +141,18 @@ pub enum NormalisationMethod {
 
 /// How much counts vary between runs beyond Poisson: variance = mean + dispersion x mean^2. The
 /// median over the functions that were tested.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dispersion {
     /// Of self counts.
     #[serde(rename = "self")]
     pub self_: f64,
     /// Of total counts.
     pub total: f64,
-    /// Whether it was estimated from runs of one build; else it is an assumption.
+    /// Whether it was estimated from the runs of a side.
     pub estimated: bool,
+    /// The earlier build that it was estimated from instead, as no side has several runs; without
+    /// one, it is an assumption.
+    pub earlier_build: Option<String>,
 }
 
 /// How much was tested.
@@ -205,7 +209,7 @@ pub struct Finding {
     pub moved_to: Option<FunctionName>,
     /// For a moved function: where its cost was.
     pub moved_from: Option<FunctionName>,
-    /// Whether it rests on an assumed run-to-run variation.
+    /// Whether it rests on the run-to-run variation of an earlier build, or on an assumed one.
     pub weak: bool,
 }
 

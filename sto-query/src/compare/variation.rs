@@ -1,7 +1,16 @@
 //! How much counts vary from run to run, beyond what sampling alone does.
 
-use super::counts::{Counts, FunctionCounts};
+use super::counts::{Counts, FunctionCounts, count, owners};
+use super::functions::Functions;
+use super::normalise::Sizes;
+use super::pair::Pair;
+use super::report::NormalisationMethod;
+use super::runs::Runs;
+use super::union::UnionTree;
 use crate::statistics::{Design, Variation};
+use crate::tree::View;
+use sto_core::intern::SelfCosts;
+use sto_core::units::SampleType;
 
 /// Assumed where no side has several runs: functions vary by 10 % from run to run. Published
 /// deviations of whole benchmarks on shared machines are 2 to 5 %; single functions vary more.
@@ -15,19 +24,68 @@ const MIN_FUNCTIONS: usize = 3;
 pub(super) struct Variations {
     pub(super) self_: Variation,
     pub(super) total: Variation,
-    /// Whether runs of one build told; else it is an assumption.
+    /// Whether the runs that are compared told.
     pub(super) estimated: bool,
+    /// The build whose runs told instead; if there is none, it is an assumption.
+    pub(super) earlier_build: Option<String>,
 }
 
 impl Variations {
-    pub(super) fn of(counts: &FunctionCounts, design: &Design) -> Variations {
-        let self_ = estimate(&counts.attributed, design);
-        let total = estimate(&counts.total, design);
+    pub(super) fn of(
+        counts: &FunctionCounts,
+        design: &Design,
+        earlier: Option<Earlier>,
+    ) -> Variations {
+        let estimates = |counts: &FunctionCounts, design: &Design| {
+            let self_ = estimate(&counts.attributed, design)?;
+            Some((self_, estimate(&counts.total, design)?))
+        };
+        let own = estimates(counts, design);
+        let estimated = own.is_some();
+        let of_earlier = || {
+            let earlier = earlier?;
+            let estimates = estimates(&earlier.counts, &earlier.design)?;
+            Some((estimates, Some(earlier.build)))
+        };
+        let assumed = || (Variation::assumed(ASSUMED), Variation::assumed(ASSUMED));
+        let ((self_, total), earlier_build) = own
+            .map(|own| (own, None))
+            .or_else(of_earlier)
+            .unwrap_or_else(|| (assumed(), None));
         Variations {
-            estimated: self_.is_some(),
-            self_: self_.unwrap_or_else(|| Variation::assumed(ASSUMED)),
-            total: total.unwrap_or_else(|| Variation::assumed(ASSUMED)),
+            self_,
+            total,
+            estimated,
+            earlier_build,
         }
+    }
+}
+
+/// Runs of a build that is not compared.
+pub(super) struct Earlier {
+    build: String,
+    counts: FunctionCounts,
+    design: Design,
+}
+
+impl Earlier {
+    /// `None` where the build has not several runs with samples of this event.
+    pub(super) fn of(view: &View, sample_type: &SampleType) -> Option<Earlier> {
+        let runs = Runs::of(view, sample_type);
+        if runs.costs.len() < 2 {
+            return None;
+        }
+        let functions = Functions::of(view, view);
+        let tree = UnionTree::new(Pair::new(&view.tree, &view.tree), &functions);
+        let owners = owners(&tree, &functions);
+        let costs: Pair<&[&SelfCosts]> = Pair::new(&runs.costs, &[]);
+        let (counts, _) = count(costs, &tree, &owners, functions.list.len());
+        let sizes = Sizes::of(&counts.attributed, &runs.periods, NormalisationMethod::Tmm);
+        Some(Earlier {
+            build: view.selection.build.version.clone(),
+            design: Design::new(sizes.factors().to_vec(), counts.attributed.split),
+            counts,
+        })
     }
 }
 

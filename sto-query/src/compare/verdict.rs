@@ -13,7 +13,7 @@
 
 use super::options::CompareOptions;
 use super::pair::Pair;
-use super::report::{Finding, FindingKind, Needed, Side, Verdict};
+use super::report::{Dispersion, Finding, FindingKind, Needed, Side, Verdict};
 use super::sentence;
 use crate::statistics::student_quantile;
 
@@ -93,7 +93,7 @@ fn untrustworthy(name: &str, side: &Side) -> Option<String> {
 /// `2 / x + 2 dispersion / r`; it must be at most `(log(1 + effect) / z)^2`. Each term gets half.
 /// With few runs, the dispersion will not be known well, and quantiles are those of Student's
 /// distribution, with 2 (r - 1) degrees of freedom more than the prior has.
-pub(super) fn needed(options: &CompareOptions, dispersion: f64, df_prior: f64) -> Needed {
+pub(super) fn needed(options: &CompareOptions, dispersion: &Dispersion, df_prior: f64) -> Needed {
     const POWER: f64 = 0.8;
     const SHARE: f64 = 0.1;
     let half_variance = |df: f64| {
@@ -104,7 +104,7 @@ pub(super) fn needed(options: &CompareOptions, dispersion: f64, df_prior: f64) -
     let are_enough = |runs: &u64| {
         let runs = *runs as f64;
         let df = df_prior + 2.0 * (runs - 1.0);
-        df > 0.0 && 2.0 * dispersion / runs <= half_variance(df)
+        df > 0.0 && 2.0 * dispersion.self_ / runs <= half_variance(df)
     };
     Needed {
         samples: two_digits(2.0 / half_variance(f64::INFINITY) / SHARE),

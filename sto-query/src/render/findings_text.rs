@@ -308,6 +308,14 @@ fn variation(dispersion: &Dispersion) -> String {
             deviation(dispersion.self_),
             deviation(dispersion.total),
         )
+    } else if let Some(build) = &dispersion.earlier_build {
+        format!(
+            "From run to run, functions vary by {} in their self and {} in their total counts, \
+             sampling aside: so they did in {build}. There are not several runs of either side, so \
+             the evidence is weak. Record more runs of each build.",
+            deviation(dispersion.self_),
+            deviation(dispersion.total),
+        )
     } else {
         format!(
             "From run to run, functions are assumed to vary by {}, as there are not several runs \
