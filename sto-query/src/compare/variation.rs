@@ -19,6 +19,9 @@ const ASSUMED: f64 = 0.01;
 const MIN_MEAN: u64 = 10;
 /// With fewer functions than this, agreement between runs may be luck.
 const MIN_FUNCTIONS: usize = 3;
+/// The same for an earlier build: as nothing is known of a function's own variation then, all rests
+/// on how alike functions are.
+const MIN_EARLIER_FUNCTIONS: usize = 10;
 
 /// What self (attributed or not) and total counts vary by.
 pub(super) struct Variations {
@@ -36,15 +39,15 @@ impl Variations {
         design: &Design,
         earlier: Option<Earlier>,
     ) -> Variations {
-        let estimates = |counts: &FunctionCounts, design: &Design| {
-            let self_ = estimate(&counts.attributed, design)?;
-            Some((self_, estimate(&counts.total, design)?))
+        let estimates = |counts: &FunctionCounts, design: &Design, least| {
+            let self_ = estimate(&counts.attributed, design, least)?;
+            Some((self_, estimate(&counts.total, design, least)?))
         };
-        let own = estimates(counts, design);
+        let own = estimates(counts, design, MIN_FUNCTIONS);
         let estimated = own.is_some();
         let of_earlier = || {
             let earlier = earlier?;
-            let estimates = estimates(&earlier.counts, &earlier.design)?;
+            let estimates = estimates(&earlier.counts, &earlier.design, MIN_EARLIER_FUNCTIONS)?;
             Some((estimates, Some(earlier.build)))
         };
         let assumed = || (Variation::assumed(ASSUMED), Variation::assumed(ASSUMED));
@@ -89,7 +92,7 @@ impl Earlier {
     }
 }
 
-fn estimate(counts: &Counts, design: &Design) -> Option<Variation> {
+fn estimate(counts: &Counts, design: &Design, functions: usize) -> Option<Variation> {
     let least = MIN_MEAN.saturating_mul(counts.runs.len() as u64);
     let tells = |&function: &usize| {
         let sums = counts.sums(function);
@@ -99,7 +102,7 @@ fn estimate(counts: &Counts, design: &Design) -> Option<Variation> {
         .filter(tells)
         .map(|function| counts.row(function))
         .collect();
-    if rows.len() < MIN_FUNCTIONS {
+    if rows.len() < functions {
         return None;
     }
     Some(Variation::estimate(&rows, design)?.cautious())
