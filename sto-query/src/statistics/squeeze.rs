@@ -8,7 +8,10 @@
 use super::special::{trigamma, trigamma_inverse};
 use super::spline::{Spline, quantile};
 use super::trend::MIN_TREND;
-use statrs::function::gamma::digamma;
+use statrs::function::gamma::{checked_gamma_ur, digamma};
+
+/// How often a variance is called erratic where all are the same.
+const ERRATIC: f64 = 0.25;
 
 /// A variance that was seen.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +32,8 @@ pub(super) struct Prior {
     /// of that.
     between: f64,
     error: f64,
+    /// Whether some variance is larger than chance lets any be, were all the same.
+    has_erratic: bool,
     /// As many as the prior is worth; infinite where all variances seem to be the same.
     pub(super) degrees_of_freedom: f64,
 }
@@ -61,8 +66,8 @@ impl Prior {
         let variance = squares.iter().sum::<f64>() / left;
         let between = (variance - of_seen / seen.len() as f64).max(0.0);
         let degrees_of_freedom = degrees_of_freedom(between);
-        let half = degrees_of_freedom / 2.0;
-        let shift = if half.is_finite() {
+        let shift = if degrees_of_freedom.is_finite() {
+            let half = degrees_of_freedom / 2.0;
             digamma(half) - half.ln()
         } else if trend.degrees() == 1 {
             // Of variances that are all the same, their mean is the best estimate.
@@ -71,7 +76,15 @@ impl Prior {
         } else {
             0.0
         };
+        let count = seen.len() as f64;
+        let has_erratic = seen.iter().any(|seen| {
+            let ratio = seen.variance / trend.at(seen.abundance).exp();
+            // Of chi-squared; a variance of zero has no tail that could be worked out.
+            checked_gamma_ur(half(seen), half(seen) * ratio)
+                .is_ok_and(|tail| tail * count < ERRATIC)
+        });
         Prior {
+            has_erratic,
             mean_log: trend,
             shift,
             between,
@@ -81,12 +94,14 @@ impl Prior {
     }
 
     /// A prior that few variances cannot talk up. That variances of few degrees of freedom look
-    /// alike is no proof that they are: `between` may be two standard errors larger. And the
-    /// variance of most is not taken to be the smaller for that of a few being large.
+    /// alike is no proof that they are: `between` may be a standard error larger, and two where
+    /// one variance is erratic, as others may be so too, and not show it. And the variance of most is
+    /// not taken to be the smaller for that of a few being large.
     pub(super) fn cautious(self) -> Prior {
+        let errors = if self.has_erratic { 2.0 } else { 1.0 };
         Prior {
             shift: 0.0,
-            degrees_of_freedom: degrees_of_freedom(self.between + 2.0 * self.error),
+            degrees_of_freedom: degrees_of_freedom(self.between + errors * self.error),
             ..self
         }
     }
