@@ -59,18 +59,32 @@ pub(super) fn information(sizes: &[f64], mean: f64, dispersion: f64) -> f64 {
     sizes.iter().map(of_run).sum()
 }
 
-/// The part of the log-likelihood that depends on the dispersion, and on the mean.
+/// The log-likelihood, less what depends neither on the dispersion nor on the mean of a run of size 1.
 pub(super) fn log_likelihood(counts: &[f64], sizes: &[f64], mean: f64, dispersion: f64) -> f64 {
     let size = 1.0 / dispersion;
-    let at_zero = ln_gamma(size);
+    let at_zero = log_gamma(size);
+    let log_rate = (dispersion * mean).ln();
     let of_run = |(&x, &s): (&f64, &f64)| {
-        let expected = s * mean;
         let occurrences = if x > 0.0 {
-            ln_gamma(x + size) - at_zero + x * (dispersion * expected).ln()
+            log_gamma(x + size) - at_zero + x * log_rate
         } else {
             0.0
         };
-        occurrences - (x + size) * (dispersion * expected).ln_1p()
+        occurrences - (x + size) * (dispersion * s * mean).ln_1p()
     };
     counts.iter().zip(sizes).map(of_run).sum()
 }
+
+/// The logarithm of the gamma function. For large arguments by Stirling's series, which takes a
+/// third of the time: this is where a comparison spends most of its own.
+fn log_gamma(x: f64) -> f64 {
+    if x < 10.0 {
+        return ln_gamma(x);
+    }
+    let r = 1.0 / (x * x);
+    let series = (1.0 / 12.0 - r * (1.0 / 360.0 - r / 1260.0)) / x;
+    (x - 0.5) * x.ln() - x + HALF_LOG_TAU + series
+}
+
+/// Half the logarithm of two pi.
+const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_7;

@@ -52,7 +52,7 @@ impl Benchmark {
     }
 }
 
-/// What of these reports anything, in percent of 2,000 comparisons each:
+/// SPEC.md has the rates of some of these, and what they cost in power.
 #[test]
 fn equal_builds_give_a_finding_in_at_most_5_percent_of_comparisons() {
     let mut too_often = String::new();
@@ -88,7 +88,6 @@ fn equal_builds_give_a_finding_in_at_most_5_percent_of_comparisons() {
             !compared(&baseline, &candidate).findings.is_empty()
         });
         let reports = reports.count() as u64;
-        eprintln!("{reports} of {comparisons}: {benchmark:?}");
         if reports * 20 > comparisons {
             too_often += &format!("{reports} of {comparisons}: {benchmark:?}\n");
         }
