@@ -2,8 +2,8 @@
 
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
-use std::path::PathBuf;
-use sto_core::formats::{Recording, read};
+use std::path::{Path, PathBuf};
+use sto_core::formats::{Recording, read, read_bytes};
 use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, prepare};
 use sto_core::intern::intern;
@@ -44,7 +44,33 @@ fn read_recording() -> Recording {
 /// From bytes to stacks of locations.
 #[divan::bench]
 fn reading(bencher: Bencher<'_, '_>) {
-    bencher.bench_local(read_recording);
+    let size = std::fs::metadata(recording())
+        .expect("the recording is there")
+        .len();
+    bencher
+        .counter(BytesCount::new(size))
+        .bench_local(read_recording);
+}
+
+/// Folded stacks in the order of a tree, as collapsers write them, and in none. On one thread: the
+/// digest, which is the same for every format, runs beside it where there are two.
+#[divan::bench(args = [Order::OfCalls, Order::None])]
+fn reading_folded(bencher: Bencher<'_, '_>, order: Order) {
+    let in_order = sto_benches::folded(32 << 20);
+    let text = match order {
+        Order::OfCalls => in_order,
+        Order::None => sto_benches::shuffled(&in_order),
+    };
+    let path = Path::new("made-up.folded");
+    bencher
+        .counter(BytesCount::of_str(&text))
+        .bench_local(|| read_bytes(path, text.as_bytes(), &SymbolOptions::default()));
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    OfCalls,
+    None,
 }
 
 /// From locations to frames.

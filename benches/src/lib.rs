@@ -1,5 +1,11 @@
-//! Made-up input for the benchmarks: the same in every run, and shaped like the real thing.
+//! What the benchmarks share: made-up input, the same in every run and shaped like the real thing,
+//! and what peers take instead of a store.
 
+pub mod export;
+pub mod generate;
+
+use std::fmt::Write;
+use std::io;
 use sto_core::model::{Frame, FrameKind, FrameTable};
 
 /// The given number of distinct frames, in as many modules and source files as a large program
@@ -17,4 +23,63 @@ pub fn frames(count: u32) -> FrameTable {
         });
     }
     frames
+}
+
+/// The most memory that this process ever held, in bytes.
+///
+/// # Errors
+/// Where `/proc` does not tell, as only Linux does.
+pub fn peak_memory() -> io::Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|kib| kib.trim().strip_suffix(" kB")?.parse::<u64>().ok())
+        .map(|kib| kib * 1024)
+        .ok_or_else(|| io::Error::other("/proc/self/status has no VmHWM"))
+}
+
+/// Folded stacks of at least this many bytes, every stack once, in the order of their calls as
+/// collapsers write them: some 30 frames deep, each line with the first 25 or so of the line before.
+pub fn folded(bytes: usize) -> String {
+    const FUNCTIONS: u64 = 5_000;
+    let mut text = String::with_capacity(bytes + 4096);
+    let mut random = Random(1);
+    let mut stack: Vec<u64> = vec![0; 30];
+    while text.len() < bytes {
+        let ups = random.below(12) as usize;
+        stack.truncate((stack.len() - ups.min(stack.len())).max(1));
+        for _ in 0..=random.below(if stack.len() < 30 { 13 } else { 9 }) {
+            // Few functions stand on most stacks.
+            let one_of = random.below(FUNCTIONS) + 1;
+            stack.push(random.below(one_of));
+        }
+        for function in &stack {
+            let (module, file) = (function / 500, function / 20);
+            let _ = write!(text, "part{module}::file{file}::Type::function_{function};");
+        }
+        text.pop();
+        let _ = writeln!(text, " {}", random.below(1_000) + 1);
+    }
+    text
+}
+
+/// The lines of a text in no order.
+pub fn shuffled(text: &str) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    let mut random = Random(2);
+    for at in (1..lines.len()).rev() {
+        lines.swap(at, random.below(at as u64 + 1) as usize);
+    }
+    lines.join("\n")
+}
+
+/// Numbers without a pattern that matters, the same in every run (xorshift64*, Vigna 2016).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) % end
+    }
 }

@@ -21,7 +21,8 @@ of `perf script`, or folded stacks. A build in the store comes before a file of 
 The store is --store, else $STO_STORE, else the nearest .sto/ above the working directory, else
 $XDG_DATA_HOME/sto, else ~/.local/share/sto.
 
-Exit status: 0 success, 1 regressions found, 2 wrong usage or failure, 3 too little data to say.";
+Exit status: 0 success, 1 regressions found (explain-match: no match), 2 wrong usage or failure,
+3 too little data to say.";
 
 /// Store profiles of programs, and find out what got slower between two builds.
 #[derive(Debug, Parser)]
@@ -33,7 +34,7 @@ Exit status: 0 success, 1 regressions found, 2 wrong usage or failure, 3 too lit
     max_term_width = 100
 )]
 pub(crate) struct Cli {
-    /// Use the store in this folder
+    /// Use the store in this folder, or this file that is a store
     #[arg(long, global = true, value_name = "PATH", display_order = 900)]
     pub(crate) store: Option<PathBuf>,
 

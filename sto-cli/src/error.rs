@@ -18,6 +18,8 @@ pub(crate) enum Outcome {
     Clean,
     /// The candidate is slower than the baseline.
     Regressions,
+    /// Two symbols are not one function.
+    NoMatch,
     /// There is too little data to say.
     TooLittleData,
 }
@@ -26,7 +28,7 @@ impl Outcome {
     fn status(self) -> u8 {
         match self {
             Outcome::Clean => 0,
-            Outcome::Regressions => 1,
+            Outcome::Regressions | Outcome::NoMatch => 1,
             Outcome::TooLittleData => 3,
         }
     }
@@ -40,6 +42,10 @@ const FAILURE: u8 = 2;
 pub(crate) enum CliError {
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("{source}")]
+    Merge { added: usize, source: StoreError },
+    #[error("not every profile could be merged: {profiles} left out, as told above")]
+    LeftOut { profiles: usize },
     #[error(transparent)]
     Ingest(#[from] IngestError),
     #[error(transparent)]
@@ -59,6 +65,8 @@ pub(crate) enum CliError {
         event: String,
         known: Vec<String>,
     },
+    #[error("{}: the store is damaged in {places} place{}", folder.display(), if *places == 1 { "" } else { "s" })]
+    DamagedStore { folder: PathBuf, places: usize },
     #[error("there is no folder to look for a store in: HOME is not set")]
     NoStorePath,
     #[error("an SVG drawing would fill the terminal with markup")]
@@ -78,6 +86,14 @@ impl CliError {
             CliError::UnknownEvent { known, .. } => {
                 Some(format!("it was recorded with {}", known.join(", ")))
             }
+            CliError::DamagedStore { .. } => Some(
+                "bring back a copy of it; without one, merge what can still be read into a new \
+                 store, and ingest the recordings of the rest again"
+                    .to_owned(),
+            ),
+            CliError::Merge { added, .. } if *added > 0 => Some(format!(
+                "profiles that went in before: {added}; they stay, and merging again adds the others"
+            )),
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),
             _ => None,

@@ -50,7 +50,7 @@ pub(crate) fn warn(file: &Path, warnings: &[String]) {
     }
 }
 
-/// Shows on a terminal how far the reading of a large file has come.
+/// Shows on a terminal how far the reading of a large file, or of a store, has come.
 pub(crate) struct Progress {
     bar: ProgressBar,
     name: String,
@@ -62,7 +62,15 @@ impl Progress {
 
     pub(crate) fn new(file: &Path) -> Progress {
         let size = file.metadata().map_or(0, |found| found.len());
-        let target = if size >= Self::WORTH_SHOWING && io::stderr().is_terminal() {
+        Progress::shown_if(size >= Self::WORTH_SHOWING, file)
+    }
+
+    pub(crate) fn of_store(path: &Path) -> Progress {
+        Progress::shown_if(true, path)
+    }
+
+    fn shown_if(is_worth_it: bool, path: &Path) -> Progress {
+        let target = if is_worth_it && io::stderr().is_terminal() {
             ProgressDrawTarget::stderr()
         } else {
             ProgressDrawTarget::hidden()
@@ -72,7 +80,7 @@ impl Progress {
         bar.enable_steady_tick(Duration::from_millis(100));
         Progress {
             bar,
-            name: printable(&file.display().to_string()).into_owned(),
+            name: printable(&path.display().to_string()).into_owned(),
         }
     }
 
@@ -84,6 +92,11 @@ impl Progress {
             Stage::Storing => "storing",
         };
         self.bar.set_message(format!("{doing} {}", self.name));
+    }
+
+    pub(crate) fn merging(&self, done: usize, profiles: usize) {
+        let message = format!("merging {}: {done} of {profiles} profiles", self.name);
+        self.bar.set_message(message);
     }
 }
 

@@ -5,7 +5,8 @@ mod programs;
 
 use crate::formats::{self, FormatError, Recording, excerpt};
 use crate::id::ProfileId;
-use crate::intern::{InternError, Interned, intern};
+use crate::intern::{InternError, Interned, SliceCount, SliceGrid, intern, intern_with_slices};
+use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use crate::model::{Build, Profile};
 use crate::store::{Added, Store, StoreError};
 use crate::symbolize::{ModuleSymbols, SymbolOptions, Symbols, symbolize};
@@ -32,8 +33,51 @@ pub struct IngestOptions {
     pub metrics: BTreeMap<String, f64>,
     /// Make one profile a program, instead of one of the whole recording.
     pub split_processes: bool,
+    /// Keep costs by thread and slice of time too, in this many slices. With `split_processes` each
+    /// profile has the slices of the whole recording's time.
+    pub slices: Option<SliceCount>,
     /// Where symbols are looked for, and what a frame stands for.
     pub symbols: SymbolOptions,
+}
+
+impl IngestOptions {
+    /// Whether a profile may carry all of it. Nothing of it is cut: names are what things are found
+    /// by.
+    fn check(&self, path: &Path) -> Result<(), IngestError> {
+        let optional = [
+            ("the executable's name", &self.executable),
+            ("the build's name", &self.version),
+            ("the revision", &self.revision),
+            ("the benchmark's name", &self.benchmark),
+        ];
+        let names = optional
+            .into_iter()
+            .filter_map(|(what, name)| Some((what, name.as_ref()?)));
+        let labels = self.labels.iter();
+        let labels = labels.flat_map(|(key, value)| [("a label's key", key), ("a label", value)]);
+        let metrics = self.metrics.keys().map(|name| ("a metric's name", name));
+        let lengths = names
+            .chain(labels)
+            .chain(metrics)
+            .map(|(what, text)| (what, text.len(), "bytes", MAX_GIVEN_NAME));
+        let counts = [
+            ("the profile", self.labels.len(), "labels", MAX_LABELS),
+            ("the profile", self.metrics.len(), "metrics", MAX_LABELS),
+        ];
+        match lengths
+            .chain(counts)
+            .find(|&(_, found, _, limit)| found > limit)
+        {
+            None => Ok(()),
+            Some((what, found, unit, limit)) => Err(IngestError::TooLong {
+                path: path.display().to_string(),
+                what,
+                found,
+                unit,
+                limit,
+            }),
+        }
+    }
 }
 
 /// Stages of ingestion, for progress displays.
@@ -75,6 +119,17 @@ pub struct Ingested {
     pub nodes: usize,
     /// Number of its distinct frames.
     pub frames: usize,
+    /// How its time was cut, where that was asked for.
+    pub slices: Option<IngestedSlices>,
+}
+
+/// How the time of a profile was cut.
+#[derive(Clone, Copy, Debug)]
+pub struct IngestedSlices {
+    /// The slices.
+    pub grid: SliceGrid,
+    /// Number of the profile's threads.
+    pub threads: usize,
 }
 
 /// The outcome of [`ingest`].
@@ -114,6 +169,20 @@ pub enum IngestError {
         /// The main program.
         program: String,
     },
+    /// What the user says of the profile is more than a profile may carry.
+    #[error("{path}: {what} has {found} {unit}, and may have {limit} at most; give it less")]
+    TooLong {
+        /// The file.
+        path: String,
+        /// What it is: `the executable's name`.
+        what: &'static str,
+        /// How much was given.
+        found: usize,
+        /// Of what: `bytes`.
+        unit: &'static str,
+        /// How much is taken.
+        limit: usize,
+    },
     /// The store cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -151,11 +220,12 @@ pub fn ingest_recording(
     options: &IngestOptions,
     progress: &mut dyn FnMut(Stage),
 ) -> Result<IngestReport, IngestError> {
+    options.check(path)?;
     progress(Stage::Symbolizing);
     name_main_modules(&mut recording, options, path);
     let symbols = symbolize(&recording, &options.symbols);
     progress(Stage::Interning);
-    let (prepared, warnings) = prepare(path, &recording, &symbols, options)?;
+    let (prepared, mut warnings) = prepare(path, &recording, &symbols, options)?;
     progress(Stage::Storing);
     let mut profiles = Vec::with_capacity(prepared.len());
     for Prepared {
@@ -164,9 +234,19 @@ pub fn ingest_recording(
         interned,
     } in prepared
     {
+        let id = profile.id();
+        let added = store.add(&build, &profile, &interned)?;
+        let slices = interned.slices.as_ref();
+        if slices.is_some() && added == Added::AlreadyStored && !store.has_slices(id)? {
+            warnings.push(STORED_WITHOUT_SLICES.to_owned());
+        }
         profiles.push(Ingested {
-            id: profile.id(),
-            added: store.add(&build, &profile, &interned)?,
+            id,
+            added,
+            slices: slices.map(|slices| IngestedSlices {
+                grid: slices.grid,
+                threads: slices.threads.len(),
+            }),
             build,
             profile,
             nodes: interned.tree.len(),
@@ -184,6 +264,9 @@ pub fn ingest_recording(
         warnings,
     })
 }
+
+const STORED_WITHOUT_SLICES: &str = "It was stored before without slices, and stays so; to have \
+    them, ingest it into another store: --store DIR.";
 
 /// Names and interns the profiles of a recording: one, or with `split_processes` one a program,
 /// most samples first. With them come the recording's warnings and those about its programs.
@@ -207,7 +290,11 @@ pub fn prepare(
     };
     let prepared = parts.into_iter().map(|part| {
         let keep = |sample: &_| part.program.is_none_or(|ix| programs.ran(sample) == ix);
-        let interned = intern(recording, symbols, keep).map_err(|source| IngestError::Intern {
+        let interned = match options.slices {
+            None => intern(recording, symbols, keep),
+            Some(count) => intern_with_slices(recording, symbols, count, keep),
+        };
+        let interned = interned.map_err(|source| IngestError::Intern {
             path: path.display().to_string(),
             source,
         })?;

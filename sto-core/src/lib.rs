@@ -23,6 +23,7 @@ pub mod formats;
 pub mod id;
 pub mod ingest;
 pub mod intern;
+pub mod limits;
 pub mod model;
 pub mod store;
 pub mod symbolize;

@@ -4,7 +4,10 @@ mod common;
 
 use common::{error_of, folded, frames_of, read_text};
 use proptest::prelude::*;
-use sto_core::formats::{Format, FormatError};
+use std::collections::BTreeSet;
+use std::path::Path;
+use sto_core::formats::{Format, FormatError, read_stream};
+use sto_core::limits::MAX_DEPTH;
 use sto_core::model::FrameKind;
 use sto_core::units::{Cost, Unit};
 
@@ -163,6 +166,79 @@ fn other_files_are_told_by_how_they_begin() {
     assert!(error_of(b"").starts_with("a/file: the file is empty"));
 }
 
+#[test]
+fn counts_of_one_stack_are_added_up() {
+    let recording = read_text("a;b 1\na;c 2\na;b 3\n").unwrap();
+    assert_eq!(folded(&recording), ["a;b 4", "a;c 2"]);
+}
+
+#[test]
+fn counts_that_together_leave_64_bits_are_refused() {
+    let message = error_of(b"a 18446744073709551615\nb 0\nb 1\n");
+    assert!(
+        message.starts_with("a/file: line 3: the counts up to here add up to more than 2^64 - 1"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_long_name_is_cut_with_a_warning() {
+    let (name, fits) = ("x".repeat(4096) + "\u{e9}", "x".repeat(4096));
+    let recording = read_text(&format!("{name};{fits} 1")).unwrap();
+    let frames = frames_of(&recording, &recording.samples[0]);
+    assert_eq!(frames[0].symbol, "x".repeat(4093) + "…");
+    assert_eq!(frames[1].symbol, fits);
+    assert_eq!(recording.warnings.len(), 1);
+}
+
+#[test]
+fn a_stack_deeper_than_the_limit_is_refused() {
+    let frames = "a;".repeat(MAX_DEPTH - 1);
+    let deepest = read_text(&format!("{frames}a 1\n")).unwrap();
+    assert_eq!(
+        deepest.stacks.get(deepest.samples[0].stack).len(),
+        MAX_DEPTH
+    );
+    let message = error_of(format!("b 1\n{frames}a;a 1\n").as_bytes());
+    assert!(
+        message.starts_with("a/file: line 2: a stack of 2097153 frames; stacks of up to 2097152"),
+        "{message}"
+    );
+}
+
+/// Blocks of a stream end anywhere, in the middle of lines among other places.
+#[test]
+fn a_stream_of_many_blocks_is_read_as_the_file_is() {
+    let lines = (0..100_000).map(|line| format!("main;f{};{}{line} 1\n", line % 7, "g".repeat(80)));
+    let text: String = lines.collect();
+    let stream = read_stream(Path::new("x"), text.as_bytes(), &Default::default()).unwrap();
+    let file = read_text(&text).unwrap();
+    assert!(text.len() > 8 << 20, "several blocks: {}", text.len());
+    assert_eq!(stream.source, file.source);
+    assert_eq!(stream.source_bytes, file.source_bytes);
+    assert_eq!(stream.samples, file.samples);
+    assert!(stream.stacks.iter().eq(file.stacks.iter()));
+    let truncated = format!("{text}main;oops");
+    let error = read_stream(Path::new("x"), truncated.as_bytes(), &Default::default());
+    let message = error.unwrap_err().to_string();
+    assert!(
+        message.starts_with("x: line 100001: expected a stack"),
+        "{message}"
+    );
+}
+
+struct InPieces<'a> {
+    bytes: &'a [u8],
+    piece: usize,
+}
+
+impl std::io::Read for InPieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let room = buffer.len().min(self.piece);
+        self.bytes.read(&mut buffer[..room])
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -171,9 +247,32 @@ proptest! {
     fn a_stack_does_not_depend_on_the_line_before(
         stacks in prop::collection::vec(prop::collection::vec("[ab]{1,3}", 1..6), 1..20)
     ) {
-        let lines: Vec<String> = stacks.iter().map(|stack| format!("{} 1", stack.join(";"))).collect();
+        let stacks: Vec<String> = stacks.iter().map(|stack| stack.join(";")).collect();
+        let lines: Vec<String> = stacks.iter().map(|stack| format!("{stack} 1")).collect();
         let recording = read_text(&lines.join("\n")).unwrap();
-        prop_assert_eq!(folded(&recording), lines);
+        let expected: BTreeSet<String> = stacks
+            .iter()
+            .map(|stack| format!("{stack} {}", stacks.iter().filter(|other| *other == stack).count()))
+            .collect();
+        prop_assert_eq!(folded(&recording).into_iter().collect::<BTreeSet<_>>(), expected);
+    }
+
+    /// However a stream is cut into pieces, it is the same recording as the file.
+    #[test]
+    fn a_stream_is_read_as_the_file_is(
+        text in "(main|;|a|b| |1|\n|#|\r){0,40}", piece in 1..9usize
+    ) {
+        let stream = InPieces { bytes: text.as_bytes(), piece };
+        let streamed = read_stream(Path::new("app.folded"), stream, &Default::default());
+        match (streamed, read_text(&text)) {
+            (Ok(streamed), Ok(read)) => {
+                prop_assert_eq!(format!("{streamed:?}"), format!("{read:?}"));
+            }
+            (streamed, read) => prop_assert_eq!(
+                streamed.err().map(|error| error.to_string()),
+                read.err().map(|error| error.to_string())
+            ),
+        }
     }
 
     #[test]

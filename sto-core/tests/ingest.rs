@@ -12,6 +12,7 @@ use sto_core::id::ExecutableId;
 use sto_core::ingest::{
     IngestError, IngestOptions, Prepared, Stage, ingest, ingest_recording, prepare,
 };
+use sto_core::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use sto_core::model::{GnuBuildId, Granularity, Quality};
 use sto_core::store::{Added, Store};
 use sto_core::units::Bytes;
@@ -329,7 +330,8 @@ fn what_the_user_says_is_kept() {
 
 #[test]
 fn counts_that_cannot_be_added_are_an_error_with_the_path() {
-    let recording = read_text("a 18446744073709551615\nb 1\n").unwrap();
+    let mut recording = read_text("a 1\nb 1\n").unwrap();
+    recording.samples[0].cost.value = u64::MAX;
     let error = prepare_all(&recording, &version("v")).unwrap_err();
     assert!(
         error
@@ -337,6 +339,68 @@ fn counts_that_cannot_be_added_are_an_error_with_the_path() {
             .starts_with("runs/app.folded: the counts of all stacks"),
         "{error}"
     );
+}
+
+#[test]
+fn what_the_user_gives_is_refused_where_it_is_too_much_and_never_cut() {
+    let long = || "x".repeat(MAX_GIVEN_NAME + 1);
+    let fits = || "x".repeat(MAX_GIVEN_NAME);
+    let recording = || read_text("a 1\n").unwrap();
+    let try_with = |options: &IngestOptions| {
+        let store = Store::in_memory().unwrap();
+        ingest_recording(&store, Path::new("p"), recording(), options, &mut |_| {})
+    };
+    let labels = |count: usize| {
+        (0..count)
+            .map(|ix| (ix.to_string(), String::new()))
+            .collect()
+    };
+    let too_much = [
+        IngestOptions {
+            executable: Some(long()),
+            ..version("v")
+        },
+        version(&long()),
+        IngestOptions {
+            revision: Some(long()),
+            ..version("v")
+        },
+        IngestOptions {
+            benchmark: Some(long()),
+            ..version("v")
+        },
+        IngestOptions {
+            labels: [(long(), String::new())].into(),
+            ..version("v")
+        },
+        IngestOptions {
+            labels: [("k".to_owned(), long())].into(),
+            ..version("v")
+        },
+        IngestOptions {
+            metrics: [(long(), 1.0)].into(),
+            ..version("v")
+        },
+        IngestOptions {
+            labels: labels(MAX_LABELS + 1),
+            ..version("v")
+        },
+    ];
+    for options in too_much {
+        let error = try_with(&options).unwrap_err();
+        assert!(matches!(error, IngestError::TooLong { .. }), "{error}");
+    }
+    let error = try_with(&version(&long())).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "p: the build's name has 4097 bytes, and may have 4096 at most; give it less"
+    );
+    let most = IngestOptions {
+        executable: Some(fits()),
+        labels: labels(MAX_LABELS),
+        ..version(&fits())
+    };
+    assert_eq!(try_with(&most).unwrap().profiles[0].build.version, fits());
 }
 
 // From here on with a store and with symbolization.

@@ -11,6 +11,7 @@ use sto_core::formats::{
     Location, LocationIx, ModuleIx, Recording, Sample, SampleTypeIx, StackIx, read_bytes,
 };
 use sto_core::intern::{InternError, Interned, StackTree, intern};
+use sto_core::limits::MAX_DEPTH;
 use sto_core::model::{Frame, FrameIx, FrameKind};
 use sto_core::symbolize::{CodeLine, CodeLineIx, Symbols};
 use sto_core::units::{Cost, SampleType, Unit};
@@ -79,12 +80,42 @@ fn samples_without_any_cost_are_left_out() {
 
 #[test]
 fn counts_that_leave_64_bits_are_an_error() {
-    let recording = read_text("a;b 18446744073709551615\na;c 1\n").unwrap();
+    let mut recording = read_text("a;b 1\na;c 1\n").unwrap();
+    recording.samples[0].cost.value = u64::MAX;
     let symbols = named_symbols(&recording);
     let error = intern(&recording, &symbols, |_| true).unwrap_err();
     assert_eq!(error, InternError::Overflow);
     let first = recording.samples[0].stack;
     assert!(intern(&recording, &symbols, |sample| sample.stack == first).is_ok());
+}
+
+/// Quality counts the samples of all events together.
+#[test]
+fn samples_of_several_events_that_leave_64_bits_are_an_error() {
+    let mut recording = read_text("a;b 1\na;c 1\n").unwrap();
+    recording.samples[0].cost.samples = u64::MAX;
+    recording
+        .sample_types
+        .push(recording.sample_types[0].clone());
+    recording.samples[1].sample_type = SampleTypeIx(1);
+    let error = intern(&recording, &named_symbols(&recording), |_| true).unwrap_err();
+    assert_eq!(error, InternError::Overflow);
+}
+
+/// Each location may stand for several frames, so reading cannot tell how deep a stack will be.
+#[test]
+fn a_stack_that_inlined_functions_make_too_deep_is_an_error() {
+    let mut recording = read_text("a 1").unwrap();
+    let mut symbols = named_symbols(&recording);
+    symbols.expansion = vec![symbols.expansion[0]; 1024];
+    symbols.ends = vec![1024];
+    recording.samples[0].stack = recording.stacks.insert(&[LocationIx(0); MAX_DEPTH / 1024]);
+    assert!(intern(&recording, &symbols, |_| true).is_ok());
+    recording.samples[0].stack = recording
+        .stacks
+        .insert(&[LocationIx(0); MAX_DEPTH / 1024 + 1]);
+    let error = intern(&recording, &symbols, |_| true).unwrap_err();
+    assert_eq!(error, InternError::TooDeep(MAX_DEPTH + 1024));
 }
 
 #[test]
@@ -261,6 +292,7 @@ fn check_order(interned: &Interned) {
         tree,
         costs,
         lines,
+        slices: _,
     } = interned;
     let ranks: Vec<u32> = (0..frames.len() as u32).collect();
     assert_eq!(frames.ranks(), ranks);
@@ -338,7 +370,7 @@ proptest! {
     ) {
         let interned = |samples| {
             let (recording, symbols) = model(&expansions, samples);
-            let Interned { frames, tree, costs, lines } = intern(&recording, &symbols, |_| true).unwrap();
+            let Interned { frames, tree, costs, lines, .. } = intern(&recording, &symbols, |_| true).unwrap();
             (format!("{frames:?}"), tree, costs, lines)
         };
         prop_assert_eq!(interned(&samples), interned(&shuffled));

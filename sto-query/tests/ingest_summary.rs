@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use sto_core::formats::ModuleIx;
 use sto_core::id::{BuildId, ExecutableId, SourceDigest};
-use sto_core::ingest::{IngestReport, Ingested};
+use sto_core::ingest::{IngestReport, Ingested, IngestedSlices};
+use sto_core::intern::{SliceCount, SliceGrid};
 use sto_core::model::{Build, Granularity, Origin, Profile, Quality};
 use sto_core::store::Added;
 use sto_core::symbolize::ModuleSymbols;
-use sto_core::units::{Bytes, SampleType, Unit};
+use sto_core::units::{Bytes, Nanoseconds, SampleType, Unit};
 use sto_query::render::{self, Style};
 use sto_query::report::{IngestSummary, RecordingReport};
 
@@ -37,7 +38,7 @@ fn ingested(added: Added) -> Ingested {
             event: "cpu-clock".to_owned(),
             unit: Unit::Nanoseconds,
         }],
-        modules: Vec::new(),
+        modules: [].into(),
         benchmark: None,
         labels: BTreeMap::new(),
         metrics: BTreeMap::new(),
@@ -49,6 +50,7 @@ fn ingested(added: Added) -> Ingested {
         added,
         nodes: 4_321,
         frames: 210,
+        slices: None,
     }
 }
 
@@ -79,6 +81,7 @@ fn text(summary: &IngestSummary) -> String {
 
 const NEW: Added = Added::New {
     stored: Bytes(20_000),
+    slices: Bytes(0),
 };
 
 #[test]
@@ -97,6 +100,36 @@ The store is /home/u/.sto.
     assert_eq!(
         text(&summary(NEW, vec![module("/bin/demo", 0, None)])),
         expected
+    );
+}
+
+#[test]
+fn slices_are_told_with_their_share_of_the_size() {
+    let second = Nanoseconds(1_000_000_000);
+    let grid = SliceGrid::new(Nanoseconds(0), second, SliceCount::new(1000).unwrap()).unwrap();
+    let added = Added::New {
+        stored: Bytes(20_000),
+        slices: Bytes(12_345),
+    };
+    let report = IngestReport {
+        profiles: vec![Ingested {
+            slices: Some(IngestedSlices { grid, threads: 1 }),
+            ..ingested(added)
+        }],
+        modules: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let recording = RecordingReport::new("perf.data".to_owned(), &report);
+    let summary = IngestSummary::new("/home/u/.sto".to_owned(), vec![recording]);
+    let text = text(&summary);
+    assert!(
+        text.contains(
+            "
+  1.00 MB of recording stored in 20.0 kB, 50x smaller
+  12.3 kB of that for 1,000 time slices of 1 thread
+"
+        ),
+        "{text}"
     );
 }
 
@@ -127,7 +160,7 @@ fn a_profile_that_is_stored_already_is_told_as_that() {
     let summary = summary(Added::AlreadyStored, Vec::new());
     assert!(text(&summary).contains("perf.data is already stored as profile"));
     let profile = &summary.recordings[0].profiles[0];
-    assert_eq!((profile.added, profile.profile.stored_bytes), (false, 0));
+    assert_eq!((profile.added, profile.stored_bytes), (false, 0));
 }
 
 #[test]

@@ -2,9 +2,15 @@
 
 mod views;
 
+use sto_core::id::ProfileId;
+use sto_core::store::{
+    Checked, Concerns, Damage, ExecutableStats, PartKind, StorePart, StoreStats, Verification,
+};
 use sto_core::units::{Bytes, SampleType, Unit, UnixSeconds};
 use sto_query::render::{self, Style};
-use sto_query::report::{LsReport, Order, call_tree, ls, rfc3339, top};
+use sto_query::report::{
+    LsReport, Order, StatsReport, VerifyReport, call_tree, ls, rfc3339, stats, top, verify,
+};
 use sto_query::tree::Prune;
 use views::{assert_golden, demo, folded, stored_build, view, view_of};
 
@@ -170,6 +176,123 @@ fn every_build_and_profile_of_a_store() {
     );
 }
 
+fn store_stats() -> StatsReport {
+    let part = |kind, count, bytes| StorePart {
+        kind,
+        count,
+        bytes: Bytes(bytes),
+    };
+    let executable = |name: &str, builds| ExecutableStats {
+        name: name.to_owned(),
+        builds,
+        profiles: 10 * builds,
+        nodes: 104_233,
+        node_bytes: Bytes(123_456),
+        profile_bytes: Bytes(45_678),
+    };
+    stats(&StoreStats {
+        file: Bytes(1_589_248),
+        parts: vec![
+            part(PartKind::Free, 200, 819_200),
+            part(PartKind::Column("nodes"), 3, 246_912),
+            part(PartKind::Slack, 0, 200_000),
+            part(PartKind::Column("frames"), 2, 163_840),
+            part(PartKind::Record("profile"), 30, 100_000),
+            part(PartKind::Keys, 400, 59_296),
+        ],
+        builds: 3,
+        profiles: 30,
+        frames: 12_345,
+        strings: 23_456,
+        nodes: 208_466,
+        packs: 5,
+        executables: vec![executable("demo", 2), executable("python\n3.13", 1)],
+        recordings: 30,
+        source: Bytes(1_440_000_000),
+    })
+}
+
+#[test]
+fn where_the_bytes_of_a_store_are() {
+    let report = store_stats();
+    assert_golden("stats.txt", &render::stats::text(&report, TERMINAL));
+    assert_golden("stats.json", &render::json(&report).unwrap());
+}
+
+fn verification(damages: Vec<Damage>) -> VerifyReport {
+    let checked = Checked {
+        executables: 2,
+        builds: 1_234,
+        profiles: 12_345,
+        frames: 123_456,
+        nodes: 1_234_567,
+        records: 13_582,
+        columns: 25_000,
+        bytes: Bytes(123_456_789),
+    };
+    let verification = Verification {
+        checked,
+        sound_profiles: 12_345 - damages.len() as u64,
+        damages,
+    };
+    verify("/home/u/.sto".to_owned(), &verification)
+}
+
+fn damaged() -> VerifyReport {
+    let damage = |place: &str, what: &str, concerns| Damage {
+        place: place.to_owned(),
+        what: what.to_owned(),
+        concerns,
+    };
+    let ids = |count: u8| (1..=count).map(|n| ProfileId([n; 16])).collect();
+    verification(vec![
+        damage(
+            "the redb file",
+            "its note of free pages is wrong: what is added may overwrite what is stored",
+            Concerns::Everything,
+        ),
+        damage(
+            "table records, build 2bf48cb3a3985b35ea55960dfa9dff69",
+            "its samples are not those of its profiles",
+            Concerns::Build {
+                executable: "demo\u{1b}[31m".to_owned(),
+                version: "v1".to_owned(),
+            },
+        ),
+        damage(
+            "table columns, nodes 1/0",
+            "it ends early",
+            Concerns::Executable("demo".to_owned()),
+        ),
+        damage(
+            "table columns, costs 7/0",
+            "the checksum does not match the content",
+            Concerns::Profiles(ids(1)),
+        ),
+        damage(
+            "table columns, modules 3/0",
+            "it is missing",
+            Concerns::Profiles(ids(9)),
+        ),
+        damage(
+            "table columns, sums 9/0",
+            "nobody refers to it",
+            Concerns::Nothing,
+        ),
+    ])
+}
+
+#[test]
+fn what_verifying_found() {
+    let sound = verification(Vec::new());
+    assert_golden("verify-sound.txt", &render::verify::text(&sound, TERMINAL));
+    assert_golden(
+        "verify-damaged.txt",
+        &render::verify::text(&damaged(), TERMINAL),
+    );
+    assert_golden("verify-damaged.json", &render::json(&damaged()).unwrap());
+}
+
 #[test]
 fn tables_fit_eighty_columns() {
     let (v1, _) = demo();
@@ -177,6 +300,9 @@ fn tables_fit_eighty_columns() {
         render::top::text(&top(&v1, 0, Order::SelfCost, None), TERMINAL),
         render::tree::text(&call_tree(&v1, 0, &Prune::default()), TERMINAL),
         render::ls::text(&store(), TERMINAL),
+        render::stats::text(&store_stats(), TERMINAL),
+        render::verify::text(&damaged(), TERMINAL),
+        render::verify::text(&verification(Vec::new()), TERMINAL),
     ];
     for line in texts.iter().flat_map(|text| text.lines()) {
         assert!(line.chars().count() <= 80, "{line}");

@@ -1,6 +1,7 @@
 //! `sto find-regressions`: what got worse, why, and who is affected.
 
 use crate::error::{CliError, Outcome};
+use crate::matching::MatchingArgs;
 use crate::output::FormatArg;
 use crate::percent::Percent;
 use crate::select::SelectPairArgs;
@@ -58,6 +59,9 @@ pub(crate) struct FindRegressionsArgs {
     all: bool,
 
     #[command(flatten)]
+    matching: MatchingArgs,
+
+    #[command(flatten)]
     format: FormatArg,
 }
 
@@ -74,6 +78,7 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
             _ => NormalisationMethod::Tmm,
         },
         all: args.all,
+        matching: args.matching.options(),
     };
     let earlier = args.select.earlier(store, (&baseline, &candidate))?;
     let comparison = compare_with_earlier(&baseline, &candidate, earlier.as_ref(), &options)?;

@@ -3,14 +3,16 @@
 use crate::environment;
 use crate::error::{CliError, Outcome};
 use crate::output::FormatArg;
+use crate::quantities::label;
 use crate::store_path::StorePath;
 use crate::ui::{self, Progress};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{self, FormatError, Recording};
 use sto_core::ingest::{IngestError, IngestOptions, Stage, ingest_recording};
+use sto_core::intern::SliceCount;
 use sto_core::model;
 use sto_core::store::Store;
 use sto_core::symbolize::SymbolOptions;
@@ -61,6 +63,10 @@ pub(crate) struct IngestArgs {
     /// Store one profile a program, instead of one of the whole recording
     #[arg(long, conflicts_with = "exe")]
     split_processes: bool,
+
+    /// Keep also what each thread did in each of N equal parts of the recording's time
+    #[arg(long, value_name = "N", value_parser = slice_count)]
+    slices: Option<SliceCount>,
 
     /// Look for files with symbols here first; may be given several times
     #[arg(long = "symbol-dir", value_name = "DIR")]
@@ -135,14 +141,7 @@ fn read(path: &Path, symbols: &SymbolOptions) -> Result<Recording, FormatError> 
     if path.as_os_str() != "-" {
         return formats::read(path, symbols);
     }
-    let path = Path::new("standard input");
-    let mut bytes = Vec::new();
-    let read = io::stdin().lock().read_to_end(&mut bytes);
-    read.map_err(|source| FormatError::Io {
-        path: path.to_owned(),
-        source,
-    })?;
-    formats::read_bytes(path, &bytes, symbols)
+    formats::read_stream(Path::new("standard input"), io::stdin().lock(), symbols)
 }
 
 impl IngestArgs {
@@ -155,6 +154,7 @@ impl IngestArgs {
             labels: self.labels.iter().cloned().collect(),
             metrics: self.metrics.iter().cloned().collect(),
             split_processes: self.split_processes,
+            slices: self.slices,
             ..IngestOptions::default()
         }
     }
@@ -169,11 +169,9 @@ impl From<Granularity> for model::Granularity {
     }
 }
 
-fn label(text: &str) -> Result<(String, String), &'static str> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("expected KEY=VALUE"),
-    }
+fn slice_count(text: &str) -> Result<SliceCount, String> {
+    let count = text.parse().ok().and_then(SliceCount::new);
+    count.ok_or_else(|| format!("expected a whole number from 1 to {}", SliceCount::MAX))
 }
 
 fn metric(text: &str) -> Result<(String, f64), &'static str> {

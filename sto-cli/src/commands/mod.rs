@@ -1,14 +1,21 @@
 //! The subcommands: one file each, its arguments and then `run`.
 
+mod compact;
 mod completions;
 mod diff;
+mod explain_match;
+mod export_store;
 mod find_regressions;
 mod flame;
 mod ingest;
 mod ls;
 mod man;
+mod merge;
+mod prune;
+mod stats;
 mod top;
 mod tree;
+mod verify;
 
 use crate::cli::Cli;
 use crate::error::{CliError, Outcome};
@@ -19,11 +26,18 @@ use clap::Subcommand;
 pub(crate) enum Command {
     Ingest(ingest::IngestArgs),
     Ls(ls::LsArgs),
+    Merge(merge::MergeArgs),
     Top(top::TopArgs),
     Tree(tree::TreeArgs),
     Flame(flame::FlameArgs),
     Diff(diff::DiffArgs),
     FindRegressions(find_regressions::FindRegressionsArgs),
+    ExplainMatch(explain_match::ExplainMatchArgs),
+    ExportStore(export_store::ExportStoreArgs),
+    Prune(prune::PruneArgs),
+    Compact(compact::CompactArgs),
+    Stats(stats::StatsArgs),
+    Verify(verify::VerifyArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -34,11 +48,18 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
     match cli.command {
         Command::Ingest(args) => ingest::run(&args, &store()?),
         Command::Ls(args) => ls::run(&args, &store()?),
+        Command::Merge(args) => merge::run(&args, &store()?),
         Command::Top(args) => top::run(&args, &store()?),
         Command::Tree(args) => tree::run(&args, &store()?),
         Command::Flame(args) => flame::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
         Command::FindRegressions(args) => find_regressions::run(&args, &store()?),
+        Command::ExplainMatch(args) => explain_match::run(&args),
+        Command::ExportStore(args) => export_store::run(&args, &store()?),
+        Command::Prune(args) => prune::run(&args, &store()?),
+        Command::Compact(args) => compact::run(&args, &store()?),
+        Command::Stats(args) => stats::run(&args, &store()?),
+        Command::Verify(args) => verify::run(&args, &store()?),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

@@ -207,3 +207,16 @@ fn hostile_file_names_are_made_printable() {
     let run = sandbox.sto(&["ingest", "\u{1b}[31mred\n", "--build", "v1"]);
     run.fails_with(&[r"\u{1b}[31mred\u{a}"]);
 }
+
+#[test]
+fn runs_of_a_build_that_add_up_to_more_than_64_bits_are_refused() {
+    let sandbox = Sandbox::new();
+    for (file, time) in [("a", "1.5"), ("b", "2.5")] {
+        let sample = format!("p 1 {time}: 9223372036854775808 cycles:\n\t1 f (/x)\n");
+        sandbox.write(file, sample);
+    }
+    let ingest = |file| sandbox.sto(&["ingest", file, "--exe", "x", "--build", "v"]);
+    ingest("a").succeeds();
+    ingest("b").fails_with(&["its build would have counts of more than 2^64 - 1"]);
+    assert_eq!(sandbox.json(&["top", "v"])["value"], 1u64 << 63);
+}

@@ -47,6 +47,34 @@ fn thresholds_decide_what_counts() {
 }
 
 #[test]
+fn symbols_that_match_are_0_and_others_1() {
+    let sandbox = Sandbox::new();
+    let run = sandbox.sto(&["explain-match", "parse.part.0", "parse.cold"]);
+    status(&run, 0);
+    assert!(run.stdout.contains("MATCH"), "{run:?}");
+    let differ = ["explain-match", "parse<Json>", "parse<Xml>"];
+    status(&sandbox.sto(&differ), 1);
+    let ignored = [&differ[..], &["--ignore-template-arguments"]].concat();
+    status(&sandbox.sto(&ignored), 0);
+    let none = std::fs::read_dir(sandbox.path("store"));
+    assert!(none.is_err(), "no store is made");
+}
+
+#[test]
+fn template_arguments_are_ignored_if_asked_for() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.folded", "main;parse<Json> 900\nmain;idle 900\n");
+    sandbox.write("b.folded", "main;parse<Xml> 900\nmain;idle 900\n");
+    let functions = |args: &[&str]| {
+        let compare = ["find-regressions", "a.folded", "b.folded"];
+        let comparison = sandbox.json(&[&compare[..], args].concat());
+        comparison["statistics"]["tested"]["functions"].clone()
+    };
+    assert_eq!(functions(&[]), 4);
+    assert_eq!(functions(&["--ignore-template-arguments"]), 3);
+}
+
+#[test]
 fn wrong_usage_is_2() {
     let sandbox = Sandbox::with_two_builds();
     for wrong in [
@@ -56,6 +84,7 @@ fn wrong_usage_is_2() {
         &["find-regressions", "v1", "v2", "--min-effect", "0"],
         &["find-regressions", "v1", "v2", "--min-share", "100"],
         &["find-regressions", "v1", "v2", "--per-run", "--shares"],
+        &["explain-match", "parse"],
         &["top"],
         &["top", "v1", "--by", "luck"],
         &["top", "v1", "--format", "xml"],

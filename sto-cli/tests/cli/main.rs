@@ -1,19 +1,27 @@
 //! The `sto` command, run as its users run it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
+// Stacks of tens of thousands of frames.
+mod deep;
 // Bad input: one clear sentence, status 2, and the store as it was.
 mod errors;
 // The status that scripts look at.
 mod exit_codes;
 // What goes into the store, and what is said of it.
 mod ingest;
+// What comes from other stores.
+mod merge;
 // Where data goes, and how it looks there.
 mod output;
 // README.md shows what the command really prints.
 mod readme;
 // What a selector names.
 mod selectors;
+// Costs by thread and time.
+mod slices;
 // Which store a command uses.
 mod store_path;
 // A folder, a store and a home of its own for each test.
 mod support;
+// Whether the store is sound, and where its bytes are.
+mod verify;

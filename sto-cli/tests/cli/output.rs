@@ -9,9 +9,12 @@ fn every_json_document_names_its_schema() {
     let sandbox = Sandbox::with_two_builds();
     for (command, schema) in [
         (&["ls"][..], "sto.ls/1"),
+        (&["stats"], "sto.stats/1"),
+        (&["verify"], "sto.verify/1"),
         (&["top", "v1"], "sto.top/1"),
         (&["tree", "v1"], "sto.tree/1"),
         (&["find-regressions", "v1", "v2"], "sto.find-regressions/1"),
+        (&["explain-match", "a", "a"], "sto.explain-match/1"),
         (&["flame", "v1", "-o", "v1.svg"], "sto.drawing/1"),
         (&["diff", "v1", "v2", "-o", "d.svg"], "sto.drawing/1"),
     ] {

@@ -1,9 +1,13 @@
 //! Which format a file has.
 
-use super::{FormatError, Recording, excerpt, folded, perf_data, perf_script, text::lines};
+use super::{
+    FormatError, Recording, excerpt, folded, perf_data, perf_script,
+    text::{lines, read_block},
+};
 use crate::symbolize::SymbolOptions;
 use crate::units::UnixSeconds;
 use std::fs::{File, Metadata};
+use std::io::Read;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -33,10 +37,7 @@ impl Format {
         if PERF_MAGIC.iter().any(|magic| bytes.starts_with(magic)) {
             return Some(Format::PerfData);
         }
-        let first = lines(bytes)
-            .map(|(_, line)| line)
-            .find(|line| !line.trim_ascii().is_empty() && !line.starts_with(b"#"));
-        match first {
+        match first_line(bytes) {
             // Comments alone: folded stacks, of which there are none.
             None => Some(Format::Folded),
             Some(line) if memchr::memchr(0, line).is_some() => None,
@@ -45,6 +46,12 @@ impl Format {
             Some(_) => None,
         }
     }
+}
+
+/// The first line that is neither blank nor a comment.
+fn first_line(text: &[u8]) -> Option<&[u8]> {
+    let mut lines = lines(text).map(|(_, line)| line);
+    lines.find(|line| !line.trim_ascii().is_empty() && !line.starts_with(b"#"))
 }
 
 /// `PERF_MAGIC2` of `tools/perf/util/header.c`, as machines of either byte order write it. Files
@@ -67,7 +74,7 @@ pub fn read(path: &Path, options: &SymbolOptions) -> Result<Recording, FormatErr
     let metadata = file.metadata().map_err(io)?;
     if !metadata.is_file() || metadata.len() == 0 {
         // Pipes and files of /proc have no length and cannot be mapped.
-        return read_bytes(path, &std::fs::read(path).map_err(io)?, options);
+        return read_stream(path, file, options);
     }
     // SAFETY: the map is only read, and is gone when this function returns. As with every mapped
     // file, another process that shortens the file meanwhile makes this one fail.
@@ -80,6 +87,39 @@ pub fn read(path: &Path, options: &SymbolOptions) -> Result<Recording, FormatErr
 fn written(metadata: &Metadata) -> Option<UnixSeconds> {
     let since_1970 = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some(UnixSeconds(since_1970.as_secs()))
+}
+
+/// Reads a profile of any known format from a stream, as standard input is one.
+///
+/// Folded stacks are read as they come, so that memory is needed for their distinct stacks alone;
+/// other formats are held in memory first. `path` stands in error messages: a name for the source.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_stream(
+    path: &Path,
+    mut input: impl Read,
+    options: &SymbolOptions,
+) -> Result<Recording, FormatError> {
+    let io = |source| FormatError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let mut bytes = Vec::new();
+    loop {
+        let before = bytes.len();
+        read_block(&mut input, &mut bytes).map_err(io)?;
+        let whole_lines = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
+        let begun = &bytes[..whole_lines];
+        let is_told = first_line(begun).is_some();
+        if is_told && Format::of(begun) == Some(Format::Folded) {
+            return folded::read_stream(path, bytes, input);
+        }
+        if is_told || bytes.len() == before || Format::of(&bytes) == Some(Format::PerfData) {
+            input.read_to_end(&mut bytes).map_err(io)?;
+            return read_bytes(path, &bytes, options);
+        }
+    }
 }
 
 /// Reads a profile of any known format from memory.

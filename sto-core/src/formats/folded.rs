@@ -3,16 +3,17 @@
 //! Written by `stackcollapse-*.pl`, inferno, async-profiler, bpftrace tools and many others. There
 //! is no specification; SPEC.md says what is read.
 
-use super::named::{Finished, NamedStacks, TooMany, malformed};
-use super::text::{decimal, lines};
+use super::named::{Limit, NamedStacks, malformed};
+use super::text::{decimal, lines, read_block};
 use super::{
     Format, FormatError, LocationIx, Process, ProcessIx, Recording, Sample, SampleTypeIx, StackIx,
     Thread, ThreadIx, excerpt,
 };
-use crate::id::SourceDigest;
+use crate::id::{SourceDigest, SourceHasher};
 use crate::model::{FrameKind, Origin};
 use crate::units::{Bytes, Cost, SampleType, Unit};
 use hashbrown::HashMap;
+use std::io::Read;
 use std::path::Path;
 
 /// Whether a line looks like a stack and its count, so that a file that begins with it is read as
@@ -24,69 +25,135 @@ pub(super) fn is_stack(line: &[u8]) -> bool {
 
 /// Reads folded stacks; `path` is for messages.
 pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Recording, FormatError> {
-    let (source, parsed) = rayon::join(|| SourceDigest::of(bytes), || parse(path, bytes));
-    let (stacks, samples) = parsed?;
-    Ok(Recording {
-        format: Format::Folded,
-        source,
-        source_bytes: Bytes(bytes.len() as u64),
-        origin: Origin::default(),
-        sample_types: vec![SampleType {
-            event: "samples".to_owned(),
-            unit: Unit::Samples,
-        }],
-        processes: vec![Process {
-            pid: 0,
-            program: String::new(),
-            main_module: None,
-        }],
-        threads: vec![Thread {
-            tid: 0,
-            name: String::new(),
-            process: ProcessIx(0),
-        }],
-        modules: Vec::new(),
-        locations: stacks.locations,
-        named: stacks.frames,
-        stacks: stacks.stacks,
-        samples,
-        lost: 0,
-        warnings: stacks.warning.into_iter().collect(),
-    })
+    let mut parser = Parser::new(path);
+    let (source, parsed) = rayon::join(|| SourceDigest::of(bytes), || parser.block(bytes));
+    parsed?;
+    parser.finish(source, Bytes(bytes.len() as u64))
 }
 
-fn parse(path: &Path, bytes: &[u8]) -> Result<(Finished, Vec<Sample>), FormatError> {
-    let mut stacks = StackReader::default();
-    let mut samples = Vec::new();
-    let mut counted = 0;
-    let mut first_counted_twice = None;
-    let mut counted_twice = 0;
-    for (number, line) in lines(bytes) {
-        let line = line.trim_ascii_end();
-        if line.is_empty() || line.starts_with(b"#") {
-            continue;
+/// Reads folded stacks as they come: `begun`, then the rest of the input. No more of the text than a
+/// block is held, or than its longest line.
+pub(super) fn read_stream(
+    path: &Path,
+    begun: Vec<u8>,
+    mut input: impl Read,
+) -> Result<Recording, FormatError> {
+    let mut parser = Parser::new(path);
+    let mut digest = SourceHasher::new();
+    let mut size = 0;
+    let mut block = begun;
+    // The bytes of an unfinished line, which were digested already.
+    let mut left = 0;
+    loop {
+        let line_end = memchr::memrchr(b'\n', &block[left..]).map(|at| left + at + 1);
+        let ended = block.len() == left;
+        let lines = if ended { left } else { line_end.unwrap_or(0) };
+        let ((), parsed) = rayon::join(
+            || digest.update(&block[left..]),
+            || parser.block(&block[..lines]),
+        );
+        parsed?;
+        size += (block.len() - left) as u64;
+        if ended {
+            return parser.finish(digest.finish(), Bytes(size));
         }
+        block.drain(..lines);
+        left = block.len();
+        read_block(&mut input, &mut block).map_err(|source| FormatError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+    }
+}
+
+/// What was read so far. Of the text nothing is held but the distinct names; of the stacks every
+/// distinct one, with the sum of its counts.
+struct Parser<'p> {
+    path: &'p Path,
+    named: NamedStacks,
+    /// By stack.
+    counts: Vec<u64>,
+    /// Of all counts.
+    sum: u64,
+    line_number: usize,
+    lines_with_counts: usize,
+    lines_with_two_counts: usize,
+    first_with_two_counts: usize,
+}
+
+impl<'p> Parser<'p> {
+    fn new(path: &'p Path) -> Self {
+        Parser {
+            path,
+            named: NamedStacks::default(),
+            counts: Vec::new(),
+            sum: 0,
+            line_number: 0,
+            lines_with_counts: 0,
+            lines_with_two_counts: 0,
+            first_with_two_counts: 0,
+        }
+    }
+
+    /// Reads whole lines.
+    fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
+        let mut reader = StackReader::default();
+        for (_, line) in lines(bytes) {
+            self.line_number += 1;
+            let line = line.trim_ascii_end();
+            if line.is_empty() || line.starts_with(b"#") {
+                continue;
+            }
+            self.line(line, &mut reader)
+                .map_err(|problem| malformed(self.path, self.line_number, problem))?;
+        }
+        Ok(())
+    }
+
+    fn line<'b>(&mut self, line: &'b [u8], reader: &mut StackReader<'b>) -> Result<(), String> {
         let (stack, count) = split_at_last_space(line);
         if stack.is_empty() || !is_number(count) {
-            let problem = format!(
+            return Err(format!(
                 "expected a stack and its count, as in `main;work 42`, found {}",
                 excerpt(line)
-            );
-            return Err(malformed(path, number, problem));
+            ));
         }
-        let count = parse_count(count).map_err(|problem| malformed(path, number, problem))?;
-        counted += 1;
+        let count = parse_count(count)?;
+        self.lines_with_counts += 1;
         if ends_with_number(stack) {
-            first_counted_twice.get_or_insert(number);
-            counted_twice += 1;
+            if self.lines_with_two_counts == 0 {
+                self.first_with_two_counts = self.line_number;
+            }
+            self.lines_with_two_counts += 1;
         }
-        let stack = stacks
-            .read(stack)
-            .map_err(|too_many| too_many.at_line(path, number))?;
+        self.sum = self.sum.checked_add(count).ok_or(
+            "the counts up to here add up to more than 2^64 - 1; are they numbers of samples? \
+             Scale them all down",
+        )?;
+        let stack = reader.read(stack, &mut self.named)?.0 as usize;
+        if stack == self.counts.len() {
+            self.counts.push(0);
+        }
+        self.counts[stack] += count;
+        Ok(())
+    }
+
+    fn finish(self, source: SourceDigest, source_bytes: Bytes) -> Result<Recording, FormatError> {
+        // A single function may be called `worker 3`; that all are, nobody believes.
+        if self.lines_with_counts > 0 && self.lines_with_two_counts == self.lines_with_counts {
+            return Err(malformed(
+                self.path,
+                self.first_with_two_counts,
+                "two counts on every line: this is a differential profile (as difffolded.pl and \
+                 inferno-diff-folded write), not a recording; give the two folded files it was \
+                 made of",
+            ));
+        }
         // Differential collapsers write stacks that one side does not have with a zero.
-        if count > 0 {
-            samples.push(Sample {
-                stack,
+        let sampled = self.counts.iter().zip(0..).filter(|&(&count, _)| count > 0);
+        let samples: Vec<Sample> = sampled
+            .map(|(&count, stack)| Sample {
+                stack: StackIx(stack),
                 thread: ThreadIx(0),
                 sample_type: SampleTypeIx(0),
                 time: None,
@@ -95,21 +162,41 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<(Finished, Vec<Sample>), FormatErr
                     value: count,
                 },
                 truncated: false,
+            })
+            .collect();
+        if samples.is_empty() {
+            return Err(FormatError::NoSamples {
+                path: self.path.to_owned(),
             });
         }
-    }
-    match first_counted_twice {
-        // A single function may be called `worker 3`; that all are, nobody believes.
-        Some(number) if counted_twice == counted => Err(malformed(
-            path,
-            number,
-            "two counts on every line: this is a differential profile (as difffolded.pl and \
-             inferno-diff-folded write), not a recording; give the two folded files it was made of",
-        )),
-        _ if samples.is_empty() => Err(FormatError::NoSamples {
-            path: path.to_owned(),
-        }),
-        _ => Ok((stacks.named.finish(), samples)),
+        let stacks = self.named.finish();
+        Ok(Recording {
+            format: Format::Folded,
+            source,
+            source_bytes,
+            origin: Origin::default(),
+            sample_types: vec![SampleType {
+                event: "samples".to_owned(),
+                unit: Unit::Samples,
+            }],
+            processes: vec![Process {
+                pid: 0,
+                program: String::new(),
+                main_module: None,
+            }],
+            threads: vec![Thread {
+                tid: 0,
+                name: String::new(),
+                process: ProcessIx(0),
+            }],
+            modules: Vec::new(),
+            locations: stacks.locations,
+            named: stacks.frames,
+            stacks: stacks.stacks,
+            samples,
+            lost: 0,
+            warnings: stacks.warnings,
+        })
     }
 }
 
@@ -153,7 +240,6 @@ fn parse_count(count: &[u8]) -> Result<u64, String> {
 /// with the line before are taken over, and only the others are looked up.
 #[derive(Default)]
 struct StackReader<'b> {
-    named: NamedStacks,
     known: HashMap<&'b [u8], LocationIx>,
     text: &'b [u8],
     /// Where in `text` each frame ends, its semicolon included.
@@ -162,7 +248,7 @@ struct StackReader<'b> {
 }
 
 impl<'b> StackReader<'b> {
-    fn read(&mut self, text: &'b [u8]) -> Result<StackIx, TooMany> {
+    fn read(&mut self, text: &'b [u8], named: &mut NamedStacks) -> Result<StackIx, Limit> {
         let shared = common_prefix(self.text, text);
         while self.ends.pop_if(|end| *end > shared).is_some() {
             self.locations.pop();
@@ -172,21 +258,21 @@ impl<'b> StackReader<'b> {
         let tail = start;
         let semicolons = memchr::memchr_iter(b';', &text[tail..]).map(|at| tail + at);
         for end in semicolons.chain([text.len()]) {
-            let location = self.location(&text[start..end])?;
+            let location = self.location(&text[start..end], named)?;
             self.locations.push(location);
             start = end + 1;
             self.ends.push(start);
         }
-        self.named.stack(&self.locations)
+        named.stack(&self.locations)
     }
 
-    fn location(&mut self, frame: &'b [u8]) -> Result<LocationIx, TooMany> {
+    fn location(&mut self, frame: &'b [u8], named: &mut NamedStacks) -> Result<LocationIx, Limit> {
         if let Some(&known) = self.known.get(frame) {
             return Ok(known);
         }
         let (name, kind) = kind_of(frame);
-        let symbol = self.named.text(name);
-        let location = self.named.frame(kind, &symbol, "")?;
+        let symbol = named.text(name);
+        let location = named.frame(kind, &symbol, "")?;
         self.known.insert(frame, location);
         Ok(location)
     }
@@ -194,11 +280,12 @@ impl<'b> StackReader<'b> {
 
 /// Length of the longest common prefix.
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    // A block at a time, so that comparing takes vector instructions.
+    // A block of a known size at a time, so that comparing takes vector instructions.
     const BLOCK: usize = 32;
-    let equal_blocks = a
-        .chunks_exact(BLOCK)
-        .zip(b.chunks_exact(BLOCK))
+    let (a_blocks, b_blocks) = (a.as_chunks::<BLOCK>().0, b.as_chunks::<BLOCK>().0);
+    let equal_blocks = a_blocks
+        .iter()
+        .zip(b_blocks)
         .take_while(|(a, b)| a == b)
         .count();
     let start = equal_blocks * BLOCK;

@@ -11,7 +11,7 @@ mod perf_script;
 mod recording;
 mod text;
 
-pub use detect::{Format, read, read_bytes};
+pub use detect::{Format, read, read_bytes, read_stream};
 pub use error::FormatError;
 pub use event::units_of_event;
 pub(crate) use excerpt::excerpt;

@@ -1,6 +1,7 @@
 //! Stacks of formats that name functions instead of addresses.
 
 use super::{FormatError, Location, LocationIx, StackIx, Stacks};
+use crate::limits::{MAX_DEPTH, MAX_NAME, cut};
 use crate::model::{Frame, FrameIx, FrameKind, FrameTable};
 use std::borrow::Cow;
 use std::path::Path;
@@ -11,6 +12,7 @@ pub(super) struct NamedStacks {
     frames: FrameTable,
     stacks: Stacks,
     lossy: bool,
+    cut: bool,
 }
 
 /// The parts of a [`Recording`](super::Recording) that [`NamedStacks`] makes.
@@ -18,22 +20,11 @@ pub(super) struct Finished {
     pub(super) frames: FrameTable,
     pub(super) locations: Vec<Location>,
     pub(super) stacks: Stacks,
-    pub(super) warning: Option<String>,
+    pub(super) warnings: Vec<String>,
 }
 
-/// There are more names or stacks than 32-bit indices reach.
-#[derive(Debug)]
-pub(super) struct TooMany;
-
-impl TooMany {
-    pub(super) fn at_line(self, path: &Path, number: usize) -> FormatError {
-        malformed(
-            path,
-            number,
-            "the names or the stacks up to here are more than 2^32 bytes or frames; split the file",
-        )
-    }
-}
+/// A limit that the input passes: what was found, the limit, and what to do.
+pub(super) type Limit = String;
 
 pub(super) fn malformed(path: &Path, number: usize, problem: impl Into<String>) -> FormatError {
     FormatError::Malformed {
@@ -44,12 +35,25 @@ pub(super) fn malformed(path: &Path, number: usize, problem: impl Into<String>) 
 }
 
 const MOST: usize = u32::MAX as usize;
+const LOSSY: &str = "Some names are not UTF-8; what cannot be read in them is shown as \u{fffd}.";
+const CUT: &str = "Some names are longer than 4096 bytes; they are cut there, and end in `…`.";
 
 impl NamedStacks {
-    /// A name as text; what is not UTF-8 is replaced, and said so once in the end.
+    /// A name as text; what is not UTF-8 is replaced, what is too long is cut, and each is said
+    /// once in the end.
     pub(super) fn text<'n>(&mut self, name: &'n [u8]) -> Cow<'n, str> {
-        let text = String::from_utf8_lossy(name);
-        self.lossy |= matches!(text, Cow::Owned(_));
+        // Of what is cut off nothing is looked at; a byte more than the limit tells that there is
+        // something.
+        let kept = &name[..name.len().min(MAX_NAME + 1)];
+        let mut text = String::from_utf8_lossy(kept);
+        if name.len() > MAX_NAME {
+            self.cut = true;
+            cut(text.to_mut(), MAX_NAME);
+        } else if let Cow::Owned(text) = &mut text {
+            self.lossy = true;
+            // A byte became three.
+            cut(text, MAX_NAME);
+        }
         text
     }
 
@@ -58,7 +62,7 @@ impl NamedStacks {
         kind: FrameKind,
         symbol: &str,
         module: &str,
-    ) -> Result<LocationIx, TooMany> {
+    ) -> Result<LocationIx, Limit> {
         self.check_room(symbol.len() + module.len())?;
         let frame = self.frames.insert(Frame {
             module,
@@ -71,11 +75,7 @@ impl NamedStacks {
     }
 
     /// A function that was inlined into another: it stands in the same module.
-    pub(super) fn inlined(
-        &mut self,
-        symbol: &str,
-        into: LocationIx,
-    ) -> Result<LocationIx, TooMany> {
+    pub(super) fn inlined(&mut self, symbol: &str, into: LocationIx) -> Result<LocationIx, Limit> {
         self.check_room(symbol.len())?;
         let symbol = self.frames.intern_string(symbol);
         let (_, module, file) = self.frames.strings_of(FrameIx(into.0));
@@ -86,12 +86,21 @@ impl NamedStacks {
     }
 
     /// A stack, root first; an empty one becomes one frame `[unknown]`.
-    pub(super) fn stack(&mut self, root_first: &[LocationIx]) -> Result<StackIx, TooMany> {
+    pub(super) fn stack(&mut self, root_first: &[LocationIx]) -> Result<StackIx, Limit> {
         if root_first.is_empty() {
             let unknown = self.frame(FrameKind::Unresolved, "[unknown]", "")?;
             return self.stack(&[unknown]);
         }
-        self.stacks.try_insert(root_first).ok_or(TooMany)
+        if root_first.len() > MAX_DEPTH {
+            return Err(format!(
+                "a stack of {} frames; stacks of up to {MAX_DEPTH} are read. Cut it at its leaf, or \
+                 fold its recursion",
+                root_first.len()
+            ));
+        }
+        self.stacks.try_insert(root_first).ok_or_else(|| {
+            "the distinct stacks up to here have more than 2^32 frames; split the file".to_owned()
+        })
     }
 
     pub(super) fn finish(self) -> Finished {
@@ -101,15 +110,30 @@ impl NamedStacks {
                 .collect(),
             frames: self.frames,
             stacks: self.stacks,
-            warning: self.lossy.then(|| {
-                "Some names are not UTF-8; what cannot be read in them is shown as \u{fffd}."
-                    .to_owned()
-            }),
+            warnings: [self.lossy.then_some(LOSSY), self.cut.then_some(CUT)]
+                .into_iter()
+                .flatten()
+                .map(str::to_owned)
+                .collect(),
         }
     }
 
-    fn check_room(&self, more_text: usize) -> Result<(), TooMany> {
+    fn check_room(&self, more_text: usize) -> Result<(), Limit> {
         let fits = self.frames.len() < MOST && more_text <= MOST - self.frames.text_len();
-        fits.then_some(()).ok_or(TooMany)
+        fits.then_some(()).ok_or_else(|| {
+            "the distinct names up to here are more than 2^32 bytes; split the file".to_owned()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_text_than_indices_reach_is_refused() {
+        let named = NamedStacks::default();
+        assert_eq!(named.check_room(MOST), Ok(()));
+        assert!(named.check_room(MOST + 1).is_err());
     }
 }

@@ -9,13 +9,14 @@ mod call;
 mod header;
 mod threads;
 
-use super::named::{NamedStacks, TooMany, malformed};
+use super::named::{Limit, NamedStacks, malformed};
 use super::text::lines;
 use super::{
     Format, FormatError, LocationIx, Recording, Sample, SampleTypeIx, ThreadIx, excerpt,
     units_of_event,
 };
 use crate::id::SourceDigest;
+use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::{FrameKind, Origin};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
 use call::Call;
@@ -63,9 +64,10 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Recording, FormatError> 
         stacks: stacks.stacks,
         samples: reader.samples,
         lost: 0,
-        warnings: [threads_warning, no_stacks, stacks.warning]
+        warnings: [threads_warning, no_stacks]
             .into_iter()
             .flatten()
+            .chain(stacks.warnings)
             .collect(),
     })
 }
@@ -86,14 +88,14 @@ fn parse<'b>(path: &Path, bytes: &'b [u8]) -> Result<Reader<'b>, FormatError> {
     }
     reader
         .end_sample()
-        .map_err(|too_many| too_many.at_line(path, lines(bytes).count()))?;
+        .map_err(|limit| malformed(path, lines(bytes).count(), limit))?;
     Ok(reader)
 }
 
 enum Problem {
     NotASample,
     NotACall,
-    TooMany(TooMany),
+    Limit(Limit),
 }
 
 impl Problem {
@@ -103,7 +105,7 @@ impl Problem {
             Problem::NotACall => {
                 "a line of a sample's stack, as in `7f3a work+0x1c (/usr/bin/prog)`"
             }
-            Problem::TooMany(too_many) => return too_many.at_line(path, number),
+            Problem::Limit(limit) => return malformed(path, number, limit),
         };
         let problem = format!(
             "expected {expected}, found {}; print the recording with the default fields: \
@@ -114,9 +116,9 @@ impl Problem {
     }
 }
 
-impl From<TooMany> for Problem {
-    fn from(too_many: TooMany) -> Problem {
-        Problem::TooMany(too_many)
+impl From<Limit> for Problem {
+    fn from(limit: Limit) -> Problem {
+        Problem::Limit(limit)
     }
 }
 
@@ -178,7 +180,7 @@ impl<'b> Reader<'b> {
         self.end_sample()?;
         self.open = Some(OpenSample {
             thread: self.threads.insert(&header),
-            sample_type: self.sample_type(header.event, header.period.is_some()),
+            sample_type: self.sample_type(header.event, header.period.is_some())?,
             time: header.time,
             cost: Cost {
                 samples: 1,
@@ -193,7 +195,7 @@ impl<'b> Reader<'b> {
         Ok(())
     }
 
-    fn end_sample(&mut self) -> Result<(), TooMany> {
+    fn end_sample(&mut self) -> Result<(), Limit> {
         let Some(sample) = self.open.take() else {
             return Ok(());
         };
@@ -240,7 +242,7 @@ impl<'b> Reader<'b> {
         Ok(())
     }
 
-    fn location(&mut self, call: &Call<'b>) -> Result<LocationIx, TooMany> {
+    fn location(&mut self, call: &Call<'b>) -> Result<LocationIx, Limit> {
         let module = self.stacks.text(call.module());
         if call.is_resolved() {
             let symbol = self.stacks.text(call.symbol);
@@ -261,7 +263,7 @@ impl<'b> Reader<'b> {
     ///
     /// Where a function's names in its symbol table and its debug information differ, perf prints
     /// it as inlined into nothing; such a function is taken for one that was called.
-    fn place_inlined(&mut self, into: Option<(u64, LocationIx)>) -> Result<(), TooMany> {
+    fn place_inlined(&mut self, into: Option<(u64, LocationIx)>) -> Result<(), Limit> {
         for call in self.inlined.drain(..) {
             let symbol = self.stacks.text(call.symbol);
             let location = match into {
@@ -273,21 +275,31 @@ impl<'b> Reader<'b> {
         Ok(())
     }
 
-    fn sample_type(&mut self, event: Option<&'b [u8]>, has_period: bool) -> SampleTypeIx {
+    fn sample_type(
+        &mut self,
+        event: Option<&'b [u8]>,
+        has_period: bool,
+    ) -> Result<SampleTypeIx, Limit> {
         let event = event.unwrap_or(b"samples");
-        *self
-            .known_types
-            .entry((event, has_period))
-            .or_insert_with(|| {
-                let ix = SampleTypeIx(self.sample_types.len() as u32);
-                let event = self.stacks.text(event).into_owned();
-                let unit = match has_period {
-                    true => units_of_event(&event),
-                    false => Unit::Samples,
-                };
-                self.sample_types.push(SampleType { event, unit });
-                ix
-            })
+        if let Some(&known) = self.known_types.get(&(event, has_period)) {
+            return Ok(known);
+        }
+        let ix = self.sample_types.len();
+        if ix == MAX_SAMPLE_TYPES {
+            return Err(format!(
+                "samples of more than {MAX_SAMPLE_TYPES} events; print fewer of them, or split the \
+                 text"
+            ));
+        }
+        let ix = SampleTypeIx(ix as u32);
+        self.known_types.insert((event, has_period), ix);
+        let event = self.stacks.text(event).into_owned();
+        let unit = match has_period {
+            true => units_of_event(&event),
+            false => Unit::Samples,
+        };
+        self.sample_types.push(SampleType { event, unit });
+        Ok(ix)
     }
 
     /// What `perf script --header` says of the machine.

@@ -171,7 +171,8 @@ pub enum Location {
 pub struct Stacks {
     ends: Vec<u32>,
     locations: Vec<LocationIx>,
-    index: HashTable<u32>,
+    /// Places of stacks, with the hashes that a growing table would have to work out anew.
+    index: HashTable<(u64, u32)>,
     hasher: hashbrown::DefaultHashBuilder,
 }
 
@@ -216,16 +217,16 @@ impl Stacks {
             hasher,
         } = self;
         let hash = hasher.hash_one(stack);
-        if let Some(&ix) = index.find(hash, |&ix| stack_at(ends, locations, ix) == stack) {
+        let is_this =
+            |&(known, ix): &(u64, u32)| known == hash && stack_at(ends, locations, ix) == stack;
+        if let Some(&(_, ix)) = index.find(hash, is_this) {
             return Some(StackIx(ix));
         }
         let ix = u32::try_from(ends.len()).ok()?;
         let end = u32::try_from(locations.len() + stack.len()).ok()?;
         locations.extend_from_slice(stack);
         ends.push(end);
-        index.insert_unique(hash, ix, |&ix| {
-            hasher.hash_one(stack_at(ends, locations, ix))
-        });
+        index.insert_unique(hash, (hash, ix), |&(hash, _)| hash);
         Some(StackIx(ix))
     }
 }

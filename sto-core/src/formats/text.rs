@@ -1,4 +1,16 @@
-//! Lines and numbers of text files.
+//! Blocks, lines and numbers of text files.
+
+use std::io::{self, Read};
+
+/// How much of a stream is read at once.
+const BLOCK: usize = 4 << 20;
+
+/// Adds the next bytes of a stream: a block, or as much again as is there, so that looking at all of
+/// it after each block stays linear; less only where the stream ends.
+pub(super) fn read_block(input: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let wanted = bytes.len().max(BLOCK);
+    input.take(wanted as u64).read_to_end(bytes).map(|_| ())
+}
 
 /// The lines of a text with their numbers from 1, without line ends (`\n` or `\r\n`).
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {

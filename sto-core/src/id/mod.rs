@@ -119,8 +119,29 @@ impl ProfileId {
 impl SourceDigest {
     /// BLAKE3 of the source's bytes as they stand, truncated to 128 bits; every core is used.
     pub fn of(bytes: &[u8]) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update_rayon(bytes);
-        SourceDigest(canonical::truncate(hasher.finalize()))
+        let mut hasher = SourceHasher::new();
+        hasher.update(bytes);
+        hasher.finish()
+    }
+}
+
+/// A [`SourceDigest`] of bytes that come piece by piece.
+#[derive(Clone, Debug, Default)]
+pub struct SourceHasher(blake3::Hasher);
+
+impl SourceHasher {
+    /// The digest of nothing so far.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Goes on with more bytes; every core is used.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update_rayon(bytes);
+    }
+
+    /// The digest of all bytes, however they were cut.
+    pub fn finish(&self) -> SourceDigest {
+        SourceDigest(canonical::truncate(self.0.finalize()))
     }
 }

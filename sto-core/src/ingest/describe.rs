@@ -24,7 +24,7 @@ pub(super) fn profile(
         quality: quality(recording, symbols, kept()),
         granularity: options.symbols.granularity,
         sample_types: recording.sample_types.clone(),
-        modules: modules(recording, kept()),
+        modules: modules(recording, kept()).into(),
         benchmark: options.benchmark.clone(),
         labels: options.labels.clone(),
         metrics: options.metrics.clone(),

@@ -1,8 +1,10 @@
 //! Building the tree of one profile out of its samples.
 
 use super::line_costs::{LineSum, line_costs};
-use super::{LineCost, NodeIx, SelfCosts, StackTree};
+use super::slice_costs::{grid, slice_costs};
+use super::{LineCost, NodeIx, SelfCosts, SliceCount, Slices, StackTree};
 use crate::formats::{Recording, Sample, StackIx};
+use crate::limits::MAX_DEPTH;
 use crate::model::{FrameIx, FrameTable};
 use crate::symbolize::Symbols;
 use crate::units::Cost;
@@ -22,6 +24,8 @@ pub struct Interned {
     /// Line costs by sample type, in the order of frame and line; lines that are unknown (0) are
     /// left out.
     pub lines: Vec<Vec<LineCost>>,
+    /// Costs by thread and slice of time, where they are kept.
+    pub slices: Option<Slices>,
 }
 
 /// Why samples cannot be interned.
@@ -36,9 +40,23 @@ pub enum InternError {
     /// A sample has no frame at all.
     #[error("a sample has no frame, not even an unknown one; its reader must put one")]
     EmptyStack,
+    /// A stack is deeper than [`MAX_DEPTH`].
+    #[error(
+        "a stack has {0} frames, inlined ones among them; stacks of up to {MAX_DEPTH} are stored. Record with a smaller limit of the stack's depth"
+    )]
+    TooDeep(usize),
     /// The tree has more nodes than 32 bits count.
     #[error("the stacks are more than 2^32 - 1 nodes together; record for a shorter time")]
     TooLarge,
+    /// Time is to be cut into slices, but samples have no time stamp.
+    #[error(
+        "{} time stamp, so that time cannot be cut into slices; ingest it without --slices",
+        if *all { "no sample has a" } else { "some samples have no" }
+    )]
+    NoTime {
+        /// Whether no sample has one.
+        all: bool,
+    },
 }
 
 /// Builds the tree of those samples of a recording that `keep` says are part of the profile.
@@ -47,13 +65,41 @@ pub enum InternError {
 /// Samples without any cost are left out.
 ///
 /// # Errors
-/// Where the counts of a sample type add up to more than 64 bits, a sample has no frame, or the
-/// tree leaves 32 bits.
+/// Where the counts of a sample type, or the samples of all of them, add up to more than 64 bits, a
+/// sample has no frame or too many, or the tree leaves 32 bits.
 pub fn intern(
     recording: &Recording,
     symbols: &Symbols,
     keep: impl Fn(&Sample) -> bool,
 ) -> Result<Interned, InternError> {
+    Ok(build(recording, symbols, keep)?.0)
+}
+
+/// As [`intern`], and keeps costs by thread and slice of time too.
+///
+/// The time that is cut is that of the whole recording, whatever samples are kept.
+///
+/// # Errors
+/// As [`intern`], and where a sample of the recording has no time stamp.
+pub fn intern_with_slices(
+    recording: &Recording,
+    symbols: &Symbols,
+    count: SliceCount,
+    keep: impl Fn(&Sample) -> bool + Copy,
+) -> Result<Interned, InternError> {
+    let grid = grid(recording, count)?;
+    let (interned, nodes) = build(recording, symbols, keep)?;
+    Ok(Interned {
+        slices: Some(slice_costs(recording, &nodes, grid, keep)),
+        ..interned
+    })
+}
+
+fn build(
+    recording: &Recording,
+    symbols: &Symbols,
+    keep: impl Fn(&Sample) -> bool,
+) -> Result<(Interned, StackNodes), InternError> {
     let costs = costs_by_stack(recording, keep)?;
     let (tree, lines) = rayon::join(
         || {
@@ -65,14 +111,13 @@ pub fn intern(
     let Tree {
         interned,
         new_frames,
+        nodes,
     } = tree?;
-    Ok(Interned {
-        lines: lines
-            .into_iter()
-            .map(|lines| in_order_of_frames(&lines, symbols, &new_frames))
-            .collect(),
-        ..interned
-    })
+    let lines = lines
+        .into_iter()
+        .map(|lines| in_order_of_frames(&lines, symbols, &new_frames))
+        .collect();
+    Ok((Interned { lines, ..interned }, nodes))
 }
 
 /// Costs by sample type and distinct stack of locations, stacks in ascending order.
@@ -84,6 +129,7 @@ fn costs_by_stack(
 ) -> Result<StackCosts, InternError> {
     let mut costs: StackCosts = vec![Vec::new(); recording.sample_types.len()];
     let mut sums = vec![Cost::ZERO; recording.sample_types.len()];
+    let mut samples: u64 = 0;
     let kept = recording.samples.iter().filter(|sample| keep(sample));
     for sample in kept.filter(|sample| !sample.cost.is_zero()) {
         let sample_type = sample.sample_type.0 as usize;
@@ -91,13 +137,16 @@ fn costs_by_stack(
         // As the sum of all fits, so does every other sum from here on.
         let sum = &mut sums[sample_type];
         *sum = sum.checked_add(sample.cost).ok_or(InternError::Overflow)?;
+        samples = samples
+            .checked_add(sample.cost.samples)
+            .ok_or(InternError::Overflow)?;
     }
     costs.iter_mut().for_each(sum_by_key);
     Ok(costs)
 }
 
 /// Sorts by key, and makes one entry of those with equal keys.
-fn sum_by_key<K: Copy + Ord + Send>(costs: &mut Vec<(K, Cost)>) {
+pub(super) fn sum_by_key<K: Copy + Ord + Send>(costs: &mut Vec<(K, Cost)>) {
     costs.par_sort_unstable_by_key(|&(key, _)| key);
     costs.dedup_by(|(next, cost), (key, sum)| {
         let same = next == key;
@@ -145,8 +194,10 @@ impl FrameStacks {
             for &location in recording.stacks.get(stack) {
                 frames.extend_from_slice(&expansion[symbols.range_of(location)]);
             }
-            if frames.len() == start {
-                return Err(InternError::EmptyStack);
+            match frames.len() - start {
+                0 => return Err(InternError::EmptyStack),
+                1..=MAX_DEPTH => {}
+                depth => return Err(InternError::TooDeep(depth)),
             }
             let new = &frames[start..];
             let hash = hasher.hash_one(new);
@@ -200,11 +251,14 @@ impl FrameStacks {
             previous = stack;
         }
 
-        let node_of = |stack: StackIx| nodes[self.of_stack[stack.0 as usize] as usize];
+        let nodes = StackNodes {
+            of_stack: self.of_stack,
+            nodes,
+        };
         let costs = costs.iter().map(|costs| {
             let mut by_node = costs
                 .iter()
-                .map(|&(stack, cost)| (node_of(stack), cost))
+                .map(|&(stack, cost)| (nodes.of(stack), cost))
                 .collect();
             sum_by_key(&mut by_node);
             by_node
@@ -215,8 +269,10 @@ impl FrameStacks {
                 frames,
                 tree,
                 lines: Vec::new(),
+                slices: None,
             },
             new_frames,
+            nodes,
         })
     }
 }
@@ -227,11 +283,26 @@ fn slice_at<'a>(frames: &'a [FrameIx], ends: &[usize], ix: u32) -> &'a [FrameIx]
     &frames[start..ends[ix]]
 }
 
-/// A profile but for its line costs.
+/// A profile but for its line costs and slices.
 struct Tree {
     interned: Interned,
     /// The places that frames of [`Symbols::frames`] have in the profile's own table.
     new_frames: Vec<FrameIx>,
+    nodes: StackNodes,
+}
+
+/// The nodes of the stacks of locations that have costs.
+pub(super) struct StackNodes {
+    /// By stack of locations, its stack of frames.
+    of_stack: Vec<u32>,
+    /// By stack of frames, its node.
+    nodes: Vec<NodeIx>,
+}
+
+impl StackNodes {
+    pub(super) fn of(&self, stack: StackIx) -> NodeIx {
+        self.nodes[self.of_stack[stack.0 as usize] as usize]
+    }
 }
 
 const UNUSED: FrameIx = FrameIx(u32::MAX);

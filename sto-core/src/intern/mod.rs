@@ -3,8 +3,13 @@
 mod build;
 mod line_costs;
 mod lines;
+mod slice_costs;
+mod slices;
 mod tree;
 
-pub use build::{InternError, Interned, intern};
+pub use build::{InternError, Interned, intern, intern_with_slices};
 pub use lines::LineCost;
+pub use slices::{
+    ProfileThread, ProfileThreadIx, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx, Slices,
+};
 pub use tree::{NodeIx, SelfCosts, StackTree};

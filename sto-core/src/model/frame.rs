@@ -173,6 +173,37 @@ impl FrameTable {
         self.insert_columns(frame.kind, symbol, module, file, frame.line)
     }
 
+    /// The place of a frame that stands in this table.
+    pub fn find(&self, frame: Frame<'_>) -> Option<FrameIx> {
+        let string = |string| self.find_string(string);
+        let (symbol, module, file) = (
+            string(frame.symbol)?,
+            string(frame.module)?,
+            string(frame.file)?,
+        );
+        let row = (frame.kind, symbol, module, file, frame.line);
+        let hash = self.hasher.hash_one(row);
+        let found = self.frame_index.find(hash, |&ix| {
+            let i = ix as usize;
+            (
+                self.kinds[i],
+                self.symbols[i],
+                self.modules[i],
+                self.files[i],
+                self.lines[i],
+            ) == row
+        });
+        found.map(|&ix| FrameIx(ix))
+    }
+
+    fn find_string(&self, string: &str) -> Option<StringIx> {
+        let hash = self.hasher.hash_one(string);
+        let found = self
+            .string_index
+            .find(hash, |&ix| self.string(StringIx(ix)) == string);
+        found.map(|&ix| StringIx(ix))
+    }
+
     /// Adds a frame whose strings already stand in this table.
     pub fn insert_columns(
         &mut self,

@@ -5,6 +5,7 @@ use crate::id::{BuildId, ProfileId, SourceDigest};
 use crate::units::{Bytes, Nanoseconds, SampleType, UnixSeconds};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a frame stands for.
 #[derive(
@@ -55,7 +56,7 @@ pub struct Quality {
 }
 
 /// A file that code of a profile was loaded from.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ModuleRef {
     /// The module name that frames carry.
     pub name: String,
@@ -82,8 +83,8 @@ pub struct Profile {
     pub granularity: Granularity,
     /// What was measured; the columns of weights stand in this order.
     pub sample_types: Vec<SampleType>,
-    /// The files its frames come from, by name.
-    pub modules: Vec<ModuleRef>,
+    /// The files its frames come from, by name; runs of one build share the list.
+    pub modules: Arc<[ModuleRef]>,
     /// The benchmark that ran, as the user names it.
     pub benchmark: Option<String>,
     /// Labels that the user gave.

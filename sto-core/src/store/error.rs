@@ -54,12 +54,14 @@ pub enum StoreError {
         reader: &'static str,
     },
     /// Another process has the store open.
-    #[error("{}: the store is in use: another process has held it for {} seconds; try again when it is done", path.display(), waited.as_secs())]
+    #[error("{}: the store is in use: {} has held it for {} seconds; try again when it is done", path.display(), by.as_deref().unwrap_or("another process"), waited.as_secs())]
     InUse {
         /// The file.
         path: PathBuf,
         /// How long it was waited for.
         waited: Duration,
+        /// Who has it, as far as the system tells: `process 123 (sto)`.
+        by: Option<String>,
     },
     /// The system refuses to read or write.
     #[error("cannot {doing} {}: {source}{}", path.display(), hint(source))]
@@ -118,10 +120,16 @@ fn hint(error: &io::Error) -> &'static str {
 #[derive(Debug)]
 pub(super) enum Fault {
     Redb(redb::Error),
-    Damaged { place: String, what: String },
+    Damaged {
+        place: String,
+        what: String,
+    },
     Version(u32),
     NotOurs,
-    InUse(Duration),
+    InUse {
+        waited: Duration,
+        by: Option<String>,
+    },
     NoProfile(ProfileId),
     Refused(&'static str),
 }
@@ -151,7 +159,7 @@ impl Fault {
                 path,
                 found: "it is a redb file of another program".to_owned(),
             },
-            Fault::InUse(waited) => StoreError::InUse { path, waited },
+            Fault::InUse { waited, by } => StoreError::InUse { path, waited, by },
             Fault::NoProfile(profile) => StoreError::NoProfile { path, profile },
             Fault::Refused(why) => StoreError::Refused { path, why },
         }
@@ -210,7 +218,9 @@ from_redb!(
     redb::TableError,
     redb::TransactionError,
     redb::CommitError,
-    redb::DatabaseError
+    redb::DatabaseError,
+    redb::CompactionError,
+    std::io::Error
 );
 
 impl Flaw {

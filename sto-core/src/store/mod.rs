@@ -2,12 +2,19 @@
 //!
 //! ```text
 //! open, unrepaired    the file: find, make, lock, read without writing
+//! holder              who has it locked
 //! guard               what redb does not expect in it
 //! tables              every name, key and version
 //! codec               values <-> bytes
-//! rows                records and columns <-> redb
+//! rows, packs         records, columns and numbered things <-> redb
+//! counts              what is a profile's own
 //! write, graft        a profile goes in: find its stacks among the stored ones, add the rest
+//! rewrite, replace    some profiles are written into a new file
 //! read, preorder      builds are listed; stacks and costs come out, in an order of their own
+//! slices              costs by thread and slice of time, in and out
+//! merge               all of it out of one store, into another
+//! verify              everything is read, hashed and counted again
+//! stats               where the bytes are
 //! ```
 //!
 //! Identity is derived: a stored node is a parent and a frame, and its content address follows.
@@ -18,42 +25,58 @@
 //! closes it, and waits for others to do so: redb lets one process write, or many read.
 
 mod codec;
+mod counts;
 mod error;
 mod graft;
 mod guard;
+mod holder;
+mod merge;
 mod open;
+mod packs;
 mod preorder;
 mod read;
+mod replace;
+mod rewrite;
 mod rows;
+mod slices;
+mod stats;
 mod tables;
 mod unrepaired;
+mod verify;
 mod write;
 
 use crate::id::{BuildId, ExecutableId, ProfileId};
-use crate::intern::{Interned, LineCost, SelfCosts, StackTree};
-use crate::model::{Build, FrameTable, Profile};
+use crate::intern::{Interned, LineCost, SelfCosts, Slices, StackTree};
+use crate::model::{Build, FrameTable, GnuBuildId, Profile};
 use crate::units::Bytes;
 use error::Fault;
 use guard::guarded;
 use redb::{Database, ReadTransaction, ReadableDatabase, TransactionError};
 use rows::Rows;
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
+use tables::Column;
 
 pub use error::StoreError;
+pub use merge::{LeftOut, Merged};
+pub use replace::Rewritten;
+pub use stats::{ExecutableStats, PartKind, StorePart, StoreStats};
+pub use verify::{Checked, Concerns, Damage, Verification};
 
-/// A store of profiles: a folder with one redb file, or nothing but memory.
+/// A store of profiles: a folder with one redb file, such a file alone, or nothing but memory.
 pub struct Store {
     place: Place,
 }
 
 enum Place {
     Folder {
+        /// The folder that the file is in.
         folder: PathBuf,
         file: PathBuf,
         /// Whether the first profile makes the store where there is none.
         may_create: bool,
     },
-    Memory(Database),
+    Memory(RwLock<Database>),
 }
 
 /// Whether a profile was stored, or stood there already.
@@ -63,6 +86,8 @@ pub enum Added {
     New {
         /// Packed size of what was written for it.
         stored: Bytes,
+        /// How much of that are its slices of time; zero where none are kept.
+        slices: Bytes,
     },
     /// The same source is already stored for this build: nothing was changed.
     AlreadyStored,
@@ -86,8 +111,14 @@ pub struct StoredProfile {
     pub id: ProfileId,
     /// Everything about it but its stacks and counts.
     pub profile: Profile,
-    /// Packed size of what was written when it was added.
+    /// GNU build id of the main program, as this recording told it.
+    pub gnu_build_id: Option<GnuBuildId>,
+    /// Revision of the work tree, as it was given with this profile.
+    pub revision: Option<String>,
+    /// Packed size of what is its own: its counts and its record. Frames and stacks belong to all.
     pub stored: Bytes,
+    /// How much of that are its slices of time; zero where none are kept.
+    pub slices: Bytes,
 }
 
 /// Stacks and costs of some profiles of one executable.
@@ -110,34 +141,46 @@ pub struct LoadedLines {
     pub lines: Vec<Vec<LineCost>>,
 }
 
+/// Costs of one profile by thread and slice of time.
+#[derive(Clone, Debug)]
+pub struct LoadedSlices {
+    /// The frames that the tree uses.
+    pub frames: FrameTable,
+    /// The stacks of the profile, as [`Store::load`] gives them for it alone.
+    pub tree: StackTree,
+    /// The costs. They add up to the self costs that [`Store::load`] gives.
+    pub slices: Slices,
+}
+
 impl Store {
     /// Name of the redb file inside the store's folder.
     pub const FILE_NAME: &'static str = tables::FILE_NAME;
 
-    /// Opens the store in this folder for reading.
+    /// Opens the store at this path for reading: its folder, or its file, whatever that is called.
     ///
     /// # Errors
     /// Where there is no store, it is of another format version, damaged, or locked by a writer
     /// for too long.
-    pub fn open(folder: &Path) -> Result<Store, StoreError> {
-        Store::at(folder, false)
+    pub fn open(path: &Path) -> Result<Store, StoreError> {
+        Store::at(path, false)
     }
 
-    /// Opens the store in this folder for writing. Where there is none, it is empty, and the first
+    /// Opens the store at this path for writing. Where there is none, it is empty, and the first
     /// profile that is added makes it, with its folder: so what fails before leaves no trace.
     ///
     /// # Errors
     /// As [`Store::open`], and where something else is in the way of the folder or file.
-    pub fn open_or_create(folder: &Path) -> Result<Store, StoreError> {
-        Store::at(folder, true)
+    pub fn open_or_create(path: &Path) -> Result<Store, StoreError> {
+        Store::at(path, true)
     }
 
-    fn at(folder: &Path, may_create: bool) -> Result<Store, StoreError> {
+    fn at(path: &Path, may_create: bool) -> Result<Store, StoreError> {
+        let (folder, file) = open::place(path);
         let store = Store {
             place: Place::Folder {
-                folder: folder.to_owned(),
-                file: folder.join(tables::FILE_NAME),
-                may_create,
+                may_create: may_create && file != path,
+                folder,
+                file,
             },
         };
         store.read(|_| Ok(()))?;
@@ -151,11 +194,11 @@ impl Store {
     pub fn in_memory() -> Result<Store, StoreError> {
         let database = open::in_memory().map_err(|fault| fault.at(in_memory(), "make"))?;
         Ok(Store {
-            place: Place::Memory(database),
+            place: Place::Memory(RwLock::new(database)),
         })
     }
 
-    /// The store's folder; `None` in memory.
+    /// The folder that the store's file is in; `None` in memory.
     pub fn folder(&self) -> Option<&PathBuf> {
         match &self.place {
             Place::Folder { folder, .. } => Some(folder),
@@ -210,6 +253,7 @@ impl Store {
             transaction.commit()?;
             Ok(Added::New {
                 stored: Bytes(new.bytes()),
+                slices: Bytes(new.bytes_of(Column::Slices)),
             })
         })
     }
@@ -257,12 +301,67 @@ impl Store {
         self.read(|rows| read::load_lines(rows, profile))
     }
 
+    /// Loads the costs of a profile by thread and slice of time; `None` where they were not kept.
+    ///
+    /// # Errors
+    /// Where the profile does not exist, or the store is damaged.
+    pub fn load_slices(&self, profile: ProfileId) -> Result<Option<LoadedSlices>, StoreError> {
+        self.read(|rows| slices::load(rows, profile))
+    }
+
+    /// Whether a profile's costs by thread and slice of time are kept.
+    ///
+    /// # Errors
+    /// As [`Store::load_slices`].
+    pub fn has_slices(&self, profile: ProfileId) -> Result<bool, StoreError> {
+        self.read(|rows| Ok(read::profile_record(rows, profile)?.slices > 0))
+    }
+
+    /// Where the store's bytes are, and how much it holds. Nothing is written to the file, though
+    /// redb checks all of it first.
+    ///
+    /// # Errors
+    /// Where the store is damaged or cannot be read.
+    pub fn stats(&self) -> Result<StoreStats, StoreError> {
+        let of_memory = |database: &Database| {
+            stats::stats(database, None).map_err(|fault| fault.at(in_memory(), "read"))
+        };
+        match &self.place {
+            Place::Memory(database) => {
+                of_memory(&database.read().unwrap_or_else(PoisonError::into_inner))
+            }
+            Place::Folder { file, .. } if self.file_exists()? => {
+                let size = open::file_size(file)?;
+                guarded(|| stats::stats(&open::checked(file)?, Some(size)))
+                    .map_err(|fault| fault.at(file, "read"))
+            }
+            Place::Folder { .. } => {
+                of_memory(&open::in_memory().map_err(|fault| fault.at(in_memory(), "make"))?)
+            }
+        }
+    }
+
+    /// Reads, hashes and counts everything in the store at this path again, and tells all that is
+    /// wrong. The store need not be sound enough to be opened. Nothing is written.
+    ///
+    /// # Errors
+    /// Where there is no store, it is of another format version, locked by a writer for too long,
+    /// or the system refuses to read it. Damage is no error.
+    pub fn verify(path: &Path) -> Result<Verification, StoreError> {
+        let (folder, file) = open::place(path);
+        match open::inspect(&folder, &file)? {
+            true => verify::verify(&file),
+            false => Err(StoreError::NotFound { folder }),
+        }
+    }
+
     fn read<T>(&self, work: impl FnOnce(&Rows) -> Result<T, Fault>) -> Result<T, StoreError> {
         let work = |transaction: Result<ReadTransaction, TransactionError>| {
             work(&Rows::open(&transaction?)?)
         };
         match &self.place {
             Place::Memory(database) => {
+                let database = database.read().unwrap_or_else(PoisonError::into_inner);
                 work(database.begin_read()).map_err(|fault| fault.at(in_memory(), "read"))
             }
             Place::Folder { file, .. } if self.file_exists()? => {
@@ -284,11 +383,12 @@ impl Store {
     ) -> Result<T, StoreError> {
         match &self.place {
             Place::Memory(database) => {
-                work(database).map_err(|fault| fault.at(in_memory(), "write"))
+                let database = database.read().unwrap_or_else(PoisonError::into_inner);
+                work(&database).map_err(|fault| fault.at(in_memory(), "write"))
             }
             Place::Folder { folder, file, .. } => {
                 if self.file_exists()? {
-                    open::check_room(folder, bytes)?;
+                    open::check_room(file, bytes)?;
                 } else {
                     open::create(folder, bytes)?;
                 }
@@ -306,12 +406,22 @@ impl Store {
         }
     }
 
+    /// What errors name.
+    fn path(&self) -> &Path {
+        match &self.place {
+            Place::Folder { file, .. } => file,
+            Place::Memory(_) => in_memory(),
+        }
+    }
+
     /// Whether the file is there. It must be, unless the first profile may make it.
     fn file_exists(&self) -> Result<bool, StoreError> {
         match &self.place {
             Place::Folder {
-                folder, may_create, ..
-            } => match open::inspect(folder)? {
+                folder,
+                file,
+                may_create,
+            } => match open::inspect(folder, file)? {
                 false if !may_create => Err(StoreError::NotFound {
                     folder: folder.clone(),
                 }),

@@ -1,64 +1,84 @@
 //! Listing builds, and loading stacks and costs.
 
 use super::codec::{
-    BuildRecord, ExecutableRecord, ProfileRecord, unpack_costs, unpack_lines, unpack_modules,
+    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, unpack_modules, unpack_slices,
 };
+use super::counts::{Counts, NodeCosts, read_costs, read_lines};
 use super::error::Fault;
+use super::guard::guarded;
+use super::packs::Frames;
 use super::preorder::{mark_callers, preorder};
-use super::rows::{Found, Frames, Rows, column_place};
+use super::rows::{Found, Rows, column_place};
 use super::tables::{Column, Record};
 use super::{Loaded, LoadedLines, StoredBuild, StoredProfile};
 use crate::id::{BuildId, ExecutableId, ProfileId};
-use crate::intern::SelfCosts;
-use crate::model::{FrameIx, FrameTable, ModuleRef};
+use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
+use crate::model::{FrameIx, FrameTable, ModuleRef, Profile};
 use crate::units::Bytes;
 use hashbrown::HashMap;
+use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Every build with its profiles.
 pub(super) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
     let records: Vec<Found<BuildRecord>> = rows.records(Record::Build)?;
-    if records.len() != rows.contents.builds as usize {
-        return Err(Fault::damaged(
-            "table records",
+    let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
+    for (found, expected, what) in [
+        (
+            records.len(),
+            rows.contents.builds,
             "it has not as many builds as it should",
-        ));
+        ),
+        (
+            profiles.len(),
+            rows.contents.profiles,
+            "it has not as many profiles as it should",
+        ),
+    ] {
+        if found != expected as usize {
+            return Err(Fault::damaged("table records", what));
+        }
     }
-    let mut modules = HashMap::new();
-    let mut profiles: HashMap<BuildId, Vec<StoredProfile>> = HashMap::new();
-    for Found { id, bytes, record } in rows.records(Record::Profile)? {
-        let profile = stored_profile(rows, &mut modules, ProfileId(id), bytes, record)?;
-        profiles
-            .entry(profile.profile.build)
-            .or_default()
-            .push(profile);
+    let modules = module_lists(rows)?;
+    let mut builds: HashMap<BuildId, StoredBuild> = HashMap::with_capacity(records.len());
+    for Found { id, record, .. } in &records {
+        let build = StoredBuild {
+            id: BuildId(*id),
+            build: record.build(),
+            profiles: Vec::with_capacity(record.profiles.min(rows.contents.profiles) as usize),
+        };
+        builds.insert(build.id, build);
     }
-
-    let mut builds = Vec::with_capacity(records.len());
-    for Found { id, record, .. } in records {
-        let id = BuildId(id);
-        let mut profiles = profiles.remove(&id).unwrap_or_default();
-        if profiles.len() != record.profiles as usize || record.build.id() != id {
-            let place = format!("table records, build {id}");
+    for profile in profiles {
+        let profile = stored_profile(&modules, profile)?;
+        let build = builds.get_mut(&profile.profile.build);
+        let build = build
+            .ok_or_else(|| Fault::damaged("table records", "a profile's build does not exist"))?;
+        build.profiles.push(profile);
+    }
+    for Found { id, record, .. } in &records {
+        let build = &builds[&BuildId(*id)];
+        if build.profiles.len() != record.profiles as usize || build.build.id() != build.id {
+            let place = format!("table records, build {}", build.id);
             return Err(Fault::damaged(
                 place,
                 "it has not the profiles that it should",
             ));
         }
-        profiles.sort_by_key(|profile| (recorded(profile), profile.id));
-        builds.push(StoredBuild {
-            id,
-            build: record.build,
-            profiles,
-        });
     }
-    if !profiles.is_empty() {
-        return Err(Fault::damaged(
-            "table records",
-            "a profile's build does not exist",
-        ));
+    let mut builds: Vec<StoredBuild> = builds.into_values().collect();
+    for build in &mut builds {
+        build
+            .profiles
+            .sort_by_key(|stored| (recorded(&stored.profile), stored.id));
     }
     builds.sort_by(|a, b| {
-        let first = |build: &StoredBuild| build.profiles.first().map(recorded);
+        let first = |build: &StoredBuild| {
+            build
+                .profiles
+                .first()
+                .map(|stored| recorded(&stored.profile))
+        };
         let (a_name, b_name) = (&a.build, &b.build);
         (&a_name.executable, first(a), &a_name.version).cmp(&(
             &b_name.executable,
@@ -70,35 +90,41 @@ pub(super) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
 }
 
 /// When a profile was recorded; profiles that do not tell come last.
-fn recorded(profile: &StoredProfile) -> u64 {
-    profile
-        .profile
-        .origin
-        .recorded
-        .map_or(u64::MAX, |time| time.0)
+pub(super) fn recorded(profile: &Profile) -> u64 {
+    profile.origin.recorded.map_or(u64::MAX, |time| time.0)
+}
+
+/// Every module list, by its number.
+pub(super) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>>, Fault> {
+    let lists = (0..rows.contents.modules).into_par_iter();
+    // Guarded one by one: this is another thread.
+    let lists = lists.map(|number| guarded(|| module_list(rows, number)));
+    lists.collect()
+}
+
+/// The module list with this number.
+pub(super) fn module_list(rows: &Rows, number: u32) -> Result<Arc<[ModuleRef]>, Fault> {
+    let list = unpack_modules(&rows.column(Column::Modules, number, 0)?)
+        .map_err(|flaw| flaw.at(column_place(Column::Modules, number, 0)))?;
+    Ok(list.into())
 }
 
 fn stored_profile(
-    rows: &Rows,
-    modules: &mut HashMap<u32, Vec<ModuleRef>>,
-    id: ProfileId,
-    bytes: u64,
-    record: ProfileRecord,
+    modules: &[Arc<[ModuleRef]>],
+    Found { id, bytes, record }: Found<ProfileRecord>,
 ) -> Result<StoredProfile, Fault> {
+    let modules = modules.get(record.modules as usize);
+    let modules = modules
+        .ok_or_else(|| Fault::damaged("table records", "a profile's modules do not exist"))?;
     let mut profile = record.profile;
-    profile.modules = match modules.get(&record.modules) {
-        Some(list) => list.clone(),
-        None => {
-            let list = unpack_modules(&rows.column(Column::Modules, record.modules, 0)?)
-                .map_err(|flaw| flaw.at(column_place(Column::Modules, record.modules, 0)))?;
-            modules.insert(record.modules, list.clone());
-            list
-        }
-    };
+    profile.modules = modules.clone();
     Ok(StoredProfile {
-        id,
+        id: ProfileId(id),
         profile,
-        stored: Bytes(record.written + bytes),
+        gnu_build_id: record.gnu_build_id,
+        revision: record.revision,
+        stored: Bytes(record.columns + bytes),
+        slices: Bytes(record.slices),
     })
 }
 
@@ -117,89 +143,147 @@ pub(super) fn load(
     let mut costs = Vec::with_capacity(profiles.len());
     for &id in profiles {
         let record = profile_record(rows, id)?;
-        let build: BuildRecord = rows
-            .record(Record::Build, record.profile.build.0)?
-            .ok_or_else(|| Fault::damaged("table records", "a profile's build does not exist"))?;
-        if build.build.executable != executable.name {
+        if build_of(rows, &record)?.executable != executable.name {
             return Err(Fault::NoProfile(id));
         }
-        costs.push(load_costs(rows, &record, executable.nodes as usize)?);
+        let parts = 0..record.profile.sample_types.len() as u32;
+        let types = parts
+            .map(|part| read_costs(rows, Column::Costs, record.number, part, executable.nodes));
+        costs.push(types.collect::<Result<Vec<NodeCosts>, Fault>>()?);
     }
 
-    let stored = rows.frames()?;
-    let nodes = rows.nodes(&executable, stored.len())?;
-    let mut marked = vec![false; nodes.len()];
-    for &(node, _) in costs.iter().flatten().flatten() {
-        marked[node as usize] = true;
-    }
-    mark_callers(&nodes, &mut marked);
-    let used = nodes
-        .frames
-        .iter()
-        .zip(&marked)
-        .filter(|&(_, &marked)| marked);
-    let (frames, ix) = chosen_frames(&stored, used.map(|(&frame, _)| frame))?;
-    let (tree, places) = preorder(&nodes, &marked, &ix);
-    let place = |costs: Vec<(u32, _)>| -> SelfCosts {
-        let placed = costs
-            .into_iter()
-            .map(|(node, cost)| (places[node as usize], cost));
-        let mut placed: SelfCosts = placed.collect();
-        placed.sort_unstable_by_key(|&(node, _)| node);
-        placed
-    };
+    let frames = rows.frames()?;
+    let tree = ExecutableTree::unpack(rows, &frames, &executable)?;
+    let cut = tree.cut(costs.iter().flatten(), &[])?;
     let costs = costs
         .into_iter()
-        .map(|types| types.into_iter().map(place).collect());
+        .map(|types| types.into_iter().map(|costs| cut.place(costs)).collect());
     Ok(Loaded {
         costs: costs.collect(),
-        frames,
-        tree,
+        frames: cut.frames,
+        tree: cut.tree,
     })
 }
 
-fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord, Fault> {
+/// Every node of an executable and every frame of its store, unpacked: what profiles are cut out
+/// of.
+pub(super) struct ExecutableTree<'a> {
+    frames: &'a Frames,
+    nodes: NodeColumns,
+}
+
+impl<'a> ExecutableTree<'a> {
+    /// Unpacks the nodes of an executable.
+    pub(super) fn unpack(
+        rows: &Rows,
+        frames: &'a Frames,
+        executable: &ExecutableRecord,
+    ) -> Result<Self, Fault> {
+        let nodes = rows.nodes(executable)?;
+        Ok(ExecutableTree { frames, nodes })
+    }
+
+    /// All that is a profile's own, with the stacks and frames that it is of: as it went in.
+    pub(super) fn profile(&self, rows: &Rows, record: &ProfileRecord) -> Result<Interned, Fault> {
+        let Counts {
+            costs,
+            mut lines,
+            slices,
+        } = Counts::read(rows, record, self.nodes.len() as u32)?;
+        let cut = self.cut(&costs, &lines)?;
+        place_lines(&mut lines, &cut.frame_places);
+        let costs: Vec<SelfCosts> = costs.into_iter().map(|costs| cut.place(costs)).collect();
+        let slices = slices.map(|pack| {
+            unpack_slices(&pack, &costs)
+                .map_err(|flaw| flaw.at(column_place(Column::Slices, record.number, 0)))
+        });
+        Ok(Interned {
+            slices: slices.transpose()?,
+            costs,
+            lines,
+            frames: cut.frames,
+            tree: cut.tree,
+        })
+    }
+
+    /// The nodes that have costs and their callers, and the frames of these and of lines.
+    fn cut<'c>(
+        &self,
+        costs: impl IntoIterator<Item = &'c NodeCosts>,
+        lines: &[Vec<LineCost>],
+    ) -> Result<Cut, Fault> {
+        let mut marked = vec![false; self.nodes.len()];
+        for &(node, _) in costs.into_iter().flatten() {
+            marked[node as usize] = true;
+        }
+        mark_callers(&self.nodes, &mut marked);
+        let used = self.nodes.frames.iter().zip(&marked);
+        let used = used.filter(|&(_, &marked)| marked).map(|(&frame, _)| frame);
+        let (frames, frame_places) = chosen_frames(self.frames, used.chain(frames_of(lines)))?;
+        let (tree, places) = preorder(&self.nodes, &marked, &frame_places);
+        Ok(Cut {
+            frames,
+            frame_places,
+            tree,
+            places,
+        })
+    }
+}
+
+/// A tree with frames of its own.
+struct Cut {
+    frames: FrameTable,
+    /// By the store's number of a frame, its place in `frames`.
+    frame_places: Vec<FrameIx>,
+    tree: StackTree,
+    /// By the store's number of a node, its place in `tree`.
+    places: Vec<NodeIx>,
+}
+
+impl Cut {
+    fn place(&self, costs: NodeCosts) -> SelfCosts {
+        let placed = costs
+            .into_iter()
+            .map(|(node, cost)| (self.places[node as usize], cost));
+        let mut placed: SelfCosts = placed.collect();
+        placed.sort_unstable_by_key(|&(node, _)| node);
+        placed
+    }
+}
+
+pub(super) fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord, Fault> {
     rows.record(Record::Profile, id.0)?
         .ok_or(Fault::NoProfile(id))
 }
 
-fn load_costs(
-    rows: &Rows,
-    record: &ProfileRecord,
-    node_count: usize,
-) -> Result<Vec<Vec<(u32, crate::units::Cost)>>, Fault> {
-    (0..record.profile.sample_types.len() as u32)
-        .map(|part| {
-            unpack_costs(
-                &rows.column(Column::Costs, record.number, part)?,
-                node_count,
-            )
-            .map_err(|flaw| flaw.at(column_place(Column::Costs, record.number, part)))
-        })
-        .collect()
+/// The build of a profile.
+pub(super) fn build_of(rows: &Rows, record: &ProfileRecord) -> Result<BuildRecord, Fault> {
+    rows.record(Record::Build, record.profile.build.0)?
+        .ok_or_else(|| Fault::damaged("table records", "a profile's build does not exist"))
 }
 
 /// The line costs of a profile.
 pub(super) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines, Fault> {
     let record = profile_record(rows, profile)?;
-    let stored = rows.frames()?;
-    let mut lines = Vec::new();
-    for part in 0..record.profile.sample_types.len() as u32 {
-        let column = rows.column(Column::Lines, record.number, part)?;
-        lines.push(
-            unpack_lines(&column, stored.len())
-                .map_err(|flaw| flaw.at(column_place(Column::Lines, record.number, part)))?,
-        );
-    }
-    let used = lines.iter().flatten().map(|line| line.frame.0);
-    let (frames, ix) = chosen_frames(&stored, used)?;
-    for lines in &mut lines {
+    let parts = 0..record.profile.sample_types.len() as u32;
+    let lines = parts.map(|part| read_lines(rows, record.number, part));
+    let mut lines = lines.collect::<Result<Vec<_>, Fault>>()?;
+    let (frames, places) = chosen_frames(&rows.frames()?, frames_of(&lines))?;
+    place_lines(&mut lines, &places);
+    Ok(LoadedLines { frames, lines })
+}
+
+fn frames_of(lines: &[Vec<LineCost>]) -> impl Iterator<Item = u32> {
+    lines.iter().flatten().map(|line| line.frame.0)
+}
+
+fn place_lines(lines: &mut [Vec<LineCost>], places: &[FrameIx]) {
+    for lines in lines {
         for line in &mut *lines {
-            line.frame = ix[line.frame.get()];
+            line.frame = places[line.frame.get()];
         }
         lines.sort_unstable_by_key(|line| (line.frame, line.line));
     }
-    Ok(LoadedLines { frames, lines })
 }
 
 /// The frames with these numbers, in their order; and by number, the place of each there.
@@ -211,9 +295,7 @@ fn chosen_frames(
     for number in numbers {
         chosen[number as usize] = true;
     }
-    let mut order: Vec<u32> = (0..stored.len()).filter(|&n| chosen[n as usize]).collect();
-    // Packs are sorted already, and a stable sort makes use of that.
-    order.sort_by(|&a, &b| stored.get(a).cmp(&stored.get(b)));
+    let order = frame_order(stored, &chosen);
     let mut frames = FrameTable::new();
     let mut places = vec![FrameIx(u32::MAX); chosen.len()];
     for number in order {
@@ -227,4 +309,12 @@ fn chosen_frames(
         places[number as usize] = place;
     }
     Ok((frames, places))
+}
+
+/// The numbers of the chosen frames, in the order in which the frames compare.
+pub(super) fn frame_order(stored: &Frames, chosen: &[bool]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..stored.len()).filter(|&n| chosen[n as usize]).collect();
+    // Packs are sorted already, and a stable sort makes use of that.
+    order.par_sort_by(|&a, &b| stored.get(a).cmp(&stored.get(b)));
+    order
 }

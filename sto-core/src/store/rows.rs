@@ -1,21 +1,19 @@
 //! Reading and writing whole records and columns: sealed, and columns cut into segments.
 
-use super::codec::{
-    self, Callees, Contents, ExecutableRecord, FrameColumns, NodeColumns, ProfileRecord, seal,
-    unpack_frames, unpack_nodes, unseal,
-};
+use super::codec::{self, Contents, seal, unseal};
 use super::error::Fault;
 use super::tables::{
     COLUMNS, Column, ColumnKey, FORMAT_VERSION, META, META_CONTENTS, META_VERSION, OLDEST_READABLE,
     RECORDS, Record, RecordKey, SEGMENT,
 };
 use crate::id::ProfileId;
-use crate::model::Frame;
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, WriteTransaction};
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// The tables, as one transaction that reads sees them.
 pub(super) struct Rows {
+    meta: ReadOnlyTable<&'static str, &'static [u8]>,
     records: ReadOnlyTable<RecordKey, &'static [u8]>,
     columns: ReadOnlyTable<ColumnKey, &'static [u8]>,
     pub(super) contents: Contents,
@@ -26,6 +24,8 @@ pub(super) struct Rows {
 pub(super) struct NewRows {
     records: Vec<(RecordKey, Vec<u8>)>,
     columns: Vec<((u8, u32, u32), Vec<u8>)>,
+    /// Columns that others take the place of.
+    removed: Vec<(u8, u32, u32)>,
     bytes: u64,
     pub(super) contents: Contents,
 }
@@ -53,11 +53,25 @@ impl NewRows {
         Ok(())
     }
 
-    /// Adds a column.
-    pub(super) fn column(&mut self, kind: Column, owner: u32, part: u32, body: Vec<u8>) {
+    /// Adds a column; returns its sealed size.
+    pub(super) fn column(&mut self, kind: Column, owner: u32, part: u32, body: Vec<u8>) -> u64 {
         let sealed = seal(&column_seal(kind, owner, part), body);
-        self.bytes += sealed.len() as u64;
+        let len = sealed.len() as u64;
+        self.bytes += len;
         self.columns.push(((kind as u8, owner, part), sealed));
+        len
+    }
+
+    /// Removes a column, before others are written.
+    pub(super) fn remove_column(&mut self, kind: Column, owner: u32, part: u32) {
+        self.removed.push((kind as u8, owner, part));
+    }
+
+    /// Packed bytes of the columns of a kind.
+    pub(super) fn bytes_of(&self, kind: Column) -> u64 {
+        let columns = self.columns.iter();
+        let of_kind = columns.filter(|((other, ..), _)| *other == kind as u8);
+        of_kind.map(|(_, sealed)| sealed.len() as u64).sum()
     }
 
     /// Packed bytes of all that was added.
@@ -72,6 +86,9 @@ impl NewRows {
             records.insert(key, sealed.as_slice())?;
         }
         let mut columns = transaction.open_table(COLUMNS)?;
+        for &key in &self.removed {
+            columns.retain_in(segments_of(key), |_, _| false)?;
+        }
         for ((kind, owner, part), sealed) in &self.columns {
             for (segment, bytes) in (0..).zip(sealed.chunks(SEGMENT)) {
                 columns.insert((*kind, *owner, *part, segment), bytes)?;
@@ -139,6 +156,7 @@ impl Rows {
         let meta = transaction.open_table(META).map_err(not_ours)?;
         Ok(Rows {
             contents: contents(&meta)?,
+            meta,
             records: transaction.open_table(RECORDS)?,
             columns: transaction.open_table(COLUMNS)?,
         })
@@ -146,8 +164,7 @@ impl Rows {
 
     /// Whether a profile is stored.
     pub(super) fn has_profile(&self, id: ProfileId) -> Result<bool, Fault> {
-        let record: Option<ProfileRecord> = self.record(Record::Profile, id.0)?;
-        Ok(record.is_some())
+        Ok(self.records.get((Record::Profile as u8, id.0))?.is_some())
     }
 
     /// The record of a kind under an id.
@@ -162,16 +179,26 @@ impl Rows {
             .transpose()
     }
 
+    /// The ids of every record of a kind, in order.
+    pub(super) fn ids(&self, kind: Record) -> Result<Vec<[u8; 16]>, Fault> {
+        let mut ids = Vec::new();
+        for entry in self.records.range(records_of(kind))? {
+            let (_, id) = entry?.0.value();
+            if ids.last().is_some_and(|&last| last >= id) {
+                return Err(Fault::damaged("table records", "its keys are out of order"));
+            }
+            ids.push(id);
+        }
+        Ok(ids)
+    }
+
     /// Every record of a kind, in the order of their ids.
     pub(super) fn records<T: for<'de> Deserialize<'de>>(
         &self,
         kind: Record,
     ) -> Result<Vec<Found<T>>, Fault> {
         let mut records: Vec<Found<T>> = Vec::new();
-        for entry in self
-            .records
-            .range((kind as u8, [0; 16])..=(kind as u8, [0xff; 16]))?
-        {
+        for entry in self.records.range(records_of(kind))? {
             let (key, sealed) = entry?;
             let (_, id) = key.value();
             if records.last().is_some_and(|last| last.id >= id) {
@@ -186,74 +213,104 @@ impl Rows {
         Ok(records)
     }
 
+    /// Shows every entry of the table of facts about the store.
+    pub(super) fn each_meta(&self, mut see: impl FnMut(&str, &[u8])) -> Result<(), Fault> {
+        for entry in self.meta.iter()? {
+            let (key, value) = entry?;
+            see(key.value(), value.value());
+        }
+        Ok(())
+    }
+
+    /// Shows every entry of the table of records, in the order of their keys.
+    pub(super) fn each_record(&self, mut see: impl FnMut(RecordKey, &[u8])) -> Result<(), Fault> {
+        let mut last = None;
+        for entry in self.records.iter()? {
+            let (key, sealed) = entry?;
+            in_order(&mut last, key.value(), "table records")?;
+            see(key.value(), sealed.value());
+        }
+        Ok(())
+    }
+
+    /// Shows every entry of the table of columns, in the order of their keys.
+    pub(super) fn each_segment(&self, mut see: impl FnMut(ColumnKey, &[u8])) -> Result<(), Fault> {
+        let mut last = None;
+        for entry in self.columns.iter()? {
+            let (key, bytes) = entry?;
+            in_order(&mut last, key.value(), "table columns")?;
+            see(key.value(), bytes.value());
+        }
+        Ok(())
+    }
+
     /// The body of a column.
     pub(super) fn column(&self, kind: Column, owner: u32, part: u32) -> Result<Vec<u8>, Fault> {
-        let mut sealed = Vec::new();
-        for segment in 0.. {
-            let Some(bytes) = self.columns.get((kind as u8, owner, part, segment))? else {
-                break;
-            };
-            sealed.extend_from_slice(bytes.value());
-            if bytes.value().len() < SEGMENT {
-                break;
-            }
-        }
-        let place = || column_place(kind, owner, part);
-        if sealed.is_empty() {
-            return Err(Fault::damaged(place(), "it is missing"));
-        }
-        let body_len = unseal(&column_seal(kind, owner, part), &sealed)
-            .map_err(|flaw| flaw.at(place()))?
-            .len();
+        let mut sealed = self.sealed_column(kind, owner, part)?;
+        let body_len = open_column(kind, owner, part, &sealed)?.len();
         sealed.truncate(body_len);
         Ok(sealed)
     }
 
-    /// Every frame of the store, by its number.
-    pub(super) fn frames(&self) -> Result<Frames, Fault> {
-        let mut frames = Frames {
-            packs: Vec::new(),
-            len: 0,
-        };
-        while frames.len < self.contents.frames {
-            let place = || column_place(Column::Frames, 0, frames.len);
-            let pack = unpack_frames(&self.column(Column::Frames, 0, frames.len)?)
-                .map_err(|flaw| flaw.at(place()))?;
-            let end = u32::try_from(pack.len())
-                .ok()
-                .filter(|&len| len > 0)
-                .and_then(|len| frames.len.checked_add(len))
-                .filter(|&end| end <= self.contents.frames)
-                .ok_or_else(|| Fault::damaged(place(), "it has not as many frames as it should"))?;
-            frames.packs.push((frames.len, pack));
-            frames.len = end;
-        }
-        Ok(frames)
-    }
-
-    /// Every node of an executable, by its number; `frame_count` is how many frames there are.
-    pub(super) fn nodes(
+    /// A column as it stands, its segments put together.
+    pub(super) fn sealed_column(
         &self,
-        executable: &ExecutableRecord,
-        frame_count: u32,
-    ) -> Result<NodeColumns, Fault> {
-        let mut nodes = NodeColumns::default();
-        let mut callees = Callees::new(frame_count);
-        while nodes.len() < executable.nodes as usize {
-            let first = nodes.len();
-            let part = first as u32;
-            let place = || column_place(Column::Nodes, executable.number, part);
-            let pack = self.column(Column::Nodes, executable.number, part)?;
-            unpack_nodes(&pack, &mut nodes, &mut callees).map_err(|flaw| flaw.at(place()))?;
-            if nodes.len() == first || nodes.len() > executable.nodes as usize {
+        kind: Column,
+        owner: u32,
+        part: u32,
+    ) -> Result<Vec<u8>, Fault> {
+        let mut sealed = Vec::new();
+        for (entry, segment) in self
+            .columns
+            .range(segments_of((kind as u8, owner, part)))?
+            .zip(0..)
+        {
+            let (key, bytes) = entry?;
+            if key.value().3 != segment {
                 return Err(Fault::damaged(
-                    place(),
-                    "it has not as many nodes as it should",
+                    column_place(kind, owner, part),
+                    "a piece of it is missing",
                 ));
             }
+            sealed.extend_from_slice(bytes.value());
         }
-        Ok(nodes)
+        if sealed.is_empty() {
+            return Err(Fault::damaged(
+                column_place(kind, owner, part),
+                "it is missing",
+            ));
+        }
+        Ok(sealed)
     }
+}
+
+/// The keys of a kind's records.
+fn records_of(kind: Record) -> RangeInclusive<RecordKey> {
+    (kind as u8, [0; 16])..=(kind as u8, [0xff; 16])
+}
+
+/// The keys of a column's segments, from the first to any that there could be.
+fn segments_of((kind, owner, part): (u8, u32, u32)) -> RangeInclusive<ColumnKey> {
+    (kind, owner, part, 0)..=(kind, owner, part, u32::MAX)
+}
+
+/// Checks that a table's keys ascend: where a page refers back to one above it, there is no end.
+fn in_order<K: Ord + Copy>(last: &mut Option<K>, key: K, table: &str) -> Result<(), Fault> {
+    if last.replace(key).is_some_and(|last| last >= key) {
+        return Err(Fault::damaged(table, "its keys are out of order"));
+    }
+    Ok(())
+}
+
+/// The body of a sealed column.
+pub(super) fn open_column(
+    kind: Column,
+    owner: u32,
+    part: u32,
+    sealed: &[u8],
+) -> Result<&[u8], Fault> {
+    unseal(&column_seal(kind, owner, part), sealed)
+        .map_err(|flaw| flaw.at(column_place(kind, owner, part)))
 }
 
 /// A record that was read together with all others of its kind.
@@ -269,41 +326,18 @@ pub(super) fn column_place(kind: Column, owner: u32, part: u32) -> String {
     format!("table columns, {} {owner}/{part}", kind.name())
 }
 
-fn read_record<T: for<'de> Deserialize<'de>>(
+/// How errors name a record.
+pub(super) fn record_place(kind: Record, id: [u8; 16]) -> String {
+    format!("table records, {} {}", kind.name(), ProfileId(id))
+}
+
+/// The record in these bytes, which must be sealed for this kind and id.
+pub(super) fn read_record<T: for<'de> Deserialize<'de>>(
     kind: Record,
     id: [u8; 16],
     sealed: &[u8],
 ) -> Result<T, Fault> {
     unseal(&record_seal(kind, id), sealed)
         .and_then(codec::unpack)
-        .map_err(|flaw| {
-            let id = ProfileId(id);
-            flaw.at(format!("table records, {} {id}", kind.name()))
-        })
-}
-
-/// The frames of a store, by number, as their packs have them.
-pub(super) struct Frames {
-    /// Packs with the number of their first frame.
-    packs: Vec<(u32, FrameColumns)>,
-    len: u32,
-}
-
-impl Frames {
-    /// Number of frames.
-    pub(super) fn len(&self) -> u32 {
-        self.len
-    }
-
-    /// Bytes of all their strings.
-    pub(super) fn text_len(&self) -> usize {
-        self.packs.iter().map(|(_, pack)| pack.text_len()).sum()
-    }
-
-    /// The frame with a number below [`Self::len`].
-    pub(super) fn get(&self, number: u32) -> Frame<'_> {
-        let pack = self.packs.partition_point(|&(first, _)| first <= number) - 1;
-        let (first, pack) = &self.packs[pack];
-        pack.get((number - first) as usize)
-    }
+        .map_err(|flaw| flaw.at(record_place(kind, id)))
 }

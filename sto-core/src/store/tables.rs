@@ -9,13 +9,16 @@ pub(super) const FILE_NAME: &str = "store.redb";
 pub(super) const REDB_MAGIC: [u8; 9] = *b"redb\x1a\x0a\xa9\x0d\x0a";
 
 /// The format version that this code writes; it goes up with every change of the layout below.
-pub(super) const FORMAT_VERSION: u32 = 1;
+pub(super) const FORMAT_VERSION: u32 = 2;
 
 /// The oldest format version that this code reads.
-pub(super) const OLDEST_READABLE: u32 = 1;
+pub(super) const OLDEST_READABLE: u32 = 2;
 
 /// For each version that is no longer read, the last release that reads it.
-pub(super) const RETIRED: [(u32, &str); 1] = [(0, "an unreleased development build")];
+pub(super) const RETIRED: [(u32, &str); 2] = [
+    (0, "an unreleased development build"),
+    (1, "an unreleased development build"),
+];
 
 /// Facts about the whole store, by name.
 pub(super) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
@@ -53,12 +56,12 @@ pub(super) enum Record {
 }
 
 /// Kinds of packed columns, with what owner and part are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub(super) enum Column {
-    /// Frames that one transaction added: zero, number of the first.
+    /// Frames: zero, number of the first.
     Frames = 0,
-    /// Nodes that one transaction added: executable, number of the first.
+    /// Nodes: executable, number of the first.
     Nodes = 1,
     /// Self costs: profile, sample type.
     Costs = 2,
@@ -66,12 +69,23 @@ pub(super) enum Column {
     Lines = 3,
     /// Files that a profile's code was loaded from: list, zero.
     Modules = 4,
+    /// Self costs summed over the profiles of a build: build, sample type.
+    Sums = 5,
+    /// Costs by thread and slice of time: profile, zero.
+    Slices = 6,
 }
 
 /// Most bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
 /// 4 a value and the 13 of the key, one entry then fills a page of 4096 bytes. redb would round a
 /// larger value up to a power of two of pages.
 pub(super) const SEGMENT: usize = 4096 - 4 - 4 - 13;
+
+/// Most frames in one pack that came to be out of several; a profile's own pack may have as many
+/// times more as it has new frames.
+pub(super) const MOST_FRAMES: u32 = 1 << 16;
+
+/// Most nodes in one pack.
+pub(super) const MOST_NODES: u32 = 1 << 18;
 
 /// Memory for redb's page cache; its own default is 1 GiB.
 pub(super) const CACHE_BYTES: usize = 64 << 20;
@@ -80,6 +94,19 @@ pub(super) const CACHE_BYTES: usize = 64 << 20;
 pub(super) const ZSTD_LEVEL: i32 = 9;
 
 impl Record {
+    /// All kinds, in the order of their numbers.
+    pub(super) const ALL: [Record; 4] = [
+        Record::Executable,
+        Record::Build,
+        Record::Profile,
+        Record::ModuleList,
+    ];
+
+    /// The kind with this number.
+    pub(super) fn from_number(number: u8) -> Option<Record> {
+        Record::ALL.get(usize::from(number)).copied()
+    }
+
     /// The name that errors show.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -92,6 +119,27 @@ impl Record {
 }
 
 impl Column {
+    /// All kinds, in the order of their numbers.
+    pub(super) const ALL: [Column; 7] = [
+        Column::Frames,
+        Column::Nodes,
+        Column::Costs,
+        Column::Lines,
+        Column::Modules,
+        Column::Sums,
+        Column::Slices,
+    ];
+
+    /// The kind with this number.
+    pub(super) fn from_number(number: u8) -> Option<Column> {
+        Column::ALL.get(usize::from(number)).copied()
+    }
+
+    /// Whether its columns belong to one profile alone.
+    pub(super) fn is_own(self) -> bool {
+        matches!(self, Column::Costs | Column::Lines | Column::Slices)
+    }
+
     /// The name that errors show.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -100,6 +148,8 @@ impl Column {
             Column::Costs => "costs",
             Column::Lines => "lines",
             Column::Modules => "modules",
+            Column::Sums => "sums",
+            Column::Slices => "slices",
         }
     }
 }

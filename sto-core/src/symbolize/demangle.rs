@@ -1,29 +1,38 @@
 //! Demangling: from the names that linkers see to the names that people write.
 
+use crate::limits::{MAX_NAME, cut};
 use std::fmt::{self, Write};
-
-/// Longest name that a frame carries, in bytes; what is longer ends in `…`.
-pub(super) const MAX_NAME: usize = 4096;
 
 /// Longest mangled name that is demangled, in bytes. Template libraries reach 20,000.
 const MAX_MANGLED: usize = 1 << 16;
 
-/// The name of a symbol as people write it.
+/// The name of a symbol as people write it; what is not mangled stays as it is.
+///
+/// Bytes that are not UTF-8 are replaced, and a name of more than 4096 bytes is cut and ends in `…`.
+pub(super) fn demangle(raw: &[u8]) -> String {
+    let mangled = std::str::from_utf8(raw).ok();
+    mangled
+        .and_then(demangled)
+        .unwrap_or_else(|| cap(&String::from_utf8_lossy(raw)))
+}
+
+/// The name behind a mangled one, as frames carry it; `None` where it is not mangled.
 ///
 /// Rust names (legacy and v0) lose their hash; C++ names keep their template arguments, but not
-/// their parameters and result, as in `perf report`; whatever else stays as it is. What compilers
-/// and linkers add behind a mangled name (`.cold`, `.llvm.123`, `@plt`) stays behind the demangled
-/// one. Bytes that are not UTF-8 are replaced, and a name of more than 4096 bytes is cut and ends
-/// in `…`.
-pub(super) fn demangle(raw: &[u8]) -> String {
+/// their parameters and result, as in `perf report`. What compilers and linkers add behind a
+/// mangled name (`.cold`, `.llvm.123`, `@plt`) stays behind the demangled one. A name of more than
+/// 4096 bytes is cut and ends in `…`.
+///
+/// ```
+/// use sto_core::symbolize::demangled;
+/// assert_eq!(demangled("_ZN4shop4Cart3addEi.cold").as_deref(), Some("shop::Cart::add.cold"));
+/// assert_eq!(demangled("main"), None);
+/// ```
+pub fn demangled(mangled: &str) -> Option<String> {
     let mut name = Capped::default();
-    if raw.len() <= MAX_MANGLED
-        && let Ok(mangled) = std::str::from_utf8(raw)
-        && (write_rust(mangled, &mut name) || write_cpp(mangled, &mut name))
-    {
-        return name.finish();
-    }
-    cap(&String::from_utf8_lossy(raw))
+    let is_written = mangled.len() <= MAX_MANGLED
+        && (write_rust(mangled, &mut name) || write_cpp(mangled, &mut name));
+    is_written.then(|| name.finish())
 }
 
 /// The text itself, or its beginning and `…` where it is longer than [`MAX_NAME`].
@@ -93,15 +102,12 @@ impl Capped {
 
 impl Write for Capped {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        const ELLIPSIS: &str = "…";
         if self.full {
             return Err(fmt::Error);
         }
         self.text.push_str(text);
         if self.text.len() > MAX_NAME {
-            let end = self.text.floor_char_boundary(MAX_NAME - ELLIPSIS.len());
-            self.text.truncate(end);
-            self.text.push_str(ELLIPSIS);
+            cut(&mut self.text, MAX_NAME);
             self.full = true;
             return Err(fmt::Error);
         }

@@ -31,6 +31,7 @@ mod source_path;
 mod symtab;
 mod unwind;
 
+pub use demangle::demangled;
 pub use resolve::symbolize;
 pub(crate) use unwind::Unwinder;
 

@@ -1,10 +1,11 @@
 //! Damaged files: an error or the right answer, never a panic, never a wrong answer.
 
 use crate::model::{add, answer, build, forest, of_stacks, profile};
+use redb::{ReadableDatabase, ReadableTable, TableDefinition};
 use std::fs;
 use std::path::Path;
 use sto_core::id::ProfileId;
-use sto_core::store::{Store, StoreError};
+use sto_core::store::{Damage, Store, StoreError};
 
 /// The bytes of a store of three profiles, their ids, and what it says of them.
 fn small_store() -> (Vec<u8>, Vec<ProfileId>, String) {
@@ -44,40 +45,177 @@ fn after_adding(folder: &Path, ids: &[ProfileId]) -> Result<String, StoreError> 
     answer(&store, ids)
 }
 
-#[test]
-fn flipped_bits_are_found_or_harmless() {
-    let (bytes, ids, said) = small_store();
-    let mut random = 1u64;
-    let mut next = |below: usize| {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (random >> 33) as usize % below
-    };
-    let (mut found, mut harmless) = (0, 0);
-    for flip in 0..400 {
-        let (at, bit) = (next(bytes.len()), next(8));
-        let mut bytes = bytes.clone();
-        bytes[at] ^= 1 << bit;
-        let folder = folder_with(&bytes);
-        match everything(folder.path(), &ids) {
-            Err(_) => found += 1,
-            Ok(answer) => {
-                assert_eq!(answer, said, "bit {bit} of byte {at}");
-                harmless += 1;
-            }
+/// Every entry of every table, as redb gives it.
+fn entries(folder: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let file = folder.join(Store::FILE_NAME);
+    let copy = tempfile::NamedTempFile::new().unwrap();
+    fs::copy(file, copy.path()).unwrap();
+    // Only who writes waits for the disk; but what was not closed, redb opens for writing alone.
+    match redb::ReadOnlyDatabase::open(copy.path()) {
+        Ok(database) => entries_of(&database),
+        Err(_) => entries_of(&redb::Database::open(copy.path()).unwrap()),
+    }
+}
+
+fn entries_of(database: &impl ReadableDatabase) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let transaction = database.begin_read().unwrap();
+    let meta: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
+    let records: TableDefinition<(u8, [u8; 16]), &[u8]> = TableDefinition::new("records");
+    let columns: TableDefinition<(u8, u32, u32, u32), &[u8]> = TableDefinition::new("columns");
+    let mut entries = Vec::new();
+    for entry in transaction.open_table(meta).unwrap().iter().unwrap() {
+        let (key, value) = entry.unwrap();
+        entries.push((key.value().as_bytes().to_vec(), value.value().to_vec()));
+    }
+    for entry in transaction.open_table(records).unwrap().iter().unwrap() {
+        let (key, value) = entry.unwrap();
+        entries.push((format!("{:?}", key.value()).into(), value.value().to_vec()));
+    }
+    for entry in transaction.open_table(columns).unwrap().iter().unwrap() {
+        let (key, value) = entry.unwrap();
+        entries.push((format!("{:?}", key.value()).into(), value.value().to_vec()));
+    }
+    entries
+}
+
+/// How a damage that was done to a file was met.
+#[derive(Debug, PartialEq, Eq)]
+enum Met {
+    Found,
+    Harmless,
+}
+
+/// Readers give the answer that they always gave, or an error; verifying finds what is wrong. Where
+/// nothing is, the damaged bytes belong to no entry of any table, and readers do not notice.
+#[track_caller]
+fn met(bytes: &[u8], sound: &Sound, what: &str) -> Met {
+    let folder = folder_with(bytes);
+    let answer = everything(folder.path(), &sound.ids);
+    if let Ok(answer) = &answer {
+        assert!(*answer == sound.said, "{what}: a wrong answer");
+    }
+    let verified = Store::verify(folder.path());
+    let file = folder.path().join(Store::FILE_NAME);
+    assert!(fs::read(file).unwrap() == bytes, "{what}: it is left alone");
+    match verified {
+        Ok(verified) if verified.damages.is_empty() => {
+            assert!(answer.is_ok(), "{what}: not found, but {answer:?}");
+            assert_eq!(verified.sound_profiles, 3, "{what}");
+            assert!(entries(folder.path()) == sound.entries, "{what}: not found");
+            Met::Harmless
         }
-        if flip % 4 == 0
-            && let Ok(answer) = after_adding(folder.path(), &ids)
-        {
-            assert!(
-                said.ends_with(&answer),
-                "bit {bit} of byte {at}, after adding"
-            );
+        Ok(_)
+        | Err(
+            StoreError::NotAStore { .. } | StoreError::TooNew { .. } | StoreError::TooOld { .. },
+        ) => Met::Found,
+        Err(error) => panic!("{what}: {error}"),
+    }
+}
+
+/// A store before it is damaged.
+struct Sound {
+    bytes: Vec<u8>,
+    ids: Vec<ProfileId>,
+    said: String,
+    entries: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+fn sound() -> Sound {
+    let (bytes, ids, said) = small_store();
+    let entries = entries(folder_with(&bytes).path());
+    Sound {
+        bytes,
+        ids,
+        said,
+        entries,
+    }
+}
+
+/// `STO_FLIPS` says how many bits are flipped; they are spread evenly over the file.
+#[test]
+fn a_flipped_bit_anywhere_in_the_file_is_found() {
+    let sound = sound();
+    let flips = std::env::var("STO_FLIPS").map_or(300, |flips| flips.parse().unwrap());
+    let bits = sound.bytes.len() as u64 * 8;
+    let (mut found, mut harmless) = (0, 0);
+    for flip in 0..flips {
+        // An odd stride, so that every bit of a byte has its turn.
+        let place = (flip * bits / flips + flip * 5 % 8) % bits;
+        let (at, bit) = ((place / 8) as usize, place % 8);
+        let mut bytes = sound.bytes.clone();
+        bytes[at] ^= 1 << bit;
+        match met(&bytes, &sound, &format!("bit {bit} of byte {at}")) {
+            Met::Found => found += 1,
+            Met::Harmless => harmless += 1,
         }
     }
-    println!("{found} found, {harmless} harmless");
+    println!("of {flips} flipped bits, {found} were found, {harmless} are harmless");
     assert!(found > 0 && harmless > 0);
+}
+
+/// redb's header says which of two states is the last one, and where it stands.
+#[test]
+fn a_flipped_bit_in_the_header_is_found_or_harmless() {
+    let sound = sound();
+    // Every bit of what is no checksum's; then some of the two states.
+    let flags = (0..32).flat_map(|at| (0..8).map(move |bit| (at, bit)));
+    let states = (64..320).step_by(3).map(|at| (at, at % 8));
+    for (at, bit) in flags.chain(states) {
+        let mut bytes = sound.bytes.clone();
+        bytes[at] ^= 1 << bit;
+        met(&bytes, &sound, &format!("bit {bit} of byte {at}"));
+    }
+}
+
+#[test]
+fn a_flipped_bit_does_not_spoil_what_is_added() {
+    let sound = sound();
+    for flip in 0..100 {
+        let at = flip * sound.bytes.len() / 100;
+        let mut bytes = sound.bytes.clone();
+        bytes[at] ^= 1 << (flip % 8);
+        let folder = folder_with(&bytes);
+        if let Ok(answer) = after_adding(folder.path(), &sound.ids) {
+            assert!(sound.said.ends_with(&answer), "byte {at}, after adding");
+        }
+    }
+}
+
+#[test]
+fn zeroed_and_swapped_pages_are_found() {
+    let sound = sound();
+    let page = 4096;
+    let pages = sound.bytes.len() / page;
+    let mut found = 0;
+    for at in 0..pages {
+        let mut zeroed = sound.bytes.clone();
+        zeroed[at * page..][..page].fill(0);
+        let mut swapped = sound.bytes.clone();
+        let other = (at * 7 + 3) % pages;
+        if at != other {
+            let (low, high) = (at.min(other), at.max(other));
+            let (head, tail) = swapped.split_at_mut(high * page);
+            head[low * page..][..page].swap_with_slice(&mut tail[..page]);
+        }
+        for (bytes, what) in [(zeroed, "zeroed"), (swapped, "swapped")] {
+            let is_found = met(&bytes, &sound, &format!("page {at} {what}")) == Met::Found;
+            found += usize::from(is_found);
+        }
+    }
+    assert!(found >= pages, "{found} of {pages}");
+}
+
+/// The first damage, as an error.
+fn verified(folder: &Path) -> Result<String, StoreError> {
+    let verified = Store::verify(folder)?;
+    match verified.damages.into_iter().next() {
+        None => Ok("sound".to_owned()),
+        Some(Damage { place, what, .. }) => Err(StoreError::Damaged {
+            path: folder.to_owned(),
+            place,
+            what,
+        }),
+    }
 }
 
 #[test]
@@ -92,6 +230,7 @@ fn a_truncated_file_is_told_at_every_length() {
         for result in [
             everything(folder.path(), &ids),
             after_adding(folder.path(), &ids),
+            verified(folder.path()),
         ] {
             match result {
                 Err(StoreError::NotAStore { .. } | StoreError::Damaged { .. }) => {}

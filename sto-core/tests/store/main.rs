@@ -2,6 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod damage;
+mod merge;
 mod model;
 mod place;
+mod rewrite;
 mod round_trip;
+mod verify;

@@ -113,6 +113,7 @@ impl Plain {
             tree,
             costs,
             lines,
+            slices: None,
         }
     }
 }
@@ -153,10 +154,11 @@ pub(crate) fn profile(build: &Build, source: &str, plain: &Plain) -> Profile {
                 unit: Unit::Nanoseconds,
             })
             .collect(),
-        modules: vec![ModuleRef {
+        modules: [ModuleRef {
             name: "demo".to_owned(),
             build_id: GnuBuildId::from_bytes(version_bytes(build)),
-        }],
+        }]
+        .into(),
         benchmark: None,
         labels: BTreeMap::from([("host".to_owned(), "ci".to_owned())]),
         metrics: BTreeMap::from([("seconds".to_owned(), 0.1)]),

@@ -17,7 +17,7 @@ use super::lift::lift;
 use super::normalise::Sizes;
 use super::pair::Pair;
 use super::report::Basis;
-use super::union::UnionTree;
+use super::union::{Callers, UnionTree};
 use std::cmp::Reverse;
 
 /// Part of a caller's change that causes must make up to explain it.
@@ -44,6 +44,8 @@ pub(super) struct Cause {
 /// What blame is found from.
 pub(super) struct Evidences<'a> {
     pub(super) tree: &'a UnionTree,
+    /// Callers in modules that may have changed.
+    pub(super) callers: &'a Callers,
     pub(super) functions: &'a Functions,
     pub(super) nodes: &'a NodeCounts,
     pub(super) sizes: &'a Sizes,
@@ -83,7 +85,7 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
         else {
             continue;
         };
-        let change = evidences.difference(places.sum(function, |node| evidences.total(node)));
+        let change = evidences.difference(places.total(evidences, function));
         let inherited = evidences.difference(places.sum(function, |node| explained[node]));
         if inherited / change >= MOST_OF_IT {
             continue;
@@ -257,6 +259,11 @@ impl Places {
 
     pub(super) fn of_function(&self, function: FunctionIx) -> &[u32] {
         &self.nodes[function.get()]
+    }
+
+    /// The samples whose stack has a function.
+    pub(super) fn total(&self, evidences: &Evidences, function: FunctionIx) -> Pair<f64> {
+        self.sum(function, |node| evidences.total(node))
     }
 
     fn sum(&self, function: FunctionIx, samples: impl Fn(usize) -> Pair<f64>) -> Pair<f64> {

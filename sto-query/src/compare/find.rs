@@ -59,6 +59,7 @@ pub fn compare_with_earlier(
         statistics: None,
         unchanged_modules: Vec::new(),
         thresholds: *options,
+        matching: options.matching.into(),
         weak: false,
         findings: Vec::new(),
         warnings: Vec::new(),
@@ -80,7 +81,7 @@ pub fn compare_with_earlier(
         Some(runs) => {
             let earlier = earlier
                 .zip(sample_type)
-                .and_then(|(view, t)| Earlier::of(view, t));
+                .and_then(|(view, t)| Earlier::of(view, t, options.matching));
             find(
                 Pair::new(baseline, candidate),
                 runs,
@@ -101,7 +102,7 @@ fn find(
     comparison: &mut Comparison,
 ) {
     let options = comparison.thresholds;
-    let functions = Functions::of(views.baseline, views.candidate);
+    let functions = Functions::of(views.baseline, views.candidate, options.matching);
     let tree = UnionTree::new(views.map(|view| &view.tree), &functions);
     let owners = owners(&tree, &functions);
     let costs = Pair::new(&*runs.baseline.costs, &*runs.candidate.costs);
@@ -118,8 +119,10 @@ fn find(
         samples: Pair::new(runs.baseline.cost.samples, runs.candidate.cost.samples),
     };
     let tests = Tests::of(&counts, &variations, &setting);
+    let callers = tree.callers(|function| !functions.list[function.get()].unchanged);
     let evidences = Evidences {
         tree: &tree,
+        callers: &callers,
         functions: &functions,
         nodes: &nodes,
         sizes: &sizes,

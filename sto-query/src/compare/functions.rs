@@ -1,6 +1,6 @@
 //! Which function of one build is which of the other.
 
-use super::keys::key_symbol;
+use super::keys::{KeyOptions, key_symbol};
 use super::modules::Unchanged;
 use super::pair::Pair;
 use crate::tree::View;
@@ -55,21 +55,22 @@ pub(super) struct Functions {
 
 impl Functions {
     /// Frames of one key are one function, whatever their kind, file and line: a function may be
-    /// inlined in one build and called in the other, and lines shift with every edit.
-    pub(super) fn of(baseline: &View, candidate: &View) -> Functions {
+    /// inlined in one build and called in the other, and lines shift with every edit. Closures that
+    /// lost their numbers are one function too, with the sum of their costs.
+    pub(super) fn of(baseline: &View, candidate: &View, keys: KeyOptions) -> Functions {
         let views = Pair::new(baseline, candidate);
         let mut members: BTreeMap<(Cow<str>, ModuleKey), Pair<Vec<FrameIx>>> = BTreeMap::new();
         let main = views.map(main_modules);
         for (ix, frame) in baseline.frames.iter() {
             members
-                .entry(key(frame, &main.baseline))
+                .entry(key(frame, &main.baseline, keys))
                 .or_default()
                 .baseline
                 .push(ix);
         }
         for (ix, frame) in candidate.frames.iter() {
             members
-                .entry(key(frame, &main.candidate))
+                .entry(key(frame, &main.candidate, keys))
                 .or_default()
                 .candidate
                 .push(ix);
@@ -132,10 +133,14 @@ fn function_of(
 /// Offsets shift from build to build: what has no symbol is one function a module.
 const UNRESOLVED: &str = "[unresolved]";
 
-fn key<'a>(frame: Frame<'a>, main: &BTreeSet<&str>) -> (Cow<'a, str>, ModuleKey<'a>) {
+fn key<'a>(
+    frame: Frame<'a>,
+    main: &BTreeSet<&str>,
+    options: KeyOptions,
+) -> (Cow<'a, str>, ModuleKey<'a>) {
     let symbol = match frame.kind {
         FrameKind::Unresolved => Cow::Borrowed(UNRESOLVED),
-        _ => key_symbol(frame.symbol),
+        _ => key_symbol(frame.symbol, options),
     };
     let module = match main.contains(frame.module) {
         true => ModuleKey::MainProgram,
@@ -149,7 +154,7 @@ fn key<'a>(frame: Frame<'a>, main: &BTreeSet<&str>) -> (Cow<'a, str>, ModuleKey<
 fn main_modules(view: &View) -> BTreeSet<&str> {
     let build = &view.selection.build;
     let profiles = view.selection.profiles.iter();
-    let modules = profiles.flat_map(|stored| &stored.profile.modules);
+    let modules = profiles.flat_map(|stored| stored.profile.modules.iter());
     let same_id =
         modules.filter(|module| module.build_id.is_some() && module.build_id == build.gnu_build_id);
     let mut names: BTreeSet<&str> = same_id.map(|module| module.name.as_str()).collect();

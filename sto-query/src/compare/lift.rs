@@ -145,6 +145,13 @@ fn calls_it_more(
         return Some(true);
     }
 
+    // A chain of mere wrappers may be very long, so what is below each is not looked through.
+    let rest_at_most =
+        |total: Pair<f64>| total.baseline + total.candidate - inside.baseline - inside.candidate;
+    if rest_at_most(places.total(evidences, caller)) < FEWEST {
+        return None;
+    }
+
     // What a part was before it grew says how much of the caller it is; of a part that had hardly
     // a sample before, those that it has now are enough to tell from.
     let weight = |samples: Pair<f64>| {
@@ -190,8 +197,25 @@ fn parts(
         *sum = plus(*sum, samples);
     };
     for &top in places.of_function(caller) {
-        for node in evidences.tree.subtree(top as usize) {
-            add(evidences.part_of(node, caller), evidences.attributed(node));
+        let subtree = evidences.tree.subtree(top as usize);
+        // Which part each node belongs to: the function that the caller's innermost frame above it
+        // calls, or the caller itself.
+        let mut part_of: Vec<FunctionIx> = Vec::with_capacity(subtree.len());
+        for node in subtree.clone() {
+            let function = evidences.tree.function(node);
+            let parent = evidences
+                .tree
+                .parent(node)
+                .filter(|&parent| parent >= subtree.start);
+            let above = parent.map_or(caller, |parent| part_of[parent - subtree.start]);
+            let begins = above == caller && !evidences.functions.list[function.get()].unchanged;
+            let part = if begins || function == caller {
+                function
+            } else {
+                above
+            };
+            add(part, evidences.attributed(node));
+            part_of.push(part);
         }
     }
     parts
@@ -209,33 +233,7 @@ fn below(evidences: &Evidences, places: &Places, function: FunctionIx) -> Vec<(u
 impl Evidences<'_> {
     /// The nearest caller of a node that is another function, in a module that may have changed.
     fn caller(&self, node: usize, function: FunctionIx) -> Option<FunctionIx> {
-        let mut node = self.tree.parent(node);
-        while let Some(at) = node {
-            let caller = self.tree.function(at);
-            if caller != function && !self.functions.list[caller.get()].unchanged {
-                return Some(caller);
-            }
-            node = self.tree.parent(at);
-        }
-        None
-    }
-
-    /// Which part of a caller a node below it belongs to: the function that the caller's innermost
-    /// frame above it calls, or the caller itself.
-    fn part_of(&self, node: usize, caller: FunctionIx) -> FunctionIx {
-        let mut part = caller;
-        let mut at = Some(node);
-        while let Some(node) = at {
-            let function = self.tree.function(node);
-            if function == caller {
-                break;
-            }
-            if !self.functions.list[function.get()].unchanged {
-                part = function;
-            }
-            at = self.tree.parent(node);
-        }
-        part
+        self.callers.of(self.tree, node, function)
     }
 
     /// Logarithm of the normalised ratio, positive where it went this way; half a sample more on

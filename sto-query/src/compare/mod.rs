@@ -48,7 +48,10 @@ mod verdict;
 mod warnings;
 
 pub use find::{compare, compare_with_earlier};
-pub use keys::{RULES_VERSION, key_symbol};
+pub use keys::{
+    KeyOptions, KeyReport, MatchReport, Matching, RULES_VERSION, Rule, Step, explain_match,
+    key_symbol,
+};
 pub use options::{CompareError, CompareOptions};
 pub use report::{
     AffectedCaller, Basis, Change, Comparison, Dispersion, Finding, FindingKind, FunctionName,

@@ -65,7 +65,7 @@ impl<'a> Unchanged<'a> {
 fn build_ids(view: &View) -> BuildIds<'_> {
     let mut ids = BuildIds::new();
     for stored in &view.selection.profiles {
-        for module in &stored.profile.modules {
+        for module in stored.profile.modules.iter() {
             ids.entry(&module.name)
                 .or_default()
                 .insert(module.build_id.as_ref());

@@ -1,5 +1,6 @@
 //! What counts as a finding, and why a comparison cannot be made.
 
+use super::keys::KeyOptions;
 use super::report::NormalisationMethod;
 use serde::Serialize;
 
@@ -25,6 +26,9 @@ pub struct CompareOptions {
     /// Whether the report has every function that was tested.
     #[serde(skip)]
     pub all: bool,
+    /// Which functions of the two builds are one.
+    #[serde(skip)]
+    pub matching: KeyOptions,
 }
 
 impl Default for CompareOptions {
@@ -36,6 +40,7 @@ impl Default for CompareOptions {
             min_samples: 200,
             normalisation: NormalisationMethod::Tmm,
             all: false,
+            matching: KeyOptions::default(),
         }
     }
 }

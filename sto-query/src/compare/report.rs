@@ -1,6 +1,6 @@
 //! What a comparison says, as plain data: everything that a report needs.
 
-use super::CompareOptions;
+use super::{CompareOptions, Matching};
 use crate::report::SampleTypeReport;
 use serde::Serialize;
 
@@ -25,6 +25,8 @@ pub struct Comparison {
     pub unchanged_modules: Vec<String>,
     /// The thresholds.
     pub thresholds: CompareOptions,
+    /// How functions of the two builds were matched.
+    pub matching: Matching,
     /// Whether the run-to-run variation is that of an earlier build, or an assumption, because no side
     /// has several runs.
     pub weak: bool,

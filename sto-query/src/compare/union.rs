@@ -88,6 +88,28 @@ impl UnionTree {
         }
     }
 
+    /// For each node its nearest caller that `is_caller` says may be one, and the nearest of those
+    /// that is not the same function as that caller: a recursion is passed over in one step, so that
+    /// looking for callers is linear however deep it goes.
+    pub(super) fn callers(&self, is_caller: impl Fn(FunctionIx) -> bool) -> Callers {
+        let mut callers = Callers {
+            nearest: Vec::with_capacity(self.len()),
+            of_another: Vec::with_capacity(self.len()),
+        };
+        for node in 0..self.len() {
+            let nearest = match self.parent(node) {
+                Some(parent) if is_caller(self.function(parent)) => parent as u32,
+                Some(parent) => callers.nearest[parent],
+                None => ROOT,
+            };
+            callers.nearest.push(nearest);
+            let function = self.function(node);
+            let of_another = callers.other_than(self, nearest, function);
+            callers.of_another.push(of_another);
+        }
+        callers
+    }
+
     fn subtree_ends(&self) -> Vec<u32> {
         let mut ends: Vec<u32> = (1..=self.len() as u32).collect();
         self.add_up(&mut ends, u32::max);
@@ -107,6 +129,39 @@ impl UnionTree {
             outermost.push(is_outermost);
         }
         outermost
+    }
+}
+
+/// What [`UnionTree::callers`] found.
+pub(super) struct Callers {
+    nearest: Vec<u32>,
+    /// By node, the nearest caller that is another function than the node's own.
+    of_another: Vec<u32>,
+}
+
+impl Callers {
+    /// The nearest caller of a node that is not this function.
+    pub(super) fn of(
+        &self,
+        tree: &UnionTree,
+        node: usize,
+        other_than: FunctionIx,
+    ) -> Option<FunctionIx> {
+        match self.other_than(tree, self.nearest[node], other_than) {
+            ROOT => None,
+            caller => Some(tree.function(caller as usize)),
+        }
+    }
+
+    /// This caller, or the nearest one above it that is not this function.
+    fn other_than(&self, tree: &UnionTree, caller: u32, function: FunctionIx) -> u32 {
+        match caller {
+            ROOT => ROOT,
+            caller if tree.function(caller as usize) == function => {
+                self.of_another[caller as usize]
+            }
+            caller => caller,
+        }
     }
 }
 

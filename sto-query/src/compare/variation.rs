@@ -2,6 +2,7 @@
 
 use super::counts::{Counts, FunctionCounts, count, owners};
 use super::functions::Functions;
+use super::keys::KeyOptions;
 use super::normalise::Sizes;
 use super::pair::Pair;
 use super::report::NormalisationMethod;
@@ -73,12 +74,16 @@ pub(super) struct Earlier {
 
 impl Earlier {
     /// `None` where the build has not several runs with samples of this event.
-    pub(super) fn of(view: &View, sample_type: &SampleType) -> Option<Earlier> {
+    pub(super) fn of(
+        view: &View,
+        sample_type: &SampleType,
+        matching: KeyOptions,
+    ) -> Option<Earlier> {
         let runs = Runs::of(view, sample_type);
         if runs.costs.len() < 2 {
             return None;
         }
-        let functions = Functions::of(view, view);
+        let functions = Functions::of(view, view, matching);
         let tree = UnionTree::new(Pair::new(&view.tree, &view.tree), &functions);
         let owners = owners(&tree, &functions);
         let costs: Pair<&[&SelfCosts]> = Pair::new(&runs.costs, &[]);

@@ -326,7 +326,7 @@ fn variation(dispersion: &Dispersion) -> String {
 }
 
 /// A paragraph behind `head`, its lines broken at spaces, those after the first indented.
-fn paragraph(head: &str, sentence: &str, indent: usize) -> String {
+pub(super) fn paragraph(head: &str, sentence: &str, indent: usize) -> String {
     let mut text = head.to_owned();
     let mut column = display_width(head);
     let mut space = "";

@@ -45,14 +45,23 @@ fn write_profile(text: &mut String, ingested: &IngestedReport, path: &str, style
         grouped(ingested.nodes as u64),
         grouped(ingested.frames as u64),
     );
-    let smaller = profile.saving.map(saving);
+    let smaller = ingested.saving.map(saving);
     let _ = writeln!(
         text,
         "  {} of recording stored in {}{}",
         bytes(profile.source_bytes),
-        bytes(profile.stored_bytes),
+        bytes(ingested.stored_bytes),
         smaller.map_or(String::new(), |factor| format!(", {factor} smaller")),
     );
+    if let Some(slices) = &ingested.slices {
+        let _ = writeln!(
+            text,
+            "  {} of that for {} of {}",
+            bytes(slices.bytes),
+            counted(u64::from(slices.count), "time slice"),
+            counted(slices.threads as u64, "thread"),
+        );
+    }
     let quality = &profile.quality;
     let _ = writeln!(
         text,

@@ -3,7 +3,7 @@
 use super::header::counted;
 use super::numbers::{bytes, grouped, percent, saving};
 use super::{Style, display_width, printable};
-use crate::report::{BuildReport, LsReport, ProfileReport};
+use crate::report::{BuildReport, ListedProfile, LsReport};
 use std::fmt::Write;
 
 /// Digits of an id that are shown: more than enough to name one in a store.
@@ -25,8 +25,8 @@ pub fn text(report: &LsReport, style: Style) -> String {
         let _ = writeln!(text, "{}", style.bold(&style.fit(&name, 0)));
         write_origin(&mut text, build, style);
         let heading = format!(
-            "  {:ID_DIGITS$}  {:20}  {:>11}  {:>8}  {:>8}  {:>7}",
-            "profile", "recorded", "samples", "raw", "stored", "smaller"
+            "  {:ID_DIGITS$}  {:20}  {:>11}  {:>8}  {:>8}",
+            "profile", "recorded", "samples", "raw", "own"
         );
         let _ = writeln!(text, "{}", style.dim(&heading));
         for profile in &build.profiles {
@@ -52,16 +52,16 @@ fn write_origin(text: &mut String, build: &BuildReport, style: Style) {
     }
 }
 
-fn write_profile(text: &mut String, profile: &ProfileReport, style: Style) {
+fn write_profile(text: &mut String, listed: &ListedProfile, style: Style) {
+    let profile = &listed.profile;
     let _ = writeln!(
         text,
-        "  {}  {:20}  {:>11}  {:>8}  {:>8}  {:>7}",
+        "  {}  {:20}  {:>11}  {:>8}  {:>8}",
         short_id(&profile.id),
         profile.recorded.as_deref().unwrap_or("-"),
         grouped(profile.samples),
         bytes(profile.source_bytes),
-        bytes(profile.stored_bytes),
-        profile.saving.map_or("-".to_owned(), saving),
+        bytes(listed.own_bytes),
     );
     let mut details: Vec<String> = Vec::new();
     details.extend(
@@ -123,13 +123,17 @@ fn write_sums(text: &mut String, report: &LsReport) {
         counted(totals.profiles as u64, "profile"),
         counted(totals.samples, "sample"),
     );
-    let (raw, stored) = (bytes(totals.source_bytes), bytes(totals.stored_bytes));
-    let _ = write!(text, "{raw} of recordings in {stored}");
-    if let Some(factor) = totals.saving {
-        let _ = write!(text, ", {} smaller", saving(factor));
+    let raw = bytes(totals.source_bytes);
+    match report.file_bytes {
+        Some(size) => {
+            let _ = write!(text, "{raw} of recordings in a file of {}", bytes(size));
+        }
+        None => {
+            let _ = write!(text, "{raw} of recordings");
+        }
     }
-    if let Some(size) = report.file_bytes {
-        let _ = write!(text, "; the store's file takes {}", bytes(size));
+    if let Some(factor) = report.saving {
+        let _ = write!(text, ", {} smaller", saving(factor));
     }
     text.push('\n');
 }

@@ -4,15 +4,21 @@
 //! show them through [`printable`]; JSON has them as they are, escaped by the serializer.
 
 pub mod drawing;
+pub mod explain_match;
 mod findings_text;
 pub mod flame;
 mod header;
 pub mod ingest;
 pub mod ls;
+pub mod merge;
 mod numbers;
 mod printable;
+pub mod prune;
+pub mod rewrite;
+pub mod stats;
 pub mod top;
 pub mod tree;
+pub mod verify;
 
 pub use findings_text::findings_text;
 pub use printable::printable;

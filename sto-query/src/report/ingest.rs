@@ -1,10 +1,10 @@
 //! What went into a store.
 
 use super::ProfileReport;
-use super::ls::profile_report;
+use super::ls::{profile_report, saving};
 use serde::Serialize;
-use sto_core::ingest::{IngestReport, Ingested};
-use sto_core::store::{Added, StoredProfile};
+use sto_core::ingest::{IngestReport, Ingested, IngestedSlices};
+use sto_core::store::Added;
 use sto_core::symbolize::ModuleSymbols;
 use sto_core::units::Bytes;
 
@@ -49,9 +49,29 @@ pub struct IngestedReport {
     pub nodes: usize,
     /// Number of distinct frames.
     pub frames: usize,
-    /// The profile; its `stored_bytes` are what was written now: none where it is not new.
+    /// How its time was cut, where slices were kept now.
+    pub slices: Option<SlicesReport>,
+    /// The profile.
     #[serde(flatten)]
     pub profile: ProfileReport,
+    /// Packed size of what was written for it now: none where it is not new. What others had
+    /// brought already is not in it, what stands in one pack with the new is.
+    pub stored_bytes: u64,
+    /// How many times smaller that is than the recording; `None` where nothing was written.
+    pub saving: Option<f64>,
+}
+
+/// How the time of a profile was cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SlicesReport {
+    /// Number of slices.
+    pub count: u32,
+    /// Time from the first sample of the recording to the last, in nanoseconds.
+    pub duration_ns: u64,
+    /// Number of threads.
+    pub threads: usize,
+    /// What they took of `stored_bytes`.
+    pub bytes: u64,
 }
 
 /// What was found of a module.
@@ -96,10 +116,11 @@ impl RecordingReport {
 
 fn ingested_report(ingested: &Ingested) -> IngestedReport {
     let build = &ingested.build;
-    let (added, stored) = match ingested.added {
-        Added::New { stored } => (true, stored),
-        Added::AlreadyStored => (false, Bytes(0)),
+    let (added, stored, slices) = match ingested.added {
+        Added::New { stored, slices } => (true, stored, slices),
+        Added::AlreadyStored => (false, Bytes(0), Bytes(0)),
     };
+    let kept = ingested.slices.filter(|_| added);
     IngestedReport {
         executable: build.executable.clone(),
         version: build.version.clone(),
@@ -108,11 +129,15 @@ fn ingested_report(ingested: &Ingested) -> IngestedReport {
         added,
         nodes: ingested.nodes,
         frames: ingested.frames,
-        profile: profile_report(&StoredProfile {
-            id: ingested.id,
-            profile: ingested.profile.clone(),
-            stored,
+        slices: kept.map(|IngestedSlices { grid, threads }| SlicesReport {
+            count: grid.count().get(),
+            duration_ns: grid.last().0 - grid.first().0,
+            threads,
+            bytes: slices.0,
         }),
+        profile: profile_report(ingested.id, &ingested.profile),
+        stored_bytes: stored.0,
+        saving: saving(ingested.profile.source_bytes.0, stored.0),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::{SampleTypeReport, rfc3339};
 use serde::Serialize;
-use std::collections::BTreeMap;
-use sto_core::model::Quality;
+use std::collections::{BTreeMap, HashSet};
+use sto_core::id::ProfileId;
+use sto_core::model::{Profile, Quality};
 use sto_core::store::{StoredBuild, StoredProfile};
 use sto_core::units::Bytes;
 
@@ -16,9 +17,10 @@ pub struct LsReport {
     pub builds: Vec<BuildReport>,
     /// Sums over all builds.
     pub totals: Totals,
-    /// Size of the store's file in bytes; `None` in memory. It has room for what comes next, and
-    /// so more than the packed records.
+    /// Size of the store's file in bytes; `None` in memory.
     pub file_bytes: Option<u64>,
+    /// How many times smaller the whole file is than the recordings; `None` without either.
+    pub saving: Option<f64>,
 }
 
 /// A build and its profiles.
@@ -33,7 +35,7 @@ pub struct BuildReport {
     /// Revision of the work tree.
     pub revision: Option<String>,
     /// The profiles, oldest recording first.
-    pub profiles: Vec<ProfileReport>,
+    pub profiles: Vec<ListedProfile>,
     /// Sums over its profiles.
     pub totals: Totals,
 }
@@ -45,12 +47,22 @@ pub struct Totals {
     pub profiles: usize,
     /// Number of samples.
     pub samples: u64,
-    /// Size of the recordings.
+    /// Size of the recordings, each counted once.
     pub source_bytes: u64,
-    /// Packed size of what was written for them.
-    pub stored_bytes: u64,
-    /// How many times smaller `stored_bytes` is; `None` where nothing is stored.
-    pub saving: Option<f64>,
+    /// Packed size of what the profiles have for themselves. Frames and stacks belong to all.
+    pub own_bytes: u64,
+}
+
+/// A profile of a store.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ListedProfile {
+    /// The profile.
+    #[serde(flatten)]
+    pub profile: ProfileReport,
+    /// Packed size of its own: its counts and record. Frames and stacks belong to all profiles.
+    pub own_bytes: u64,
+    /// How much of that are its slices of time; 0 where none are kept.
+    pub slices_bytes: u64,
 }
 
 /// A profile.
@@ -74,10 +86,6 @@ pub struct ProfileReport {
     pub samples: u64,
     /// Size of the recording.
     pub source_bytes: u64,
-    /// Packed size of what was written for it.
-    pub stored_bytes: u64,
-    /// How many times smaller that is.
-    pub saving: Option<f64>,
     /// How much of it can be trusted.
     pub quality: QualityReport,
 }
@@ -97,11 +105,13 @@ pub struct QualityReport {
 
 /// Lists what a store has; `file_size` is `None` in memory.
 pub fn ls(builds: &[StoredBuild], file_size: Option<Bytes>) -> LsReport {
+    let totals = Totals::of(builds.iter().flat_map(|build| &build.profiles));
     LsReport {
         schema: "sto.ls/1",
         builds: builds.iter().map(build_report).collect(),
-        totals: Totals::of(builds.iter().flat_map(|build| &build.profiles)),
+        totals,
         file_bytes: file_size.map(|bytes| bytes.0),
+        saving: file_size.and_then(|size| saving(totals.source_bytes, size.0)),
     }
 }
 
@@ -112,15 +122,22 @@ fn build_report(stored: &StoredBuild) -> BuildReport {
         version: build.version.clone(),
         gnu_build_id: build.gnu_build_id.as_ref().map(|id| id.to_string()),
         revision: build.revision.clone(),
-        profiles: stored.profiles.iter().map(profile_report).collect(),
+        profiles: stored
+            .profiles
+            .iter()
+            .map(|stored| ListedProfile {
+                profile: profile_report(stored.id, &stored.profile),
+                own_bytes: stored.stored.0,
+                slices_bytes: stored.slices.0,
+            })
+            .collect(),
         totals: Totals::of(&stored.profiles),
     }
 }
 
-pub(super) fn profile_report(stored: &StoredProfile) -> ProfileReport {
-    let profile = &stored.profile;
+pub(super) fn profile_report(id: ProfileId, profile: &Profile) -> ProfileReport {
     ProfileReport {
-        id: stored.id.to_string(),
+        id: id.to_string(),
         recorded: profile.origin.recorded.map(rfc3339),
         format: profile.format.clone(),
         benchmark: profile.benchmark.clone(),
@@ -133,8 +150,6 @@ pub(super) fn profile_report(stored: &StoredProfile) -> ProfileReport {
             .collect(),
         samples: profile.quality.samples,
         source_bytes: profile.source_bytes.0,
-        stored_bytes: stored.stored.0,
-        saving: saving(profile.source_bytes.0, stored.stored.0),
         quality: profile.quality.into(),
     }
 }
@@ -142,14 +157,16 @@ pub(super) fn profile_report(stored: &StoredProfile) -> ProfileReport {
 impl Totals {
     fn of<'a>(profiles: impl IntoIterator<Item = &'a StoredProfile>) -> Self {
         let mut totals = Totals::default();
+        let mut sources = HashSet::new();
         for stored in profiles {
             let profile = &stored.profile;
             totals.profiles += 1;
             totals.samples = totals.samples.saturating_add(profile.quality.samples);
-            totals.source_bytes = totals.source_bytes.saturating_add(profile.source_bytes.0);
-            totals.stored_bytes = totals.stored_bytes.saturating_add(stored.stored.0);
+            if sources.insert(profile.source) {
+                totals.source_bytes = totals.source_bytes.saturating_add(profile.source_bytes.0);
+            }
+            totals.own_bytes = totals.own_bytes.saturating_add(stored.stored.0);
         }
-        totals.saving = saving(totals.source_bytes, totals.stored_bytes);
         totals
     }
 }
@@ -172,6 +189,7 @@ impl From<Quality> for QualityReport {
     }
 }
 
-fn saving(source_bytes: u64, stored_bytes: u64) -> Option<f64> {
-    (stored_bytes > 0).then(|| source_bytes as f64 / stored_bytes as f64)
+/// How many times smaller a file is than the recordings in it; `None` where one of them is empty.
+pub(super) fn saving(source_bytes: u64, file_bytes: u64) -> Option<f64> {
+    (source_bytes > 0 && file_bytes > 0).then(|| source_bytes as f64 / file_bytes as f64)
 }

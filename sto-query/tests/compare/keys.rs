@@ -1,30 +1,82 @@
 //! Which symbols are one function.
 
-use sto_query::compare::key_symbol;
+use proptest::prelude::*;
+use proptest::sample::select;
+use sto_query::compare::{KeyOptions, RULES_VERSION, Rule, explain_match, key_symbol};
+
+const WITHOUT_ARGUMENTS: KeyOptions = KeyOptions {
+    ignore_template_arguments: true,
+};
+
+fn key(symbol: &str) -> String {
+    key_symbol(symbol, KeyOptions::default()).into_owned()
+}
+
+#[track_caller]
+fn is_key(symbol: &str, expected: &str) {
+    assert_eq!(key(symbol), expected, "{symbol}");
+    assert_eq!(key(expected), expected, "a key is its own key");
+}
 
 #[test]
-fn what_compilers_change_from_build_to_build_is_taken_out() {
-    let cases = [
-        // GCC clones, alone and stacked, with and without numbers.
+fn marks_of_clones_and_parts_are_taken_off_in_any_order() {
+    for (symbol, key) in [
         ("parse.constprop.0", "parse"),
         ("parse.isra.12", "parse"),
         ("parse.part.3", "parse"),
         ("parse.cold", "parse"),
         ("parse.cold.7", "parse"),
+        ("parse.warm", "parse"),
+        ("parse.localalias", "parse"),
+        ("parse.localalias.1", "parse"),
         ("parse.lto_priv.0", "parse"),
         ("parse.part.0.constprop.1.cold", "parse"),
+        ("parse.llvm.1234567890123456789", "parse"),
+        ("parse.llvm.A1B2C3", "parse"),
+        (
+            "parse.__uniq.302881920721534500026459418755784807954",
+            "parse",
+        ),
+        ("parse.__uniq.3028.llvm.42.cold.1", "parse"),
+        ("parse.cold.lto_priv.0.isra.0.warm", "parse"),
         // The demanglers' spelling of the same.
         ("app::parse(int) [clone .isra.0]", "app::parse(int)"),
         (
             "app::parse(int) [clone .part.0] [clone .constprop.1]",
             "app::parse(int)",
         ),
+        (
+            "app::parse(int) [clone .part.0.constprop.1]",
+            "app::parse(int)",
+        ),
         ("app::parse(int) (.cold)", "app::parse(int)"),
-        // ThinLTO.
-        ("parse.llvm.1234567890123456789", "parse"),
         ("app::parse(int) (.llvm.123)", "app::parse(int)"),
-        // Rust: legacy hash, v0 crate hash, closures of both.
+        ("main._omp_fn.12", "main._omp_fn"),
+        ("main._omp_fn.12.cold", "main._omp_fn"),
+    ] {
+        is_key(symbol, key);
+    }
+}
+
+#[test]
+fn versions_are_taken_off_but_a_stub_is_no_copy_of_what_it_calls() {
+    is_key("memcpy@GLIBC_2.2.5", "memcpy");
+    is_key("memcpy@@GLIBC_2.14", "memcpy");
+    is_key("SSL_read@@OPENSSL_3.0.0", "SSL_read");
+    is_key("memcpy@plt", "memcpy@plt");
+    is_key("memcpy@@GLIBC_2.14@plt", "memcpy@plt");
+    is_key("parse.part.0@plt", "parse@plt");
+    is_key("operator delete@plt", "operator delete@plt");
+    is_key("foo@8", "foo@8");
+    is_key("?run@App@@YAXXZ", "?run@App@@YAXXZ");
+    is_key("/app/node_modules/@scope", "/app/node_modules/@scope");
+}
+
+#[test]
+fn closures_lose_their_numbers_and_rust_names_their_hashes() {
+    for (symbol, key) in [
         ("app::run::h0123456789abcdef", "app::run"),
+        ("app::run::h0123456789abcdef.llvm.77", "app::run"),
         (
             "app::run::{{closure}}::h0123456789abcdef",
             "app::run::{closure}",
@@ -38,33 +90,124 @@ fn what_compilers_change_from_build_to_build_is_taken_out() {
             "<app::{impl#2} as core::ops::Drop>::drop",
             "<app::{impl} as core::ops::Drop>::drop",
         ),
-        // C++ lambdas: GCC, then Clang.
+        ("_ZN3app3run17h0123456789abcdefE", "app::run"),
+        ("_RNCNvCs1234_3app3run0.llvm.5", "app::run::{closure}"),
+        // C++: libiberty, then LLVM.
         (
             "run()::{lambda(int)#1}::operator()(int) const",
             "run()::{lambda(int)}::operator()(int) const",
         ),
         (
+            "run()::{unnamed type#2}::go()",
+            "run()::{unnamed type}::go()",
+        ),
+        (
             "run()::'lambda2'(int)::operator()(int) const",
             "run()::'lambda'(int)::operator()(int) const",
         ),
+        ("run()::'unnamed0'::go()", "run()::'unnamed'::go()"),
         (
             "run()::$_4::operator()() const",
             "run()::$_::operator()() const",
         ),
-    ];
-    for (symbol, key) in cases {
-        assert_eq!(key_symbol(symbol), key, "{symbol}");
-        assert_eq!(key_symbol(key), key, "a key is its own key");
+        ("_GLOBAL__N_1::hidden", "(anonymous namespace)::hidden"),
+        (
+            "shop::_GLOBAL__N_1::hidden",
+            "shop::(anonymous namespace)::hidden",
+        ),
+    ] {
+        is_key(symbol, key);
+    }
+}
+
+#[test]
+fn go_closures_lose_their_numbers_and_keep_their_depth() {
+    for (symbol, key) in [
+        ("main.total.func1", "main.total.func"),
+        ("main.total.func1.2", "main.total.func.func"),
+        ("main.total.func12.3.4", "main.total.func.func.func"),
+        ("main.(*Cart).Add.func2", "main.(*Cart).Add.func"),
+        ("main.(*Cart).Add-fm", "main.(*Cart).Add"),
+        ("main.glob..func3", "main.glob..func"),
+        ("main.total.gowrap1", "main.total.gowrap"),
+        ("main.total.deferwrap2", "main.total.deferwrap"),
+        ("main.total-range1", "main.total-range"),
+        ("main.total.func2-range3", "main.total.func-range"),
+        ("main.init.0", "main.init"),
+        ("main.init.0.func1", "main.init.func"),
+        (
+            "github.com/me/shop.Total.func1",
+            "github.com/me/shop.Total.func",
+        ),
+        (
+            "main.Map[go.shape.int_0,go.shape.string_1]",
+            "main.Map[go.shape.int,go.shape.string]",
+        ),
+        ("main.Map[...].func1", "main.Map[...].func"),
+        // No closures.
+        ("main.func1", "main.func1"),
+        ("github.com/me/shop.func1", "github.com/me/shop.func1"),
+        ("com/me/Shop.func1", "com/me/Shop.func1"),
+        ("main.total.function1", "main.total.function1"),
+        ("main.v1.total", "main.v1.total"),
+        ("nightly-fm", "nightly-fm"),
+    ] {
+        is_key(symbol, key);
+    }
+}
+
+#[test]
+fn java_names_lose_what_the_virtual_machine_and_javac_count_up() {
+    for (symbol, key) in [
+        // A stack trace of Java 8, 17 and 21; async-profiler; perf-map-agent.
+        ("Shop$$Lambda$14/1324119927.run", "Shop$$Lambda.run"),
+        ("Shop$$Lambda$14/0x00007f037c001230.run", "Shop$$Lambda.run"),
+        ("Shop$$Lambda/0x00007f037c001230.run", "Shop$$Lambda.run"),
+        (
+            "me/Shop$$Lambda$14.0x00007f037c001230.run",
+            "me/Shop$$Lambda.run",
+        ),
+        (
+            "me/Shop$$Lambda+0x00007f037c001230.run",
+            "me/Shop$$Lambda.run",
+        ),
+        ("Lme/Shop$$Lambda$14;::run", "Lme/Shop$$Lambda;::run"),
+        ("Shop.lambda$total$1", "Shop.lambda$total"),
+        ("Lme/Shop;::lambda$total$12", "Lme/Shop;::lambda$total"),
+        ("Shop.access$100", "Shop.access"),
+        ("Shop$1.run", "Shop$.run"),
+        ("Shop$1$2.run", "Shop$$.run"),
+        ("Lme/Shop$3;::run", "Lme/Shop$;::run"),
+        ("jdk.proxy2.$Proxy42.greet", "jdk.proxy.$Proxy.greet"),
+        ("jdk/proxy2/$Proxy42.greet", "jdk/proxy/$Proxy.greet"),
+        ("com.sun.proxy.$Proxy3.greet", "com.sun.proxy.$Proxy.greet"),
+        (
+            "jdk.internal.reflect.GeneratedMethodAccessor7.invoke",
+            "jdk.internal.reflect.GeneratedMethodAccessor.invoke",
+        ),
+        (
+            "GeneratedSerializationConstructorAccessor1.newInstance",
+            "GeneratedSerializationConstructorAccessor.newInstance",
+        ),
+        (
+            "java.lang.invoke.LambdaForm$MH/0x00007f037c001230.invoke",
+            "java.lang.invoke.LambdaForm$MH.invoke",
+        ),
+        ("Shop$Inner.run", "Shop$Inner.run"),
+        ("Shop.total$1", "Shop.total$1"),
+    ] {
+        is_key(symbol, key);
     }
 }
 
 #[test]
 fn what_looks_alike_but_is_part_of_a_name_stays() {
-    let names = [
+    for name in [
         "partition",
         "is.particular.3",
         "parse.part",
         "parse.part.",
+        "parse.part.face",
         "parse.cold_path",
         "make::hash",
         "app::h0123456789abcdef0",
@@ -73,22 +216,162 @@ fn what_looks_alike_but_is_part_of_a_name_stays() {
         "operator() (.)",
         "map<T[16]>",
         "run()::'lambda'(int)",
-        "printf@@GLIBC_2.2.5",
-        "main.func1",
+        "(anonymous namespace)::hidden",
+        "_GLOBAL__sub_I_main",
+        "std::string[abi:cxx11]",
+        "[libc.so.6+0x2710]",
         "price$",
         "#1",
+        "_Zed",
         "",
-    ];
-    for name in names {
-        assert_eq!(key_symbol(name), name);
+    ] {
+        is_key(name, name);
     }
 }
 
 #[test]
 fn a_symbol_that_is_nothing_but_a_mark_keeps_its_name() {
-    assert_eq!(key_symbol(".cold"), ".cold");
-    assert_eq!(key_symbol(".isra.0"), ".isra.0");
-    assert_eq!(key_symbol("::h0123456789abcdef"), "::h0123456789abcdef");
+    for name in [
+        ".cold",
+        ".isra.0",
+        "::h0123456789abcdef",
+        "[0123456789abcdef]",
+    ] {
+        is_key(name, name);
+        let report = explain_match(name, name, KeyOptions::default());
+        assert!(report.symbols[0].steps.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn template_arguments_are_dropped_where_they_are_ignored_and_only_they() {
+    for (symbol, expected) in [
+        (
+            "std::vector<int, std::allocator<int> >::push_back",
+            "std::vector::push_back",
+        ),
+        (
+            "void sort<std::pair<A<B>, C>*>(std::pair<A<B>, C>*)",
+            "void sort(std::pair*)",
+        ),
+        ("Box<(Kind)1, ((2)>(1)), 'x'>::get", "Box::get"),
+        ("Box<(1)<(2)>::get", "Box::get"),
+        ("Box<'<'>::get<'>'>", "Box::get"),
+        ("Box<int>::operator<", "Box::operator<"),
+        (
+            "Box<int>::operator<(Box<int> const&)",
+            "Box::operator<(Box const&)",
+        ),
+        ("shop::operator< <int, char>", "shop::operator<"),
+        ("shop::operator<<int>", "shop::operator<"),
+        ("Box<int>::operator<< <long>", "Box::operator<<"),
+        ("Box<int>::operator<<<long>", "Box::operator<<"),
+        ("Box<int>::operator<=><long>", "Box::operator<=>"),
+        ("Box<int>::operator-><long>", "Box::operator->"),
+        ("Box<int>::operator->*", "Box::operator->*"),
+        ("Box<int>::operator>>=", "Box::operator>>="),
+        (
+            "Box<int>::operator()<long>(long) const",
+            "Box::operator()(long) const",
+        ),
+        (
+            "Box<int>::operator std::vector<int>",
+            "Box::operator std::vector",
+        ),
+        ("Box<int>::operator new[]", "Box::operator new[]"),
+        ("apply<&Box<int>::operator<, 3>", "apply"),
+        ("apply<run()::{lambda(std::map<int, int>)#2}>", "apply"),
+        ("cooperator<int>", "cooperator"),
+        ("to_string[abi:cxx11]<int>", "to_string[abi:cxx11]"),
+        // Rust: the type that a path begins with stays.
+        ("app::map::<u32, fn(A) -> B>", "app::map"),
+        (
+            "<alloc::vec::Vec<T> as Into<U>>::into",
+            "<alloc::vec::Vec as Into>::into",
+        ),
+        (
+            "<fn(Vec<A>) -> B as Call<(A,)>>::call",
+            "<fn(Vec) -> B as Call>::call",
+        ),
+        (
+            "core::num::<impl core::fmt::Display for Wrapping<u32>>::fmt",
+            "core::num::<impl core::fmt::Display for Wrapping>::fmt",
+        ),
+        ("app::run::{closure#0}::<T>", "app::run::{closure}"),
+        ("<[u8; 4]>::concat::<u8>", "<[u8; 4]>::concat"),
+        // Go.
+        (
+            "main.Map[go.shape.int_0,go.shape.[]string_1].func1",
+            "main.Map.func",
+        ),
+        ("main.Map[...]", "main.Map"),
+        (
+            "main.(*List[go.shape.struct { A int; B [4]T }]).Push",
+            "main.(*List).Push",
+        ),
+        // Java: these are names.
+        ("Shop.<init>", "Shop.<init>"),
+        ("Lme/Shop;::<clinit>", "Lme/Shop;::<clinit>"),
+        // Not closed, as in a name that was cut.
+        (
+            "std::function<std::map<int, lo…",
+            "std::function<std::map<int, lo…",
+        ),
+        ("a > b", "a > b"),
+        ("a)>b<c>(", "a)>b("),
+    ] {
+        assert_eq!(key_symbol(symbol, WITHOUT_ARGUMENTS), expected, "{symbol}");
+        assert_eq!(key_symbol(expected, WITHOUT_ARGUMENTS), expected);
+    }
+}
+
+#[test]
+fn an_explanation_names_each_rule_and_what_it_took() {
+    let report = explain_match(
+        "_ZN3app3run17h0123456789abcdefE.llvm.42",
+        "app[846817f741e54dfd]::run::{closure#1}.cold",
+        KeyOptions::default(),
+    );
+    assert_eq!(report.matching.rules_version, RULES_VERSION);
+    assert!(!report.matches);
+    let steps = report.symbols.map(|symbol| {
+        let steps = symbol.steps.into_iter();
+        steps
+            .map(|s| (s.rule, s.taken, s.written))
+            .collect::<Vec<_>>()
+    });
+    let step = |rule, taken: &str, written: &str| (rule, taken.to_owned(), written.to_owned());
+    assert_eq!(
+        steps,
+        [
+            vec![
+                step(
+                    Rule::Mangled,
+                    "_ZN3app3run17h0123456789abcdefE.llvm.42",
+                    "app::run.llvm.42"
+                ),
+                step(Rule::LocalSymbol, ".llvm.42", ""),
+            ],
+            vec![
+                step(Rule::CrateHash, "[846817f741e54dfd]", ""),
+                step(Rule::ClosureNumber, "#1", ""),
+                step(Rule::Clone, ".cold", ""),
+            ],
+        ]
+    );
+}
+
+#[test]
+fn rules_have_one_name_in_text_and_json() {
+    for rule in [
+        Rule::Mangled,
+        Rule::OpenmpRegion,
+        Rule::JavaAnonymousClass,
+        Rule::LocalSymbol,
+    ] {
+        let json = serde_json::to_value(rule).expect("a rule is a string");
+        assert_eq!(json, rule.name());
+    }
 }
 
 #[test]
@@ -99,11 +382,108 @@ fn hostile_symbols_are_read_in_time_that_grows_with_their_length() {
         "#1}",
         " [clone .isra.0]",
         "(.llvm.1)",
+        " (.llvm.1)",
         "'lambda",
         "[aaaaaaaaaaaaaaaa]",
         "☃'",
+        "<",
+        "a<",
+        "a<>",
+        "<a",
+        "(",
+        "a<(",
+        ")",
+        "[a",
+        "a[b",
+        "@V",
+        "@@",
+        "operator<",
+        "operator<<",
+        "a.func1",
+        ".func1.1",
+        "/0x0",
+        "$1.",
+        "lambda$",
+        "lambda$1",
+        "-fm",
+        "go.shape.a_1,",
+        "\u{1b}[31m",
+        "_GLOBAL__N_1",
+        "::h0123456789abcdef",
+        "_ZN",
+        "_R",
+        "a<b)c>",
     ] {
-        let symbol = part.repeat(100_000);
-        assert!(key_symbol(&symbol).len() <= symbol.len());
+        let symbol = part.repeat(20_000);
+        for options in [KeyOptions::default(), WITHOUT_ARGUMENTS] {
+            assert!(
+                key_symbol(&symbol, options).len() <= symbol.len() * 2,
+                "{part}"
+            );
+        }
+    }
+}
+
+/// What real symbols are made of.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = select(vec![
+        "main",
+        "::",
+        ".",
+        "run",
+        "(int)",
+        "<u8>",
+        " as ",
+        "{closure#1}",
+        "{{closure}}",
+        "{lambda(int)#2}",
+        "'lambda3'",
+        "$_4",
+        "[846817f741e54dfd]",
+        ".func1",
+        ".2",
+        "-fm",
+        ".init.0",
+        "$$Lambda$14",
+        "$1",
+        "/0x00007f037c001230",
+        "$Proxy7",
+        "lambda$run$5",
+        "_GLOBAL__N_1",
+        "operator<<",
+        "->",
+        ".part.0",
+        ".cold",
+        ".llvm.12",
+        " [clone .isra.0]",
+        "@@V_1",
+        "@plt",
+        "::h0123456789abcdef",
+        "größe",
+    ]);
+    proptest::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn the_steps_lead_from_the_symbol_to_the_key(symbol in pieces()) {
+        for options in [KeyOptions::default(), WITHOUT_ARGUMENTS] {
+            let report = explain_match(&symbol, &symbol, options);
+            let [explained, _] = report.symbols;
+            prop_assert_eq!(&explained.key, &key_symbol(&symbol, options));
+            let taken: usize = explained.steps.iter().map(|step| step.taken.len()).sum();
+            let written: usize = explained.steps.iter().map(|step| step.written.len()).sum();
+            prop_assert_eq!(symbol.len() + written, explained.key.len() + taken);
+            prop_assert_eq!(explained.steps.is_empty(), explained.key == symbol);
+        }
+    }
+
+    #[test]
+    fn any_text_has_a_key(symbol in "\\PC*") {
+        for options in [KeyOptions::default(), WITHOUT_ARGUMENTS] {
+            prop_assert_eq!(key_symbol(&symbol, options).is_empty(), symbol.is_empty());
+        }
     }
 }

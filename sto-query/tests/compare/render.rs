@@ -5,7 +5,7 @@ use sto_core::model::Quality;
 use sto_query::compare::{Change, CompareOptions, Comparison, Verdict, compare};
 use sto_query::render::{findings_text, json};
 
-fn assert_golden(name: &str, actual: &str) {
+pub(crate) fn assert_golden(name: &str, actual: &str) {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let path = folder.join(name);
     if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {

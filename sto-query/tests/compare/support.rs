@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use sto_core::id::{ExecutableId, SourceDigest};
 use sto_core::intern::{NodeIx, StackTree};
 use sto_core::model::{
@@ -136,7 +137,7 @@ fn profile(build: &Build, run: usize) -> StoredProfile {
         },
         granularity: Granularity::Function,
         sample_types: vec![sample_type("cpu-clock")],
-        modules: Vec::new(),
+        modules: [].into(),
         benchmark: None,
         labels: BTreeMap::new(),
         metrics: BTreeMap::new(),
@@ -145,14 +146,17 @@ fn profile(build: &Build, run: usize) -> StoredProfile {
     StoredProfile {
         id: profile.id(),
         profile,
+        gnu_build_id: build.gnu_build_id.clone(),
+        revision: build.revision.clone(),
         stored: Bytes(100),
+        slices: Bytes(0),
     }
 }
 
 /// Says which build ids the modules of all runs have: `app` is the main program.
 pub(crate) fn set_build_ids(view: &mut View, ids: &[(&str, u8)]) {
     let id = |byte: u8| GnuBuildId::from_bytes(&[byte; 20]);
-    let modules: Vec<ModuleRef> = ids
+    let modules: Arc<[ModuleRef]> = ids
         .iter()
         .map(|&(name, byte)| ModuleRef {
             name: name.to_owned(),

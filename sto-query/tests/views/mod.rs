@@ -140,7 +140,7 @@ pub(crate) fn stored_profile(
         },
         granularity: Granularity::Function,
         sample_types,
-        modules: Vec::new(),
+        modules: [].into(),
         benchmark: None,
         labels: BTreeMap::new(),
         metrics: BTreeMap::new(),
@@ -148,7 +148,10 @@ pub(crate) fn stored_profile(
     StoredProfile {
         id: profile.id(),
         profile,
+        gnu_build_id: build.gnu_build_id.clone(),
+        revision: build.revision.clone(),
         stored: Bytes(87_600),
+        slices: Bytes(0),
     }
 }
 

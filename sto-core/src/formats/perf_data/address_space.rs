@@ -42,6 +42,11 @@ impl AddressSpace {
             .filter(|mapping| address < mapping.end)
     }
 
+    /// Number of mappings.
+    pub(super) fn len(&self) -> usize {
+        self.mappings.len()
+    }
+
     /// Whether any mapping overlaps this range.
     pub(super) fn overlaps(&self, start: u64, end: u64) -> bool {
         let first = self

@@ -4,6 +4,7 @@
 //! a file that was cut short or damaged must not get that far. Layouts:
 //! `tools/perf/Documentation/perf.data-file-format.txt` of the kernel's sources.
 
+use super::expansion::Expansion;
 use crate::formats::FormatError;
 use std::fmt::Display;
 use std::path::Path;
@@ -26,8 +27,11 @@ const FEATURE_BITS: u64 = 256;
 const MIN_ATTR_SIZE: u64 = 64;
 
 const FEATURE_EVENT_DESC: u32 = 12;
+const RECORD_FINISHED_ROUND: u32 = 68;
 const RECORD_AUXTRACE: u32 = 71;
 const RECORD_HEADER_FEATURE: u32 = 80;
+const RECORD_COMPRESSED: u32 = 81;
+const RECORD_COMPRESSED2: u32 = 83;
 
 /// Checks that every part that the headers announce lies inside the file.
 pub(super) fn check(path: &Path, bytes: &[u8]) -> Result<Mode, FormatError> {
@@ -111,6 +115,7 @@ impl Checked<'_> {
 
     /// Walks from record to record.
     fn check_records(&self, start: u64, end: u64) -> Result<(), FormatError> {
+        let mut expansion = Expansion::new();
         let mut at = start;
         while at < end {
             let place = format_args!("the record at byte {at}");
@@ -128,6 +133,12 @@ impl Checked<'_> {
                 RECORD_HEADER_FEATURE if self.u32(at + 8, place)? == FEATURE_EVENT_DESC => {
                     self.check_event_desc(at + 16, at + size)?;
                 }
+                RECORD_FINISHED_ROUND => expansion.finish_round(),
+                RECORD_COMPRESSED | RECORD_COMPRESSED2 => {
+                    let compressed = self.compressed(kind, at, size, place)?;
+                    let expanded = expansion.expand(compressed);
+                    expanded.map_err(|problem| self.malformed(place, problem))?;
+                }
                 // Followed by bytes that its header does not count.
                 RECORD_AUXTRACE => size = size.saturating_add(self.u64(at + 8, place)?),
                 _ => {}
@@ -135,6 +146,30 @@ impl Checked<'_> {
             at = self.section_inside(place, at, size)?;
         }
         Ok(())
+    }
+
+    /// The compressed bytes of a record. Since Linux 6.16 their number stands before them, and
+    /// padding behind them.
+    fn compressed(
+        &self,
+        kind: u32,
+        at: u64,
+        size: u64,
+        place: impl Display + Copy,
+    ) -> Result<&[u8], FormatError> {
+        let (start, end) = match kind {
+            RECORD_COMPRESSED2 => {
+                let start = at + RECORD_HEADER_SIZE + 8;
+                let end = start.saturating_add(self.u64(at + RECORD_HEADER_SIZE, place)?);
+                (start, end)
+            }
+            _ => (at + RECORD_HEADER_SIZE, at + size),
+        };
+        if end > at + size {
+            let problem = "its compressed bytes end behind it; the file is damaged";
+            return Err(self.malformed(place, problem.into()));
+        }
+        Ok(&self.bytes[start as usize..end as usize])
     }
 
     /// `HEADER_EVENT_DESC`: counts that memory is reserved for must fit the section.

@@ -2,6 +2,7 @@
 
 use super::sample::Layout;
 use crate::formats::units_of_event;
+use crate::limits::{MAX_NAME, cut};
 use crate::units::SampleType;
 use linux_perf_data::PerfFile;
 use linux_perf_data::linux_perf_event_reader::{BranchSampleFormat, SampleFormat};
@@ -21,10 +22,11 @@ impl Events {
             last_branches: false,
         };
         for (number, description) in file.event_attributes().iter().enumerate() {
-            let name = match description.name() {
+            let mut name = match description.name() {
                 Some(name) => name.to_owned(),
                 None => format!("event-{number}"),
             };
+            cut(&mut name, MAX_NAME);
             let attr = description.attributes();
             events.sample_types.push(SampleType {
                 unit: units_of_event(&name),

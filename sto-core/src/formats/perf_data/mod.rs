@@ -7,6 +7,7 @@
 mod address_space;
 mod check;
 mod events;
+mod expansion;
 mod origin;
 mod processes;
 mod records;
@@ -20,6 +21,7 @@ use super::{
     Format, FormatError, Location, LocationIx, Recording, Sample, SampleTypeIx, StackIx, Stacks,
 };
 use crate::id::SourceDigest;
+use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::FrameTable;
 use crate::symbolize::{SymbolOptions, Unwinder};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
@@ -98,6 +100,16 @@ pub(super) fn read(
         return Err(FormatError::NoSamples { path: path.into() });
     }
     let sample_types = keep_sampled(events.sample_types, &mut samples);
+    if sample_types.len() > MAX_SAMPLE_TYPES {
+        let problem = format!(
+            "has samples of {} events; up to {MAX_SAMPLE_TYPES} are read. Record fewer at once",
+            sample_types.len()
+        );
+        return Err(FormatError::Unsupported {
+            path: path.into(),
+            problem,
+        });
+    }
     origin.duration = duration(&samples);
     let lost = records.lost();
     let mut processes = records.processes;

@@ -1,12 +1,17 @@
 //! Where and how a recording was made: the header's feature sections.
 
+use crate::limits::{MAX_NAME, cut};
 use crate::model::Origin;
 use linux_perf_data::{Feature, PerfFile};
 
 pub(super) fn read(file: &PerfFile) -> Origin {
     let text = |value: Result<Option<&str>, linux_perf_data::Error>| {
         let value: Option<&str> = value.unwrap_or(None);
-        value.filter(|text| !text.is_empty()).map(str::to_owned)
+        value.filter(|text| !text.is_empty()).map(|text| {
+            let mut text = text.to_owned();
+            cut(&mut text, MAX_NAME);
+            text
+        })
     };
     Origin {
         recorded: None,
@@ -27,5 +32,7 @@ fn command(file: &PerfFile) -> Option<String> {
     if count as usize > section.len() / 4 {
         return None;
     }
-    Some(file.cmdline().ok()??.join(" "))
+    let mut command = file.cmdline().ok()??.join(" ");
+    cut(&mut command, MAX_NAME);
+    Some(command)
 }

@@ -2,6 +2,7 @@
 
 use super::address_space::{AddressSpace, Mapping};
 use crate::formats::{Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx};
+use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::GnuBuildId;
 use hashbrown::HashMap;
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub(super) struct Processes {
     build_ids: HashMap<String, GnuBuildId>,
     kernel: Arc<AddressSpace>,
     live: HashMap<u32, Live>,
+    /// Number of mappings of all of `live`.
+    mapped: usize,
     thread_of: HashMap<u32, ThreadIx>,
     comm_of: HashMap<u32, String>,
 }
@@ -47,10 +50,22 @@ impl Processes {
         self.build_ids.insert(path.to_owned(), build_id);
     }
 
+    /// Number of executable mappings that all processes have together.
+    pub(super) fn mapped(&self) -> usize {
+        self.mapped
+    }
+
+    fn begin(&mut self, pid: u32, live: Live) {
+        self.mapped += live.space.len();
+        if let Some(ended) = self.live.insert(pid, live) {
+            self.mapped -= ended.space.len();
+        }
+    }
+
     /// `PERF_RECORD_COMM`: a thread has a new name; with `exec`, a new program.
     pub(super) fn comm(&mut self, pid: u32, tid: u32, name: &str, exec: bool) {
         if exec {
-            self.live.insert(pid, Live::default());
+            self.begin(pid, Live::default());
         }
         self.comm_of.insert(tid, name.to_owned());
         if let Some(&thread) = self.thread_of.get(&tid) {
@@ -62,7 +77,7 @@ impl Processes {
     pub(super) fn fork(&mut self, pid: u32, tid: u32, parent_pid: u32, parent_tid: u32) {
         if pid != parent_pid {
             let parent = self.live.get(&parent_pid).cloned().unwrap_or_default();
-            self.live.insert(
+            self.begin(
                 pid,
                 Live {
                     process: None,
@@ -82,7 +97,9 @@ impl Processes {
         if !mapped.executable {
             let live = self.live.entry(mapped.pid).or_default();
             if live.space.overlaps(mapped.start, end) {
+                self.mapped -= live.space.len();
                 Arc::make_mut(&mut live.space).unmap(mapped.start, end);
+                self.mapped += live.space.len();
             }
             return;
         }
@@ -111,16 +128,16 @@ impl Processes {
             file: Arc::clone(&self.modules[module.0 as usize]),
         };
         let live = self.live.entry(mapped.pid).or_default();
+        self.mapped -= live.space.len();
         Arc::make_mut(&mut live.space).map(mapping);
+        self.mapped += live.space.len();
         // The kernel maps a program before its loader and libraries.
         if live.main_module.is_none() && kind == ModuleKind::File && path != VDSO {
             live.main_module = Some(module);
             if let Some(process) = live.process {
                 let process = &mut self.processes[process.0 as usize];
                 process.main_module = Some(module);
-                self.modules[module.0 as usize]
-                    .name()
-                    .clone_into(&mut process.program);
+                process.program = program_of(&self.modules[module.0 as usize]);
             }
         }
     }
@@ -190,7 +207,7 @@ impl Processes {
         let process = ProcessIx(self.processes.len() as u32);
         live.process = Some(process);
         let program = match live.main_module {
-            Some(module) => self.modules[module.0 as usize].name().to_owned(),
+            Some(module) => program_of(&self.modules[module.0 as usize]),
             None if pid == 0 => IDLE.to_owned(),
             None => self.comm_of.get(&pid).cloned().unwrap_or_default(),
         };
@@ -230,6 +247,12 @@ pub(super) const KERNEL: &str = "[kernel.kallsyms]";
 const VDSO: &str = "[vdso]";
 /// The program of process 0, as perf calls it.
 const IDLE: &str = "swapper";
+
+fn program_of(main: &Module) -> String {
+    let mut name = main.name().to_owned();
+    cut(&mut name, MAX_PROCESS_NAME);
+    name
+}
 
 /// The path of a user mapping without what the kernel adds to it, and whether it is a file.
 fn user_module(path: &str) -> (&str, ModuleKind) {

@@ -5,6 +5,7 @@ use super::events::Events;
 use super::processes::{KERNEL, Mapped, Processes};
 use super::stacks::{Batch, Taken};
 use crate::formats::{FormatError, SampleTypeIx};
+use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
 use crate::model::GnuBuildId;
 use linux_perf_data::linux_perf_event_reader::{
     CpuMode, EventRecord, Mmap2FileId, RawData, RawEventRecord, RecordType, constants,
@@ -23,6 +24,10 @@ const EXECUTABLE: u32 = 4;
 /// Where the length of the build id stands in a `PERF_RECORD_MMAP2`, and its greatest value.
 const BUILD_ID_LENGTH_AT: usize = 32;
 const BUILD_ID_MAX: u8 = 20;
+
+/// Most executable mappings that all processes of a recording have at once: a process that begins
+/// as a copy of another has all of its mappings, and takes a record of 50 bytes.
+const MAX_MAPPINGS: usize = 1 << 24;
 
 /// What records say apart from samples.
 #[derive(Default)]
@@ -112,6 +117,17 @@ impl<'a> Reader<'a> {
             }
         };
         match taken {
+            Some(()) if records.processes.mapped() > MAX_MAPPINGS => {
+                let problem = format!(
+                    "its processes have more than {MAX_MAPPINGS} pieces of files mapped at once; \
+                     record fewer processes"
+                );
+                Err(FormatError::Malformed {
+                    path: self.path.into(),
+                    place: place(self.number),
+                    problem,
+                })
+            }
             Some(()) => Ok(true),
             None => Err(FormatError::Malformed {
                 path: self.path.into(),
@@ -192,7 +208,7 @@ fn take_event(record: &RawEventRecord<'_>, records: &mut Records) -> Option<()> 
     match record.parse().ok()? {
         EventRecord::Comm(comm) => {
             let (pid, tid) = (comm.pid as u32, comm.tid as u32);
-            processes.comm(pid, tid, &text(comm.name), comm.is_execve);
+            processes.comm(pid, tid, &text(comm.name, MAX_PROCESS_NAME), comm.is_execve);
         }
         EventRecord::Fork(fork) => {
             processes.fork(
@@ -208,7 +224,7 @@ fn take_event(record: &RawEventRecord<'_>, records: &mut Records) -> Option<()> 
                 start: mmap.address,
                 length: mmap.length,
                 file_offset: mmap.page_offset,
-                path: &text(mmap.path),
+                path: &text(mmap.path, MAX_NAME),
                 executable: mmap.is_executable,
                 inode: None,
                 build_id: None,
@@ -225,7 +241,7 @@ fn take_event(record: &RawEventRecord<'_>, records: &mut Records) -> Option<()> 
                 start: mmap.address,
                 length: mmap.length,
                 file_offset: mmap.page_offset,
-                path: &text(mmap.path),
+                path: &text(mmap.path, MAX_NAME),
                 executable: mmap.protection & EXECUTABLE != 0,
                 inode,
                 build_id,
@@ -270,6 +286,8 @@ fn take_build_id(body: &[u8], processes: &mut Processes) {
     }
 }
 
-fn text(data: RawData<'_>) -> String {
-    String::from_utf8_lossy(&data.as_slice()).into_owned()
+fn text(data: RawData<'_>, limit: usize) -> String {
+    let mut text = String::from_utf8_lossy(&data.as_slice()).into_owned();
+    cut(&mut text, limit);
+    text
 }

@@ -22,6 +22,8 @@ const MAX_CHAIN: usize = 127;
 
 const BATCH_SAMPLES: usize = 4096;
 const BATCH_BYTES: usize = 4 << 20;
+/// Samples keep the address spaces that they were taken in, as these were then.
+const BATCH_MAPPINGS: usize = 1 << 20;
 
 /// Samples on their way to a worker, with the bytes they need copied out of the reader's buffer.
 #[derive(Default)]
@@ -30,6 +32,8 @@ pub(super) struct Batch {
     kernel: Arc<AddressSpace>,
     samples: Vec<Pending>,
     bytes: Vec<u8>,
+    /// Number of mappings in the samples' address spaces, as often as these change.
+    mappings: usize,
 }
 
 /// What stays of a sample on the whole way.
@@ -56,7 +60,9 @@ impl Batch {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.samples.len() >= BATCH_SAMPLES || self.bytes.len() >= BATCH_BYTES
+        self.samples.len() >= BATCH_SAMPLES
+            || self.bytes.len() >= BATCH_BYTES
+            || self.mappings >= BATCH_MAPPINGS
     }
 
     /// Makes the batch ready for samples that see this kernel.
@@ -65,6 +71,7 @@ impl Batch {
         self.kernel = Arc::clone(kernel);
         self.samples.clear();
         self.bytes.clear();
+        self.mappings = 0;
     }
 
     /// Whether the kernel's mappings are still those that the batch's samples see.
@@ -80,6 +87,10 @@ impl Batch {
         };
         let (chain, stack) = (copy(sample.chain), copy(sample.user_stack));
         let (ip, user_regs) = (sample.ip, sample.user_regs);
+        let before = self.samples.last();
+        if before.is_none_or(|before| !Arc::ptr_eq(&before.space, &space)) {
+            self.mappings += space.len();
+        }
         self.samples.push(Pending {
             taken,
             space,

@@ -2,6 +2,7 @@
 
 use super::header::Header;
 use crate::formats::{Process, ProcessIx, Thread, ThreadIx};
+use crate::limits::{MAX_PROCESS_NAME, cut};
 use hashbrown::HashMap;
 
 /// The threads that were met.
@@ -37,7 +38,9 @@ impl Threads {
             });
         let name = &mut self.threads[thread.0 as usize].name;
         if name.as_bytes() != header.comm {
-            *name = String::from_utf8_lossy(header.comm).into_owned();
+            let kept = &header.comm[..header.comm.len().min(MAX_PROCESS_NAME + 1)];
+            *name = String::from_utf8_lossy(kept).into_owned();
+            cut(name, MAX_PROCESS_NAME);
         }
         thread
     }

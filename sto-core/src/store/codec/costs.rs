@@ -2,21 +2,24 @@
 
 use super::Flaw;
 use super::bytes::{Packer, Unpacker};
+use super::coder::{Decoder, Encoder, Number, can_hold};
 use crate::units::Cost;
 
 /// Packs costs by node: nodes in ascending order, none twice, none with a zero cost.
 pub(in crate::store) fn pack_costs(costs: &[(u32, Cost)]) -> Result<Vec<u8>, Flaw> {
     check_sum(costs.iter().map(|&(_, cost)| cost))?;
-    let mut nodes = Packer::default();
-    let mut next = 0;
-    for &(node, _) in costs {
-        nodes.number(node - next);
-        next = node + 1;
+    let period = fixed_period(costs.iter().map(|&(_, cost)| cost));
+    let mut coder = Encoder::default();
+    let mut gaps = Gaps::default();
+    let mut counts = Counts::new(period);
+    for &(node, cost) in costs {
+        gaps.encode(&mut coder, node);
+        counts.encode(&mut coder, cost);
     }
     let mut pack = Packer::default();
     pack.number(costs.len() as u64);
-    pack.column(nodes);
-    pack_counts(&mut pack, || costs.iter().map(|&(_, cost)| cost));
+    pack_period(&mut pack, period);
+    pack.raw(&coder.finish());
     pack.finish()
 }
 
@@ -26,27 +29,30 @@ pub(in crate::store) fn unpack_costs(
     node_count: usize,
 ) -> Result<Vec<(u32, Cost)>, Flaw> {
     let mut pack = Unpacker::new(pack);
-    let count = pack.number32()? as usize;
-    let nodes = pack.column()?;
-    let mut nodes = Unpacker::new(&nodes);
-    let counts = unpack_counts(&mut pack, count)?;
-    pack.finish()?;
-    let mut costs = Vec::with_capacity(count);
-    let mut next = 0u32;
-    for cost in counts {
-        let node = next.checked_add(nodes.number32()?);
+    let count = pack.number32()?;
+    let mut counts = Counts::new(unpack_period(&mut pack)?);
+    if !can_hold(pack.left(), count) || count as usize > node_count {
+        return Err(TOO_FEW);
+    }
+    let mut coder = Decoder::new(pack.rest())?;
+    let mut gaps = Gaps::default();
+    let mut costs = Vec::with_capacity(count as usize);
+    for _ in 0..count {
+        let node = gaps.decode(&mut coder);
         let node = node.filter(|&node| (node as usize) < node_count);
         let node = node.ok_or(Flaw("a cost is of a node that does not exist"))?;
+        let cost = counts.decode(&mut coder)?;
         if cost.is_zero() {
             return Err(Flaw("a cost is zero"));
         }
         costs.push((node, cost));
-        next = node + 1;
     }
-    nodes.finish()?;
+    coder.finish()?;
     check_sum(costs.iter().map(|&(_, cost)| cost))?;
     Ok(costs)
 }
+
+pub(super) const TOO_FEW: Flaw = Flaw("there are fewer costs than announced");
 
 /// Checks that all costs together stay below 2^64, so that no sum of some of them can leave it.
 pub(super) fn check_sum(mut costs: impl Iterator<Item = Cost>) -> Result<(), Flaw> {
@@ -56,64 +62,97 @@ pub(super) fn check_sum(mut costs: impl Iterator<Item = Cost>) -> Result<(), Fla
         .ok_or(Flaw("the counts add up to more than 2^64 - 1"))
 }
 
-/// Appends a column of samples, then the values: one number where every value is its samples times
-/// that (a fixed period), else a column.
-pub(super) fn pack_counts<I: Iterator<Item = Cost>>(pack: &mut Packer, costs: impl Fn() -> I) {
-    let mut samples = Packer::default();
-    for cost in costs() {
-        samples.number(cost.samples);
+/// Ascending numbers: how many lie between each and the one before.
+#[derive(Default)]
+struct Gaps {
+    /// By whether the last gap was 0, 1, or larger.
+    models: [Number; 3],
+    last: u64,
+    next: u32,
+}
+
+impl Gaps {
+    fn encode(&mut self, coder: &mut Encoder, number: u32) {
+        let gap = u64::from(number - self.next);
+        coder.number(&mut self.models[self.last.min(2) as usize], gap);
+        self.last = gap;
+        self.next = number + 1;
     }
-    pack.column(samples);
-    let period = costs()
-        .find(|cost| cost.samples > 0)
-        .map_or(0, |cost| cost.value / cost.samples);
-    if costs().all(|cost| cost.samples.checked_mul(period) == Some(cost.value)) {
-        pack.number(FIXED_PERIOD);
-        pack.number(period);
-    } else {
-        pack.number(OWN_VALUES);
-        let mut values = Packer::default();
-        for cost in costs() {
-            values.number(cost.value);
-        }
-        pack.column(values);
+
+    fn decode(&mut self, coder: &mut Decoder<'_>) -> Option<u32> {
+        let gap = coder.number(&mut self.models[self.last.min(2) as usize]);
+        self.last = gap;
+        let number = self.next.checked_add(u32::try_from(gap).ok()?)?;
+        self.next = number.checked_add(1)?;
+        Some(number)
     }
+}
+
+/// The value of every sample, where it is always the same.
+pub(super) fn fixed_period(costs: impl Iterator<Item = Cost> + Clone) -> Option<u64> {
+    let sampled = costs.clone().find(|cost| cost.samples > 0);
+    let period = sampled.map_or(0, |cost| cost.value / cost.samples);
+    let is_fixed = |cost: Cost| cost.samples.checked_mul(period) == Some(cost.value);
+    costs.into_iter().all(is_fixed).then_some(period)
 }
 
 const FIXED_PERIOD: u32 = 0;
 const OWN_VALUES: u32 = 1;
 
-pub(super) fn unpack_counts(pack: &mut Unpacker<'_>, count: usize) -> Result<Vec<Cost>, Flaw> {
-    let samples = pack.column()?;
-    let mut samples = Unpacker::new(&samples);
-    if count > samples.left() {
-        return Err(Flaw("there are fewer counts than announced"));
+pub(super) fn pack_period(pack: &mut Packer, period: Option<u64>) {
+    match period {
+        Some(period) => {
+            pack.number(FIXED_PERIOD);
+            pack.number(period);
+        }
+        None => pack.number(OWN_VALUES),
     }
-    let mut costs = Vec::with_capacity(count);
+}
+
+pub(super) fn unpack_period(pack: &mut Unpacker<'_>) -> Result<Option<u64>, Flaw> {
     match pack.number32()? {
-        FIXED_PERIOD => {
-            let period = pack.number()?;
-            for _ in 0..count {
-                let samples = samples.number()?;
-                let value = samples
-                    .checked_mul(period)
-                    .ok_or(Flaw("a value leaves 64 bits"))?;
-                costs.push(Cost { samples, value });
-            }
-        }
-        OWN_VALUES => {
-            let values = pack.column()?;
-            let mut values = Unpacker::new(&values);
-            for _ in 0..count {
-                costs.push(Cost {
-                    samples: samples.number()?,
-                    value: values.number()?,
-                });
-            }
-            values.finish()?;
-        }
-        _ => return Err(Flaw("the form of the values is unknown")),
+        FIXED_PERIOD => pack.number().map(Some),
+        OWN_VALUES => Ok(None),
+        _ => Err(Flaw("the form of the values is unknown")),
     }
-    samples.finish()?;
-    Ok(costs)
+}
+
+/// Costs one after another: samples, and values where no period gives them.
+pub(super) struct Counts {
+    period: Option<u64>,
+    /// By the samples before, at most 3.
+    samples: [Number; 4],
+    values: Number,
+    last: u64,
+}
+
+impl Counts {
+    pub(super) fn new(period: Option<u64>) -> Self {
+        Counts {
+            period,
+            samples: Default::default(),
+            values: Number::default(),
+            last: 0,
+        }
+    }
+
+    pub(super) fn encode(&mut self, coder: &mut Encoder, cost: Cost) {
+        coder.number(&mut self.samples[self.last.min(3) as usize], cost.samples);
+        self.last = cost.samples;
+        if self.period.is_none() {
+            coder.number(&mut self.values, cost.value);
+        }
+    }
+
+    pub(super) fn decode(&mut self, coder: &mut Decoder<'_>) -> Result<Cost, Flaw> {
+        let samples = coder.number(&mut self.samples[self.last.min(3) as usize]);
+        self.last = samples;
+        let value = match self.period {
+            Some(period) => samples
+                .checked_mul(period)
+                .ok_or(Flaw("a value leaves 64 bits"))?,
+            None => coder.number(&mut self.values),
+        };
+        Ok(Cost { samples, value })
+    }
 }

@@ -1,7 +1,7 @@
 //! Frames: their strings once each, and columns of places.
 
 use super::Flaw;
-use super::bytes::{Packer, Unpacker};
+use super::bytes::{LONGEST_COLUMN, Packer, Unpacker};
 use crate::model::{Frame, FrameKind};
 use hashbrown::HashMap;
 
@@ -24,7 +24,7 @@ pub(in crate::store) fn pack_frames<'a>(
         lines.number(frame.line);
     }
     for strings in [modules, symbols, files] {
-        for column in [strings.backs, strings.lengths, strings.text] {
+        for column in [strings.backs, strings.shared, strings.text] {
             pack.column(column);
         }
     }
@@ -33,26 +33,36 @@ pub(in crate::store) fn pack_frames<'a>(
     pack.finish()
 }
 
-/// A column of strings: each is either new, or how many distinct ones back it came up first.
+/// A column of strings: each is either new, or how many distinct ones back it came up first. Of a
+/// new one the bytes that it does not share with the new one before it stand in the text, and
+/// [`END`] behind them.
 #[derive(Default)]
 struct Strings<'a> {
     distinct: HashMap<&'a str, u64>,
     backs: Packer,
-    lengths: Packer,
+    shared: Packer,
     text: Packer,
+    last: &'a str,
 }
+
+/// Ends a string: a byte that UTF-8 does not have.
+const END: u8 = 0xff;
 
 impl<'a> Strings<'a> {
     fn push(&mut self, string: &'a str) {
         let count = self.distinct.len() as u64;
         if let Some(place) = self.distinct.get(string) {
             self.backs.number(count - place);
-        } else {
-            self.distinct.insert(string, count);
-            self.backs.number(0u32);
-            self.lengths.number(string.len() as u64);
-            self.text.raw(string.as_bytes());
+            return;
         }
+        self.distinct.insert(string, count);
+        self.backs.number(0u32);
+        let pairs = string.bytes().zip(self.last.bytes());
+        let shared = pairs.take_while(|(a, b)| a == b).count();
+        self.shared.number(shared as u64);
+        self.text.raw(&string.as_bytes()[shared..]);
+        self.text.raw(&[END]);
+        self.last = string;
     }
 }
 
@@ -83,6 +93,12 @@ impl FrameColumns {
     pub(in crate::store) fn text_len(&self) -> usize {
         let columns = [&self.modules, &self.symbols, &self.files];
         columns.iter().map(|column| column.text.len()).sum()
+    }
+
+    /// Number of their distinct strings, of each column by itself.
+    pub(in crate::store) fn string_count(&self) -> usize {
+        let columns = [&self.modules, &self.symbols, &self.files];
+        columns.iter().map(|column| column.bounds.len() - 1).sum()
     }
 
     pub(in crate::store) fn get(&self, i: usize) -> Frame<'_> {
@@ -155,18 +171,38 @@ fn unpack_strings(pack: &mut Unpacker<'_>, count: usize) -> Result<StringColumn,
         back.and_then(|back| distinct.checked_sub(back))
             .ok_or(Flaw("a string stands before the first one"))
     })?;
-    let mut end = 0usize;
+    let shared = pack.column()?;
+    let mut shared = Unpacker::new(&shared);
+    let endings = pack.column()?;
+    let mut endings = endings.as_slice();
+    let mut text = Vec::with_capacity(endings.len());
     let mut bounds = vec![0];
-    bounds.extend(unpack_column(pack, distinct as usize, |len| {
-        end = usize::try_from(len)
-            .ok()
-            .and_then(|len| end.checked_add(len))
-            .ok_or(Flaw("strings are longer than can be"))?;
-        Ok(end)
-    })?);
-    let text = String::from_utf8(pack.column()?).map_err(|_| Flaw("a string is not UTF-8"))?;
-    if end != text.len() || !bounds.iter().all(|&bound| text.is_char_boundary(bound)) {
-        return Err(Flaw("strings have other lengths than announced"));
+    let mut last = 0usize;
+    for _ in 0..distinct {
+        let ending_len = memchr::memchr(END, endings).ok_or(Flaw("a string has no end"))?;
+        let (ending, rest) = endings.split_at(ending_len);
+        endings = &rest[1..];
+        let len = usize::try_from(shared.number()?).ok();
+        let same = len
+            .and_then(|len| last.checked_add(len))
+            .filter(|&end| end <= text.len())
+            .ok_or(Flaw("a string shares more than there is"))?;
+        if text.len() + (same - last) + ending_len > LONGEST_COLUMN {
+            return Err(Flaw("strings are longer than 1 GiB"));
+        }
+        let begin = text.len();
+        text.extend_from_within(last..same);
+        text.extend_from_slice(ending);
+        last = begin;
+        bounds.push(text.len());
+    }
+    shared.finish()?;
+    if !endings.is_empty() {
+        return Err(Flaw("bytes are left over"));
+    }
+    let text = String::from_utf8(text).map_err(|_| Flaw("a string is not UTF-8"))?;
+    if !bounds.iter().all(|&bound| text.is_char_boundary(bound)) {
+        return Err(Flaw("a string is not UTF-8"));
     }
     Ok(StringColumn {
         text,

@@ -5,6 +5,8 @@
 //! that the bytes at hand can hold. Where in the store a [`Flaw`] is, the caller knows.
 
 mod bytes;
+mod calls;
+mod coder;
 mod costs;
 mod frames;
 mod lines;
@@ -12,18 +14,27 @@ mod modules;
 mod nodes;
 mod records;
 mod seal;
+mod slices;
 
 pub(super) use costs::{pack_costs, unpack_costs};
 pub(super) use frames::{FrameColumns, pack_frames, unpack_frames};
 pub(super) use lines::{pack_lines, unpack_lines};
 pub(super) use modules::{pack_modules, unpack_modules};
-pub(super) use nodes::{Callees, NO_PARENT, NodeColumns, pack_nodes, unpack_nodes};
-pub(super) use records::{BuildRecord, Contents, ExecutableRecord, ProfileRecord, pack, unpack};
-pub(super) use seal::{seal, unseal};
+pub(super) use nodes::{NO_PARENT, NodeColumns, pack_nodes, unpack_nodes};
+pub(super) use records::{
+    BuildRecord, Contents, ExecutableRecord, ProfileRecord, Sum, Told, pack, unpack,
+};
+pub(super) use seal::{SEAL_LEN, seal, unseal};
+pub(super) use slices::{add_up, pack_slices, unpack_slices};
 
 /// What is wrong with some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flaw(pub(super) &'static str);
+
+/// How many things a pack announces; all kinds of packs begin with that.
+pub(super) fn announced(pack: &[u8]) -> Result<u32, Flaw> {
+    bytes::Unpacker::new(pack).number32()
+}
 
 #[cfg(test)]
 mod tests;

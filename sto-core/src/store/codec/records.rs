@@ -2,22 +2,29 @@
 //! names, integers little-endian in 1 to 9 bytes, lengths before strings and lists.
 
 use super::Flaw;
-use crate::model::{Build, Profile};
+use crate::id::ProfileId;
+use crate::model::{Build, GnuBuildId, Profile};
+use crate::units::SampleType;
 use serde::{Deserialize, Serialize};
 
 /// How much a store holds, and which numbers are free.
+///
+/// Two stores with equal contents have the same things under the same numbers: so who worked
+/// something out in one of them can use it in the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::store) struct Contents {
-    /// Number of builds.
+    /// Digest of everything that was ever done to the store, in its order.
+    pub(in crate::store) history: [u8; 16],
+    /// Number of builds, and of the next one.
     pub(in crate::store) builds: u32,
-    /// Number of frames.
+    /// Number of frames, and of the next one.
     pub(in crate::store) frames: u32,
-    /// Number of the next executable.
-    pub(in crate::store) next_executable: u32,
-    /// Number of the next profile.
-    pub(in crate::store) next_profile: u32,
-    /// Number of the next module list.
-    pub(in crate::store) next_modules: u32,
+    /// Number of executables, and of the next one.
+    pub(in crate::store) executables: u32,
+    /// Number of profiles, and of the next one.
+    pub(in crate::store) profiles: u32,
+    /// Number of module lists, and of the next one.
+    pub(in crate::store) modules: u32,
 }
 
 /// An executable and its tree.
@@ -33,11 +40,37 @@ pub(in crate::store) struct ExecutableRecord {
 /// A build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::store) struct BuildRecord {
-    pub(in crate::store) build: Build,
+    pub(in crate::store) executable: String,
+    pub(in crate::store) version: String,
+    pub(in crate::store) gnu_build_id: Option<Told<GnuBuildId>>,
+    pub(in crate::store) revision: Option<Told<String>>,
+    /// The owner of its sum columns.
+    pub(in crate::store) number: u32,
     /// Number of its profiles.
     pub(in crate::store) profiles: u32,
     /// Samples of all its profiles.
     pub(in crate::store) samples: u64,
+    /// Where its summed self costs stand, by sample type.
+    pub(in crate::store) sums: Vec<Sum>,
+}
+
+/// What is known of a build from one of its profiles: the one that was recorded first, and of those
+/// the one with the lowest id. So it does not matter in which order profiles came in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::store) struct Told<T> {
+    pub(in crate::store) value: T,
+    /// Seconds since 1970; the largest number where the profile does not tell.
+    pub(in crate::store) recorded: u64,
+    pub(in crate::store) profile: ProfileId,
+}
+
+/// Self costs of one sample type, summed over the profiles of a build.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::store) struct Sum {
+    pub(in crate::store) sample_type: SampleType,
+    /// Where one column of one profile is all of it: that profile, and the column's place.
+    /// Else the build has a column of its own, with this sum's place.
+    pub(in crate::store) only: Option<(u32, u32)>,
 }
 
 /// A profile.
@@ -45,12 +78,30 @@ pub(in crate::store) struct BuildRecord {
 pub(in crate::store) struct ProfileRecord {
     /// The owner of its cost columns.
     pub(in crate::store) number: u32,
-    /// Packed bytes of what was written with it: its columns, and records that were new.
-    pub(in crate::store) written: u64,
+    /// Packed bytes of the columns that are its own.
+    pub(in crate::store) columns: u64,
     /// Number of its module list.
     pub(in crate::store) modules: u32,
+    /// GNU build id of the main program, as this recording told it.
+    pub(in crate::store) gnu_build_id: Option<GnuBuildId>,
+    /// Revision of the work tree, as it was given with this profile.
+    pub(in crate::store) revision: Option<String>,
+    /// Packed bytes of its slices of time; 0 where none are kept.
+    pub(in crate::store) slices: u64,
     /// The profile; its modules are left out, as profiles share them.
     pub(in crate::store) profile: Profile,
+}
+
+impl BuildRecord {
+    /// The build, as its profiles tell it together.
+    pub(in crate::store) fn build(&self) -> Build {
+        Build {
+            executable: self.executable.clone(),
+            version: self.version.clone(),
+            gnu_build_id: self.gnu_build_id.as_ref().map(|told| told.value.clone()),
+            revision: self.revision.as_ref().map(|told| told.value.clone()),
+        }
+    }
 }
 
 /// Longest record. bincode checks announced lengths against it before it reserves memory.

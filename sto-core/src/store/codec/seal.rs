@@ -3,7 +3,7 @@
 use super::Flaw;
 
 /// Bytes of a checksum.
-const LEN: usize = 8;
+pub(in crate::store) const SEAL_LEN: usize = 8;
 
 /// Appends the checksum of a value that is to stand under this key.
 pub(in crate::store) fn seal(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
@@ -15,7 +15,7 @@ pub(in crate::store) fn seal(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
 /// The value without its checksum, which must be right for this key.
 pub(in crate::store) fn unseal<'a>(key: &[u8], sealed: &'a [u8]) -> Result<&'a [u8], Flaw> {
     let (body, stored) = sealed
-        .split_last_chunk::<LEN>()
+        .split_last_chunk::<SEAL_LEN>()
         .ok_or(Flaw("too short for a checksum"))?;
     if checksum(key, body) != *stored {
         return Err(Flaw("the checksum does not match the content"));
@@ -25,10 +25,10 @@ pub(in crate::store) fn unseal<'a>(key: &[u8], sealed: &'a [u8]) -> Result<&'a [
 
 /// The first bytes of BLAKE3 over key and value, so that a value found under the wrong key does not
 /// pass either. Keys of one table have one length, so no length stands between the two.
-fn checksum(key: &[u8], body: &[u8]) -> [u8; LEN] {
+fn checksum(key: &[u8], body: &[u8]) -> [u8; SEAL_LEN] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(key).update(body);
-    let mut checksum = [0; LEN];
-    checksum.copy_from_slice(&hasher.finalize().as_bytes()[..LEN]);
+    let mut checksum = [0; SEAL_LEN];
+    checksum.copy_from_slice(&hasher.finalize().as_bytes()[..SEAL_LEN]);
     checksum
 }

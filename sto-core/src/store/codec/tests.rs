@@ -1,25 +1,26 @@
 //! Packs come back as they were, and no bytes make unpacking panic.
 
 use super::*;
+use crate::id::ProfileId;
 use crate::intern::LineCost;
-use crate::model::{Frame, FrameIx, FrameKind, ModuleRef};
-use crate::units::Cost;
+use crate::model::{Frame, FrameIx, FrameKind, GnuBuildId, ModuleRef};
+use crate::units::{Cost, SampleType, Unit};
 use proptest::prelude::*;
 
 const FRAMES: u32 = 40;
 
-/// Nodes that two packs hold: the second one's subtrees stand below nodes of the first.
+/// The nodes of a pack: runs in preorder, below nodes of earlier packs, below others of this one,
+/// and roots.
 fn nodes(len: u32, first: u32) -> NodeColumns {
     let mut nodes = NodeColumns::default();
     let mut path: Vec<u32> = Vec::new();
-    for node in 0..len {
+    for node in first..first + len {
         path.truncate(path.len().saturating_sub((node % 5 * node % 3) as usize));
-        if node == first || node % 17 == 0 {
+        if node % 17 == 0 {
             path.clear();
         }
-        let anchor = (node % 2 == 0).then(|| node * 7 % first.max(1));
-        let anchor = anchor.filter(|_| node >= first && first > 0);
-        let parent = path.last().copied().or(anchor);
+        let anchor = (node % 2 == 0).then_some(node / 3);
+        let parent = path.last().copied().or(anchor.filter(|_| node > 0));
         nodes.parents.push(parent.unwrap_or(NO_PARENT));
         nodes.frames.push(node * node % FRAMES);
         path.push(node);
@@ -27,27 +28,9 @@ fn nodes(len: u32, first: u32) -> NodeColumns {
     nodes
 }
 
-fn unpack_both(packs: &[Vec<u8>]) -> Result<NodeColumns, Flaw> {
-    let mut nodes = NodeColumns::default();
-    let mut callees = Callees::new(FRAMES);
-    for pack in packs {
-        unpack_nodes(pack, &mut nodes, &mut callees)?;
-    }
-    Ok(nodes)
-}
-
-fn pack_both(nodes: &NodeColumns, first: usize) -> [Vec<u8>; 2] {
-    let mut before = nodes.clone();
-    before.parents.truncate(first);
-    before.frames.truncate(first);
-    [
-        pack_nodes(&before, 0).unwrap(),
-        pack_nodes(nodes, first).unwrap(),
-    ]
-}
-
 fn frames() -> Vec<Frame<'static>> {
-    let symbols = ["", "main", "<b>ü</b>", "main"];
+    // The first bytes of `ü` and `û` are the same.
+    let symbols = ["", "main", "<b>ü</b>", "<b>û</b>", "main"];
     let kinds = FrameKind::ALL.iter().zip(symbols.iter().cycle());
     kinds
         .map(|(&kind, symbol)| Frame {
@@ -107,12 +90,10 @@ fn modules() -> Vec<ModuleRef> {
 
 #[test]
 fn packs_come_back() {
-    for (len, first) in [(0, 0), (1, 0), (12, 5), (2000, 0), (2000, 1500), (30, 30)] {
+    for (len, first) in [(0, 0), (1, 0), (1, 7), (2000, 0), (2000, 1500), (0, 30)] {
         let nodes = nodes(len, first);
-        assert_eq!(
-            unpack_both(&pack_both(&nodes, first as usize)).unwrap(),
-            nodes
-        );
+        let pack = pack_nodes(first, &nodes).unwrap();
+        assert_eq!(unpack_nodes(&pack, first, FRAMES), Ok(nodes));
     }
     let unpacked = unpack_frames(&pack_frames(frames().into_iter()).unwrap()).unwrap();
     let unpacked: Vec<Frame<'_>> = (0..unpacked.len()).map(|i| unpacked.get(i)).collect();
@@ -144,12 +125,40 @@ fn costs_of_nodes_and_lines_of_frames_that_do_not_exist_are_found() {
 }
 
 #[test]
+fn nodes_below_nothing_and_of_frames_that_do_not_exist_are_found() {
+    let pack = pack_nodes(60, &nodes(12, 60)).unwrap();
+    assert!(unpack_nodes(&pack, 60, FRAMES).is_ok());
+    assert!(unpack_nodes(&pack, 60, 36).is_err());
+    assert!(unpack_nodes(&pack, 2, FRAMES).is_err());
+    assert!(unpack_nodes(&pack, u32::MAX - 12, FRAMES).is_err());
+}
+
+#[test]
 fn a_recursion_costs_next_to_nothing() {
     let nodes = NodeColumns {
         parents: (0..100_000u32).map(|node| node.wrapping_sub(1)).collect(),
         frames: vec![7; 100_000],
     };
-    assert!(pack_nodes(&nodes, 0).unwrap().len() < 200);
+    assert!(pack_nodes(0, &nodes).unwrap().len() < 200);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn nodes_come_back_whatever_their_order(
+        shape in proptest::collection::vec((any::<prop::sample::Index>(), 0..FRAMES), 0..300),
+        first in 0u32..50,
+    ) {
+        let mut nodes = NodeColumns::default();
+        for (number, (parent, frame)) in (first..).zip(shape) {
+            let parent = parent.index(number as usize + 1) as u32;
+            nodes.parents.push(parent.checked_sub(1).unwrap_or(NO_PARENT));
+            nodes.frames.push(frame);
+        }
+        let pack = pack_nodes(first, &nodes).unwrap();
+        prop_assert_eq!(unpack_nodes(&pack, first, FRAMES), Ok(nodes));
+    }
 }
 
 proptest! {
@@ -174,13 +183,13 @@ proptest! {
             }
             pack
         };
-        let mut packs = pack_both(&nodes(12, 5), 5);
-        packs[1] = changed(packs[1].clone());
-        if let Ok(nodes) = unpack_both(&packs) {
-            prop_assert!(nodes.frames.iter().all(|&frame| frame < FRAMES));
-            let parents = nodes.parents.iter().enumerate();
-            for (node, &parent) in parents {
-                prop_assert!(parent == NO_PARENT || (parent as usize) < node);
+        for first in [0, 5] {
+            let pack = changed(pack_nodes(first, &nodes(12, first)).unwrap());
+            if let Ok(nodes) = unpack_nodes(&pack, first, FRAMES) {
+                prop_assert!(nodes.frames.iter().all(|&frame| frame < FRAMES));
+                for (node, &parent) in (first..).zip(&nodes.parents) {
+                    prop_assert!(parent == NO_PARENT || parent < node);
+                }
             }
         }
         if let Ok(frames) = unpack_frames(&changed(pack_frames(frames().into_iter()).unwrap())) {
@@ -208,26 +217,26 @@ fn the_bytes_of_nodes_are_those_of_the_specification() {
         frames: vec![0, 1, 2, 3],
     };
     let expected = [
-        &[4][..],
-        &[4, 0, 0, 0, 0, 2],
-        &[1, 0, 0],
-        &[4, 0, 0, 0, 0, 0],
-        &[4, 0, 0, 2, 2, 2],
+        &[4, 4][..],
+        &[0x57, 0xb1, 0x67, 0x1e, 0xf4, 0x81, 0x69, 0xfe],
+        &[0xf0, 0x38, 0x21, 0xbf],
     ];
-    assert_eq!(pack_nodes(&nodes, 0).unwrap(), expected.concat());
+    assert_eq!(pack_nodes(0, &nodes).unwrap(), expected.concat());
 }
 
 #[test]
 fn the_bytes_of_costs_are_those_of_the_specification() {
     let fixed = [(2, cost(3, 300)), (5, cost(1, 100))];
-    let expected = [&[2][..], &[2, 0, 2, 2], &[2, 0, 3, 1], &[0, 100]];
+    let expected = [
+        &[2, 0, 100][..],
+        &[0xaf, 0x87, 2, 0, 0x2f, 0x8e, 0xd7, 0x0f],
+    ];
     assert_eq!(pack_costs(&fixed).unwrap(), expected.concat());
     let own = [(2, cost(3, 300)), (5, cost(1, 101))];
     let expected = [
-        &[2][..],
-        &[2, 0, 2, 2],
-        &[2, 0, 3, 1],
-        &[1, 3, 0, 0xac, 2, 101],
+        &[2, 1][..],
+        &[0xc7, 2, 0, 0, 0x72, 0x0e, 0x68, 0xca],
+        &[0x75, 0x16, 0x0d, 0x8e],
     ];
     assert_eq!(pack_costs(&own).unwrap(), expected.concat());
 }
@@ -242,11 +251,9 @@ fn the_bytes_of_lines_are_those_of_the_specification() {
     };
     let lines = [line(1, 10, 0, 2), line(1, 12, 2, 2), line(4, 7, 1, 3)];
     let expected = [
-        &[3][..],
-        &[3, 0, 1, 0, 3],
-        &[3, 0, 10, 2, 7],
-        &[3, 0, 0, 2, 1, 0, 100],
-        &[3, 0, 2, 2, 3, 0, 100],
+        &[3, 0, 100, 0, 100, 1, 0, 0, 0][..],
+        &[0x72, 0x85, 0x43, 0xba, 0x6a, 0x1c, 0x4e, 0xa8],
+        &[0x7c, 0x0c, 0xa2, 0x38],
     ];
     assert_eq!(pack_lines(&lines).unwrap(), expected.concat());
 }
@@ -263,16 +270,16 @@ fn the_bytes_of_frames_are_those_of_the_specification() {
     let frames = [
         frame("demo", "f", FrameKind::User, 0),
         frame("demo", "f", FrameKind::Inlined, 0),
-        frame("libc", "g", FrameKind::User, 300),
+        frame("libc", "fgo", FrameKind::User, 300),
     ];
     let expected = [
         &[3][..],
-        &[3, 0, 0, 1, 0, 2, 0, 4, 4, 8, 0],
-        b"demolibc",
-        &[3, 0, 0, 1, 0, 2, 0, 1, 1, 2, 0],
-        b"fg",
-        &[3, 0, 0, 1, 1, 1, 0, 3, 3, 0],
-        b"a.c",
+        &[3, 0, 0, 1, 0, 2, 0, 0, 0, 10, 0],
+        b"demo\xfflibc\xff",
+        &[3, 0, 0, 1, 0, 2, 0, 0, 1, 5, 0],
+        b"f\xffgo\xff",
+        &[3, 0, 0, 1, 1, 1, 0, 0, 4, 0],
+        b"a.c\xff",
         &[3, 0, 0, 2, 0],
         &[4, 0, 0, 0, 0xac, 2],
     ];
@@ -282,26 +289,50 @@ fn the_bytes_of_frames_are_those_of_the_specification() {
 #[test]
 fn the_bytes_of_records_are_those_of_the_specification() {
     let contents = Contents {
+        history: [7; 16],
         builds: 1,
         frames: 300,
-        next_executable: 2,
-        next_profile: 251,
-        next_modules: 0,
+        executables: 2,
+        profiles: 251,
+        modules: 0,
     };
-    assert_eq!(pack(&contents).unwrap(), [1, 251, 44, 1, 2, 251, 251, 0, 0]);
+    let expected = [&[7; 16][..], &[1, 251, 44, 1, 2, 251, 251, 0, 0]];
+    assert_eq!(pack(&contents).unwrap(), expected.concat());
     let build = BuildRecord {
-        build: crate::model::Build {
-            executable: "demo".to_owned(),
-            version: "v1".to_owned(),
-            gnu_build_id: crate::model::GnuBuildId::from_bytes(&[0xab, 0xcd]),
-            revision: None,
-        },
-        profiles: 1,
+        executable: "demo".to_owned(),
+        version: "v1".to_owned(),
+        gnu_build_id: GnuBuildId::from_bytes(&[0xab, 0xcd]).map(|value| Told {
+            value,
+            recorded: 70_000,
+            profile: ProfileId([9; 16]),
+        }),
+        revision: None,
+        number: 3,
+        profiles: 2,
         samples: 70_000,
+        sums: vec![
+            Sum {
+                sample_type: SampleType {
+                    event: "e".to_owned(),
+                    unit: Unit::Events,
+                },
+                only: None,
+            },
+            Sum {
+                sample_type: SampleType {
+                    event: "f".to_owned(),
+                    unit: Unit::Nanoseconds,
+                },
+                only: Some((4, 1)),
+            },
+        ],
     };
     let expected = [
         b"\x04demo\x02v1".as_slice(),
-        &[1, 2, 0xab, 0xcd, 0, 1, 252, 0x70, 0x11, 1, 0],
+        &[1, 2, 0xab, 0xcd, 252, 0x70, 0x11, 1, 0],
+        &[9; 16],
+        &[0, 3, 2, 252, 0x70, 0x11, 1, 0],
+        b"\x02\x01e\x03\x00\x01f\x01\x01\x04\x01",
     ];
     assert_eq!(pack(&build).unwrap(), expected.concat());
 }
@@ -325,11 +356,14 @@ fn a_checksum_is_of_its_key_and_value() {
 fn the_bytes_of_a_profile_are_those_of_the_specification() {
     use crate::id::{BuildId, SourceDigest};
     use crate::model::{Granularity, Origin, Profile, Quality};
-    use crate::units::{Bytes, Nanoseconds, SampleType, Unit, UnixSeconds};
+    use crate::units::{Bytes, Nanoseconds, UnixSeconds};
     let record = ProfileRecord {
         number: 3,
-        written: 4,
+        columns: 4,
         modules: 5,
+        gnu_build_id: GnuBuildId::from_bytes(&[0xab]),
+        revision: Some("r".to_owned()),
+        slices: 6,
         profile: Profile {
             build: BuildId([1; 16]),
             source: SourceDigest([2; 16]),
@@ -356,14 +390,14 @@ fn the_bytes_of_a_profile_are_those_of_the_specification() {
                 event: "e".to_owned(),
                 unit: Unit::Bytes,
             }],
-            modules: Vec::new(),
+            modules: [].into(),
             benchmark: Some("b".to_owned()),
             labels: [("k".to_owned(), "v".to_owned())].into(),
             metrics: [("m".to_owned(), 1.0)].into(),
         },
     };
     let expected = [
-        &[3, 4, 5][..],
+        &b"\x03\x04\x05\x01\x01\xab\x01\x01r\x06"[..],
         &[1; 16],
         &[2; 16],
         b"\x06\x06folded",

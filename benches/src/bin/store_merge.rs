@@ -1,0 +1,48 @@
+//! Merges a store into a new one, and tells how each profile went in.
+//!
+//!     cargo run --release -p sto-benches --bin store_merge -- STORE NEW
+//!
+//! Prints CSV, a line a profile: its number, what it took in seconds (the first one's include
+//! listing both stores and unpacking the executable), and the most memory that this process ever
+//! held, in bytes. `store_growth` tells the same of `Store::add`.
+
+use clap::Parser;
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Instant;
+use sto_benches::peak_memory;
+use sto_core::store::{Merged, Store};
+
+/// Merge a store into a new one
+#[derive(Parser)]
+struct Args {
+    /// The store to merge
+    other: PathBuf,
+    /// Folder of the new store, which must not exist
+    new: PathBuf,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args = Args::parse();
+    if args.new.exists() {
+        return Err(format!("{} exists", args.new.display()).into());
+    }
+    let new = Store::open_or_create(&args.new)?;
+    let other = Store::open(&args.other)?;
+    println!("profiles,seconds,peak_memory_bytes");
+    let mut last = Instant::now();
+    let mut memory = Ok(());
+    let mut tell = |merged: &Merged| {
+        if merged.done() > 0 {
+            let seconds = last.elapsed().as_secs_f64();
+            last = Instant::now();
+            memory = peak_memory().map(|peak| println!("{},{seconds:.6},{peak}", merged.done()));
+        }
+    };
+    let merged = new.merge(&other, &mut tell)?;
+    memory?;
+    if !merged.left_out.is_empty() {
+        return Err("a profile was left out".into());
+    }
+    Ok(())
+}

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Sizes of a store beside its peers, on the same recordings; appended to benches/results/size.md.
+
+    python3 benches/store_size.py --builds A.perf.data B.perf.data --runs A.perf.data B.perf.data...
+
+--builds are recordings of two builds of a program, --runs are recordings of one build with DWARF
+stacks; benches/record.sh makes both kinds. Needs cargo, gzip, zstd, and Debian's postgresql-15
+(it starts a server of its own, and asks for none that runs).
+
+The size of a store is that of its folder. The peers get exactly the stacks that sto has, with
+inlined functions: folded text is written out of the store, and so are the rows for PostgreSQL.
+"""
+
+import argparse
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+import postgres
+from session import append, build, heading, run, table, verdict
+
+PACKERS = {"gzip -9": ["gzip", "-9"], "zstd -19": ["zstd", "-19", "-q"]}
+
+
+class Stored:
+    """A store that recordings go into one by one."""
+
+    def __init__(self, programs, folder):
+        self.programs, self.folder = programs, folder
+        self.store, self.peers = folder / "store", folder / "peers"
+        self.bytes = 0
+
+    def ingest(self, recording, version):
+        """Adds a recording; returns what sto says of it, and by how much the folder grew."""
+        before = self.bytes
+        words = ["ingest", recording, "--build", version, "--store", self.store]
+        summary = run(self.programs / "sto", *words, "--format", "json", stderr=subprocess.DEVNULL)
+        self.bytes = sum(file.stat().st_size for file in self.store.iterdir())
+        (profile,) = json.loads(summary)["recordings"][0]["profiles"]
+        return profile, self.bytes - before
+
+    def export(self):
+        """Writes the store as its peers have it; returns the number of distinct nodes."""
+        self.peers.mkdir()
+        return int(run(self.programs / "store_export", self.store, self.peers))
+
+    def folded(self):
+        """The files of folded text, in the order of the profiles."""
+        return sorted(self.peers.glob("*.folded"))
+
+
+def packed(files):
+    """Bytes of files, one behind the other, as they are and by each packer."""
+    text = b"".join(file.read_bytes() for file in files)
+    sizes = {"as it is": len(text)}
+    for name, command in PACKERS.items():
+        sizes[name] = len(
+            subprocess.run(command, input=text, stdout=subprocess.PIPE, check=True).stdout
+        )
+    return sizes
+
+
+def against_sto(sto, peers):
+    """A table of sizes, and how many times as large as the store each is."""
+    rows = [
+        [name, f"{size:,}", f"{size / sto:.2f}"] for name, size in {"**sto**": sto, **peers}.items()
+    ]
+    return ["", *table(["", "bytes", "times sto"], rows), ""]
+
+
+def folded_text(stored):
+    sizes = packed(stored.folded())
+    return {f"folded text, {name}": size for name, size in sizes.items()}
+
+
+def a_node(stored, nodes):
+    each = stored.bytes / nodes
+    return verdict("a node", f"{each:.2f} bytes", "at most 3", each <= 3)
+
+
+def one_build(programs, folder, recording):
+    stored = Stored(programs, folder)
+    stored.ingest(recording, "1")
+    nodes = stored.export()
+    peers = folded_text(stored)
+    share = stored.bytes / peers["folded text, zstd -19"]
+    return [
+        "",
+        f"The first build alone, {nodes:,} nodes:",
+        *against_sto(stored.bytes, peers),
+        verdict("one profile", f"{share:.2f} of zstd -19", "less than 1", share < 1),
+        a_node(stored, nodes),
+    ]
+
+
+def two_builds(programs, folder, recordings):
+    stored = Stored(programs, folder)
+    raw = 0
+    for version, recording in enumerate(recordings, 1):
+        profile, _ = stored.ingest(recording, str(version))
+        raw += profile["source_bytes"]
+    nodes = stored.export()
+    with postgres.Cluster() as cluster:
+        cluster.load(stored.peers, [file.stem for file in stored.folded()])
+        size, keys = cluster.sizes()
+        peers = {
+            f"{cluster.version()}, three tables, keys and indexes": size,
+            "the same without the two indexes": keys,
+        }
+    peers |= {**folded_text(stored), "the recordings": raw}
+    times = size / stored.bytes
+    return [
+        "",
+        f"Both builds, {nodes:,} distinct nodes:",
+        *against_sto(stored.bytes, peers),
+        verdict("two builds", f"1/{times:.1f} of PostgreSQL", "at most 1/60", times >= 60),
+        a_node(stored, nodes),
+    ]
+
+
+def runs_of_one_build(programs, folder, recordings):
+    stored = Stored(programs, folder)
+    rows, verdicts = [], []
+    for number, recording in enumerate(recordings, 1):
+        profile, grown = stored.ingest(recording, "1")
+        raw = profile["source_bytes"]
+        what, goal = ("the first run", 1_500) if number == 1 else (f"run {number}", 10_000)
+        share = f"1/{raw / grown:,.0f} of its recording" if grown else "nothing"
+        verdicts.append(verdict(what, share, f"at most 1/{goal:,}", grown * goal <= raw))
+        rows.append([raw, profile["nodes"], grown, profile["stored_bytes"]])
+    nodes = stored.export()
+    for row, file in zip(rows, stored.folded()):
+        row += packed([file]).values()
+    cells = [[number, *(f"{size:,}" for size in row)] for number, row in enumerate(rows, 1)]
+    columns = ["run", "recording", "nodes", "the folder grew by", "packed records"]
+    columns += [f"folded text, {name}" for name in ["as it is", *PACKERS]]
+    return [
+        "",
+        f"Runs of one build with DWARF stacks, {nodes:,} distinct nodes in {stored.bytes:,} bytes:",
+        "",
+        *table(columns, cells),
+        "",
+        *verdicts,
+        a_node(stored, nodes),
+    ]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--builds", nargs=2, type=Path, metavar="FILE", default=[])
+    parser.add_argument("--runs", nargs="+", type=Path, metavar="FILE", default=[])
+    arguments = parser.parse_args()
+    recordings = arguments.builds + arguments.runs
+    if not recordings:
+        parser.error("give --builds, --runs or both")
+    programs = build()
+    zstd = run("zstd", "--version").strip(" *\n").split(",")[0]
+    inputs = ", ".join("/".join(path.parts[-2:]) for path in recordings)
+    lines = heading(
+        "sizes", f"{run('gzip', '--version').splitlines()[0]}, {zstd}", f"inputs: {inputs}"
+    )
+    with tempfile.TemporaryDirectory(prefix="sto-bench.") as folder:
+        folder = Path(folder)
+        folder.chmod(0o755)  # for the user who PostgreSQL runs as
+        if arguments.builds:
+            lines += one_build(programs, folder / "first", arguments.builds[0])
+            lines += two_builds(programs, folder / "builds", arguments.builds)
+        if arguments.runs:
+            lines += runs_of_one_build(programs, folder / "runs", arguments.runs)
+    append("size.md", lines)
+
+
+if __name__ == "__main__":
+    main()

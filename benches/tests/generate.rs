@@ -1,0 +1,72 @@
+//! What readers of the results may take the generated program for.
+
+use std::collections::HashSet;
+use sto_benches::generate::{EXECUTABLE, Program, Run};
+use sto_core::id::{ExecutableId, NodeId};
+use sto_core::store::{Added, Store};
+
+const FUNCTIONS: u32 = 20_000;
+const NODES: u32 = 10_000;
+
+fn ids(run: &Run) -> HashSet<NodeId> {
+    let interned = &run.interned;
+    let ids = interned
+        .tree
+        .node_ids(ExecutableId::of(EXECUTABLE), &interned.frames);
+    ids.into_iter().collect()
+}
+
+/// The share of a run's nodes that none of the others has.
+fn own(run: &Run, others: &[&Run]) -> f64 {
+    let known: HashSet<NodeId> = others.iter().flat_map(|run| ids(run)).collect();
+    let ids = ids(run);
+    ids.difference(&known).count() as f64 / ids.len() as f64
+}
+
+#[test]
+fn a_run_has_the_shape_of_a_recorded_one() {
+    let Run { interned, .. } = Program::new(FUNCTIONS).run(0, 0, NODES);
+    let nodes = interned.tree.len() as f64;
+    let asked = nodes / f64::from(NODES);
+    assert!(
+        (0.9..1.1).contains(&asked),
+        "{asked} of the nodes asked for"
+    );
+
+    let costs = &interned.costs[0];
+    let with_costs = costs.len() as f64 / nodes;
+    assert!((0.25..0.40).contains(&with_costs), "{with_costs}");
+
+    let depth = |node| interned.tree.ancestors(node).count();
+    let depths: usize = costs.iter().map(|&(node, _)| depth(node)).sum();
+    let depth = depths / costs.len();
+    assert!((20..35).contains(&depth), "{depth}");
+}
+
+#[test]
+fn a_twentieth_of_a_run_is_its_own() {
+    let program = Program::new(FUNCTIONS);
+    let runs: Vec<Run> = (0..4).map(|run| program.run(0, run, NODES)).collect();
+    let share = own(&runs[3], &[&runs[0], &runs[1], &runs[2]]);
+    assert!((0.04..0.06).contains(&share), "{share}");
+}
+
+#[test]
+fn a_build_keeps_most_stacks_of_the_one_before() {
+    let program = Program::new(FUNCTIONS);
+    let (before, after) = (program.run(7, 0, NODES), program.run(8, 0, NODES));
+    let share = own(&after, &[&before]);
+    assert!((0.0005..0.03).contains(&share), "{share}");
+}
+
+#[test]
+fn the_same_run_is_generated_again() {
+    let run = || Program::new(1_000).run(3, 5, 1_000);
+    let store = Store::in_memory().unwrap();
+    let add = |run: Run| store.add(&run.build, &run.profile, &run.interned).unwrap();
+    assert!(matches!(add(run()), Added::New { .. }));
+    assert_eq!(add(run()), Added::AlreadyStored);
+    let costs = |run: Run| run.interned.costs;
+    assert_eq!(ids(&run()), ids(&run()));
+    assert_eq!(costs(run()), costs(run()));
+}

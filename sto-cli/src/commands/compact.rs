@@ -1,0 +1,26 @@
+//! `sto compact`: free space back to the disk.
+
+use crate::error::{CliError, Outcome};
+use crate::output::FormatArg;
+use crate::store_path::StorePath;
+use clap::Args;
+use sto_core::store::Store;
+use sto_query::render;
+use sto_query::report::CompactReport;
+
+/// Write the store anew, without free space, in the same order whatever came first
+///
+/// Needs room on the disk for a second copy while it works. `sto prune` does the same with what it
+/// leaves.
+#[derive(Debug, Args)]
+pub(crate) struct CompactArgs {
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &CompactArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    let rewritten = Store::open(&place.folder)?.compact()?;
+    let report = CompactReport::from(rewritten);
+    args.format.print(&report, render::rewrite::compact_text)?;
+    Ok(Outcome::Clean)
+}

@@ -1,0 +1,48 @@
+//! `sto explain-match`: why two symbols are one function, or are not.
+
+use crate::error::{CliError, Outcome};
+use crate::matching::MatchingArgs;
+use crate::output::FormatArg;
+use clap::Args;
+use sto_query::compare::explain_match;
+use sto_query::render;
+
+const AFTER: &str = "\
+Examples:
+  sto explain-match parse.constprop.0 parse.cold
+  sto explain-match 'run::{closure#1}' 'run::{closure#2}'
+  sto explain-match 'parse<Json>' 'parse<Xml>' --ignore-template-arguments
+
+Exit status: 0 the symbols match, 1 they do not, 2 wrong usage or failure.";
+
+/// Say whether two symbols are one function in a comparison, and by which rules
+///
+/// Compilers put into symbols what changes from build to build although the function does not. Each
+/// rule takes something of that out; symbols match if the same is left. Symbols may be mangled. In
+/// find-regressions, modules have to match too: both the main program, or files of one name.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct ExplainMatchArgs {
+    /// A function's name in one build
+    #[arg(value_name = "SYMBOL")]
+    first: String,
+
+    /// A function's name in the other build
+    #[arg(value_name = "SYMBOL")]
+    second: String,
+
+    #[command(flatten)]
+    matching: MatchingArgs,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &ExplainMatchArgs) -> Result<Outcome, CliError> {
+    let report = explain_match(&args.first, &args.second, args.matching.options());
+    args.format.print(&report, render::explain_match::text)?;
+    Ok(match report.matches {
+        true => Outcome::Clean,
+        false => Outcome::NoMatch,
+    })
+}

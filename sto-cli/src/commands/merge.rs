@@ -1,0 +1,72 @@
+//! `sto merge`: the profiles of other stores into this one.
+
+use crate::error::{CliError, Outcome};
+use crate::output::FormatArg;
+use crate::store_path::StorePath;
+use crate::ui::Progress;
+use clap::Args;
+use std::path::{Path, PathBuf};
+use sto_core::store::Store;
+use sto_query::render;
+use sto_query::report::{MergeReport, SourceReport};
+
+const EXAMPLES: &str = "\
+Examples:
+  sto merge ../colleague/.sto                Take in the profiles of another store
+  sto merge release.sto                      The same of a file that `sto export-store` wrote
+  sto --store all merge ci-1 ci-2 ci-3       Make one store of several
+
+Exit status: 0 success, 2 failure, or a profile was left out.";
+
+/// Take in the profiles of other stores
+///
+/// Each profile goes in as a whole; those that are stored already stay as they are. A merge that was
+/// interrupted is carried on by running it again.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct MergeArgs {
+    /// Take in these stores: folders, or files that are stores
+    #[arg(required = true, value_name = "OTHER")]
+    others: Vec<PathBuf>,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &MergeArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    // Every store is looked at before one is written to.
+    let others = args.others.iter().map(|path| Store::open(path));
+    let others: Vec<Store> = others.collect::<Result<_, _>>()?;
+    let store = Store::open_or_create(&place.folder)?;
+    let mut sources = Vec::new();
+    let outcome = args
+        .others
+        .iter()
+        .zip(&others)
+        .try_for_each(|(path, other)| {
+            sources.push(merge(&store, other, path)?);
+            Ok(())
+        });
+    let report = MergeReport::new(place.folder.display().to_string(), sources);
+    // What went in before a failure is in the store, and the user is told.
+    let told = match report.sources[..] {
+        [] => Ok(()),
+        _ => args.format.print(&report, render::merge::text),
+    };
+    outcome.and(told)?;
+    match report.left_out() {
+        0 => Ok(Outcome::Clean),
+        profiles => Err(CliError::LeftOut { profiles }),
+    }
+}
+
+fn merge(store: &Store, other: &Store, path: &Path) -> Result<SourceReport, CliError> {
+    let progress = Progress::of_store(path);
+    let mut added = 0;
+    let merged = store.merge(other, &mut |merged| {
+        added = merged.added.len();
+        progress.merging(merged.done(), merged.profiles);
+    });
+    let merged = merged.map_err(|source| CliError::Merge { added, source })?;
+    Ok(SourceReport::new(path.display().to_string(), &merged))
+}

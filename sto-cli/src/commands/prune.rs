@@ -1,0 +1,94 @@
+//! `sto prune`: profiles out of the store.
+
+use crate::error::{CliError, Outcome};
+use crate::output::FormatArg;
+use crate::quantities::{bytes, days, label};
+use crate::store_path::StorePath;
+use clap::{ArgGroup, Args};
+use std::time::{Duration, SystemTime};
+use sto_core::store::Store;
+use sto_core::units::{Bytes, UnixSeconds};
+use sto_query::prune::{PruneOptions, prune};
+use sto_query::render;
+use sto_query::select::{Selector, select_from};
+
+const EXAMPLES: &str = "\
+Examples:
+  sto prune --older-than 90d --dry-run               Show what a quarter's age would remove
+  sto prune --keep-last 20 --group-by branch         Keep the 20 newest builds of each branch
+  sto prune --max-size 500MB --keep v1.0             Remove the oldest until it fits, but not v1.0
+  sto prune --label temporary=yes                    Remove what has this label
+
+Everything said applies together: --older-than 90d --keep-last 20 removes what is older than 90
+days, but never from the 20 newest builds. Frames and stacks that no profile has any more go as
+well, and the space is given back.";
+
+/// Remove profiles from the store
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group(ArgGroup::new("what").required(true).multiple(true)))]
+pub(crate) struct PruneArgs {
+    /// Remove only what was recorded longer ago than this: 36h, 90d, 12w, 1y
+    #[arg(long, value_name = "AGE", value_parser = days, group = "what")]
+    older_than: Option<Duration>,
+
+    /// Keep the runs of the N newest builds of each executable and benchmark
+    #[arg(long, value_name = "N", group = "what")]
+    keep_last: Option<usize>,
+
+    /// With --keep-last: keep N builds for each value of this label, too
+    #[arg(long, value_name = "LABEL", requires = "keep_last")]
+    group_by: Option<String>,
+
+    /// Remove only what has this label; may be given several times
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label, group = "what")]
+    labels: Vec<(String, String)>,
+
+    /// Remove only runs of this benchmark
+    #[arg(long, value_name = "NAME", group = "what")]
+    benchmark: Option<String>,
+
+    /// Remove only as much, oldest first, as it takes for the store's file to fit: 800kB, 500MB, 2GB
+    #[arg(long, value_name = "SIZE", value_parser = bytes, group = "what")]
+    max_size: Option<Bytes>,
+
+    /// Keep this build or profile whatever applies to it; may be given several times
+    #[arg(long, value_name = "SELECTOR")]
+    keep: Vec<String>,
+
+    /// Say what would go and how many bytes, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &PruneArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    let store = Store::open(&place.folder)?;
+    let builds = store.builds()?;
+    let mut options = PruneOptions {
+        recorded_before: args.older_than.map(before_now),
+        keep_last: args.keep_last,
+        group_by: args.group_by.clone(),
+        labels: args.labels.clone(),
+        benchmark: args.benchmark.clone(),
+        max_size: args.max_size,
+        dry_run: args.dry_run,
+        ..PruneOptions::default()
+    };
+    for text in &args.keep {
+        let selector: Selector = text.parse()?;
+        let kept = select_from(&builds, &selector)?.profiles;
+        options.keep.extend(kept.iter().map(|stored| stored.id));
+    }
+    let report = prune(&store, &options)?;
+    args.format.print(&report, render::prune::text)?;
+    Ok(Outcome::Clean)
+}
+
+fn before_now(age: Duration) -> UnixSeconds {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let then = now.unwrap_or_default().saturating_sub(age);
+    UnixSeconds(then.as_secs())
+}

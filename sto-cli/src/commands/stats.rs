@@ -1,0 +1,22 @@
+//! `sto stats`: where the store's bytes are.
+
+use crate::error::{CliError, Outcome};
+use crate::output::FormatArg;
+use crate::store_path::StorePath;
+use clap::Args;
+use sto_core::store::Store;
+use sto_query::{render, report};
+
+/// Show where the bytes of the store are, and how much it holds
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &StatsArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let stats = Store::open(&store.folder)?.stats()?;
+    args.format
+        .print(&report::stats(&stats), render::stats::text)?;
+    Ok(Outcome::Clean)
+}

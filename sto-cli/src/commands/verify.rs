@@ -1,0 +1,32 @@
+//! `sto verify`: whether the store is sound.
+
+use crate::error::{CliError, Outcome};
+use crate::output::FormatArg;
+use crate::store_path::StorePath;
+use clap::Args;
+use sto_core::store::Store;
+use sto_query::{render, report};
+
+/// Check everything in the store, and name all that is damaged
+///
+/// Everything is read, hashed and counted again: seals, references, counts, sums, and the file that
+/// it stands in. Nothing is written, so a store on read-only media can be verified, and others may
+/// read it meanwhile.
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &VerifyArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let verification = Store::verify(&store.folder)?;
+    let report = report::verify(store.folder.display().to_string(), &verification);
+    args.format.print(&report, render::verify::text)?;
+    match report.damages.len() {
+        0 => Ok(Outcome::Clean),
+        places => Err(CliError::DamagedStore {
+            folder: store.folder.clone(),
+            places,
+        }),
+    }
+}

@@ -1,0 +1,21 @@
+//! Which functions of two builds are one, for every command that matches them.
+
+use clap::Args;
+use sto_query::compare::KeyOptions;
+
+/// How functions are matched.
+#[derive(Debug, Args)]
+pub(crate) struct MatchingArgs {
+    /// Take instantiations of one template, generic function or type for one function
+    #[arg(long)]
+    ignore_template_arguments: bool,
+}
+
+impl MatchingArgs {
+    /// The same for the library.
+    pub(crate) fn options(&self) -> KeyOptions {
+        KeyOptions {
+            ignore_template_arguments: self.ignore_template_arguments,
+        }
+    }
+}

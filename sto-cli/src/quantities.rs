@@ -1,0 +1,80 @@
+//! Labels, ages and sizes as users write them.
+
+use std::time::Duration;
+use sto_core::units::Bytes;
+
+/// `KEY=VALUE`.
+pub(crate) fn label(text: &str) -> Result<(String, String), &'static str> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("expected KEY=VALUE"),
+    }
+}
+
+/// An age: a whole number of hours, days, weeks or years of 365 days.
+pub(crate) fn days(text: &str) -> Result<Duration, &'static str> {
+    const EXPECTED: &str = "expected a number with a unit: h, d, w or y";
+    let (number, unit) = split(text).ok_or(EXPECTED)?;
+    let hours = match unit {
+        "h" => 1,
+        "d" => 24,
+        "w" => 7 * 24,
+        "y" => 365 * 24,
+        _ => return Err(EXPECTED),
+    };
+    let seconds = number.checked_mul(hours * 3600).ok_or("that is too long")?;
+    Ok(Duration::from_secs(seconds))
+}
+
+/// A size: a whole number of bytes, or of decimal or binary multiples of them.
+pub(crate) fn bytes(text: &str) -> Result<Bytes, &'static str> {
+    const EXPECTED: &str = "expected a number with a unit: B, kB, MB, GB, KiB, MiB or GiB";
+    let (number, unit) = split(text).ok_or(EXPECTED)?;
+    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+        "b" => 1,
+        "kb" | "k" => 1_000,
+        "mb" | "m" => 1_000_000,
+        "gb" | "g" => 1_000_000_000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        _ => return Err(EXPECTED),
+    };
+    number
+        .checked_mul(factor)
+        .map(Bytes)
+        .ok_or("that is too large")
+}
+
+fn split(text: &str) -> Option<(u64, &str)> {
+    let digits = text.find(|letter: char| !letter.is_ascii_digit())?;
+    Some((text[..digits].parse().ok()?, text[digits..].trim_start()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_and_sizes_need_a_unit_that_is_known() {
+        assert_eq!(days("90d"), Ok(Duration::from_secs(90 * 86_400)));
+        assert_eq!(days("36h"), Ok(Duration::from_secs(36 * 3600)));
+        assert_eq!(bytes("500MB"), Ok(Bytes(500_000_000)));
+        assert_eq!(bytes("2 GiB"), Ok(Bytes(2 << 30)));
+        for text in [
+            "",
+            "90",
+            "d",
+            "-1d",
+            "1.5d",
+            "90m",
+            "99999999999999999999d",
+            "9999999999999999y",
+        ] {
+            assert!(days(text).is_err(), "{text}");
+        }
+        for text in ["", "500", "MB", "-1MB", "1TBB", "99999999999GB"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Recursion that goes deeper than any stack of this program's own: every command ends, soon, and
+//! shows what a person can read.
+
+use crate::support::{Run, Sandbox};
+
+const DEPTH: usize = 50_000;
+
+/// Runs the command with stacks of 256 KiB, which anything that recurses by depth overflows.
+fn sto(sandbox: &Sandbox, args: &[&str]) -> Run {
+    let sto = sandbox.command(args);
+    let mut shell = sandbox.program("sh", &["-c", "ulimit -s 256; exec \"$@\"", "sh"]);
+    shell
+        .arg(sto.get_program())
+        .args(sto.get_args())
+        .env("STO_STORE", sandbox.path("store"))
+        .env("RUST_MIN_STACK", "262144");
+    Run::of(&mut shell)
+}
+
+/// Two builds of a program that recurses through these functions, `DEPTH` frames in all; in the
+/// second the leaf is ten times as slow.
+fn two_builds(functions: impl Fn(usize) -> String) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let frames: Vec<String> = (0..DEPTH - 2).map(functions).collect();
+    let stack = format!("main;{}", frames.join(";"));
+    for (build, leaf) in [("v1", 500), ("v2", 5000)] {
+        let text = format!("{stack} 1000\n{stack};leaf {leaf}\nmain;other 9000\nmain;more 7000\n");
+        sandbox.write(build, text);
+        let ingest = ["ingest", build, "--exe", "deep", "--build", build];
+        sto(&sandbox, &ingest).succeeds();
+    }
+    sandbox
+}
+
+fn every_command_ends(sandbox: &Sandbox, functions: usize) {
+    assert!(sto(sandbox, &["ls"]).succeeds().stdout.contains("deep@v2"));
+    let top = sto(sandbox, &["top", "v2", "--format", "json"]).succeeds();
+    let top: serde_json::Value = serde_json::from_str(&top.stdout).unwrap();
+    assert_eq!(top["functions"].as_array().unwrap().len(), functions);
+
+    let tree = sto(sandbox, &["tree", "v2"]).succeeds().stdout;
+    let lines = tree.lines().count();
+    assert!((100..=110).contains(&lines), "{lines} lines");
+    let widest = tree.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80), "{widest:?}");
+    assert!(
+        tree.contains(" not shown: below 1.00%, or more than 100 calls deep"),
+        "{tree}"
+    );
+
+    let all = [
+        "tree",
+        "v2",
+        "--depth",
+        "1000000",
+        "--min-share",
+        "0",
+        "--format",
+        "json",
+    ];
+    let all = sto(sandbox, &all).succeeds().stdout;
+    let all: serde_json::Value = serde_json::from_str(&all).unwrap();
+    let nodes = all["nodes"].as_array().unwrap();
+    assert_eq!(nodes.len(), DEPTH + 2);
+    let leaf = nodes
+        .iter()
+        .find(|node| node["function"] == "leaf")
+        .unwrap();
+    assert_eq!(leaf["depth"], DEPTH - 1);
+
+    sto(sandbox, &["flame", "v2", "-o", "flame.svg"]).succeeds();
+    sto(sandbox, &["diff", "v1", "v2", "-o", "diff.svg"]).succeeds();
+    for svg in ["flame.svg", "diff.svg"] {
+        let svg = std::fs::read_to_string(sandbox.path(svg)).unwrap();
+        assert!(svg.contains("500 levels"), "it says what is left out");
+        assert!(svg.len() < 1 << 20, "{}", svg.len());
+    }
+
+    let found = sto(
+        sandbox,
+        &["find-regressions", "v1", "v2", "--format", "json"],
+    );
+    assert_eq!(found.status, Some(1), "{}", found.stderr);
+    let found: serde_json::Value = serde_json::from_str(&found.stdout).unwrap();
+    assert_eq!(found["findings"][0]["function"], "leaf");
+}
+
+#[test]
+fn a_function_that_calls_itself() {
+    every_command_ends(&two_builds(|_| "fib".to_owned()), 5);
+}
+
+#[test]
+fn two_functions_that_call_each_other() {
+    let names = ["ping", "pong"];
+    every_command_ends(&two_builds(|level| names[level % 2].to_owned()), 6);
+}
+
+#[test]
+fn a_chain_of_functions_that_are_all_different() {
+    every_command_ends(&two_builds(|level| format!("f{level}")), DEPTH + 2);
+}

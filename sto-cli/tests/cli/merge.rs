@@ -1,0 +1,225 @@
+//! What `sto merge` takes in, what it says, and what stays when it is killed.
+
+use crate::support::{AFTER, BEFORE, Sandbox};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Ingests folded stacks into a store of this sandbox.
+fn ingest(sandbox: &Sandbox, store: &str, build: &str, file: &str, text: &str) {
+    // A file that is there is left alone: when it was written is a part of the profile.
+    if !sandbox.path(file).exists() {
+        sandbox.write(file, text);
+    }
+    let ingest = ["ingest", file, "--build", build, "--exe", "demo"];
+    sandbox
+        .sto(&[&["--store", store], &ingest[..]].concat())
+        .succeeds();
+}
+
+/// Two stores that share a profile, besides the one at `store`, which is empty.
+fn two_stores() -> Sandbox {
+    let sandbox = Sandbox::new();
+    for store in ["one", "two"] {
+        ingest(&sandbox, store, "v1", "a.folded", BEFORE);
+    }
+    ingest(&sandbox, "one", "v2", "b.folded", AFTER);
+    ingest(&sandbox, "two", "v2", "c.folded", "main;work 7\n");
+    sandbox
+}
+
+/// Builds and ids of profiles.
+fn listed(sandbox: &Sandbox, store: &str) -> Vec<(Value, Vec<Value>)> {
+    let report = sandbox.json(&["--store", store, "ls"]);
+    let builds = report["builds"].as_array().unwrap().iter();
+    builds
+        .map(|build| {
+            let profiles = build["profiles"].as_array().unwrap().iter();
+            let ids = profiles.map(|profile| profile["id"].clone()).collect();
+            (build["version"].clone(), ids)
+        })
+        .collect()
+}
+
+#[test]
+fn stores_and_single_files_become_one_store_and_the_report_says_what_came() {
+    let sandbox = two_stores();
+    std::fs::rename(sandbox.path("two/store.redb"), sandbox.path("bundle")).unwrap();
+    let run = sandbox.sto(&["merge", "one", "bundle"]).succeeds();
+    assert!(
+        run.stdout
+            .starts_with("one: 2 profiles\n  added 2 profiles, "),
+        "{run:?}"
+    );
+    assert!(
+        run.stdout
+            .contains("\nbundle: 2 profiles\n  added 1 profile, "),
+        "{run:?}"
+    );
+    assert!(
+        run.stdout.contains("  already stored: 1 profile; "),
+        "{run:?}"
+    );
+    assert!(
+        run.stdout.contains(sandbox.path("store").to_str().unwrap()),
+        "{run:?}"
+    );
+    assert_eq!(run.stderr, "");
+    assert_eq!(sandbox.json(&["top", "v2"])["samples"], 11_407);
+
+    // As one store that took in everything.
+    for (build, file) in [("v1", "a.folded"), ("v2", "b.folded"), ("v2", "c.folded")] {
+        ingest(&sandbox, "all", build, file, "");
+    }
+    let at = sandbox.path("store");
+    assert_eq!(
+        listed(&sandbox, at.to_str().unwrap()),
+        listed(&sandbox, "all")
+    );
+}
+
+#[test]
+fn json_tells_what_the_text_tells() {
+    let sandbox = two_stores();
+    let report = sandbox.json(&["merge", "one", "two"]);
+    assert_eq!(report["schema"], "sto.merge/1");
+    assert_eq!(report["store"], sandbox.path("store").to_str().unwrap());
+    let [one, two] = &report["sources"].as_array().unwrap()[..] else {
+        panic!("{report}")
+    };
+    assert_eq!(one["path"], "one");
+    assert_eq!(one["added"].as_array().unwrap().len(), 2);
+    assert!(one["stored_bytes"].as_u64().unwrap() > 0);
+    assert_eq!(two["profiles"], 2);
+    assert_eq!(two["added"].as_array().unwrap().len(), 1);
+    assert_eq!(two["already_stored"], 1);
+    assert_eq!(two["different"], json!([]));
+    assert_eq!(two["left_out"], json!([]));
+}
+
+#[test]
+fn merging_again_changes_nothing() {
+    let sandbox = two_stores();
+    sandbox.sto(&["merge", "one", "two"]).succeeds();
+    let before = sandbox.store_bytes();
+    let run = sandbox.sto(&["merge", "one", "two", "store"]).succeeds();
+    assert!(!run.stdout.contains("added"), "{run:?}");
+    assert_eq!(sandbox.store_bytes(), before);
+}
+
+#[test]
+fn a_profile_of_which_other_things_are_known_is_named() {
+    let sandbox = two_stores();
+    let labelled = ["ingest", "a.folded", "--build", "v1", "--exe", "demo"];
+    sandbox
+        .sto(&[&labelled[..], &["--label", "by=me"]].concat())
+        .succeeds();
+    let id = listed(&sandbox, "store")[0].1[0].clone();
+    let id = id.as_str().unwrap();
+    let run = sandbox.sto(&["merge", "one"]).succeeds();
+    assert!(
+        run.stdout
+            .contains("of these, 1 profile of which other things are known"),
+        "{run:?}"
+    );
+    assert!(run.stdout.contains(&id[..12]), "{run:?}");
+    assert_eq!(
+        sandbox.json(&["merge", "one"])["sources"][0]["different"],
+        json!([id])
+    );
+    let profile = &sandbox.json(&["ls"])["builds"][0]["profiles"][0];
+    assert_eq!(profile["labels"], json!({ "by": "me" }));
+}
+
+#[test]
+fn every_store_is_looked_at_before_one_is_written() {
+    let sandbox = two_stores();
+    sandbox.write("hello", "hello");
+    for (store, version) in [("newer", u32::MAX), ("older", 0)] {
+        ingest(&sandbox, store, "v1", "a.folded", BEFORE);
+        let database = redb::Database::open(sandbox.path(store).join("store.redb")).unwrap();
+        let meta: redb::TableDefinition<&str, &[u8]> = redb::TableDefinition::new("meta");
+        let transaction = database.begin_write().unwrap();
+        let version = version.to_le_bytes();
+        transaction
+            .open_table(meta)
+            .unwrap()
+            .insert("version", version.as_slice())
+            .unwrap();
+        transaction.commit().unwrap();
+    }
+    for (other, told) in [
+        ("missing", "there is no store in missing"),
+        ("hello", "hello: not a store"),
+        ("home", "there is no store in home"),
+        ("newer", "upgrade sto"),
+        ("older", "the last one that reads it"),
+    ] {
+        sandbox.sto(&["merge", "one", other]).fails_with(&[told]);
+    }
+    assert!(!sandbox.path("store").exists());
+}
+
+#[test]
+fn a_damaged_profile_is_named_and_the_status_says_so() {
+    let sandbox = two_stores();
+    let file = sandbox.path("one/store.redb");
+    let costs: redb::TableDefinition<(u8, u32, u32, u32), &[u8]> =
+        redb::TableDefinition::new("columns");
+    let database = redb::Database::open(&file).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let broken: &[u8] = b"no costs at all";
+    transaction
+        .open_table(costs)
+        .unwrap()
+        .insert((2, 0, 0, 0), broken)
+        .unwrap();
+    transaction.commit().unwrap();
+    drop(database);
+    let id = listed(&sandbox, "one")[0].1[0].clone();
+    let run = sandbox.sto(&["merge", "one"]);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(run.stdout.contains("  added 1 profile, "), "{run:?}");
+    assert!(
+        run.stdout
+            .contains("left out 1 profile: one/store.redb: the store is damaged"),
+        "{run:?}"
+    );
+    assert!(run.stdout.contains(&id.as_str().unwrap()[..12]), "{run:?}");
+    assert_eq!(
+        run.stderr,
+        "error: not every profile could be merged: 1 left out, as told above\n"
+    );
+    // The other store has it whole.
+    sandbox.sto(&["merge", "two"]).succeeds();
+    assert_eq!(sandbox.json(&["top", "v1"])["samples"], 10_000);
+}
+
+#[test]
+fn what_went_in_before_a_kill_stays_and_running_again_does_the_rest() {
+    let sandbox = Sandbox::new();
+    for run in 0..12 {
+        let text = format!("main;work;f{run} {}\n", 100 + run);
+        ingest(&sandbox, "other", "v1", &format!("{run}.folded"), &text);
+    }
+    let all = listed(&sandbox, "other");
+    let mut partly = 0;
+    for delay in [1, 10, 20, 30, 45, 60, 80, 110] {
+        let mut child = sandbox.command(&["merge", "other"]).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(delay));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let stored = match sandbox.path("store/store.redb").exists() {
+            true => listed(&sandbox, "store"),
+            false => Vec::new(),
+        };
+        for (build, ids) in &stored {
+            assert_eq!(*build, "v1");
+            assert_eq!(ids[..], all[0].1[..ids.len()], "oldest first, none twice");
+            partly += usize::from((1..12).contains(&ids.len()));
+        }
+        sandbox.sto(&["merge", "other"]).succeeds();
+        assert_eq!(listed(&sandbox, "store"), all);
+        std::fs::remove_dir_all(sandbox.path("store")).unwrap();
+    }
+    println!("{partly} were killed halfway");
+}

@@ -1,0 +1,68 @@
+//! Whether the store is sound, and where its bytes are.
+
+use crate::support::Sandbox;
+use serde_json::Value;
+
+#[test]
+fn a_sound_store_is_told_in_one_sentence_with_status_0() {
+    let sandbox = Sandbox::with_two_builds();
+    let before = sandbox.store_bytes();
+    let run = sandbox.sto(&["verify"]).succeeds();
+    let sound = "The store is sound: 2 profiles of 2 builds, with 5 nodes of 5 frames.\n";
+    assert_eq!(run.stdout, sound);
+    assert_eq!(run.stderr, "");
+    let json = sandbox.json(&["verify"]);
+    assert_eq!(json["sound"], true);
+    assert_eq!(json["checked"]["profiles"], 2);
+    assert_eq!(json["damages"], Value::Array(Vec::new()));
+    assert!(sandbox.store_bytes() == before, "nothing was written");
+}
+
+#[test]
+fn a_damaged_store_is_told_on_both_outputs_with_status_2() {
+    let sandbox = Sandbox::with_two_builds();
+    let mut file = sandbox.store_bytes().remove(0).1;
+    // A record has the executable's name as it stands.
+    let name = file.windows(5).rposition(|bytes| bytes == b"\x04demo");
+    file[name.unwrap() + 1] ^= 1;
+    sandbox.write("store/store.redb", file);
+
+    let run = sandbox.sto(&["verify"]);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(
+        run.stdout.starts_with("The store is damaged in "),
+        "{run:?}"
+    );
+    assert!(run.stdout.lines().all(|line| line.len() <= 80), "{run:?}");
+    assert!(run.stderr.starts_with("error: "), "{run:?}");
+    assert!(run.stderr.contains("hint: bring back a copy"), "{run:?}");
+
+    let json = sandbox.json(&["verify"]);
+    assert_eq!(json["sound"], false);
+    let damages = json["damages"].as_array().unwrap();
+    let of_records = damages.iter().find(|damage| {
+        damage["place"]
+            .as_str()
+            .unwrap()
+            .starts_with("table records, ")
+    });
+    let what = of_records.unwrap()["what"].as_str().unwrap();
+    assert_eq!(what, "the checksum does not match the content");
+}
+
+#[test]
+fn the_parts_of_the_file_add_up_to_it() {
+    let sandbox = Sandbox::with_two_builds();
+    let json = sandbox.json(&["stats"]);
+    let size = sandbox.store_bytes()[0].1.len() as u64;
+    assert_eq!(json["file_bytes"], size);
+    let parts = json["parts"].as_array().unwrap().iter();
+    let sum: u64 = parts.map(|part| part["bytes"].as_u64().unwrap()).sum();
+    assert_eq!(sum, size);
+    assert_eq!(json["profiles"], 2);
+    assert_eq!(json["executables"][0]["executable"], "demo");
+    assert_eq!(json["saving"], sandbox.json(&["ls"])["saving"]);
+    let text = sandbox.sto(&["stats"]).succeeds().stdout;
+    assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+    assert!(text.contains("100.00%             the file"), "{text}");
+}

@@ -1,0 +1,37 @@
+//! What a profile may have at most: the table *Limits* of SPEC.md.
+//!
+//! They are far above what programs have, and low enough that a hostile file costs no more than an
+//! error. Counts of frames, nodes and stacks are limited by their 32-bit indices alone.
+
+/// Longest name of a function, module, source file, event or machine, in bytes; what is longer is
+/// cut and ends in `…`. C++ templates reach it.
+pub const MAX_NAME: usize = 4096;
+
+/// Longest name of a thread or process, in bytes; what is longer is cut and ends in `…`. Each of
+/// very many may have one. File names have at most 255 (`NAME_MAX`), threads' names 15.
+pub const MAX_PROCESS_NAME: usize = 255;
+
+/// Most frames of one stack.
+pub const MAX_DEPTH: usize = 1 << 21;
+
+/// Most events that one profile has samples of; `perf record -e 'syscalls:*'` has 700.
+pub const MAX_SAMPLE_TYPES: usize = 1024;
+
+/// Longest name that a user gives: of an executable, a build, a revision, a benchmark, a metric, a
+/// label's key or its value; in bytes. These are never cut.
+pub const MAX_GIVEN_NAME: usize = 4096;
+
+/// Most labels, and most metrics, of one profile. With all that is limited here at its longest, a
+/// profile's record stays below the 16 MiB that a store takes.
+pub const MAX_LABELS: usize = 256;
+
+const ELLIPSIS: &str = "…";
+
+/// Cuts a text that is longer than `limit` bytes at a character, so that with the `…` at its end it
+/// is not.
+pub(crate) fn cut(text: &mut String, limit: usize) {
+    if text.len() > limit {
+        text.truncate(text.floor_char_boundary(limit - ELLIPSIS.len()));
+        text.push_str(ELLIPSIS);
+    }
+}

@@ -1,0 +1,382 @@
+//! Costs by thread and slice of time.
+//!
+//! Threads and slices make cells, most of them empty. A cell has few nodes, and those are named by
+//! their place among the nodes that have a self cost in the profile: these numbers are small, and
+//! the same in every store.
+
+use super::Flaw;
+use super::bytes::{Packer, Unpacker};
+use super::coder::{Decoder, Encoder};
+use super::costs::{Counts, fixed_period, pack_period, unpack_period};
+use crate::intern::{
+    ProfileThread, ProfileThreadIx, SelfCosts, SliceCost, SliceCosts, SliceCount, SliceGrid,
+    SliceIx, Slices,
+};
+use crate::units::Nanoseconds;
+
+/// Packs slices of the profile with these self costs by sample type, which they add up to.
+pub(in crate::store) fn pack_slices(slices: &Slices, costs: &[SelfCosts]) -> Result<Vec<u8>, Flaw> {
+    let mut pack = Packer::default();
+    let grid = slices.grid;
+    pack.number(grid.count().get());
+    pack.number(grid.first().0);
+    pack.number(grid.last().0 - grid.first().0);
+    pack_threads(&mut pack, &slices.threads);
+    for (slice_costs, costs) in slices.costs.iter().zip(costs) {
+        pack_cells(&mut pack, slices.threads.len(), slice_costs, costs);
+    }
+    pack.finish()
+}
+
+/// Unpacks slices of the profile with these self costs by sample type.
+pub(in crate::store) fn unpack_slices(pack: &[u8], costs: &[SelfCosts]) -> Result<Slices, Flaw> {
+    let mut pack = Unpacker::new(pack);
+    let count = SliceCount::new(pack.number32()?);
+    let count = count.ok_or(Flaw("the number of slices is out of range"))?;
+    let first = pack.number()?;
+    let last = first.checked_add(pack.number()?);
+    let grid = last.and_then(|last| SliceGrid::new(Nanoseconds(first), Nanoseconds(last), count));
+    let grid = grid.ok_or(Flaw("a time leaves 64 bits"))?;
+    let threads = unpack_threads(&mut pack)?;
+    let mut columns = Vec::with_capacity(costs.len());
+    for costs in costs {
+        let slices = unpack_cells(&mut pack, threads.len(), count, costs)?;
+        if !add_up(&slices, costs) {
+            return Err(Flaw("the slices do not add up to the self costs"));
+        }
+        columns.push(slices);
+    }
+    pack.finish()?;
+    Ok(Slices {
+        grid,
+        threads,
+        costs: columns,
+    })
+}
+
+fn pack_threads(pack: &mut Packer, threads: &[ProfileThread]) {
+    let mut pids = Packer::default();
+    let mut tids = Packer::default();
+    let mut lengths = Packer::default();
+    let mut text = Packer::default();
+    let mut previous = 0;
+    for thread in threads {
+        pids.number(thread.pid - previous);
+        tids.number(thread.tid.wrapping_sub(thread.pid));
+        lengths.number(thread.name.len() as u64);
+        text.raw(thread.name.as_bytes());
+        previous = thread.pid;
+    }
+    pack.number(threads.len() as u64);
+    for column in [pids, tids, lengths, text] {
+        pack.column(column);
+    }
+}
+
+fn unpack_threads(pack: &mut Unpacker<'_>) -> Result<Vec<ProfileThread>, Flaw> {
+    let count = pack.number32()? as usize;
+    let pids = pack.column()?;
+    let mut pids = Unpacker::new(&pids);
+    let tids = pack.column()?;
+    let mut tids = Unpacker::new(&tids);
+    let lengths = pack.column()?;
+    let mut lengths = Unpacker::new(&lengths);
+    let text = pack.column()?;
+    let mut text = Unpacker::new(&text);
+    if count > pids.left() {
+        return Err(Flaw("there are fewer threads than announced"));
+    }
+    let mut threads: Vec<ProfileThread> = Vec::with_capacity(count);
+    for _ in 0..count {
+        let previous = threads.last().map_or(0, |thread| thread.pid);
+        let pid = previous.checked_add(pids.number32()?);
+        let pid = pid.ok_or(Flaw("a process id takes more than 32 bits"))?;
+        let tid = pid.wrapping_add(tids.number32()?);
+        let length = usize::try_from(lengths.number()?).unwrap_or(usize::MAX);
+        let name = str::from_utf8(text.raw(length)?).map_err(|_| Flaw("a name is not UTF-8"))?;
+        let name = name.to_owned();
+        let thread = ProfileThread { pid, tid, name };
+        if threads.last().is_some_and(|last| *last >= thread) {
+            return Err(Flaw("threads are out of order"));
+        }
+        threads.push(thread);
+    }
+    pids.finish()?;
+    tids.finish()?;
+    lengths.finish()?;
+    text.finish()?;
+    Ok(threads)
+}
+
+fn pack_cells(pack: &mut Packer, thread_count: usize, slices: &SliceCosts, costs: &SelfCosts) {
+    let mut cells_of = vec![0u32; thread_count];
+    let mut numbers = Packer::default();
+    let mut sizes = Packer::default();
+    let mut places = Packer::default();
+    let mut next_slice = 0;
+    let all: Vec<SliceCost> = slices.iter().collect();
+    for cell in all.chunk_by(|a, b| (a.thread, a.slice) == (b.thread, b.slice)) {
+        let SliceCost { thread, slice, .. } = cell[0];
+        let cells = &mut cells_of[thread.0 as usize];
+        if *cells == 0 {
+            next_slice = 0;
+        }
+        *cells += 1;
+        numbers.number(slice.0 - next_slice);
+        next_slice = slice.0 + 1;
+        sizes.number(cell.len() as u64 - 1);
+        let mut next = 0;
+        for slice_cost in cell {
+            let place = costs.partition_point(|&(node, _)| node < slice_cost.node) as u32;
+            places.number(place - next);
+            next = place + 1;
+        }
+    }
+    let mut cells = Packer::default();
+    for count in cells_of {
+        cells.number(count);
+    }
+    for column in [cells, numbers, sizes, places] {
+        pack.column(column);
+    }
+    let period = fixed_period(all.iter().map(|slice_cost| slice_cost.cost));
+    let mut coder = Encoder::default();
+    let mut counts = Counts::new(period);
+    for slice_cost in &all {
+        counts.encode(&mut coder, slice_cost.cost);
+    }
+    pack_period(pack, period);
+    let mut coded = Packer::default();
+    coded.raw(&coder.finish());
+    pack.column(coded);
+}
+
+fn unpack_cells(
+    pack: &mut Unpacker<'_>,
+    thread_count: usize,
+    slice_count: SliceCount,
+    costs: &SelfCosts,
+) -> Result<SliceCosts, Flaw> {
+    let cells = pack.column()?;
+    let mut cells = Unpacker::new(&cells);
+    let numbers = pack.column()?;
+    let mut numbers = Unpacker::new(&numbers);
+    let sizes = pack.column()?;
+    let mut sizes = Unpacker::new(&sizes);
+    let places = pack.column()?;
+    let mut places = Unpacker::new(&places);
+    let mut keys = Vec::new();
+    for thread in 0..thread_count as u32 {
+        let mut next_slice = 0u32;
+        for _ in 0..cells.number32()? {
+            let slice = next_slice.checked_add(numbers.number32()?);
+            let slice = slice.filter(|&slice| slice < slice_count.get());
+            let slice = slice.ok_or(Flaw("a slice is not among those announced"))?;
+            next_slice = slice + 1;
+            let mut next = 0u32;
+            for _ in 0..=sizes.number32()? {
+                let place = next.checked_add(places.number32()?);
+                let cost = place.and_then(|place| costs.get(place as usize));
+                let &(node, _) = cost.ok_or(Flaw("a slice has a node without a self cost"))?;
+                next = place.map_or(0, |place| place + 1);
+                keys.push((ProfileThreadIx(thread), SliceIx(slice), node));
+            }
+        }
+    }
+    cells.finish()?;
+    numbers.finish()?;
+    sizes.finish()?;
+    places.finish()?;
+    let mut counts = Counts::new(unpack_period(pack)?);
+    let coded = pack.column()?;
+    let mut coder = Decoder::new(&coded)?;
+    let slice_costs = keys.into_iter().map(|(thread, slice, node)| {
+        Ok(SliceCost {
+            thread,
+            slice,
+            node,
+            cost: counts.decode(&mut coder)?,
+        })
+    });
+    let slice_costs = slice_costs.collect::<Result<_, Flaw>>()?;
+    coder.finish()?;
+    Ok(slice_costs)
+}
+
+/// Whether no cost is zero, and those of each node over all threads and slices are its self cost.
+pub(in crate::store) fn add_up(slices: &SliceCosts, costs: &SelfCosts) -> bool {
+    let mut left = costs.clone();
+    let mut take = |SliceCost { node, cost, .. }: SliceCost| {
+        let place = left.binary_search_by_key(&node, |&(node, _)| node).ok()?;
+        let (_, left) = &mut left[place];
+        left.samples = left.samples.checked_sub(cost.samples)?;
+        left.value = left.value.checked_sub(cost.value)?;
+        (!cost.is_zero()).then_some(())
+    };
+    slices.iter().all(|slice_cost| take(slice_cost).is_some())
+        && left.iter().all(|(_, left)| left.is_zero())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intern::NodeIx;
+    use crate::units::Cost;
+    use proptest::prelude::*;
+
+    fn cost(samples: u64, period: u64) -> Cost {
+        let value = samples * period;
+        Cost { samples, value }
+    }
+
+    fn slices(threads: &[(u32, u32, &str)], costs: &[(u32, u32, u32, Cost)]) -> Slices {
+        let threads = threads.iter().map(|&(pid, tid, name)| ProfileThread {
+            pid,
+            tid,
+            name: name.to_owned(),
+        });
+        let costs = costs.iter().map(|&(thread, slice, node, cost)| SliceCost {
+            thread: ProfileThreadIx(thread),
+            slice: SliceIx(slice),
+            node: NodeIx(node),
+            cost,
+        });
+        let count = SliceCount::new(4).unwrap();
+        Slices {
+            grid: SliceGrid::new(Nanoseconds(100), Nanoseconds(199), count).unwrap(),
+            threads: threads.collect(),
+            costs: vec![costs.collect()],
+        }
+    }
+
+    /// The example of SPEC.md, and the self costs that it adds up to.
+    fn example() -> (Slices, SelfCosts) {
+        let one = cost(1, 100);
+        let cells = [
+            (0, 1, 7, one),
+            (0, 1, 9, one),
+            (1, 0, 8, one),
+            (1, 3, 7, one),
+        ];
+        (
+            slices(&[(1, 1, "a"), (1, 7, "a")], &cells),
+            vec![
+                (NodeIx(7), cost(2, 100)),
+                (NodeIx(8), one),
+                (NodeIx(9), one),
+            ],
+        )
+    }
+
+    #[test]
+    fn the_example_has_the_bytes_of_the_specification() {
+        let (slices, costs) = example();
+        let pack = pack_slices(&slices, std::slice::from_ref(&costs)).unwrap();
+        let bytes = [
+            &b"\x04\x64\x63\x02"[..],
+            b"\x02\0\x01\0",
+            b"\x02\0\0\x06",
+            b"\x02\0\x01\x01",
+            b"\x02\0aa",
+            b"\x02\0\x01\x02",
+            b"\x03\0\x01\0\x02",
+            b"\x03\0\x01\0\0",
+            b"\x04\0\0\x01\x01\0",
+            b"\0\x64",
+            b"\x08\0\xf8\x02\0\0\x7a\x08\x53\x68",
+        ];
+        assert_eq!(pack, bytes.concat());
+        assert_eq!(unpack_slices(&pack, &[costs]).unwrap(), slices);
+    }
+
+    #[test]
+    fn extremes_come_back() {
+        let all = u32::MAX;
+        let threads = [(0, all, ""), (0, all, "\0\u{1b}ü"), (all, 0, "")];
+        let huge = Cost {
+            samples: 0,
+            value: u64::MAX,
+        };
+        let slices = slices(&threads, &[(1, 3, all, huge)]);
+        let costs = [vec![(NodeIx(all), huge)]];
+        let pack = pack_slices(&slices, &costs).unwrap();
+        assert_eq!(unpack_slices(&pack, &costs).unwrap(), slices);
+    }
+
+    #[test]
+    fn slices_of_other_self_costs_are_refused() {
+        let (slices, costs) = example();
+        let pack = pack_slices(&slices, std::slice::from_ref(&costs)).unwrap();
+        let mut fewer = costs.clone();
+        fewer.pop();
+        let mut more = costs.clone();
+        more[0].1.samples += 1;
+        for (costs, why) in [
+            (fewer, "a slice has a node without a self cost"),
+            (more, "the slices do not add up to the self costs"),
+        ] {
+            assert_eq!(unpack_slices(&pack, &[costs]), Err(Flaw(why)));
+        }
+        assert_eq!(
+            unpack_slices(&pack, &[costs.clone(), costs]),
+            Err(Flaw("it ends early"))
+        );
+    }
+
+    #[test]
+    fn packs_that_break_their_rules_are_refused() {
+        let (slices, costs) = example();
+        let pack = pack_slices(&slices, std::slice::from_ref(&costs)).unwrap();
+        let costs = [costs];
+        // By the places of the bytes in the example.
+        for (place, byte, why) in [
+            (0, 0, "the number of slices is out of range"),
+            (0, 3, "a slice is not among those announced"),
+            (3, 3, "there are fewer threads than announced"),
+            (11, 0, "threads are out of order"),
+            (18, 0xff, "a name is not UTF-8"),
+            (22, 2, "it ends early"),
+            (27, 3, "a slice is not among those announced"),
+            (31, 0, "bytes are left over"),
+            (38, 3, "a slice has a node without a self cost"),
+            (40, 2, "the form of the values is unknown"),
+            (41, 99, "the slices do not add up to the self costs"),
+            (42, 4, "it ends early"),
+        ] {
+            let mut pack = pack.clone();
+            pack[place] = byte;
+            assert_eq!(unpack_slices(&pack, &costs), Err(Flaw(why)), "{place}");
+        }
+        let long = [&[4u8], &[0xff; 9][..], &[1, 1], &pack[3..]].concat();
+        assert_eq!(
+            unpack_slices(&long, &costs),
+            Err(Flaw("a time leaves 64 bits"))
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        #[test]
+        fn changed_bytes_never_give_what_breaks_the_rules(
+            changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        ) {
+            let (slices, costs) = example();
+            let costs = [costs];
+            let mut pack = pack_slices(&slices, &costs).unwrap();
+            for (at, byte) in changes {
+                let at = at.index(pack.len());
+                pack[at] = byte;
+            }
+            if let Ok(slices) = unpack_slices(&pack, &costs) {
+                prop_assert!(slices.threads.is_sorted_by(|a, b| a < b));
+                let all = &slices.costs[0];
+                prop_assert!(add_up(all, &costs[0]));
+                prop_assert!(all.iter().all(|cost| cost.slice.0 < slices.grid.count().get()
+                    && (cost.thread.0 as usize) < slices.threads.len()));
+                let keys = all.iter().map(|cost| (cost.thread, cost.slice, cost.node));
+                prop_assert!(keys.is_sorted_by(|a, b| a < b));
+            }
+        }
+    }
+}

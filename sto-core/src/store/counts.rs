@@ -1,0 +1,139 @@
+//! The counts of one profile, in the numbers of a store: everything that is its own.
+
+use super::codec::{
+    ProfileRecord, pack_costs, pack_lines, pack_slices, unpack_costs, unpack_lines,
+};
+use super::error::Fault;
+use super::rows::{NewRows, Rows, column_place};
+use super::tables::Column;
+use super::write::refused;
+use crate::intern::{Interned, LineCost};
+use crate::model::FrameIx;
+use crate::units::Cost;
+use rayon::prelude::*;
+
+/// Self costs by node of the executable: nodes in ascending order, none twice.
+pub(super) type NodeCosts = Vec<(u32, Cost)>;
+
+/// The counts of a profile, by sample type.
+pub(super) struct Counts {
+    pub(super) costs: Vec<NodeCosts>,
+    /// Their frames are numbers of the store.
+    pub(super) lines: Vec<Vec<LineCost>>,
+    /// Its slices of time, packed: they are the same in every store.
+    pub(super) slices: Option<Vec<u8>>,
+}
+
+/// Sealed sizes of what is a profile's own.
+pub(super) struct Sizes {
+    pub(super) columns: u64,
+    /// How many of them are its slices of time.
+    pub(super) slices: u64,
+}
+
+impl Counts {
+    /// The counts of an interned profile, whose nodes and frames have these numbers.
+    ///
+    /// # Errors
+    /// Where its slices are too many to be packed.
+    pub(super) fn of(interned: &Interned, nodes: &[u32], frames: &[u32]) -> Result<Counts, Fault> {
+        let costs = interned.costs.par_iter().map(|costs| {
+            let numbered = costs.iter().map(|&(node, cost)| (nodes[node.get()], cost));
+            in_order(numbered.collect())
+        });
+        let lines = interned.lines.par_iter();
+        let slices = interned.slices.as_ref();
+        let slices = slices.map(|slices| pack_slices(slices, &interned.costs).map_err(refused));
+        Ok(Counts {
+            costs: costs.collect(),
+            lines: lines.map(|lines| renumbered_lines(lines, frames)).collect(),
+            slices: slices.transpose()?,
+        })
+    }
+
+    /// The counts that a store has of a profile, whose executable has this many nodes.
+    pub(super) fn read(rows: &Rows, record: &ProfileRecord, nodes: u32) -> Result<Counts, Fault> {
+        let profile = record.number;
+        let parts = 0..record.profile.sample_types.len() as u32;
+        let costs = parts.clone();
+        let costs = costs.map(|part| read_costs(rows, Column::Costs, profile, part, nodes));
+        let lines = parts.map(|part| read_lines(rows, profile, part));
+        Ok(Counts {
+            costs: costs.collect::<Result<_, Fault>>()?,
+            lines: lines.collect::<Result<_, Fault>>()?,
+            slices: (record.slices > 0)
+                .then(|| rows.column(Column::Slices, profile, 0))
+                .transpose()?,
+        })
+    }
+
+    /// The same counts in another store, where nodes and frames have these numbers.
+    pub(super) fn renumbered(self, nodes: &[u32], frames: &[u32]) -> Counts {
+        let costs = self.costs.iter().map(|costs| {
+            let numbered = costs
+                .iter()
+                .map(|&(node, cost)| (nodes[node as usize], cost));
+            in_order(numbered.collect())
+        });
+        let lines = self.lines.iter();
+        Counts {
+            costs: costs.collect(),
+            lines: lines.map(|lines| renumbered_lines(lines, frames)).collect(),
+            slices: self.slices,
+        }
+    }
+
+    /// Writes them under a profile's number.
+    pub(super) fn write(self, new: &mut NewRows, profile: u32) -> Result<Sizes, Fault> {
+        let costs = self.costs.par_iter().map(|costs| pack_costs(costs));
+        let lines = self.lines.par_iter().map(|lines| pack_lines(lines));
+        let (costs, lines): (Vec<_>, Vec<_>) = rayon::join(|| costs.collect(), || lines.collect());
+        let mut size = 0;
+        for (kind, packs) in [(Column::Costs, costs), (Column::Lines, lines)] {
+            for (part, pack) in (0..).zip(packs) {
+                size += new.column(kind, profile, part, pack.map_err(refused)?);
+            }
+        }
+        let slices = self
+            .slices
+            .map_or(0, |pack| new.column(Column::Slices, profile, 0, pack));
+        Ok(Sizes {
+            columns: size + slices,
+            slices,
+        })
+    }
+}
+
+fn in_order(mut costs: NodeCosts) -> NodeCosts {
+    costs.sort_unstable_by_key(|&(node, _)| node);
+    costs
+}
+
+fn renumbered_lines(lines: &[LineCost], frames: &[u32]) -> Vec<LineCost> {
+    let numbered = lines.iter().map(|&line| LineCost {
+        frame: FrameIx(frames[line.frame.get()]),
+        ..line
+    });
+    let mut lines: Vec<LineCost> = numbered.collect();
+    lines.sort_unstable_by_key(|line| (line.frame, line.line));
+    lines
+}
+
+/// A column of self costs of an executable with this many nodes.
+pub(super) fn read_costs(
+    rows: &Rows,
+    kind: Column,
+    owner: u32,
+    part: u32,
+    nodes: u32,
+) -> Result<NodeCosts, Fault> {
+    unpack_costs(&rows.column(kind, owner, part)?, nodes as usize)
+        .map_err(|flaw| flaw.at(column_place(kind, owner, part)))
+}
+
+/// The line costs of a profile in one sample type.
+pub(super) fn read_lines(rows: &Rows, profile: u32, part: u32) -> Result<Vec<LineCost>, Fault> {
+    let column = rows.column(Column::Lines, profile, part)?;
+    unpack_lines(&column, rows.contents.frames)
+        .map_err(|flaw| flaw.at(column_place(Column::Lines, profile, part)))
+}

@@ -1,0 +1,274 @@
+//! Union of stores: the profiles of one go into another.
+
+use super::codec::ProfileRecord;
+use super::error::Fault;
+use super::guard::guarded;
+use super::packs::Frames;
+use super::read::{ExecutableTree, build_of, module_list, profile_record, recorded};
+use super::rows::Rows;
+use super::tables::Record;
+use super::{Added, Store, StoreError, StoredProfile};
+use crate::id::{BuildId, ExecutableId, ProfileId};
+use crate::model::{Build, ModuleRef};
+use crate::units::Bytes;
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a merge did, or has done so far.
+#[derive(Debug, Default)]
+pub struct Merged {
+    /// Number of profiles that the other store has.
+    pub profiles: usize,
+    /// The profiles that went in, in the order in which they did.
+    pub added: Vec<ProfileId>,
+    /// Packed size of what was written for them.
+    pub stored: Bytes,
+    /// Number of profiles that stood here already; nothing was changed for them.
+    pub already_stored: usize,
+    /// Those of them of which other things are known there (labels, metrics, times, quality,
+    /// modules, revision), or that have slices of time on one side alone. They stay as they are here. In the order of their ids.
+    pub different: Vec<ProfileId>,
+    /// The profiles that could not be merged, by reason.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Profiles that could not be merged.
+#[derive(Debug)]
+pub struct LeftOut {
+    /// The profiles.
+    pub profiles: Vec<ProfileId>,
+    /// Why the other store cannot give them (mostly [`StoreError::Damaged`]), or which rule they
+    /// break here ([`StoreError::Refused`]).
+    pub why: StoreError,
+}
+
+impl Merged {
+    /// How many of [`Merged::profiles`] were dealt with.
+    pub fn done(&self) -> usize {
+        let left_out: usize = self.left_out.iter().map(|out| out.profiles.len()).sum();
+        self.added.len() + self.already_stored + left_out
+    }
+
+    fn leave_out(&mut self, profiles: Vec<ProfileId>, why: StoreError) {
+        self.left_out.push(LeftOut { profiles, why });
+    }
+}
+
+impl Store {
+    /// Adds every profile of another store that is not here yet.
+    ///
+    /// The result is the store into which all recordings were ingested. Each profile goes in in one
+    /// transaction, the oldest recording of a build first: after a failure those before it are
+    /// here, and merging again adds the others. A profile that is damaged in the other store is left
+    /// out, and told. Merging again, or a store into itself, changes nothing.
+    ///
+    /// One state of the other store is read, and nobody can write to it meanwhile. Memory holds the
+    /// stacks of one executable at a time. `progress` is told before each profile, and at the end; a
+    /// panic in it becomes an error.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use sto_core::formats::read_bytes;
+    /// use sto_core::ingest::{IngestOptions, ingest_recording};
+    /// use sto_core::store::Store;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (here, there) = (Store::in_memory()?, Store::in_memory()?);
+    /// for (store, text) in [(&here, "main;parse 70\n"), (&there, "main;parse 72\n")] {
+    ///     let path = Path::new("server.folded");
+    ///     let recording = read_bytes(path, text.as_bytes(), &Default::default())?;
+    ///     let options = IngestOptions {
+    ///         version: Some("v1".to_owned()),
+    ///         ..IngestOptions::default()
+    ///     };
+    ///     ingest_recording(store, path, recording, &options, &mut |_| ())?;
+    /// }
+    /// let merged = here.merge(&there, &mut |_| ())?;
+    /// assert_eq!(merged.added.len(), 1);
+    /// assert_eq!(here.builds()?[0].profiles.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Where either store cannot be read at all, or this one cannot be written.
+    pub fn merge(
+        &self,
+        other: &Store,
+        progress: &mut dyn FnMut(&Merged),
+    ) -> Result<Merged, StoreError> {
+        let here = self.builds()?;
+        let here = here.iter().flat_map(|build| &build.profiles);
+        let here: HashMap<_, _> = here.map(|profile| (profile.id, profile)).collect();
+        other.read(|rows| {
+            let source = Source {
+                rows,
+                path: other.path(),
+                modules: HashMap::new(),
+            };
+            Ok(source.merge_into(self, &here, progress))
+        })?
+    }
+}
+
+/// The store that is merged into another.
+struct Source<'a> {
+    rows: &'a Rows,
+    path: &'a Path,
+    /// Module lists that were read already, by number.
+    modules: HashMap<u32, Arc<[ModuleRef]>>,
+}
+
+/// A profile of the source, but for its stacks and counts.
+struct Listed {
+    id: ProfileId,
+    /// Its build, as this profile alone tells of it.
+    build: Build,
+    /// With its modules.
+    record: ProfileRecord,
+}
+
+impl Source<'_> {
+    fn merge_into(
+        mut self,
+        store: &Store,
+        here: &HashMap<ProfileId, &StoredProfile>,
+        progress: &mut dyn FnMut(&Merged),
+    ) -> Result<Merged, StoreError> {
+        let mut merged = Merged::default();
+        let new = self.list(here, &mut merged)?;
+        if new.is_empty() {
+            progress(&merged);
+            return Ok(merged);
+        }
+        let frames = self.rows.frames().map_err(|fault| self.error(fault))?;
+        for profiles in new.chunk_by(|a, b| a.build.executable == b.build.executable) {
+            let tree = match guarded(|| self.unpack(&profiles[0].build.executable, &frames)) {
+                Ok(tree) => tree,
+                Err(fault) => {
+                    let ids = profiles.iter().map(|profile| profile.id).collect();
+                    merged.leave_out(ids, self.error(fault));
+                    continue;
+                }
+            };
+            for Listed { id, build, record } in profiles {
+                progress(&merged);
+                let added = guarded(|| tree.profile(self.rows, record))
+                    .map_err(|fault| self.error(fault))
+                    .map(|interned| store.add(build, &record.profile, &interned));
+                match added {
+                    Ok(Ok(Added::New { stored, .. })) => {
+                        merged.added.push(*id);
+                        merged.stored.0 += stored.0;
+                    }
+                    // Somebody else was quicker.
+                    Ok(Ok(Added::AlreadyStored)) => merged.already_stored += 1,
+                    Err(why) | Ok(Err(why @ StoreError::Refused { .. })) => {
+                        merged.leave_out(vec![*id], why);
+                    }
+                    Ok(Err(error)) => return Err(error),
+                }
+            }
+        }
+        progress(&merged);
+        Ok(merged)
+    }
+
+    /// The profiles that are not here yet: by executable, builds as [`Store::builds`] lists them,
+    /// oldest recording first. That is how most profiles once went in, and packs best.
+    fn list(
+        &mut self,
+        here: &HashMap<ProfileId, &StoredProfile>,
+        merged: &mut Merged,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let ids = self.rows.ids(Record::Profile);
+        let ids = ids.map_err(|fault| self.error(fault))?;
+        if ids.len() != self.rows.contents.profiles as usize {
+            let what = "it has not as many profiles as it should";
+            return Err(self.error(Fault::damaged("table records", what)));
+        }
+        merged.profiles = ids.len();
+        let mut new = Vec::new();
+        let mut first_recorded: HashMap<BuildId, u64> = HashMap::new();
+        for id in ids.into_iter().map(ProfileId) {
+            let listed = match guarded(|| self.listed(id)) {
+                Ok(listed) => listed,
+                Err(fault) => {
+                    merged.leave_out(vec![id], self.error(fault));
+                    continue;
+                }
+            };
+            let record = &listed.record;
+            let first = first_recorded
+                .entry(record.profile.build)
+                .or_insert(u64::MAX);
+            *first = recorded(&record.profile).min(*first);
+            match here.get(&id) {
+                None => new.push(listed),
+                Some(known) => {
+                    merged.already_stored += 1;
+                    let is_same = known.profile == record.profile
+                        && known.gnu_build_id == record.gnu_build_id
+                        && known.revision == record.revision
+                        && (known.slices > Bytes(0)) == (record.slices > 0);
+                    merged.different.extend((!is_same).then_some(id));
+                }
+            }
+        }
+        new.sort_by(|a, b| {
+            let key = |listed: &Listed| {
+                let profile = &listed.record.profile;
+                (first_recorded[&profile.build], recorded(profile), listed.id)
+            };
+            let (a_key, b_key) = (key(a), key(b));
+            (
+                &a.build.executable,
+                a_key.0,
+                &a.build.version,
+                a_key.1,
+                a_key.2,
+            )
+                .cmp(&(
+                    &b.build.executable,
+                    b_key.0,
+                    &b.build.version,
+                    b_key.1,
+                    b_key.2,
+                ))
+        });
+        Ok(new)
+    }
+
+    fn listed(&mut self, id: ProfileId) -> Result<Listed, Fault> {
+        let mut record = profile_record(self.rows, id)?;
+        let build = build_of(self.rows, &record)?;
+        record.profile.modules = match self.modules.entry(record.modules) {
+            Entry::Occupied(list) => list.get().clone(),
+            Entry::Vacant(list) => list.insert(module_list(self.rows, record.modules)?).clone(),
+        };
+        Ok(Listed {
+            id,
+            build: Build {
+                executable: build.executable,
+                version: build.version,
+                gnu_build_id: record.gnu_build_id.clone(),
+                revision: record.revision.clone(),
+            },
+            record,
+        })
+    }
+
+    fn unpack<'f>(&self, name: &str, frames: &'f Frames) -> Result<ExecutableTree<'f>, Fault> {
+        let executable = self
+            .rows
+            .record(Record::Executable, ExecutableId::of(name).0)?
+            .ok_or_else(|| Fault::damaged("table records", "an executable does not exist"))?;
+        ExecutableTree::unpack(self.rows, frames, &executable)
+    }
+
+    fn error(&self, fault: Fault) -> StoreError {
+        fault.at(self.path, "read")
+    }
+}

@@ -1,0 +1,86 @@
+//! Costs by thread and slice of time: what they must keep to go in, and how they come out.
+
+use super::codec::{BuildRecord, add_up, unpack_slices};
+use super::error::Fault;
+use super::read;
+use super::rows::{Rows, column_place};
+use super::tables::{Column, Record};
+use super::{Loaded, LoadedSlices};
+use crate::id::{ExecutableId, ProfileId};
+use crate::intern::{Interned, Slices};
+
+/// Checks what the types of a profile's slices leave open.
+pub(super) fn check(slices: &Slices, interned: &Interned) -> Result<(), Fault> {
+    let Slices {
+        grid,
+        threads,
+        costs,
+    } = slices;
+    let all = || costs.iter().flat_map(|costs| costs.iter());
+    let rules = [
+        (
+            costs.len() == interned.costs.len(),
+            "it has not as many columns of slices as sample types",
+        ),
+        (
+            threads.is_sorted_by(|a, b| a < b),
+            "its threads are out of order",
+        ),
+        (
+            costs.iter().all(|costs| {
+                let keys = costs
+                    .iter()
+                    .map(|cost| (cost.thread, cost.slice, cost.node));
+                keys.is_sorted_by(|a, b| a < b)
+            }),
+            "its slices are out of order",
+        ),
+        (
+            all().all(|cost| {
+                (cost.thread.0 as usize) < threads.len() && cost.slice.0 < grid.count().get()
+            }),
+            "a slice or its thread does not exist",
+        ),
+        (
+            costs
+                .iter()
+                .zip(&interned.costs)
+                .all(|(slices, costs)| add_up(slices, costs)),
+            "its slices do not add up to its costs",
+        ),
+        (
+            // As the store gives them back: slices name nodes by their places in that order.
+            interned.frames.iter().is_sorted_by(|(_, a), (_, b)| a < b),
+            "it has slices, but its frames are out of order",
+        ),
+    ];
+    match rules.iter().find(|(kept, _)| !kept) {
+        Some((_, why)) => Err(Fault::Refused(why)),
+        None => Ok(()),
+    }
+}
+
+/// The slices of a profile, where it has them.
+pub(super) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedSlices>, Fault> {
+    let record = read::profile_record(rows, id)?;
+    if record.slices == 0 {
+        return Ok(None);
+    }
+    let build: BuildRecord = rows
+        .record(Record::Build, record.profile.build.0)?
+        .ok_or_else(|| Fault::damaged("table records", "a profile's build does not exist"))?;
+    let executable = ExecutableId::of(&build.executable);
+    let Loaded {
+        frames,
+        tree,
+        costs,
+    } = read::load(rows, executable, &[id])?;
+    let pack = rows.column(Column::Slices, record.number, 0)?;
+    let slices = unpack_slices(&pack, &costs[0])
+        .map_err(|flaw| flaw.at(column_place(Column::Slices, record.number, 0)))?;
+    Ok(Some(LoadedSlices {
+        frames,
+        tree,
+        slices,
+    }))
+}

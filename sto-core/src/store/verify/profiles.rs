@@ -1,0 +1,256 @@
+//! The columns of profiles, and the sums of builds over them.
+
+use super::columns::Columns;
+use super::damages::{Concerns, Damages};
+use super::records::{ByBuild, Records};
+use crate::id::{ExecutableId, ProfileId};
+use crate::store::codec::{BuildRecord, ProfileRecord, Sum};
+use crate::store::counts::{NodeCosts, read_costs, read_lines};
+use crate::store::guard::guarded;
+use crate::store::rows::{Rows, column_place, record_place};
+use crate::store::slices;
+use crate::store::tables::{Column, Record};
+use crate::units::Cost;
+use hashbrown::HashSet;
+use rayon::prelude::*;
+
+/// An executable and its nodes.
+pub(super) struct Tree {
+    pub(super) id: ExecutableId,
+    /// Number of its nodes, as its record has it.
+    pub(super) nodes: u32,
+    /// Whether there are so many: else it may be any number, and no memory is reserved for it.
+    pub(super) is_whole: bool,
+}
+
+/// Checks all profiles of an executable, and the sums of its builds. A few profiles at a time are
+/// in memory.
+pub(super) fn check(
+    rows: &Rows,
+    records: &Records,
+    by_build: &ByBuild<'_>,
+    tree: &Tree,
+    columns: &mut Columns,
+    damages: &mut Damages,
+) {
+    let nodes = tree.nodes;
+    let of_executable = |build: &BuildRecord| ExecutableId::of(&build.executable) == tree.id;
+    for (build_id, build) in records.builds.iter().filter(|(_, b)| of_executable(b)) {
+        let mut sums = Sums {
+            rows,
+            build,
+            place: record_place(Record::Build, build_id.0),
+            nodes,
+            sums: build.sums.iter().map(|_| Adding::default()).collect(),
+        };
+        let profiles = by_build.get(build_id).map_or(&[][..], Vec::as_slice);
+        for batch in profiles.chunks(2 * rayon::current_num_threads()) {
+            for (_, profile) in batch {
+                own(profile, columns);
+            }
+            let read = batch.par_iter().map(|&(id, profile)| {
+                let mut damages = Damages::default();
+                let costs = profile_columns(rows, id, profile, nodes, columns, &mut damages);
+                (costs, damages)
+            });
+            let read: Vec<_> = read.collect();
+            for ((_, profile), (costs, told)) in batch.iter().zip(read) {
+                damages.append(told);
+                for (part, costs) in (0..).zip(costs) {
+                    sums.add(profile, part, costs.filter(|_| tree.is_whole), damages);
+                }
+            }
+        }
+        sums.finish(columns, damages);
+    }
+}
+
+fn own(profile: &ProfileRecord, columns: &mut Columns) {
+    for part in 0..profile.profile.sample_types.len() as u32 {
+        columns.own(Column::Costs, profile.number, part);
+        columns.own(Column::Lines, profile.number, part);
+    }
+    if profile.slices > 0 {
+        columns.own(Column::Slices, profile.number, 0);
+    }
+}
+
+/// Checks what a profile owns, and returns its costs by sample type, where they could be read.
+fn profile_columns(
+    rows: &Rows,
+    id: ProfileId,
+    profile: &ProfileRecord,
+    nodes: u32,
+    columns: &Columns,
+    damages: &mut Damages,
+) -> Vec<Option<NodeCosts>> {
+    let concerns = Concerns::Profiles(vec![id]);
+    if columns
+        .own_bytes(profile.number)
+        .is_some_and(|own| own != profile.columns)
+    {
+        let place = record_place(Record::Profile, id.0);
+        damages.add(
+            place,
+            "its columns have not the size that it says",
+            concerns.clone(),
+        );
+    }
+    if profile.slices > 0 {
+        let slices = guarded(|| slices::load(rows, id).map(drop));
+        damages.keep(slices, concerns.clone());
+    }
+    let parts = 0..profile.profile.sample_types.len() as u32;
+    parts
+        .map(|part| {
+            let lines = guarded(|| read_lines(rows, profile.number, part).map(drop));
+            damages.keep(lines, concerns.clone());
+            let costs = guarded(|| read_costs(rows, Column::Costs, profile.number, part, nodes));
+            damages.keep(costs, concerns.clone())
+        })
+        .collect()
+}
+
+/// The sums of a build, added up again.
+struct Sums<'a> {
+    rows: &'a Rows,
+    build: &'a BuildRecord,
+    /// Where its record stands.
+    place: String,
+    nodes: u32,
+    sums: Vec<Adding>,
+}
+
+/// What the columns of one sample type add up to.
+#[derive(Default)]
+struct Adding {
+    /// The columns, by profile and part.
+    columns: Vec<(u32, u32)>,
+    total: Total,
+}
+
+#[derive(Default)]
+enum Total {
+    #[default]
+    Nothing,
+    /// The one column that there is so far.
+    One(NodeCosts),
+    /// Samples and values by node.
+    Several(Vec<u64>, Vec<u64>),
+    /// A column could not be read, or the sum leaves 64 bits.
+    Unknown,
+}
+
+impl Total {
+    fn add(self, costs: Option<NodeCosts>, nodes: u32) -> Total {
+        let Some(costs) = costs else {
+            return Total::Unknown;
+        };
+        match self {
+            Total::Nothing => Total::One(costs),
+            Total::One(first) => {
+                // Zeroed memory that is never touched is never there.
+                let sums = Total::Several(vec![0; nodes as usize], vec![0; nodes as usize]);
+                sums.add(Some(first), nodes).add(Some(costs), nodes)
+            }
+            Total::Several(mut samples, mut values) => {
+                for (node, cost) in costs {
+                    let (sample, value) = (&mut samples[node as usize], &mut values[node as usize]);
+                    let sum = Cost {
+                        samples: *sample,
+                        value: *value,
+                    };
+                    match sum.checked_add(cost) {
+                        Some(sum) => (*sample, *value) = (sum.samples, sum.value),
+                        None => return Total::Unknown,
+                    }
+                }
+                Total::Several(samples, values)
+            }
+            Total::Unknown => Total::Unknown,
+        }
+    }
+
+    /// Whether this is the sum; where it is not known, it may be.
+    fn may_be(&self, stored: &NodeCosts) -> bool {
+        match self {
+            Total::Nothing => stored.is_empty(),
+            Total::One(costs) => costs == stored,
+            Total::Several(samples, values) => {
+                let pairs = samples.iter().zip(values).zip(0..);
+                let sums = pairs.map(|((&samples, &value), node)| (node, Cost { samples, value }));
+                sums.filter(|(_, cost)| !cost.is_zero())
+                    .eq(stored.iter().copied())
+            }
+            Total::Unknown => true,
+        }
+    }
+}
+
+impl Sums<'_> {
+    fn add(
+        &mut self,
+        profile: &ProfileRecord,
+        part: u32,
+        costs: Option<NodeCosts>,
+        damages: &mut Damages,
+    ) {
+        let sample_type = &profile.profile.sample_types[part as usize];
+        let mut sums = self.build.sums.iter().zip(&mut self.sums);
+        match sums.find(|(sum, _)| sum.sample_type == *sample_type) {
+            Some((_, adding)) => {
+                adding.columns.push((profile.number, part));
+                adding.total = std::mem::take(&mut adding.total).add(costs, self.nodes);
+            }
+            None => self.tell("a profile's sample type has no sum", damages),
+        }
+    }
+
+    fn tell(&self, what: &str, damages: &mut Damages) {
+        damages.add(&self.place, what, Concerns::build(self.build));
+    }
+
+    fn finish(&self, columns: &mut Columns, damages: &mut Damages) {
+        let mut types = HashSet::new();
+        for (place, (sum, adding)) in (0..).zip(self.build.sums.iter().zip(&self.sums)) {
+            if !types.insert(&sum.sample_type) {
+                self.tell("two sums are of one sample type", damages);
+            } else if adding.columns.is_empty() {
+                self.tell("no profile has the sample type of a sum", damages);
+            }
+            if let Some(stored) = self.stored(place, sum, adding, columns, damages)
+                && !adding.total.may_be(&stored)
+            {
+                let place = column_place(Column::Sums, self.build.number, place);
+                let what = "it is not the sum of its profiles' costs";
+                damages.add(place, what, Concerns::build(self.build));
+            }
+        }
+    }
+
+    /// The sum as the store has it, unless it is right already by what it refers to.
+    fn stored(
+        &self,
+        place: u32,
+        sum: &Sum,
+        adding: &Adding,
+        columns: &mut Columns,
+        damages: &mut Damages,
+    ) -> Option<NodeCosts> {
+        let (kind, owner, part) = match sum.only {
+            Some(only) if adding.columns == [only] => return None,
+            Some(only) if !adding.columns.contains(&only) => {
+                self.tell(
+                    "a sum refers to a column of another build or sample type",
+                    damages,
+                );
+                return None;
+            }
+            Some((profile, part)) => (Column::Costs, profile, part),
+            None => (Column::Sums, self.build.number, place),
+        };
+        columns.own(kind, owner, part);
+        let stored = read_costs(self.rows, kind, owner, part, self.nodes);
+        damages.keep(stored, Concerns::build(self.build))
+    }
+}

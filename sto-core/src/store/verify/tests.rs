@@ -1,0 +1,355 @@
+//! Stores whose seals are right and whose content is not: every rule is checked.
+
+use super::*;
+use crate::id::BuildId;
+use crate::ingest::{IngestOptions, ingest_recording};
+use crate::store::Store;
+use crate::store::codec::{
+    BuildRecord, ExecutableRecord, ProfileRecord, pack_costs, pack_frames, pack_modules,
+    pack_nodes, unpack_costs, unpack_frames, unpack_nodes,
+};
+use crate::store::rows::NewRows;
+use crate::store::tables::{COLUMNS, Column, RECORDS, Record};
+use crate::units::Cost;
+use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
+use std::path::PathBuf;
+
+/// A store with two profiles of demo@v1 and one of demo@v2.
+fn store() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    for (text, version) in [
+        ("main;a 3\nmain;b 2\n", "v1"),
+        ("main;a 4\nmain;c;b 2\n", "v1"),
+        ("main;a 5\n", "v2"),
+    ] {
+        let path = Path::new("demo.folded");
+        let recording =
+            crate::formats::read_bytes(path, text.as_bytes(), &Default::default()).unwrap();
+        let options = IngestOptions {
+            executable: Some("demo".to_owned()),
+            version: Some(version.to_owned()),
+            ..IngestOptions::default()
+        };
+        ingest_recording(&store, path, recording, &options, &mut |_| ()).unwrap();
+    }
+    let file = folder.path().join(Store::FILE_NAME);
+    (folder, file)
+}
+
+/// What verifying says once something was changed in the store.
+fn after(tamper: impl FnOnce(&Rows, &mut NewRows, &WriteTransaction)) -> Verification {
+    let (folder, file) = store();
+    {
+        let database = open::writing(&file).unwrap();
+        let transaction = database.begin_write().unwrap();
+        let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
+        let mut new = NewRows::after(rows.contents);
+        tamper(&rows, &mut new, &transaction);
+        new.write(&transaction).unwrap();
+        transaction.commit().unwrap();
+    }
+    Store::verify(folder.path()).unwrap()
+}
+
+/// Exactly one damage is told, of which this is a part.
+#[track_caller]
+fn tells(verification: &Verification, place: &str, what: &str) {
+    let [damage] = &verification.damages[..] else {
+        panic!("{verification:#?}")
+    };
+    assert!(damage.place.contains(place), "{damage:?}");
+    assert!(damage.what.contains(what), "{damage:?}");
+}
+
+/// Changes the record of build v1.
+fn build(change: impl FnOnce(&mut BuildRecord)) -> Verification {
+    after(|rows, new, _| {
+        let id = BuildId::of(crate::id::ExecutableId::of("demo"), "v1");
+        let mut record: BuildRecord = rows.record(Record::Build, id.0).unwrap().unwrap();
+        change(&mut record);
+        new.record(Record::Build, id.0, &record).unwrap();
+    })
+}
+
+/// Changes the record of the profile with this number.
+fn profile(number: u32, change: impl FnOnce(&mut ProfileRecord)) -> Verification {
+    after(|rows, new, _| {
+        let mut found = rows.records::<ProfileRecord>(Record::Profile).unwrap();
+        let found = found.iter_mut().find(|found| found.record.number == number);
+        let found = found.unwrap();
+        change(&mut found.record);
+        new.record(Record::Profile, found.id, &found.record)
+            .unwrap();
+    })
+}
+
+#[test]
+fn a_sound_store_is_counted_and_nothing_is_told() {
+    let verification = after(|_, _, _| ());
+    assert_eq!(verification.damages, []);
+    assert_eq!(verification.sound_profiles, 3);
+    let bytes = verification.checked.bytes;
+    let expected = Checked {
+        executables: 1,
+        builds: 2,
+        profiles: 3,
+        frames: 4,
+        nodes: 5,
+        records: 7,
+        // Two packs of frames and of nodes, modules; costs and lines of each profile; sums of the
+        // build with two.
+        columns: 2 + 2 + 1 + 2 * 3 + 1,
+        bytes,
+    };
+    assert_eq!(verification.checked, expected);
+    assert!(bytes.0 > 0);
+}
+
+#[test]
+fn no_frame_stands_twice() {
+    let verification = after(|rows, new, _| {
+        let pack = unpack_frames(&rows.column(Column::Frames, 0, 0).unwrap()).unwrap();
+        let frames = [pack.get(0), pack.get(1), pack.get(0)];
+        new.column(
+            Column::Frames,
+            0,
+            0,
+            pack_frames(frames.into_iter()).unwrap(),
+        );
+    });
+    let place = "table columns, frames";
+    let twice = "frames 0 and 2 are the same";
+    assert!(
+        verification
+            .damages
+            .iter()
+            .any(|d| d.place == place && d.what.contains(twice)),
+        "{verification:#?}"
+    );
+    assert_eq!(verification.sound_profiles, 0);
+}
+
+#[test]
+fn no_node_stands_twice() {
+    let verification = after(|rows, new, _| {
+        let pack = rows.column(Column::Nodes, 0, 0).unwrap();
+        let mut nodes = unpack_nodes(&pack, 0, 4).unwrap();
+        let len = nodes.len();
+        (nodes.parents[len - 1], nodes.frames[len - 1]) = (nodes.parents[1], nodes.frames[1]);
+        new.column(Column::Nodes, 0, 0, pack_nodes(0, &nodes).unwrap());
+    });
+    tells(
+        &verification,
+        "table columns, nodes 0",
+        "stands twice below node 0",
+    );
+    let concerns = &verification.damages[0].concerns;
+    assert_eq!(*concerns, Concerns::Executable("demo".to_owned()));
+}
+
+#[test]
+fn the_packs_have_as_many_things_as_they_should() {
+    let verification = after(|rows, new, _| {
+        let id = crate::id::ExecutableId::of("demo");
+        let record = rows.record::<ExecutableRecord>(Record::Executable, id.0);
+        let mut record = record.unwrap().unwrap();
+        record.nodes += 1;
+        new.record(Record::Executable, id.0, &record).unwrap();
+    });
+    tells(&verification, "nodes 0/3", "not as many things");
+    let verification = after(|_, new, _| new.remove_column(Column::Frames, 0, 0));
+    tells(&verification, "frames 0/0", "missing");
+}
+
+#[test]
+fn what_a_build_says_is_what_its_profiles_say() {
+    tells(&build(|b| b.samples += 1), "build", "its samples");
+    tells(&build(|b| b.profiles += 1), "build", "has not the profiles");
+    tells(&build(|b| b.version.push('x')), "build", "content address");
+    let verification = build(|b| b.sums.clear());
+    let what = &verification.damages[0].what;
+    assert!(what.contains("has no sum"), "{what}");
+    let verification = build(|b| b.sums.push(b.sums[0].clone()));
+    let what = &verification.damages[0].what;
+    assert!(what.contains("two sums are of one"), "{what}");
+    let verification = profile(0, |p| p.revision = Some("abc".to_owned()));
+    tells(&verification, "build", "revision");
+    let Concerns::Build { version, .. } = &verification.damages[0].concerns else {
+        panic!("{verification:#?}")
+    };
+    assert_eq!(version, "v1");
+    assert_eq!(verification.sound_profiles, 1, "that of v2");
+}
+
+#[test]
+fn sums_are_what_the_profiles_add_up_to() {
+    let verification = after(|rows, new, _| {
+        let pack = rows.column(Column::Sums, 0, 0).unwrap();
+        let mut sums = unpack_costs(&pack, 5).unwrap();
+        sums[0].1 = sums[0]
+            .1
+            .checked_add(Cost {
+                samples: 1,
+                value: 1,
+            })
+            .unwrap();
+        new.column(Column::Sums, 0, 0, pack_costs(&sums).unwrap());
+    });
+    tells(&verification, "sums 0/0", "not the sum");
+    let verification = build(|b| b.sums[0].only = Some((0, 0)));
+    let told: Vec<&str> = verification
+        .damages
+        .iter()
+        .map(|d| d.what.as_str())
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "it is not the sum of its profiles' costs",
+            "nobody refers to it"
+        ]
+    );
+    let verification = build(|b| b.sums[0].only = Some((2, 0)));
+    assert!(
+        verification.damages[0].what.contains("another build"),
+        "{verification:#?}"
+    );
+}
+
+#[test]
+fn a_profile_is_what_it_says() {
+    let verification = profile(1, |p| p.profile.source.0[0] ^= 1);
+    tells(&verification, "profile", "content address");
+    assert_eq!(verification.sound_profiles, 2);
+    tells(&profile(1, |p| p.columns += 1), "profile", "size");
+    let verification = profile(1, |p| p.modules = 7);
+    tells(&verification, "modules 7/0", "no such list");
+    let verification = profile(2, |p| p.number = 1);
+    assert!(
+        verification.damages[0].what.contains("another one's"),
+        "{verification:#?}"
+    );
+    let verification = profile(2, |p| p.number = 9);
+    assert!(
+        verification.damages[0].what.contains("but there are 3"),
+        "{verification:#?}"
+    );
+}
+
+#[test]
+fn what_nobody_refers_to_is_told_and_concerns_no_profile() {
+    let verification = after(|_, new, _| {
+        new.column(Column::Costs, 99, 0, pack_costs(&[]).unwrap());
+    });
+    tells(&verification, "costs 99/0", "nobody refers to it");
+    assert_eq!(verification.damages[0].concerns, Concerns::Nothing);
+    assert_eq!(verification.sound_profiles, 3);
+
+    let verification = after(|_, _, transaction| {
+        let mut columns = transaction.open_table(COLUMNS).unwrap();
+        columns.insert((9, 0, 0, 0), &b"hello"[..]).unwrap();
+        let mut records = transaction.open_table(RECORDS).unwrap();
+        records.insert((9, [0; 16]), &b"hello"[..]).unwrap();
+    });
+    let told: Vec<&str> = verification
+        .damages
+        .iter()
+        .map(|d| d.what.as_str())
+        .collect();
+    let [record, column] = told[..] else {
+        panic!("{told:?}")
+    };
+    assert!(record.starts_with("no such kind of record"), "{record}");
+    assert!(column.starts_with("no such kind of column"), "{column}");
+}
+
+#[test]
+fn module_lists_are_what_their_address_says() {
+    let other = || pack_modules(&[]).unwrap();
+    let verification = after(|_, new, _| {
+        new.column(Column::Modules, 0, 0, {
+            let mut pack = other();
+            pack.push(0);
+            pack
+        });
+    });
+    assert_eq!(verification.damages.len(), 2, "{verification:#?}");
+    assert_eq!(verification.sound_profiles, 0);
+}
+
+#[test]
+fn what_was_moved_under_another_key_is_found() {
+    let verification = after(|_, _, transaction| {
+        let mut columns = transaction.open_table(COLUMNS).unwrap();
+        let of = |profile| (Column::Costs as u8, profile, 0, 0);
+        let first = columns.get(of(0)).unwrap().unwrap().value().to_vec();
+        let last = columns.get(of(2)).unwrap().unwrap().value().to_vec();
+        columns.insert(of(0), &last[..]).unwrap();
+        columns.insert(of(2), &first[..]).unwrap();
+    });
+    let told: Vec<&str> = verification
+        .damages
+        .iter()
+        .filter(|d| d.what.contains("checksum"))
+        .map(|d| d.place.as_str())
+        .collect();
+    assert_eq!(
+        told,
+        ["table columns, costs 0/0", "table columns, costs 2/0"],
+        "all are told"
+    );
+    assert_eq!(verification.sound_profiles, 1);
+
+    let verification = after(|_, _, transaction| {
+        let mut records = transaction.open_table(RECORDS).unwrap();
+        let key = records.iter().unwrap().last().unwrap().unwrap().0.value();
+        let sealed = records.remove(key).unwrap().unwrap().value().to_vec();
+        records
+            .insert((Record::Profile as u8, key.1), &sealed[..])
+            .unwrap();
+    });
+    assert!(
+        verification
+            .damages
+            .iter()
+            .any(|d| d.what.contains("checksum")),
+        "{verification:#?}"
+    );
+}
+
+#[test]
+fn a_missing_record_or_column_is_told() {
+    let verification = after(|_, new, _| new.remove_column(Column::Lines, 1, 0));
+    assert!(
+        verification
+            .damages
+            .iter()
+            .any(|d| d.place.contains("lines 1/0")),
+        "{verification:#?}"
+    );
+    assert_eq!(verification.sound_profiles, 2);
+
+    let verification = after(|rows, _, transaction| {
+        let found = rows.records::<ProfileRecord>(Record::Profile).unwrap();
+        let mut records = transaction.open_table(RECORDS).unwrap();
+        records
+            .remove((Record::Profile as u8, found[0].id))
+            .unwrap();
+    });
+    let told = verification.damages.iter().map(|d| d.what.as_str());
+    assert!(
+        told.clone()
+            .any(|what| what == "1 of 3 records are missing"),
+        "{verification:#?}"
+    );
+    assert!(
+        told.clone()
+            .any(|what| what.contains("has not the profiles")),
+        "{verification:#?}"
+    );
+    assert!(
+        told.clone().any(|what| what == "nobody refers to it"),
+        "{verification:#?}"
+    );
+}

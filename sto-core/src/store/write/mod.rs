@@ -1,0 +1,116 @@
+//! Adding a profile: what is to be written for it.
+
+mod build;
+mod check;
+mod frames;
+mod nodes;
+
+use super::codec::{Flaw, ProfileRecord, pack_modules};
+use super::counts::Counts;
+use super::error::Fault;
+use super::rows::{NewRows, Rows};
+use super::tables::{Column, Record};
+use crate::intern::Interned;
+use crate::model::{Build, ModuleRef, Profile};
+use std::sync::Arc;
+
+pub(in crate::store) use build::Tally;
+pub(in crate::store) use check::check;
+
+/// What is to be written so that a store of these rows holds one more profile.
+pub(super) fn plan(
+    rows: &Rows,
+    build: &Build,
+    profile: &Profile,
+    interned: &Interned,
+) -> Result<NewRows, Fault> {
+    let mut new = NewRows::after(rows.contents);
+    let frames = frames::plan(rows, &mut new, &interned.frames)?;
+    let (nodes, node_count) = nodes::plan(rows, &mut new, build, &interned.tree, &frames)?;
+    let counts = Counts::of(interned, &nodes, &frames)?;
+    let mut tally = match rows.record(Record::Build, build.id().0)? {
+        Some(record) => Tally::of(rows, record, profile, node_count)?,
+        None => Tally::new(build, &mut new.contents)?,
+    };
+    let modules = plan_modules(&mut new, &profile.modules, |digest| {
+        rows.record(Record::ModuleList, digest)
+    })?;
+    add(&mut new, &mut tally, build, profile, modules, counts)?;
+    tally.write(&mut new)?;
+    Ok(new)
+}
+
+/// Adds a profile, and counts it to its build. Frames, nodes and the list of modules with this
+/// number stand in the store already, or are among what is new.
+pub(super) fn add(
+    new: &mut NewRows,
+    tally: &mut Tally,
+    build: &Build,
+    profile: &Profile,
+    modules: u32,
+    counts: Counts,
+) -> Result<(), Fault> {
+    let number = take_number(&mut new.contents.profiles)?;
+    tally.add(build, profile, number, &counts.costs)?;
+    let sizes = counts.write(new, number)?;
+    let record = ProfileRecord {
+        number,
+        columns: sizes.columns,
+        modules,
+        gnu_build_id: build.gnu_build_id.clone(),
+        revision: build.revision.clone(),
+        slices: sizes.slices,
+        profile: Profile {
+            modules: Arc::default(),
+            ..profile.clone()
+        },
+    };
+    let id = profile.id();
+    new.record(Record::Profile, id.0, &record)?;
+    new.contents.history = after(new.contents.history, id.0);
+    Ok(())
+}
+
+/// The history of a store once something was done to it.
+pub(super) fn after(history: [u8; 16], done: [u8; 16]) -> [u8; 16] {
+    digest(&[&history, &done])
+}
+
+fn digest(parts: &[&[u8]]) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    let mut digest = [0; 16];
+    digest.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    digest
+}
+
+pub(super) fn refused(flaw: Flaw) -> Fault {
+    Fault::Refused(flaw.0)
+}
+
+pub(super) fn take_number(next: &mut u32) -> Result<u32, Fault> {
+    let number = *next;
+    *next = number
+        .checked_add(1)
+        .ok_or(Fault::Refused("the store has given out all its numbers"))?;
+    Ok(number)
+}
+
+/// Adds a list of modules, unless there is an equal one, which its digest finds; returns its number.
+pub(super) fn plan_modules(
+    new: &mut NewRows,
+    modules: &[ModuleRef],
+    stored: impl FnOnce([u8; 16]) -> Result<Option<u32>, Fault>,
+) -> Result<u32, Fault> {
+    let list = pack_modules(modules).map_err(refused)?;
+    let digest = digest(&[&list]);
+    if let Some(number) = stored(digest)? {
+        return Ok(number);
+    }
+    let number = take_number(&mut new.contents.modules)?;
+    new.record(Record::ModuleList, digest, &number)?;
+    new.column(Column::Modules, number, 0, list);
+    Ok(number)
+}

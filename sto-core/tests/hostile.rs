@@ -1,0 +1,262 @@
+//! Hostile files: an error or a profile, never a panic, and never more memory than the file's size
+//! justifies.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{error_of, read_text};
+use proptest::prelude::*;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use sto_core::formats::{Recording, read_bytes};
+use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::limits::{MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_PROCESS_NAME, MAX_SAMPLE_TYPES};
+use sto_core::store::Store;
+
+fn testdata(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata");
+    std::fs::read(folder.join(name)).unwrap()
+}
+
+/// Reads what testdata/perf-data/pipe.perf.data would be with more records at its end.
+fn with_records(records: &[u8]) -> Result<Recording, String> {
+    let bytes = [&*testdata("perf-data/pipe.perf.data"), records].concat();
+    let read = read_bytes(Path::new("a/file"), &bytes, &Default::default());
+    read.map_err(|error| error.to_string())
+}
+
+fn record(kind: u32, body: &[u8]) -> Vec<u8> {
+    let size = u16::try_from(8 + body.len()).unwrap();
+    let header = [&kind.to_le_bytes()[..], &[0, 0], &size.to_le_bytes()];
+    [&header.concat(), body].concat()
+}
+
+const COMM: u32 = 3;
+const FORK: u32 = 7;
+const MMAP2: u32 = 10;
+const COMPRESSED: u32 = 81;
+/// More than what follows a record's own fields (`sample_id_all`).
+const SAMPLE_ID: [u8; 64] = [0; 64];
+
+fn words<const N: usize>(words: [u32; N]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// `PERF_RECORD_MMAP2`: pid, tid, address, length, offset, device and inode, protection, flags, path.
+fn executable_mapping(pid: u32, page: u32, path: &[u8]) -> Vec<u8> {
+    let at = words([pid, pid, page << 12, 0, 4096, 0, 0, 0]);
+    let file = words([8, 1, 1, 0, 0, 0, 5, 2]);
+    record(MMAP2, &[&at, &file, path, &SAMPLE_ID].concat())
+}
+
+/// `PERF_RECORD_FORK`: pid, parent's pid, tid, parent's tid, time.
+fn fork(pid: u32, parent: u32) -> Vec<u8> {
+    let fields = words([pid, parent, pid, parent, 0, 0]);
+    record(FORK, &[&*fields, &SAMPLE_ID].concat())
+}
+
+fn compressed(records: &[u8], times: usize) -> Vec<u8> {
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    for _ in 0..times {
+        encoder.write_all(records).unwrap();
+    }
+    let stream = encoder.finish().unwrap();
+    let pieces = stream.chunks(60_000).map(|piece| record(COMPRESSED, piece));
+    pieces.collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn a_few_compressed_bytes_do_not_become_millions_of_samples() {
+    let many = compressed(&record(1000, &[0; 8]).repeat(1 << 16), 16);
+    assert!(many.len() < 10_000, "{}", many.len());
+    let message = with_records(&many).unwrap_err();
+    assert!(message.contains("expand to more than 6"), "{message}");
+    assert!(message.contains("the record at byte 46004"), "{message}");
+    let few = compressed(&record(1000, &[0; 8]), 1 << 16);
+    with_records(&few).unwrap();
+}
+
+#[test]
+fn compressed_records_do_not_expand_to_gigabytes() {
+    let large = record(1000, &vec![0; 65_520]);
+    let message = with_records(&compressed(&large, 9000)).unwrap_err();
+    assert!(
+        message.contains("expand to more than 536870912 bytes in one round"),
+        "{message}"
+    );
+}
+
+#[test]
+fn processes_that_copy_each_other_do_not_multiply_mappings_without_end() {
+    let mappings = (1..=4096).map(|page| executable_mapping(7, page, b"/bin/x\0\0"));
+    let forks = (0..4096).map(|child| fork(1000 + child, 7));
+    let too_many: Vec<u8> = mappings.chain(forks).flatten().collect();
+    let message = with_records(&too_many).unwrap_err();
+    assert!(
+        message.contains("have more than 16777216 pieces of files mapped at once"),
+        "{message}"
+    );
+}
+
+#[test]
+fn long_names_of_perf_data_are_cut() {
+    let path = [b"/bin/", &[b'x'; 6000][..], &[0; 3]].concat();
+    let comm = [&*words([7, 7]), &[b'y'; 6000], &[0; 8], &SAMPLE_ID].concat();
+    let records = [record(COMM, &comm), executable_mapping(7, 1, &path)].concat();
+    let recording = with_records(&records).unwrap();
+    let longest = recording.modules.iter().map(|module| module.path.len());
+    assert_eq!(longest.max(), Some(MAX_NAME));
+}
+
+#[test]
+fn long_names_of_threads_are_cut() {
+    let text = format!("{} 1 1.5: cycles:\n\t1 f (/x)\n", "é".repeat(1000));
+    let recording = read_text(&text).unwrap();
+    assert!(recording.threads[0].name.len() <= MAX_PROCESS_NAME);
+    assert!(recording.threads[0].name.ends_with("éé…"));
+    assert_eq!(recording.processes[0].program, recording.threads[0].name);
+}
+
+#[test]
+fn more_events_than_the_limit_are_refused() {
+    let sample = |event| format!("p 1 1.5: e{event}:\n\t1 f (/x)\n\n");
+    let most: String = (0..MAX_SAMPLE_TYPES).map(sample).collect();
+    assert_eq!(
+        read_text(&most).unwrap().sample_types.len(),
+        MAX_SAMPLE_TYPES
+    );
+    let message = error_of((most + &sample(MAX_SAMPLE_TYPES)).as_bytes());
+    assert!(message.starts_with("a/file: line 3073: "), "{message}");
+    assert!(
+        message.contains("samples of more than 1024 events"),
+        "{message}"
+    );
+}
+
+/// A store refuses records of more than 16 MiB.
+#[test]
+fn the_longest_names_of_everything_are_stored_and_found_again() {
+    let name = |ix: usize| format!("{ix:0>MAX_GIVEN_NAME$}");
+    let sample = |event| format!("p 1 1.5: e{event:0>4095}:\n\t1 f (/x)\n\n");
+    let text: String = (0..MAX_SAMPLE_TYPES).map(sample).collect();
+    let options = IngestOptions {
+        executable: Some(name(0)),
+        version: Some(name(0)),
+        revision: Some(name(0)),
+        benchmark: Some(name(0)),
+        labels: (0..MAX_LABELS).map(|ix| (name(ix), name(ix))).collect(),
+        metrics: (0..MAX_LABELS).map(|ix| (name(ix), 1.0)).collect(),
+        ..IngestOptions::default()
+    };
+    let store = Store::in_memory().unwrap();
+    let recording = read_text(&text).unwrap();
+    ingest_recording(&store, Path::new("x"), recording, &options, &mut |_| {}).unwrap();
+    let builds = store.builds().unwrap();
+    assert_eq!(builds[0].profiles[0].profile.labels, options.labels);
+    let sample_types = &builds[0].profiles[0].profile.sample_types;
+    assert_eq!(sample_types.len(), MAX_SAMPLE_TYPES);
+    assert_eq!(sample_types[0].event.len(), MAX_NAME);
+}
+
+/// A change to a file, at a place that is a part of its length.
+#[derive(Clone, Debug)]
+enum Damage {
+    Word(f64, u64, usize),
+    Flip(f64, u8),
+    Cut(f64),
+    Drop(f64, usize),
+    Repeat(f64, usize, usize),
+}
+
+impl Damage {
+    fn any() -> impl Strategy<Value = Damage> {
+        let place = || 0.0..1.0f64;
+        let number = prop_oneof![
+            Just(0),
+            Just(u64::MAX),
+            Just(u64::from(u32::MAX)),
+            Just(1 << 63),
+            Just(0x7fff),
+            any::<u64>(),
+            0..300u64
+        ];
+        prop_oneof![
+            4 => (place(), number, 1..=8usize).prop_map(|(at, word, size)| Damage::Word(at, word, size)),
+            4 => (place(), any::<u8>()).prop_map(|(at, bits)| Damage::Flip(at, bits)),
+            1 => place().prop_map(Damage::Cut),
+            2 => (place(), 1..64usize).prop_map(|(at, size)| Damage::Drop(at, size)),
+            2 => (place(), 1..512usize, 1..40usize).prop_map(|(at, size, times)| Damage::Repeat(at, size, times)),
+        ]
+    }
+
+    fn apply(&self, bytes: &mut Vec<u8>) {
+        let place = |at: f64| (bytes.len() as f64 * at) as usize;
+        match *self {
+            Damage::Word(at, word, size) => {
+                let word = word.to_le_bytes();
+                let at = place(at);
+                bytes[at..]
+                    .iter_mut()
+                    .zip(&word[..size])
+                    .for_each(|(byte, new)| *byte = *new);
+            }
+            Damage::Flip(at, bits) => {
+                let at = place(at);
+                bytes[at..]
+                    .iter_mut()
+                    .take(1)
+                    .for_each(|byte| *byte ^= bits);
+            }
+            Damage::Cut(at) => bytes.truncate(place(at)),
+            Damage::Drop(at, size) => {
+                let at = place(at);
+                bytes.drain(at..bytes.len().min(at + size));
+            }
+            Damage::Repeat(at, size, times) => {
+                let at = place(at);
+                let piece = bytes[at..bytes.len().min(at + size)].repeat(times);
+                bytes.splice(at..at, piece);
+            }
+        }
+    }
+}
+
+const RECORDINGS: [&str; 9] = [
+    "perf-data/threads.perf.data",
+    "perf-data/two-events.perf.data",
+    "perf-data/pipe.perf.data",
+    "perf-data/zstd.perf.data",
+    "perf-data/pipe-zstd.perf.data",
+    "perf-script/dwarf-inlined.txt",
+    "perf-script/system-wide.txt",
+    "perf-script/without-call-chains.txt",
+    "folded",
+];
+
+const FOLDED: &[u8] = b"main;work;sqrt_[k] 12\nmain;work 3.0\n# note\nmain;[libc.so.6] 4\n;;x 1\n";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn a_damaged_recording_is_an_error_or_a_profile(
+        name in prop::sample::select(&RECORDINGS[..]),
+        damages in prop::collection::vec(Damage::any(), 1..5),
+    ) {
+        let mut bytes = match name {
+            "folded" => FOLDED.to_vec(),
+            name => testdata(name),
+        };
+        damages.iter().for_each(|damage| damage.apply(&mut bytes));
+        let path = PathBuf::from(name);
+        if let Ok(recording) = read_bytes(&path, &bytes, &Default::default()) {
+            let options = IngestOptions {
+                version: Some("v".to_owned()),
+                ..IngestOptions::default()
+            };
+            let store = Store::in_memory().unwrap();
+            // An error is as good as a profile.
+            let _ = ingest_recording(&store, &path, recording, &options, &mut |_| {});
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What the store takes, and what it refuses.
+
+use crate::common::read_text;
+use crate::{options, prepare_one, sample, two_processes};
+use std::collections::BTreeMap;
+use std::path::Path;
+use sto_core::ingest::{IngestReport, ingest_recording};
+use sto_core::intern::{
+    Interned, NodeIx, ProfileThreadIx, SliceCost, SliceCosts, SliceIx, Slices, StackTree,
+};
+use sto_core::model::FrameIx;
+use sto_core::store::{Added, Store, StoreError};
+use sto_core::units::{Bytes, Cost};
+
+fn add(store: &Store, text: &str, slices: u32) -> IngestReport {
+    let recording = read_text(text).unwrap();
+    ingest_recording(
+        store,
+        Path::new("p"),
+        recording,
+        &options(slices),
+        &mut |_| (),
+    )
+    .unwrap()
+}
+
+#[test]
+fn a_profile_without_slices_says_so() {
+    let store = Store::in_memory().unwrap();
+    let text = sample("a", "1/7", 0, "cycles", &["main"]);
+    let without = add(&store, &text, 0);
+    assert!(without.profiles[0].slices.is_none());
+    assert!(matches!(
+        without.profiles[0].added,
+        Added::New {
+            slices: Bytes(0),
+            ..
+        }
+    ));
+    assert!(store.load_slices(without.profiles[0].id).unwrap().is_none());
+    let with = add(&store, &sample("a", "1/7", 1, "cycles", &["main"]), 5);
+    assert_eq!(with.profiles[0].slices.unwrap().threads, 1);
+    let listed = store.builds().unwrap();
+    let listed = listed[0].profiles.iter();
+    let listed: BTreeMap<_, _> = listed
+        .map(|profile| (profile.id, profile.slices > Bytes(0)))
+        .collect();
+    let expected = [(without.profiles[0].id, false), (with.profiles[0].id, true)];
+    assert_eq!(listed, BTreeMap::from(expected));
+
+    let again = add(&store, &text, 5);
+    assert_eq!(again.profiles[0].added, Added::AlreadyStored);
+    assert!(!store.has_slices(again.profiles[0].id).unwrap());
+    let told = "It was stored before without slices, and stays so; to have them, ingest it into \
+                another store: --store DIR.";
+    assert_eq!(again.warnings.last().unwrap(), told);
+}
+
+#[test]
+fn slices_are_one_column_more_and_change_no_other() {
+    let columns = |slices: u32| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        let text = sample("a", "1/7", 0, "cycles", &["main", "f"]);
+        add(&store, &text, slices);
+        let database = redb::Database::open(folder.path().join(Store::FILE_NAME)).unwrap();
+        let transaction = redb::ReadableDatabase::begin_read(&database).unwrap();
+        let columns: redb::TableDefinition<(u8, u32, u32, u32), &[u8]> =
+            redb::TableDefinition::new("columns");
+        let table = transaction.open_table(columns).unwrap();
+        let all = table.range::<(u8, u32, u32, u32)>(..).unwrap();
+        all.map(|entry| {
+            let (key, value) = entry.unwrap();
+            (key.value(), value.value().to_vec())
+        })
+        .collect::<BTreeMap<_, _>>()
+    };
+    const SLICES: u8 = 6;
+    let (without, mut with) = (columns(0), columns(5));
+    assert!(without.keys().all(|key| key.0 != SLICES));
+    assert!(with.remove(&(SLICES, 0, 0, 0)).is_some());
+    assert_eq!(with, without);
+}
+
+#[test]
+fn slices_go_with_a_profile_that_is_merged() {
+    let [here, there] = [(); 2].map(|()| Store::in_memory().unwrap());
+    let stacks = ["a", "c", "b"].map(|leaf| sample("a", "1/7", 0, "cycles", &["main", leaf]));
+    let later = ["d", "a"].map(|leaf| sample("a", "1/8", 9, "cycles", &["main", leaf]));
+    add(&here, &stacks.concat(), 5);
+    let id = add(&there, &(stacks.concat() + &later.concat()), 5).profiles[0].id;
+    let without = sample("a", "1/7", 0, "cycles", &["main"]);
+    add(&here, &without, 0);
+    let only_there = add(&there, &without, 5).profiles[0].id;
+    let merged = here.merge(&there, &mut |_| ()).unwrap();
+    assert_eq!(merged.added, [id]);
+    assert_eq!(merged.different, [only_there]);
+    let [came, went] = [&here, &there].map(|store| store.load_slices(id).unwrap().unwrap());
+    assert_eq!(came.tree, went.tree);
+    assert_eq!(came.slices, went.slices);
+    assert!(!here.has_slices(only_there).unwrap());
+}
+
+#[test]
+fn flipped_bits_never_make_slices_wrong_or_go_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let samples = (0..200u64).map(|i| {
+        let symbols = ["a", "b", "c", "d", "e", "f", "g"];
+        let stack = [symbols[i as usize % 7], symbols[i as usize / 7 % 7]];
+        sample("a", &format!("1/{}", i % 5), i * i, "cycles", &stack)
+    });
+    let report = add(&store, &samples.collect::<String>(), 100);
+    let id = report.profiles[0].id;
+    let said = |store: &Store| {
+        let loaded = store.load_slices(id)?;
+        Ok::<_, StoreError>(loaded.map(|loaded| (loaded.tree, loaded.slices)))
+    };
+    let right = said(&store).unwrap();
+    assert!(right.is_some());
+    let file = folder.path().join(Store::FILE_NAME);
+    let bytes = std::fs::read(&file).unwrap();
+    let mut random = 1u64;
+    let mut found = 0;
+    for _ in 0..400 {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let bit = (random >> 33) as usize % (8 * bytes.len());
+        let mut bytes = bytes.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(&file, bytes).unwrap();
+        match Store::open(folder.path()).and_then(|store| said(&store)) {
+            Ok(said) => assert!(said == right, "bit {bit}"),
+            Err(_) => found += 1,
+        }
+    }
+    assert!(found > 0);
+}
+
+#[test]
+fn slices_that_break_their_rules_are_refused() {
+    let recording = two_processes();
+    let prepared = prepare_one(&recording, 2);
+    let refused = |change: &dyn Fn(&mut Interned, &mut Slices, &mut Vec<SliceCost>)| {
+        let mut interned = prepared.interned.clone();
+        let mut slices = interned.slices.take().unwrap();
+        let mut costs = slices.costs[0].iter().collect();
+        change(&mut interned, &mut slices, &mut costs);
+        if !slices.costs.is_empty() {
+            slices.costs[0] = SliceCosts::from_iter(costs);
+        }
+        interned.slices = Some(slices);
+        let store = Store::in_memory().unwrap();
+        match store.add(&prepared.build, &prepared.profile, &interned) {
+            Err(StoreError::Refused { why, .. }) => why,
+            added => panic!("{added:?}"),
+        }
+    };
+    assert_eq!(
+        refused(&|_, slices, _| slices.costs.clear()),
+        "it has not as many columns of slices as sample types"
+    );
+    assert_eq!(
+        refused(&|_, slices, _| slices.threads.swap(0, 1)),
+        "its threads are out of order"
+    );
+    assert_eq!(
+        refused(&|_, _, costs| costs.swap(0, 1)),
+        "its slices are out of order"
+    );
+    assert_eq!(
+        refused(&|_, _, costs| costs.push(*costs.last().unwrap())),
+        "its slices are out of order"
+    );
+    for out_of_range in [
+        |last: &mut SliceCost| last.thread = ProfileThreadIx(9),
+        |last: &mut SliceCost| last.slice = SliceIx(2),
+    ] {
+        assert_eq!(
+            refused(&|_, _, costs| out_of_range(costs.last_mut().unwrap())),
+            "a slice or its thread does not exist"
+        );
+    }
+    let not_the_sum = "its slices do not add up to its costs";
+    assert_eq!(refused(&|_, _, costs| costs.truncate(1)), not_the_sum);
+    for wrong in [
+        |last: &mut SliceCost| last.cost.samples += 1,
+        |last: &mut SliceCost| last.cost.value -= 1,
+        |last: &mut SliceCost| last.node = NodeIx(99),
+    ] {
+        assert_eq!(
+            refused(&|_, _, costs| wrong(costs.last_mut().unwrap())),
+            not_the_sum
+        );
+    }
+    let zero = |_: &mut Interned, _: &mut Slices, costs: &mut Vec<SliceCost>| {
+        let slice = SliceIx(1);
+        let last = *costs.last().unwrap();
+        costs.push(SliceCost {
+            slice,
+            cost: Cost::ZERO,
+            ..last
+        });
+    };
+    assert_eq!(refused(&zero), not_the_sum);
+    let backwards = |interned: &mut Interned, _: &mut Slices, _: &mut Vec<SliceCost>| {
+        let tree = &interned.tree;
+        let mut other = StackTree::new();
+        for node in tree.nodes() {
+            // `e` and `f`, the two that `main` calls.
+            let frame = tree.frame(node).0;
+            let frame = if frame == 2 { 0 } else { 2 - frame.min(1) };
+            other.push(tree.parent(node), FrameIx(frame));
+        }
+        interned.tree = other;
+    };
+    assert_eq!(
+        refused(&backwards),
+        "two callees of one stack are out of order, or the same"
+    );
+}

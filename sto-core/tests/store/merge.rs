@@ -1,0 +1,415 @@
+//! Merging stores: the union, whatever the order, however often, and whatever is wrong with one.
+
+use crate::model::{self, Plain, forest, of_stacks};
+use std::fs;
+use std::path::Path;
+use sto_core::id::{ExecutableId, ProfileId};
+use sto_core::model::{Build, GnuBuildId, Profile};
+use sto_core::store::{Merged, Store, StoreError};
+use sto_core::units::Bytes;
+
+/// A profile that can be put into a store.
+#[derive(Clone)]
+struct Run {
+    build: Build,
+    profile: Profile,
+    plain: Plain,
+}
+
+/// `name` is what its file is taken to contain; the longer, the later it was recorded.
+fn run(executable: &str, version: &str, name: &str, plain: Plain) -> Run {
+    let build = Build {
+        executable: executable.to_owned(),
+        // Of what the profiles of a build tell, the first recording is believed.
+        gnu_build_id: GnuBuildId::from_bytes(name.as_bytes()),
+        revision: name.len().is_multiple_of(2).then(|| name.to_owned()),
+        ..model::build(version)
+    };
+    Run {
+        profile: model::profile(&build, name, &plain),
+        build,
+        plain,
+    }
+}
+
+/// Runs of two programs and several builds, which share most of their stacks.
+fn runs() -> Vec<Run> {
+    runs_of(90)
+}
+
+fn runs_of(stacks: usize) -> Vec<Run> {
+    vec![
+        run("demo", "v1", "a", forest(stacks, 60, 1)),
+        run("demo", "v1", "bb", forest(stacks, 60, 2)),
+        run("demo", "v1", "ccc", forest(stacks * 2 / 3, 70, 1)),
+        run("demo", "v2", "dddd", forest(stacks, 80, 1)),
+        run("demo", "v2", "eeeee", forest(10, 5, 1)),
+        run("other", "v1", "ffffff", forest(stacks * 2 / 3, 60, 1)),
+        run("other", "v3", "ggggggg", of_stacks(&[&[1, 2, 3]])),
+    ]
+}
+
+fn put(store: &Store, run: &Run) -> ProfileId {
+    store
+        .add(&run.build, &run.profile, &run.plain.interned())
+        .unwrap();
+    run.profile.id()
+}
+
+fn store_of<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Store {
+    let store = Store::in_memory().unwrap();
+    for run in runs {
+        put(&store, run);
+    }
+    store
+}
+
+fn folder_of<'a>(runs: impl IntoIterator<Item = &'a Run>) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    for run in runs {
+        put(&store, run);
+    }
+    folder
+}
+
+fn merge(into: &Store, from: &Store) -> Merged {
+    into.merge(from, &mut |_| ()).unwrap()
+}
+
+/// Everything that a store says: builds, profiles, and the stacks, costs and lines of each profile
+/// and of all profiles of an executable together. Stored sizes depend on the order of adding.
+fn said(store: &Store) -> String {
+    let mut builds = store.builds().unwrap();
+    let mut text = String::new();
+    for build in &mut builds {
+        let executable = ExecutableId::of(&build.build.executable);
+        let ids: Vec<ProfileId> = build.profiles.iter().map(|profile| profile.id).collect();
+        text += &format!("{:?}\n", store.load(executable, &ids).unwrap());
+        for profile in &mut build.profiles {
+            profile.stored = Bytes(0);
+            text += &format!("{:?}\n", store.load(executable, &[profile.id]).unwrap());
+            text += &format!("{:?}\n", store.load_lines(profile.id).unwrap());
+        }
+    }
+    format!("{builds:?}\n{text}")
+}
+
+/// Everything of a store in one file, whose bytes do not depend on the order of adding.
+fn exported(store: &Store) -> Vec<u8> {
+    let builds = store.builds().unwrap();
+    let profiles = builds.iter().flat_map(|build| &build.profiles);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bundle");
+    let ids = profiles.map(|profile| profile.id).collect();
+    store.export(&ids, &file).unwrap();
+    fs::read(file).unwrap()
+}
+
+#[test]
+fn a_union_is_what_one_store_of_everything_is_in_every_order() {
+    let runs = runs();
+    let all = store_of(&runs);
+    let (all, file) = (said(&all), exported(&all));
+    let parts = [&[0, 3, 5][..], &[1, 3, 4, 0], &[2, 5, 6], &[4, 6]];
+    let stores = parts.map(|part| store_of(part.iter().map(|&i| &runs[i])));
+    let mut orders = vec![vec![]];
+    for place in 0..stores.len() {
+        orders = orders
+            .iter()
+            .flat_map(|order| {
+                (0..=place).map(|at| {
+                    let mut order: Vec<usize> = order.clone();
+                    order.insert(at, place);
+                    order
+                })
+            })
+            .collect();
+    }
+    assert_eq!(orders.len(), 24);
+    for order in orders {
+        let union = Store::in_memory().unwrap();
+        let mut added = 0;
+        for &i in &order {
+            let merged = merge(&union, &stores[i]);
+            assert_eq!(merged.profiles, parts[i].len());
+            assert_eq!(merged.done(), merged.profiles);
+            assert!(merged.left_out.is_empty() && merged.different.is_empty());
+            added += merged.added.len();
+        }
+        assert_eq!(added, runs.len(), "each went in once");
+        assert!(said(&union) == all, "{order:?}");
+        assert!(exported(&union) == file, "{order:?}");
+    }
+}
+
+#[test]
+fn what_was_merged_can_be_merged_on() {
+    let runs = runs();
+    let mut last = store_of(&runs);
+    for _ in 0..3 {
+        let next = Store::in_memory().unwrap();
+        merge(&next, &last);
+        last = next;
+    }
+    assert!(said(&last) == said(&store_of(&runs)));
+}
+
+#[test]
+fn merging_again_or_a_store_into_itself_changes_not_a_byte() {
+    let runs = runs();
+    let (here, there) = (folder_of(&runs[..3]), folder_of(&runs[2..]));
+    let store = Store::open_or_create(here.path()).unwrap();
+    let other = Store::open(there.path()).unwrap();
+    let other_bytes = fs::read(there.path().join(Store::FILE_NAME)).unwrap();
+    assert_eq!(merge(&store, &other).added.len(), 4);
+    let bytes = fs::read(here.path().join(Store::FILE_NAME)).unwrap();
+    let itself = Store::open(&here.path().join(Store::FILE_NAME)).unwrap();
+    for (from, profiles) in [(&other, 5), (&store, 7), (&itself, 7)] {
+        let merged = merge(&store, from);
+        assert_eq!(merged.already_stored, profiles);
+        assert_eq!(merged.profiles, profiles);
+        assert!(merged.added.is_empty() && merged.different.is_empty());
+        assert_eq!(merged.stored, Bytes(0));
+    }
+    assert!(fs::read(here.path().join(Store::FILE_NAME)).unwrap() == bytes);
+    assert!(fs::read(there.path().join(Store::FILE_NAME)).unwrap() == other_bytes);
+
+    let memory = store_of(&runs);
+    assert_eq!(merge(&memory, &memory).already_stored, 7);
+}
+
+#[test]
+fn the_oldest_recording_of_a_build_goes_in_first_and_progress_is_told() {
+    let runs = runs();
+    let there = store_of(runs.iter().rev());
+    let here = store_of(&runs[3..4]);
+    let mut steps = Vec::new();
+    let merged = here
+        .merge(&there, &mut |so_far| {
+            steps.push((so_far.done(), so_far.profiles));
+        })
+        .unwrap();
+    let expected: Vec<ProfileId> = [0, 1, 2, 4, 5, 6].map(|i| runs[i].profile.id()).into();
+    assert_eq!(merged.added, expected);
+    let steps_expected: Vec<_> = (1..=7).map(|done| (done, 7)).collect();
+    assert_eq!(steps, steps_expected);
+    assert!(merged.stored > Bytes(0));
+}
+
+#[test]
+fn an_empty_store_makes_none_and_changes_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = Store::open_or_create(&folder.path().join("store")).unwrap();
+    assert_eq!(merge(&here, &Store::in_memory().unwrap()).profiles, 0);
+    assert!(!folder.path().join("store").exists());
+}
+
+#[test]
+fn a_profile_that_differs_stays_as_it_is_here_and_is_told() {
+    let mut here = runs();
+    let mut there = here.clone();
+    there[0].profile.labels.insert("by".into(), "them".into());
+    there[1].profile.metrics.clear();
+    there[2].profile.quality.unresolved = 7;
+    there[3].profile.modules = [].into();
+    there[4].build.revision = Some("else".to_owned());
+    let same = there.pop().unwrap();
+    here.truncate(6);
+    let (mine, theirs) = (store_of(&here), store_of(there.iter().chain([&same])));
+    let before = said(&mine);
+    let merged = merge(&mine, &theirs);
+    let mut expected: Vec<ProfileId> = there[..5].iter().map(|run| run.profile.id()).collect();
+    expected.sort();
+    assert_eq!(merged.different, expected);
+    assert_eq!(merged.already_stored, 6);
+    assert_eq!(merged.added, [same.profile.id()]);
+    let mut all = here;
+    all.push(same);
+    assert!(said(&mine) == said(&store_of(&all)));
+    assert_ne!(said(&mine), before);
+}
+
+const RECORDS: redb::TableDefinition<(u8, [u8; 16]), &[u8]> = redb::TableDefinition::new("records");
+const COLUMNS: redb::TableDefinition<(u8, u32, u32, u32), &[u8]> =
+    redb::TableDefinition::new("columns");
+
+/// Flips a bit of a value of the store in a folder.
+fn damage<K: redb::Key + 'static>(
+    folder: &Path,
+    table: redb::TableDefinition<K, &[u8]>,
+    key: K::SelfType<'_>,
+) {
+    use redb::ReadableTable;
+    let database = redb::Database::open(folder.join(Store::FILE_NAME)).unwrap();
+    let transaction = database.begin_write().unwrap();
+    {
+        let mut table = transaction.open_table(table).unwrap();
+        let mut value = table.get(&key).unwrap().unwrap().value().to_vec();
+        let middle = value.len() / 2;
+        value[middle] ^= 1;
+        table.insert(&key, value.as_slice()).unwrap();
+    }
+    transaction.commit().unwrap();
+}
+
+#[test]
+fn what_is_damaged_in_the_other_store_is_left_out_and_named_and_the_rest_goes_in() {
+    const EXECUTABLE: u8 = 0;
+    const BUILD: u8 = 1;
+    const PROFILE: u8 = 2;
+    let runs = runs();
+    let costs_of_second = |folder: &Path| damage(folder, COLUMNS, (2, 1, 0, 0));
+    let lines_of_second = |folder: &Path| damage(folder, COLUMNS, (3, 1, 0, 0));
+    let stacks_of_other = |folder: &Path| damage(folder, COLUMNS, (1, 1, 0, 0));
+    let record = |kind, id| move |folder: &Path| damage(folder, RECORDS, (kind, id));
+    let demo = ExecutableId::of("demo").0;
+    type Damage<'a> = &'a dyn Fn(&Path);
+    let cases: [(Damage<'_>, &[usize], &str); 6] = [
+        (&costs_of_second, &[1], "costs 1/0"),
+        (&lines_of_second, &[1], "lines 1/0"),
+        (&record(PROFILE, runs[2].profile.id().0), &[2], "profile "),
+        (&stacks_of_other, &[5, 6], "nodes 1/0"),
+        (&record(BUILD, runs[3].build.id().0), &[3, 4], "build "),
+        (&record(EXECUTABLE, demo), &[0, 1, 2, 3, 4], "executable "),
+    ];
+    for (damage, lost, place) in cases {
+        let there = folder_of(&runs);
+        damage(there.path());
+        let here = Store::in_memory().unwrap();
+        let merged = merge(&here, &Store::open(there.path()).unwrap());
+        let mut left_out: Vec<ProfileId> = Vec::new();
+        for out in &merged.left_out {
+            assert!(matches!(out.why, StoreError::Damaged { .. }), "{out:?}");
+            assert!(out.why.to_string().contains(place), "{out:?}");
+            left_out.extend(&out.profiles);
+        }
+        let mut expected: Vec<_> = lost.iter().map(|&i| runs[i].profile.id()).collect();
+        expected.sort();
+        left_out.sort();
+        assert_eq!(left_out, expected, "{place}");
+        assert_eq!(merged.done(), merged.profiles);
+        let kept = (0..runs.len()).filter(|i| !lost.contains(i));
+        assert!(said(&here) == said(&store_of(kept.map(|i| &runs[i]))));
+
+        // From a sound copy, the others follow.
+        assert_eq!(merge(&here, &store_of(&runs)).added.len(), lost.len());
+        assert!(said(&here) == said(&store_of(&runs)));
+    }
+}
+
+#[test]
+fn a_store_that_cannot_be_read_at_all_is_an_error_and_nothing_is_written() {
+    let there = folder_of(&runs());
+    damage(there.path(), COLUMNS, (0, 0, 0, 0));
+    let folder = tempfile::tempdir().unwrap();
+    let here = Store::open_or_create(folder.path()).unwrap();
+    let other = Store::open(there.path()).unwrap();
+    let error = here.merge(&other, &mut |_| ()).unwrap_err();
+    assert!(error.to_string().contains("frames 0/0"), "{error}");
+    assert!(fs::read_dir(folder.path()).unwrap().next().is_none());
+}
+
+#[test]
+fn a_profile_that_breaks_a_rule_here_is_left_out_and_the_rest_goes_in() {
+    let mut runs = runs();
+    for i in [0, 1] {
+        runs[i].profile.quality.samples = u64::MAX - 1000;
+    }
+    let (here, there) = (store_of(&runs[..1]), store_of(&runs[1..]));
+    let merged = merge(&here, &there);
+    assert_eq!(merged.added.len(), 5);
+    assert_eq!(merged.left_out[0].profiles, [runs[1].profile.id()]);
+    let why = &merged.left_out[0].why;
+    assert!(matches!(why, StoreError::Refused { .. }), "{why:?}");
+    runs.remove(1);
+    assert!(said(&here) == said(&store_of(&runs)));
+}
+
+#[test]
+fn a_flipped_bit_anywhere_in_the_other_store_never_gets_into_this_one() {
+    let runs = runs_of(9);
+    let there = folder_of(&runs);
+    let bytes = fs::read(there.path().join(Store::FILE_NAME)).unwrap();
+    let mut random = 1u64;
+    let mut next = |below: usize| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (random >> 33) as usize % below
+    };
+    let (mut whole, mut partly, mut errors) = (0, 0, 0);
+    for _ in 0..100 {
+        let (at, bit) = (next(bytes.len()), next(8));
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1 << bit;
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(Store::FILE_NAME), bytes).unwrap();
+        let here = Store::in_memory().unwrap();
+        let merged = Store::open(folder.path()).and_then(|there| here.merge(&there, &mut |_| ()));
+        match merged {
+            Ok(merged) if merged.left_out.is_empty() => whole += 1,
+            Ok(_) => partly += 1,
+            Err(_) => errors += 1,
+        }
+        let stored = here.builds().unwrap();
+        let ids: Vec<ProfileId> = stored
+            .iter()
+            .flat_map(|build| build.profiles.iter().map(|profile| profile.id))
+            .collect();
+        let kept = runs.iter().filter(|run| ids.contains(&run.profile.id()));
+        assert!(
+            said(&here) == said(&store_of(kept)),
+            "bit {bit} of byte {at}"
+        );
+    }
+    println!("{whole} whole, {partly} partly, {errors} not at all");
+    assert!(whole > 0 && partly > 0 && errors > 0);
+}
+
+#[test]
+fn others_may_read_the_other_store_meanwhile() {
+    let runs = runs();
+    let there = folder_of(&runs);
+    let other = Store::open(there.path()).unwrap();
+    let here = Store::in_memory().unwrap();
+    let mut read = 0;
+    here.merge(&other, &mut |_| {
+        read += Store::open(there.path()).unwrap().builds().unwrap().len();
+    })
+    .unwrap();
+    assert_eq!(read, 8 * 4, "before each of 7 profiles, and at the end");
+}
+
+#[test]
+fn a_store_opens_by_the_path_of_its_file() {
+    let runs = runs();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bundle");
+    fs::write(&file, exported(&store_of(&runs[..3]))).unwrap();
+    let store = Store::open(&file).unwrap();
+    assert!(said(&store) == said(&store_of(&runs[..3])));
+    let here = Store::in_memory().unwrap();
+    assert_eq!(merge(&here, &store).added.len(), 3);
+
+    let store = Store::open_or_create(&file).unwrap();
+    put(&store, &runs[3]);
+    assert!(said(&store) == said(&store_of(&runs[..4])));
+    let names: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["bundle"]);
+
+    fs::remove_file(&file).unwrap();
+    for gone in [Store::open(&file).map(drop), store.builds().map(drop)] {
+        assert!(matches!(gone, Err(StoreError::NotFound { .. })), "{gone:?}");
+    }
+    let plain = &runs[4];
+    let added = store.add(&plain.build, &plain.profile, &plain.plain.interned());
+    assert!(
+        matches!(added, Err(StoreError::NotFound { .. })),
+        "{added:?}"
+    );
+    assert!(fs::read_dir(folder.path()).unwrap().next().is_none());
+}

@@ -1,0 +1,227 @@
+//! Writing a store anew: what stays says the same, what goes is gone, and order leaves no trace.
+
+use crate::model::{Plain, add, answer, build, forest, of_stacks, plain, profile};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use sto_core::id::ProfileId;
+use sto_core::store::{Rewritten, Store, StoreError};
+use sto_core::units::Bytes;
+
+type Run<'a> = (&'a str, &'a str, Plain);
+
+fn runs() -> Vec<Run<'static>> {
+    vec![
+        ("v1", "one", forest(400, 60, 1)),
+        ("v1", "other", forest(400, 70, 2)),
+        ("v2", "third", forest(300, 90, 3)),
+        ("v2", "early", of_stacks(&[&[1, 2], &[9]])),
+        ("v3", "the last", forest(50, 20, 4)),
+    ]
+}
+
+/// A store of some of the runs, in this order.
+fn store_of(folder: &Path, runs: &[Run<'_>], order: &[usize]) -> (Store, Vec<ProfileId>) {
+    let store = Store::open_or_create(folder).unwrap();
+    let ids = order
+        .iter()
+        .map(|&run| add(&store, runs[run].0, runs[run].1, &runs[run].2));
+    let ids = ids.collect();
+    (store, ids)
+}
+
+fn bytes(folder: &Path) -> Vec<u8> {
+    fs::read(folder.join(Store::FILE_NAME)).unwrap()
+}
+
+/// Listing and content.
+fn said(store: &Store) -> String {
+    let builds = store.builds().unwrap();
+    let ids: Vec<_> = builds
+        .iter()
+        .flat_map(|build| build.profiles.iter().map(|stored| stored.id))
+        .collect();
+    let mut builds = builds;
+    for stored in builds.iter_mut().flat_map(|build| &mut build.profiles) {
+        stored.stored = Bytes(0);
+    }
+    format!("{builds:?}\n{}", answer(store, &ids).unwrap())
+}
+
+#[test]
+fn a_compacted_store_says_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = store_of(folder.path(), &runs(), &[3, 1, 4, 0, 2]);
+    let before = said(&store);
+    let old = bytes(folder.path()).len() as u64;
+    let Rewritten {
+        before: size,
+        after,
+    } = store.compact().unwrap();
+    assert_eq!(size.0, old);
+    assert!(said(&store) == before);
+    assert_eq!(after.0, bytes(folder.path()).len() as u64);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn stores_of_the_same_profiles_become_the_same_bytes() {
+    let runs = runs();
+    let orders = [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 0, 4, 1, 3]];
+    let compacted = orders.map(|order| {
+        let folder = tempfile::tempdir().unwrap();
+        store_of(folder.path(), &runs, &order).0.compact().unwrap();
+        bytes(folder.path())
+    });
+    assert!(compacted[0] == compacted[1] && compacted[1] == compacted[2]);
+}
+
+#[test]
+fn a_pruned_store_is_the_store_of_what_is_left() {
+    let runs = runs();
+    let (pruned, kept) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (store, ids) = store_of(pruned.path(), &runs, &[0, 1, 2, 3, 4]);
+    store
+        .prune(&BTreeSet::from([ids[1], ids[2], ids[4]]))
+        .unwrap();
+    let (expected, _) = store_of(kept.path(), &runs, &[3, 0]);
+    assert!(said(&store) == said(&expected));
+    expected.compact().unwrap();
+    assert!(bytes(pruned.path()) == bytes(kept.path()));
+    // What went can come back.
+    assert_eq!(add(&store, runs[1].0, runs[1].1, &runs[1].2), ids[1]);
+}
+
+#[test]
+fn trying_to_prune_tells_the_size_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, ids) = store_of(folder.path(), &runs(), &[0, 1, 2, 3, 4]);
+    let before = bytes(folder.path());
+    let gone = BTreeSet::from([ids[0], ids[2]]);
+    let tried = store.try_prune(&gone).unwrap();
+    assert!(bytes(folder.path()) == before);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(store.prune(&gone).unwrap(), tried);
+}
+
+#[test]
+fn a_store_can_be_emptied_and_filled_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = runs();
+    let (store, ids) = store_of(folder.path(), &runs, &[0, 1]);
+    let before = said(&store);
+    store.prune(&ids.iter().copied().collect()).unwrap();
+    assert!(store.builds().unwrap().is_empty());
+    store_of(folder.path(), &runs, &[0, 1]);
+    assert!(said(&store) == before);
+}
+
+#[test]
+fn an_exported_file_is_a_store_of_the_chosen_profiles_whatever_else_there_was() {
+    let runs = runs();
+    let files = [[0, 1, 2, 3, 4], [4, 2, 3, 0, 1]].map(|order| {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, ids) = store_of(folder.path(), &runs, &order);
+        let place = |run: usize| ids[order.iter().position(|&at| at == run).unwrap()];
+        let path = folder.path().join("bundle");
+        let size = store
+            .export(&BTreeSet::from([place(0), place(3)]), &path)
+            .unwrap();
+        let bytes = fs::read(&path).unwrap();
+        assert_eq!(size.0, bytes.len() as u64);
+        bytes
+    });
+    assert!(files[0] == files[1]);
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(Store::FILE_NAME), &files[0]).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let (expected, _) = store_of(other.path(), &runs, &[0, 3]);
+    assert!(said(&Store::open(folder.path()).unwrap()) == said(&expected));
+}
+
+#[test]
+fn an_export_replaces_no_file_and_leaves_none_behind_that_is_no_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, ids) = store_of(folder.path(), &runs(), &[0]);
+    let path = folder.path().join("bundle");
+    fs::write(&path, "mine").unwrap();
+    let ids: BTreeSet<_> = ids.into_iter().collect();
+    let error = store.export(&ids, &path).unwrap_err().to_string();
+    assert!(
+        error.contains("cannot make") && error.contains("exists"),
+        "{error}"
+    );
+    assert_eq!(fs::read(&path).unwrap(), b"mine");
+    let missing = BTreeSet::from([ProfileId([7; 16])]);
+    let other = folder.path().join("other");
+    let error = store.export(&missing, &other).unwrap_err();
+    assert!(matches!(error, StoreError::NoProfile { .. }), "{error}");
+    assert!(!other.exists());
+}
+
+#[test]
+fn who_waited_to_write_writes_into_the_new_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = store_of(folder.path(), &runs(), &[0, 1, 2, 3]);
+    let plain = of_stacks(&[&[1, 2, 3]]);
+    std::thread::scope(|scope| {
+        let compacting = scope.spawn(|| (0..6).try_for_each(|_| store.compact().map(drop)));
+        for run in 0..20 {
+            add(&store, "v9", &format!("run {run}"), &plain);
+        }
+        compacting.join().unwrap().unwrap();
+    });
+    let builds = store.builds().unwrap();
+    let added = builds.iter().find(|build| build.build.version == "v9");
+    assert_eq!(added.unwrap().profiles.len(), 20);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_store_stays_a_link() {
+    let (real, link) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (store, _) = store_of(real.path(), &runs(), &[0, 3]);
+    let before = said(&store);
+    let linked = link.path().join(Store::FILE_NAME);
+    std::os::unix::fs::symlink(real.path().join(Store::FILE_NAME), &linked).unwrap();
+    Store::open(link.path()).unwrap().compact().unwrap();
+    assert!(fs::symlink_metadata(&linked).unwrap().is_symlink());
+    assert!(said(&store) == before);
+}
+
+#[test]
+fn a_store_in_memory_is_pruned_as_well() {
+    let store = Store::in_memory().unwrap();
+    let plain = of_stacks(&[&[1, 2]]);
+    let gone = add(&store, "v1", "a", &plain);
+    let kept = add(&store, "v2", "b", &plain);
+    store.prune(&BTreeSet::from([gone])).unwrap();
+    let builds = store.builds().unwrap();
+    assert_eq!(builds.len(), 1);
+    assert_eq!(builds[0].profiles[0].id, kept);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn pruning_leaves_what_was_never_to_go(
+        profiles in proptest::collection::vec((0u8..3, plain(), any::<bool>()), 1..6),
+    ) {
+        let (store, expected) = (Store::in_memory().unwrap(), Store::in_memory().unwrap());
+        let mut gone = BTreeSet::new();
+        for (run, (version, plain, keep)) in profiles.iter().enumerate() {
+            let build = build(&format!("v{version}"));
+            let profile = profile(&build, &format!("run {run}"), plain);
+            store.add(&build, &profile, &plain.interned()).unwrap();
+            if *keep {
+                expected.add(&build, &profile, &plain.interned()).unwrap();
+            } else {
+                gone.insert(profile.id());
+            }
+        }
+        store.prune(&gone).unwrap();
+        prop_assert_eq!(said(&store), said(&expected));
+    }
+}

@@ -1,0 +1,139 @@
+//! Verifying a store, and telling where its bytes are: nothing is changed by that.
+
+use crate::model::{add, forest, of_stacks};
+use std::fs;
+use std::path::Path;
+use sto_core::store::{PartKind, Store, StoreError, StoreStats};
+
+fn of_three_profiles(folder: &Path) -> Store {
+    let store = Store::open_or_create(folder).unwrap();
+    add(&store, "v1", "a", &of_stacks(&[&[1, 2], &[1, 3, 4]]));
+    add(&store, "v1", "b", &forest(2000, 300, 1));
+    add(&store, "v2", "c", &forest(2000, 320, 2));
+    store
+}
+
+#[test]
+fn a_sound_store_is_told_to_be_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = of_three_profiles(folder.path());
+    let verification = Store::verify(folder.path()).unwrap();
+    assert_eq!(verification.damages, []);
+    assert_eq!(verification.sound_profiles, 3);
+    let checked = verification.checked;
+    let stats = store.stats().unwrap();
+    assert_eq!((checked.builds, checked.profiles), (2, 3));
+    assert_eq!((checked.frames, checked.nodes), (stats.frames, stats.nodes));
+    assert_eq!(checked.bytes, store.file_size().unwrap());
+}
+
+#[test]
+fn there_must_be_a_store_to_verify() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Store::verify(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::NotFound { .. }), "{error}");
+    fs::write(folder.path().join(Store::FILE_NAME), "hello").unwrap();
+    let error = Store::verify(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::NotAStore { .. }), "{error}");
+}
+
+#[test]
+fn verifying_never_changes_a_byte_and_many_may_do_it_at_once() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    of_three_profiles(folder.path());
+    let file = folder.path().join(Store::FILE_NAME);
+    // As long as redb has it open for writing, the file says that it was not closed.
+    let writer = redb::Database::open(&file).unwrap();
+    let killed = tempfile::tempdir().unwrap();
+    fs::copy(&file, killed.path().join(Store::FILE_NAME)).unwrap();
+    drop(writer);
+
+    for folder in [folder, killed] {
+        let file = folder.path().join(Store::FILE_NAME);
+        let before = fs::read(&file).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let verification = Store::verify(folder.path()).unwrap();
+                    assert_eq!(verification.damages, []);
+                    Store::open(folder.path()).unwrap().stats().unwrap();
+                });
+            }
+        });
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(fs::read(&file).unwrap() == before);
+    }
+}
+
+fn bytes_of(stats: &StoreStats, kind: PartKind) -> u64 {
+    let part = stats.parts.iter().find(|part| part.kind == kind);
+    part.map_or(0, |part| part.bytes.0)
+}
+
+#[test]
+fn the_parts_of_a_store_add_up_to_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let empty = store.stats().unwrap();
+    assert_eq!((empty.profiles, empty.nodes), (0, 0));
+    for round in 0..3u64 {
+        add(&store, "v1", &format!("a{round}"), &forest(300, 100, round));
+        add(&store, "v2", &format!("b{round}"), &forest(300, 100, round));
+        let stats = store.stats().unwrap();
+        assert_eq!(stats.file, store.file_size().unwrap());
+        let sum: u64 = stats.parts.iter().map(|part| part.bytes.0).sum();
+        assert_eq!(sum, stats.file.0);
+        assert!(stats.parts.is_sorted_by(|a, b| a.bytes >= b.bytes));
+        // What is left for redb itself is no place where bytes of ours go missing.
+        let redb = bytes_of(&stats, PartKind::Redb);
+        assert!((4096..64 << 10).contains(&redb), "{stats:#?}");
+    }
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.builds, stats.profiles, stats.recordings), (2, 6, 6));
+    let own: u64 = store
+        .builds()
+        .unwrap()
+        .iter()
+        .flat_map(|build| &build.profiles)
+        .map(|p| p.stored.0)
+        .sum();
+    let [executable] = &stats.executables[..] else {
+        panic!("{stats:#?}")
+    };
+    assert_eq!((executable.builds, executable.profiles), (2, 6));
+    assert_eq!(
+        executable.node_bytes.0,
+        bytes_of(&stats, PartKind::Column("nodes"))
+    );
+    // Own bytes count checksums, of two columns and the record each; sums are the builds'.
+    let sums = bytes_of(&stats, PartKind::Column("sums"));
+    assert_eq!(executable.profile_bytes.0 + 6 * 3 * 8 - sums, own);
+}
+
+#[test]
+fn a_recording_counts_once_however_often_it_is_stored() {
+    let store = Store::in_memory().unwrap();
+    add(&store, "v1", "the same", &of_stacks(&[&[1]]));
+    add(&store, "v2", "the same", &of_stacks(&[&[1]]));
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.profiles, stats.recordings), (2, 1));
+    assert_eq!(stats.source.0, "the same".len() as u64);
+    let sum: u64 = stats.parts.iter().map(|part| part.bytes.0).sum();
+    assert_eq!(sum, stats.file.0);
+}
+
+#[test]
+fn strings_are_counted_once_in_a_pack() {
+    let store = Store::in_memory().unwrap();
+    add(&store, "v1", "a", &of_stacks(&[&[1], &[1, 1]]));
+    let stats = store.stats().unwrap();
+    // One frame with its module, symbol and file; line costs are of it, too.
+    assert_eq!(
+        (stats.frames, stats.strings, stats.nodes, stats.packs),
+        (1, 3, 2, 2)
+    );
+}

@@ -1,0 +1,103 @@
+//! Function keys: what two builds have in common of a function's symbol.
+//!
+//! Compilers put into symbols what changes from build to build although the function does not:
+//! hashes of the crate, numbers of clones and closures. A key is the symbol without those.
+//!
+//! ```text
+//! symbol      _ZN3app3run28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE.llvm.42
+//!    |  mangled         the name as people write it
+//!    |  templates       their arguments, where they are to be ignored
+//!    |  numbers         of closures and the like, wherever they stand
+//!    v  suffixes        of clones and the like, at the end
+//! key         app::run::{closure}
+//! ```
+//!
+//! Each step reads the symbol once, and each rule says what it took out: [`explain_match`] shows it.
+
+mod explain;
+mod numbers;
+mod rule;
+mod suffixes;
+mod templates;
+
+pub use explain::{KeyReport, MatchReport, Step, explain_match};
+pub use rule::Rule;
+
+use serde::Serialize;
+use std::borrow::Cow;
+use sto_core::symbolize::demangled;
+
+/// Version of the rules of [`key_symbol`]; it changes whenever a symbol's key does.
+pub const RULES_VERSION: u32 = 2;
+
+/// What the user decides about keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct KeyOptions {
+    /// Whether instantiations of one template, generic function or type are one function. Default
+    /// false: `parse<Json>` may be slower while `parse<Xml>` is not.
+    pub ignore_template_arguments: bool,
+}
+
+/// By which rules functions were matched, as answers tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Matching {
+    /// [`RULES_VERSION`].
+    pub rules_version: u32,
+    /// What the user decided.
+    #[serde(flatten)]
+    pub options: KeyOptions,
+}
+
+impl From<KeyOptions> for Matching {
+    fn from(options: KeyOptions) -> Self {
+        Matching {
+            rules_version: RULES_VERSION,
+            options,
+        }
+    }
+}
+
+/// The symbol without what compilers change from build to build.
+///
+/// A symbol of which nothing would be left keeps its name.
+///
+/// ```
+/// use sto_query::compare::{KeyOptions, key_symbol};
+/// let key = |symbol| key_symbol(symbol, KeyOptions::default());
+/// assert_eq!(key("parse.constprop.0.isra.1"), "parse");
+/// assert_eq!(key("app::run::{{closure}}::h0123456789abcdef"), "app::run::{closure}");
+/// ```
+pub fn key_symbol(symbol: &str, options: KeyOptions) -> Cow<'_, str> {
+    take_out(symbol, options, &mut |_, _, _| {})
+}
+
+/// The key; `note` is told the rule, what it took, and what it wrote instead.
+fn take_out<'a>(
+    symbol: &'a str,
+    options: KeyOptions,
+    note: &mut impl FnMut(Rule, &str, &str),
+) -> Cow<'a, str> {
+    let mut name = Cow::Borrowed(symbol);
+    if let Some(demangled) = demangled(symbol) {
+        note(Rule::Mangled, symbol, &demangled);
+        name = Cow::Owned(demangled);
+    }
+    if options.ignore_template_arguments
+        && let Some(shorter) = templates::without_arguments(&name, note)
+    {
+        name = Cow::Owned(shorter);
+    }
+    if let Some(shorter) = numbers::without_numbers(&name, note) {
+        name = Cow::Owned(shorter);
+    }
+    let key = suffixes::without_suffixes(name, note);
+    if key.is_empty() {
+        return Cow::Borrowed(symbol);
+    }
+    key
+}
+
+/// Whether a byte may be part of a name in all languages; so may be what is not ASCII.
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}

@@ -1,0 +1,296 @@
+//! What compilers and virtual machines count up: closures, lambdas, unnamed types, proxies.
+//!
+//! A new closure renumbers all that follow it, and what is made at run time is numbered in the
+//! order in which that happened.
+
+use super::{Rule, is_name};
+use std::ops::Range;
+
+/// What has to stand behind a number.
+#[derive(Clone, Copy)]
+enum Behind {
+    Is(u8),
+    /// Anything but more of the name.
+    NoName,
+}
+
+/// A number is found by what stands before it: (what stays, what is taken with it).
+const NUMBERED: [(&str, &str, Behind, Rule); 14] = [
+    ("", "#", Behind::Is(b'}'), Rule::ClosureNumber),
+    ("'lambda", "", Behind::Is(b'\''), Rule::ClosureNumber),
+    ("'unnamed", "", Behind::Is(b'\''), Rule::ClosureNumber),
+    ("$_", "", Behind::NoName, Rule::ClosureNumber),
+    ("._omp_fn", ".", Behind::NoName, Rule::OpenmpRegion),
+    ("$$Lambda", "$", Behind::NoName, Rule::JavaLambda),
+    ("$Proxy", "", Behind::NoName, Rule::JavaProxy),
+    ("jdk.proxy", "", Behind::Is(b'.'), Rule::JavaProxy),
+    ("jdk/proxy", "", Behind::Is(b'/'), Rule::JavaProxy),
+    (
+        "GeneratedMethodAccessor",
+        "",
+        Behind::NoName,
+        Rule::JavaAccessor,
+    ),
+    (
+        "GeneratedConstructorAccessor",
+        "",
+        Behind::NoName,
+        Rule::JavaAccessor,
+    ),
+    (
+        "GeneratedSerializationConstructorAccessor",
+        "",
+        Behind::NoName,
+        Rule::JavaAccessor,
+    ),
+    (".init", ".", Behind::NoName, Rule::GoInit),
+    ("-range", "", Behind::NoName, Rule::GoClosure),
+];
+
+/// Functions that Go makes of code inside of another.
+const GO_INNER: [&str; 3] = [".func", ".gowrap", ".deferwrap"];
+
+/// What is taken out, and what is written instead.
+struct Cut {
+    range: Range<usize>,
+    written: &'static str,
+    rule: Rule,
+}
+
+/// The name without numbers; `None` where it has none.
+pub(super) fn without_numbers(
+    name: &str,
+    note: &mut impl FnMut(Rule, &str, &str),
+) -> Option<String> {
+    let mut scan = Scan::new(name);
+    let mut key = String::new();
+    let mut copied = 0;
+    while let Some(cut) = scan.next_cut() {
+        note(cut.rule, &name[cut.range.clone()], cut.written);
+        key.push_str(&name[copied..cut.range.start]);
+        key.push_str(cut.written);
+        copied = cut.range.end;
+    }
+    if copied == 0 {
+        return None;
+    }
+    key.push_str(&name[copied..]);
+    Some(key)
+}
+
+/// One pass over a name, with what a rule has to know of the bytes before.
+struct Scan<'a> {
+    name: &'a str,
+    at: usize,
+    /// Where the last cut ended, and by which rule.
+    last_cut: Option<(usize, Rule)>,
+    /// Where the word that is being read begins; `$` is part of words.
+    word: usize,
+    /// The first dot since the last slash: it ends the name of a Go package.
+    package: Option<usize>,
+    has_go_shape: bool,
+}
+
+impl<'a> Scan<'a> {
+    fn new(name: &'a str) -> Self {
+        Scan {
+            name,
+            at: 0,
+            last_cut: None,
+            word: 0,
+            package: None,
+            has_go_shape: false,
+        }
+    }
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.name.as_bytes().get(at).copied()
+    }
+
+    fn next_cut(&mut self) -> Option<Cut> {
+        while let Some(byte) = self.byte(self.at) {
+            let cut = match byte {
+                b'0'..=b'9' => {
+                    let digits = self.count(self.at, u8::is_ascii_digit);
+                    let number = self.at..self.at + digits;
+                    self.at = number.end;
+                    self.numbered(number)
+                }
+                b'{' | b'[' => {
+                    let cut = self.bracket();
+                    self.at += 1;
+                    cut
+                }
+                _ => {
+                    self.at += 1;
+                    None
+                }
+            };
+            if let Some(cut) = cut {
+                self.at = cut.range.end;
+                self.last_cut = Some((cut.range.end, cut.rule));
+                return Some(cut);
+            }
+            match byte {
+                b'/' => self.package = None,
+                b'.' => {
+                    self.package.get_or_insert(self.at - 1);
+                    self.has_go_shape |= self.name[..self.at].ends_with("go.shape.");
+                }
+                _ => {}
+            }
+            if !is_name(byte) && byte != b'$' {
+                self.word = self.at;
+            }
+        }
+        None
+    }
+
+    fn count(&self, from: usize, is_counted: impl Fn(&u8) -> bool) -> usize {
+        let bytes = &self.name.as_bytes()[from..];
+        bytes.iter().take_while(|byte| is_counted(byte)).count()
+    }
+
+    /// `{{closure}}`, and crate hashes: `core[846817f741e54dfd]`, 64 bits without leading zeros, so
+    /// nearly always 13 digits or more.
+    fn bracket(&self) -> Option<Cut> {
+        const LEGACY_CLOSURE: &str = "{{closure}}";
+        if self.name[self.at..].starts_with(LEGACY_CLOSURE) {
+            return Some(Cut {
+                range: self.at..self.at + LEGACY_CLOSURE.len(),
+                written: "{closure}",
+                rule: Rule::ClosureNumber,
+            });
+        }
+        let digits = self.count(self.at + 1, u8::is_ascii_hexdigit);
+        let end = self.at + 1 + digits;
+        let is_hash = self.byte(self.at) == Some(b'[')
+            && (13..=16).contains(&digits)
+            && self.byte(end) == Some(b']');
+        is_hash.then_some(Cut {
+            range: self.at..end + 1,
+            written: "",
+            rule: Rule::CrateHash,
+        })
+    }
+
+    fn numbered(&self, number: Range<usize>) -> Option<Cut> {
+        self.listed(&number)
+            .or_else(|| self.go(&number))
+            .or_else(|| self.java_name(&number))
+            .or_else(|| self.java_address(&number))
+            .or_else(|| self.anonymous_namespace(&number))
+    }
+
+    fn listed(&self, number: &Range<usize>) -> Option<Cut> {
+        let before = &self.name[..number.start];
+        let behind = self.byte(number.end);
+        NUMBERED.iter().find_map(|&(stays, taken, expected, rule)| {
+            let fits = match expected {
+                Behind::Is(byte) => behind == Some(byte),
+                Behind::NoName => !behind.is_some_and(is_name),
+            };
+            let is_this = fits && before.strip_suffix(taken)?.ends_with(stays);
+            is_this.then(|| Cut {
+                range: number.start - taken.len()..number.end,
+                written: "",
+                rule,
+            })
+        })
+    }
+
+    /// `main.total.func1.2-range3`, `go.shape.int_0`.
+    fn go(&self, number: &Range<usize>) -> Option<Cut> {
+        let before = &self.name[..number.start];
+        let behind = self.byte(number.end);
+        if self.has_go_shape && before.ends_with('_') && matches!(behind, Some(b',' | b']')) {
+            return Some(Cut {
+                range: number.start - 1..number.end,
+                written: "",
+                rule: Rule::GoShape,
+            });
+        }
+        if !matches!(behind, None | Some(b'.' | b'-')) {
+            return None;
+        }
+        // A closure in a closure is a mere number.
+        if before.ends_with('.') && self.last_cut == Some((number.start - 1, Rule::GoClosure)) {
+            return Some(Cut {
+                range: number.start - 1..number.end,
+                written: ".func",
+                rule: Rule::GoClosure,
+            });
+        }
+        // Of `main.func1` all is the name; in `main.total.func1` the package stands before.
+        let outer = GO_INNER
+            .iter()
+            .find_map(|inner| before.strip_suffix(inner))?;
+        let is_inner = self.package.is_some_and(|dot| dot < outer.len());
+        is_inner.then(|| Cut {
+            range: number.clone(),
+            written: "",
+            rule: Rule::GoClosure,
+        })
+    }
+
+    /// `Cart$1.run`, `lambda$total$2`, `access$100`.
+    fn java_name(&self, number: &Range<usize>) -> Option<Cut> {
+        let before = self.name[..number.start].strip_suffix('$')?;
+        let behind = &self.name[number.end..];
+        let with_dollar = before.len()..number.end;
+        let word = &before[self.word..];
+        let ends_word = !self.byte(number.end).is_some_and(is_name);
+        let is_class = behind.starts_with(['.', ';', '$']) || behind.starts_with("::");
+        let (range, rule) = if ends_word && word.starts_with("lambda$") {
+            (with_dollar, Rule::JavaLambda)
+        } else if ends_word && word == "access" {
+            (with_dollar, Rule::JavaAccessor)
+        } else if is_class && !word.is_empty() {
+            // With `$`, as the class that it is in has methods too.
+            (number.clone(), Rule::JavaAnonymousClass)
+        } else {
+            return None;
+        };
+        Some(Cut {
+            range,
+            written: "",
+            rule,
+        })
+    }
+
+    /// `Cart$$Lambda/0x00007f037c001230`; Java 8: `Cart$$Lambda$14/1324119927`.
+    fn java_address(&self, number: &Range<usize>) -> Option<Cut> {
+        let class = self.name[..number.start].strip_suffix(['/', '.', '+'])?;
+        let end = match self.name[number.end..].strip_prefix('x') {
+            Some(_) => {
+                let digits = self.count(number.end + 1, u8::is_ascii_hexdigit);
+                let end = number.end + 1 + digits;
+                let is_address = &self.name[number.clone()] == "0" && digits == 16;
+                let is_whole = !self.byte(end).is_some_and(is_name);
+                let is_class = class
+                    .bytes()
+                    .last()
+                    .is_some_and(|b| b == b'$' || is_name(b));
+                (is_address && is_whole && is_class).then_some(end)?
+            }
+            None if self.last_cut == Some((class.len(), Rule::JavaLambda)) => number.end,
+            None => return None,
+        };
+        Some(Cut {
+            range: class.len()..end,
+            written: "",
+            rule: Rule::JavaHiddenClass,
+        })
+    }
+
+    fn anonymous_namespace(&self, number: &Range<usize>) -> Option<Cut> {
+        let before = self.name[..number.start].strip_suffix("_GLOBAL__N_")?;
+        let is_whole = !before.bytes().last().is_some_and(is_name)
+            && !self.byte(number.end).is_some_and(is_name);
+        is_whole.then_some(Cut {
+            range: before.len()..number.end,
+            written: "(anonymous namespace)",
+            rule: Rule::AnonymousNamespace,
+        })
+    }
+}

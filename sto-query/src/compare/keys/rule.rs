@@ -1,0 +1,74 @@
+//! The rules by name.
+
+use serde::Serialize;
+
+/// A rule that takes something out of a symbol. SPEC.md lists what each one takes, and its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// A mangled name is read as symbols are written.
+    Mangled,
+    /// Template, generic and type arguments; only where they are to be ignored.
+    TemplateArguments,
+    /// The hash of a crate in a Rust name of the v0 mangling.
+    CrateHash,
+    /// The number of a closure, lambda, unnamed type, impl block or shim of Rust or C++.
+    ClosureNumber,
+    /// The spelling of C++'s unnamed namespace.
+    AnonymousNamespace,
+    /// The number of an outlined OpenMP region.
+    OpenmpRegion,
+    /// The number of a Go closure, or of the body of a loop over a function.
+    GoClosure,
+    /// The number of one of several Go init functions.
+    GoInit,
+    /// The index of a type parameter in the shape of a Go type.
+    GoShape,
+    /// The wrapper of a Go method value.
+    GoMethodValue,
+    /// The number of a Java lambda's class or body.
+    JavaLambda,
+    /// The number of an anonymous Java class.
+    JavaAnonymousClass,
+    /// The number of a Java proxy class and its package.
+    JavaProxy,
+    /// The number of an accessor that reflection generated.
+    JavaAccessor,
+    /// The address in the name of a hidden Java class.
+    JavaHiddenClass,
+    /// The version of an ELF symbol.
+    SymbolVersion,
+    /// The hash at the end of a Rust name of the legacy mangling.
+    RustHash,
+    /// The mark of a clone, or of a part of a function.
+    Clone,
+    /// What makes a local symbol unique in the whole program.
+    LocalSymbol,
+}
+
+impl Rule {
+    /// The rule's name, as in JSON: `closure-number`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::Mangled => "mangled",
+            Rule::TemplateArguments => "template-arguments",
+            Rule::CrateHash => "crate-hash",
+            Rule::ClosureNumber => "closure-number",
+            Rule::AnonymousNamespace => "anonymous-namespace",
+            Rule::OpenmpRegion => "openmp-region",
+            Rule::GoClosure => "go-closure",
+            Rule::GoInit => "go-init",
+            Rule::GoShape => "go-shape",
+            Rule::GoMethodValue => "go-method-value",
+            Rule::JavaLambda => "java-lambda",
+            Rule::JavaAnonymousClass => "java-anonymous-class",
+            Rule::JavaProxy => "java-proxy",
+            Rule::JavaAccessor => "java-accessor",
+            Rule::JavaHiddenClass => "java-hidden-class",
+            Rule::SymbolVersion => "symbol-version",
+            Rule::RustHash => "rust-hash",
+            Rule::Clone => "clone",
+            Rule::LocalSymbol => "local-symbol",
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What stands behind a function's name: marks of clones, hashes, versions.
+
+use super::{Rule, is_name};
+use std::borrow::Cow;
+
+/// The number behind a mark.
+#[derive(Clone, Copy)]
+enum Number {
+    Decimal,
+    Hexadecimal,
+    /// Decimal, or none.
+    Optional,
+}
+
+/// Marks that compilers append, each in its dots.
+const MARKS: [(&str, Number, Rule); 9] = [
+    (".constprop", Number::Decimal, Rule::Clone),
+    (".isra", Number::Decimal, Rule::Clone),
+    (".part", Number::Decimal, Rule::Clone),
+    (".cold", Number::Optional, Rule::Clone),
+    (".warm", Number::Optional, Rule::Clone),
+    (".localalias", Number::Optional, Rule::Clone),
+    (".llvm", Number::Hexadecimal, Rule::LocalSymbol),
+    (".lto_priv", Number::Decimal, Rule::LocalSymbol),
+    (".__uniq", Number::Decimal, Rule::LocalSymbol),
+];
+
+/// A stub that calls a function of another file: no copy of that function.
+const PLT: &str = "@plt";
+
+/// Takes suffixes off the end until none is left. `@plt` stays at the end.
+pub(super) fn without_suffixes<'a>(
+    name: Cow<'a, str>,
+    note: &mut impl FnMut(Rule, &str, &str),
+) -> Cow<'a, str> {
+    let function = name.strip_suffix(PLT).unwrap_or(&name);
+    let kept = kept(function, note).len();
+    if kept == function.len() {
+        return name;
+    }
+    let is_stub = function.len() < name.len();
+    match name {
+        _ if is_stub => Cow::Owned(name[..kept].to_owned() + PLT),
+        Cow::Borrowed(name) => Cow::Borrowed(&name[..kept]),
+        Cow::Owned(mut name) => {
+            name.truncate(kept);
+            Cow::Owned(name)
+        }
+    }
+}
+
+fn kept<'a>(name: &'a str, note: &mut impl FnMut(Rule, &str, &str)) -> &'a str {
+    let mut rest = name;
+    if let Some(before) = before_version(rest) {
+        note(Rule::SymbolVersion, &rest[before.len()..], "");
+        rest = before;
+    }
+    while let Some((before, rule)) = before_suffix(rest) {
+        note(rule, &rest[before.len()..], "");
+        rest = before;
+    }
+    rest
+}
+
+/// `memcpy@@GLIBC_2.14`: the part before `@` or `@@`, where nothing but a version is behind.
+///
+/// Paths (of scripts, with `@` in a folder) and names of the Microsoft mangling are no such names.
+fn before_version(name: &str) -> Option<&str> {
+    let (before, version) = name.split_once('@')?;
+    let version = version.trim_start_matches('@');
+    let is_version = version.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && version
+            .bytes()
+            .all(|b| is_name(b) || matches!(b, b'.' | b'-' | b'+'));
+    let is_symbol = !before.is_empty() && !before.starts_with('?') && !before.contains('/');
+    (is_version && is_symbol).then_some(before)
+}
+
+fn before_suffix(name: &str) -> Option<(&str, Rule)> {
+    in_demangler_brackets(name)
+        .or_else(|| before_mark(name))
+        .or_else(|| before_rust_hash(name).map(|before| (before, Rule::RustHash)))
+        .or_else(|| before_method_value(name).map(|before| (before, Rule::GoMethodValue)))
+}
+
+/// `foo() [clone .isra.0]` and `foo() (.llvm.123)`: the part before, where the brackets hold
+/// nothing but marks.
+fn in_demangler_brackets(name: &str) -> Option<(&str, Rule)> {
+    let (before, inside) = match name.strip_suffix(']') {
+        Some(open) => open.rsplit_once(" [clone ")?,
+        None => name.strip_suffix(')')?.rsplit_once(" (")?,
+    };
+    let (mut marks, rule) = before_mark(inside)?;
+    while let Some((before, _)) = before_mark(marks) {
+        marks = before;
+    }
+    marks.is_empty().then_some((before.trim_end(), rule))
+}
+
+fn before_mark(name: &str) -> Option<(&str, Rule)> {
+    // Looking for the last dot would read the whole name where there is none.
+    let before = name.trim_end_matches(|c: char| c.is_ascii_alphanumeric());
+    let last = &name[before.len()..];
+    let before = before.strip_suffix('.')?;
+    let is_decimal = !last.is_empty() && last.bytes().all(|b| b.is_ascii_digit());
+    let is_hexadecimal = !last.is_empty() && last.bytes().all(|b| b.is_ascii_hexdigit());
+    MARKS.iter().find_map(|&(mark, number, rule)| {
+        let numbered = match number {
+            Number::Decimal | Number::Optional => is_decimal,
+            Number::Hexadecimal => is_hexadecimal,
+        };
+        if numbered && let Some(before) = before.strip_suffix(mark) {
+            return Some((before, rule));
+        }
+        let is_bare = matches!(number, Number::Optional) && mark[1..] == *last;
+        is_bare.then_some((before, rule))
+    })
+}
+
+/// `app::run::h0123456789abcdef`.
+fn before_rust_hash(name: &str) -> Option<&str> {
+    let (before, hash) = name.split_at_checked(name.len().checked_sub(16)?)?;
+    let is_hash = hash.bytes().all(|b| b.is_ascii_hexdigit());
+    before.strip_suffix("::h").filter(|_| is_hash)
+}
+
+/// `main.(*Cart).Add-fm`: what `cart.Add` without a call stands for. It runs that method.
+fn before_method_value(name: &str) -> Option<&str> {
+    let before = name.strip_suffix("-fm")?;
+    // The dot is behind the package: from the end it is near, unless this is no name of Go.
+    let is_go = before.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+        && !before.ends_with("-fm")
+        && before.rfind('.').is_some();
+    is_go.then_some(before)
+}

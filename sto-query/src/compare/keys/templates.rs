@@ -1,0 +1,199 @@
+//! Arguments of templates, generic functions and types.
+//!
+//! `<` may open arguments (`Box<int>`), open the type that a Rust path begins with
+//! (`<Cart as Drop>::drop`, which stays), compare (`(1)<(2)`), or be part of an operator's name; `>`
+//! may also end an arrow. What stands before tells which.
+
+use super::{Rule, is_name};
+
+/// C++ operators with brackets in their names, the longer ones first.
+const OPERATORS: [&str; 13] = [
+    "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">", "()", "[]",
+];
+
+/// The name without arguments; `None` where it has none.
+///
+/// Arguments that are not closed stay, as in a name that was cut.
+pub(super) fn without_arguments(
+    name: &str,
+    note: &mut impl FnMut(Rule, &str, &str),
+) -> Option<String> {
+    let mut scan = Scan::new(name);
+    let mut shorter = String::new();
+    let mut copied = 0;
+    while let Some((start, end)) = scan.next_arguments() {
+        note(Rule::TemplateArguments, &name[start..end], "");
+        shorter.push_str(&name[copied..start]);
+        copied = end;
+    }
+    if copied == 0 {
+        return None;
+    }
+    shorter.push_str(&name[copied..]);
+    Some(shorter)
+}
+
+/// One pass over a name.
+struct Scan<'a> {
+    name: &'a [u8],
+    at: usize,
+    /// What closes each open bracket, innermost last.
+    open: Vec<u8>,
+    /// How many of each are open: `>`, `)`, `]`, `}`.
+    counts: [usize; 4],
+    /// The outermost arguments that are open: how many brackets they are in, and where they start.
+    arguments: Option<(usize, usize)>,
+}
+
+impl<'a> Scan<'a> {
+    fn new(name: &'a str) -> Self {
+        Scan {
+            name: name.as_bytes(),
+            at: 0,
+            open: Vec::new(),
+            counts: [0; 4],
+            arguments: None,
+        }
+    }
+
+    /// Where the next arguments start and end.
+    fn next_arguments(&mut self) -> Option<(usize, usize)> {
+        while let Some(&byte) = self.name.get(self.at) {
+            let rest = self.rest();
+            match byte {
+                b'o' if self.is_word_start() && rest.starts_with(b"operator") => self.operator(),
+                b'-' if rest.starts_with(b"->") => self.at += 2,
+                // `Tag<'<'>`: a character.
+                b'\'' if rest.get(2) == Some(&b'\'') => self.at += 3,
+                b'<' => self.less_than(),
+                b'(' => self.push(b')'),
+                b'{' => self.push(b'}'),
+                b'[' => self.square(),
+                b'>' | b')' | b']' | b'}' => {
+                    if let Some(start) = self.close(byte) {
+                        return Some((start, self.at));
+                    }
+                }
+                _ => self.at += 1,
+            }
+        }
+        None
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        &self.name[self.at..]
+    }
+
+    fn before(&self) -> Option<u8> {
+        self.name[..self.at].last().copied()
+    }
+
+    fn is_word_start(&self) -> bool {
+        !self.before().is_some_and(is_name)
+    }
+
+    /// Reads `operator<<`, and the space that separates its arguments.
+    fn operator(&mut self) {
+        self.at += "operator".len();
+        let rest = self.rest();
+        let found = |token: &&str| rest.starts_with(token.as_bytes());
+        let Some(mut token) = OPERATORS.into_iter().find(found) else {
+            return;
+        };
+        // `operator<<int>`: nothing but arguments begins with a name.
+        if token == "<<" && rest.get(2).copied().is_some_and(is_name) {
+            token = "<";
+        }
+        self.at += token.len();
+        if self.rest().starts_with(b"<") {
+            self.start_arguments(self.at);
+        } else if self.rest().starts_with(b" <") {
+            self.at += 1;
+            self.start_arguments(self.at - 1);
+        }
+    }
+
+    fn less_than(&mut self) {
+        let is_path = ["<impl ", "<init>", "<clinit>"]
+            .iter()
+            .any(|path| self.rest().starts_with(path.as_bytes()));
+        match self.before() {
+            Some(b')') => self.at += 1,
+            Some(b':') if !is_path && self.name[..self.at].ends_with(b"::") => {
+                self.start_arguments(self.at - 2);
+            }
+            Some(before)
+                if !is_path && (is_name(before) || matches!(before, b']' | b'}' | b'$')) =>
+            {
+                self.start_arguments(self.at);
+            }
+            _ => self.push(b'>'),
+        }
+    }
+
+    /// Go: `Map[go.shape.int]`, `Map[...]`. Not `[abi:cxx11]`, array types, and crate hashes.
+    fn square(&mut self) {
+        let inside = &self.name[self.at + 1..];
+        let begins = inside.first();
+        let is_type = begins.is_some_and(|b| !b.is_ascii_digit() && *b != b']')
+            && !inside.starts_with(b"abi:")
+            && !self.is_crate_hash();
+        if is_type && self.before().is_some_and(is_name) {
+            self.arguments.get_or_insert((self.open.len(), self.at));
+        }
+        self.push(b']');
+    }
+
+    fn is_crate_hash(&self) -> bool {
+        let inside = &self.name[self.at + 1..];
+        let digits = inside
+            .iter()
+            .take(17)
+            .take_while(|b| b.is_ascii_hexdigit())
+            .count();
+        (13..=16).contains(&digits) && inside.get(digits) == Some(&b']')
+    }
+
+    /// Arguments whose `<` is here; what is taken out may start before.
+    fn start_arguments(&mut self, start: usize) {
+        self.arguments.get_or_insert((self.open.len(), start));
+        self.push(b'>');
+    }
+
+    fn push(&mut self, closes: u8) {
+        self.open.push(closes);
+        self.counts[kind(closes)] += 1;
+        self.at += 1;
+    }
+
+    /// Closes the innermost bracket of its kind; tells where the arguments start that end with it.
+    fn close(&mut self, closes: u8) -> Option<usize> {
+        self.at += 1;
+        // Within other brackets, `>` compares.
+        let compares = closes == b'>' && self.open.last() != Some(&b'>');
+        if compares || self.counts[kind(closes)] == 0 {
+            return None;
+        }
+        while let Some(innermost) = self.open.pop() {
+            self.counts[kind(innermost)] -= 1;
+            if innermost == closes {
+                break;
+            }
+        }
+        let (depth, start) = self.arguments?;
+        if self.open.len() > depth {
+            return None;
+        }
+        self.arguments = None;
+        (self.open.len() == depth).then_some(start)
+    }
+}
+
+fn kind(closes: u8) -> usize {
+    match closes {
+        b'>' => 0,
+        b')' => 1,
+        b']' => 2,
+        _ => 3,
+    }
+}

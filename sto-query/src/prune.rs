@@ -1,0 +1,216 @@
+//! Which profiles may go, and what that gives back.
+
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use sto_core::id::{BuildId, ProfileId};
+use sto_core::store::{Rewritten, Store, StoreError, StoredBuild, StoredProfile};
+use sto_core::units::{Bytes, UnixSeconds};
+
+/// Which profiles may go: those to which everything applies that is said here.
+#[derive(Clone, Debug, Default)]
+pub struct PruneOptions {
+    /// Only what was recorded before this. A recording without a time stays.
+    pub recorded_before: Option<UnixSeconds>,
+    /// Not the runs of the newest builds of a group, this many in each. A group is what has the
+    /// same executable and benchmark, and the same value of `group_by`.
+    pub keep_last: Option<usize>,
+    /// The label that tells groups apart as well: say, the branch.
+    pub group_by: Option<String>,
+    /// Only what has all these labels.
+    pub labels: Vec<(String, String)>,
+    /// Only runs of this benchmark.
+    pub benchmark: Option<String>,
+    /// Only as much, oldest first, as it takes to bring the store's file down to this size.
+    pub max_size: Option<Bytes>,
+    /// Not these.
+    pub keep: BTreeSet<ProfileId>,
+    /// Find out what would go, and change nothing.
+    pub dry_run: bool,
+}
+
+/// What went, or would go; schema `sto.prune/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PruneReport {
+    /// `sto.prune/1`.
+    pub schema: &'static str,
+    /// Whether nothing was changed.
+    pub dry_run: bool,
+    /// The builds of which profiles went, in the store's order.
+    pub builds: Vec<PrunedBuild>,
+    /// Number of profiles that went.
+    pub profiles: usize,
+    /// Number of profiles that are left.
+    pub profiles_left: usize,
+    /// Size of the store's file before.
+    pub bytes_before: u64,
+    /// Size of the store's file now, or what it would be.
+    pub bytes_after: u64,
+    /// Whether that is within the size that was asked for; `None` where none was.
+    pub fits: Option<bool>,
+}
+
+/// A build of which profiles went.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PrunedBuild {
+    /// The executable.
+    pub executable: String,
+    /// The build's version.
+    pub version: String,
+    /// Ids of the profiles that went, oldest recording first.
+    pub profiles: Vec<String>,
+    /// Number of its profiles that are left.
+    pub profiles_left: usize,
+}
+
+/// Removes the profiles that may go.
+///
+/// # Errors
+/// Where the store cannot be read or written; it is then as it was.
+pub fn prune(store: &Store, options: &PruneOptions) -> Result<PruneReport, StoreError> {
+    let builds = store.builds()?;
+    let candidates = candidates(&builds, options);
+    let gone = match options.max_size {
+        None => candidates.iter().map(|stored| stored.id).collect(),
+        Some(size) => enough(store, &candidates, size)?,
+    };
+    let rewritten = if options.dry_run {
+        store.try_prune(&gone)?
+    } else if gone.is_empty() && options.max_size.is_none() {
+        let size = store.file_size()?;
+        Rewritten {
+            before: size,
+            after: size,
+        }
+    } else {
+        store.prune(&gone)?
+    };
+    Ok(report(&builds, &gone, options, rewritten))
+}
+
+/// The profiles that may go, oldest recording first; those without a time come before all others.
+fn candidates<'a>(builds: &'a [StoredBuild], options: &PruneOptions) -> Vec<&'a StoredProfile> {
+    let kept = newest(builds, options);
+    let mut candidates: Vec<&StoredProfile> = builds
+        .iter()
+        .flat_map(|build| &build.profiles)
+        .filter(|stored| {
+            let profile = &stored.profile;
+            let is_old = |time| profile.origin.recorded.is_some_and(|at| at < time);
+            let has = |(key, value): &(String, String)| profile.labels.get(key) == Some(value);
+            let runs = |benchmark: &String| profile.benchmark.as_ref() == Some(benchmark);
+            options.recorded_before.is_none_or(is_old)
+                && options.labels.iter().all(has)
+                && options.benchmark.as_ref().is_none_or(runs)
+                && !options.keep.contains(&stored.id)
+                && !kept.contains(&stored.id)
+        })
+        .collect();
+    candidates.sort_by_key(|stored| (stored.profile.origin.recorded, stored.id));
+    candidates
+}
+
+/// The runs of the newest builds of each group.
+fn newest(builds: &[StoredBuild], options: &PruneOptions) -> BTreeSet<ProfileId> {
+    let Some(count) = options.keep_last else {
+        return BTreeSet::new();
+    };
+    type Runs = (Option<UnixSeconds>, Vec<ProfileId>);
+    let mut groups: BTreeMap<_, BTreeMap<BuildId, Runs>> = BTreeMap::new();
+    for build in builds {
+        for StoredProfile { id, profile, .. } in &build.profiles {
+            let label = options.group_by.as_ref().map(|key| profile.labels.get(key));
+            let group = (&build.build.executable, &profile.benchmark, label);
+            let (last, runs) = groups
+                .entry(group)
+                .or_default()
+                .entry(build.id)
+                .or_default();
+            *last = (*last).max(profile.origin.recorded);
+            runs.push(*id);
+        }
+    }
+    let mut kept = BTreeSet::new();
+    for builds in groups.into_values() {
+        let mut builds: Vec<_> = builds
+            .into_iter()
+            .map(|(id, (last, runs))| (last, id, runs))
+            .collect();
+        builds.sort_unstable_by(|a, b| b.cmp(a));
+        kept.extend(builds.into_iter().take(count).flat_map(|(_, _, runs)| runs));
+    }
+    kept
+}
+
+/// The oldest of these profiles, as many as have to go for the store's file to fit into a size; all
+/// where that is not enough.
+///
+/// What is shared goes only with the last that has it, so the size is only known once the rest was
+/// written. The search ends as soon as no more than a twentieth of the size stays unused.
+fn enough(
+    store: &Store,
+    candidates: &[&StoredProfile],
+    size: Bytes,
+) -> Result<BTreeSet<ProfileId>, StoreError> {
+    let first = |count: usize| candidates[..count].iter().map(|stored| stored.id).collect();
+    let size_without = |count: usize| Ok(store.try_prune(&first(count))?.after);
+    let mut too_few = size_without(0)?;
+    if too_few <= size {
+        return Ok(BTreeSet::new());
+    }
+    let (mut low, mut high) = (0, candidates.len());
+    let mut fits: Option<Bytes> = None;
+    while high - low > 1 && fits.is_none_or(|fits| fits.0 + size.0 / 20 < size.0) {
+        let middle = match fits {
+            // What is its own goes with a profile at least.
+            None => {
+                let excess = too_few.0.saturating_sub(size.0);
+                let mut own = 0;
+                let count = candidates[low..high].iter().take_while(|stored| {
+                    own += stored.stored.0;
+                    own < excess
+                });
+                (low + 1 + count.count()).min(high - 1)
+            }
+            Some(_) => low + (high - low) / 2,
+        };
+        let found = size_without(middle)?;
+        if found <= size {
+            (high, fits) = (middle, Some(found));
+        } else {
+            (low, too_few) = (middle, found);
+        }
+    }
+    Ok(first(high))
+}
+
+fn report(
+    builds: &[StoredBuild],
+    gone: &BTreeSet<ProfileId>,
+    options: &PruneOptions,
+    rewritten: Rewritten,
+) -> PruneReport {
+    let pruned = builds.iter().filter_map(|build| {
+        let ids = build.profiles.iter().map(|stored| stored.id);
+        let profiles: Vec<String> = ids
+            .filter(|id| gone.contains(id))
+            .map(|id| id.to_string())
+            .collect();
+        (!profiles.is_empty()).then(|| PrunedBuild {
+            executable: build.build.executable.clone(),
+            version: build.build.version.clone(),
+            profiles_left: build.profiles.len() - profiles.len(),
+            profiles,
+        })
+    });
+    let all: usize = builds.iter().map(|build| build.profiles.len()).sum();
+    PruneReport {
+        schema: "sto.prune/1",
+        dry_run: options.dry_run,
+        builds: pruned.collect(),
+        profiles: gone.len(),
+        profiles_left: all - gone.len(),
+        bytes_before: rewritten.before.0,
+        bytes_after: rewritten.after.0,
+        fits: options.max_size.map(|size| rewritten.after <= size),
+    }
+}

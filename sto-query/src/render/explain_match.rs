@@ -1,0 +1,81 @@
+//! Why two symbols are one function, or are not, as text.
+
+use super::{Style, printable};
+use crate::compare::{KeyReport, MatchReport, Rule};
+use std::fmt::Write;
+use unicode_width::UnicodeWidthChar;
+
+/// Where the symbols and what was taken out of them begin: behind the longest rule's name.
+const COLUMN: usize = 24;
+
+/// The report as text: each symbol, what each rule took out of it, and its key.
+///
+/// Nothing is shortened, as every character may be the one that differs: long names go on on the
+/// next line.
+pub fn text(report: &MatchReport, style: Style) -> String {
+    let mut text = String::new();
+    for symbol in &report.symbols {
+        write_symbol(&mut text, symbol, style);
+        text.push('\n');
+    }
+    let verdict = match report.matches {
+        true => style.bold("MATCH: the keys are equal"),
+        false => style.worse("NO MATCH: the keys differ"),
+    };
+    let version = report.matching.rules_version;
+    let ignored = match report.matching.options.ignore_template_arguments {
+        true => ", template arguments ignored",
+        false => "",
+    };
+    let _ = writeln!(text, "{verdict} (version {version} of the rules{ignored})");
+    text
+}
+
+fn write_symbol(text: &mut String, report: &KeyReport, style: Style) {
+    write_row(
+        text,
+        &style.bold("symbol"),
+        "symbol".len(),
+        &report.symbol,
+        style,
+    );
+    for step in &report.steps {
+        if step.rule == Rule::Mangled {
+            let heading = "  mangled, read as";
+            write_row(text, heading, heading.len(), &step.written, style);
+            continue;
+        }
+        let rule = step.rule.name();
+        let name = format!("  {rule}");
+        write_row(text, &name, name.len(), &step.taken, style);
+        if !step.written.is_empty() {
+            write_row(
+                text,
+                "    becomes",
+                "    becomes".len(),
+                &step.written,
+                style,
+            );
+        }
+    }
+    write_row(text, &style.bold("key"), "key".len(), &report.key, style);
+}
+
+/// A heading of this many columns, and behind it a value that may take several lines.
+fn write_row(text: &mut String, heading: &str, columns: usize, value: &str, style: Style) {
+    let _ = write!(text, "{heading}{:1$}", "", COLUMN - columns);
+    let width = style
+        .width
+        .map(|width| width.saturating_sub(COLUMN).max(super::MIN_NAME_WIDTH));
+    let mut used = 0;
+    for character in printable(value).chars() {
+        let columns = character.width().unwrap_or(0);
+        if width.is_some_and(|width| used + columns > width) {
+            let _ = write!(text, "\n{:COLUMN$}", "");
+            used = 0;
+        }
+        text.push(character);
+        used += columns;
+    }
+    text.push('\n');
+}

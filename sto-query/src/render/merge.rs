@@ -1,0 +1,64 @@
+//! What a merge did, as text.
+
+use super::header::counted;
+use super::ls::short_id;
+use super::numbers::bytes;
+use super::{Style, printable};
+use crate::report::{MergeReport, SourceReport};
+use std::fmt::Write;
+
+/// Ids that are shown of one list; JSON has all.
+const MAX_IDS: usize = 10;
+
+/// The report as text: what came from each store, and what did not.
+pub fn text(report: &MergeReport, style: Style) -> String {
+    let mut text = String::new();
+    for source in &report.sources {
+        write_source(&mut text, source, style);
+    }
+    let _ = writeln!(text, "The store is {}.", printable(&report.store));
+    text
+}
+
+fn write_source(text: &mut String, source: &SourceReport, style: Style) {
+    let path = style.bold(&printable(&source.path));
+    let _ = writeln!(
+        text,
+        "{path}: {}",
+        counted(source.profiles as u64, "profile")
+    );
+    if !source.added.is_empty() {
+        let added = counted(source.added.len() as u64, "profile");
+        let stored = bytes(source.stored_bytes);
+        let _ = writeln!(text, "  added {added}, stored in {stored}");
+    }
+    if source.already_stored > 0 {
+        let stored = counted(source.already_stored as u64, "profile");
+        let _ = writeln!(text, "  already stored: {stored}; nothing was changed");
+    }
+    if !source.different.is_empty() {
+        let different = counted(source.different.len() as u64, "profile");
+        let _ = writeln!(
+            text,
+            "  of these, {different} of which other things are known there (labels, times, symbols, \
+             ...), kept as here:"
+        );
+        write_ids(text, &source.different);
+    }
+    for out in &source.left_out {
+        let profiles = counted(out.profiles.len() as u64, "profile");
+        let _ = writeln!(text, "  left out {profiles}: {}", printable(&out.why));
+        write_ids(text, &out.profiles);
+    }
+}
+
+fn write_ids(text: &mut String, ids: &[String]) {
+    for id in ids.iter().take(MAX_IDS) {
+        let _ = writeln!(text, "    {}", short_id(id));
+    }
+    let more = ids.len().saturating_sub(MAX_IDS);
+    if more > 0 {
+        let more = counted(more as u64, "more profile");
+        let _ = writeln!(text, "    and {more}; `--format json` names them");
+    }
+}

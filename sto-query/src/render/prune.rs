@@ -1,0 +1,48 @@
+//! What went from a store.
+
+use super::header::counted;
+use super::numbers::bytes;
+use super::{Style, printable};
+use crate::prune::PruneReport;
+use std::fmt::Write;
+
+/// The report as text: a line a build, then the sizes.
+pub fn text(report: &PruneReport, style: Style) -> String {
+    let mut text = String::new();
+    for build in &report.builds {
+        let count = counted(build.profiles.len() as u64, "profile");
+        let left = match build.profiles_left {
+            0 => "all it has".to_owned(),
+            left => format!("{left} left"),
+        };
+        let told = format!("  {count}, {left}");
+        let name = printable(&build.executable) + "@" + printable(&build.version);
+        let _ = writeln!(text, "{}{told}", style.fit(&name, told.len()));
+    }
+    let verb = if report.dry_run {
+        "would go"
+    } else {
+        "removed"
+    };
+    let _ = writeln!(
+        text,
+        "{} {verb}, {} left",
+        counted(report.profiles as u64, "profile"),
+        report.profiles_left,
+    );
+    let _ = writeln!(
+        text,
+        "the store's file: {} -> {}{}",
+        bytes(report.bytes_before),
+        bytes(report.bytes_after),
+        if report.dry_run {
+            "; nothing was changed"
+        } else {
+            ""
+        },
+    );
+    if report.fits == Some(false) {
+        text.push_str("this is still more than asked for: nothing else may go\n");
+    }
+    text
+}

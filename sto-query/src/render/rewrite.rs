@@ -1,0 +1,25 @@
+//! What writing a store anew came to.
+
+use super::header::counted;
+use super::numbers::bytes;
+use super::{Style, printable};
+use crate::report::{CompactReport, ExportReport};
+
+/// A compacted store as text.
+pub fn compact_text(report: &CompactReport, _: Style) -> String {
+    format!(
+        "the store's file: {} -> {}\n",
+        bytes(report.bytes_before),
+        bytes(report.bytes_after)
+    )
+}
+
+/// An exported file as text.
+pub fn export_text(report: &ExportReport, _: Style) -> String {
+    format!(
+        "wrote {} to {} ({})\n",
+        counted(report.profiles as u64, "profile"),
+        printable(&report.path),
+        bytes(report.bytes)
+    )
+}

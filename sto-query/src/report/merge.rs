@@ -1,0 +1,87 @@
+//! What a merge did.
+
+use serde::Serialize;
+use sto_core::id::ProfileId;
+use sto_core::store::{LeftOut, Merged};
+
+/// What came from other stores; schema `sto.merge/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MergeReport {
+    /// `sto.merge/1`.
+    pub schema: &'static str,
+    /// The store's folder.
+    pub store: String,
+    /// The other stores, in the order in which they were merged.
+    pub sources: Vec<SourceReport>,
+}
+
+/// What came from one store.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SourceReport {
+    /// Its folder or file.
+    pub path: String,
+    /// Number of profiles that it has.
+    pub profiles: usize,
+    /// Ids of the profiles that went in, in the order in which they did.
+    pub added: Vec<String>,
+    /// Packed size of what was written for them.
+    pub stored_bytes: u64,
+    /// Number of profiles that were stored already.
+    pub already_stored: usize,
+    /// Ids of those of them of which other things are known there; they stay as they are here.
+    pub different: Vec<String>,
+    /// Profiles that could not be merged, by reason.
+    pub left_out: Vec<LeftOutReport>,
+}
+
+/// Profiles that could not be merged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeftOutReport {
+    /// Their ids.
+    pub profiles: Vec<String>,
+    /// What is wrong, and what to do.
+    pub why: String,
+}
+
+impl MergeReport {
+    /// A report of what came into the store in this folder.
+    pub fn new(store: String, sources: Vec<SourceReport>) -> Self {
+        MergeReport {
+            schema: "sto.merge/1",
+            store,
+            sources,
+        }
+    }
+
+    /// Number of profiles that could not be merged.
+    pub fn left_out(&self) -> usize {
+        let left_out = self.sources.iter().flat_map(|source| &source.left_out);
+        left_out.map(|out| out.profiles.len()).sum()
+    }
+}
+
+impl SourceReport {
+    /// Reports what came from a store.
+    pub fn new(path: String, merged: &Merged) -> Self {
+        SourceReport {
+            path,
+            profiles: merged.profiles,
+            added: ids(&merged.added),
+            stored_bytes: merged.stored.0,
+            already_stored: merged.already_stored,
+            different: ids(&merged.different),
+            left_out: merged.left_out.iter().map(left_out).collect(),
+        }
+    }
+}
+
+fn left_out(out: &LeftOut) -> LeftOutReport {
+    LeftOutReport {
+        profiles: ids(&out.profiles),
+        why: out.why.to_string(),
+    }
+}
+
+fn ids(profiles: &[ProfileId]) -> Vec<String> {
+    profiles.iter().map(ProfileId::to_string).collect()
+}

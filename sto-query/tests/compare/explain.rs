@@ -1,0 +1,63 @@
+//! What `explain-match` shows.
+
+use crate::render::assert_golden;
+use sto_query::compare::{KeyOptions, MatchReport, explain_match};
+use sto_query::render::{Style, explain_match::text, json};
+
+const TERMINAL: Style = Style {
+    width: Some(80),
+    color: false,
+};
+
+fn of_arguments() -> MatchReport {
+    explain_match(
+        "_ZN4shop4sortISt4pairIiSsENS_4LessIiSaIiEEEEEvPT_S6_T0_.constprop.0.isra.1",
+        "void shop::sort<std::pair<int, std::string>, shop::Greater<int> >(std::pair<int, std::string>*) [clone .cold]",
+        KeyOptions {
+            ignore_template_arguments: true,
+        },
+    )
+}
+
+#[test]
+fn a_match_as_text_and_json() {
+    let report = explain_match(
+        "_ZN3app3run28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE.llvm.42",
+        "app[846817f741e54dfd]::run::{closure#3}.cold",
+        KeyOptions::default(),
+    );
+    assert!(report.matches);
+    assert_golden("explain-match-width80.txt", &text(&report, TERMINAL));
+    assert_golden(
+        "explain-match.json",
+        &json(&report).expect("the report can be written"),
+    );
+}
+
+#[test]
+fn what_is_too_long_for_a_line_goes_on_on_the_next() {
+    let report = of_arguments();
+    assert!(!report.matches, "one of them has parameters");
+    let narrow = text(&report, TERMINAL);
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80));
+    assert_golden("explain-match-arguments-width80.txt", &narrow);
+    let without_spaces = |text: &str| text.replace([' ', '\n'], "");
+    for symbol in &report.symbols {
+        assert!(without_spaces(&narrow).contains(&without_spaces(&symbol.symbol)));
+    }
+}
+
+#[test]
+fn hostile_symbols_stay_text() {
+    let hostile = "\x1b[2J<script>alert(1)</script>\n\u{202e}::{closure#1}.cold";
+    let report = explain_match(hostile, &hostile.repeat(500), KeyOptions::default());
+    for color in [false, true] {
+        let shown = text(&report, Style { color, ..TERMINAL });
+        let hidden = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+        let shown = shown
+            .replace("\x1b[1m", "")
+            .replace("\x1b[1;31m", "")
+            .replace("\x1b[0m", "");
+        assert_eq!(shown.chars().find(|c| hidden(*c)), None);
+    }
+}

@@ -1,0 +1,118 @@
+//! Symbols that real compilers made, in `testdata/symbols`: `cases.txt` says which are one function.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use sto_core::symbolize::demangled;
+use sto_query::compare::{KeyOptions, explain_match, key_symbol};
+
+const EXACT: KeyOptions = KeyOptions {
+    ignore_template_arguments: false,
+};
+const WITHOUT_ARGUMENTS: KeyOptions = KeyOptions {
+    ignore_template_arguments: true,
+};
+
+fn path(name: &str) -> PathBuf {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/symbols");
+    PathBuf::from(folder).join(format!("{name}.txt"))
+}
+
+fn read(name: &str) -> String {
+    let path = path(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A line of `cases.txt` with its last column worked out anew.
+fn checked(line: &str) -> String {
+    let columns: Vec<&str> = line.split(" | ").map(str::trim).collect();
+    let [list1, symbol1, list2, symbol2, matches, ..] = columns[..] else {
+        panic!("a case has too few columns: {line}");
+    };
+    for (list, symbol) in [(list1, symbol1), (list2, symbol2)] {
+        assert!(
+            read(list).lines().any(|line| line == symbol),
+            "{list} has no {symbol}"
+        );
+    }
+    let exact = explain_match(symbol1, symbol2, EXACT);
+    let without_arguments = explain_match(symbol1, symbol2, WITHOUT_ARGUMENTS);
+    let (found, keys) = match (exact.matches, without_arguments.matches) {
+        (true, true) => ("yes", vec![&exact.symbols[0].key]),
+        (false, true) => ("args", vec![&without_arguments.symbols[0].key]),
+        (false, false) => ("no", exact.symbols.iter().map(|s| &s.key).collect()),
+        (true, false) => panic!("matches no more without arguments: {line}"),
+    };
+    assert_eq!(found, matches.trim_end_matches(" |"), "{line}");
+    let mut line = [list1, symbol1, list2, symbol2, found].join(" | ");
+    for key in keys {
+        line += &format!(" | {key}");
+    }
+    line
+}
+
+#[test]
+fn symbols_of_two_builds_match_where_the_table_says_so() {
+    let table = read("cases");
+    let is_case = |line: &str| !line.is_empty() && !line.starts_with('#');
+    assert!(table.lines().filter(|line| is_case(line)).count() > 60);
+    let lines = table.lines().map(|line| match is_case(line) {
+        true => checked(line),
+        false => line.to_owned(),
+    });
+    let checked: String = lines.map(|line| line + "\n").collect();
+    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
+        fs::write(path("cases"), &checked).expect("the table can be written");
+    } else {
+        for (expected, actual) in table.lines().zip(checked.lines()) {
+            assert_eq!(actual, expected, "STO_UPDATE_GOLDENS=1 writes it anew");
+        }
+    }
+}
+
+/// Every toolchain's two lists, build 1 first.
+fn toolchains() -> Vec<[Vec<String>; 2]> {
+    let folder = path("cases");
+    let folder = folder.parent().expect("the table is in a folder");
+    let names = fs::read_dir(folder).expect("the folder can be read");
+    let names = names.map(|entry| entry.expect("the folder can be read").file_name());
+    let names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
+    let toolchains = names.iter().filter_map(|name| name.strip_suffix("-1.txt"));
+    let lists = toolchains.map(|toolchain| {
+        [1, 2].map(|build| {
+            let list = read(&format!("{toolchain}-{build}"));
+            list.lines().map(str::to_owned).collect()
+        })
+    });
+    lists.collect()
+}
+
+#[test]
+fn every_function_of_build_1_is_found_again_in_build_2() {
+    let toolchains = toolchains();
+    assert!(toolchains.len() >= 10);
+    for [one, two] in &toolchains {
+        let keys: BTreeSet<_> = two.iter().map(|s| key_symbol(s, EXACT)).collect();
+        for symbol in one {
+            let key = key_symbol(symbol, EXACT);
+            assert!(keys.contains(&key), "{symbol}: {key} is not in build 2");
+            assert_eq!(key_symbol(&key, EXACT), key, "a key is its own key");
+        }
+    }
+}
+
+#[test]
+fn a_symbol_has_the_same_key_mangled_and_demangled() {
+    let symbols: Vec<String> = toolchains().into_iter().flatten().flatten().collect();
+    let mut mangled = 0;
+    for symbol in symbols {
+        let Some(name) = demangled(&symbol) else {
+            continue;
+        };
+        mangled += 1;
+        for options in [EXACT, WITHOUT_ARGUMENTS] {
+            assert_eq!(key_symbol(&symbol, options), key_symbol(&name, options));
+        }
+    }
+    assert!(mangled > 100, "only {mangled} symbols are mangled");
+}

@@ -1,0 +1,199 @@
+//! Which profiles may go: exactly those to which everything said applies.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use sto_core::id::{ProfileId, SourceDigest};
+use sto_core::intern::{Interned, StackTree};
+use sto_core::model::{Build, Frame, FrameKind, FrameTable, Granularity, Origin, Profile, Quality};
+use sto_core::store::Store;
+use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
+use sto_query::prune::{PruneOptions, PruneReport, prune};
+
+/// Adds a run recorded at a time, of a program whose stack is this deep.
+fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth: u32) -> ProfileId {
+    let build = Build {
+        executable: "demo".to_owned(),
+        version: version.to_owned(),
+        gnu_build_id: None,
+        revision: None,
+    };
+    let profile = Profile {
+        build: build.id(),
+        source: SourceDigest::of(format!("{version} {recorded:?} {branch}").as_bytes()),
+        source_bytes: Bytes(1000),
+        format: "folded".to_owned(),
+        origin: Origin {
+            recorded: recorded.map(UnixSeconds),
+            ..Origin::default()
+        },
+        quality: Quality::default(),
+        granularity: Granularity::Function,
+        sample_types: vec![SampleType {
+            event: "samples".to_owned(),
+            unit: Unit::Samples,
+        }],
+        modules: [].into(),
+        benchmark: None,
+        labels: BTreeMap::from([("branch".to_owned(), branch.to_owned())]),
+        metrics: BTreeMap::new(),
+    };
+    let mut frames = FrameTable::new();
+    let mut tree = StackTree::new();
+    let mut last = None;
+    for level in 0..depth {
+        let symbol = SourceDigest::of(format!("{version} {level}").as_bytes()).to_string();
+        let frame = frames.insert(Frame {
+            module: version,
+            symbol: &symbol,
+            kind: FrameKind::User,
+            file: "",
+            line: 0,
+        });
+        last = Some(tree.push(last, frame));
+    }
+    let cost = Cost {
+        samples: 1,
+        value: 1,
+    };
+    let interned = Interned {
+        frames,
+        tree,
+        costs: vec![last.map(|node| (node, cost)).into_iter().collect()],
+        lines: vec![Vec::new()],
+        slices: None,
+    };
+    store.add(&build, &profile, &interned).unwrap();
+    profile.id()
+}
+
+fn gone(report: &PruneReport) -> BTreeSet<String> {
+    let builds = report.builds.iter();
+    builds.flat_map(|build| build.profiles.clone()).collect()
+}
+
+fn ids(ids: &[ProfileId]) -> BTreeSet<String> {
+    ids.iter().map(|id| id.to_string()).collect()
+}
+
+#[test]
+fn what_is_old_goes_and_what_tells_no_time_stays() {
+    let store = Store::in_memory().unwrap();
+    let old = add(&store, "v1", Some(100), "main", 3);
+    add(&store, "v1", Some(200), "main", 3);
+    add(&store, "v2", None, "main", 3);
+    let options = PruneOptions {
+        recorded_before: Some(UnixSeconds(200)),
+        ..PruneOptions::default()
+    };
+    let report = prune(&store, &options).unwrap();
+    assert_eq!(gone(&report), ids(&[old]));
+    assert_eq!((report.profiles, report.profiles_left), (1, 2));
+    let builds = store.builds().unwrap();
+    assert_eq!(
+        builds
+            .iter()
+            .map(|build| build.profiles.len())
+            .sum::<usize>(),
+        2
+    );
+}
+
+#[test]
+fn the_newest_builds_of_each_group_stay_with_all_their_runs() {
+    let store = Store::in_memory().unwrap();
+    let oldest = add(&store, "v1", Some(100), "main", 3);
+    let other_branch = add(&store, "v1", Some(150), "side", 3);
+    add(&store, "v2", Some(200), "main", 3);
+    add(&store, "v3", Some(90), "main", 3);
+    add(&store, "v3", Some(300), "main", 3);
+    let grouped = PruneOptions {
+        keep_last: Some(2),
+        group_by: Some("branch".to_owned()),
+        dry_run: true,
+        ..PruneOptions::default()
+    };
+    assert_eq!(gone(&prune(&store, &grouped).unwrap()), ids(&[oldest]));
+    let together = PruneOptions {
+        group_by: None,
+        ..grouped
+    };
+    let expected = ids(&[oldest, other_branch]);
+    assert_eq!(gone(&prune(&store, &together).unwrap()), expected);
+    assert_eq!(
+        store.builds().unwrap().len(),
+        3,
+        "a dry run changes nothing"
+    );
+}
+
+#[test]
+fn everything_said_applies_together() {
+    let store = Store::in_memory().unwrap();
+    let gone_id = add(&store, "v1", Some(100), "side", 3);
+    add(&store, "v2", Some(100), "main", 3);
+    let kept = add(&store, "v3", Some(110), "side", 3);
+    add(&store, "v4", Some(900), "side", 3);
+    let options = PruneOptions {
+        recorded_before: Some(UnixSeconds(500)),
+        labels: vec![("branch".to_owned(), "side".to_owned())],
+        keep: BTreeSet::from([kept]),
+        ..PruneOptions::default()
+    };
+    assert_eq!(gone(&prune(&store, &options).unwrap()), ids(&[gone_id]));
+}
+
+#[test]
+fn a_size_is_kept_by_removing_the_oldest() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let times = [500, 100, 300, 200, 400, 600];
+    let added = times.map(|time| {
+        let version = format!("v{time}");
+        (time, add(&store, &version, Some(time), "main", 4000))
+    });
+    let before = store.file_size().unwrap();
+    let options = PruneOptions {
+        max_size: Some(Bytes(before.0 / 2)),
+        dry_run: true,
+        ..PruneOptions::default()
+    };
+    let tried = prune(&store, &options).unwrap();
+    let report = prune(
+        &store,
+        &PruneOptions {
+            dry_run: false,
+            ..options.clone()
+        },
+    )
+    .unwrap();
+    assert_eq!(
+        (gone(&tried), tried.bytes_after),
+        (gone(&report), report.bytes_after)
+    );
+    assert_eq!(report.fits, Some(true));
+    assert!(store.file_size().unwrap().0 <= before.0 / 2);
+    let mut oldest = added.to_vec();
+    oldest.sort_unstable();
+    let expected: Vec<_> = oldest[..report.profiles]
+        .iter()
+        .map(|&(_, id)| id)
+        .collect();
+    assert_eq!(gone(&report), ids(&expected));
+    assert!((1..6).contains(&report.profiles), "{report:?}");
+}
+
+#[test]
+fn a_size_that_nothing_reaches_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let kept = add(&store, "v1", Some(1), "main", 2000);
+    add(&store, "v2", Some(2), "main", 2000);
+    let options = PruneOptions {
+        max_size: Some(Bytes(1000)),
+        keep: BTreeSet::from([kept]),
+        ..PruneOptions::default()
+    };
+    let report = prune(&store, &options).unwrap();
+    assert_eq!(report.fits, Some(false));
+    assert_eq!((report.profiles, report.profiles_left), (1, 1));
+}
