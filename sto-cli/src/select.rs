@@ -54,6 +54,19 @@ impl SelectPairArgs {
         let (baseline, candidate) = Sources::new(store)?.pair(&self.baseline, &self.candidate)?;
         Ok((self.event.keep(baseline)?, self.event.keep(candidate)?))
     }
+
+    /// Loads an earlier build of the program, to tell how much it varies from run to run, where
+    /// neither side has several runs.
+    pub(crate) fn earlier(
+        &self,
+        store: &StorePath,
+        (baseline, candidate): (&View, &View),
+    ) -> Result<Option<View>, CliError> {
+        if baseline.runs.len() > 1 || candidate.runs.len() > 1 {
+            return Ok(None);
+        }
+        Sources::new(store)?.with_several_runs(&candidate.selection.build.executable)
+    }
 }
 
 impl EventArg {

@@ -52,6 +52,32 @@ impl<'a> Sources<'a> {
         Ok((self.load(a)?, self.load(b)?))
     }
 
+    /// Of the builds of a program that have several runs in the store, the one recorded last.
+    pub(crate) fn with_several_runs(&self, executable: &str) -> Result<Option<View>, CliError> {
+        // Two files can be compared without a store.
+        let Ok(store) = Store::open(self.folder) else {
+            return Ok(None);
+        };
+        let latest = store
+            .builds()?
+            .into_iter()
+            .filter(|stored| stored.build.executable == executable && stored.profiles.len() > 1)
+            // Profiles stand oldest first.
+            .max_by_key(|stored| {
+                let last = stored.profiles.last();
+                (
+                    last.and_then(|last| last.profile.origin.recorded),
+                    stored.id,
+                )
+            });
+        let selection = latest.map(|stored| Selection {
+            build: stored.build,
+            profiles: stored.profiles,
+        });
+        let view = selection.map(|selection| View::load(&store, selection));
+        Ok(view.transpose()?)
+    }
+
     /// A build in the store comes before a file of the same name; a path with a slash in it that
     /// exists, or one that starts as a path does, is always a file.
     fn locate(&self, selector: &OsStr) -> Result<Target, CliError> {

@@ -21,4 +21,5 @@ pub mod prune;
 pub mod render;
 pub mod report;
 pub mod select;
+pub mod statistics;
 pub mod tree;

@@ -7,7 +7,7 @@ use crate::percent::Percent;
 use crate::select::SelectPairArgs;
 use crate::store_path::StorePath;
 use clap::Args;
-use sto_query::compare::{CompareOptions, Verdict, compare};
+use sto_query::compare::{CompareOptions, NormalisationMethod, Verdict, compare_with_earlier};
 use sto_query::render;
 
 const AFTER: &str = "\
@@ -45,6 +45,19 @@ pub(crate) struct FindRegressionsArgs {
     #[arg(long, value_name = "COUNT", default_value_t = CompareOptions::default().min_samples)]
     min_samples: u64,
 
+    /// Compare cost by run, as each run did the same work; else what most functions cost is taken to
+    /// be the same
+    #[arg(long, conflicts_with = "shares")]
+    per_run: bool,
+
+    /// Compare shares of all samples
+    #[arg(long)]
+    shares: bool,
+
+    /// Show every function that was tested, changed or not
+    #[arg(long)]
+    all: bool,
+
     #[command(flatten)]
     matching: MatchingArgs,
 
@@ -59,9 +72,16 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
         min_effect: args.min_effect.share(),
         min_share: args.min_share.share(),
         min_samples: args.min_samples,
+        normalisation: match (args.per_run, args.shares) {
+            (true, _) => NormalisationMethod::PerRun,
+            (_, true) => NormalisationMethod::Total,
+            _ => NormalisationMethod::Tmm,
+        },
+        all: args.all,
         matching: args.matching.options(),
     };
-    let comparison = compare(&baseline, &candidate, &options)?;
+    let earlier = args.select.earlier(store, (&baseline, &candidate))?;
+    let comparison = compare_with_earlier(&baseline, &candidate, earlier.as_ref(), &options)?;
     args.format.print(&comparison, |comparison, style| {
         render::findings_text(comparison, style.color)
     })?;

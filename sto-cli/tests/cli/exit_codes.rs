@@ -83,6 +83,7 @@ fn wrong_usage_is_2() {
         &["find-regressions", "v1", "v2", "--alpha", "7"],
         &["find-regressions", "v1", "v2", "--min-effect", "0"],
         &["find-regressions", "v1", "v2", "--min-share", "100"],
+        &["find-regressions", "v1", "v2", "--per-run", "--shares"],
         &["explain-match", "parse"],
         &["top"],
         &["top", "v1", "--by", "luck"],

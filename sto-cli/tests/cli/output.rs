@@ -229,3 +229,32 @@ fn errors_are_told_even_where_standard_output_is_closed() {
     let mut command = sandbox.command(&["ls"]);
     Run::of(command.stdout(Stdio::null())).fails_with(&["there is no store"]);
 }
+
+#[test]
+fn an_earlier_build_with_several_runs_tells_what_single_runs_vary_by() {
+    let sandbox = Sandbox::new();
+    let stacks = |run: usize, first: usize| -> String {
+        let count = |f: usize| 1000 * f + 10 * (f * run % 7);
+        let rest = (2..14).map(|f| format!("main;f{f} {}\n", count(f)));
+        format!("main;f1 {first}\n{}", rest.collect::<String>())
+    };
+    let builds = [
+        ("v0", 100),
+        ("v0", 101),
+        ("v0", 99),
+        ("v1", 100),
+        ("v2", 1500),
+    ];
+    for (run, (build, first)) in builds.into_iter().enumerate() {
+        let file = format!("{run}.folded");
+        sandbox.write(&file, stacks(run, first));
+        let ingest = ["ingest", &file, "--build", build, "--exe", "demo"];
+        sandbox.sto(&ingest).succeeds();
+    }
+    let run = sandbox.sto(&["find-regressions", "v1", "v2", "--all", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["statistics"]["dispersion"]["earlier_build"], "v0");
+    assert_eq!(report["weak"], true);
+    assert_eq!(report["verdict"], "regression");
+    assert_eq!(report["functions"][0]["function"], "main");
+}

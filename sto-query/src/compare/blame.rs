@@ -49,7 +49,7 @@ pub(super) struct Evidences<'a> {
     pub(super) functions: &'a Functions,
     pub(super) nodes: &'a NodeCounts,
     pub(super) sizes: &'a Sizes,
-    pub(super) tests: &'a Tests,
+    pub(super) tests: &'a Tests<'a>,
 }
 
 /// Samples by node. They are whole numbers, so that sums do not depend on the order of nodes.

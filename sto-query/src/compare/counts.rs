@@ -20,6 +20,22 @@ impl Counts {
         Pair::new(baseline, candidate).map(|runs| runs.iter().map(move |run| run[function]))
     }
 
+    /// The samples of a function by run, those of the baseline first.
+    pub(super) fn row(&self, function: usize) -> Vec<f64> {
+        self.runs.iter().map(|run| run[function] as f64).collect()
+    }
+
+    /// Samples of all functions by run.
+    pub(super) fn totals(&self) -> Vec<f64> {
+        let sum = |run: &Vec<u64>| run.iter().map(|&count| count as f64).sum();
+        self.runs.iter().map(sum).collect()
+    }
+
+    /// Number of functions.
+    pub(super) fn functions(&self) -> usize {
+        self.runs.first().map_or(0, Vec::len)
+    }
+
     /// The samples of a function in all runs of each side.
     pub(super) fn sums(&self, function: usize) -> Pair<u64> {
         self.of(function)

@@ -1,12 +1,13 @@
 //! The test of every function, for one kind of count.
 
 use super::counts::{Counts, FunctionCounts};
-use super::dispersion::Dispersions;
 use super::normalise::Sizes;
 use super::options::CompareOptions;
 use super::pair::Pair;
 use super::report::Change;
-use super::significance::{Design, benjamini_hochberg};
+use super::variation::Variations;
+use crate::statistics::{Design, Fit, Variation, benjamini_hochberg};
+use rayon::prelude::*;
 
 /// Everything a test needs but the counts.
 pub(super) struct Setting<'a> {
@@ -31,12 +32,20 @@ pub(super) struct Evidence {
     /// Samples in a run of size 1.
     pub(super) means: Pair<f64>,
     pub(super) share: Pair<f64>,
-    pub(super) p: Option<f64>,
+    /// What it was tested with, if it was.
+    pub(super) tested: Option<Tested>,
     pub(super) q: Option<f64>,
     /// Which way it differs by more than `min_effect` and `min_share`.
     pub(super) shifted: Option<Direction>,
     /// Which way it changed: shifted, and significantly so.
     pub(super) changed: Option<Direction>,
+}
+
+/// What the test of a function's count says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tested {
+    pub(super) p: f64,
+    pub(super) fit: Fit,
 }
 
 impl Evidence {
@@ -47,28 +56,33 @@ impl Evidence {
 }
 
 /// What is known of every function's counts, by function.
-pub(super) struct Tests {
+pub(super) struct Tests<'a> {
+    counts: &'a FunctionCounts,
+    variations: &'a Variations,
+    setting: &'a Setting<'a>,
     pub(super) self_: Vec<Evidence>,
     pub(super) attributed: Vec<Evidence>,
     pub(super) total: Vec<Evidence>,
 }
 
-impl Tests {
+impl<'a> Tests<'a> {
     /// Tests every function, and adjusts for the number of tests.
     ///
     /// Findings rest on attributed self and on total counts, so these are adjusted for together: of
     /// equal builds, a share of at most `alpha` shows any finding. Self counts are only shown; they
     /// are adjusted as if they stood for attributed ones.
     pub(super) fn of(
-        counts: &FunctionCounts,
-        self_dispersions: &Dispersions,
-        total_dispersions: &Dispersions,
-        setting: &Setting,
-    ) -> Tests {
+        counts: &'a FunctionCounts,
+        variations: &'a Variations,
+        setting: &'a Setting<'a>,
+    ) -> Tests<'a> {
         let mut tests = Tests {
-            self_: test(&counts.self_, self_dispersions, setting),
-            attributed: test(&counts.attributed, self_dispersions, setting),
-            total: test(&counts.total, total_dispersions, setting),
+            counts,
+            variations,
+            setting,
+            self_: test(&counts.self_, &variations.self_, setting),
+            attributed: test(&counts.attributed, &variations.self_, setting),
+            total: test(&counts.total, &variations.total, setting),
         };
         adjust(&mut tests.self_, &mut tests.total, setting.options.alpha);
         adjust(
@@ -78,6 +92,60 @@ impl Tests {
         );
         tests
     }
+
+    /// What a report says of a function's self count.
+    pub(super) fn self_change(&self, function: usize) -> Change {
+        let (counts, variation) = (&self.counts.self_, &self.variations.self_);
+        self.change(&self.self_, counts, variation, function)
+    }
+
+    /// What a report says of a function's attributed self count.
+    pub(super) fn attributed_change(&self, function: usize) -> Change {
+        let (counts, variation) = (&self.counts.attributed, &self.variations.self_);
+        self.change(&self.attributed, counts, variation, function)
+    }
+
+    /// What a report says of a function's total count.
+    pub(super) fn total_change(&self, function: usize) -> Change {
+        let (counts, variation) = (&self.counts.total, &self.variations.total);
+        self.change(&self.total, counts, variation, function)
+    }
+
+    fn change(
+        &self,
+        evidence: &[Evidence],
+        counts: &Counts,
+        variation: &Variation,
+        function: usize,
+    ) -> Change {
+        let Evidence {
+            samples,
+            means,
+            share,
+            tested,
+            q,
+            ..
+        } = evidence[function];
+        let Setting {
+            options, design, ..
+        } = self.setting;
+        let interval = tested.map(|tested| {
+            variation.interval(&tested.fit, &counts.row(function), design, options.alpha)
+        });
+        Change {
+            baseline_share: rounded(share.baseline),
+            candidate_share: rounded(share.candidate),
+            baseline_samples: samples.baseline,
+            candidate_samples: samples.candidate,
+            change: (samples.baseline > 0).then(|| rounded(means.candidate / means.baseline)),
+            change_low: interval.map(|interval| rounded(interval.low)),
+            change_high: interval
+                .map(|interval| rounded(interval.high))
+                .filter(|high| high.is_finite()),
+            p: tested.map(|tested| rounded(tested.p)),
+            q: q.map(rounded),
+        }
+    }
 }
 
 /// Tests every function that could pass `min_share`.
@@ -85,22 +153,27 @@ impl Tests {
 /// A function with `min_share` on one side has half of it on average; that average, unlike the
 /// larger side, is independent of the test if nothing changed, so choosing by it keeps the
 /// adjustment for many tests right (R. Bourgon et al., PNAS 107:9546, 2010).
-fn test(counts: &Counts, dispersions: &Dispersions, setting: &Setting) -> Vec<Evidence> {
-    let functions = counts.runs.first().map_or(0, Vec::len);
+fn test(counts: &Counts, variation: &Variation, setting: &Setting) -> Vec<Evidence> {
     let test = |function: usize| {
         let mut evidence = untested(counts.sums(function), setting);
         let Evidence { samples, share, .. } = evidence;
         let is_seen = samples.baseline > 0 || samples.candidate > 0;
         if is_seen && share.baseline + share.candidate >= setting.options.min_share {
-            evidence.p = Some(setting.design.p_value(samples, dispersions.get(function)));
+            let (row, design) = (counts.row(function), &setting.design);
+            let fit = variation.fit(&row, design);
+            evidence.tested = Some(Tested {
+                p: variation.p_value(&fit, &row, design),
+                fit,
+            });
         }
         evidence
     };
-    (0..functions).map(test).collect()
+    (0..counts.functions()).into_par_iter().map(test).collect()
 }
 
 fn adjust(own: &mut [Evidence], total: &mut [Evidence], alpha: f64) {
-    let p_values: Vec<Option<f64>> = own.iter().chain(&*total).map(|e| e.p).collect();
+    let p = |evidence: &Evidence| evidence.tested.map(|tested| tested.p);
+    let p_values: Vec<Option<f64>> = own.iter().chain(&*total).map(p).collect();
     for (e, q) in own
         .iter_mut()
         .chain(total)
@@ -124,7 +197,7 @@ fn untested(samples: Pair<u64>, setting: &Setting) -> Evidence {
         samples,
         means,
         share,
-        p: None,
+        tested: None,
         q: None,
         shifted: direction(means, options.min_effect).filter(|_| is_large),
         changed: None,
@@ -139,28 +212,6 @@ pub(super) fn direction(means: Pair<f64>, min_effect: f64) -> Option<Direction> 
         Some(Direction::Down)
     } else {
         None
-    }
-}
-
-impl From<&Evidence> for Change {
-    fn from(evidence: &Evidence) -> Change {
-        let Evidence {
-            samples,
-            means,
-            share,
-            p,
-            q,
-            ..
-        } = *evidence;
-        Change {
-            baseline_share: rounded(share.baseline),
-            candidate_share: rounded(share.candidate),
-            baseline_samples: samples.baseline,
-            candidate_samples: samples.candidate,
-            change: (samples.baseline > 0).then(|| rounded(means.candidate / means.baseline)),
-            p: p.map(rounded),
-            q: q.map(rounded),
-        }
     }
 }
 

@@ -2,9 +2,8 @@
 
 use super::blame::Evidences;
 use super::counts::{count, owners};
-use super::dispersion::{self, Dispersions};
 use super::evidence::{Evidence, Setting, Tests, rounded};
-use super::findings::findings;
+use super::findings::{findings, tested_functions};
 use super::functions::Functions;
 use super::normalise::Sizes;
 use super::options::{CompareError, CompareOptions};
@@ -12,11 +11,12 @@ use super::pair::Pair;
 use super::report::{Comparison, Dispersion, Normalisation, Statistics, Tested, Verdict};
 use super::runs::{Runs, shared_sample_type, side};
 use super::sentence;
-use super::significance::Design;
 use super::union::UnionTree;
+use super::variation::{Earlier, Variations};
 use super::verdict::{needed, verdict};
 use super::warnings::warnings;
 use crate::report::SampleTypeReport;
+use crate::statistics::Design;
 use crate::tree::View;
 
 /// Finds what got worse, and what else changed, between two builds.
@@ -30,6 +30,20 @@ use crate::tree::View;
 pub fn compare(
     baseline: &View,
     candidate: &View,
+    options: &CompareOptions,
+) -> Result<Comparison, CompareError> {
+    compare_with_earlier(baseline, candidate, None, options)
+}
+
+/// As [`compare`], with the runs of an earlier build of the program, to tell how much its functions
+/// vary from run to run where neither side has several runs.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_with_earlier(
+    baseline: &View,
+    candidate: &View,
+    earlier: Option<&View>,
     options: &CompareOptions,
 ) -> Result<Comparison, CompareError> {
     options.check()?;
@@ -49,6 +63,7 @@ pub fn compare(
         weak: false,
         findings: Vec::new(),
         warnings: Vec::new(),
+        functions: None,
     };
     match runs {
         None => {
@@ -63,14 +78,29 @@ pub fn compare(
         Some(runs) if runs.candidate.costs.is_empty() => {
             comparison.reason = sentence::no_samples("candidate");
         }
-        Some(runs) => find(Pair::new(baseline, candidate), runs, &mut comparison),
+        Some(runs) => {
+            let earlier = earlier
+                .zip(sample_type)
+                .and_then(|(view, t)| Earlier::of(view, t, options.matching));
+            find(
+                Pair::new(baseline, candidate),
+                runs,
+                earlier,
+                &mut comparison,
+            );
+        }
     }
     comparison.warnings = warnings(Pair::new(baseline, candidate), &comparison);
     Ok(comparison)
 }
 
 /// Fills in findings and verdict. Both sides have samples.
-fn find(views: Pair<&View>, runs: Pair<Runs>, comparison: &mut Comparison) {
+fn find(
+    views: Pair<&View>,
+    runs: Pair<Runs>,
+    earlier: Option<Earlier>,
+    comparison: &mut Comparison,
+) {
     let options = comparison.thresholds;
     let functions = Functions::of(views.baseline, views.candidate, options.matching);
     let tree = UnionTree::new(views.map(|view| &view.tree), &functions);
@@ -79,20 +109,16 @@ fn find(views: Pair<&View>, runs: Pair<Runs>, comparison: &mut Comparison) {
     let (counts, nodes) = count(costs, &tree, &owners, functions.list.len());
 
     let periods = [&*runs.baseline.periods, &*runs.candidate.periods].concat();
-    let sizes = Sizes::of(&counts.attributed, &periods);
-    let self_dispersions = Dispersions::of(&counts.attributed, &sizes, dispersion::LEAST);
-    let total_dispersions = Dispersions::of(&counts.total, &sizes, self_dispersions.common);
+    let sizes = Sizes::of(&counts.attributed, &periods, options.normalisation);
+    let design = Design::new(sizes.factors().to_vec(), counts.attributed.split);
+    let variations = Variations::of(&counts, &design, earlier);
     let setting = Setting {
         options: &options,
         sizes: &sizes,
-        design: Design {
-            sizes: sizes.sums(),
-            runs: sizes.effective_runs(),
-            degrees_of_freedom: self_dispersions.degrees_of_freedom,
-        },
+        design,
         samples: Pair::new(runs.baseline.cost.samples, runs.candidate.cost.samples),
     };
-    let tests = Tests::of(&counts, &self_dispersions, &total_dispersions, &setting);
+    let tests = Tests::of(&counts, &variations, &setting);
     let callers = tree.callers(|function| !functions.list[function.get()].unchanged);
     let evidences = Evidences {
         tree: &tree,
@@ -102,10 +128,16 @@ fn find(views: Pair<&View>, runs: Pair<Runs>, comparison: &mut Comparison) {
         sizes: &sizes,
         tests: &tests,
     };
-    let needed = needed(&options, &self_dispersions);
+    let dispersion = Dispersion {
+        self_: rounded(typical_dispersion(&tests.attributed)),
+        total: rounded(typical_dispersion(&tests.total)),
+        estimated: variations.estimated,
+        earlier_build: variations.earlier_build.clone(),
+    };
+    let needed = needed(&options, &dispersion, variations.self_.df_prior());
     let mean_cost = |runs: &Runs| runs.cost.value as f64 / runs.costs.len() as f64;
     let is_on_both = |e: &&Evidence| e.samples.baseline > 0 && e.samples.candidate > 0;
-    let tested = |tests: &[Evidence]| tests.iter().filter(|e| e.p.is_some()).count();
+    let tested = |tests: &[Evidence]| tests.iter().filter(|e| e.tested.is_some()).count();
     comparison.statistics = Some(Statistics {
         normalisation: Normalisation {
             method: sizes.method,
@@ -113,11 +145,7 @@ fn find(views: Pair<&View>, runs: Pair<Runs>, comparison: &mut Comparison) {
             candidate_size: rounded(sizes.candidate_size()),
             candidate_cost: rounded(mean_cost(&runs.candidate) / mean_cost(&runs.baseline)),
         },
-        dispersion: Dispersion {
-            self_: rounded(self_dispersions.common),
-            total: rounded(total_dispersions.common),
-            estimated: self_dispersions.estimated,
-        },
+        dispersion,
         tested: Tested {
             functions: functions.list.len(),
             shared: tests.total.iter().filter(is_on_both).count(),
@@ -131,8 +159,9 @@ fn find(views: Pair<&View>, runs: Pair<Runs>, comparison: &mut Comparison) {
         .into_iter()
         .map(str::to_owned)
         .collect();
-    comparison.weak = !self_dispersions.estimated;
-    comparison.findings = findings(&evidences, &owners, &setting, &self_dispersions);
+    comparison.weak = !variations.estimated;
+    comparison.findings = findings(&evidences, &owners, &setting, &variations);
+    comparison.functions = options.all.then(|| tested_functions(&evidences));
     let sides = [
         ("baseline", &comparison.baseline),
         ("candidate", &comparison.candidate),
@@ -144,6 +173,17 @@ fn find(views: Pair<&View>, runs: Pair<Runs>, comparison: &mut Comparison) {
         needed,
         &options,
     );
+}
+
+/// The median over the functions that were tested; 0 of none.
+fn typical_dispersion(functions: &[Evidence]) -> f64 {
+    let tested = functions.iter().filter_map(|evidence| evidence.tested);
+    let mut dispersions: Vec<f64> = tested.map(|tested| tested.fit.beyond_poisson()).collect();
+    dispersions.sort_unstable_by(f64::total_cmp);
+    dispersions
+        .get(dispersions.len() / 2)
+        .copied()
+        .unwrap_or(0.0)
 }
 
 /// The share of each side's samples that ended in functions that both sides have.

@@ -2,27 +2,28 @@
 
 use super::blame::{self, Cause, Evidences};
 use super::callees;
-use super::dispersion::Dispersions;
-use super::evidence::{Direction, Evidence, Setting};
+use super::evidence::{Direction, Evidence, Setting, rounded};
 use super::functions::{FunctionIx, Functions};
 use super::moved;
-use super::report::{AffectedCaller, Change, Finding, FindingKind, FunctionName};
+use super::report::{AffectedCaller, Finding, FindingKind, FunctionName, TestedFunction};
 use super::sentence;
+use super::variation::Variations;
+use rayon::prelude::*;
 
 /// All findings, most likely cause of a regression first.
 pub(super) fn findings(
     evidences: &Evidences,
     owners: &[u32],
     setting: &Setting,
-    dispersions: &Dispersions,
+    variations: &Variations,
 ) -> Vec<Finding> {
     let causes = blame::causes(evidences);
-    let partners = moved::partners(evidences, &causes, setting, dispersions.common);
+    let partners = moved::partners(evidences, &causes, setting, &variations.self_);
     let callees = callees::unchanged_callees(evidences, owners, &causes);
     let mut findings: Vec<(f64, Finding)> = Vec::with_capacity(causes.len());
     for ((cause, partner), callees) in causes.iter().zip(partners).zip(callees) {
         let mut finding = finding(evidences, cause, partner);
-        finding.weak = !dispersions.estimated;
+        finding.weak = !variations.estimated;
         let unchanged = evidences.functions.list[cause.function.get()].unchanged;
         finding.reason = sentence::finding(&finding, &callees, unchanged);
         findings.push((cause.explains.abs(), finding));
@@ -69,15 +70,45 @@ fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) ->
         },
         reason: String::new(),
         basis: cause.basis,
-        self_: (&tests.self_[ix]).into(),
-        attributed_self: (&tests.attributed[ix]).into(),
-        total: (&tests.total[ix]).into(),
+        self_: tests.self_change(ix),
+        attributed_self: tests.attributed_change(ix),
+        total: tests.total_change(ix),
         affected_callers: affected.iter().map(|&f| caller(evidences, f)).collect(),
         grown_callees: grown_callees(evidences, cause),
         moved_to,
         moved_from,
         weak: false,
     }
+}
+
+/// Every function that was tested, the largest share of total first.
+pub(super) fn tested_functions(evidences: &Evidences) -> Vec<TestedFunction> {
+    let Evidences {
+        functions, tests, ..
+    } = *evidences;
+    let share = |ix: usize| {
+        let share = tests.total[ix].share;
+        share.baseline.max(share.candidate)
+    };
+    let is_tested = |ix: &usize| {
+        let counts = [&tests.self_, &tests.attributed, &tests.total];
+        counts.iter().any(|tests| tests[*ix].tested.is_some())
+    };
+    let mut tested: Vec<usize> = (0..functions.list.len()).filter(is_tested).collect();
+    // Functions are sorted by name, and the sort is stable.
+    tested.sort_by(|&a, &b| share(b).total_cmp(&share(a)));
+    let report = |ix: usize| {
+        let function = &functions.list[ix];
+        TestedFunction {
+            function: function.symbol.clone(),
+            module: function.module.clone(),
+            file: function.file.clone(),
+            self_: tests.self_change(ix),
+            attributed_self: tests.attributed_change(ix),
+            total: tests.total_change(ix),
+        }
+    };
+    tested.into_par_iter().map(report).collect()
 }
 
 fn grown_callees(evidences: &Evidences, cause: &Cause) -> Vec<FunctionName> {
@@ -102,13 +133,18 @@ fn caller(evidences: &Evidences, function: FunctionIx) -> AffectedCaller {
         function: symbol,
         module,
     } = name(evidences.functions, function);
-    let total = Change::from(&evidences.tests.total[function.get()]);
+    let Evidence {
+        share,
+        means,
+        samples,
+        ..
+    } = evidences.tests.total[function.get()];
     AffectedCaller {
         function: symbol,
         module,
-        baseline_share: total.baseline_share,
-        candidate_share: total.candidate_share,
-        change: total.change,
+        baseline_share: rounded(share.baseline),
+        candidate_share: rounded(share.candidate),
+        change: (samples.baseline > 0).then(|| rounded(means.candidate / means.baseline)),
     }
 }
 

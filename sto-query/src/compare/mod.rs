@@ -13,7 +13,7 @@
 //! size factors             normalise                    what an unchanged function would have
 //!         |
 //!         v
-//! p and q                  dispersion, significance, evidence
+//! p, q and intervals       statistics, evidence         whether it is more than chance
 //!         |
 //!         v
 //! causes                   blame, lift, moved, findings the deepest function that explains it
@@ -28,7 +28,6 @@
 mod blame;
 mod callees;
 mod counts;
-mod dispersion;
 mod evidence;
 mod find;
 mod findings;
@@ -43,12 +42,12 @@ mod pair;
 mod report;
 mod runs;
 mod sentence;
-mod significance;
 mod union;
+mod variation;
 mod verdict;
 mod warnings;
 
-pub use find::compare;
+pub use find::{compare, compare_with_earlier};
 pub use keys::{
     KeyOptions, KeyReport, MatchReport, Matching, RULES_VERSION, Rule, Step, explain_match,
     key_symbol,
@@ -56,5 +55,5 @@ pub use keys::{
 pub use options::{CompareError, CompareOptions};
 pub use report::{
     AffectedCaller, Basis, Change, Comparison, Dispersion, Finding, FindingKind, FunctionName,
-    Needed, Normalisation, NormalisationMethod, Side, Statistics, Tested, Verdict,
+    Needed, Normalisation, NormalisationMethod, Side, Statistics, Tested, TestedFunction, Verdict,
 };

@@ -18,6 +18,7 @@ use super::blame::{Cause, Evidences};
 use super::evidence::{Direction, Setting, direction};
 use super::functions::FunctionIx;
 use super::pair::Pair;
+use crate::statistics::Variation;
 use std::collections::BTreeMap;
 
 /// Part of a function's change that must have been gained, and of that gain that must have been
@@ -29,7 +30,7 @@ pub(super) fn partners(
     evidences: &Evidences,
     causes: &[Cause],
     setting: &Setting,
-    dispersion: f64,
+    variation: &Variation,
 ) -> Vec<Option<FunctionIx>> {
     let mut partners = vec![None; causes.len()];
     for direction in [Direction::Up, Direction::Down] {
@@ -39,7 +40,7 @@ pub(super) fn partners(
         let moves = Moves::new(evidences, causes, direction);
         for (partner, cause) in partners.iter_mut().zip(causes) {
             if cause.direction == direction {
-                *partner = moves.partner(cause, setting, dispersion);
+                *partner = moves.partner(cause, setting, variation);
             }
         }
     }
@@ -128,14 +129,19 @@ impl<'a> Moves<'a> {
         moves
     }
 
-    fn partner(&self, cause: &Cause, setting: &Setting, dispersion: f64) -> Option<FunctionIx> {
+    fn partner(
+        &self,
+        cause: &Cause,
+        setting: &Setting,
+        variation: &Variation,
+    ) -> Option<FunctionIx> {
         let gains = [
             self.gains_by_total(cause.function),
             self.gains_by_self(cause.function),
         ];
         let balanced = gains.into_iter().find(|gains| {
             sum(gains, |gain| gain.gained) >= AT_LEAST * cause.explains.abs()
-                && self.is_balanced(gains, setting, dispersion)
+                && self.is_balanced(gains, setting, variation)
         });
         balanced.and_then(|gains| self.likeliest_loser(cause.function, &gains))
     }
@@ -191,7 +197,7 @@ impl<'a> Moves<'a> {
     }
 
     /// Whether the function did not gain significantly more than was lost.
-    fn is_balanced(&self, gains: &Gains, setting: &Setting, dispersion: f64) -> bool {
+    fn is_balanced(&self, gains: &Gains, setting: &Setting, variation: &Variation) -> bool {
         let gained = sum(gains, |gain| gain.gained);
         let lost = sum(gains, |gain| gain.lost);
         let means = match self.direction {
@@ -199,13 +205,11 @@ impl<'a> Moves<'a> {
             Direction::Down => Pair::new(gained, lost),
         };
         let sizes = setting.sizes.sums();
-        let samples = Pair::new(
-            means.baseline * sizes.baseline,
-            means.candidate * sizes.candidate,
-        );
-        let p = setting
-            .design
-            .p_value(samples.map(|samples| samples.round() as u64), dispersion);
+        let samples = [
+            (means.baseline * sizes.baseline).round(),
+            (means.candidate * sizes.candidate).round(),
+        ];
+        let p = variation.p_value_of_sums(samples, &setting.design);
         let gained_more = p <= setting.options.alpha
             && direction(means, setting.options.min_effect) == Some(self.direction);
         lost > 0.0 && lost >= AT_LEAST * gained && !gained_more

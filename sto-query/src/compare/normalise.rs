@@ -1,11 +1,10 @@
 //! Size factors: how many samples a function that did not change has in each run.
 //!
 //! Shares mislead: where one function grows, all others' shares shrink, and seem improved. So
-//! counts are compared after division by a size factor of their run, for which each function has
-//! one vote, however large it is: the median of the functions' ratios (S. Anders and W. Huber,
-//! "Differential expression analysis for sequence count data", Genome Biology 11:R106, 2010).
+//! counts are compared after division by a size factor of their run, in which most functions have
+//! a say: the trimmed mean of M values ([`tmm`](crate::statistics::tmm)).
 //!
-//! A median needs a majority of functions that did not change. A small program may not have one
+//! That needs a majority of functions that did not change. A small program may not have one
 //! (three functions, of which two got slower), and one changed call can take dozens of library
 //! functions with it. But most recordings are of a benchmark that does the same work each time:
 //! then a function that did not change costs the same in each run. So if functions that hold a
@@ -15,6 +14,7 @@
 use super::counts::Counts;
 use super::pair::Pair;
 use super::report::NormalisationMethod;
+use crate::statistics::tmm;
 
 /// Samples that a function needs in every run for a vote: below that, its ratio is mostly noise.
 const MIN_VOTE_SAMPLES: u64 = 10;
@@ -44,7 +44,7 @@ impl Sizes {
     /// `counts` are attributed self counts: a library function that did not change votes as a part
     /// of its caller. `periods` is what one sample stands for in each run; where runs were sampled
     /// at different rates, it is equal cost that means equal work, not equal counts.
-    pub(super) fn of(counts: &Counts, periods: &[f64]) -> Sizes {
+    pub(super) fn of(counts: &Counts, periods: &[f64], method: NormalisationMethod) -> Sizes {
         let split = counts.split;
         let per_run = centred(periods.iter().map(|period| -period.ln()).collect());
         let by_work = Sizes {
@@ -54,8 +54,25 @@ impl Sizes {
             method: NormalisationMethod::PerRun,
             functions: 0,
         };
-        let functions = counts.runs.first().map_or(0, Vec::len);
-        let votes: Vec<usize> = (0..functions)
+        match method {
+            NormalisationMethod::PerRun => by_work,
+            NormalisationMethod::Total => {
+                let logs = counts.totals().iter().map(|total| total.ln()).collect();
+                Sizes {
+                    factors: centred(logs).iter().map(|log| log.exp()).collect(),
+                    method,
+                    ..by_work
+                }
+            }
+            NormalisationMethod::Tmm => by_work.corrected(counts),
+        }
+    }
+
+    /// Factors that rest on functions that stood still, where there are enough; these are the
+    /// factors of runs that did the same work.
+    fn corrected(self, counts: &Counts) -> Sizes {
+        let by_work = self;
+        let votes: Vec<usize> = (0..counts.functions())
             .filter(|&f| counts.runs.iter().all(|run| run[f] >= MIN_VOTE_SAMPLES))
             .collect();
         let stood_still = |&f: &usize| {
@@ -79,11 +96,10 @@ impl Sizes {
             return by_work;
         }
         Sizes {
-            factors: median_ratios(counts, &voters),
-            periods: periods.to_vec(),
-            split,
-            method: NormalisationMethod::MedianOfRatios,
+            factors: by_tmm(counts, &voters),
+            method: NormalisationMethod::Tmm,
             functions: voters.len(),
+            ..by_work
         }
     }
 
@@ -92,12 +108,9 @@ impl Sizes {
         self.sides().map(|factors| factors.iter().sum())
     }
 
-    /// Number of equally large runs that would vary as much as the runs of each side do together.
-    pub(super) fn effective_runs(&self) -> Pair<f64> {
-        self.sides().map(|factors| {
-            let sum: f64 = factors.iter().sum();
-            sum * sum / factors.iter().map(|factor| factor * factor).sum::<f64>()
-        })
+    /// The size factors, baseline runs first.
+    pub(super) fn factors(&self) -> &[f64] {
+        &self.factors
     }
 
     /// What a function that did not change costs in a candidate run, in units of its cost in a
@@ -114,8 +127,7 @@ impl Sizes {
         mean(candidate) / mean(baseline)
     }
 
-    /// The size factors of each side's runs.
-    pub(super) fn sides(&self) -> Pair<&[f64]> {
+    fn sides(&self) -> Pair<&[f64]> {
         let (baseline, candidate) = self.factors.split_at(self.split);
         Pair::new(baseline, candidate)
     }
@@ -130,17 +142,16 @@ impl Sizes {
     }
 }
 
-/// For each run the median, over functions, of the ratio of its count to the geometric mean of the
-/// function's counts in all runs.
-fn median_ratios(counts: &Counts, functions: &[usize]) -> Vec<f64> {
-    let logs: Vec<Vec<f64>> = functions
+/// Totals, corrected by what the voters tell.
+fn by_tmm(counts: &Counts, voters: &[usize]) -> Vec<f64> {
+    let rows: Vec<Vec<f64>> = voters.iter().map(|&f| counts.row(f)).collect();
+    let totals = counts.totals();
+    let logs = tmm(&rows, &totals)
         .iter()
-        .map(|&f| centred(counts.runs.iter().map(|run| (run[f] as f64).ln()).collect()))
+        .zip(&totals)
+        .map(|(factor, total)| (factor * total).ln())
         .collect();
-    let medians = (0..counts.runs.len())
-        .map(|run| median(logs.iter().map(|logs| logs[run]).collect()))
-        .collect();
-    centred(medians).into_iter().map(f64::exp).collect()
+    centred(logs).into_iter().map(f64::exp).collect()
 }
 
 /// Logarithms less their mean.
@@ -148,15 +159,4 @@ fn centred(mut logs: Vec<f64>) -> Vec<f64> {
     let mean = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
     logs.iter_mut().for_each(|log| *log -= mean);
     logs
-}
-
-/// Of an even number, the mean of the middle two; of none, zero.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => 0.0,
-        len if len % 2 == 1 => values[middle],
-        _ => (values[middle - 1] + values[middle]) / 2.0,
-    }
 }

@@ -1,6 +1,7 @@
 //! What counts as a finding, and why a comparison cannot be made.
 
 use super::keys::KeyOptions;
+use super::report::NormalisationMethod;
 use serde::Serialize;
 
 /// Thresholds of a comparison; a finding has to pass all of `alpha`, `min_effect` and `min_share`.
@@ -19,6 +20,12 @@ pub struct CompareOptions {
     /// Samples that each side needs for the verdict `clean`. Default 200: with fewer, a function
     /// that holds a tenth of them has fewer than 20, and even its doubling goes unseen.
     pub min_samples: u64,
+    /// How counts of different runs are made comparable. The report says which method was used.
+    #[serde(skip)]
+    pub normalisation: NormalisationMethod,
+    /// Whether the report has every function that was tested.
+    #[serde(skip)]
+    pub all: bool,
     /// Which functions of the two builds are one.
     #[serde(skip)]
     pub matching: KeyOptions,
@@ -31,6 +38,8 @@ impl Default for CompareOptions {
             min_effect: 0.10,
             min_share: 0.005,
             min_samples: 200,
+            normalisation: NormalisationMethod::Tmm,
+            all: false,
             matching: KeyOptions::default(),
         }
     }

@@ -27,13 +27,35 @@ pub struct Comparison {
     pub thresholds: CompareOptions,
     /// How functions of the two builds were matched.
     pub matching: Matching,
-    /// Whether the run-to-run variation is an assumption, because no side has several runs.
+    /// Whether the run-to-run variation is that of an earlier build, or an assumption, because no side
+    /// has several runs.
     pub weak: bool,
     /// What changed: regressions and new functions first, then moved ones, then improvements and
     /// gone ones; the largest explained change first among them.
     pub findings: Vec<Finding>,
     /// Whole sentences about what weakens the comparison.
     pub warnings: Vec<String>,
+    /// Every function that was tested, the largest share of total first, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub functions: Option<Vec<TestedFunction>>,
+}
+
+/// A function that was tested, whether it changed or not.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TestedFunction {
+    /// The function: its symbol as [`key_symbol`](super::key_symbol) leaves it.
+    pub function: String,
+    /// The file that its code was loaded from; empty if unknown.
+    pub module: String,
+    /// Its source file, where known.
+    pub file: Option<String>,
+    /// Samples that ended in the function.
+    #[serde(rename = "self")]
+    pub self_: Change,
+    /// Samples that ended in the function, or in unchanged modules that it called.
+    pub attributed_self: Change,
+    /// Samples whose stack has the function, each counted once.
+    pub total: Change,
 }
 
 /// Whether the candidate got worse.
@@ -106,26 +128,33 @@ pub struct Normalisation {
     pub candidate_cost: f64,
 }
 
-/// A method of normalisation.
+/// What makes counts of different runs comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NormalisationMethod {
-    /// Median of the functions' ratios: most functions did not change.
-    MedianOfRatios,
+    /// Trimmed mean of M values ([`tmm`](crate::statistics::tmm)): most functions did not change.
+    /// Where too few functions can tell, [`PerRun`](NormalisationMethod::PerRun) is used instead.
+    Tmm,
+    /// Samples of each run: shares are compared.
+    Total,
     /// Cost in the event's unit: each run did the same work.
     PerRun,
 }
 
-/// How much counts vary between runs beyond Poisson: variance = mean + dispersion x mean^2.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// How much counts vary between runs beyond Poisson: variance = mean + dispersion x mean^2. The
+/// median over the functions that were tested.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dispersion {
     /// Of self counts.
     #[serde(rename = "self")]
     pub self_: f64,
     /// Of total counts.
     pub total: f64,
-    /// Whether it was estimated from runs of one build; else it is an assumption.
+    /// Whether it was estimated from the runs of a side.
     pub estimated: bool,
+    /// The earlier build that it was estimated from instead, as no side has several runs; without
+    /// one, it is an assumption.
+    pub earlier_build: Option<String>,
 }
 
 /// How much was tested.
@@ -182,7 +211,7 @@ pub struct Finding {
     pub moved_to: Option<FunctionName>,
     /// For a moved function: where its cost was.
     pub moved_from: Option<FunctionName>,
-    /// Whether it rests on an assumed run-to-run variation.
+    /// Whether it rests on the run-to-run variation of an earlier build, or on an assumed one.
     pub weak: bool,
 }
 
@@ -227,6 +256,11 @@ pub struct Change {
     pub candidate_samples: u64,
     /// Normalised candidate / baseline; `None` where the baseline has no samples.
     pub change: Option<f64>,
+    /// The least change that the test does not exclude, at a confidence of 1 - `alpha`; `None` if
+    /// not tested.
+    pub change_low: Option<f64>,
+    /// The largest change that the test does not exclude; `None` if not tested, or without bound.
+    pub change_high: Option<f64>,
     /// Probability of a change at least as large if nothing had changed; `None` if not tested.
     pub p: Option<f64>,
     /// `p` adjusted for the number of functions tested (Benjamini & Hochberg).

@@ -11,12 +11,14 @@
 //! 3. Could it have been seen? With fewer samples than `min_samples` a side, finding nothing means
 //!    nothing: insufficient.
 
-use super::dispersion::Dispersions;
 use super::options::CompareOptions;
 use super::pair::Pair;
-use super::report::{Finding, FindingKind, Needed, Side, Verdict};
+use super::report::{Dispersion, Finding, FindingKind, Needed, Side, Verdict};
 use super::sentence;
+use crate::statistics::student_quantile;
 
+/// Nobody makes more runs than this.
+const MOST_RUNS: u64 = 1000;
 /// Share of samples, stacks or events above which a side cannot be trusted: most are wrong.
 const MOST: f64 = 0.5;
 
@@ -89,14 +91,24 @@ fn untrustworthy(name: &str, side: &Side) -> Option<String> {
 ///
 /// The logarithm of a ratio of two sides with x samples and r runs each has a variance of about
 /// `2 / x + 2 dispersion / r`; it must be at most `(log(1 + effect) / z)^2`. Each term gets half.
-pub(super) fn needed(options: &CompareOptions, dispersions: &Dispersions) -> Needed {
+/// With few runs, the dispersion will not be known well, and quantiles are those of Student's
+/// distribution, with 2 (r - 1) degrees of freedom more than the prior has.
+pub(super) fn needed(options: &CompareOptions, dispersion: &Dispersion, df_prior: f64) -> Needed {
     const POWER: f64 = 0.8;
     const SHARE: f64 = 0.1;
-    let z = normal_quantile(1.0 - options.alpha / 2.0) + normal_quantile(POWER);
-    let half_variance = ((1.0 + options.min_effect).ln() / z).powi(2) / 2.0;
+    let half_variance = |df: f64| {
+        let quantiles =
+            student_quantile(1.0 - options.alpha / 2.0, df) + student_quantile(POWER, df);
+        ((1.0 + options.min_effect).ln() / quantiles).powi(2) / 2.0
+    };
+    let are_enough = |runs: &u64| {
+        let runs = *runs as f64;
+        let df = df_prior + 2.0 * (runs - 1.0);
+        df > 0.0 && 2.0 * dispersion.self_ / runs <= half_variance(df)
+    };
     Needed {
-        samples: two_digits(2.0 / half_variance / SHARE),
-        runs: (2.0 * dispersions.common / half_variance).ceil().max(1.0) as u64,
+        samples: two_digits(2.0 / half_variance(f64::INFINITY) / SHARE),
+        runs: (1..MOST_RUNS).find(are_enough).unwrap_or(MOST_RUNS),
     }
 }
 
@@ -104,8 +116,4 @@ pub(super) fn needed(options: &CompareOptions, dispersions: &Dispersions) -> Nee
 fn two_digits(number: f64) -> u64 {
     let unit = 10.0_f64.powf(number.log10().floor() - 1.0).max(1.0);
     ((number / unit).ceil() * unit) as u64
-}
-
-fn normal_quantile(probability: f64) -> f64 {
-    -std::f64::consts::SQRT_2 * statrs::function::erf::erfc_inv(2.0 * probability)
 }

@@ -5,7 +5,7 @@ use super::numbers::{grouped, percent, quantity};
 use super::{Style, display_width, printable, shorten};
 use crate::compare::{
     Change, Comparison, Dispersion, Finding, FindingKind, NormalisationMethod, Side, Statistics,
-    Verdict,
+    TestedFunction, Verdict,
 };
 use crate::report::SampleTypeReport;
 use std::fmt::Write;
@@ -45,6 +45,9 @@ pub fn findings_text(comparison: &Comparison, color: bool) -> String {
     for (number, finding) in (1..).zip(&comparison.findings) {
         text.push('\n');
         text += &self::finding(number, finding, style);
+    }
+    if let Some(functions) = &comparison.functions {
+        text += &all(functions, style);
     }
     if let Some(statistics) = &comparison.statistics {
         let _ = writeln!(text, "\n{}", style.bold("How this was tested"));
@@ -133,20 +136,10 @@ fn finding(number: usize, finding: &Finding, style: Style) -> String {
     }
     text += &paragraph(&" ".repeat(INDENT), &finding.reason, INDENT);
 
-    let heading = format!(
-        "{:INDENT$}{:<10}{:>19}{:>20}{:>14}{:>13}",
-        "", "", "baseline", "candidate", "change", "q"
+    text += &changes(
+        [&finding.self_, &finding.attributed_self, &finding.total],
+        style,
     );
-    let _ = writeln!(text, "{}", style.dim(&heading));
-    let (own, attributed) = (&finding.self_, &finding.attributed_self);
-    let samples = |change: &Change| (change.baseline_samples, change.candidate_samples);
-    if samples(own) == samples(attributed) {
-        text += &change("self", attributed);
-    } else {
-        text += &change("self", own);
-        text += &change("attributed", attributed);
-    }
-    text += &change("total", &finding.total);
 
     if !finding.affected_callers.is_empty() {
         let _ = writeln!(text, "{:INDENT$}inherited by its callers:", "");
@@ -167,21 +160,65 @@ fn finding(number: usize, finding: &Finding, style: Style) -> String {
     text
 }
 
+/// A table of self, attributed self (where it differs) and total.
+fn changes([own, attributed, total]: [&Change; 3], style: Style) -> String {
+    let heading = format!(
+        "{:INDENT$}{:<10}{:>18}{:>18}{:>8}{:>16}{:>7}",
+        "", "", "baseline", "candidate", "change", "interval", "q"
+    );
+    let mut text = style.dim(&heading) + "\n";
+    let samples = |change: &Change| (change.baseline_samples, change.candidate_samples);
+    if samples(own) == samples(attributed) {
+        text += &change("self", attributed);
+    } else {
+        text += &change("self", own);
+        text += &change("attributed", attributed);
+    }
+    text + &change("total", total)
+}
+
+/// Every function that was tested.
+fn all(functions: &[TestedFunction], style: Style) -> String {
+    let heading = format!("All functions that were tested ({})", functions.len());
+    let mut text = format!("\n{}\n", style.bold(&heading));
+    for function in functions {
+        let name = shorten(&printable(&function.function), WIDTH - INDENT);
+        let _ = writeln!(text, "\n{}", style.bold(&name));
+        text += &changes(
+            [&function.self_, &function.attributed_self, &function.total],
+            style,
+        );
+    }
+    text
+}
+
 fn change(label: &str, change: &Change) -> String {
     let ratio = ratio(change.change, change.candidate_samples > 0);
+    let interval = interval(change);
     let q = match change.q {
-        None => "untested".to_owned(),
+        None => "-".to_owned(),
         Some(q) if q < 0.001 => format!("{q:.0e}"),
         Some(q) => format!("{q:.3}"),
     };
     format!(
-        "{:INDENT$}{label:<10}{:>8}{:>11}{:>9}{:>11}{ratio:>14}{q:>13}\n",
+        "{:INDENT$}{label:<10}{:>7}{:>11}{:>8}{:>10}{ratio:>8}{interval:>16}{q:>7}\n",
         "",
         percent(change.baseline_share),
         grouped(change.baseline_samples),
         percent(change.candidate_share),
         grouped(change.candidate_samples),
     )
+}
+
+/// From the least to the largest change that the test does not exclude.
+fn interval(change: &Change) -> String {
+    match change.change_low {
+        None => "-".to_owned(),
+        Some(low) => {
+            let low = self::ratio(Some(low), true);
+            format!("{low}..{}", self::ratio(change.change_high, true))
+        }
+    }
 }
 
 fn ratio(change: Option<f64>, is_in_candidate: bool) -> String {
@@ -204,15 +241,24 @@ fn notes(comparison: &Comparison, statistics: &Statistics) -> Vec<String> {
     let thresholds = &comparison.thresholds;
     let mut notes = Vec::new();
     notes.push(match normalisation.method {
-        NormalisationMethod::MedianOfRatios => format!(
-            "Counts are made comparable by the median ratio of {} functions: what did not change \
-             costs {:.3} times as much in a candidate run. All in all, a candidate run costs \
+        NormalisationMethod::Tmm => format!(
+            "Counts are made comparable by the trimmed mean of {} functions' ratios: what did not \
+             change costs {:.3} times as much in a candidate run. All in all, a candidate run costs \
              {:.3} times as much.",
             normalisation.functions, normalisation.candidate_size, normalisation.candidate_cost
         ),
         NormalisationMethod::PerRun => format!(
-            "Counts are compared by run, as if each run did the same work: too few functions stood \
-             still to tell. All in all, a candidate run costs {:.3} times as much.",
+            "Counts are compared by run, as if each run did the same work{}. All in all, a \
+             candidate run costs {:.3} times as much.",
+            match thresholds.normalisation {
+                NormalisationMethod::Tmm => ": too few functions stood still to tell",
+                _ => "",
+            },
+            normalisation.candidate_cost
+        ),
+        NormalisationMethod::Total => format!(
+            "Counts are compared as shares of all samples: where one function grows, all others \
+             shrink. All in all, a candidate run costs {:.3} times as much.",
             normalisation.candidate_cost
         ),
     });
@@ -227,13 +273,14 @@ fn notes(comparison: &Comparison, statistics: &Statistics) -> Vec<String> {
     notes.push(format!(
         "Tested: self counts of {} and totals of {}; {} are on both sides. Reported: changes of at \
          least {}, in functions that hold at least {} of a side, with a false discovery rate (q) \
-         of at most {}.",
+         of at most {}. Intervals have a confidence of {}.",
         tested.self_,
         counted(tested.total as u64, "function"),
         tested.shared,
         threshold(thresholds.min_effect),
         threshold(thresholds.min_share),
         threshold(thresholds.alpha),
+        threshold(1.0 - thresholds.alpha),
     ));
     notes.push(format!(
         "A change of {} in a function that holds a tenth of all is seen with about {} and {} a \
@@ -258,6 +305,14 @@ fn variation(dispersion: &Dispersion) -> String {
         format!(
             "From run to run, functions vary by {} in their self and {} in their total counts, \
              sampling aside (the runs of each build tell; less than 2% is never assumed).",
+            deviation(dispersion.self_),
+            deviation(dispersion.total),
+        )
+    } else if let Some(build) = &dispersion.earlier_build {
+        format!(
+            "From run to run, functions vary by {} in their self and {} in their total counts, \
+             sampling aside: so they did in {build}. There are not several runs of either side, so \
+             the evidence is weak. Record more runs of each build.",
             deviation(dispersion.self_),
             deviation(dispersion.total),
         )

@@ -1,6 +1,7 @@
 //! How often equal builds give a finding, and how often a change is found, over simulated runs.
 
 use crate::support::{Random, compared, view};
+use rayon::prelude::*;
 use sto_query::compare::Verdict;
 use sto_query::tree::View;
 
@@ -14,6 +15,8 @@ struct Benchmark {
     runs: usize,
     /// Of self counts, from run to run.
     dispersion: f64,
+    /// Whether every eighth function varies four times as much as the others.
+    erratic: bool,
 }
 
 impl Benchmark {
@@ -30,7 +33,12 @@ impl Benchmark {
     fn side(self, random: &mut Random, version: &str, slower: f64) -> View {
         let stack = |random: &mut Random, f: usize| {
             let factor = if f == 0 { slower } else { 1.0 };
-            let samples = random.count(SAMPLES * self.share(f) * factor, self.dispersion);
+            let erratic = if self.erratic && f % 8 == 3 {
+                16.0
+            } else {
+                1.0
+            };
+            let samples = random.count(SAMPLES * self.share(f) * factor, self.dispersion * erratic);
             format!("main;part{};step{};f{f} {samples}\n", f % 3, f % 7)
         };
         let run = |random: &mut Random| -> String {
@@ -44,39 +52,42 @@ impl Benchmark {
     }
 }
 
-/// In the long run (3,000 comparisons each), between 0 % and 4.7 % of these report anything.
+/// SPEC.md has the rates of some of these, and what they cost in power.
 #[test]
 fn equal_builds_give_a_finding_in_at_most_5_percent_of_comparisons() {
     let mut too_often = String::new();
-    for (functions, runs, dispersion) in [
+    for (functions, runs, dispersion, erratic) in [
         // One run a side: what the assumed dispersion covers.
-        (40, 1, 0.0),
-        (40, 1, 0.01),
-        (5, 1, 0.01),
+        (40, 1, 0.0, false),
+        (40, 1, 0.01, false),
+        (5, 1, 0.01, false),
         // Several: whatever the runs show, up to 20 % deviation.
-        (40, 2, 0.0),
-        (40, 2, 0.01),
-        (5, 2, 0.01),
-        (10, 2, 0.04),
-        (40, 3, 0.0025),
-        (40, 3, 0.04),
-        (5, 3, 0.04),
-        (10, 6, 0.01),
+        (40, 2, 0.0, false),
+        (40, 2, 0.01, false),
+        (40, 2, 0.01, true),
+        (5, 2, 0.01, false),
+        (10, 2, 0.04, false),
+        (40, 3, 0.0025, false),
+        (40, 3, 0.01, true),
+        (40, 3, 0.04, false),
+        (5, 3, 0.04, false),
+        (10, 6, 0.01, false),
+        (40, 6, 0.01, true),
     ] {
         let benchmark = Benchmark {
             functions,
             runs,
             dispersion,
+            erratic,
         };
-        let mut random = Random::new(11);
-        // As many as there is time for: at least 300.
-        let comparisons = 12_000 / functions;
-        let reports = (0..comparisons).filter(|_| {
+        let comparisons = 300;
+        let reports = (0..comparisons).into_par_iter().filter(|seed| {
+            let mut random = Random::new(11 + seed);
             let baseline = benchmark.side(&mut random, "v1", 1.0);
             let candidate = benchmark.side(&mut random, "v2", 1.0);
             !compared(&baseline, &candidate).findings.is_empty()
         });
-        let reports = reports.count();
+        let reports = reports.count() as u64;
         if reports * 20 > comparisons {
             too_often += &format!("{reports} of {comparisons}: {benchmark:?}\n");
         }
@@ -91,6 +102,7 @@ fn a_function_of_5_percent_that_doubles_is_found() {
             functions: 40,
             runs,
             dispersion,
+            erratic: false,
         };
         let mut random = Random::new(7);
         let found = (0..100).filter(|_| {

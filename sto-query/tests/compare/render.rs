@@ -2,7 +2,7 @@
 
 use crate::support::{compared, set_build_ids, view};
 use sto_core::model::Quality;
-use sto_query::compare::{Comparison, Verdict};
+use sto_query::compare::{Change, CompareOptions, Comparison, Verdict, compare};
 use sto_query::render::{findings_text, json};
 
 pub(crate) fn assert_golden(name: &str, actual: &str) {
@@ -94,6 +94,55 @@ fn a_clean_comparison_as_text_and_json() {
         "find-regressions-clean.json",
         &json(&comparison).expect("no keys but strings"),
     );
+}
+
+#[test]
+fn all_functions_that_were_tested_as_text_and_json() {
+    let steady = "main;parse 400\n main;compute 2500\n main;write 300\n main;rare 1";
+    let slower = "main;parse 412\n main;compute 2490\n main;write 900\n main;rare 2";
+    let options = CompareOptions {
+        all: true,
+        ..CompareOptions::default()
+    };
+    let (baseline, candidate) = (view("v1", &[steady]), view("v2", &[slower]));
+    let comparison = compare(&baseline, &candidate, &options).expect("the options are in range");
+    let functions = comparison
+        .functions
+        .as_deref()
+        .expect("they were asked for");
+    let names: Vec<&str> = functions.iter().map(|f| f.function.as_str()).collect();
+    assert_eq!(names, ["main", "compute", "write", "parse"]);
+    for function in functions {
+        let Change {
+            change,
+            change_low,
+            change_high,
+            p,
+            q,
+            ..
+        } = function.total;
+        let (low, high) = (change_low.expect("a bound"), change_high.expect("a bound"));
+        let change = change.expect("both sides have samples");
+        assert!(low < change && change < high, "{function:?}");
+        assert!(p.is_some() && p <= q, "{function:?}");
+    }
+    assert_golden(
+        "find-regressions-all.txt",
+        &findings_text(&comparison, false),
+    );
+    let json = json(&comparison).expect("no keys but strings");
+    let report: serde_json::Value = serde_json::from_str(&json).expect("the report is JSON");
+    assert_eq!(report["functions"][2]["function"], "write");
+    assert!(report["functions"][2]["self"]["change_low"].is_number());
+    assert!(report["thresholds"].get("all").is_none());
+}
+
+#[test]
+fn functions_are_listed_only_if_asked_for() {
+    let comparison = one_of_each();
+    assert_eq!(comparison.functions, None);
+    let json = json(&comparison).expect("no keys but strings");
+    assert!(!json.contains("\"functions\": ["), "{json}");
 }
 
 #[test]

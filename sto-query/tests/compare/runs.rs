@@ -1,7 +1,9 @@
 //! What a side is: its executable, its runs, its rates.
 
 use crate::support::{compared, sample_type, set_build_ids, summary, view};
-use sto_query::compare::{NormalisationMethod, Verdict};
+use sto_query::compare::{
+    CompareOptions, NormalisationMethod, Verdict, compare, compare_with_earlier,
+};
 
 const STEADY: &str = "
     main;parse 400
@@ -101,4 +103,76 @@ fn the_event_that_both_sides_measured_is_compared() {
         ["The sides measured different sets of events."]
     );
     assert_eq!(comparison.verdict, Verdict::Clean);
+}
+
+#[test]
+fn shares_and_cost_by_run_are_compared_if_asked_for() {
+    // The largest function doubles; the others cost what they did.
+    let baseline = view(
+        "v1",
+        &["main;solve 6000\n main;a 1000\n main;b 1000\n main;c 1000"],
+    );
+    let candidate = view(
+        "v2",
+        &["main;solve 12000\n main;a 1000\n main;b 1000\n main;c 1000"],
+    );
+    let findings = |normalisation| {
+        let options = CompareOptions {
+            normalisation,
+            ..CompareOptions::default()
+        };
+        let comparison =
+            compare(&baseline, &candidate, &options).expect("the options are in range");
+        let statistics = comparison
+            .statistics
+            .as_ref()
+            .expect("both sides have samples");
+        assert_eq!(statistics.normalisation.method, normalisation);
+        summary(&comparison)
+    };
+    let solve = "regression solve <- main\n";
+    assert_eq!(findings(NormalisationMethod::Tmm), solve);
+    assert_eq!(findings(NormalisationMethod::PerRun), solve);
+    let shares = findings(NormalisationMethod::Total);
+    assert!(shares.contains("improvement a\n"), "{shares}");
+}
+
+#[test]
+fn an_earlier_build_tells_how_much_single_runs_vary() {
+    // The same work with chance added: this many percent more in some functions, by run.
+    let functions = |by: u64, run: u64| -> String {
+        let count = |f: u64| 1000 * (f + 2) * (100 + by * (f * 7 % 5 * run % 3)) / 100;
+        (0..16)
+            .map(|f| format!("main;f{f} {}\n", count(f)))
+            .collect()
+    };
+    let earlier = |by| {
+        let runs: Vec<String> = (0..8).map(|run| functions(by, run)).collect();
+        view("v0", &runs.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let (steady, erratic) = (earlier(1), earlier(50));
+    let baseline = view("v1", &[&functions(0, 0)]);
+    let candidate = view("v2", &[&functions(0, 0).replace("f5 7000", "f5 9100")]);
+    let findings = |earlier| {
+        let options = CompareOptions::default();
+        let comparison = compare_with_earlier(&baseline, &candidate, earlier, &options)
+            .expect("the defaults are in range");
+        assert!(comparison.weak, "single runs are weak evidence");
+        let statistics = comparison
+            .statistics
+            .as_ref()
+            .expect("both sides have samples");
+        assert_eq!(
+            statistics.dispersion.earlier_build.as_deref(),
+            earlier.map(|view| view.selection.build.version.as_str())
+        );
+        summary(&comparison)
+    };
+    assert_eq!(
+        findings(None),
+        "",
+        "30 % more is not seen if 10 % is assumed"
+    );
+    assert_eq!(findings(Some(&steady)), "regression f5\n");
+    assert_eq!(findings(Some(&erratic)), "");
 }

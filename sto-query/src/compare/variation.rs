@@ -1,0 +1,114 @@
+//! How much counts vary from run to run, beyond what sampling alone does.
+
+use super::counts::{Counts, FunctionCounts, count, owners};
+use super::functions::Functions;
+use super::keys::KeyOptions;
+use super::normalise::Sizes;
+use super::pair::Pair;
+use super::report::NormalisationMethod;
+use super::runs::Runs;
+use super::union::UnionTree;
+use crate::statistics::{Design, Variation};
+use crate::tree::View;
+use sto_core::intern::SelfCosts;
+use sto_core::units::SampleType;
+
+/// Assumed where no side has several runs: functions vary by 10 % from run to run. Published
+/// deviations of whole benchmarks on shared machines are 2 to 5 %; single functions vary more.
+const ASSUMED: f64 = 0.01;
+/// Mean samples a run that a function needs to tell about variation.
+const MIN_MEAN: u64 = 10;
+/// With fewer functions than this, agreement between runs may be luck.
+const MIN_FUNCTIONS: usize = 3;
+/// The same for an earlier build: as nothing is known of a function's own variation then, all rests
+/// on how alike functions are.
+const MIN_EARLIER_FUNCTIONS: usize = 10;
+
+/// What self (attributed or not) and total counts vary by.
+pub(super) struct Variations {
+    pub(super) self_: Variation,
+    pub(super) total: Variation,
+    /// Whether the runs that are compared told.
+    pub(super) estimated: bool,
+    /// The build whose runs told instead; if there is none, it is an assumption.
+    pub(super) earlier_build: Option<String>,
+}
+
+impl Variations {
+    pub(super) fn of(
+        counts: &FunctionCounts,
+        design: &Design,
+        earlier: Option<Earlier>,
+    ) -> Variations {
+        let estimates = |counts: &FunctionCounts, design: &Design, least| {
+            let self_ = estimate(&counts.attributed, design, least)?;
+            Some((self_, estimate(&counts.total, design, least)?))
+        };
+        let own = estimates(counts, design, MIN_FUNCTIONS);
+        let estimated = own.is_some();
+        let of_earlier = || {
+            let earlier = earlier?;
+            let estimates = estimates(&earlier.counts, &earlier.design, MIN_EARLIER_FUNCTIONS)?;
+            Some((estimates, Some(earlier.build)))
+        };
+        let assumed = || (Variation::assumed(ASSUMED), Variation::assumed(ASSUMED));
+        let ((self_, total), earlier_build) = own
+            .map(|own| (own, None))
+            .or_else(of_earlier)
+            .unwrap_or_else(|| (assumed(), None));
+        Variations {
+            self_,
+            total,
+            estimated,
+            earlier_build,
+        }
+    }
+}
+
+/// Runs of a build that is not compared.
+pub(super) struct Earlier {
+    build: String,
+    counts: FunctionCounts,
+    design: Design,
+}
+
+impl Earlier {
+    /// `None` where the build has not several runs with samples of this event.
+    pub(super) fn of(
+        view: &View,
+        sample_type: &SampleType,
+        matching: KeyOptions,
+    ) -> Option<Earlier> {
+        let runs = Runs::of(view, sample_type);
+        if runs.costs.len() < 2 {
+            return None;
+        }
+        let functions = Functions::of(view, view, matching);
+        let tree = UnionTree::new(Pair::new(&view.tree, &view.tree), &functions);
+        let owners = owners(&tree, &functions);
+        let costs: Pair<&[&SelfCosts]> = Pair::new(&runs.costs, &[]);
+        let (counts, _) = count(costs, &tree, &owners, functions.list.len());
+        let sizes = Sizes::of(&counts.attributed, &runs.periods, NormalisationMethod::Tmm);
+        Some(Earlier {
+            build: view.selection.build.version.clone(),
+            design: Design::new(sizes.factors().to_vec(), counts.attributed.split),
+            counts,
+        })
+    }
+}
+
+fn estimate(counts: &Counts, design: &Design, functions: usize) -> Option<Variation> {
+    let least = MIN_MEAN.saturating_mul(counts.runs.len() as u64);
+    let tells = |&function: &usize| {
+        let sums = counts.sums(function);
+        sums.baseline.saturating_add(sums.candidate) >= least
+    };
+    let rows: Vec<Vec<f64>> = (0..counts.functions())
+        .filter(tells)
+        .map(|function| counts.row(function))
+        .collect();
+    if rows.len() < functions {
+        return None;
+    }
+    Some(Variation::estimate(&rows, design)?.cautious())
+}

@@ -1,0 +1,49 @@
+//! Whether counts differ between two groups of runs: the quasi-likelihood F-test of edgeR.
+//!
+//! Samples by function and run are what reads by gene and library are to sequencing: counts from 0
+//! to millions, of tens to thousands of things at once, over a few runs that differ by more than
+//! chance. This module is that field's published method, on plain numbers.
+//!
+//! ```text
+//! counts by run                 tmm          factors that make runs comparable
+//!         |
+//!         v
+//! size factors                  design       which run is of which side, and how large it is
+//!         |
+//!         v
+//! negative binomial             negbin       mean and deviance of one function on one side
+//!         |
+//!         v
+//! dispersion by abundance       trend        what most functions of this size vary by
+//!         |
+//!         v
+//! quasi-dispersion              squeeze      what one function varies by beyond that, drawn
+//!         |                                  towards what the others do
+//!         v
+//! p, interval of the change     variation, interval
+//!         |
+//!         v
+//! q                             adjust       p adjusted for the number of tests
+//! ```
+//!
+//! The parts were written from the papers that each file names. `testdata/statistics` has counts,
+//! and what edgeR 3.40 makes of them, for the tests to agree with.
+
+mod adjust;
+mod design;
+mod exact;
+mod interval;
+mod negbin;
+mod special;
+mod spline;
+mod squeeze;
+mod tmm;
+mod trend;
+mod variation;
+
+pub use adjust::benjamini_hochberg;
+pub use design::Design;
+pub use interval::Interval;
+pub use special::student_quantile;
+pub use tmm::tmm;
+pub use variation::{Fit, Variation};

@@ -1,0 +1,132 @@
+//! Variances of few degrees of freedom each, drawn towards what the others have.
+//!
+//! Variances are taken to be drawn from a scaled F distribution: of d0 degrees of freedom, around a
+//! variance that depends on abundance. Both are estimated from the logarithms of the variances seen
+//! (G. K. Smyth, Statistical Applications in Genetics and Molecular Biology 3:3, 2004; the trend
+//! with abundance is that of B. Phipson and others, Annals of Applied Statistics 10:946, 2016).
+
+use super::special::{trigamma, trigamma_inverse};
+use super::spline::{Spline, quantile};
+use super::trend::MIN_TREND;
+use statrs::function::gamma::{checked_gamma_ur, digamma};
+
+/// How often a variance is called erratic where all are the same.
+const ERRATIC: f64 = 0.25;
+
+/// A variance that was seen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) abundance: f64,
+    pub(super) variance: f64,
+    pub(super) degrees_of_freedom: f64,
+}
+
+/// What is known of a variance before it is seen.
+#[derive(Clone, Debug)]
+pub(super) struct Prior {
+    /// The mean logarithm of variances.
+    mean_log: Spline,
+    /// What the logarithm of the prior variance exceeds it by; usually below zero.
+    shift: f64,
+    /// How much logarithms of variances differ beyond chance (as a variance), and the standard error
+    /// of that.
+    between: f64,
+    error: f64,
+    /// Whether some variance is larger than chance lets any be, were all the same.
+    has_erratic: bool,
+    /// As many as the prior is worth; infinite where all variances seem to be the same.
+    pub(super) degrees_of_freedom: f64,
+}
+
+impl Prior {
+    /// `seen` has at least one variance, each with at least one degree of freedom.
+    pub(super) fn estimate(seen: &[Seen]) -> Prior {
+        let mut sorted: Vec<f64> = seen.iter().map(|seen| seen.variance).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        // No variance is believed to be zero: its logarithm would be all that counts.
+        let least = (1e-5 * quantile(&sorted, 0.5)).max(f64::MIN_POSITIVE);
+        let half = |seen: &Seen| seen.degrees_of_freedom / 2.0;
+        let logs: Vec<f64> = seen
+            .iter()
+            .map(|s| s.variance.max(least).ln() - digamma(half(s)) + half(s).ln())
+            .collect();
+        let abundances: Vec<f64> = seen.iter().map(|seen| seen.abundance).collect();
+        let degrees = match seen.len() {
+            0..MIN_TREND => 1,
+            _ => 4,
+        };
+        let trend = Spline::fit(&abundances, &logs, degrees);
+        let residuals = logs
+            .iter()
+            .zip(&abundances)
+            .map(|(log, &a)| log - trend.at(a));
+        let squares: Vec<f64> = residuals.map(|residual| residual * residual).collect();
+        let of_seen = seen.iter().map(|seen| trigamma(half(seen))).sum::<f64>();
+        let left = seen.len().saturating_sub(trend.degrees()).max(1) as f64;
+        let variance = squares.iter().sum::<f64>() / left;
+        let between = (variance - of_seen / seen.len() as f64).max(0.0);
+        let degrees_of_freedom = degrees_of_freedom(between);
+        let shift = if degrees_of_freedom.is_finite() {
+            let half = degrees_of_freedom / 2.0;
+            digamma(half) - half.ln()
+        } else if trend.degrees() == 1 {
+            // Of variances that are all the same, their mean is the best estimate.
+            let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
+            mean.max(least).ln() - trend.at(0.0)
+        } else {
+            0.0
+        };
+        let count = seen.len() as f64;
+        let has_erratic = seen.iter().any(|seen| {
+            let ratio = seen.variance / trend.at(seen.abundance).exp();
+            // Of chi-squared; a variance of zero has no tail that could be worked out.
+            checked_gamma_ur(half(seen), half(seen) * ratio)
+                .is_ok_and(|tail| tail * count < ERRATIC)
+        });
+        Prior {
+            has_erratic,
+            mean_log: trend,
+            shift,
+            between,
+            error: variance * (2.0 / left).sqrt(),
+            degrees_of_freedom,
+        }
+    }
+
+    /// A prior that few variances cannot talk up. That variances of few degrees of freedom look
+    /// alike is no proof that they are: `between` may be a standard error larger, and two where
+    /// one variance is erratic, as others may be so too, and not show it. And the variance of most is
+    /// not taken to be the smaller for that of a few being large.
+    pub(super) fn cautious(self) -> Prior {
+        let errors = if self.has_erratic { 2.0 } else { 1.0 };
+        Prior {
+            shift: 0.0,
+            degrees_of_freedom: degrees_of_freedom(self.between + errors * self.error),
+            ..self
+        }
+    }
+
+    pub(super) fn variance(&self, abundance: f64) -> f64 {
+        (self.mean_log.at(abundance) + self.shift).exp()
+    }
+
+    /// The variance to believe in, from the one that was seen.
+    pub(super) fn posterior(&self, seen: Seen) -> f64 {
+        let prior = self.variance(seen.abundance);
+        let (d0, d) = (self.degrees_of_freedom, seen.degrees_of_freedom);
+        if d0.is_infinite() {
+            prior
+        } else {
+            (d0 * prior + d * seen.variance) / (d0 + d)
+        }
+    }
+}
+
+/// Degrees of freedom of variances that vary this much.
+fn degrees_of_freedom(between: f64) -> f64 {
+    if between > 0.0 {
+        2.0 * trigamma_inverse(between)
+    } else {
+        f64::INFINITY
+    }
+}

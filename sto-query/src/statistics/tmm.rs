@@ -1,0 +1,109 @@
+//! Factors that make runs comparable: the trimmed mean of M values.
+//!
+//! Shares mislead: where one function grows, the shares of all others shrink, and they seem
+//! improved. So most functions are taken to be unchanged: of the log ratios (M) of their shares in
+//! two runs, the largest and the smallest are left out, as are the functions with most and with
+//! fewest samples, and the rest is averaged (M. D. Robinson and A. Oshlack, Genome Biology 11:R25,
+//! 2010).
+
+use super::spline::quantile;
+
+/// Part of the functions that is left out at each end of the log ratios, and of the abundances.
+const TRIM_RATIOS: f64 = 0.3;
+const TRIM_ABUNDANCES: f64 = 0.05;
+
+/// For each run the factor by which its total has to be multiplied to be comparable; their product
+/// is 1.
+///
+/// `counts` are by function, then by run; `totals` are all samples of each run, positive numbers.
+/// The run whose upper quartile is nearest to the mean of all is what others are compared with.
+pub fn tmm(counts: &[Vec<f64>], totals: &[f64]) -> Vec<f64> {
+    let seen: Vec<&[f64]> = counts
+        .iter()
+        .map(Vec::as_slice)
+        .filter(|counts| counts.iter().any(|&count| count > 0.0))
+        .collect();
+    let mut logs = vec![0.0; totals.len()];
+    if !seen.is_empty() {
+        let reference = reference(&seen, totals);
+        for (run, log) in logs.iter_mut().enumerate() {
+            *log = log_factor(&seen, totals, run, reference);
+        }
+    }
+    let mean = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
+    logs.into_iter().map(|log| (log - mean).exp2()).collect()
+}
+
+fn reference(counts: &[&[f64]], totals: &[f64]) -> usize {
+    let upper_quartile = |(run, total): (usize, &f64)| {
+        let mut column: Vec<f64> = counts.iter().map(|counts| counts[run]).collect();
+        column.sort_unstable_by(f64::total_cmp);
+        quantile(&column, 0.75) / total
+    };
+    let quartiles: Vec<f64> = totals.iter().enumerate().map(upper_quartile).collect();
+    let mean = quartiles.iter().sum::<f64>() / quartiles.len() as f64;
+    let distance = |&run: &usize| (quartiles[run] - mean).abs();
+    (0..totals.len())
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+        .unwrap_or(0)
+}
+
+/// Logarithm, to base 2, of the factor of a run against the reference.
+fn log_factor(counts: &[&[f64]], totals: &[f64], run: usize, reference: usize) -> f64 {
+    struct Ratio {
+        m: f64,
+        a: f64,
+        /// One over the variance of M, were the counts binomial.
+        weight: f64,
+    }
+    let ratios: Vec<Ratio> = counts
+        .iter()
+        .map(|counts| (counts[run], counts[reference]))
+        .filter(|&(x, r)| x > 0.0 && r > 0.0)
+        .map(|(x, r)| {
+            let (nx, nr) = (totals[run], totals[reference]);
+            let (share, reference) = (x / nx, r / nr);
+            Ratio {
+                m: (share / reference).log2(),
+                a: (share.log2() + reference.log2()) / 2.0,
+                weight: 1.0 / ((nx - x) / nx / x + (nr - r) / nr / r),
+            }
+        })
+        .collect();
+    if ratios.iter().all(|ratio| ratio.m.abs() < 1e-6) {
+        return 0.0;
+    }
+    let m_ranks = ranks(ratios.iter().map(|ratio| ratio.m).collect());
+    let a_ranks = ranks(ratios.iter().map(|ratio| ratio.a).collect());
+    let inside = |rank: f64, trim: f64| {
+        let first = (ratios.len() as f64 * trim).floor() + 1.0;
+        (first..=ratios.len() as f64 + 1.0 - first).contains(&rank)
+    };
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for ((ratio, m_rank), a_rank) in ratios.iter().zip(m_ranks).zip(a_ranks) {
+        if inside(m_rank, TRIM_RATIOS) && inside(a_rank, TRIM_ABUNDANCES) {
+            sum += ratio.m * ratio.weight;
+            weights += ratio.weight;
+        }
+    }
+    if weights > 0.0 { sum / weights } else { 0.0 }
+}
+
+/// Ranks from 1; equals share the mean of their ranks.
+fn ranks(values: Vec<f64>) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut first = 0;
+    while first < order.len() {
+        let equal = order[first..]
+            .iter()
+            .take_while(|&&ix| values[ix] == values[order[first]])
+            .count();
+        for &ix in &order[first..first + equal] {
+            ranks[ix] = (2 * first + equal + 1) as f64 / 2.0;
+        }
+        first += equal;
+    }
+    ranks
+}

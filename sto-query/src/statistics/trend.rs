@@ -1,0 +1,147 @@
+//! What most functions of one abundance vary by: the dispersion of the negative binomial.
+//!
+//! For each function, how likely each of a grid of dispersions is, is worked out with the Cox-Reid
+//! adjustment for the means that had to be estimated (D. R. Cox and N. Reid, J. R. Statist. Soc. B
+//! 49:1, 1987). The most likely dispersion at an abundance is that of a weighted sum over the
+//! functions near it (D. J. McCarthy, Y. Chen and G. K. Smyth, Nucleic Acids Research 40:4288, 2012).
+
+use super::design::Design;
+use super::negbin;
+use rayon::prelude::*;
+
+/// Dispersions that are tried: 0.1 times 2 to the power of -12, -11.4, ... 6. The least is a
+/// deviation of half a percent from run to run.
+const GRID: usize = 31;
+const FIRST_POWER: f64 = -12.0;
+const STEP: f64 = 0.6;
+/// Abundances at which the trend is worked out; it is linear between them.
+const KNOTS: usize = 100;
+/// Of fewer functions than this, the nearest are too few for a trend to be more than chance.
+pub(super) const MIN_TREND: usize = 30;
+
+fn dispersion(place: f64) -> f64 {
+    0.1 * (FIRST_POWER + STEP * place).exp2()
+}
+
+/// Dispersion by abundance.
+#[derive(Clone, Debug)]
+pub(super) struct Trend {
+    /// Abundance, and place in the grid of dispersions; ascending.
+    knots: Vec<(f64, f64)>,
+}
+
+impl Trend {
+    /// The same everywhere.
+    pub(super) fn constant(dispersion: f64) -> Trend {
+        let place = ((dispersion / 0.1).log2() - FIRST_POWER) / STEP;
+        Trend {
+            knots: vec![(0.0, place)],
+        }
+    }
+
+    /// `rows` are abundances and counts by run of at least one function.
+    pub(super) fn estimate(rows: &[(f64, &[f64])], design: &Design) -> Trend {
+        let mut likelihoods: Vec<(f64, [f64; GRID])> = rows
+            .par_iter()
+            .map(|(abundance, counts)| {
+                let at = |place| adjusted_profile(counts, design, dispersion(place as f64));
+                (*abundance, std::array::from_fn(at))
+            })
+            .collect();
+        likelihoods.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let last = likelihoods.len() - 1;
+        let knots = last.min(KNOTS - 1);
+        let mut abundances: Vec<f64> = (0..=knots)
+            .map(|knot| likelihoods[knot * last / knots.max(1)].0)
+            .collect();
+        abundances.dedup();
+        let place = |abundance: f64| (abundance, most_likely(&likelihoods, abundance));
+        Trend {
+            knots: abundances.into_par_iter().map(place).collect(),
+        }
+    }
+
+    pub(super) fn at(&self, abundance: f64) -> f64 {
+        let above = self.knots.partition_point(|knot| knot.0 < abundance);
+        let place = match (above.checked_sub(1), self.knots.get(above)) {
+            (None, _) => self.knots[0].1,
+            (Some(below), None) => self.knots[below].1,
+            (Some(below), Some(above)) => {
+                let below = self.knots[below];
+                let part = (abundance - below.0) / (above.0 - below.0);
+                below.1 + (above.1 - below.1) * part
+            }
+        };
+        dispersion(place)
+    }
+}
+
+fn adjusted_profile(counts: &[f64], design: &Design, dispersion: f64) -> f64 {
+    let sides = design
+        .sides(counts)
+        .into_iter()
+        .zip(design.sides(design.sizes()));
+    let of_side = |(counts, sizes): (&[f64], &[f64])| {
+        let mean = negbin::mean(counts, sizes, dispersion);
+        if mean == 0.0 {
+            // Nothing is zero whatever the dispersion.
+            return 0.0;
+        }
+        negbin::log_likelihood(counts, sizes, mean, dispersion)
+            - negbin::information(sizes, mean, dispersion).ln() / 2.0
+    };
+    sides.map(of_side).sum()
+}
+
+/// The place in the grid that is most likely at an abundance: of the nearest functions, weighted
+/// by the cube of one less the cube of their distance.
+fn most_likely(likelihoods: &[(f64, [f64; GRID])], abundance: f64) -> f64 {
+    let functions = likelihoods.len() as f64;
+    let span = (0.25 + 0.75 * (50.0 / functions).sqrt()).min(1.0);
+    let mut distances: Vec<f64> = likelihoods
+        .iter()
+        .map(|l| (l.0 - abundance).abs())
+        .collect();
+    let nearest = ((functions * span) as usize).max(1) - 1;
+    let (_, &mut reach, _) = distances.select_nth_unstable_by(nearest, f64::total_cmp);
+    let mut sum = [0.0; GRID];
+    for (at, likelihood) in likelihoods {
+        let distance = (at - abundance).abs();
+        if distance <= reach {
+            let part = if reach > 0.0 { distance / reach } else { 0.0 };
+            let weight = match likelihoods.len() {
+                0..MIN_TREND => 1.0,
+                _ => (1.0 - part.powi(3)).powi(3),
+            };
+            sum.iter_mut()
+                .zip(likelihood)
+                .for_each(|(s, l)| *s += weight * l);
+        }
+    }
+    peak(&sum)
+}
+
+/// Where the polynomial through the highest point and two neighbours on each side is highest.
+fn peak(values: &[f64; GRID]) -> f64 {
+    let highest = (0..GRID)
+        .max_by(|&a, &b| values[a].total_cmp(&values[b]))
+        .unwrap_or(0);
+    if !(2..GRID - 2).contains(&highest) {
+        return highest as f64;
+    }
+    let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|place| values[highest - 2 + place]);
+    let first = (a - 8.0 * b + 8.0 * d - e) / 12.0;
+    let second = (-a + 16.0 * b - 30.0 * c + 16.0 * d - e) / 24.0;
+    let third = (-a + 2.0 * b - 2.0 * d + e) / 12.0;
+    let fourth = (a - 4.0 * b + 6.0 * c - 4.0 * d + e) / 24.0;
+    let mut shift = 0.0_f64;
+    for _ in 0..8 {
+        let slope = first + shift * (2.0 * second + shift * (3.0 * third + shift * 4.0 * fourth));
+        let bend = 2.0 * second + shift * (6.0 * third + shift * 12.0 * fourth);
+        if bend >= 0.0 {
+            break;
+        }
+        shift = (shift - slope / bend).clamp(-1.0, 1.0);
+    }
+    highest as f64 + shift
+}
