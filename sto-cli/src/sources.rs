@@ -38,9 +38,12 @@ impl<'a> Sources<'a> {
         })
     }
 
-    /// The stacks that a selector names.
+    /// The stacks that a selector names, and what they cost in all runs together.
     pub(crate) fn view(&self, selector: &OsStr) -> Result<View, CliError> {
-        self.load(self.locate(selector)?)
+        match self.locate(selector)? {
+            Target::Stored(store, selection) => Ok(View::load_sum(&store, selection)?),
+            file => self.load(file),
+        }
     }
 
     /// The stacks that two selectors name.

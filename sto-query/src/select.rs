@@ -34,20 +34,6 @@ pub enum SelectError {
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The counts of the profiles leave 64 bits when they are added up.
-    #[error(
-        "the {} of the {profiles} profiles of `{}` add up to more than 2^64 - 1; name one of the profiles by its id",
-        printable(.event),
-        printable(.build)
-    )]
-    Overflow {
-        /// The build, as `EXE@BUILD`.
-        build: String,
-        /// Number of profiles that were selected.
-        profiles: usize,
-        /// The event.
-        event: String,
-    },
     /// The text names no build.
     #[error("`{}` names no build; write BUILD, EXE@BUILD, or the id of a profile", printable(.text))]
     Malformed {

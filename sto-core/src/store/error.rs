@@ -1,7 +1,7 @@
 //! Why a store cannot be opened, read or written.
 
 use super::codec::Flaw;
-use crate::id::ProfileId;
+use crate::id::{BuildId, ProfileId};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -91,6 +91,14 @@ pub enum StoreError {
         /// The profile.
         profile: ProfileId,
     },
+    /// The store has no such build.
+    #[error("{}: no such build: {build}", path.display())]
+    NoBuild {
+        /// The file.
+        path: PathBuf,
+        /// The build.
+        build: BuildId,
+    },
     /// A profile cannot be stored as it is.
     #[error("{}: cannot store the profile: {why}", path.display())]
     Refused {
@@ -131,6 +139,7 @@ pub(super) enum Fault {
         by: Option<String>,
     },
     NoProfile(ProfileId),
+    NoBuild(BuildId),
     Refused(&'static str),
 }
 
@@ -170,6 +179,7 @@ impl Fault {
             },
             Fault::InUse { waited, by } => StoreError::InUse { path, waited, by },
             Fault::NoProfile(profile) => StoreError::NoProfile { path, profile },
+            Fault::NoBuild(build) => StoreError::NoBuild { path, build },
             Fault::Refused(why) => StoreError::Refused { path, why },
         }
     }

@@ -51,7 +51,7 @@ mod write;
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::intern::{Interned, LineCost, SelfCosts, Slices, StackTree};
 use crate::model::{Build, FrameTable, GnuBuildId, Profile};
-use crate::units::Bytes;
+use crate::units::{Bytes, SampleType};
 use error::Fault;
 use guard::guarded;
 use redb::{Database, ReadTransaction, ReadableDatabase, TransactionError};
@@ -133,6 +133,21 @@ pub struct Loaded {
     pub tree: StackTree,
     /// For each profile asked for, in that order, its self costs by sample type.
     pub costs: Vec<Vec<SelfCosts>>,
+}
+
+/// Stacks of a build, and what they cost in all its profiles together.
+#[derive(Clone, Debug, Default)]
+pub struct LoadedBuild {
+    /// How many profiles were added up.
+    pub profiles: usize,
+    /// What they measured, in the order in which it came up.
+    pub sample_types: Vec<SampleType>,
+    /// The frames that the tree uses.
+    pub frames: FrameTable,
+    /// The stacks that at least one of the profiles has, and their callers.
+    pub tree: StackTree,
+    /// Self costs by sample type.
+    pub costs: Vec<SelfCosts>,
 }
 
 /// Line costs of one profile.
@@ -294,6 +309,15 @@ impl Store {
         profiles: &[ProfileId],
     ) -> Result<Loaded, StoreError> {
         self.read(|rows| read::load(rows, executable, profiles))
+    }
+
+    /// Loads the stacks of a build and their self costs, added up over its profiles. They were added
+    /// up as the profiles came in, so many are read as fast as one.
+    ///
+    /// # Errors
+    /// Where the build does not exist, or the store is damaged.
+    pub fn load_build(&self, build: BuildId) -> Result<LoadedBuild, StoreError> {
+        self.read(|rows| read::load_build(rows, build))
     }
 
     /// Loads the line costs of a profile.

@@ -10,7 +10,8 @@ use super::packs::Frames;
 use super::preorder::{mark_callers, preorder};
 use super::rows::{Found, Rows, column_place};
 use super::tables::{Column, Record};
-use super::{Loaded, LoadedLines, StoredBuild, StoredProfile};
+use super::write::sum;
+use super::{Loaded, LoadedBuild, LoadedLines, StoredBuild, StoredProfile};
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use crate::model::{FrameIx, FrameTable, ModuleRef, Profile};
@@ -152,10 +153,47 @@ pub(super) fn load(
         costs.push(types.collect::<Result<Vec<NodeCosts>, Fault>>()?);
     }
 
-    let frames = rows.frames()?;
+    cut_out(rows, &executable, costs)
+}
+
+/// The stacks of a build, and its self costs over all its profiles.
+pub(super) fn load_build(rows: &Rows, id: BuildId) -> Result<LoadedBuild, Fault> {
+    let build: BuildRecord = rows
+        .record(Record::Build, id.0)?
+        .ok_or(Fault::NoBuild(id))?;
+    let executable = ExecutableId::of(&build.executable);
+    let executable: ExecutableRecord = rows
+        .record(Record::Executable, executable.0)?
+        .ok_or_else(|| Fault::damaged("table records", "a build's executable does not exist"))?;
+    let sums = (0..build.sums.len()).map(|place| sum(rows, &build, place, executable.nodes));
+    let sums = sums.collect::<Result<Vec<NodeCosts>, Fault>>()?;
+    let loaded = cut_out(rows, &executable, vec![sums])?;
+    Ok(LoadedBuild {
+        profiles: build.profiles as usize,
+        sample_types: build.sums.into_iter().map(|sum| sum.sample_type).collect(),
+        frames: loaded.frames,
+        tree: loaded.tree,
+        costs: loaded.costs.into_iter().flatten().collect(),
+    })
+}
+
+/// The stacks that these costs are of, and the costs by their places there.
+fn cut_out(
+    rows: &Rows,
+    executable: &ExecutableRecord,
+    costs: Vec<Vec<NodeCosts>>,
+) -> Result<Loaded, Fault> {
     let last = costs.iter().flatten().filter_map(|costs| costs.last());
     let end = last.map(|&(node, _)| node + 1).max().unwrap_or(0);
-    let tree = ExecutableTree::unpack(rows, &frames, &executable, end)?;
+    let (frames, nodes) = rayon::join(
+        // Guarded on its own: this may be another thread.
+        || guarded(|| rows.frames()),
+        || guarded(|| rows.nodes(executable, end)),
+    );
+    let tree = ExecutableTree {
+        frames: &frames?,
+        nodes: nodes?,
+    };
     let cut = tree.cut(costs.iter().flatten(), &[])?;
     let costs = costs
         .into_iter()
@@ -222,10 +260,14 @@ impl<'a> ExecutableTree<'a> {
         mark_callers(&self.nodes, &mut marked);
         let used = self.nodes.frames.iter().zip(&marked);
         let used = used.filter(|&(_, &marked)| marked).map(|(&frame, _)| frame);
-        let (frames, frame_places) = chosen_frames(self.frames, used.chain(frames_of(lines)))?;
-        let (tree, places) = preorder(&self.nodes, &marked, &frame_places);
+        let order = chosen_order(self.frames, used.chain(frames_of(lines)));
+        let frame_places = places_of(&order, self.frames);
+        let (frames, (tree, places)) = rayon::join(
+            || table_of(&order, self.frames),
+            || preorder(&self.nodes, &marked, &frame_places),
+        );
         Ok(Cut {
-            frames,
+            frames: frames?,
             frame_places,
             tree,
             places,
@@ -271,9 +313,13 @@ pub(super) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines,
     let parts = 0..record.profile.sample_types.len() as u32;
     let lines = parts.map(|part| read_lines(rows, record.number, part));
     let mut lines = lines.collect::<Result<Vec<_>, Fault>>()?;
-    let (frames, places) = chosen_frames(&rows.frames()?, frames_of(&lines))?;
-    place_lines(&mut lines, &places);
-    Ok(LoadedLines { frames, lines })
+    let stored = rows.frames()?;
+    let order = chosen_order(&stored, frames_of(&lines));
+    place_lines(&mut lines, &places_of(&order, &stored));
+    Ok(LoadedLines {
+        frames: table_of(&order, &stored)?,
+        lines,
+    })
 }
 
 fn frames_of(lines: &[Vec<LineCost>]) -> impl Iterator<Item = u32> {
@@ -289,29 +335,36 @@ fn place_lines(lines: &mut [Vec<LineCost>], places: &[FrameIx]) {
     }
 }
 
-/// The frames with these numbers, in their order; and by number, the place of each there.
-fn chosen_frames(
-    stored: &Frames,
-    numbers: impl Iterator<Item = u32>,
-) -> Result<(FrameTable, Vec<FrameIx>), Fault> {
+/// These numbers of frames, in the order in which the frames compare.
+fn chosen_order(stored: &Frames, numbers: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut chosen = vec![false; stored.len() as usize];
     for number in numbers {
         chosen[number as usize] = true;
     }
-    let order = frame_order(stored, &chosen);
+    frame_order(stored, &chosen)
+}
+
+/// By number of a frame, its place in an order.
+fn places_of(order: &[u32], stored: &Frames) -> Vec<FrameIx> {
+    let mut places = vec![FrameIx(u32::MAX); stored.len() as usize];
+    for (place, &number) in (0..).zip(order) {
+        places[number as usize] = FrameIx(place);
+    }
+    places
+}
+
+/// The frames with these numbers.
+fn table_of(order: &[u32], stored: &Frames) -> Result<FrameTable, Fault> {
     let mut frames = FrameTable::new();
-    let mut places = vec![FrameIx(u32::MAX); chosen.len()];
-    for number in order {
-        let place = FrameIx(frames.len() as u32);
-        if frames.insert(stored.get(number)) != place {
+    for (place, &number) in (0..).zip(order) {
+        if frames.insert(stored.get(number)) != FrameIx(place) {
             return Err(Fault::damaged(
                 "table columns, frames",
                 "a frame stands twice",
             ));
         }
-        places[number as usize] = place;
     }
-    Ok((frames, places))
+    Ok(frames)
 }
 
 /// The numbers of the chosen frames, in the order in which the frames compare.

@@ -7,4 +7,5 @@ mod model;
 mod place;
 mod rewrite;
 mod round_trip;
+mod sums;
 mod verify;

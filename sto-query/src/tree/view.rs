@@ -26,14 +26,41 @@ impl View {
     /// Loads the stacks and costs of a selection.
     ///
     /// # Errors
-    /// Where the store cannot be read, or the counts of an event leave 64 bits when they are added up
-    /// over all profiles.
+    /// Where the store cannot be read.
     pub fn load(store: &Store, selection: Selection) -> Result<View, SelectError> {
         let profiles: Vec<ProfileId> = selection.profiles.iter().map(|p| p.id).collect();
         let executable = sto_core::id::ExecutableId::of(&selection.build.executable);
         let loaded = store.load(executable, &profiles)?;
-        check_sums(&selection, &loaded)?;
         Ok(View::from_loaded(selection, loaded))
+    }
+
+    /// Loads the stacks of a selection, and the costs of its profiles added up: one run, which costs
+    /// what all of them did.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn load_sum(store: &Store, selection: Selection) -> Result<View, SelectError> {
+        if selection.profiles.len() == 1 {
+            return View::load(store, selection);
+        }
+        let build = store.load_build(selection.build.id())?;
+        if build.profiles != selection.profiles.len() {
+            // One came in, or went, since the selection was made.
+            return View::load(store, selection);
+        }
+        let samples = |costs: &SelfCosts| costs.iter().map(|&(_, cost)| cost).sum::<Cost>().samples;
+        let mut columns: Vec<_> = build.sample_types.into_iter().zip(build.costs).collect();
+        columns.sort_by_cached_key(|(sample_type, costs)| {
+            (std::cmp::Reverse(samples(costs)), sample_type.clone())
+        });
+        let (sample_types, run) = columns.into_iter().unzip();
+        Ok(View {
+            selection,
+            sample_types,
+            frames: build.frames,
+            tree: build.tree,
+            runs: vec![run],
+        })
     }
 
     /// Lines up the sample types of loaded profiles.
@@ -86,28 +113,6 @@ impl View {
         }
         costs
     }
-}
-
-/// As the sum of all costs of an event fits, so does every other sum of them.
-fn check_sums(selection: &Selection, loaded: &Loaded) -> Result<(), SelectError> {
-    let mut sums: Vec<(&SampleType, Cost)> = Vec::new();
-    for (stored, costs) in selection.profiles.iter().zip(&loaded.costs) {
-        for (sample_type, column) in stored.profile.sample_types.iter().zip(costs) {
-            let place = sums.iter().position(|(known, _)| *known == sample_type);
-            let place = place.unwrap_or_else(|| {
-                sums.push((sample_type, Cost::ZERO));
-                sums.len() - 1
-            });
-            let mut costs = column.iter().map(|&(_, cost)| cost);
-            let sum = costs.try_fold(sums[place].1, Cost::checked_add);
-            sums[place].1 = sum.ok_or_else(|| SelectError::Overflow {
-                build: format!("{}@{}", selection.build.executable, selection.build.version),
-                profiles: selection.profiles.len(),
-                event: sample_type.event.clone(),
-            })?;
-        }
-    }
-    Ok(())
 }
 
 /// Adds one column to another. A profile has two of one type where two events of a recording bear
