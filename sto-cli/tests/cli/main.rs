@@ -13,6 +13,8 @@ mod killed;
 mod ingest;
 // What comes from other stores.
 mod merge;
+// Stores that earlier versions wrote.
+mod old_stores;
 // Where data goes, and how it looks there.
 mod output;
 // Many processes and one store.
