@@ -15,7 +15,51 @@
 //! redb                               store       one profile, one transaction
 //! ```
 //!
-//! [`ingest`] walks the whole way. The crate never prints, never exits and never reads the
+//! [`ingest`] walks the whole way:
+//!
+//! ```
+//! use sto_core::ingest::{IngestOptions, ingest};
+//! use sto_core::store::Store;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! let file = folder.join("stacks.folded");
+//! std::fs::write(&file, "main;parse;read 3\nmain;parse 1\nmain;render 5\n")?;
+//!
+//! let store = Store::open_or_create(&folder.join("store"))?;
+//! let options = IngestOptions {
+//!     executable: Some("demo".to_owned()),
+//!     version: Some("v1".to_owned()),
+//!     ..IngestOptions::default()
+//! };
+//! let report = ingest(&store, &file, &options, &mut |_stage| {})?;
+//! let build = report.profiles[0].build.id();
+//!
+//! // What the build cost over all its profiles. Nodes stand in preorder: one pass backwards adds up
+//! // totals, and one pass forwards prints the tree.
+//! let loaded = Store::open(&folder.join("store"))?.load_build(build)?;
+//! let mut samples = vec![0; loaded.tree.len()];
+//! for &(node, cost) in &loaded.costs[0] {
+//!     samples[node.get()] = cost.samples;
+//! }
+//! for node in loaded.tree.nodes().rev() {
+//!     if let Some(caller) = loaded.tree.parent(node) {
+//!         samples[caller.get()] += samples[node.get()];
+//!     }
+//! }
+//! let mut text = String::new();
+//! for node in loaded.tree.nodes() {
+//!     let depth = loaded.tree.ancestors(node).count() - 1;
+//!     let frame = loaded.frames.frame(loaded.tree.frame(node));
+//!     text += &format!("{}{} {}\n", "  ".repeat(depth), frame.symbol, samples[node.get()]);
+//! }
+//! assert_eq!(text, "main 9\n  parse 4\n    read 3\n  render 5\n");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The crate never prints, never exits and never reads the
 //! environment: paths, revisions and folders are arguments.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
