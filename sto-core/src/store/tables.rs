@@ -85,7 +85,7 @@ pub(super) const SEGMENT: usize = 4096 - 4 - 4 - 13;
 pub(super) const MOST_FRAMES: u32 = 1 << 16;
 
 /// Most nodes in one pack.
-pub(super) const MOST_NODES: u32 = 1 << 16;
+pub(super) const MOST_NODES: u32 = 1 << 18;
 
 /// Memory for redb's page cache; its own default is 1 GiB.
 pub(super) const CACHE_BYTES: usize = 64 << 20;

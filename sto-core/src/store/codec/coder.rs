@@ -34,9 +34,6 @@ pub(super) struct Model<const N: usize> {
     seen: u8,
 }
 
-/// A model of two symbols, `false` and `true`.
-pub(super) type Flag = Model<2>;
-
 /// A model of numbers of any size: each of 0 to 3, each length in bits from 3 to 21, and longer.
 pub(super) type Number = Model<24>;
 
@@ -130,10 +127,6 @@ impl Encoder {
     fn symbol<const N: usize>(&mut self, model: &mut Model<N>, symbol: usize) {
         self.0.push(model.share(symbol));
         model.learn(symbol);
-    }
-
-    pub(super) fn flag(&mut self, model: &mut Flag, flag: bool) {
-        self.symbol(model, usize::from(flag));
     }
 
     pub(super) fn number(&mut self, model: &mut Number, number: u64) {
@@ -234,11 +227,6 @@ impl<'a> Decoder<'a> {
         symbol
     }
 
-    #[inline]
-    pub(super) fn flag(&mut self, model: &mut Flag) -> bool {
-        self.symbol(model) == 1
-    }
-
     pub(super) fn number(&mut self, model: &mut Number) -> u64 {
         let symbol = self.symbol(model);
         if symbol < 4 {
@@ -289,20 +277,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_coded_comes_back(things: Vec<(bool, u64, u32)>) {
-            let things: Vec<_> = things.into_iter().map(|(f, n, s)| (f, n >> (s % 64))).collect();
-            let (mut flags, mut numbers) = (Flag::default(), Number::default());
+        fn what_was_coded_comes_back(numbers: Vec<(u64, u32)>) {
+            let numbers: Vec<_> = numbers.into_iter().map(|(n, shift)| n >> (shift % 64)).collect();
+            let mut model = Number::default();
             let mut encoder = Encoder::default();
-            for &(flag, number) in &things {
-                encoder.flag(&mut flags, flag);
-                encoder.number(&mut numbers, number);
+            for &number in &numbers {
+                encoder.number(&mut model, number);
             }
             let bytes = encoder.finish();
-            let (mut flags, mut numbers) = (Flag::default(), Number::default());
+            let mut model = Number::default();
             let mut decoder = Decoder::new(&bytes).unwrap();
-            for (flag, number) in things {
-                prop_assert_eq!(decoder.flag(&mut flags), flag);
-                prop_assert_eq!(decoder.number(&mut numbers), number);
+            for number in numbers {
+                prop_assert_eq!(decoder.number(&mut model), number);
             }
             prop_assert_eq!(decoder.finish(), Ok(()));
         }

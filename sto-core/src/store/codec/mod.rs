@@ -5,7 +5,6 @@
 //! that the bytes at hand can hold. Where in the store a [`Flaw`] is, the caller knows.
 
 mod bytes;
-mod calls;
 mod coder;
 mod costs;
 mod frames;

@@ -217,9 +217,11 @@ fn the_bytes_of_nodes_are_those_of_the_specification() {
         frames: vec![0, 1, 2, 3],
     };
     let expected = [
-        &[4, 4][..],
-        &[0x57, 0xb1, 0x67, 0x1e, 0xf4, 0x81, 0x69, 0xfe],
-        &[0xf0, 0x38, 0x21, 0xbf],
+        &[4][..],
+        &[4, 0, 0, 0, 0, 2],
+        &[1, 0, 0],
+        &[4, 0, 0, 0, 0, 0],
+        &[4, 0, 0, 2, 2, 2],
     ];
     assert_eq!(pack_nodes(0, &nodes).unwrap(), expected.concat());
 }
