@@ -265,7 +265,7 @@ impl Source<'_> {
             .rows
             .record(Record::Executable, ExecutableId::of(name).0)?
             .ok_or_else(|| Fault::damaged("table records", "an executable does not exist"))?;
-        ExecutableTree::unpack(self.rows, frames, &executable, executable.nodes)
+        ExecutableTree::unpack(self.rows, frames, &executable)
     }
 
     fn error(&self, fault: Fault) -> StoreError {

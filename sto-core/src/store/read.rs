@@ -183,6 +183,7 @@ fn cut_out(
     executable: &ExecutableRecord,
     costs: Vec<Vec<NodeCosts>>,
 ) -> Result<Loaded, Fault> {
+    // What was added behind the last of them, they do not need.
     let last = costs.iter().flatten().filter_map(|costs| costs.last());
     let end = last.map(|&(node, _)| node + 1).max().unwrap_or(0);
     let (frames, nodes) = rayon::join(
@@ -212,15 +213,13 @@ pub(super) struct ExecutableTree<'a> {
 }
 
 impl<'a> ExecutableTree<'a> {
-    /// Unpacks the nodes of an executable with numbers below `end`: what was added later, profiles
-    /// that end there do not have.
+    /// Unpacks all nodes of an executable.
     pub(super) fn unpack(
         rows: &Rows,
         frames: &'a Frames,
         executable: &ExecutableRecord,
-        end: u32,
     ) -> Result<Self, Fault> {
-        let nodes = rows.nodes(executable, end)?;
+        let nodes = rows.nodes(executable, executable.nodes)?;
         Ok(ExecutableTree { frames, nodes })
     }
 

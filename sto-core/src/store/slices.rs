@@ -1,10 +1,10 @@
 //! Costs by thread and slice of time: what they must keep to go in, and how they come out.
 
-use super::codec::{BuildRecord, add_up, unpack_slices};
+use super::codec::{add_up, unpack_slices};
 use super::error::Fault;
 use super::read;
 use super::rows::{Rows, column_place};
-use super::tables::{Column, Record};
+use super::tables::Column;
 use super::{Loaded, LoadedSlices};
 use crate::id::{ExecutableId, ProfileId};
 use crate::intern::{Interned, Slices};
@@ -66,10 +66,7 @@ pub(super) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedSlices>, F
     if record.slices == 0 {
         return Ok(None);
     }
-    let build: BuildRecord = rows
-        .record(Record::Build, record.profile.build.0)?
-        .ok_or_else(|| Fault::damaged("table records", "a profile's build does not exist"))?;
-    let executable = ExecutableId::of(&build.executable);
+    let executable = ExecutableId::of(&read::build_of(rows, &record)?.executable);
     let Loaded {
         frames,
         tree,

@@ -80,8 +80,7 @@ pub(super) enum Column {
 /// larger value up to a power of two of pages.
 pub(super) const SEGMENT: usize = 4096 - 4 - 4 - 13;
 
-/// Most frames in one pack that came to be out of several; a profile's own pack may have as many
-/// times more as it has new frames.
+/// Most frames in one pack.
 pub(super) const MOST_FRAMES: u32 = 1 << 16;
 
 /// Most nodes in one pack.

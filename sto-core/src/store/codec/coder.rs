@@ -26,30 +26,30 @@ pub(super) fn can_hold(bytes: usize, symbols: u32) -> bool {
     symbols as usize / 8192 <= bytes
 }
 
-/// How likely each of `N` symbols is, by what came up so far.
+/// Symbols of a model: each number of 0 to 3, each length in bits from 3 to 21, and longer.
+const N: usize = 24;
+
+/// The symbol of numbers of more than 21 bits.
+const LONG: usize = N - 1;
+
+/// A model of numbers of any size: how likely each symbol is, by what came up so far.
 #[derive(Clone, Copy)]
-pub(super) struct Model<const N: usize> {
+pub(super) struct Number {
     /// Where each symbol's share of the scale begins.
     starts: [i16; N],
     seen: u8,
 }
 
-/// A model of numbers of any size: each of 0 to 3, each length in bits from 3 to 21, and longer.
-pub(super) type Number = Model<24>;
-
-/// The symbol of numbers of more than 21 bits.
-const LONG: usize = 23;
-
-impl<const N: usize> Default for Model<N> {
+impl Default for Number {
     fn default() -> Self {
-        Model {
+        Number {
             starts: std::array::from_fn(|i| ((i << SCALE_BITS) / N) as i16),
             seen: 0,
         }
     }
 }
 
-impl<const N: usize> Model<N> {
+impl Number {
     #[inline]
     fn share(&self, symbol: usize) -> Share {
         let start = self.starts[symbol] as u32;
@@ -68,9 +68,10 @@ impl<const N: usize> Model<N> {
             let begun = starts.iter().map(|&start| i16::from(start <= place));
             begun.sum::<i16>() as usize
         };
-        match self.starts.get(4) {
-            Some(&start) if start > place => count(&self.starts[1..4]),
-            _ => count(&self.starts[1..]),
+        if self.starts[4] > place {
+            count(&self.starts[1..4])
+        } else {
+            count(&self.starts[1..])
         }
     }
 
@@ -124,7 +125,7 @@ fn plain_share(value: u32, bits: u32) -> Share {
 pub(super) struct Encoder(Vec<Share>);
 
 impl Encoder {
-    fn symbol<const N: usize>(&mut self, model: &mut Model<N>, symbol: usize) {
+    fn symbol(&mut self, model: &mut Number, symbol: usize) {
         self.0.push(model.share(symbol));
         model.learn(symbol);
     }
@@ -220,7 +221,7 @@ impl<'a> Decoder<'a> {
     }
 
     #[inline]
-    fn symbol<const N: usize>(&mut self, model: &mut Model<N>) -> usize {
+    fn symbol(&mut self, model: &mut Number) -> usize {
         let symbol = model.symbol_at(self.place());
         self.take(model.share(symbol));
         model.learn(symbol);
