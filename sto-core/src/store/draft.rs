@@ -90,8 +90,12 @@ pub(super) fn check_room(path: &Path, bytes: u64) -> Result<(), StoreError> {
     // An eighth more for the pages that lead to new ones; then what redb keeps for itself.
     let room = bytes + bytes / 8 + (64 << 10);
     let (draft, mut file) = own_draft(path)?;
-    // Without a name, it goes with the process, however that ends.
-    let removed = fs::remove_file(&draft);
+    // Without a name, it goes with the process, however that ends. Another process that writes may
+    // have taken it for one that was left over, and the name away.
+    let removed = match fs::remove_file(&draft) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
     removed
         .and_then(|()| io::copy(&mut io::repeat(0).take(room), &mut file))
         .map_err(|error| cannot("write", path, error))?;
