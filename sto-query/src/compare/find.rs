@@ -51,6 +51,7 @@ pub fn compare_with_earlier(
     let runs = sample_type.map(|t| Pair::new(Runs::of(baseline, t), Runs::of(candidate, t)));
     let mut comparison = Comparison {
         schema: "sto.find-regressions/1",
+        benchmark: None,
         verdict: Verdict::Insufficient,
         reason: String::new(),
         baseline: side(baseline, runs.as_ref().map(|runs| &runs.baseline)),

@@ -9,6 +9,9 @@ use serde::Serialize;
 pub struct Comparison {
     /// `sto.find-regressions/1`.
     pub schema: &'static str,
+    /// The benchmark whose runs are compared; `None` where runs of any benchmark are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub benchmark: Option<String>,
     /// Whether the candidate got worse.
     pub verdict: Verdict,
     /// The verdict as a sentence, with what it rests on.
