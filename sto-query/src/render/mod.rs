@@ -5,13 +5,14 @@
 
 pub mod drawing;
 pub mod explain_match;
-mod findings_text;
+mod findings;
 pub mod flame;
 mod header;
 pub mod ingest;
 pub mod ls;
 pub mod merge;
 mod numbers;
+mod paragraph;
 mod printable;
 pub mod prune;
 pub mod rewrite;
@@ -20,7 +21,7 @@ pub mod top;
 pub mod tree;
 pub mod verify;
 
-pub use findings_text::findings_text;
+pub use findings::findings_text;
 pub use printable::printable;
 pub(crate) use printable::{display_width, shorten};
 

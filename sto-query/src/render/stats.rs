@@ -1,8 +1,8 @@
 //! Where the bytes of a store are, as a table.
 
-use super::findings_text::paragraph;
 use super::header::counted;
 use super::numbers::{bytes, grouped, percent, saving};
+use super::paragraph::paragraph;
 use super::{Style, printable};
 use crate::report::StatsReport;
 use std::fmt::Write;

@@ -1,10 +1,10 @@
 //! What verifying a store found, as text.
 
 use super::Style;
-use super::findings_text::paragraph;
 use super::header::counted;
 use super::ls::short_id;
 use super::numbers::grouped;
+use super::paragraph::paragraph;
 use crate::report::{DamageReport, VerifyReport};
 use std::fmt::Write;
 

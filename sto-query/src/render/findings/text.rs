@@ -1,17 +1,14 @@
 //! A comparison as text: the verdict first, then causes with the callers that inherit them.
 
-use super::header::counted;
-use super::numbers::{grouped, percent, quantity};
-use super::{Style, display_width, printable, shorten};
-use crate::compare::{
-    Change, Comparison, Dispersion, Finding, FindingKind, NormalisationMethod, Side, Statistics,
-    TestedFunction, Verdict,
-};
+use super::notes::notes;
+use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
+use crate::render::header::counted;
+use crate::render::numbers::{grouped, percent, quantity};
+use crate::render::paragraph::{WIDTH, paragraph};
+use crate::render::{Style, display_width, printable, shorten};
 use crate::report::SampleTypeReport;
 use std::fmt::Write;
 
-/// Columns that a report takes: it is read in logs as often as in a terminal.
-const WIDTH: usize = 80;
 /// Column where a side's facts begin.
 const FACTS: usize = 11;
 /// Column where the text of a finding begins.
@@ -229,119 +226,4 @@ fn ratio(change: Option<f64>, is_in_candidate: bool) -> String {
         Some(ratio) if ratio >= 2.0 => format!("{ratio:.1}x"),
         Some(ratio) => format!("{:+.1}%", (ratio - 1.0) * 100.0),
     }
-}
-
-fn notes(comparison: &Comparison, statistics: &Statistics) -> Vec<String> {
-    let Statistics {
-        normalisation,
-        dispersion,
-        tested,
-        needed,
-    } = statistics;
-    let thresholds = &comparison.thresholds;
-    let mut notes = Vec::new();
-    notes.push(match normalisation.method {
-        NormalisationMethod::Tmm => format!(
-            "Counts are made comparable by the trimmed mean of {} functions' ratios: what did not \
-             change costs {:.3} times as much in a candidate run. All in all, a candidate run costs \
-             {:.3} times as much.",
-            normalisation.functions, normalisation.candidate_size, normalisation.candidate_cost
-        ),
-        NormalisationMethod::PerRun => format!(
-            "Counts are compared by run, as if each run did the same work{}. All in all, a \
-             candidate run costs {:.3} times as much.",
-            match thresholds.normalisation {
-                NormalisationMethod::Tmm => ": too few functions stood still to tell",
-                _ => "",
-            },
-            normalisation.candidate_cost
-        ),
-        NormalisationMethod::Total => format!(
-            "Counts are compared as shares of all samples: where one function grows, all others \
-             shrink. All in all, a candidate run costs {:.3} times as much.",
-            normalisation.candidate_cost
-        ),
-    });
-    notes.push(variation(dispersion));
-    if !comparison.unchanged_modules.is_empty() {
-        notes.push(format!(
-            "These modules are the same on both sides, so what they cost is laid at their callers \
-             (\"attributed\"): {}.",
-            comparison.unchanged_modules.join(", ")
-        ));
-    }
-    notes.push(format!(
-        "Tested: self counts of {} and totals of {}; {} are on both sides. Reported: changes of at \
-         least {}, in functions that hold at least {} of a side, with a false discovery rate (q) \
-         of at most {}. Intervals have a confidence of {}.",
-        tested.self_,
-        counted(tested.total as u64, "function"),
-        tested.shared,
-        threshold(thresholds.min_effect),
-        threshold(thresholds.min_share),
-        threshold(thresholds.alpha),
-        threshold(1.0 - thresholds.alpha),
-    ));
-    notes.push(format!(
-        "A change of {} in a function that holds a tenth of all is seen with about {} and {} a \
-         side.",
-        threshold(thresholds.min_effect),
-        counted(needed.samples, "sample"),
-        counted(needed.runs, "run"),
-    ));
-    notes
-}
-
-/// A threshold in percent, as it was given.
-fn threshold(share: f64) -> String {
-    // Six digits, without what a binary fraction adds to a decimal one.
-    let percent = (share * 1e8).round() / 1e6;
-    format!("{percent}%")
-}
-
-fn variation(dispersion: &Dispersion) -> String {
-    let deviation = |dispersion: f64| format!("{:.0}%", dispersion.sqrt() * 100.0);
-    if dispersion.estimated {
-        format!(
-            "From run to run, functions vary by {} in their self and {} in their total counts, \
-             sampling aside (the runs of each build tell; less than 2% is never assumed).",
-            deviation(dispersion.self_),
-            deviation(dispersion.total),
-        )
-    } else if let Some(build) = &dispersion.earlier_build {
-        format!(
-            "From run to run, functions vary by {} in their self and {} in their total counts, \
-             sampling aside: so they did in {build}. There are not several runs of either side, so \
-             the evidence is weak. Record more runs of each build.",
-            deviation(dispersion.self_),
-            deviation(dispersion.total),
-        )
-    } else {
-        format!(
-            "From run to run, functions are assumed to vary by {}, as there are not several runs \
-             to estimate it from: the evidence is weak. Record more runs of each build.",
-            deviation(dispersion.self_),
-        )
-    }
-}
-
-/// A paragraph behind `head`, its lines broken at spaces, those after the first indented.
-pub(super) fn paragraph(head: &str, sentence: &str, indent: usize) -> String {
-    let mut text = head.to_owned();
-    let mut column = display_width(head);
-    let mut space = "";
-    for word in printable(sentence).split_whitespace() {
-        let word = shorten(word, WIDTH - indent);
-        let width = display_width(&word);
-        if column > indent && column + space.len() + width > WIDTH {
-            text.truncate(text.trim_end().len());
-            let _ = write!(text, "\n{:indent$}", "");
-            (column, space) = (indent, "");
-        }
-        let _ = write!(text, "{space}{word}");
-        column += space.len() + width;
-        space = " ";
-    }
-    text.push('\n');
-    text
 }

@@ -1,0 +1,6 @@
+//! What a comparison found: one file an output.
+
+mod notes;
+mod text;
+
+pub use text::findings_text;
