@@ -6,6 +6,7 @@ use crate::select::EVENT;
 use clap::Args;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+use sto_query::compare::Focus;
 use sto_query::tree::View;
 use sto_query::{render, report};
 
@@ -15,6 +16,10 @@ pub(crate) struct DrawingArgs {
     /// Write the SVG to this file; `-` is standard output, and so is no file at all in a pipe
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Draw only stacks that have this function, or one with this in its name
+    #[arg(long, value_name = "FUNCTION", allow_hyphen_values = true)]
+    focus: Option<String>,
 
     #[command(flatten)]
     format: FormatArg,
@@ -27,6 +32,12 @@ impl DrawingArgs {
             return Err(CliError::DrawingOnTerminal);
         }
         Ok(())
+    }
+
+    /// The functions that were asked for.
+    pub(crate) fn focus(&self, views: &[&View]) -> Result<Option<Focus>, CliError> {
+        let focus = self.focus.as_ref().map(|name| Focus::new(name, views));
+        Ok(focus.transpose()?)
     }
 
     /// Writes the drawing of these views, and if it went into a file what it shows to standard

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use sto_core::ingest::IngestError;
 use sto_core::store::StoreError;
-use sto_query::compare::CompareError;
+use sto_query::compare::{CompareError, FocusError};
 use sto_query::render::flame::FlameError;
 use sto_query::select::SelectError;
 
@@ -57,6 +57,8 @@ pub(crate) enum CliError {
     },
     #[error(transparent)]
     Compare(#[from] CompareError),
+    #[error(transparent)]
+    Focus(#[from] FocusError),
     #[error(transparent)]
     Flame(#[from] FlameError),
     #[error("{build} has no event `{event}`")]

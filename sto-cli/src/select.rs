@@ -5,6 +5,7 @@ use crate::sources::Sources;
 use crate::store_path::StorePath;
 use clap::Args;
 use std::ffi::OsString;
+use sto_query::compare::Comparison;
 use sto_query::tree::View;
 
 /// The profiles that a command is about.
@@ -53,6 +54,19 @@ impl SelectPairArgs {
     pub(crate) fn load(&self, store: &StorePath) -> Result<(View, View), CliError> {
         let (baseline, candidate) = Sources::new(store)?.pair(&self.baseline, &self.candidate)?;
         Ok((self.event.keep(baseline)?, self.event.keep(candidate)?))
+    }
+
+    /// Lets a comparison say which command shows more, with the sides as they were named here.
+    pub(crate) fn name_in(&self, comparison: &mut Comparison, store: &StorePath) {
+        let mut options = Vec::new();
+        if let Some(event) = &self.event.event {
+            options.extend(["--event".to_owned(), event.clone()]);
+        }
+        if store.is_named {
+            options.extend(["--store".to_owned(), store.folder.display().to_string()]);
+        }
+        let sides = [&self.baseline, &self.candidate].map(|side| side.to_string_lossy());
+        comparison.set_commands([&sides[0], &sides[1]], &options);
     }
 
     /// Loads an earlier build of the program, to tell how much it varies from run to run, where

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StorePath {
     pub(crate) folder: PathBuf,
+    /// Whether the command line names it.
+    pub(crate) is_named: bool,
     /// Whether nobody chose the folder: it is the one in the user's data folder.
     pub(crate) is_default: bool,
 }
@@ -27,6 +29,7 @@ fn find_in(
 ) -> Option<StorePath> {
     // An empty variable counts as unset, as the XDG base directory specification has it.
     let path = |name: &str| variable(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let is_named = option.is_some();
     let chosen = option.or_else(|| path("STO_STORE")).or_else(|| {
         working?
             .ancestors()
@@ -36,6 +39,7 @@ fn find_in(
     if let Some(folder) = chosen {
         return Some(StorePath {
             folder,
+            is_named,
             is_default: false,
         });
     }
@@ -45,6 +49,7 @@ fn find_in(
         .or_else(|| Some(path("HOME")?.join(".local/share")))?;
     Some(StorePath {
         folder: data.join("sto"),
+        is_named: false,
         is_default: true,
     })
 }
@@ -64,6 +69,7 @@ mod tests {
     fn default(folder: &str) -> Option<StorePath> {
         Some(StorePath {
             folder: PathBuf::from(folder),
+            is_named: false,
             is_default: true,
         })
     }

@@ -7,9 +7,17 @@ use crate::store_path::StorePath;
 use clap::Args;
 use sto_query::render;
 
+const AFTER: &str = "\
+Examples:
+  sto diff v1 v2 -o diff.svg
+  sto diff v1 v2 --focus parse -o parse.svg
+
+--focus takes a function's name as any command or finding shows it. If no function is called so, it
+is the name of a template without its arguments, and else a part of names.";
+
 /// Draw what changed between two builds: a differential flame graph
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  sto diff v1 v2 -o diff.svg")]
+#[command(after_help = AFTER)]
 pub(crate) struct DiffArgs {
     #[command(flatten)]
     select: SelectPairArgs,
@@ -22,7 +30,11 @@ pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliErro
     args.drawing.check()?;
     let (baseline, candidate) = args.select.load(store)?;
     let mut svg = Vec::new();
-    render::flame::diff_svg((&baseline, EVENT), (&candidate, EVENT), &mut svg)?;
+    let sides = ((&baseline, EVENT), (&candidate, EVENT));
+    match args.drawing.focus(&[&baseline, &candidate])? {
+        None => render::flame::diff_svg(sides.0, sides.1, &mut svg)?,
+        Some(focus) => render::flame::focused_diff_svg(sides.0, sides.1, &focus, &mut svg)?,
+    }
     args.drawing.write(&svg, &[&baseline, &candidate])?;
     Ok(Outcome::Clean)
 }

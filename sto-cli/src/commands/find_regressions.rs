@@ -81,7 +81,8 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
         matching: args.matching.options(),
     };
     let earlier = args.select.earlier(store, (&baseline, &candidate))?;
-    let comparison = compare_with_earlier(&baseline, &candidate, earlier.as_ref(), &options)?;
+    let mut comparison = compare_with_earlier(&baseline, &candidate, earlier.as_ref(), &options)?;
+    args.select.name_in(&mut comparison, store);
     args.format.print(&comparison, |comparison, style| {
         render::findings_text(comparison, style.color)
     })?;

@@ -22,7 +22,10 @@ pub(crate) fn run(args: &FlameArgs, store: &StorePath) -> Result<Outcome, CliErr
     args.drawing.check()?;
     let view = args.select.load(store)?;
     let mut svg = Vec::new();
-    render::flame::svg(&view, EVENT, &mut svg)?;
+    match args.drawing.focus(&[&view])? {
+        None => render::flame::svg(&view, EVENT, &mut svg)?,
+        Some(focus) => render::flame::focused_svg((&view, EVENT), &focus, &mut svg)?,
+    }
     args.drawing.write(&svg, &[&view])?;
     Ok(Outcome::Clean)
 }

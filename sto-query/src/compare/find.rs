@@ -16,6 +16,7 @@ use super::variation::{Earlier, Variations};
 use super::verdict::{needed, verdict};
 use super::warnings::warnings;
 use crate::report::SampleTypeReport;
+use crate::select::full_name;
 use crate::statistics::Design;
 use crate::tree::View;
 
@@ -162,6 +163,8 @@ fn find(
         .collect();
     comparison.weak = !variations.estimated;
     comparison.findings = findings(&evidences, &owners, &setting, &variations);
+    let builds = views.map(|view| full_name(&view.selection.build));
+    comparison.set_commands([&builds.baseline, &builds.candidate], &[]);
     comparison.functions = options.all.then(|| tested_functions(&evidences));
     let sides = [
         ("baseline", &comparison.baseline),

@@ -2,9 +2,11 @@
 
 use super::blame::{self, Cause, Evidences};
 use super::callees;
+use super::command::Command;
 use super::evidence::{Direction, Evidence, Setting, rounded};
-use super::functions::{FunctionIx, Functions};
+use super::functions::FunctionIx;
 use super::moved;
+use super::paths::Places;
 use super::report::{AffectedCaller, Finding, FindingKind, FunctionName, TestedFunction};
 use super::sentence;
 use super::variation::Variations;
@@ -19,10 +21,12 @@ pub(super) fn findings(
 ) -> Vec<Finding> {
     let causes = blame::causes(evidences);
     let partners = moved::partners(evidences, &causes, setting, &variations.self_);
+    let places = Places::of(evidences, &causes);
     let callees = callees::unchanged_callees(evidences, owners, &causes);
     let mut findings: Vec<(f64, Finding)> = Vec::with_capacity(causes.len());
     for ((cause, partner), callees) in causes.iter().zip(partners).zip(callees) {
         let mut finding = finding(evidences, cause, partner);
+        (finding.call_paths, finding.more_call_paths) = places.changed(evidences, cause, setting);
         finding.weak = !variations.estimated;
         let unchanged = evidences.functions.list[cause.function.get()].unchanged;
         finding.reason = sentence::finding(&finding, &callees, unchanged);
@@ -51,7 +55,7 @@ fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) ->
     } = *evidences;
     let ix = cause.function.get();
     let function = &functions.list[ix];
-    let partner = partner.map(|partner| name(functions, partner));
+    let partner = partner.map(|partner| functions.name(partner));
     let (moved_to, moved_from) = match cause.direction {
         Direction::Up => (None, partner),
         Direction::Down => (partner, None),
@@ -63,6 +67,7 @@ fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) ->
         function: function.symbol.clone(),
         module: function.module.clone(),
         file: function.file.clone(),
+        line: None,
         kind: if is_moved {
             FindingKind::Moved
         } else {
@@ -73,11 +78,14 @@ fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) ->
         self_: tests.self_change(ix),
         attributed_self: tests.attributed_change(ix),
         total: tests.total_change(ix),
+        call_paths: Vec::new(),
+        more_call_paths: 0,
         affected_callers: affected.iter().map(|&f| caller(evidences, f)).collect(),
         grown_callees: grown_callees(evidences, cause),
         moved_to,
         moved_from,
         weak: false,
+        command: Command::default(),
     }
 }
 
@@ -116,7 +124,7 @@ fn grown_callees(evidences: &Evidences, cause: &Cause) -> Vec<FunctionName> {
     let mut callees = cause.grown_callees.clone();
     callees.sort_by(|&a, &b| difference(b).total_cmp(&difference(a)));
     let named = callees.into_iter().filter(|&f| f != cause.function);
-    named.map(|f| name(evidences.functions, f)).collect()
+    named.map(|f| evidences.functions.name(f)).collect()
 }
 
 fn kind(cause: &Cause, total: &Evidence) -> FindingKind {
@@ -132,7 +140,7 @@ fn caller(evidences: &Evidences, function: FunctionIx) -> AffectedCaller {
     let FunctionName {
         function: symbol,
         module,
-    } = name(evidences.functions, function);
+    } = evidences.functions.name(function);
     let Evidence {
         share,
         means,
@@ -145,13 +153,5 @@ fn caller(evidences: &Evidences, function: FunctionIx) -> AffectedCaller {
         baseline_share: rounded(share.baseline),
         candidate_share: rounded(share.candidate),
         change: (samples.baseline > 0).then(|| rounded(means.candidate / means.baseline)),
-    }
-}
-
-fn name(functions: &Functions, function: FunctionIx) -> FunctionName {
-    let function = &functions.list[function.get()];
-    FunctionName {
-        function: function.symbol.clone(),
-        module: function.module.clone(),
     }
 }

@@ -3,6 +3,7 @@
 use super::keys::{KeyOptions, key_symbol};
 use super::modules::Unchanged;
 use super::pair::Pair;
+use super::report::FunctionName;
 use crate::tree::View;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,6 +98,15 @@ impl Functions {
         Functions { list, of_frame }
     }
 
+    /// What a function is called.
+    pub(super) fn name(&self, function: FunctionIx) -> FunctionName {
+        let function = &self.list[function.get()];
+        FunctionName {
+            function: function.symbol.clone(),
+            module: function.module.clone(),
+        }
+    }
+
     /// Names of the modules that cannot have changed.
     pub(super) fn unchanged_modules(&self) -> BTreeSet<&str> {
         let named = |function: &&Function| function.unchanged && !function.module.is_empty();
@@ -133,15 +143,20 @@ fn function_of(
 /// Offsets shift from build to build: what has no symbol is one function a module.
 const UNRESOLVED: &str = "[unresolved]";
 
+/// What a frame's function is called in a comparison.
+pub(super) fn key_of(frame: Frame<'_>, options: KeyOptions) -> Cow<'_, str> {
+    match frame.kind {
+        FrameKind::Unresolved => Cow::Borrowed(UNRESOLVED),
+        _ => key_symbol(frame.symbol, options),
+    }
+}
+
 fn key<'a>(
     frame: Frame<'a>,
     main: &BTreeSet<&str>,
     options: KeyOptions,
 ) -> (Cow<'a, str>, ModuleKey<'a>) {
-    let symbol = match frame.kind {
-        FrameKind::Unresolved => Cow::Borrowed(UNRESOLVED),
-        _ => key_symbol(frame.symbol, options),
-    };
+    let symbol = key_of(frame, options);
     let module = match main.contains(frame.module) {
         true => ModuleKey::MainProgram,
         false => ModuleKey::Named(frame.module),

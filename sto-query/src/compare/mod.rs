@@ -27,10 +27,12 @@
 
 mod blame;
 mod callees;
+mod command;
 mod counts;
 mod evidence;
 mod find;
 mod findings;
+mod focus;
 mod functions;
 mod keys;
 mod lift;
@@ -39,6 +41,7 @@ mod moved;
 mod normalise;
 mod options;
 mod pair;
+mod paths;
 mod report;
 mod runs;
 mod sentence;
@@ -47,13 +50,16 @@ mod variation;
 mod verdict;
 mod warnings;
 
+pub use command::Command;
 pub use find::{compare, compare_with_earlier};
+pub use focus::{Focus, FocusError};
 pub use keys::{
     KeyOptions, KeyReport, MatchReport, Matching, RULES_VERSION, Rule, Step, explain_match,
     key_symbol,
 };
 pub use options::{CompareError, CompareOptions};
 pub use report::{
-    AffectedCaller, Basis, Change, Comparison, Dispersion, Finding, FindingKind, FunctionName,
-    Needed, Normalisation, NormalisationMethod, Side, Statistics, Tested, TestedFunction, Verdict,
+    AffectedCaller, Basis, CallPath, Change, Comparison, Dispersion, Finding, FindingKind,
+    FunctionName, Needed, Normalisation, NormalisationMethod, Side, Statistics, Tested,
+    TestedFunction, Verdict,
 };

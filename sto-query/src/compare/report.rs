@@ -1,6 +1,6 @@
 //! What a comparison says, as plain data: everything that a report needs.
 
-use super::{CompareOptions, Matching};
+use super::{Command, CompareOptions, Matching};
 use crate::report::SampleTypeReport;
 use serde::Serialize;
 
@@ -193,6 +193,9 @@ pub struct Finding {
     pub module: String,
     /// Its source file, where known.
     pub file: Option<String>,
+    /// The line of that file to look at first: of the function's lines, the one that costs most.
+    /// `None` where lines are not known.
+    pub line: Option<u32>,
     /// What happened.
     pub kind: FindingKind,
     /// The sentence that a person would read first.
@@ -206,6 +209,10 @@ pub struct Finding {
     pub attributed_self: Change,
     /// Samples whose stack has the function, each counted once.
     pub total: Change,
+    /// The call paths to it whose cost changed with it, largest change first: three at most.
+    pub call_paths: Vec<CallPath>,
+    /// How many such paths there are beyond those.
+    pub more_call_paths: usize,
     /// Callers that got slower or faster because of it, innermost first.
     pub affected_callers: Vec<AffectedCaller>,
     /// Functions below it that changed because it calls them more, or less; largest change first.
@@ -216,6 +223,40 @@ pub struct Finding {
     pub moved_from: Option<FunctionName>,
     /// Whether it rests on the run-to-run variation of an earlier build, or on an assumed one.
     pub weak: bool,
+    /// The command that shows the rest: a differential flame graph of the stacks that have it.
+    pub command: Command,
+}
+
+impl Finding {
+    /// `FILE:LINE`, or the file alone; `None` where it is not known.
+    pub fn place(&self) -> Option<String> {
+        let file = self.file.as_ref()?;
+        Some(match self.line {
+            Some(line) => format!("{file}:{line}"),
+            None => file.clone(),
+        })
+    }
+}
+
+/// A call path to a finding's function, and what the finding rests on there: the attributed self of
+/// the function and its recursion below this path, or the total.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CallPath {
+    /// The functions, outermost first; the last is the finding's. Of more than 64, the 32 outermost
+    /// and the 32 innermost.
+    pub stack: Vec<FunctionName>,
+    /// Number of functions that are left out in the middle.
+    pub omitted: usize,
+    /// Share of the baseline's samples, from 0 to 1.
+    pub baseline_share: f64,
+    /// Share of the candidate's samples.
+    pub candidate_share: f64,
+    /// Samples in all runs of the baseline.
+    pub baseline_samples: u64,
+    /// Samples in all runs of the candidate.
+    pub candidate_samples: u64,
+    /// Normalised candidate / baseline; `None` where the baseline has no samples.
+    pub change: Option<f64>,
 }
 
 /// What happened to a function.

@@ -16,6 +16,7 @@ mod paragraph;
 mod printable;
 pub mod prune;
 pub mod rewrite;
+mod shell;
 pub mod stats;
 pub mod top;
 pub mod tree;

@@ -1,10 +1,14 @@
 //! A comparison as text: the verdict first, then causes with the callers that inherit them.
 
 use super::notes::notes;
-use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
+use super::steps::steps;
+use crate::compare::{
+    CallPath, Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict,
+};
 use crate::render::header::counted;
 use crate::render::numbers::{grouped, percent, quantity};
 use crate::render::paragraph::{WIDTH, paragraph};
+use crate::render::shell;
 use crate::render::{Style, display_width, printable, shorten};
 use crate::report::SampleTypeReport;
 use std::fmt::Write;
@@ -13,6 +17,10 @@ use std::fmt::Write;
 const FACTS: usize = 11;
 /// Column where the text of a finding begins.
 const INDENT: usize = 3;
+/// Column where a call path begins.
+const PATH: usize = 35;
+/// Functions at either end of a call path that are shown.
+const PATH_ENDS: usize = 4;
 /// Columns of an affected caller's name.
 const CALLER_WIDTH: usize = 38;
 
@@ -121,7 +129,8 @@ fn finding(number: usize, finding: &Finding, style: Style) -> String {
         style.bold(&function)
     );
 
-    let place = [Some(finding.module.as_str()), finding.file.as_deref()];
+    let place = finding.place();
+    let place = [Some(&*finding.module), place.as_deref()];
     let place: Vec<&str> = place
         .into_iter()
         .flatten()
@@ -138,6 +147,16 @@ fn finding(number: usize, finding: &Finding, style: Style) -> String {
         style,
     );
 
+    if !finding.call_paths.is_empty() {
+        let _ = writeln!(text, "{:INDENT$}by call path:", "");
+    }
+    for path in &finding.call_paths {
+        text += &call_path(path);
+    }
+    if finding.more_call_paths > 0 {
+        let more = counted(finding.more_call_paths as u64, "more path");
+        let _ = writeln!(text, "{:PATH$}and {more} that changed alike", "");
+    }
     if !finding.affected_callers.is_empty() {
         let _ = writeln!(text, "{:INDENT$}inherited by its callers:", "");
     }
@@ -154,7 +173,18 @@ fn finding(number: usize, finding: &Finding, style: Style) -> String {
             ratio(caller.change, caller.candidate_share > 0.0),
         );
     }
-    text
+    text + &shell::command("   the rest: ", &finding.command, 5)
+}
+
+/// What it costs, then the path, as many lines as that takes.
+fn call_path(path: &CallPath) -> String {
+    let head = format!(
+        "{:>12} -> {:>8}{:>9}  ",
+        percent(path.baseline_share),
+        percent(path.candidate_share),
+        ratio(path.change, path.candidate_samples > 0),
+    );
+    paragraph(&head, &steps(path, PATH_ENDS, WIDTH - PATH - 2), PATH)
 }
 
 /// A table of self, attributed self (where it differs) and total.

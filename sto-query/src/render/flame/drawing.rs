@@ -1,6 +1,7 @@
 //! What is drawn: the stacks of one view or two, merged by label.
 
 use super::{FULL_COLOR_SHARE, Label, MAX_LEVELS};
+use crate::compare::Focus;
 use crate::render::flame::label::{LabelIx, Labels};
 use crate::tree::{View, share, totals};
 use hashbrown::HashMap;
@@ -38,16 +39,28 @@ pub(super) struct Drawing {
     nodes: Vec<Node>,
     index: HashMap<(Option<usize>, LabelIx), usize>,
     whole: [Cost; 2],
+    /// What of it is in focus.
+    drawn: [Cost; 2],
     is_cut: bool,
 }
 
 impl Drawing {
-    /// Adds the stacks of a view.
-    pub(super) fn add(&mut self, side: Side, view: &View, sample_type: usize, labels: &mut Labels) {
-        let self_costs = view.self_costs(sample_type);
+    /// Adds the stacks of a view, or those of them that are in focus.
+    pub(super) fn add(
+        &mut self,
+        side: Side,
+        (view, sample_type): (&View, usize),
+        focus: Option<&Focus>,
+        labels: &mut Labels,
+    ) {
+        let mut self_costs = view.self_costs(sample_type);
+        self.whole[side as usize] = self_costs.iter().copied().sum();
+        if let Some(focus) = focus {
+            focus.keep(view, &mut self_costs);
+        }
         let totals = totals(&view.tree, &self_costs);
+        self.drawn[side as usize] = self_costs.into_iter().sum();
         let labels = labels.of(&view.frames);
-        self.whole[side as usize] = self_costs.into_iter().sum();
         // For each node of the view its place here; `None` below the deepest level.
         let mut places: Vec<Option<usize>> = Vec::with_capacity(view.tree.len());
         for node in view.tree.nodes() {
@@ -81,6 +94,19 @@ impl Drawing {
         self.whole[side as usize]
     }
 
+    /// The share of a view's cost in the stacks that are in focus.
+    pub(super) fn in_focus(&self, side: Side) -> f64 {
+        share(self.drawn[side as usize], self.whole[side as usize])
+    }
+
+    /// The side that widths are of: the candidate, unless it has none of the stacks.
+    pub(super) fn widths(&self) -> Side {
+        match self.drawn[Side::Candidate as usize].is_zero() {
+            true => Side::Baseline,
+            false => Side::Candidate,
+        }
+    }
+
     /// Says so where the deepest calls are not drawn.
     pub(super) fn depth_note(&self) -> String {
         if !self.is_cut {
@@ -102,9 +128,9 @@ impl Drawing {
         share(cost, self.whole(Side::Baseline))
     }
 
-    /// What one unit of width stands for, in the candidate's sample type.
+    /// What one unit of width stands for, in the sample type.
     pub(super) fn factor(&self) -> f64 {
-        let whole = weight(self.whole(Side::Candidate), self.whole(Side::Candidate));
+        let whole = weight(self.whole(self.widths()), self.whole(self.widths()));
         whole as f64 / self.full_width() as f64
     }
 
@@ -119,7 +145,7 @@ impl Drawing {
         let mut lines = self.fold(labels, true);
         // inferno gives the largest change full colour; a frame without width takes part in that
         // but is not drawn.
-        let full_color = (self.full_width() as f64 * FULL_COLOR_SHARE) as u64;
+        let full_color = (self.drawn_width() as f64 * FULL_COLOR_SHARE) as u64;
         lines.push(format!("scale {full_color} 0"));
         lines
     }
@@ -129,11 +155,17 @@ impl Drawing {
         weight(whole, whole).min(MAX_WIDTH)
     }
 
-    /// What a total takes of the full width. Both sides' wholes take all of it, so equal shares
+    /// What the stacks in focus take of it: that is how wide the picture is.
+    fn drawn_width(&self) -> u64 {
+        let side = self.widths();
+        self.width(self.drawn[side as usize], side)
+    }
+
+    /// What a cost takes of the full width. Both sides' wholes take all of it, so equal shares
     /// have equal widths, to the last digit.
-    fn width(&self, node: &Node, side: Side) -> u64 {
+    fn width(&self, cost: Cost, side: Side) -> u64 {
         let whole = self.whole(side);
-        let part = u128::from(weight(node.totals[side as usize], whole));
+        let part = u128::from(weight(cost, whole));
         let scaled = part * u128::from(self.full_width()) / u128::from(weight(whole, whole).max(1));
         u64::try_from(scaled).unwrap_or(u64::MAX)
     }
@@ -157,8 +189,10 @@ impl Drawing {
         min_share: f64,
         difference: bool,
     ) -> Option<Vec<String>> {
-        let min_width = (self.full_width() as f64 * min_share) as u64;
-        let width = |node: usize| self.width(&self.nodes[node], Side::Candidate);
+        let min_width = (self.drawn_width() as f64 * min_share) as u64;
+        let side = self.widths();
+        let total = |node: usize, side: Side| self.nodes[node].totals[side as usize];
+        let width = |node: usize| self.width(total(node, side), side);
         let is_drawn = |node: &usize| width(*node) > min_width;
 
         let mut lines = Vec::new();
@@ -188,7 +222,9 @@ impl Drawing {
                     // difference of its two numbers in wrapping arithmetic. The colour is to
                     // show the change of the total, so the first number is made such that
                     // `own - first` is that change, even where that takes a negative one.
-                    let change = width(ix).wrapping_sub(self.width(node, Side::Baseline));
+                    let after = self.width(total(ix, Side::Candidate), Side::Candidate);
+                    let before = self.width(total(ix, Side::Baseline), Side::Baseline);
+                    let change = after.wrapping_sub(before);
                     let _ = write!(line, " {}", own.wrapping_sub(change));
                 }
                 let _ = write!(line, " {own}");

@@ -8,7 +8,8 @@ mod label;
 
 use super::header::{full_name, header};
 use super::numbers::percent;
-use super::{Style, shorten};
+use super::{Style, printable, shorten};
+use crate::compare::Focus;
 use crate::report::Subject;
 use crate::tree::View;
 use drawing::{Drawing, Side};
@@ -29,6 +30,7 @@ const FULL_COLOR_SHARE: f64 = 0.05;
 /// Characters of a title that fit above the graph, and of one name in it.
 const TITLE_WIDTH: usize = 110;
 const NAME_WIDTH: usize = 35;
+const FOCUS_WIDTH: usize = 30;
 
 /// Why a flame graph cannot be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -53,9 +55,29 @@ pub enum FlameError {
 /// # Errors
 /// Where there are no samples, or `writer` fails.
 pub fn svg(view: &View, sample_type: usize, writer: impl Write) -> Result<(), FlameError> {
+    draw_one((view, sample_type), None, writer)
+}
+
+/// Draws the stacks of a view that are in focus, as [`svg`] does.
+///
+/// # Errors
+/// As [`svg`].
+pub fn focused_svg(
+    view: (&View, usize),
+    focus: &Focus,
+    writer: impl Write,
+) -> Result<(), FlameError> {
+    draw_one(view, Some(focus), writer)
+}
+
+fn draw_one(
+    (view, sample_type): (&View, usize),
+    focus: Option<&Focus>,
+    writer: impl Write,
+) -> Result<(), FlameError> {
     let mut labels = Labels::by_kind();
     let mut drawing = Drawing::default();
-    drawing.add(Side::Candidate, view, sample_type, &mut labels);
+    drawing.add(Side::Candidate, (view, sample_type), focus, &mut labels);
     let whole = drawing.whole(Side::Candidate);
     let subject = Subject::new(view, sample_type, whole);
     if whole.is_zero() {
@@ -75,7 +97,14 @@ pub fn svg(view: &View, sample_type: usize, writer: impl Write) -> Result<(), Fl
             color: false,
         },
     );
-    options.subtitle = Some(labels.legend() + &drawing.depth_note());
+    let focused = focus.map_or(String::new(), |focus| {
+        let share = percent(drawing.in_focus(Side::Candidate));
+        format!(
+            "Only stacks with {}, {share} of all. ",
+            shorten(&printable(focus.name()), FOCUS_WIDTH)
+        )
+    });
+    options.subtitle = Some(focused + &labels.legend() + &drawing.depth_note());
     options.palette_map = Some(&mut palette);
     draw(options, &drawing, drawing.lines(labels.all()), writer)
 }
@@ -94,10 +123,35 @@ pub fn diff_svg(
     candidate: (&View, usize),
     writer: impl Write,
 ) -> Result<(), FlameError> {
+    draw_difference(baseline, candidate, None, writer)
+}
+
+/// Draws the difference between two views in the stacks that are in focus, as [`diff_svg`] does.
+///
+/// Colours tell how a stack's share of everything changed, not of what is drawn. Where the candidate
+/// has none of the stacks, widths are the baseline's.
+///
+/// # Errors
+/// As [`diff_svg`].
+pub fn focused_diff_svg(
+    baseline: (&View, usize),
+    candidate: (&View, usize),
+    focus: &Focus,
+    writer: impl Write,
+) -> Result<(), FlameError> {
+    draw_difference(baseline, candidate, Some(focus), writer)
+}
+
+fn draw_difference(
+    baseline: (&View, usize),
+    candidate: (&View, usize),
+    focus: Option<&Focus>,
+    writer: impl Write,
+) -> Result<(), FlameError> {
     let mut labels = Labels::by_symbol();
     let mut drawing = Drawing::default();
-    drawing.add(Side::Baseline, baseline.0, baseline.1, &mut labels);
-    drawing.add(Side::Candidate, candidate.0, candidate.1, &mut labels);
+    drawing.add(Side::Baseline, baseline, focus, &mut labels);
+    drawing.add(Side::Candidate, candidate, focus, &mut labels);
     let before = Subject::new(baseline.0, baseline.1, drawing.whole(Side::Baseline));
     let after = Subject::new(candidate.0, candidate.1, drawing.whole(Side::Candidate));
     for (side, subject) in [(Side::Baseline, &before), (Side::Candidate, &after)] {
@@ -111,12 +165,25 @@ pub fn diff_svg(
         shorten(&full_name(&before), NAME_WIDTH),
         shorten(&full_name(&after), NAME_WIDTH),
     );
-    options.subtitle = Some(format!(
-        "Width: share in the candidate. Red: more than in the baseline, blue: less. \
-         Not drawn: stacks of the baseline alone, {} of it.{}",
-        percent(drawing.gone()),
-        drawing.depth_note(),
-    ));
+    let head = match focus {
+        None => {
+            "Width: share in the candidate. Red: more than in the baseline, blue: less.".to_owned()
+        }
+        Some(focus) => format!(
+            "Only stacks with {}: {} of the baseline, {} of the candidate. Red: more, blue: less.",
+            shorten(&printable(focus.name()), FOCUS_WIDTH),
+            percent(drawing.in_focus(Side::Baseline)),
+            percent(drawing.in_focus(Side::Candidate)),
+        ),
+    };
+    let widths = match drawing.widths() {
+        Side::Candidate => format!(
+            " Not drawn: stacks of the baseline alone, {} of it.",
+            percent(drawing.gone()),
+        ),
+        Side::Baseline => " Width: share in the baseline.".to_owned(),
+    };
+    options.subtitle = Some(head + &widths + &drawing.depth_note());
     draw(
         options,
         &drawing,

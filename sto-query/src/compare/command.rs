@@ -1,0 +1,114 @@
+//! The command line that shows more of a finding.
+
+use super::report::Comparison;
+use crate::render::printable;
+use serde::{Serialize, Serializer};
+use std::fmt::{self, Display, Write};
+
+/// A command line: as [`Display`] writes it, a shell reads each word as it stands here, whatever is
+/// in it, and every character of it shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Command {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+}
+
+impl Command {
+    /// The differential flame graph of the stacks that have a function.
+    fn diff([baseline, candidate]: [&str; 2], function: &str, options: &[String]) -> Command {
+        let mut words = vec!["sto".to_owned(), "diff".to_owned()];
+        let sides = [baseline.to_owned(), candidate.to_owned()];
+        // A name that begins like an option would be taken for one.
+        let are_plain = !sides.iter().any(|side| side.starts_with('-'));
+        if are_plain {
+            words.extend_from_slice(&sides);
+        }
+        words.extend(["--focus".to_owned(), function.to_owned()]);
+        words.extend_from_slice(options);
+        words.extend(["-o".to_owned(), "diff.svg".to_owned()]);
+        if !are_plain {
+            words.push("--".to_owned());
+            words.extend(sides);
+        }
+        Command { words }
+    }
+
+    /// One word of a POSIX shell. Characters that do not show are written in octal, which takes the
+    /// `$'...'` of POSIX.1-2024: bash, zsh and ksh have it, dash has not.
+    pub(crate) fn quoted(word: &str) -> String {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+        if !word.is_empty() && word.chars().all(is_plain) {
+            return word.to_owned();
+        }
+        if printable(word) == word {
+            return format!("'{}'", word.replace('\'', r"'\''"));
+        }
+        let mut text = "$'".to_owned();
+        for character in word.chars() {
+            let mut bytes = [0; 4];
+            let utf8 = &*character.encode_utf8(&mut bytes);
+            match character {
+                '\'' | '\\' => text.extend(['\\', character]),
+                _ if printable(utf8) == utf8 => text.push(character),
+                _ => {
+                    for byte in utf8.bytes() {
+                        // Writing to a string cannot fail.
+                        let _ = write!(text, "\\{byte:03o}");
+                    }
+                }
+            }
+        }
+        text + "'"
+    }
+}
+
+impl Comparison {
+    /// Says how the sides can be named on the command line, and which options that takes, where it
+    /// is not as builds of the store that is found by itself.
+    pub fn set_commands(&mut self, sides: [&str; 2], options: &[String]) {
+        for finding in &mut self.findings {
+            finding.command = Command::diff(sides, &finding.function, options);
+        }
+    }
+}
+
+impl Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<String> = self
+            .words
+            .iter()
+            .map(|word| Command::quoted(word))
+            .collect();
+        f.write_str(&words.join(" "))
+    }
+}
+
+impl Serialize for Command {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Command;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_read_more_than_text() {
+        assert_eq!(Command::quoted("demo@v1"), "demo@v1");
+        assert_eq!(Command::quoted(""), "''");
+        assert_eq!(Command::quoted("std::vec<int>"), "'std::vec<int>'");
+        assert_eq!(Command::quoted("a'b; $(rm x)"), r"'a'\''b; $(rm x)'");
+        assert_eq!(Command::quoted("a\n\x1b'\\"), r"$'a\012\033\'\\'");
+        assert_eq!(Command::quoted("\u{202e}x"), r"$'\342\200\256x'");
+    }
+
+    #[test]
+    fn no_name_is_taken_for_an_option() {
+        let command = Command::diff(["-o/etc/passwd@v1", "v2"], "-f", &[]);
+        assert_eq!(
+            command.to_string(),
+            "sto diff --focus -f -o diff.svg -- -o/etc/passwd@v1 v2"
+        );
+    }
+}
