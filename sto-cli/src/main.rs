@@ -5,6 +5,7 @@ mod commands;
 mod drawing;
 mod environment;
 mod error;
+mod findings;
 mod matching;
 mod output;
 mod percent;

@@ -1,19 +1,19 @@
 //! `sto find-regressions`: what got worse, why, and who is affected.
 
 use crate::error::{CliError, Outcome};
+use crate::findings::FindingsOutputArgs;
 use crate::matching::MatchingArgs;
-use crate::output::FormatArg;
 use crate::percent::Percent;
 use crate::select::SelectPairArgs;
 use crate::store_path::StorePath;
 use clap::Args;
 use sto_query::compare::{CompareOptions, NormalisationMethod, Verdict, compare_with_earlier};
-use sto_query::render;
 
 const AFTER: &str = "\
 Examples:
   sto find-regressions v1 v2
   sto find-regressions demo@v1 demo@v2 --format json
+  sto find-regressions v1 v2 --format md -o summary.md
   sto find-regressions old.perf.data new.perf.data --min-effect 25
 
 Exit status: 0 no regression, 1 regressions found, 2 wrong usage or failure, 3 too little data.";
@@ -62,7 +62,7 @@ pub(crate) struct FindRegressionsArgs {
     matching: MatchingArgs,
 
     #[command(flatten)]
-    format: FormatArg,
+    output: FindingsOutputArgs,
 }
 
 pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outcome, CliError> {
@@ -77,15 +77,13 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
             (_, true) => NormalisationMethod::Total,
             _ => NormalisationMethod::Tmm,
         },
-        all: args.all,
+        all: args.all || args.output.shows_all(),
         matching: args.matching.options(),
     };
     let earlier = args.select.earlier(store, (&baseline, &candidate))?;
     let mut comparison = compare_with_earlier(&baseline, &candidate, earlier.as_ref(), &options)?;
     args.select.name_in(&mut comparison, store);
-    args.format.print(&comparison, |comparison, style| {
-        render::findings_text(comparison, style.color)
-    })?;
+    args.output.write(std::slice::from_ref(&comparison))?;
     Ok(match comparison.verdict {
         Verdict::Clean => Outcome::Clean,
         Verdict::Regression => Outcome::Regressions,

@@ -34,19 +34,9 @@ pub(super) fn findings(
     }
     // Functions are sorted by name, causes by function, and the sort is stable.
     findings.sort_by(|(a_explains, a), (b_explains, b)| {
-        rank(a.kind)
-            .cmp(&rank(b.kind))
-            .then(b_explains.total_cmp(a_explains))
+        (a.kind.rank().cmp(&b.kind.rank())).then(b_explains.total_cmp(a_explains))
     });
     findings.into_iter().map(|(_, finding)| finding).collect()
-}
-
-fn rank(kind: FindingKind) -> u8 {
-    match kind {
-        FindingKind::Regression | FindingKind::New => 0,
-        FindingKind::Moved => 1,
-        FindingKind::Improvement | FindingKind::Gone => 2,
-    }
 }
 
 fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) -> Finding {

@@ -73,6 +73,27 @@ pub enum Verdict {
     Insufficient,
 }
 
+impl Verdict {
+    /// As JSON names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Regression => "regression",
+            Verdict::Clean => "clean",
+            Verdict::Insufficient => "insufficient",
+        }
+    }
+
+    /// The verdict over several comparisons: a regression in one is one of all; without, too little
+    /// data in one is too little for all.
+    pub fn over(comparisons: &[Comparison]) -> Verdict {
+        let has = |verdict| comparisons.iter().any(|c| c.verdict == verdict);
+        [Verdict::Regression, Verdict::Insufficient]
+            .into_iter()
+            .find(|&verdict| has(verdict))
+            .unwrap_or(Verdict::Clean)
+    }
+}
+
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Side {
@@ -273,6 +294,28 @@ pub enum FindingKind {
     Gone,
     /// Its cost stood in another function, or stands in another now.
     Moved,
+}
+
+impl FindingKind {
+    /// As JSON names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FindingKind::Regression => "regression",
+            FindingKind::Improvement => "improvement",
+            FindingKind::New => "new",
+            FindingKind::Gone => "gone",
+            FindingKind::Moved => "moved",
+        }
+    }
+
+    /// Place among findings: what got worse, what moved, what got better.
+    pub(crate) fn rank(self) -> u8 {
+        match self {
+            FindingKind::Regression | FindingKind::New => 0,
+            FindingKind::Moved => 1,
+            FindingKind::Improvement | FindingKind::Gone => 2,
+        }
+    }
 }
 
 /// The count that a finding rests on.

@@ -1,4 +1,4 @@
-//! Reports as text, JSON and SVG: one file an output.
+//! Reports as text, JSON, SVG, and in the formats of CI systems: one file an output.
 //!
 //! Names in a profile are whatever a program, or whoever made the file, put there. Text and SVG
 //! show them through [`printable`]; JSON has them as they are, escaped by the serializer.
@@ -22,7 +22,7 @@ pub mod top;
 pub mod tree;
 pub mod verify;
 
-pub use findings::findings_text;
+pub use findings::{findings_text, github, junit, markdown, sarif, verdict_text};
 pub use printable::printable;
 pub(crate) use printable::{display_width, shorten};
 

@@ -1,7 +1,18 @@
-//! What a comparison found: one file an output.
+//! What comparisons found: one file an output.
+//!
+//! All but the text are of any number of comparisons, one a benchmark, with one verdict over all.
 
+mod github;
+mod junit;
+mod markdown;
 mod notes;
+mod sarif;
 mod steps;
 mod text;
+mod words;
 
-pub use text::findings_text;
+pub use github::github;
+pub use junit::junit;
+pub use markdown::markdown;
+pub use sarif::sarif;
+pub use text::{findings_text, verdict_text};

@@ -2,11 +2,12 @@
 
 use super::notes::notes;
 use super::steps::steps;
+use super::words::{facts, interval, is_weak, q, ratio, reason, verdict_word, weakness};
 use crate::compare::{
     CallPath, Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict,
 };
 use crate::render::header::counted;
-use crate::render::numbers::{grouped, percent, quantity};
+use crate::render::numbers::{grouped, percent};
 use crate::render::paragraph::{WIDTH, paragraph};
 use crate::render::shell;
 use crate::render::{Style, display_width, printable, shorten};
@@ -30,7 +31,7 @@ pub fn findings_text(comparison: &Comparison, color: bool) -> String {
         width: Some(WIDTH),
         color,
     };
-    let mut text = verdict(comparison, style);
+    let mut text = verdict_text(std::slice::from_ref(comparison), style);
     text.push('\n');
     text += &side(
         "BASELINE",
@@ -63,63 +64,34 @@ pub fn findings_text(comparison: &Comparison, color: bool) -> String {
     text
 }
 
-fn verdict(comparison: &Comparison, style: Style) -> String {
-    let (word, mark): (&str, fn(Style, &str) -> String) = match comparison.verdict {
-        Verdict::Regression => ("REGRESSION", Style::worse),
-        Verdict::Clean => ("CLEAN", Style::bold),
-        Verdict::Insufficient => ("TOO LITTLE DATA", Style::bold),
+/// The verdict over all comparisons, with its reason: a paragraph.
+pub fn verdict_text(comparisons: &[Comparison], style: Style) -> String {
+    let verdict = Verdict::over(comparisons);
+    let word = verdict_word(verdict);
+    let mark = match verdict {
+        Verdict::Regression => Style::worse,
+        Verdict::Clean | Verdict::Insufficient => Style::bold,
     };
-    let weak = if comparison.weak {
-        " (weak evidence)"
-    } else {
-        ""
-    };
-    let head = format!("{word}{weak}: ");
-    let sentence = paragraph(&head, &comparison.reason, 0);
+    let head = format!("{word}{}: ", weakness(is_weak(comparisons)));
+    let sentence = paragraph(&head, &reason(comparisons), 0);
     // The mark goes in after the lines are broken, as it takes no columns.
     mark(style, word) + sentence.strip_prefix(word).unwrap_or(&sentence)
 }
 
 fn side(label: &str, side: &Side, sample_type: Option<&SampleTypeReport>, style: Style) -> String {
     let name = format!("{}@{}", printable(&side.executable), printable(&side.build));
-    let mut facts = vec![counted(side.runs as u64, "run")];
-    let mut samples = counted(side.samples, "sample");
-    if let Some(sample_type) = sample_type {
-        let _ = write!(samples, " of {}", printable(&sample_type.event));
-        if let Some(quantity) = quantity(side.value, sample_type.unit) {
-            let _ = write!(samples, " ({quantity})");
-        }
-    }
-    facts.push(samples);
-    match (&side.first_recorded, &side.last_recorded) {
-        (Some(first), Some(last)) if first != last => {
-            facts.push(format!("recorded from {first} to {last}"));
-        }
-        (Some(first), _) => facts.push(format!("recorded {first}")),
-        _ => {}
-    }
-    if !side.hosts.is_empty() {
-        facts.push(format!("on {}", side.hosts.join(", ")));
-    }
-    if let Some(revision) = &side.revision {
-        facts.push(format!("revision {revision}"));
-    }
-    if let Some(id) = &side.gnu_build_id {
-        facts.push(format!("build id {id}"));
-    }
     let name = style.bold(&shorten(&name, WIDTH - FACTS));
     let indent = " ".repeat(FACTS);
-    let facts = paragraph(&indent, &facts.join(", "), FACTS);
+    let facts = paragraph(&indent, &facts(side, sample_type), FACTS);
     format!("{}{name}\n{facts}", style.bold(&format!("{label:FACTS$}")))
 }
 
 fn finding(number: usize, finding: &Finding, style: Style) -> String {
-    let (kind, mark): (&str, fn(Style, &str) -> String) = match finding.kind {
-        FindingKind::Regression => ("regression", Style::worse),
-        FindingKind::New => ("new", Style::worse),
-        FindingKind::Moved => ("moved", Style::bold),
-        FindingKind::Improvement => ("improvement", Style::better),
-        FindingKind::Gone => ("gone", Style::better),
+    let kind = finding.kind.name();
+    let mark = match finding.kind {
+        FindingKind::Regression | FindingKind::New => Style::worse,
+        FindingKind::Moved => Style::bold,
+        FindingKind::Improvement | FindingKind::Gone => Style::better,
     };
     let head = format!("{number}. {kind}  ");
     let function = shorten(&printable(&finding.function), WIDTH - display_width(&head));
@@ -222,11 +194,7 @@ fn all(functions: &[TestedFunction], style: Style) -> String {
 fn change(label: &str, change: &Change) -> String {
     let ratio = ratio(change.change, change.candidate_samples > 0);
     let interval = interval(change);
-    let q = match change.q {
-        None => "-".to_owned(),
-        Some(q) if q < 0.001 => format!("{q:.0e}"),
-        Some(q) => format!("{q:.3}"),
-    };
+    let q = q(change);
     format!(
         "{:INDENT$}{label:<10}{:>7}{:>11}{:>8}{:>10}{ratio:>8}{interval:>16}{q:>7}\n",
         "",
@@ -235,25 +203,4 @@ fn change(label: &str, change: &Change) -> String {
         percent(change.candidate_share),
         grouped(change.candidate_samples),
     )
-}
-
-/// From the least to the largest change that the test does not exclude.
-fn interval(change: &Change) -> String {
-    match change.change_low {
-        None => "-".to_owned(),
-        Some(low) => {
-            let low = self::ratio(Some(low), true);
-            format!("{low}..{}", self::ratio(change.change_high, true))
-        }
-    }
-}
-
-fn ratio(change: Option<f64>, is_in_candidate: bool) -> String {
-    match change {
-        None if is_in_candidate => "new".to_owned(),
-        None => "-".to_owned(),
-        Some(0.0) => "gone".to_owned(),
-        Some(ratio) if ratio >= 2.0 => format!("{ratio:.1}x"),
-        Some(ratio) => format!("{:+.1}%", (ratio - 1.0) * 100.0),
-    }
 }

@@ -1,0 +1,75 @@
+//! Findings on their way out: in which format, and where to.
+
+use crate::error::CliError;
+use crate::{output, ui};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use sto_query::compare::Comparison;
+use sto_query::render;
+
+/// How findings are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FindingsFormat {
+    /// For people, 80 columns wide
+    Text,
+    /// Everything, for programs
+    Json,
+    /// Markdown, for a step summary or a comment on a change
+    Md,
+    /// Annotations of GitHub Actions
+    Github,
+    /// JUnit XML, for any other CI system
+    Junit,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+}
+
+/// The choice of a format and a file.
+#[derive(Debug, Args)]
+pub(crate) struct FindingsOutputArgs {
+    /// Write the findings in this format
+    #[arg(long, value_enum, default_value = "text")]
+    format: FindingsFormat,
+
+    /// Write them to this file, and only the verdict to standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl FindingsOutputArgs {
+    /// Whether the format tells of every function that was tested, changed or not.
+    pub(crate) fn shows_all(&self) -> bool {
+        self.format == FindingsFormat::Junit
+    }
+
+    /// Writes the findings of one comparison or several.
+    pub(crate) fn write(&self, comparisons: &[Comparison]) -> Result<(), CliError> {
+        let style = match self.output {
+            None => ui::style(),
+            Some(_) => render::Style::default(),
+        };
+        let rendered = match self.format {
+            FindingsFormat::Text => comparisons
+                .iter()
+                .map(|comparison| render::findings_text(comparison, style.color))
+                .collect::<Vec<_>>()
+                .join("\n"),
+            FindingsFormat::Json => comparisons
+                .iter()
+                .map(|comparison| render::json(comparison).expect("no keys but strings"))
+                .collect(),
+            FindingsFormat::Md => render::markdown(comparisons),
+            FindingsFormat::Github => render::github(comparisons),
+            FindingsFormat::Junit => render::junit(comparisons),
+            FindingsFormat::Sarif => render::sarif(comparisons),
+        };
+        let Some(file) = &self.output else {
+            return output::write_stdout(rendered.as_bytes());
+        };
+        output::write_file(file, rendered.as_bytes())?;
+        let verdict = render::verdict_text(comparisons, ui::style());
+        let file = file.display().to_string();
+        let told = format!("{verdict}wrote {}\n", render::printable(&file));
+        output::write_stdout(told.as_bytes())
+    }
+}

@@ -1,0 +1,195 @@
+//! Findings as workflow commands, which GitHub Actions turns into annotations.
+//!
+//! A line `::error file=F,line=L,title=T::MESSAGE` becomes an annotation of the step. The escapes are
+//! those that `ActionCommand.cs` of the actions runner takes back.
+
+use super::steps::steps;
+use super::words::{
+    Ranked, basis, facts, interval, label, ranked, ratio, reason, side_name, verdict_word, weakness,
+};
+use crate::compare::{Comparison, Finding, Verdict};
+use crate::render::numbers::percent;
+use crate::render::{printable, shorten};
+
+/// Annotations of a kind that GitHub takes of a step; it drops the rest without a word.
+const MAX_OF_A_KIND: usize = 10;
+/// Columns of a function's name in a title, and of any name in a message.
+const NAME_WIDTH: usize = 100;
+/// Functions at either end of a call path.
+const PATH_ENDS: usize = 4;
+
+/// The findings as annotations: what got worse is an error, or a warning where the evidence is weak;
+/// what moved or got better is a notice; too little data, and what weakens a comparison, are
+/// warnings.
+///
+/// At most ten of a kind, as GitHub shows no more; where there are more, the tenth says how many.
+pub fn github(comparisons: &[Comparison]) -> String {
+    let (mut errors, mut warnings, mut notices) = (Vec::new(), Vec::new(), Vec::new());
+    for comparison in comparisons {
+        if comparison.verdict == Verdict::Insufficient {
+            warnings.push(insufficient(comparison));
+        }
+    }
+    for ranked in ranked(comparisons) {
+        let Ranked {
+            comparison,
+            finding,
+        } = ranked;
+        let is_judged = comparison.verdict != Verdict::Insufficient;
+        let kind = match (finding.kind.is_worse(), finding.weak || !is_judged) {
+            (true, false) => &mut errors,
+            (true, true) => &mut warnings,
+            (false, _) => &mut notices,
+        };
+        kind.push(annotation(ranked));
+    }
+    for comparison in comparisons {
+        for warning in &comparison.warnings {
+            warnings.push(Annotation {
+                title: format!("sto: {}", name(label(comparison))),
+                message: printable(warning).into_owned(),
+                place: None,
+            });
+        }
+    }
+    if errors.is_empty() && warnings.is_empty() {
+        notices.insert(0, verdict(comparisons));
+    }
+    let mut text = String::new();
+    for (command, annotations) in [
+        ("error", errors),
+        ("warning", warnings),
+        ("notice", notices),
+    ] {
+        for annotation in capped(annotations) {
+            text += &annotation.line(command);
+        }
+    }
+    text
+}
+
+/// A message at a place in the source.
+struct Annotation {
+    place: Option<(String, Option<u32>)>,
+    title: String,
+    message: String,
+}
+
+impl Annotation {
+    fn line(&self, command: &str) -> String {
+        let mut properties = Vec::new();
+        if let Some((file, line)) = &self.place {
+            properties.push(format!("file={}", escaped_property(file)));
+            properties.extend(line.map(|line| format!("line={line}")));
+        }
+        properties.push(format!("title={}", escaped_property(&self.title)));
+        let message = escaped(&self.message);
+        format!("::{command} {}::{message}\n", properties.join(","))
+    }
+}
+
+/// All that GitHub shows; of more, the last says how many it leaves out.
+fn capped(mut annotations: Vec<Annotation>) -> Vec<Annotation> {
+    if annotations.len() > MAX_OF_A_KIND {
+        let more = annotations.len() - (MAX_OF_A_KIND - 1);
+        annotations.truncate(MAX_OF_A_KIND - 1);
+        annotations.push(Annotation {
+            place: None,
+            title: format!("sto: {more} more"),
+            message: format!(
+                "{more} more of this kind are not shown here, as GitHub shows \
+                 {MAX_OF_A_KIND} of a step. `sto find-regressions` lists all of them."
+            ),
+        });
+    }
+    annotations
+}
+
+fn annotation(
+    Ranked {
+        comparison,
+        finding,
+    }: Ranked<'_>,
+) -> Annotation {
+    let function = name(&finding.function);
+    let benchmark = match &comparison.benchmark {
+        Some(benchmark) => format!(" ({})", name(benchmark)),
+        None => String::new(),
+    };
+    Annotation {
+        place: finding
+            .file
+            .as_ref()
+            .map(|file| (file.clone(), finding.line)),
+        title: format!("sto: {} in {function}{benchmark}", finding.kind.name()),
+        message: message(comparison, finding),
+    }
+}
+
+fn message(comparison: &Comparison, finding: &Finding) -> String {
+    let change = basis(finding);
+    let mut lines = vec![format!(
+        "{}{}",
+        printable(&finding.reason),
+        weakness(finding.weak)
+    )];
+    lines.push(format!(
+        "{} -> {}: {}, between {}",
+        percent(change.baseline_share),
+        percent(change.candidate_share),
+        ratio(change.change, change.candidate_samples > 0),
+        interval(change),
+    ));
+    lines.extend(finding.call_paths.first().map(|path| {
+        let more = match finding.more_call_paths + finding.call_paths.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more paths)"),
+        };
+        format!("by {}{more}", steps(path, PATH_ENDS, NAME_WIDTH))
+    }));
+    lines.push(format!(
+        "baseline {}, candidate {}",
+        side_name(&comparison.baseline),
+        side_name(&comparison.candidate)
+    ));
+    lines.push(format!("{}", finding.command));
+    lines.join("\n")
+}
+
+fn insufficient(comparison: &Comparison) -> Annotation {
+    let sample_type = comparison.sample_type.as_ref();
+    let side = |side| format!("{}: {}", side_name(side), facts(side, sample_type));
+    Annotation {
+        place: None,
+        title: format!("sto: too little data ({})", name(label(comparison))),
+        message: format!(
+            "{}\nbaseline {}\ncandidate {}",
+            printable(&comparison.reason),
+            printable(&side(&comparison.baseline)),
+            printable(&side(&comparison.candidate)),
+        ),
+    }
+}
+
+/// Where nothing is wrong, that is said as well.
+fn verdict(comparisons: &[Comparison]) -> Annotation {
+    let word = verdict_word(Verdict::over(comparisons));
+    Annotation {
+        place: None,
+        title: "sto".to_owned(),
+        message: format!("{word}: {}", printable(&reason(comparisons))),
+    }
+}
+
+fn name(name: &str) -> String {
+    shorten(&printable(name), NAME_WIDTH)
+}
+
+fn escaped(message: &str) -> String {
+    let message = message.replace('%', "%25");
+    message.replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn escaped_property(value: &str) -> String {
+    escaped(value).replace(':', "%3A").replace(',', "%2C")
+}

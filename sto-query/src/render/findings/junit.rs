@@ -1,0 +1,204 @@
+//! Findings as JUnit XML, which every other CI system reads.
+//!
+//! A comparison is a test suite, a function that was tested a test case: it fails if the function got
+//! worse. So a function has a history, and a CI system can say since when it fails.
+
+use super::findings_text;
+use super::steps::steps;
+use super::words::{label, side_name, weakness};
+use crate::compare::{Comparison, Finding, Verdict};
+use crate::render::printable;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Columns of a name in a call path, and functions at either end of one.
+const NAME_WIDTH: usize = 100;
+const PATH_ENDS: usize = 16;
+
+/// The comparisons as JUnit XML: valid by the schema of Jenkins (`junit-10.xsd`).
+///
+/// Each suite has a test case `enough data`, which is skipped where there is too little; all
+/// others are then skipped as well. Functions that did not change are there if
+/// [`Comparison::functions`] is.
+pub fn junit(comparisons: &[Comparison]) -> String {
+    let suites: Vec<Suite> = comparisons.iter().map(Suite::of).collect();
+    let sum = |count: fn(&Suite) -> usize| suites.iter().map(count).sum::<usize>();
+    let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
+    let _ = writeln!(
+        xml,
+        "<testsuites name=\"sto find-regressions\" tests=\"{}\" failures=\"{}\" errors=\"0\">",
+        sum(|suite| suite.cases.len()),
+        sum(|suite| suite.failures()),
+    );
+    for suite in &suites {
+        suite.write(&mut xml);
+    }
+    xml + "</testsuites>\n"
+}
+
+/// A comparison as tests.
+struct Suite<'a> {
+    comparison: &'a Comparison,
+    cases: Vec<Case<'a>>,
+}
+
+struct Case<'a> {
+    name: &'a str,
+    module: &'a str,
+    outcome: Outcome<'a>,
+}
+
+enum Outcome<'a> {
+    Passed,
+    Skipped,
+    Failed(&'a Finding),
+}
+
+const ENOUGH_DATA: &str = "enough data";
+
+impl<'a> Suite<'a> {
+    fn of(comparison: &'a Comparison) -> Suite<'a> {
+        let is_judged = comparison.verdict != Verdict::Insufficient;
+        // Sorted by name, so that two reports can be laid side by side.
+        let mut cases: BTreeMap<(&str, &str), Outcome> = BTreeMap::new();
+        for function in comparison.functions.iter().flatten() {
+            cases.insert((&function.function, &function.module), Outcome::Passed);
+        }
+        for finding in &comparison.findings {
+            let outcome = match finding.kind.is_worse() {
+                true => Outcome::Failed(finding),
+                false => Outcome::Passed,
+            };
+            cases.insert((&finding.function, &finding.module), outcome);
+        }
+        let cases = cases.into_iter().map(|((name, module), outcome)| Case {
+            name,
+            module,
+            outcome: match is_judged {
+                true => outcome,
+                false => Outcome::Skipped,
+            },
+        });
+        let enough = Case {
+            name: ENOUGH_DATA,
+            module: "",
+            outcome: match is_judged {
+                true => Outcome::Passed,
+                false => Outcome::Skipped,
+            },
+        };
+        Suite {
+            comparison,
+            cases: std::iter::once(enough).chain(cases).collect(),
+        }
+    }
+
+    fn failures(&self) -> usize {
+        let failed = |case: &&Case| matches!(case.outcome, Outcome::Failed(_));
+        self.cases.iter().filter(failed).count()
+    }
+
+    fn write(&self, xml: &mut String) {
+        let Suite { comparison, cases } = self;
+        let skipped = |case: &&Case| matches!(case.outcome, Outcome::Skipped);
+        let skipped = cases.iter().filter(skipped).count();
+        let _ = write!(
+            xml,
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{skipped}\"",
+            attribute(label(comparison)),
+            cases.len(),
+            self.failures(),
+        );
+        if let Some(recorded) = &comparison.candidate.last_recorded {
+            let _ = write!(xml, " timestamp=\"{}\"", attribute(recorded));
+        }
+        if let Some(host) = comparison.candidate.hosts.first() {
+            let _ = write!(xml, " hostname=\"{}\"", attribute(host));
+        }
+        *xml += ">\n    <properties>\n";
+        for (name, value) in [
+            ("verdict", comparison.verdict.name()),
+            ("baseline", &side_name(&comparison.baseline)),
+            ("candidate", &side_name(&comparison.candidate)),
+        ] {
+            let value = attribute(value);
+            let _ = writeln!(xml, "      <property name=\"{name}\" value=\"{value}\"/>");
+        }
+        *xml += "    </properties>\n";
+        for case in cases {
+            case.write(comparison, xml);
+        }
+        let without_functions = Comparison {
+            functions: None,
+            ..(*comparison).clone()
+        };
+        let text = findings_text(&without_functions, false);
+        let _ = writeln!(xml, "    <system-out>{}</system-out>", escaped(&text));
+        *xml += "  </testsuite>\n";
+    }
+}
+
+impl Case<'_> {
+    fn write(&self, comparison: &Comparison, xml: &mut String) {
+        let class = match self.module {
+            "" => label(comparison).to_owned(),
+            module => format!("{}.{module}", label(comparison)),
+        };
+        let _ = write!(
+            xml,
+            "    <testcase name=\"{}\" classname=\"{}\"",
+            attribute(self.name),
+            attribute(&class)
+        );
+        *xml += &match self.outcome {
+            Outcome::Passed => "/>\n".to_owned(),
+            Outcome::Skipped => {
+                let reason = attribute(&comparison.reason);
+                format!(">\n      <skipped message=\"{reason}\"/>\n    </testcase>\n")
+            }
+            Outcome::Failed(finding) => format!(
+                ">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n",
+                finding.kind.name(),
+                attribute(&finding.reason),
+                escaped(&details(finding)),
+            ),
+        };
+    }
+}
+
+/// What a person reads who opens a failed test.
+fn details(finding: &Finding) -> String {
+    let reason = printable(&finding.reason);
+    let mut lines = vec![format!("{reason}{}", weakness(finding.weak))];
+    let place = finding.place();
+    lines.extend(place.map(|place| format!("in {}", printable(&place))));
+    for path in &finding.call_paths {
+        lines.push(format!("by {}", steps(path, PATH_ENDS, NAME_WIDTH)));
+    }
+    if finding.more_call_paths > 0 {
+        lines.push(format!("and {} more call paths", finding.more_call_paths));
+    }
+    lines.push(finding.command.to_string());
+    lines.join("\n")
+}
+
+/// A name or sentence as an attribute's value: one line, in which every character shows.
+fn attribute(text: &str) -> String {
+    escaped(&printable(text))
+}
+
+/// Text of lines that are safe to show.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            // `]]>` may not stand in text.
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            character => escaped.push(character),
+        }
+    }
+    escaped
+}

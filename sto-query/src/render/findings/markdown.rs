@@ -1,0 +1,285 @@
+//! Findings as Markdown, for a step summary or a comment of GitHub, GitLab and their like.
+
+use super::notes::notes;
+use super::steps::steps;
+use super::words::{
+    Ranked, basis, facts, interval, is_weak, label, q, ranked, ratio, reason, side_name,
+    verdict_word, weakness,
+};
+use crate::compare::{Comparison, Verdict};
+use crate::render::header::counted;
+use crate::render::numbers::percent;
+use crate::render::{printable, shorten};
+use std::fmt::Write;
+
+/// Most bytes: a comment on GitHub takes 65,536 characters, a step summary 1 MiB. What a workflow
+/// writes around it has room too.
+const MAX_BYTES: usize = 60_000;
+/// What is kept free for saying what was left out.
+const RESERVED: usize = 500;
+/// Most rows of a table.
+const MAX_ROWS: usize = 50;
+/// Columns of a name; the command has the whole of it.
+const NAME_WIDTH: usize = 120;
+/// Functions at either end of a call path.
+const PATH_ENDS: usize = 8;
+
+/// The comparisons as Markdown of at most 60,000 bytes: the verdict, a table of findings, and what
+/// there is to know of each, folded. What got worse comes first; what finds no room is counted.
+pub fn markdown(comparisons: &[Comparison]) -> String {
+    let mut page = Page {
+        text: verdict(comparisons),
+    };
+    if comparisons.len() > 1 {
+        let head = "| benchmark | verdict | |\n|---|---|---|\n";
+        let rows = comparisons.iter().map(benchmark_row);
+        page.table(head, rows, "benchmark");
+    }
+    let findings = ranked(comparisons);
+    if !findings.is_empty() {
+        let of_benchmark = if comparisons.len() > 1 {
+            " benchmark |"
+        } else {
+            ""
+        };
+        let line = if comparisons.len() > 1 { "---|" } else { "" };
+        let head = format!(
+            "| |{of_benchmark} function | share before | share now | change | interval | q |\n\
+             |---|{line}---|---:|---:|---:|---:|---:|\n"
+        );
+        let rows = findings.iter().map(|&finding| {
+            let benchmark = match comparisons.len() {
+                1 => String::new(),
+                _ => format!(" {} |", code(label(finding.comparison))),
+            };
+            finding_row(finding, &benchmark)
+        });
+        page.table(&head, rows, "finding");
+    }
+    let details = findings.iter().map(|&finding| details(finding));
+    let details_left_out = page.pieces(details);
+    let tests_left_out = page.pieces(comparisons.iter().map(how_tested));
+    if details_left_out + tests_left_out > 0 {
+        let _ = writeln!(
+            page.text,
+            "Left out, as the page would be too long: the details of {}, and of how {} tested. \
+             `sto find-regressions` prints them.",
+            counted(details_left_out as u64, "finding"),
+            counted(tests_left_out as u64, "benchmark") + " were",
+        );
+    }
+    page.text
+}
+
+/// Markdown that knows how long it may get.
+struct Page {
+    text: String,
+}
+
+impl Page {
+    /// Adds the pieces that fit, and tells how many do not.
+    fn pieces(&mut self, pieces: impl Iterator<Item = String>) -> usize {
+        let mut left_out = 0;
+        for piece in pieces {
+            match self.text.len() + piece.len() + RESERVED <= MAX_BYTES {
+                true => self.text += &piece,
+                false => left_out += 1,
+            }
+        }
+        left_out
+    }
+
+    fn table(&mut self, head: &str, rows: impl ExactSizeIterator<Item = String>, noun: &str) {
+        self.text += head;
+        let beyond = rows.len().saturating_sub(MAX_ROWS);
+        let left_out = self.pieces(rows.take(MAX_ROWS)) + beyond;
+        if left_out > 0 {
+            let more = counted(left_out as u64, &format!("more {noun}"));
+            let _ = writeln!(
+                self.text,
+                "\n… and {more}, which `sto find-regressions` lists."
+            );
+        }
+        self.text.push('\n');
+    }
+}
+
+fn verdict(comparisons: &[Comparison]) -> String {
+    let word = verdict_word(Verdict::over(comparisons));
+    let sentence = prose(&reason(comparisons));
+    let mut text = format!(
+        "## sto: {word}{}\n\n{sentence}\n\n",
+        weakness(is_weak(comparisons))
+    );
+    if let [comparison] = comparisons {
+        let _ = writeln!(
+            text,
+            "Baseline {}, candidate {}.\n",
+            code(&side_name(&comparison.baseline)),
+            code(&side_name(&comparison.candidate)),
+        );
+    }
+    text
+}
+
+fn benchmark_row(comparison: &Comparison) -> String {
+    format!(
+        "| {} | {}{} | {} |\n",
+        code(label(comparison)),
+        verdict_word(comparison.verdict),
+        weakness(comparison.weak),
+        prose(&comparison.reason),
+    )
+}
+
+fn finding_row(Ranked { finding, .. }: Ranked<'_>, benchmark: &str) -> String {
+    let change = basis(finding);
+    format!(
+        "| {} |{benchmark} {} | {} | {} | {} | {} | {} |\n",
+        finding.kind.name(),
+        code(&finding.function),
+        percent(change.baseline_share),
+        percent(change.candidate_share),
+        ratio(change.change, change.candidate_samples > 0),
+        interval(change),
+        q(change),
+    )
+}
+
+fn details(
+    Ranked {
+        comparison,
+        finding,
+    }: Ranked<'_>,
+) -> String {
+    let benchmark = match &comparison.benchmark {
+        Some(benchmark) => format!(" in benchmark {}", tag(benchmark)),
+        None => String::new(),
+    };
+    let mut text = format!(
+        "<details><summary>{}: {}{benchmark}</summary>\n\n{}{}\n\n",
+        finding.kind.name(),
+        tag(&finding.function),
+        prose(&finding.reason),
+        weakness(finding.weak),
+    );
+    if let Some(place) = finding.place() {
+        let _ = writeln!(text, "Source: {}\n", code(&place));
+    }
+    if !finding.call_paths.is_empty() {
+        text += "| before | now | change | call path |\n|---:|---:|---:|---|\n";
+    }
+    for path in &finding.call_paths {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} |",
+            percent(path.baseline_share),
+            percent(path.candidate_share),
+            ratio(path.change, path.candidate_samples > 0),
+            code_of_any_length(&steps(path, PATH_ENDS, NAME_WIDTH)),
+        );
+    }
+    if finding.more_call_paths > 0 {
+        let more = counted(finding.more_call_paths as u64, "more path");
+        let _ = writeln!(text, "\n… and {more} that changed alike.");
+    }
+    let command = finding.command.to_string();
+    let fence = fence(&command);
+    let _ = writeln!(text, "\n{fence}sh\n{command}\n{fence}\n</details>\n");
+    text
+}
+
+fn how_tested(comparison: &Comparison) -> String {
+    let mut text = format!(
+        "<details><summary>What was compared, and how: {}</summary>\n\n",
+        tag(label(comparison))
+    );
+    let sample_type = comparison.sample_type.as_ref();
+    for (word, side) in [
+        ("Baseline", &comparison.baseline),
+        ("Candidate", &comparison.candidate),
+    ] {
+        let name = code(&side_name(side));
+        let _ = writeln!(
+            text,
+            "- {word} {name}: {}",
+            prose(&facts(side, sample_type))
+        );
+    }
+    for warning in &comparison.warnings {
+        let _ = writeln!(text, "- Warning: {}", prose(warning));
+    }
+    let statistics = comparison.statistics.iter();
+    for note in statistics.flat_map(|statistics| notes(comparison, statistics)) {
+        let _ = writeln!(text, "- {}", prose(&note));
+    }
+    text + "\n</details>\n\n"
+}
+
+/// A name as code, in which nothing is markup, and nobody is mentioned.
+fn code(name: &str) -> String {
+    code_of_any_length(&shorten(&printable(name), NAME_WIDTH))
+}
+
+fn code_of_any_length(name: &str) -> String {
+    // A table ends its cells at `|` even in code, and a backslash may save it or not.
+    let is_literal = !name.contains(['`', '|', '\\']) && !name.trim().is_empty();
+    match is_literal {
+        true => format!("`{name}`"),
+        false => tag(name),
+    }
+}
+
+/// The same in HTML, for where Markdown is not read: the head of what is folded.
+fn tag(name: &str) -> String {
+    let mut tag = "<code>".to_owned();
+    for character in shorten(&printable(name), NAME_WIDTH).chars() {
+        push_literal(&mut tag, character);
+    }
+    tag + "</code>"
+}
+
+/// A sentence with names in it: nothing in it is markup, a link, or a mention.
+fn prose(sentence: &str) -> String {
+    let mut text = String::new();
+    let sentence = shorten(&printable(sentence), 4 * NAME_WIDTH);
+    let mut characters = sentence.chars().peekable();
+    while let Some(character) = characters.next() {
+        // A comment between two characters ends a mention, a reference, an address of a page.
+        let is_before_name = characters
+            .peek()
+            .is_some_and(|next| next.is_alphanumeric() || *next == '/');
+        match character {
+            '@' | '#' => {
+                push_literal(&mut text, character);
+                text += "<!-- -->";
+            }
+            ':' | '.' if is_before_name => {
+                push_literal(&mut text, character);
+                let is_number = characters.peek().is_some_and(char::is_ascii_digit);
+                if !is_number {
+                    text += "<!-- -->";
+                }
+            }
+            ' ' | ',' | ';' | '.' | ':' | '%' | '(' | ')' | '-' | '\'' => text.push(character),
+            _ => push_literal(&mut text, character),
+        }
+    }
+    text
+}
+
+/// A character that Markdown or HTML may read as more than itself, as an entity.
+fn push_literal(text: &mut String, character: char) {
+    if character.is_ascii_punctuation() && !".,%-;".contains(character) {
+        let _ = write!(text, "&#{};", u32::from(character));
+    } else {
+        text.push(character);
+    }
+}
+
+/// A fence that the text cannot end.
+fn fence(text: &str) -> String {
+    let runs = text.split(|c| c != '`').map(str::len);
+    let longest = runs.max().unwrap_or(0);
+    "`".repeat((longest + 1).max(3))
+}

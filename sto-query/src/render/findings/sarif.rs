@@ -1,0 +1,224 @@
+//! Findings as SARIF 2.1.0, which code scanning shows beside the code.
+
+use super::words::{Ranked, basis, label, ranked, reason, side_name, weakness};
+use crate::compare::{CallPath, Comparison, Finding, FindingKind, Verdict};
+use crate::render::printable;
+use serde_json::{Value, json};
+
+/// Most results that GitHub takes.
+const MAX_RESULTS: usize = 5_000;
+
+/// Every kind of finding, and what its rule says.
+const RULES: [(FindingKind, &str); 5] = [
+    (FindingKind::Regression, "A function got slower"),
+    (FindingKind::New, "A function is new, and costs time"),
+    (FindingKind::Moved, "Cost moved to another function"),
+    (FindingKind::Improvement, "A function got faster"),
+    (FindingKind::Gone, "A function is gone"),
+];
+
+/// The comparisons as one run in SARIF 2.1.0, with at most 5,000 results: what got worse first. What
+/// is left out is counted in a notification, as are the verdicts that too little data allows.
+pub fn sarif(comparisons: &[Comparison]) -> String {
+    let findings = ranked(comparisons);
+    let left_out = findings.len().saturating_sub(MAX_RESULTS);
+    let results: Vec<Value> = findings
+        .iter()
+        .take(MAX_RESULTS)
+        .copied()
+        .map(result)
+        .collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "sto",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": RULES.map(|(kind, text)| json!({
+                    "id": kind.name(),
+                    "shortDescription": { "text": text },
+                    "defaultConfiguration": { "level": level(kind, false) },
+                })),
+            }},
+            "invocations": [{
+                "executionSuccessful": true,
+                "toolExecutionNotifications": notifications(comparisons, left_out),
+            }],
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+            "properties": {
+                "verdict": Verdict::over(comparisons).name(),
+                "reason": printable(&reason(comparisons)),
+            },
+        }],
+    });
+    format!("{log:#}\n")
+}
+
+fn level(kind: FindingKind, is_weak: bool) -> &'static str {
+    match (kind.is_worse(), is_weak) {
+        (true, false) => "error",
+        (true, true) => "warning",
+        (false, _) => "none",
+    }
+}
+
+fn result(
+    Ranked {
+        comparison,
+        finding,
+    }: Ranked<'_>,
+) -> Value {
+    let is_weak = finding.weak || comparison.verdict == Verdict::Insufficient;
+    let change = basis(finding);
+    let fingerprint = fingerprint(comparison, finding);
+    let mut result = json!({
+        "ruleId": finding.kind.name(),
+        "ruleIndex": RULES.iter().position(|(kind, _)| *kind == finding.kind),
+        "kind": if finding.kind.is_worse() { "fail" } else { "informational" },
+        "level": level(finding.kind, is_weak),
+        "message": { "text": message(comparison, finding) },
+        "locations": [location(finding, &comparison.candidate.executable)],
+        // GitHub looks at the second alone, and would otherwise hash the line, which any edit moves.
+        "partialFingerprints": {
+            "stoFunction/v1": fingerprint,
+            "primaryLocationLineHash": format!("{fingerprint}:1"),
+        },
+        "properties": {
+            "benchmark": comparison.benchmark,
+            "baseline": side_name(&comparison.baseline),
+            "candidate": side_name(&comparison.candidate),
+            "basis": finding.basis,
+            "baselineShare": change.baseline_share,
+            "candidateShare": change.candidate_share,
+            "change": change.change,
+            "changeLow": change.change_low,
+            "changeHigh": change.change_high,
+            "q": change.q,
+            "moreCallPaths": finding.more_call_paths,
+            "command": finding.command,
+        },
+    });
+    if !finding.call_paths.is_empty() {
+        result["stacks"] = finding.call_paths.iter().map(stack).collect();
+    }
+    result
+}
+
+/// The same for a function of a program, in whatever builds it is found.
+fn fingerprint(comparison: &Comparison, finding: &Finding) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let benchmark = comparison.benchmark.as_deref().unwrap_or_default();
+    for part in [
+        "sto.finding/1",
+        &comparison.candidate.executable,
+        benchmark,
+        &finding.module,
+        &finding.function,
+    ] {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+fn message(comparison: &Comparison, finding: &Finding) -> String {
+    let benchmark = match &comparison.benchmark {
+        Some(benchmark) => format!("{}: ", printable(benchmark)),
+        None => String::new(),
+    };
+    let reason = printable(&finding.reason);
+    let weak = weakness(finding.weak);
+    // In messages, `[text](n)` is a link and `{0}` an argument.
+    let text = format!("{benchmark}{reason}{weak}");
+    let may_link = text.contains("](");
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '[' | ']' | '\\' if may_link => escaped.extend(['\\', character]),
+            '{' => escaped.push_str("{{"),
+            '}' => escaped.push_str("}}"),
+            character => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+/// Where the source file is not known, the place is the file that has the code, as GitHub refuses
+/// results without a place.
+fn location(finding: &Finding, executable: &str) -> Value {
+    let module = match &*finding.module {
+        "" => executable,
+        module => module,
+    };
+    let file = finding.file.as_deref().unwrap_or(module);
+    let mut physical = json!({ "artifactLocation": { "uri": uri(file) } });
+    if let (Some(line), Some(_)) = (finding.line, &finding.file) {
+        physical["region"] = json!({ "startLine": line });
+    }
+    json!({
+        "physicalLocation": physical,
+        "logicalLocations": [function(&finding.function)],
+    })
+}
+
+fn function(name: &str) -> Value {
+    json!({ "fullyQualifiedName": printable(name), "kind": "function" })
+}
+
+/// A call path, innermost function first, as SARIF has stacks.
+fn stack(path: &CallPath) -> Value {
+    let frame = |name: &str, module: &str| json!({ "module": printable(module), "location": { "logicalLocations": [function(name)] } });
+    let mut frames: Vec<Value> = path
+        .stack
+        .iter()
+        .map(|step| frame(&step.function, &step.module))
+        .collect();
+    if path.omitted > 0 {
+        let omitted = format!("({} more)", path.omitted);
+        frames.insert(frames.len() / 2, frame(&omitted, ""));
+    }
+    frames.reverse();
+    json!({
+        "message": { "text": format!(
+            "{} samples before, {} now", path.baseline_samples, path.candidate_samples
+        )},
+        "frames": frames,
+    })
+}
+
+fn notifications(comparisons: &[Comparison], left_out: usize) -> Vec<Value> {
+    let notification =
+        |level: &str, text: &str| json!({ "level": level, "message": { "text": printable(text) } });
+    let mut notifications = Vec::new();
+    for comparison in comparisons {
+        let name = label(comparison);
+        if comparison.verdict == Verdict::Insufficient {
+            let text = format!("{name}: too little data: {}", comparison.reason);
+            notifications.push(notification("warning", &text));
+        }
+        for warning in &comparison.warnings {
+            notifications.push(notification("warning", &format!("{name}: {warning}")));
+        }
+    }
+    if left_out > 0 {
+        let text = format!("{left_out} more results are left out, as GitHub takes {MAX_RESULTS}.");
+        notifications.push(notification("note", &text));
+    }
+    notifications
+}
+
+/// A path as a URI reference: relative if the path is.
+fn uri(path: &str) -> String {
+    let mut uri = if path.starts_with('/') { "file://" } else { "" }.to_owned();
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(char::from(byte));
+            }
+            byte => uri += &format!("%{byte:02X}"),
+        }
+    }
+    uri
+}

@@ -1,0 +1,159 @@
+//! What all outputs say alike: words, numbers, and what comes first.
+
+use crate::compare::{Basis, Change, Comparison, Finding, FindingKind, Side, Verdict};
+use crate::render::header::counted;
+use crate::render::numbers::quantity;
+use crate::render::printable;
+use crate::report::SampleTypeReport;
+use std::fmt::Write;
+
+/// The verdict as it stands at the head of a report.
+pub(super) fn verdict_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Regression => "REGRESSION",
+        Verdict::Clean => "CLEAN",
+        Verdict::Insufficient => "TOO LITTLE DATA",
+    }
+}
+
+/// What stands behind the verdict where it is weak.
+pub(super) fn weakness(weak: bool) -> &'static str {
+    match weak {
+        true => " (weak evidence)",
+        false => "",
+    }
+}
+
+/// Whether no comparison has more than weak evidence.
+pub(super) fn is_weak(comparisons: &[Comparison]) -> bool {
+    !comparisons.is_empty() && comparisons.iter().all(|comparison| comparison.weak)
+}
+
+/// The verdict over all comparisons as a sentence.
+pub(super) fn reason(comparisons: &[Comparison]) -> String {
+    if let [comparison] = comparisons {
+        return comparison.reason.clone();
+    }
+    let count = |verdict| comparisons.iter().filter(|c| c.verdict == verdict).count();
+    let of = counted(comparisons.len() as u64, "benchmark");
+    match (count(Verdict::Regression), count(Verdict::Insufficient)) {
+        (0, 0) => format!("nothing got worse in {of}"),
+        (0, unknown) => format!("nothing got worse in {of}, but {unknown} have too little data"),
+        (worse, 0) => format!("{worse} of {of} got worse"),
+        (worse, unknown) => {
+            format!("{worse} of {of} got worse, and {unknown} have too little data")
+        }
+    }
+}
+
+/// What a comparison is called among several.
+pub(super) fn label(comparison: &Comparison) -> &str {
+    let benchmark = comparison.benchmark.as_deref();
+    benchmark.unwrap_or(&comparison.candidate.executable)
+}
+
+/// `EXE@BUILD`, safe to show.
+pub(super) fn side_name(side: &Side) -> String {
+    format!("{}@{}", printable(&side.executable), printable(&side.build))
+}
+
+/// A finding, and the comparison that it is of.
+#[derive(Clone, Copy)]
+pub(super) struct Ranked<'a> {
+    pub(super) comparison: &'a Comparison,
+    pub(super) finding: &'a Finding,
+}
+
+/// The findings of all comparisons: what got worse first, and of that what stands first in its
+/// comparison.
+pub(super) fn ranked(comparisons: &[Comparison]) -> Vec<Ranked<'_>> {
+    let mut all: Vec<(u8, usize, Ranked)> = Vec::new();
+    for comparison in comparisons {
+        for (place, finding) in comparison.findings.iter().enumerate() {
+            let ranked = Ranked {
+                comparison,
+                finding,
+            };
+            all.push((finding.kind.rank(), place, ranked));
+        }
+    }
+    // Stable: equals stay in the order of their comparisons.
+    all.sort_by_key(|(rank, place, _)| (*rank, *place));
+    all.into_iter().map(|(_, _, ranked)| ranked).collect()
+}
+
+/// The count that a finding rests on.
+pub(super) fn basis(finding: &Finding) -> &Change {
+    match finding.basis {
+        Basis::AttributedSelf => &finding.attributed_self,
+        Basis::Total | Basis::Calls => &finding.total,
+    }
+}
+
+/// Runs, samples, and where they come from.
+pub(super) fn facts(side: &Side, sample_type: Option<&SampleTypeReport>) -> String {
+    let mut facts = vec![counted(side.runs as u64, "run")];
+    let mut samples = counted(side.samples, "sample");
+    if let Some(sample_type) = sample_type {
+        let _ = write!(samples, " of {}", printable(&sample_type.event));
+        if let Some(quantity) = quantity(side.value, sample_type.unit) {
+            let _ = write!(samples, " ({quantity})");
+        }
+    }
+    facts.push(samples);
+    match (&side.first_recorded, &side.last_recorded) {
+        (Some(first), Some(last)) if first != last => {
+            facts.push(format!("recorded from {first} to {last}"));
+        }
+        (Some(first), _) => facts.push(format!("recorded {first}")),
+        _ => {}
+    }
+    if !side.hosts.is_empty() {
+        facts.push(format!("on {}", side.hosts.join(", ")));
+    }
+    if let Some(revision) = &side.revision {
+        facts.push(format!("revision {revision}"));
+    }
+    if let Some(id) = &side.gnu_build_id {
+        facts.push(format!("build id {id}"));
+    }
+    facts.join(", ")
+}
+
+/// From the least to the largest change that the test does not exclude.
+pub(super) fn interval(change: &Change) -> String {
+    match change.change_low {
+        None => "-".to_owned(),
+        Some(low) => {
+            let low = ratio(Some(low), true);
+            format!("{low}..{}", ratio(change.change_high, true))
+        }
+    }
+}
+
+/// A change: `9.8x`, `+12.0%`, `new`.
+pub(super) fn ratio(change: Option<f64>, is_in_candidate: bool) -> String {
+    match change {
+        None if is_in_candidate => "new".to_owned(),
+        None => "-".to_owned(),
+        Some(0.0) => "gone".to_owned(),
+        Some(ratio) if ratio >= 2.0 => format!("{ratio:.1}x"),
+        Some(ratio) => format!("{:+.1}%", (ratio - 1.0) * 100.0),
+    }
+}
+
+/// The probability by which a change was found.
+pub(super) fn q(change: &Change) -> String {
+    match change.q {
+        None => "-".to_owned(),
+        Some(q) if q < 0.001 => format!("{q:.0e}"),
+        Some(q) => format!("{q:.3}"),
+    }
+}
+
+impl FindingKind {
+    /// Whether a release check fails for it.
+    pub(super) fn is_worse(self) -> bool {
+        matches!(self, FindingKind::Regression | FindingKind::New)
+    }
+}
