@@ -226,54 +226,57 @@ fn code_of_any_length(name: &str) -> String {
     let is_literal = !name.contains(['`', '|', '\\']) && !name.trim().is_empty();
     match is_literal {
         true => format!("`{name}`"),
-        false => tag(name),
+        false => html(name),
     }
 }
 
 /// The same in HTML, for where Markdown is not read: the head of what is folded.
 fn tag(name: &str) -> String {
-    let mut tag = "<code>".to_owned();
-    for character in shorten(&printable(name), NAME_WIDTH).chars() {
-        push_literal(&mut tag, character);
-    }
-    tag + "</code>"
+    html(&shorten(&printable(name), NAME_WIDTH))
+}
+
+fn html(name: &str) -> String {
+    let mut html = "<code>".to_owned();
+    name.chars()
+        .for_each(|character| push_literal(&mut html, character));
+    html + "</code>"
 }
 
 /// A sentence with names in it: nothing in it is markup, a link, or a mention.
 fn prose(sentence: &str) -> String {
-    let mut text = String::new();
     let sentence = shorten(&printable(sentence), 4 * NAME_WIDTH);
+    let mut text = String::new();
     let mut characters = sentence.chars().peekable();
     while let Some(character) = characters.next() {
-        // A comment between two characters ends a mention, a reference, an address of a page.
-        let is_before_name = characters
-            .peek()
-            .is_some_and(|next| next.is_alphanumeric() || *next == '/');
+        let next = characters.peek().copied().unwrap_or(' ');
+        let is_in_word = next.is_alphanumeric() && text.ends_with(char::is_alphanumeric);
         match character {
-            '@' | '#' => {
-                push_literal(&mut text, character);
-                text += "<!-- -->";
-            }
-            ':' | '.' if is_before_name => {
-                push_literal(&mut text, character);
-                let is_number = characters.peek().is_some_and(char::is_ascii_digit);
-                if !is_number {
-                    text += "<!-- -->";
-                }
-            }
-            ' ' | ',' | ';' | '.' | ':' | '%' | '(' | ')' | '-' | '\'' => text.push(character),
+            '(' | ')' | '\'' => text.push(character),
+            '_' if is_in_word => text.push(character),
+            ':' if next == ' ' || next.is_ascii_digit() => text.push(character),
             _ => push_literal(&mut text, character),
         }
     }
     text
 }
 
-/// A character that Markdown or HTML may read as more than itself, as an entity.
+/// A character that Markdown or HTML may read as more than itself, as an entity. Links and mentions
+/// are made of what a reader sees, entities or not: a comment parts those.
 fn push_literal(text: &mut String, character: char) {
-    if character.is_ascii_punctuation() && !".,%-;".contains(character) {
-        let _ = write!(text, "&#{};", u32::from(character));
-    } else {
-        text.push(character);
+    const PARTED: &str = "<!-- -->";
+    let is_first = text.is_empty();
+    match character {
+        '.' if text.to_ascii_lowercase().ends_with("www") => text.extend([PARTED, "."]),
+        '.' if text.bytes().all(|byte| byte.is_ascii_digit()) => text.extend([PARTED, "."]),
+        ',' | ';' | '%' | '.' => text.push(character),
+        '-' if !is_first => text.push(character),
+        character if character.is_ascii_punctuation() => {
+            let _ = write!(text, "&#{};", u32::from(character));
+            if "@#".contains(character) {
+                text.push_str(PARTED);
+            }
+        }
+        character => text.push(character),
     }
 }
 

@@ -36,13 +36,14 @@ pub(super) fn reason(comparisons: &[Comparison]) -> String {
     }
     let count = |verdict| comparisons.iter().filter(|c| c.verdict == verdict).count();
     let of = counted(comparisons.len() as u64, "benchmark");
-    match (count(Verdict::Regression), count(Verdict::Insufficient)) {
-        (0, 0) => format!("nothing got worse in {of}"),
-        (0, unknown) => format!("nothing got worse in {of}, but {unknown} have too little data"),
-        (worse, 0) => format!("{worse} of {of} got worse"),
-        (worse, unknown) => {
-            format!("{worse} of {of} got worse, and {unknown} have too little data")
-        }
+    let worse = match count(Verdict::Regression) {
+        0 => format!("nothing got worse in {of}"),
+        worse => format!("{worse} of {of} got worse"),
+    };
+    match count(Verdict::Insufficient) {
+        0 => worse,
+        1 => format!("{worse}; 1 has too little data"),
+        unknown => format!("{worse}; {unknown} have too little data"),
     }
 }
 

@@ -1,0 +1,149 @@
+//! What the actions runner makes of the workflow commands.
+//!
+//! The reader here follows `TryParseV2` of `ActionCommand.cs` in github.com/actions/runner, and knows
+//! nothing of how the commands are written.
+
+use crate::fixtures::{HOSTILE, clean, hostile, insufficient, many, weak, worse};
+use std::collections::BTreeMap;
+use sto_query::compare::{Comparison, FindingKind};
+use sto_query::render::{github, printable};
+
+#[derive(Debug)]
+struct Command {
+    name: String,
+    properties: BTreeMap<String, String>,
+    message: String,
+}
+
+/// The runner's rules: leading space is dropped; the command ends at the next `::`; properties are
+/// split at `,`, and each at its first `=`; then the escapes are taken back, `%25` last.
+fn parsed(line: &str) -> Option<Command> {
+    let rest = line.trim_start().strip_prefix("::")?;
+    let (info, message) = rest.split_once("::")?;
+    let (name, properties) = info.split_once(' ').unwrap_or((info, ""));
+    if !["error", "warning", "notice", "debug", "group", "add-mask"].contains(&name) {
+        return None;
+    }
+    let unescaped = |text: &str, escapes: &[(&str, &str)]| {
+        let all = escapes.iter().chain(&[("%25", "%")]);
+        all.fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+    };
+    let of_message = [("%0D", "\r"), ("%0A", "\n")];
+    let of_property = [("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ",")];
+    let properties = properties.trim().split(',').filter(|pair| !pair.is_empty());
+    Some(Command {
+        name: name.to_owned(),
+        properties: properties
+            .filter_map(|pair| pair.split_once('='))
+            .filter(|(key, value)| !key.is_empty() && !value.is_empty())
+            .map(|(key, value)| (key.to_owned(), unescaped(value, &of_property)))
+            .collect(),
+        message: unescaped(message, &of_message),
+    })
+}
+
+fn commands(comparisons: &[Comparison]) -> Vec<Command> {
+    let text = github(comparisons);
+    text.lines()
+        .map(|line| parsed(line).unwrap_or_else(|| panic!("no command: {line}")))
+        .collect()
+}
+
+fn named<'a>(commands: &'a [Command], name: &str) -> Vec<&'a Command> {
+    commands
+        .iter()
+        .filter(|command| command.name == name)
+        .collect()
+}
+
+#[test]
+fn the_runner_reads_each_finding_with_its_place_and_message() {
+    let comparison = worse();
+    let commands = commands(std::slice::from_ref(&comparison));
+    assert_eq!(commands.len(), comparison.findings.len());
+    let (errors, notices) = (named(&commands, "error"), named(&commands, "notice"));
+    for finding in &comparison.findings {
+        let is_worse = matches!(finding.kind, FindingKind::Regression | FindingKind::New);
+        let of_kind = if is_worse { &errors } else { &notices };
+        let title = format!(
+            "sto: {} in {} (requests)",
+            finding.kind.name(),
+            finding.function
+        );
+        let found = of_kind
+            .iter()
+            .find(|c| c.properties["title"] == title)
+            .unwrap();
+        assert_eq!(found.properties["file"], "src/demo, 100%.c");
+        assert_eq!(
+            found.properties.get("line"),
+            finding.line.map(|l| l.to_string()).as_ref()
+        );
+        let mut lines = found.message.lines();
+        assert_eq!(lines.next(), Some(finding.reason.as_str()));
+        assert_eq!(
+            lines.next_back(),
+            Some(finding.command.to_string().as_str())
+        );
+    }
+}
+
+#[test]
+fn hostile_names_make_no_commands_of_their_own() {
+    let comparison = hostile();
+    let commands = commands(std::slice::from_ref(&comparison));
+    let errors = named(&commands, "error");
+    let of_findings = &errors[..errors.len() - 1];
+    assert!(commands.iter().all(|command| {
+        command
+            .properties
+            .keys()
+            .all(|key| ["file", "line", "title"].contains(&key.as_str()))
+    }));
+    for (error, finding) in of_findings.iter().zip(&comparison.findings) {
+        assert_eq!(error.properties["file"], "src/demo, 100%.c");
+        let name = printable(&finding.function);
+        assert!(error.properties["title"].contains(&*name), "{error:?}");
+        assert!(
+            error.message.starts_with(&*printable(&finding.reason)),
+            "{error:?}"
+        );
+    }
+    let shown = |name: &str| {
+        commands
+            .iter()
+            .any(|c| c.message.contains(&*printable(name)))
+    };
+    assert!(shown(HOSTILE[0]), "{commands:?}");
+}
+
+#[test]
+fn ten_of_a_kind_are_shown_and_the_last_counts_the_rest() {
+    let commands = commands(&[many()]);
+    let errors = named(&commands, "error");
+    assert_eq!(errors.len(), 10);
+    assert!(
+        errors[9]
+            .message
+            .starts_with("61 more of this kind are not shown here")
+    );
+}
+
+#[test]
+fn weak_evidence_and_too_little_data_are_warnings() {
+    let weak = commands(&[weak()]);
+    assert_eq!(named(&weak, "warning").len(), 1);
+    assert!(named(&weak, "error").is_empty());
+    let insufficient = commands(&[insufficient()]);
+    let warnings = named(&insufficient, "warning");
+    assert!(warnings[0].properties["title"].contains("too little data"));
+    assert!(named(&insufficient, "error").is_empty());
+}
+
+#[test]
+fn a_clean_comparison_is_a_notice() {
+    let commands = commands(&[clean()]);
+    assert_eq!(commands.len(), 1);
+    assert_eq!(commands[0].name, "notice");
+    assert!(commands[0].message.starts_with("CLEAN: "));
+}

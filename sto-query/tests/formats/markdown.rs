@@ -1,0 +1,65 @@
+//! What may not happen in Markdown, whatever is in a name.
+
+use crate::fixtures::{hostile, many};
+use sto_query::render::markdown;
+
+#[test]
+fn a_page_fits_a_comment_and_says_what_it_leaves_out() {
+    let many: Vec<_> = (0..10).map(|_| many()).collect();
+    let page = markdown(&many);
+    assert!(page.len() <= 60_000, "{}", page.len());
+    assert!(page.starts_with("## sto: REGRESSION\n"), "{page}");
+    assert!(page.contains("… and 650 more findings"), "{page}");
+    assert!(
+        page.contains("Left out, as the page would be too long"),
+        "{page}"
+    );
+}
+
+#[test]
+fn rows_have_as_many_cells_as_their_table() {
+    let page = markdown(&[hostile()]);
+    let mut cells = None;
+    for line in page.lines() {
+        let count = line.matches('|').count();
+        match (line.starts_with('|'), cells) {
+            (false, _) => cells = None,
+            (true, None) => cells = Some(count),
+            (true, Some(cells)) => assert_eq!(count, cells, "{line}"),
+        }
+    }
+}
+
+/// Markup that is not ours: no tag but `details`, `summary` and `code`, and no name outside of code.
+#[test]
+fn names_are_code_or_have_no_markup() {
+    let page = markdown(&[hostile()]);
+    let mut is_fenced = false;
+    for line in page.lines() {
+        if line.starts_with("```") {
+            is_fenced = !is_fenced;
+            continue;
+        }
+        if is_fenced {
+            continue;
+        }
+        let outside: String = line.split('`').step_by(2).collect();
+        let outside = outside.replace("&#", "&");
+        for tag in outside.split('<').skip(1) {
+            let known = [
+                "details>",
+                "/details>",
+                "summary>",
+                "/summary>",
+                "code>",
+                "/code>",
+                "!-- -->",
+            ];
+            assert!(known.iter().any(|known| tag.starts_with(known)), "{line}");
+        }
+        for markup in ["@o", "#1", "://", "www.", "**", "](", "::error"] {
+            assert!(!outside.contains(markup), "{markup}: {line}");
+        }
+    }
+    assert!(!is_fenced, "every fence is closed");
+}
