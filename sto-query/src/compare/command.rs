@@ -1,6 +1,8 @@
-//! The command line that shows more of a finding.
+//! The command lines that make a comparison again, and show more of a finding.
 
-use super::report::Comparison;
+use super::evidence::rounded;
+use super::options::CompareOptions;
+use super::report::{Comparison, NormalisationMethod};
 use crate::render::printable;
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Display, Write};
@@ -15,20 +17,74 @@ pub struct Command {
 
 impl Command {
     /// The differential flame graph of the stacks that have a function.
-    fn diff([baseline, candidate]: [&str; 2], function: &str, options: &[String]) -> Command {
-        let mut words = vec!["sto".to_owned(), "diff".to_owned()];
-        let sides = [baseline.to_owned(), candidate.to_owned()];
-        // A name that begins like an option would be taken for one.
-        let are_plain = !sides.iter().any(|side| side.starts_with('-'));
-        if are_plain {
-            words.extend_from_slice(&sides);
+    fn diff(sides: [&str; 2], function: &str, options: &[String]) -> Command {
+        let focus = ["--focus", function, "-o", "diff.svg"].map(str::to_owned);
+        Command::of("diff", sides, [&focus, options].concat())
+    }
+
+    /// The comparison with these thresholds.
+    fn find_regressions(
+        sides: [&str; 2],
+        thresholds: &CompareOptions,
+        options: &[String],
+    ) -> Command {
+        let CompareOptions {
+            alpha,
+            min_effect,
+            min_share,
+            min_samples,
+            normalisation,
+            matching,
+            ..
+        } = *thresholds;
+        let usual = CompareOptions::default();
+        let percent = |share: f64| rounded(share * 100.0).to_string();
+        let mut words = Vec::new();
+        for (option, value, is_usual) in [
+            ("--alpha", alpha.to_string(), alpha == usual.alpha),
+            (
+                "--min-effect",
+                percent(min_effect),
+                min_effect == usual.min_effect,
+            ),
+            (
+                "--min-share",
+                percent(min_share),
+                min_share == usual.min_share,
+            ),
+            (
+                "--min-samples",
+                min_samples.to_string(),
+                min_samples == usual.min_samples,
+            ),
+        ] {
+            if !is_usual {
+                words.extend([option.to_owned(), value]);
+            }
         }
-        words.extend(["--focus".to_owned(), function.to_owned()]);
+        words.extend(match normalisation {
+            NormalisationMethod::Tmm => None,
+            NormalisationMethod::PerRun => Some("--per-run".to_owned()),
+            NormalisationMethod::Total => Some("--shares".to_owned()),
+        });
+        if matching.ignore_template_arguments {
+            words.push("--ignore-template-arguments".to_owned());
+        }
         words.extend_from_slice(options);
-        words.extend(["-o".to_owned(), "diff.svg".to_owned()]);
-        if !are_plain {
+        Command::of("find-regressions", sides, words)
+    }
+
+    fn of(subcommand: &str, sides: [&str; 2], options: Vec<String>) -> Command {
+        let sides = sides.map(str::to_owned);
+        let mut words = vec!["sto".to_owned(), subcommand.to_owned()];
+        // A name that begins like an option would be taken for one.
+        if sides.iter().any(|side| side.starts_with('-')) {
+            words.extend(options);
             words.push("--".to_owned());
             words.extend(sides);
+        } else {
+            words.extend(sides);
+            words.extend(options);
         }
         Command { words }
     }
@@ -66,6 +122,7 @@ impl Comparison {
     /// Says how the sides can be named on the command line, and which options that takes, where it
     /// is not as builds of the store that is found by itself.
     pub fn set_commands(&mut self, sides: [&str; 2], options: &[String]) {
+        self.command = Command::find_regressions(sides, &self.thresholds, options);
         for finding in &mut self.findings {
             finding.command = Command::diff(sides, &finding.function, options);
         }

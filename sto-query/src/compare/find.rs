@@ -1,6 +1,7 @@
 //! The way from two views to findings, on one page. SPEC.md has it in formulas, with an example.
 
 use super::blame::Evidences;
+use super::command::Command;
 use super::counts::{count, owners};
 use super::evidence::{Evidence, Setting, Tests, rounded};
 use super::findings::{findings, tested_functions};
@@ -65,6 +66,7 @@ pub fn compare_with_earlier(
         weak: false,
         findings: Vec::new(),
         warnings: Vec::new(),
+        command: Command::default(),
         functions: None,
     };
     match runs {
@@ -92,6 +94,8 @@ pub fn compare_with_earlier(
             );
         }
     }
+    let builds = [baseline, candidate].map(|view| full_name(&view.selection.build));
+    comparison.set_commands([&builds[0], &builds[1]], &[]);
     comparison.warnings = warnings(Pair::new(baseline, candidate), &comparison);
     Ok(comparison)
 }
@@ -163,8 +167,6 @@ fn find(
         .collect();
     comparison.weak = !variations.estimated;
     comparison.findings = findings(&evidences, &owners, &setting, &variations);
-    let builds = views.map(|view| full_name(&view.selection.build));
-    comparison.set_commands([&builds.baseline, &builds.candidate], &[]);
     comparison.functions = options.all.then(|| tested_functions(&evidences));
     let sides = [
         ("baseline", &comparison.baseline),

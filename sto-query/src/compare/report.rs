@@ -38,6 +38,8 @@ pub struct Comparison {
     pub findings: Vec<Finding>,
     /// Whole sentences about what weakens the comparison.
     pub warnings: Vec<String>,
+    /// The command that makes this comparison again.
+    pub command: Command,
     /// Every function that was tested, the largest share of total first, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub functions: Option<Vec<TestedFunction>>,

@@ -6,7 +6,7 @@ use super::words::{
     Ranked, basis, facts, interval, is_weak, label, q, ranked, ratio, reason, side_name,
     verdict_word, weakness,
 };
-use crate::compare::{Comparison, Verdict};
+use crate::compare::{Command, Comparison, Verdict};
 use crate::render::header::counted;
 use crate::render::numbers::percent;
 use crate::render::{printable, shorten};
@@ -183,10 +183,7 @@ fn details(
         let more = counted(finding.more_call_paths as u64, "more path");
         let _ = writeln!(text, "\n… and {more} that changed alike.");
     }
-    let command = finding.command.to_string();
-    let fence = fence(&command);
-    let _ = writeln!(text, "\n{fence}sh\n{command}\n{fence}\n</details>\n");
-    text
+    text + "\n" + &shell(&finding.command) + "</details>\n\n"
 }
 
 fn how_tested(comparison: &Comparison) -> String {
@@ -213,7 +210,7 @@ fn how_tested(comparison: &Comparison) -> String {
     for note in statistics.flat_map(|statistics| notes(comparison, statistics)) {
         let _ = writeln!(text, "- {}", prose(&note));
     }
-    text + "\n</details>\n\n"
+    text + "\nTo do it again:\n\n" + &shell(&comparison.command) + "</details>\n\n"
 }
 
 /// A name as code, in which nothing is markup, and nobody is mentioned.
@@ -280,9 +277,10 @@ fn push_literal(text: &mut String, character: char) {
     }
 }
 
-/// A fence that the text cannot end.
-fn fence(text: &str) -> String {
-    let runs = text.split(|c| c != '`').map(str::len);
-    let longest = runs.max().unwrap_or(0);
-    "`".repeat((longest + 1).max(3))
+/// A command in a fence that nothing in it can end.
+fn shell(command: &Command) -> String {
+    let command = command.to_string();
+    let runs = command.split(|c| c != '`').map(str::len);
+    let fence = "`".repeat((runs.max().unwrap_or(0) + 1).max(3));
+    format!("{fence}sh\n{command}\n{fence}\n")
 }
