@@ -17,6 +17,17 @@ pub(crate) struct SelectArgs {
     event: EventArg,
 }
 
+/// The profiles that a command is about, of any number of builds.
+#[derive(Debug, Args)]
+pub(crate) struct SelectSeveralArgs {
+    /// Take the profiles of these builds, profiles or files: `[EXE@]BUILD`, ID or PATH
+    #[arg(required = true)]
+    selector: Vec<OsString>,
+
+    #[command(flatten)]
+    event: EventArg,
+}
+
 /// The two groups of profiles that a command compares.
 #[derive(Debug, Args)]
 pub(crate) struct SelectPairArgs {
@@ -45,6 +56,27 @@ impl SelectArgs {
     /// Loads the stacks that the selector names.
     pub(crate) fn load(&self, store: &StorePath) -> Result<View, CliError> {
         self.event.keep(Sources::new(store)?.view(&self.selector)?)
+    }
+}
+
+impl SelectSeveralArgs {
+    /// Loads the stacks that each selector names, all in one event: the first one's, unless one was
+    /// asked for.
+    pub(crate) fn load(&self, store: &StorePath) -> Result<Vec<View>, CliError> {
+        let sources = Sources::new(store)?;
+        let mut event = EventArg {
+            event: self.event.event.clone(),
+        };
+        let load = |selector: &OsString| {
+            let view = event.keep(sources.view(selector)?)?;
+            let first = view.sample_types.get(EVENT);
+            event.event = event
+                .event
+                .take()
+                .or(first.map(|first| first.event.clone()));
+            Ok(view)
+        };
+        self.selector.iter().map(load).collect()
     }
 }
 

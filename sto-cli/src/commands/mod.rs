@@ -11,6 +11,7 @@ mod ingest;
 mod ls;
 mod man;
 mod merge;
+mod potential;
 mod prune;
 mod stats;
 mod top;
@@ -30,6 +31,7 @@ pub(crate) enum Command {
     Top(top::TopArgs),
     Tree(tree::TreeArgs),
     Flame(flame::FlameArgs),
+    Potential(potential::PotentialArgs),
     Diff(diff::DiffArgs),
     FindRegressions(find_regressions::FindRegressionsArgs),
     ExplainMatch(explain_match::ExplainMatchArgs),
@@ -52,6 +54,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Top(args) => top::run(&args, &store()?),
         Command::Tree(args) => tree::run(&args, &store()?),
         Command::Flame(args) => flame::run(&args, &store()?),
+        Command::Potential(args) => potential::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
         Command::FindRegressions(args) => find_regressions::run(&args, &store()?),
         Command::ExplainMatch(args) => explain_match::run(&args),
