@@ -5,6 +5,7 @@ mod commands;
 mod drawing;
 mod environment;
 mod error;
+mod history;
 mod matching;
 mod output;
 mod percent;
