@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use sto_core::ingest::IngestError;
 use sto_core::store::StoreError;
 use sto_query::compare::{CompareError, FocusError};
+use sto_query::history::HistoryError;
 use sto_query::render::flame::FlameError;
 use sto_query::select::SelectError;
 
@@ -55,6 +56,8 @@ pub(crate) enum CliError {
         selector: String,
         source: SelectError,
     },
+    #[error(transparent)]
+    History(#[from] HistoryError),
     #[error(transparent)]
     Compare(#[from] CompareError),
     #[error(transparent)]

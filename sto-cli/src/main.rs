@@ -6,6 +6,7 @@ mod drawing;
 mod environment;
 mod error;
 mod findings;
+mod history;
 mod matching;
 mod output;
 mod percent;

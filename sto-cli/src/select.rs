@@ -18,6 +18,17 @@ pub(crate) struct SelectArgs {
     event: EventArg,
 }
 
+/// The profiles that a command is about, of any number of builds.
+#[derive(Debug, Args)]
+pub(crate) struct SelectSeveralArgs {
+    /// Take the profiles of these builds, profiles or files: `[EXE@]BUILD`, ID or PATH
+    #[arg(required = true)]
+    selector: Vec<OsString>,
+
+    #[command(flatten)]
+    event: EventArg,
+}
+
 /// The two groups of profiles that a command compares.
 #[derive(Debug, Args)]
 pub(crate) struct SelectPairArgs {
@@ -49,10 +60,31 @@ impl SelectArgs {
     }
 }
 
+impl SelectSeveralArgs {
+    /// Loads the stacks that each selector names, all in one event: the first one's, unless one was
+    /// asked for.
+    pub(crate) fn load(&self, store: &StorePath) -> Result<Vec<View>, CliError> {
+        let sources = Sources::new(store)?;
+        let mut event = EventArg {
+            event: self.event.event.clone(),
+        };
+        let load = |selector: &OsString| {
+            let view = event.keep(sources.view(selector)?)?;
+            let first = view.sample_types.get(EVENT);
+            event.event = event
+                .event
+                .take()
+                .or(first.map(|first| first.event.clone()));
+            Ok(view)
+        };
+        self.selector.iter().map(load).collect()
+    }
+}
+
 impl SelectPairArgs {
     /// Loads the stacks of the baseline and of the candidate.
-    pub(crate) fn load(&self, store: &StorePath) -> Result<(View, View), CliError> {
-        let (baseline, candidate) = Sources::new(store)?.pair(&self.baseline, &self.candidate)?;
+    pub(crate) fn load(&self, sources: &Sources) -> Result<(View, View), CliError> {
+        let (baseline, candidate) = sources.pair(&self.baseline, &self.candidate)?;
         Ok((self.event.keep(baseline)?, self.event.keep(candidate)?))
     }
 
@@ -73,13 +105,13 @@ impl SelectPairArgs {
     /// neither side has several runs.
     pub(crate) fn earlier(
         &self,
-        store: &StorePath,
+        sources: &Sources,
         (baseline, candidate): (&View, &View),
     ) -> Result<Option<View>, CliError> {
         if baseline.runs.len() > 1 || candidate.runs.len() > 1 {
             return Ok(None);
         }
-        Sources::new(store)?.with_several_runs(&candidate.selection.build.executable)
+        sources.with_several_runs(&candidate.selection.build.executable)
     }
 }
 

@@ -9,6 +9,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::{Store, StoreError};
+use sto_query::compare::Lines;
 use sto_query::select::{SelectError, Selection, Selector, select};
 use sto_query::tree::View;
 
@@ -53,6 +54,17 @@ impl<'a> Sources<'a> {
             (a.name, b.name) = telling_names(&a.path, &b.path);
         }
         Ok((self.load(a)?, self.load(b)?))
+    }
+
+    /// What each line cost in the last run of a view.
+    pub(crate) fn lines(&self, view: &View, event: &str) -> Result<Lines, CliError> {
+        match Lines::load(&self.memory, &view.selection, event) {
+            Err(StoreError::NoProfile { .. }) => {
+                let store = Store::open(self.folder)?;
+                Ok(Lines::load(&store, &view.selection, event)?)
+            }
+            lines => Ok(lines?),
+        }
     }
 
     /// Of the builds of a program that have several runs in the store, the one recorded last.

@@ -17,9 +17,12 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 pub mod compare;
+pub mod history;
+pub mod potential;
 pub mod prune;
 pub mod render;
 pub mod report;
 pub mod select;
+pub mod series;
 pub mod statistics;
 pub mod tree;

@@ -1,6 +1,7 @@
 //! Which profiles a question is about.
 
 use crate::render::printable;
+use std::collections::BTreeSet;
 use sto_core::model::Build;
 use sto_core::store::{Store, StoreError, StoredBuild, StoredProfile};
 
@@ -25,6 +26,22 @@ pub struct Selection {
     pub build: Build,
     /// The chosen profiles: all of the build's, or one. Never empty.
     pub profiles: Vec<StoredProfile>,
+}
+
+/// Names of a build's main program: the executable's name, and files with the build's build id (the
+/// user may have named the executable otherwise).
+pub(crate) fn main_modules<'a>(
+    build: &'a Build,
+    profiles: &'a [StoredProfile],
+) -> BTreeSet<&'a str> {
+    let modules = profiles
+        .iter()
+        .flat_map(|stored| stored.profile.modules.iter());
+    let same_id =
+        modules.filter(|module| module.build_id.is_some() && module.build_id == build.gnu_build_id);
+    let mut names: BTreeSet<&str> = same_id.map(|module| module.name.as_str()).collect();
+    names.insert(&build.executable);
+    names
 }
 
 /// Why a selector names nothing, or too much.

@@ -3,6 +3,7 @@
 use crate::drawing::DrawingArgs;
 use crate::error::{CliError, Outcome};
 use crate::select::{EVENT, SelectPairArgs};
+use crate::sources::Sources;
 use crate::store_path::StorePath;
 use clap::Args;
 use sto_query::render;
@@ -28,7 +29,7 @@ pub(crate) struct DiffArgs {
 
 pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliError> {
     args.drawing.check()?;
-    let (baseline, candidate) = args.select.load(store)?;
+    let (baseline, candidate) = args.select.load(&Sources::new(store)?)?;
     let mut svg = Vec::new();
     let sides = ((&baseline, EVENT), (&candidate, EVENT));
     match args.drawing.focus(&[&baseline, &candidate])? {

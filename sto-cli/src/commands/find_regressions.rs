@@ -5,6 +5,7 @@ use crate::findings::FindingsOutputArgs;
 use crate::matching::MatchingArgs;
 use crate::percent::Percent;
 use crate::select::SelectPairArgs;
+use crate::sources::Sources;
 use crate::store_path::StorePath;
 use clap::Args;
 use sto_query::compare::{CompareOptions, NormalisationMethod, Verdict, compare_with_earlier};
@@ -66,7 +67,8 @@ pub(crate) struct FindRegressionsArgs {
 }
 
 pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let (baseline, candidate) = args.select.load(store)?;
+    let sources = Sources::new(store)?;
+    let (baseline, candidate) = args.select.load(&sources)?;
     let options = CompareOptions {
         alpha: args.alpha,
         min_effect: args.min_effect.share(),
@@ -80,9 +82,15 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
         all: args.all || args.output.shows_all(),
         matching: args.matching.options(),
     };
-    let earlier = args.select.earlier(store, (&baseline, &candidate))?;
+    let earlier = args.select.earlier(&sources, (&baseline, &candidate))?;
     let mut comparison = compare_with_earlier(&baseline, &candidate, earlier.as_ref(), &options)?;
     args.select.name_in(&mut comparison, store);
+    if let Some(event) = comparison.sample_type.as_ref().map(|t| t.event.clone())
+        && !comparison.findings.is_empty()
+    {
+        let lines = |view| sources.lines(view, &event);
+        comparison.set_lines(&lines(&baseline)?, &lines(&candidate)?);
+    }
     args.output.write(std::slice::from_ref(&comparison))?;
     Ok(match comparison.verdict {
         Verdict::Clean => Outcome::Clean,

@@ -11,7 +11,11 @@ mod ingest;
 mod ls;
 mod man;
 mod merge;
+mod occurrences;
+mod potential;
 mod prune;
+mod regressions_over_time;
+mod series;
 mod stats;
 mod top;
 mod tree;
@@ -30,7 +34,11 @@ pub(crate) enum Command {
     Top(top::TopArgs),
     Tree(tree::TreeArgs),
     Flame(flame::FlameArgs),
+    Potential(potential::PotentialArgs),
     Diff(diff::DiffArgs),
+    Where(occurrences::WhereArgs),
+    Series(series::SeriesArgs),
+    RegressionsOverTime(regressions_over_time::RegressionsOverTimeArgs),
     FindRegressions(find_regressions::FindRegressionsArgs),
     ExplainMatch(explain_match::ExplainMatchArgs),
     ExportStore(export_store::ExportStoreArgs),
@@ -52,7 +60,11 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Top(args) => top::run(&args, &store()?),
         Command::Tree(args) => tree::run(&args, &store()?),
         Command::Flame(args) => flame::run(&args, &store()?),
+        Command::Potential(args) => potential::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
+        Command::Where(args) => occurrences::run(&args, &store()?),
+        Command::Series(args) => series::run(&args, &store()?),
+        Command::RegressionsOverTime(args) => regressions_over_time::run(&args, &store()?),
         Command::FindRegressions(args) => find_regressions::run(&args, &store()?),
         Command::ExplainMatch(args) => explain_match::run(&args),
         Command::ExportStore(args) => export_store::run(&args, &store()?),

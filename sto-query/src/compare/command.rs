@@ -36,26 +36,26 @@ impl Command {
             normalisation,
             matching,
             ..
-        } = *thresholds;
+        } = thresholds;
         let usual = CompareOptions::default();
-        let percent = |share: f64| rounded(share * 100.0).to_string();
+        let percent = |share: &f64| rounded(share * 100.0).to_string();
         let mut words = Vec::new();
         for (option, value, is_usual) in [
-            ("--alpha", alpha.to_string(), alpha == usual.alpha),
+            ("--alpha", alpha.to_string(), *alpha == usual.alpha),
             (
                 "--min-effect",
                 percent(min_effect),
-                min_effect == usual.min_effect,
+                *min_effect == usual.min_effect,
             ),
             (
                 "--min-share",
                 percent(min_share),
-                min_share == usual.min_share,
+                *min_share == usual.min_share,
             ),
             (
                 "--min-samples",
                 min_samples.to_string(),
-                min_samples == usual.min_samples,
+                *min_samples == usual.min_samples,
             ),
         ] {
             if !is_usual {

@@ -4,6 +4,7 @@ use super::keys::{KeyOptions, key_symbol};
 use super::modules::Unchanged;
 use super::pair::Pair;
 use super::report::FunctionName;
+use crate::select::main_modules;
 use crate::tree::View;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +62,7 @@ impl Functions {
     pub(super) fn of(baseline: &View, candidate: &View, keys: KeyOptions) -> Functions {
         let views = Pair::new(baseline, candidate);
         let mut members: BTreeMap<(Cow<str>, ModuleKey), Pair<Vec<FrameIx>>> = BTreeMap::new();
-        let main = views.map(main_modules);
+        let main = views.map(|view| main_modules(&view.selection.build, &view.selection.profiles));
         for (ix, frame) in baseline.frames.iter() {
             members
                 .entry(key(frame, &main.baseline, keys))
@@ -162,17 +163,4 @@ fn key<'a>(
         false => ModuleKey::Named(frame.module),
     };
     (symbol, module)
-}
-
-/// Names of the main program's file: the executable's name, and files with the build's build id
-/// (the user may have named the executable otherwise).
-fn main_modules(view: &View) -> BTreeSet<&str> {
-    let build = &view.selection.build;
-    let profiles = view.selection.profiles.iter();
-    let modules = profiles.flat_map(|stored| stored.profile.modules.iter());
-    let same_id =
-        modules.filter(|module| module.build_id.is_some() && module.build_id == build.gnu_build_id);
-    let mut names: BTreeSet<&str> = same_id.map(|module| module.name.as_str()).collect();
-    names.insert(&build.executable);
-    names
 }

@@ -36,6 +36,7 @@ mod focus;
 mod functions;
 mod keys;
 mod lift;
+mod lines;
 mod modules;
 mod moved;
 mod normalise;
@@ -57,6 +58,7 @@ pub use keys::{
     KeyOptions, KeyReport, MatchReport, Matching, RULES_VERSION, Rule, Step, explain_match,
     key_symbol,
 };
+pub use lines::Lines;
 pub use options::{CompareError, CompareOptions};
 pub use report::{
     AffectedCaller, Basis, CallPath, Change, Comparison, Dispersion, Finding, FindingKind,

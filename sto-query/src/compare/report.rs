@@ -86,13 +86,15 @@ impl Verdict {
     }
 
     /// The verdict over several comparisons: a regression in one is one of all; without, too little
-    /// data in one is too little for all.
+    /// data in one is too little for all. No comparison at all is too little data.
     pub fn over(comparisons: &[Comparison]) -> Verdict {
         let has = |verdict| comparisons.iter().any(|c| c.verdict == verdict);
-        [Verdict::Regression, Verdict::Insufficient]
-            .into_iter()
-            .find(|&verdict| has(verdict))
-            .unwrap_or(Verdict::Clean)
+        match (has(Verdict::Regression), has(Verdict::Insufficient)) {
+            (true, _) => Verdict::Regression,
+            (false, true) => Verdict::Insufficient,
+            (false, false) if comparisons.is_empty() => Verdict::Insufficient,
+            (false, false) => Verdict::Clean,
+        }
     }
 }
 

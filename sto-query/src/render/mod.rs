@@ -12,10 +12,15 @@ pub mod ingest;
 pub mod ls;
 pub mod merge;
 mod numbers;
+pub mod occurrences;
 mod paragraph;
+pub mod potential;
 mod printable;
 pub mod prune;
 pub mod rewrite;
+pub mod scores;
+pub mod series;
+pub mod series_svg;
 mod shell;
 pub mod stats;
 pub mod top;
@@ -70,6 +75,14 @@ impl Style {
     pub(crate) fn fit(self, text: &str, column: usize) -> String {
         match self.width {
             Some(width) => shorten(text, width.saturating_sub(column).max(MIN_NAME_WIDTH)),
+            None => text.to_owned(),
+        }
+    }
+
+    /// Shortens text to a column's width, where the width of lines is limited.
+    pub(crate) fn fit_column(self, text: &str, width: usize) -> String {
+        match self.width {
+            Some(_) => shorten(text, width),
             None => text.to_owned(),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::header::{counted, header};
 use super::numbers::{grouped, percent};
-use super::{Style, display_width, printable, shorten};
+use super::{Style, display_width, printable};
 use crate::report::{CostReport, TopReport};
 use std::fmt::Write;
 
@@ -30,12 +30,7 @@ pub fn text(report: &TopReport, style: Style) -> String {
     let modules: Vec<String> = report
         .functions
         .iter()
-        .map(|function| {
-            let module = printable(&function.frame.module);
-            style
-                .width
-                .map_or(module.to_string(), |_| shorten(&module, MAX_MODULE_WIDTH))
-        })
+        .map(|function| style.fit_column(&printable(&function.frame.module), MAX_MODULE_WIDTH))
         .collect();
     let module_width = modules.iter().map(|module| display_width(module));
     let module_width = module_width.chain(["module".len()]).max().unwrap_or(0);

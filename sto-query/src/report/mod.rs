@@ -5,10 +5,15 @@
 
 mod call_tree;
 mod drawing;
+mod history;
 mod ingest;
 mod ls;
 mod merge;
+mod occurrences;
+mod potential;
 mod rewrite;
+mod scores;
+mod series;
 mod stats;
 mod subject;
 mod time;
@@ -17,10 +22,15 @@ mod verify;
 
 pub use call_tree::{CutReport, NodeReport, TreeReport, call_tree};
 pub use drawing::{DrawingReport, drawing};
+pub use history::{ChangePointReport, HistoryFunctionReport, HistoryReport, RunReport};
 pub use ingest::{IngestSummary, IngestedReport, ModuleReport, RecordingReport, SlicesReport};
 pub use ls::{BuildReport, ListedProfile, LsReport, ProfileReport, QualityReport, Totals, ls};
 pub use merge::{LeftOutReport, MergeReport, SourceReport};
+pub use occurrences::{OccurrenceReport, WhereReport, occurrences};
+pub use potential::{FunctionPotential, PotentialReport, potential};
 pub use rewrite::{CompactReport, ExportReport};
+pub use scores::{ScoreReport, ScoresReport, regressions_over_time};
+pub use series::{Observation, PointReport, SeriesReport, series};
 pub use stats::{ExecutableReport, PartReport, StatsReport, stats};
 pub use subject::{CostReport, FrameReport, SampleTypeReport, Subject};
 pub use time::rfc3339;

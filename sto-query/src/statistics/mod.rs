@@ -44,6 +44,6 @@ mod variation;
 pub use adjust::benjamini_hochberg;
 pub use design::Design;
 pub use interval::Interval;
-pub use special::student_quantile;
+pub use special::{student_quantile, student_two_sided};
 pub use tmm::tmm;
 pub use variation::{Fit, Variation};

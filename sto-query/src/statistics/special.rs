@@ -34,7 +34,7 @@ pub(super) fn trigamma_inverse(value: f64) -> f64 {
 }
 
 /// The chance that Student's t is farther from zero than this, on either side.
-pub(super) fn student_two_sided(t: f64, degrees_of_freedom: f64) -> f64 {
+pub fn student_two_sided(t: f64, degrees_of_freedom: f64) -> f64 {
     // Beyond ten million degrees of freedom it is the normal distribution, to seven digits.
     let df = degrees_of_freedom.min(1e7);
     beta_reg(df / 2.0, 0.5, df / (df + t * t))

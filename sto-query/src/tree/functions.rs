@@ -27,7 +27,7 @@ pub fn functions(view: &View, sample_type: usize) -> Vec<Function> {
     let self_costs = view.self_costs(sample_type);
     let totals = totals(&view.tree, &self_costs);
     let ends = view.tree.subtree_ends();
-    let function_of = number_functions(view);
+    let function_of = function_numbers(view);
     let count = function_of
         .iter()
         .map(|&f| f as usize + 1)
@@ -86,8 +86,8 @@ pub fn functions(view: &View, sample_type: usize) -> Vec<Function> {
     functions
 }
 
-/// A dense number for each (symbol, module), by frame.
-fn number_functions(view: &View) -> Vec<u32> {
+/// A dense number for each function, by frame: they count up in the order of the frames.
+pub fn function_numbers(view: &View) -> Vec<u32> {
     let mut numbers: HashMap<(StringIx, StringIx), u32> = HashMap::new();
     view.frames
         .iter()

@@ -6,7 +6,7 @@ mod prune;
 mod totals;
 mod view;
 
-pub use functions::{Function, functions};
+pub use functions::{Function, function_numbers, functions};
 pub use prune::{Cut, Prune, Pruned, Row, prune};
 pub use totals::{share, totals};
 pub use view::View;

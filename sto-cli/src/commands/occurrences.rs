@@ -1,0 +1,33 @@
+//! `sto where`: the runs in which a function takes more than a share.
+
+use crate::error::{CliError, Outcome};
+use crate::output::FormatArg;
+use crate::percent::Percent;
+use crate::store_path::StorePath;
+use clap::Args;
+use sto_core::store::Store;
+use sto_query::history::History;
+use sto_query::{render, report};
+
+/// Find the runs in which a function takes more than a share
+///
+/// Looks at every run of every build, program and benchmark in the store.
+#[derive(Debug, Args)]
+pub(crate) struct WhereArgs {
+    /// Find this function: its symbol, as `sto top` shows it
+    function: String,
+
+    /// Show runs in which it takes more than this percentage of all samples
+    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = Percent::part)]
+    over: Percent,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &WhereArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    let histories = History::load_all(&Store::open(&place.folder)?)?;
+    let report = report::occurrences(&histories, &args.function, args.over.share());
+    args.format.print(&report, render::occurrences::text)?;
+    Ok(Outcome::Clean)
+}

@@ -1,0 +1,55 @@
+//! `sto potential`: the functions that could save most.
+
+use crate::error::{CliError, Outcome};
+use crate::output::FormatArg;
+use crate::select::{EVENT, SelectSeveralArgs};
+use crate::store_path::StorePath;
+use clap::{Args, ValueEnum};
+use sto_query::potential::Degree;
+use sto_query::{render, report};
+
+/// Show which functions could save most
+///
+/// The potential of a function is what its stacks cost in itself and in the calls up to N levels
+/// below it: what a run would save if all of that took no time. A recursion counts once, so that no
+/// potential is over 100 %. Costs of several builds are added up.
+#[derive(Debug, Args)]
+pub(crate) struct PotentialArgs {
+    #[command(flatten)]
+    select: SelectSeveralArgs,
+
+    /// Reach this many levels of calls below a function
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    degree: u32,
+
+    /// Rate functions alone, or with what they call
+    #[arg(long, value_enum, default_value = "subtree")]
+    by: By,
+
+    /// Show this many functions; 0 shows all [default: 30 in text, all in JSON]
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    limit: Option<usize>,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum By {
+    #[value(name = "self")]
+    SelfCost,
+    Subtree,
+}
+
+pub(crate) fn run(args: &PotentialArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let views = args.select.load(store)?;
+    let degree = match args.by {
+        By::SelfCost => Degree(0),
+        By::Subtree => Degree(args.degree),
+    };
+    let limit = args.limit.or(args.format.is_text().then_some(30));
+    let limit = limit.filter(|&limit| limit > 0);
+    let report = report::potential(&views, EVENT, degree, limit);
+    args.format.print(&report, render::potential::text)?;
+    Ok(Outcome::Clean)
+}

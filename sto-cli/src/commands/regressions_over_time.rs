@@ -1,0 +1,66 @@
+//! `sto regressions-over-time`: the functions of one run against those before it.
+
+use crate::error::{CliError, Outcome};
+use crate::history::HistoryArgs;
+use crate::output::FormatArg;
+use crate::percent::Percent;
+use crate::store_path::StorePath;
+use clap::Args;
+use sto_query::series::ScoreOptions;
+use sto_query::{render, report};
+
+/// Show which functions of a run are far from what the runs before lead to expect
+///
+/// The score of a function is how many standard deviations its samples are above their mean in the
+/// runs before; a run without the function counts as zero samples. Below a function stands where its
+/// samples changed for good, in all runs that there are: an old step, or a slow slide.
+#[derive(Debug, Args)]
+pub(crate) struct RegressionsOverTimeArgs {
+    #[command(flatten)]
+    history: HistoryArgs,
+
+    /// Judge this profile instead of the newest: its id, or the start of it
+    #[arg(long, value_name = "ID")]
+    at: Option<String>,
+
+    /// Expect what this many runs before show
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..))]
+    window: u16,
+
+    /// Leave out functions with less than this percentage of every run in the window
+    #[arg(long, value_name = "PERCENT", default_value = "0.5", value_parser = Percent::part)]
+    min_share: Percent,
+
+    /// Show functions that score at least this, and those that changed [default: 2 in text, all in JSON]
+    #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
+    min_score: Option<f64>,
+
+    /// Show this many functions; 0 shows all [default: 30 in text, all in JSON]
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    limit: Option<usize>,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &RegressionsOverTimeArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    let history = args.history.load(place)?;
+    let judged = match &args.at {
+        None => history.runs.len() - 1,
+        Some(id) => history.find_run(id)?,
+    };
+    let options = ScoreOptions {
+        window: usize::from(args.window),
+        min_share: args.min_share.share(),
+        ..ScoreOptions::default()
+    };
+    let is_text = args.format.is_text();
+    let min_score = args.min_score.or(is_text.then_some(2.0));
+    let limit = args
+        .limit
+        .or(is_text.then_some(30))
+        .filter(|&limit| limit > 0);
+    let report = report::regressions_over_time(&history, judged, options, min_score, limit);
+    args.format.print(&report, render::scores::text)?;
+    Ok(Outcome::Clean)
+}

@@ -1,0 +1,60 @@
+//! `sto series`: one function over the runs of a program.
+
+use crate::error::{CliError, Outcome};
+use crate::history::HistoryArgs;
+use crate::output::{FormatArg, write_file};
+use crate::store_path::StorePath;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use sto_query::report::Observation;
+use sto_query::{render, report};
+
+/// Follow a function over the runs of a program
+///
+/// Shows its share of each run, oldest first, the band of two standard deviations that the runs
+/// before lead to expect, and where the share changed for good. A run outside its band is marked
+/// with `!`.
+#[derive(Debug, Args)]
+pub(crate) struct SeriesArgs {
+    /// Follow this function: its symbol, as `sto top` shows it
+    function: String,
+
+    #[command(flatten)]
+    history: HistoryArgs,
+
+    /// Follow runs, or builds with all their runs together
+    #[arg(long, value_enum, default_value = "run")]
+    by: By,
+
+    /// Expect what this many observations before show
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..))]
+    window: u16,
+
+    /// Draw it into this SVG file instead
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum By {
+    Run,
+    Build,
+}
+
+pub(crate) fn run(args: &SeriesArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    let history = args.history.load(place)?;
+    let functions = history.find(&args.function)?;
+    let by = match args.by {
+        By::Run => Observation::Run,
+        By::Build => Observation::Build,
+    };
+    let report = report::series(&history, &functions, by, usize::from(args.window));
+    match &args.output {
+        Some(path) => write_file(path, render::series_svg::svg(&report).as_bytes())?,
+        None => args.format.print(&report, render::series::text)?,
+    }
+    Ok(Outcome::Clean)
+}

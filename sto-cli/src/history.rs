@@ -1,0 +1,35 @@
+//! Which runs a command on histories is about.
+
+use crate::error::CliError;
+use crate::store_path::StorePath;
+use clap::Args;
+use sto_core::store::Store;
+use sto_query::history::{History, HistoryQuery};
+
+/// The runs that a command follows.
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    /// Follow runs of this program; needed where several have runs of the benchmark
+    #[arg(long, value_name = "NAME")]
+    exe: Option<String>,
+
+    /// Follow runs of this benchmark only
+    #[arg(long, value_name = "NAME")]
+    benchmark: Option<String>,
+
+    /// Look at this event instead of the one that most runs measured
+    #[arg(long, value_name = "NAME")]
+    event: Option<String>,
+}
+
+impl HistoryArgs {
+    /// Loads the runs.
+    pub(crate) fn load(&self, place: &StorePath) -> Result<History, CliError> {
+        let query = HistoryQuery {
+            executable: self.exe.clone(),
+            benchmark: self.benchmark.clone(),
+            event: self.event.clone(),
+        };
+        Ok(History::load(&Store::open(&place.folder)?, &query)?)
+    }
+}

@@ -1,0 +1,98 @@
+//! The line to look at first.
+
+use super::functions::key_of;
+use super::report::{Basis, Comparison};
+use crate::select::Selection;
+use hashbrown::HashMap;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use sto_core::intern::LineCost;
+use sto_core::model::{Frame, FrameTable};
+use sto_core::store::{Store, StoreError};
+use sto_core::units::Cost;
+
+/// What each line cost in one run.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    /// The frames that the lines are of.
+    pub frames: FrameTable,
+    /// The costs.
+    pub costs: Vec<LineCost>,
+}
+
+impl Lines {
+    /// Loads what each line cost of this event in the last run of a selection. None, where the
+    /// lines are not known, or the run does not have the event.
+    ///
+    /// # Errors
+    /// Where the store does not have the run, or cannot be read.
+    pub fn load(store: &Store, selection: &Selection, event: &str) -> Result<Lines, StoreError> {
+        let last = selection.profiles.last().expect("a selection is not empty");
+        let mut loaded = store.load_lines(last.id)?;
+        let mut events = last.profile.sample_types.iter();
+        let column = events.position(|sample_type| sample_type.event == event);
+        let column = column.filter(|&column| column < loaded.lines.len());
+        Ok(Lines {
+            costs: column.map_or(Vec::new(), |column| loaded.lines.swap_remove(column)),
+            frames: loaded.frames,
+        })
+    }
+}
+
+impl Comparison {
+    /// Says of each finding which of its function's lines costs most: by itself where the function
+    /// got slower itself, else with what is called there. Of equals, the first.
+    ///
+    /// Lines are the candidate's; those of functions that it does not have are the baseline's.
+    pub fn set_lines(&mut self, baseline: &Lines, candidate: &Lines) {
+        for (lines, of_gone) in [(baseline, true), (candidate, false)] {
+            let of_frame = self.findings_of_frames(lines, of_gone);
+            let mut costs: Vec<BTreeMap<u32, [Cost; 2]>> =
+                vec![BTreeMap::new(); self.findings.len()];
+            for line in &lines.costs {
+                if let Some(finding) = of_frame[line.frame.get()] {
+                    let [own, total] = costs[finding].entry(line.line).or_default();
+                    *own += line.self_cost;
+                    *total += line.total;
+                }
+            }
+            for (finding, costs) in self.findings.iter_mut().zip(costs) {
+                finding.line = finding.line.or(dearest(finding.basis, costs));
+            }
+        }
+    }
+
+    /// Place in `findings` of each frame's function, of those that the candidate has or has not.
+    fn findings_of_frames(&self, lines: &Lines, of_gone: bool) -> Vec<Option<usize>> {
+        let mut finding_of = HashMap::new();
+        for (ix, finding) in self.findings.iter().enumerate() {
+            if (finding.total.candidate_samples == 0) == of_gone {
+                finding_of.insert((&*finding.function, &*finding.module), ix);
+            }
+        }
+        let finding = |frame: Frame| {
+            let key = key_of(frame, self.matching.options);
+            let finding = *finding_of.get(&(&*key, frame.module))?;
+            // Frames that differ in kind are one function; in another file is another place.
+            let is_there = self.findings[finding].file.as_deref() == Some(frame.file);
+            is_there.then_some(finding)
+        };
+        lines
+            .frames
+            .iter()
+            .map(|(_, frame)| finding(frame))
+            .collect()
+    }
+}
+
+fn dearest(basis: Basis, lines: BTreeMap<u32, [Cost; 2]>) -> Option<u32> {
+    let weight = |cost: Cost| (cost.value, cost.samples);
+    let by_cost = lines.into_iter().max_by_key(|&(line, [own, total])| {
+        let own = match basis {
+            Basis::AttributedSelf => weight(own),
+            Basis::Total | Basis::Calls => (0, 0),
+        };
+        (own, weight(total), Reverse(line))
+    });
+    by_cost.map(|(line, _)| line)
+}

@@ -1,0 +1,50 @@
+//! Why there is no such history.
+
+use sto_core::store::StoreError;
+
+/// Why there is no such history.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HistoryError {
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// No run is of that program and benchmark.
+    #[error("no run in the store is of {asked}; there are {known}")]
+    NoRuns {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        known: String,
+    },
+    /// Several programs have such runs.
+    #[error("several programs have such runs; name one with --exe: {}", .programs.join(", "))]
+    SeveralPrograms {
+        /// Their names.
+        programs: Vec<String>,
+    },
+    /// No run measured that event.
+    #[error("no run measured `{event}`; there are runs of {}", .known.join(", "))]
+    NoEvent {
+        /// The event.
+        event: String,
+        /// What was measured.
+        known: Vec<String>,
+    },
+    /// No run, or several, have such an id.
+    #[error("{} of the history have an id that begins with `{prefix}`; `sto ls` shows their ids", if *several { "several runs" } else { "no runs" })]
+    NoRun {
+        /// What was asked for.
+        prefix: String,
+        /// Whether there are several.
+        several: bool,
+    },
+    /// No run has that function.
+    #[error("no run has a function `{function}`{}", .closest.as_ref().map_or(String::new(), |name| format!("; did you mean `{name}`?")))]
+    NoFunction {
+        /// The function.
+        function: String,
+        /// The one whose name is closest.
+        closest: Option<String>,
+    },
+}

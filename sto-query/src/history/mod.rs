@@ -1,0 +1,249 @@
+//! The runs of a program over time, of all its builds.
+
+mod error;
+mod functions;
+mod query;
+
+pub use error::HistoryError;
+pub use functions::{FunctionIx, HistoryFunction};
+pub use query::HistoryQuery;
+
+use crate::compare::{KeyOptions, key_symbol};
+use crate::render::printable;
+use crate::select::main_modules;
+use crate::tree::totals;
+use functions::{number_functions, outermost};
+use std::collections::BTreeSet;
+use sto_core::id::{ExecutableId, ProfileId};
+use sto_core::intern::{SelfCosts, StackTree};
+use sto_core::model::Build;
+use sto_core::store::{Store, StoredBuild, StoredProfile};
+use sto_core::units::{Cost, SampleType};
+
+/// A run of a history.
+#[derive(Clone, Debug)]
+pub struct HistoryRun {
+    /// The build that ran.
+    pub build: Build,
+    /// The profile.
+    pub profile: StoredProfile,
+    /// What the whole run cost.
+    pub whole: Cost,
+}
+
+/// The runs of one program, and of one benchmark where that was asked for: oldest first.
+#[derive(Clone, Debug)]
+pub struct History {
+    /// The program.
+    pub executable: String,
+    /// The benchmark.
+    pub benchmark: Option<String>,
+    /// What was measured.
+    pub sample_type: SampleType,
+    /// The runs, in order of their recording; those that do not tell when come last.
+    pub runs: Vec<HistoryRun>,
+    /// The functions, in the order of symbol and module.
+    pub functions: Vec<HistoryFunction>,
+    tree: StackTree,
+    /// By run.
+    costs: Vec<SelfCosts>,
+    /// By node.
+    function_of: Vec<FunctionIx>,
+    /// By node: whether no caller is of the same function.
+    outermost: Vec<bool>,
+}
+
+impl History {
+    /// Loads the runs that a query names.
+    ///
+    /// # Errors
+    /// Where the store cannot be read, no run is meant, or several programs are.
+    pub fn load(store: &Store, query: &HistoryQuery) -> Result<History, HistoryError> {
+        let builds = query.matching(store.builds()?)?;
+        History::of(store, builds, query)
+    }
+
+    /// Loads all runs of every program, in the order of their names.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn load_all(store: &Store) -> Result<Vec<History>, HistoryError> {
+        // Builds come in the order of their programs.
+        let mut builds = store.builds()?;
+        builds.retain(|stored| !stored.profiles.is_empty());
+        let programs = builds.chunk_by(|a, b| a.build.executable == b.build.executable);
+        let load =
+            |builds: &[StoredBuild]| History::of(store, builds.to_vec(), &HistoryQuery::default());
+        programs.map(load).collect()
+    }
+
+    /// `builds` are of one program, and have profiles.
+    fn of(
+        store: &Store,
+        builds: Vec<StoredBuild>,
+        query: &HistoryQuery,
+    ) -> Result<History, HistoryError> {
+        let executable = builds[0].build.executable.clone();
+        let sample_type = query.sample_type(&builds)?;
+        let main_modules: BTreeSet<String> = builds
+            .iter()
+            .flat_map(|stored| main_modules(&stored.build, &stored.profiles))
+            .map(str::to_owned)
+            .collect();
+
+        let mut runs: Vec<(Build, StoredProfile)> = Vec::new();
+        for stored in builds {
+            let measured =
+                |profile: &&StoredProfile| profile.profile.sample_types.contains(&sample_type);
+            let profiles = stored.profiles.iter().filter(measured);
+            runs.extend(profiles.map(|profile| (stored.build.clone(), profile.clone())));
+        }
+        // Stable: builds and their profiles come in order.
+        runs.sort_by_key(|(_, profile)| {
+            let recorded = profile.profile.origin.recorded;
+            (recorded.is_none(), recorded)
+        });
+        let ids: Vec<ProfileId> = runs.iter().map(|(_, profile)| profile.id).collect();
+        let loaded = store.load(ExecutableId::of(&executable), &ids)?;
+
+        let (functions, of_frame) = number_functions(&loaded.frames, &main_modules, &executable);
+        let of_frame = |node| of_frame[loaded.tree.frame(node).get()];
+        let function_of: Vec<FunctionIx> = loaded.tree.nodes().map(of_frame).collect();
+        let outermost = outermost(&loaded.tree, &function_of, functions.len());
+        let mut kept = Vec::with_capacity(runs.len());
+        let mut costs = Vec::with_capacity(runs.len());
+        for ((build, profile), columns) in runs.into_iter().zip(loaded.costs) {
+            let types = profile.profile.sample_types.iter();
+            let column = types.zip(columns).find(|(known, _)| **known == sample_type);
+            let column = column.map(|(_, column)| column).unwrap_or_default();
+            let whole = column.iter().map(|&(_, cost)| cost).sum();
+            kept.push(HistoryRun {
+                build,
+                profile,
+                whole,
+            });
+            costs.push(column);
+        }
+        Ok(History {
+            executable,
+            benchmark: query.benchmark.clone(),
+            sample_type,
+            runs: kept,
+            functions,
+            tree: loaded.tree,
+            costs,
+            function_of,
+            outermost,
+        })
+    }
+
+    /// The functions of this name: a symbol as it stands in a build, or what is left of it between
+    /// builds. Several modules may have one.
+    ///
+    /// # Errors
+    /// Where no run has such a function.
+    pub fn find(&self, name: &str) -> Result<Vec<FunctionIx>, HistoryError> {
+        let found = self.named(name);
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        let distance = |symbol: &str| strsim::damerau_levenshtein(symbol, name);
+        let closest = self
+            .functions
+            .iter()
+            .map(|f| (distance(&f.symbol), &f.symbol))
+            .min();
+        Err(HistoryError::NoFunction {
+            function: printable(name).into_owned(),
+            // A name that shares less than half of what was written was hardly meant.
+            closest: closest
+                .filter(|(distance, _)| distance * 2 <= name.chars().count())
+                .map(|(_, symbol)| printable(symbol).into_owned()),
+        })
+    }
+
+    /// As [`History::find`]; empty where no run has such a function.
+    pub fn named(&self, name: &str) -> Vec<FunctionIx> {
+        let key = key_symbol(name, KeyOptions::default());
+        let first = self
+            .functions
+            .partition_point(|f| f.symbol.as_str() < &*key);
+        let equal = self.functions[first..]
+            .iter()
+            .take_while(|f| f.symbol == key);
+        (first..)
+            .zip(equal)
+            .map(|(ix, _)| FunctionIx::new(ix))
+            .collect()
+    }
+
+    /// The place of the run whose profile's id begins like this.
+    ///
+    /// # Errors
+    /// Where no run, or several, have such an id.
+    pub fn find_run(&self, prefix: &str) -> Result<usize, HistoryError> {
+        let prefix = prefix.to_ascii_lowercase();
+        let is_meant = |run: &HistoryRun| run.profile.id.to_string().starts_with(&prefix);
+        let mut found = (0..self.runs.len()).filter(|&run| is_meant(&self.runs[run]));
+        match (found.next(), found.next()) {
+            (Some(run), None) => Ok(run),
+            (first, _) => Err(HistoryError::NoRun {
+                prefix: printable(&prefix).into_owned(),
+                several: first.is_some(),
+            }),
+        }
+    }
+
+    /// What samples cost whose stack has one of these functions, by run; each counted once.
+    pub fn totals_of(&self, functions: &[FunctionIx]) -> Vec<Cost> {
+        let ends = self.tree.subtree_ends();
+        // In preorder a subtree is one piece, so the outermost of these nodes are pieces that do
+        // not overlap.
+        let mut pieces: Vec<(u32, u32)> = Vec::new();
+        for node in self.tree.nodes() {
+            let is_inside = pieces.last().is_some_and(|&(_, end)| node.0 < end);
+            if !is_inside && functions.contains(&self.function_of[node.get()]) {
+                pieces.push((node.0, ends[node.get()]));
+            }
+        }
+        let sum = |costs: &SelfCosts| {
+            let mut pieces = pieces.iter().peekable();
+            let mut sum = Cost::ZERO;
+            for &(node, cost) in costs {
+                while pieces.next_if(|&&(_, end)| end <= node.0).is_some() {}
+                match pieces.peek() {
+                    None => break,
+                    Some(&&(start, _)) if start <= node.0 => sum += cost,
+                    Some(_) => {}
+                }
+            }
+            sum
+        };
+        self.costs.iter().map(sum).collect()
+    }
+
+    /// What each function cost in one run: the samples whose stack has it, each counted once.
+    pub fn totals(&self, run: usize) -> Vec<Cost> {
+        let mut self_costs = vec![Cost::ZERO; self.tree.len()];
+        for &(node, cost) in &self.costs[run] {
+            self_costs[node.get()] = cost;
+        }
+        let of_node = totals(&self.tree, &self_costs);
+        let mut of_function = vec![Cost::ZERO; self.functions.len()];
+        for (node, cost) in of_node.into_iter().enumerate() {
+            if self.outermost[node] {
+                of_function[self.function_of[node].get()] += cost;
+            }
+        }
+        of_function
+    }
+
+    /// What each function cost by itself in one run.
+    pub fn self_costs(&self, run: usize) -> Vec<Cost> {
+        let mut of_function = vec![Cost::ZERO; self.functions.len()];
+        for &(node, cost) in &self.costs[run] {
+            of_function[self.function_of[node.get()].get()] += cost;
+        }
+        of_function
+    }
+}

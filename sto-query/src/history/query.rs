@@ -1,0 +1,132 @@
+//! Which runs make a history.
+
+use super::HistoryError;
+use crate::render::printable;
+use std::collections::BTreeSet;
+use sto_core::store::StoredBuild;
+use sto_core::units::SampleType;
+
+/// Which runs make a history.
+#[derive(Clone, Debug, Default)]
+pub struct HistoryQuery {
+    /// The program; without it, the only one that has runs of the benchmark.
+    pub executable: Option<String>,
+    /// The benchmark; without it, runs of any.
+    pub benchmark: Option<String>,
+    /// The event; without it, the one that most runs measured.
+    pub event: Option<String>,
+}
+
+impl HistoryQuery {
+    /// The builds of the program, with those profiles that are of the benchmark; at least one of each.
+    pub(super) fn matching(
+        &self,
+        mut builds: Vec<StoredBuild>,
+    ) -> Result<Vec<StoredBuild>, HistoryError> {
+        let known = describe(&builds);
+        builds.retain_mut(|stored| {
+            if let Some(benchmark) = &self.benchmark {
+                stored
+                    .profiles
+                    .retain(|stored| stored.profile.benchmark.as_ref() == Some(benchmark));
+            }
+            let executable = self.executable.as_ref();
+            executable.is_none_or(|name| *name == stored.build.executable)
+                && !stored.profiles.is_empty()
+        });
+        let programs: BTreeSet<&str> = builds.iter().map(|b| b.build.executable.as_str()).collect();
+        match programs.len() {
+            0 => {
+                let named = |what: &str, name: &Option<String>| {
+                    name.as_ref()
+                        .map(|name| format!("{what} `{}`", printable(name)))
+                };
+                let asked = [
+                    named("program", &self.executable),
+                    named("benchmark", &self.benchmark),
+                ];
+                let asked: Vec<String> = asked.into_iter().flatten().collect();
+                Err(HistoryError::NoRuns {
+                    asked: if asked.is_empty() {
+                        "any program".to_owned()
+                    } else {
+                        asked.join(" and ")
+                    },
+                    known,
+                })
+            }
+            1 => Ok(builds),
+            _ => Err(HistoryError::SeveralPrograms {
+                programs: programs
+                    .iter()
+                    .map(|name| printable(name).into_owned())
+                    .collect(),
+            }),
+        }
+    }
+
+    /// What the history is of.
+    ///
+    /// # Errors
+    /// Where no run measured it.
+    pub(super) fn sample_type(&self, builds: &[StoredBuild]) -> Result<SampleType, HistoryError> {
+        let mut measured: Vec<(SampleType, u64)> = Vec::new();
+        for profile in builds.iter().flat_map(|stored| &stored.profiles) {
+            for sample_type in &profile.profile.sample_types {
+                match measured.iter_mut().find(|(known, _)| known == sample_type) {
+                    Some((_, runs)) => *runs += 1,
+                    None => measured.push((sample_type.clone(), 1)),
+                }
+            }
+        }
+        let known = || {
+            measured
+                .iter()
+                .map(|(known, _)| known.event.clone())
+                .collect()
+        };
+        match &self.event {
+            None => measured
+                .iter()
+                .rev()
+                .max_by_key(|(_, runs)| *runs)
+                .map(|(sample_type, _)| sample_type.clone())
+                .ok_or_else(|| HistoryError::NoEvent {
+                    event: "anything".to_owned(),
+                    known: known(),
+                }),
+            Some(event) => measured
+                .iter()
+                .find(|(known, _)| known.event == *event)
+                .map(|(sample_type, _)| sample_type.clone())
+                .ok_or_else(|| HistoryError::NoEvent {
+                    event: printable(event).into_owned(),
+                    known: known(),
+                }),
+        }
+    }
+}
+
+/// Names that an error lists at most.
+const MAX_NAMED: usize = 10;
+
+fn describe(builds: &[StoredBuild]) -> String {
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    for stored in builds {
+        for profile in &stored.profiles {
+            let executable = printable(&stored.build.executable);
+            known.insert(match &profile.profile.benchmark {
+                None => executable.into_owned(),
+                Some(name) => format!("{executable} ({})", printable(name)),
+            });
+        }
+    }
+    let more = known.len().saturating_sub(MAX_NAMED);
+    let mut listed: Vec<String> = known.into_iter().take(MAX_NAMED).collect();
+    match (listed.is_empty(), more) {
+        (true, _) => return "no runs at all".to_owned(),
+        (false, 0) => {}
+        (false, more) => listed.push(format!("{more} more")),
+    }
+    format!("runs of {}", listed.join(", "))
+}

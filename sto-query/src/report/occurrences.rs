@@ -1,0 +1,70 @@
+//! Where a function takes more than a share.
+
+use super::{HistoryReport, RunReport};
+use crate::history::History;
+use crate::tree::share;
+use serde::Serialize;
+
+/// Where a function takes more than a share; schema `sto.where/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WhereReport {
+    /// `sto.where/1`.
+    pub schema: &'static str,
+    /// The function that was asked for.
+    pub function: String,
+    /// The share that it has to be over, from 0 to 1.
+    pub over: f64,
+    /// The runs: largest share first, then oldest.
+    pub runs: Vec<OccurrenceReport>,
+    /// Number of runs that were looked at.
+    pub looked_at: usize,
+}
+
+/// A run in which the function takes more than the share.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OccurrenceReport {
+    /// The program.
+    pub executable: String,
+    /// The benchmark.
+    pub benchmark: Option<String>,
+    /// The event.
+    pub event: String,
+    /// The run.
+    #[serde(flatten)]
+    pub run: RunReport,
+    /// Samples whose stack has the function, each counted once.
+    pub samples: u64,
+    /// Their share of the run.
+    pub share: f64,
+}
+
+/// The runs of these histories in which a function takes more than a share of all.
+pub fn occurrences(histories: &[History], function: &str, over: f64) -> WhereReport {
+    let mut runs = Vec::new();
+    for history in histories {
+        let event = HistoryReport::from(history).sample_type.event;
+        let functions = history.named(function);
+        for (run, total) in history.runs.iter().zip(history.totals_of(&functions)) {
+            let share = share(total, run.whole);
+            if share > over {
+                runs.push(OccurrenceReport {
+                    executable: history.executable.clone(),
+                    benchmark: run.profile.profile.benchmark.clone(),
+                    event: event.clone(),
+                    run: run.into(),
+                    samples: total.samples,
+                    share,
+                });
+            }
+        }
+    }
+    // Stable: runs of a history come oldest first.
+    runs.sort_by(|a, b| b.share.total_cmp(&a.share));
+    WhereReport {
+        schema: "sto.where/1",
+        function: function.to_owned(),
+        over,
+        runs,
+        looked_at: histories.iter().map(|history| history.runs.len()).sum(),
+    }
+}

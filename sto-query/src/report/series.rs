@@ -1,0 +1,142 @@
+//! One function over the runs of a history.
+
+use super::{ChangePointReport, HistoryFunctionReport, HistoryReport, RunReport};
+use crate::history::{FunctionIx, History};
+use crate::series::{ChangeOptions, change_points, expected};
+use crate::tree::share;
+use serde::Serialize;
+use sto_core::units::Cost;
+
+/// What one observation of a series is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Observation {
+    /// A run.
+    #[default]
+    Run,
+    /// All runs of a build, together.
+    Build,
+}
+
+/// One function over the runs of a history; schema `sto.series/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SeriesReport {
+    /// `sto.series/1`.
+    pub schema: &'static str,
+    /// The runs.
+    pub history: HistoryReport,
+    /// The function; of several modules if they have one of its name. A sample counts once,
+    /// whichever of them its stack has.
+    pub functions: Vec<HistoryFunctionReport>,
+    /// What one observation is.
+    pub by: Observation,
+    /// Number of observations before one that tell what to expect of it.
+    pub window: usize,
+    /// The observations, oldest first.
+    pub points: Vec<PointReport>,
+    /// Where the share changed for good.
+    pub changes: Vec<ChangePointReport>,
+}
+
+/// One observation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PointReport {
+    /// The run, or the first of the build.
+    #[serde(flatten)]
+    pub run: RunReport,
+    /// Samples whose stack has the function, each counted once.
+    pub samples: u64,
+    /// Their value, in the sample type's unit.
+    pub value: u64,
+    /// Their share, from 0 to 1.
+    pub share: f64,
+    /// Mean share of the observations before; `None` of fewer than two.
+    pub mean: Option<f64>,
+    /// Two standard deviations below the mean.
+    pub low: Option<f64>,
+    /// Two standard deviations above the mean.
+    pub high: Option<f64>,
+}
+
+impl PointReport {
+    /// Whether it is where the observations before lead to expect it, or nothing is expected.
+    pub fn is_within_band(&self) -> bool {
+        let above = self.low.is_none_or(|low| low <= self.share);
+        above && self.high.is_none_or(|high| self.share <= high)
+    }
+}
+
+/// Follows functions over the runs of a history.
+pub fn series(
+    history: &History,
+    functions: &[FunctionIx],
+    by: Observation,
+    window: usize,
+) -> SeriesReport {
+    let totals = history.totals_of(functions);
+    let mut observed: Vec<(RunReport, Cost, Cost)> = Vec::new();
+    let mut builds: Vec<&str> = Vec::new();
+    for (run, total) in history.runs.iter().zip(totals) {
+        let known = builds.iter().position(|build| *build == run.build.version);
+        match known.filter(|_| by == Observation::Build) {
+            Some(place) => {
+                observed[place].1 += total;
+                observed[place].2 += run.whole;
+            }
+            None => {
+                builds.push(&run.build.version);
+                observed.push((run.into(), total, run.whole));
+            }
+        }
+    }
+    let shares: Vec<f64> = observed
+        .iter()
+        .map(|&(_, total, whole)| share(total, whole))
+        .collect();
+    let points: Vec<PointReport> = observed
+        .into_iter()
+        .zip(&shares)
+        .zip(expected(&shares, window))
+        .map(|(((run, total, _), &share), expected)| PointReport {
+            run,
+            samples: total.samples,
+            value: total.value,
+            share,
+            mean: expected.map(|expected| expected.mean),
+            low: expected.map(|expected| expected.band().0),
+            high: expected.map(|expected| expected.band().1),
+        })
+        .collect();
+    let changes = change_points(
+        &shares,
+        ChangeOptions {
+            least_variance: sampling_variance(&points),
+            ..ChangeOptions::default()
+        },
+    );
+    SeriesReport {
+        schema: "sto.series/1",
+        history: history.into(),
+        functions: functions
+            .iter()
+            .map(|&function| HistoryFunctionReport::new(history, function))
+            .collect(),
+        by,
+        window,
+        changes: changes
+            .iter()
+            .map(|change| ChangePointReport::new(change, points[change.at].run.clone()))
+            .collect(),
+        points,
+    }
+}
+
+/// What the share varies by because it was sampled, on average: a count of k samples varies by k, and
+/// is k / share of the whole.
+fn sampling_variance(points: &[PointReport]) -> f64 {
+    let sampled = points.iter().filter(|point| point.samples > 0);
+    let sum: f64 = sampled
+        .map(|point| point.share.powi(2) / point.samples as f64)
+        .sum();
+    sum / points.len().max(1) as f64
+}

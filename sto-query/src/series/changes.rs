@@ -1,0 +1,257 @@
+//! Where a series changes: E-divisive means with the significance test of Hunter.
+//!
+//! Sources: Matteson and James, A Nonparametric Approach for Multiple Change Point Analysis of
+//! Multivariate Data (2014), for the divergence; Fleming et al., Hunter: Using Change Point Detection
+//! to Hunt for Performance Regressions (2023), for windows, Student's t-test in the place of
+//! permutations, and weak change points that are merged. Apache Otava is Hunter's successor.
+
+use crate::statistics::student_two_sided;
+use std::ops::Range;
+
+/// What is taken for a change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChangeOptions {
+    /// Number of observations that are looked at together, at least 2. Windows overlap by half.
+    pub window: usize,
+    /// Largest p of a change.
+    pub max_p: f64,
+    /// Least change of the mean, relative to the mean before.
+    pub min_change: f64,
+    /// Variance that every observation has at least, whatever a few of them happen to show: that of
+    /// sampling, where it is known.
+    pub least_variance: f64,
+}
+
+impl Default for ChangeOptions {
+    /// Otava's: 50 observations, p of at most 0.001, a change of any size.
+    fn default() -> Self {
+        ChangeOptions {
+            window: 50,
+            max_p: 0.001,
+            min_change: 0.0,
+            least_variance: 0.0,
+        }
+    }
+}
+
+/// A place where a series changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChangePoint {
+    /// Place of the first observation after the change.
+    pub at: usize,
+    /// Mean from the change before to this one.
+    pub before: f64,
+    /// Mean from this change to the next.
+    pub after: f64,
+    /// Probability of means at least as far apart if nothing had changed.
+    pub p: f64,
+}
+
+impl ChangePoint {
+    /// The change between the piece that ends at a place and the one that begins there.
+    fn between(
+        series: &[f64],
+        (before, after): (Range<usize>, Range<usize>),
+        least_variance: f64,
+    ) -> ChangePoint {
+        let (left, right) = (&series[before], &series[after.clone()]);
+        let (before, after_mean) = (mean(left), mean(right));
+        let squares = squares(left, before) + squares(right, after_mean);
+        let df = (left.len() + right.len()) as f64 - 2.0;
+        let p = if df <= 0.0 || before == after_mean {
+            // Of two observations nobody knows how far apart they happen to be.
+            1.0
+        } else {
+            let per_run = 1.0 / left.len() as f64 + 1.0 / right.len() as f64;
+            // Without any variation this is infinite, and p zero.
+            let t = (after_mean - before) / ((squares / df).max(least_variance) * per_run).sqrt();
+            student_two_sided(t, df)
+        };
+        ChangePoint {
+            at: after.start,
+            before,
+            after: after_mean,
+            p,
+        }
+    }
+
+    /// The change of the mean, relative to the mean before; infinite from nothing.
+    pub fn relative(&self) -> f64 {
+        match (self.after - self.before).abs() {
+            0.0 => 0.0,
+            change => change / self.before.abs(),
+        }
+    }
+}
+
+/// The places where a series changes, in its order. Deterministic; for n observations it takes
+/// n x `window`^2 steps at most, times the number of changes in a window.
+///
+/// # Panics
+/// If the window is shorter than 2.
+pub fn change_points(series: &[f64], options: ChangeOptions) -> Vec<ChangePoint> {
+    assert!(
+        options.window >= 2,
+        "a window has two observations at least"
+    );
+    let weak = weak_places(series, options);
+    merge(series, weak, options)
+}
+
+/// The p of weak changes: ten times that of changes, where that is still rare.
+fn relaxed(max_p: f64) -> f64 {
+    match max_p {
+        ..0.05 => max_p * 10.0,
+        ..0.5 => max_p * 2.0,
+        _ => max_p,
+    }
+}
+
+/// Places where the series may change, found window by window: what lies far away does not blur them.
+fn weak_places(series: &[f64], options: ChangeOptions) -> Vec<usize> {
+    let ChangeOptions { window, max_p, .. } = options;
+    let weak = ChangeOptions {
+        max_p: relaxed(max_p),
+        ..options
+    };
+    let mut places = Vec::new();
+    let mut start = 0;
+    while start < series.len() {
+        let end = (start + window).min(series.len());
+        let found = divide(&series[start..end], weak);
+        places.extend(found.iter().map(|place| start + place));
+        start = match found.last() {
+            Some(last) => (start + window / 2).max(start + last),
+            None => start + window / 2,
+        };
+    }
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// E-divisive: the place with the largest divergence, then those within the pieces that it leaves, as
+/// long as they are significant.
+fn divide(series: &[f64], options: ChangeOptions) -> Vec<usize> {
+    let distances = Distances::of(series);
+    let mut places: Vec<usize> = Vec::new();
+    loop {
+        let pieces = pieces(&places, series.len());
+        let candidates = pieces
+            .iter()
+            .filter_map(|piece| distances.widest(piece.clone()));
+        // The first of equals.
+        let best = candidates.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let Some((_, place)) = best else {
+            return places;
+        };
+        let piece = pieces.into_iter().find(|piece| piece.contains(&place));
+        let piece = piece.expect("a candidate is within a piece");
+        let sides = (piece.start..place, place..piece.end);
+        if ChangePoint::between(series, sides, options.least_variance).p > options.max_p {
+            return places;
+        }
+        places.push(place);
+        places.sort_unstable();
+    }
+}
+
+/// What places leave between them.
+fn pieces(places: &[usize], end: usize) -> Vec<Range<usize>> {
+    let starts = std::iter::once(0).chain(places.iter().copied());
+    let ends = places.iter().copied().chain([end]);
+    starts.zip(ends).map(|(start, end)| start..end).collect()
+}
+
+/// Leaves out the weakest place, and tests its neighbours anew, until all are changes.
+fn merge(series: &[f64], mut places: Vec<usize>, options: ChangeOptions) -> Vec<ChangePoint> {
+    loop {
+        let pieces = pieces(&places, series.len());
+        let changes: Vec<ChangePoint> = pieces
+            .windows(2)
+            .map(|pair| {
+                ChangePoint::between(
+                    series,
+                    (pair[0].clone(), pair[1].clone()),
+                    options.least_variance,
+                )
+            })
+            .collect();
+        let weakest = changes.iter().max_by(|a, b| a.p.total_cmp(&b.p));
+        let smallest = changes
+            .iter()
+            .min_by(|a, b| a.relative().total_cmp(&b.relative()));
+        let out = weakest
+            .filter(|weakest| weakest.p > options.max_p)
+            .or(smallest.filter(|smallest| smallest.relative() < options.min_change));
+        match out.map(|out| out.at) {
+            Some(at) => places.retain(|&place| place != at),
+            None => return changes,
+        }
+    }
+}
+
+/// Sums of distances between observations, over any rectangle of pairs at once.
+struct Distances {
+    /// `sums[i * (n + 1) + j]`: over all pairs of one of the first i and one of the first j.
+    sums: Vec<f64>,
+    row: usize,
+}
+
+impl Distances {
+    fn of(series: &[f64]) -> Distances {
+        let row = series.len() + 1;
+        let mut sums = vec![0.0; row * row];
+        for (i, a) in series.iter().enumerate() {
+            let mut of_row = 0.0;
+            for (j, b) in series.iter().enumerate() {
+                of_row += (a - b).abs();
+                sums[(i + 1) * row + j + 1] = sums[i * row + j + 1] + of_row;
+            }
+        }
+        Distances { sums, row }
+    }
+
+    fn between(&self, a: &Range<usize>, b: &Range<usize>) -> f64 {
+        let at = |i: usize, j: usize| self.sums[i * self.row + j];
+        at(a.end, b.end) - at(a.start, b.end) - at(a.end, b.start) + at(a.start, b.start)
+    }
+
+    /// The mean distance of two observations of a range; 0 of one alone.
+    fn within(&self, range: &Range<usize>) -> f64 {
+        let pairs = range.len() as f64 * (range.len() as f64 - 1.0);
+        if pairs == 0.0 {
+            return 0.0;
+        }
+        self.between(range, range) / pairs
+    }
+
+    /// The largest divergence of what comes before a place of a piece and what comes after it, there or
+    /// up to some later place, and the place; `None` in a piece of one.
+    fn widest(&self, piece: Range<usize>) -> Option<(f64, usize)> {
+        let mut widest = None;
+        for place in piece.start + 1..piece.end {
+            let before = piece.start..place;
+            let within_before = self.within(&before);
+            for end in place + 1..=piece.end {
+                let after = place..end;
+                let (m, n) = (before.len() as f64, after.len() as f64);
+                let apart = 2.0 / (m * n) * self.between(&before, &after);
+                let divergence = m * n / (m + n) * (apart - within_before - self.within(&after));
+                if widest.is_none_or(|(best, _)| divergence > best) {
+                    widest = Some((divergence, place));
+                }
+            }
+        }
+        widest
+    }
+}
+
+fn mean(numbers: &[f64]) -> f64 {
+    numbers.iter().sum::<f64>() / numbers.len() as f64
+}
+
+/// Sum of the squared distances to the mean.
+fn squares(numbers: &[f64], mean: f64) -> f64 {
+    numbers.iter().map(|x| (x - mean).powi(2)).sum()
+}

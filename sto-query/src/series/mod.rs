@@ -1,0 +1,18 @@
+//! Behaviour of functions over the runs of a history.
+//!
+//! ```text
+//! History                       every run of a program and benchmark, oldest first
+//!    |  costs of functions by run
+//!    v
+//! window                        what the runs before lead to expect: mean and band
+//! scores                        how far the newest run is from it, function by function
+//! changes                       where a series changed for good
+//! ```
+
+mod changes;
+mod scores;
+mod window;
+
+pub use changes::{ChangeOptions, ChangePoint, change_points};
+pub use scores::{Score, ScoreOptions, Status, scores};
+pub use window::{Expected, expected};

@@ -1,0 +1,254 @@
+//! The runs of a program over time: what follows them, and what judges the newest.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod views;
+
+use proptest::prelude::*;
+use std::fmt::Write;
+use std::path::Path;
+use sto_core::formats::read_bytes;
+use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::store::Store;
+use sto_core::units::UnixSeconds;
+use sto_query::history::{History, HistoryError, HistoryQuery};
+use sto_query::render::{self, Style};
+use sto_query::report::{Observation, occurrences, regressions_over_time, series};
+use sto_query::series::{ScoreOptions, Status};
+use views::assert_golden;
+
+/// Adds a run of `program` at `build`, recorded that many days after some day.
+fn add(store: &Store, program: &str, build: &str, benchmark: &str, day: u64, folded: &str) {
+    let options = IngestOptions {
+        executable: Some(program.to_owned()),
+        version: Some(build.to_owned()),
+        benchmark: Some(benchmark.to_owned()),
+        ..IngestOptions::default()
+    };
+    let path = Path::new("run.folded");
+    let mut recording = read_bytes(path, folded.as_bytes(), &options.symbols).unwrap();
+    recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day * 86_400));
+    ingest_recording(store, path, recording, &options, &mut |_| {}).unwrap();
+}
+
+/// Runs of one program on successive days, four a build; each is what a function's samples are.
+fn history(parse: &[u64]) -> Store {
+    let store = Store::in_memory().unwrap();
+    for (day, parse) in (0..).zip(parse) {
+        let mut folded = format!("main;work {}\nmain;io 40\nmain;log {day}\n", 200 + day % 5);
+        if *parse > 0 {
+            let inner = parse / 2;
+            let _ = writeln!(
+                folded,
+                "main;parse {}\nmain;parse;parse {inner}",
+                parse - inner
+            );
+        }
+        add(
+            &store,
+            "app",
+            &format!("v{}", day / 4),
+            "startup",
+            day,
+            &folded,
+        );
+    }
+    store
+}
+
+fn load(store: &Store) -> History {
+    History::load(store, &HistoryQuery::default()).unwrap()
+}
+
+const TERMINAL: Style = Style {
+    width: Some(80),
+    color: false,
+};
+
+#[test]
+fn a_series_follows_a_function_over_runs_and_builds() {
+    let store = history(&[60, 62, 61, 63, 60, 61, 62, 60, 61, 150, 152, 151, 150]);
+    let history = load(&store);
+    let functions = history.find("parse").unwrap();
+    let by_run = series(&history, &functions, Observation::Run, 10);
+    assert_golden(
+        "series-width80.txt",
+        &render::series::text(&by_run, TERMINAL),
+    );
+    assert_golden("series.json", &render::json(&by_run).unwrap());
+    assert_golden("series.svg", &render::series_svg::svg(&by_run));
+    let by_build = series(&history, &functions, Observation::Build, 10);
+    let samples: Vec<u64> = by_build.points.iter().map(|point| point.samples).collect();
+    assert_eq!(samples, [246, 243, 514, 150]);
+}
+
+#[test]
+fn the_newest_run_is_scored_against_its_window() {
+    let store = history(&[60, 62, 61, 63, 60, 61, 62, 60, 61, 150]);
+    let report = regressions_over_time(&load(&store), 9, ScoreOptions::default(), None, None);
+    assert_golden(
+        "scores-width80.txt",
+        &render::scores::text(&report, TERMINAL),
+    );
+    assert_golden("scores.json", &render::json(&report).unwrap());
+    let parse = &report.functions[0];
+    assert_eq!(parse.function.function, "parse");
+    // Mean and deviation of the nine runs before, worked out by hand.
+    let mean = 550.0 / 9.0;
+    let squares: f64 = [60.0, 62.0, 61.0, 63.0, 60.0, 61.0, 62.0, 60.0, 61.0]
+        .map(|x: f64| (x - mean).powi(2))
+        .iter()
+        .sum();
+    let deviation = (squares / 8.0).sqrt();
+    assert!((parse.score - (150.0 - mean) / deviation).abs() < 1e-9);
+}
+
+/// The thesis, appendix A.1: a run without the function counts as zero samples.
+#[test]
+fn runs_without_a_function_count_as_zero() {
+    let store = history(&[0, 0, 30, 0, 40]);
+    let report = regressions_over_time(&load(&store), 4, ScoreOptions::default(), None, None);
+    let parse = report
+        .functions
+        .iter()
+        .find(|f| f.function.function == "parse");
+    let parse = parse.unwrap();
+    assert_eq!(
+        (parse.expected, parse.deviation, parse.actual),
+        (7.5, 15.0, 40.0)
+    );
+    assert_eq!(parse.status, Status::Known);
+}
+
+#[test]
+fn new_and_gone_functions_are_told() {
+    let status = |parse: &[u64]| {
+        let store = history(parse);
+        let judged = parse.len() - 1;
+        let report =
+            regressions_over_time(&load(&store), judged, ScoreOptions::default(), None, None);
+        let parse = report
+            .functions
+            .into_iter()
+            .find(|f| f.function.function == "parse");
+        let parse = parse.unwrap();
+        (parse.status, parse.score)
+    };
+    // A window that does not vary: one sample stands for its deviation.
+    assert_eq!(status(&[0, 0, 0, 80]), (Status::New, 80.0));
+    let (gone, score) = status(&[80, 82, 81, 0]);
+    assert_eq!(gone, Status::Gone);
+    assert_eq!(score, -81.0);
+}
+
+#[test]
+fn a_function_is_found_wherever_it_takes_much() {
+    let store = history(&[60, 61, 150]);
+    add(
+        &store,
+        "tool",
+        "v9",
+        "other",
+        7,
+        "main;parse 1\nmain;work 99\n",
+    );
+    add(
+        &store,
+        "tool",
+        "v9",
+        "other",
+        8,
+        "main;parse 90\nmain;work 10\n",
+    );
+    let report = occurrences(&History::load_all(&store).unwrap(), "parse", 0.3);
+    let runs: Vec<(&str, u64)> = report
+        .runs
+        .iter()
+        .map(|run| (run.executable.as_str(), run.samples))
+        .collect();
+    assert_eq!(runs, [("tool", 90), ("app", 150)]);
+    assert_eq!(report.looked_at, 5);
+    assert_golden(
+        "where-width80.txt",
+        &render::occurrences::text(&report, TERMINAL),
+    );
+}
+
+#[test]
+fn what_is_not_there_is_an_error_that_says_what_is() {
+    let store = history(&[60, 61]);
+    add(&store, "tool", "v9", "other", 7, "main 1\n");
+    let error = |query: HistoryQuery| History::load(&store, &query).unwrap_err().to_string();
+    assert_eq!(
+        error(HistoryQuery::default()),
+        "several programs have such runs; name one with --exe: app, tool"
+    );
+    let benchmark = Some("none".to_owned());
+    assert_eq!(
+        error(HistoryQuery {
+            benchmark,
+            ..HistoryQuery::default()
+        }),
+        "no run in the store is of benchmark `none`; there are runs of app (startup), tool (other)"
+    );
+    let history = History::load(
+        &store,
+        &HistoryQuery {
+            executable: Some("app".to_owned()),
+            ..HistoryQuery::default()
+        },
+    );
+    let history = history.unwrap();
+    let missing = history.find("parze").unwrap_err();
+    assert!(matches!(missing, HistoryError::NoFunction { .. }));
+    assert_eq!(
+        missing.to_string(),
+        "no run has a function `parze`; did you mean `parse`?"
+    );
+    assert_eq!(
+        history.find_run("zz").unwrap_err().to_string(),
+        "no runs of the history have an id that begins with `zz`; `sto ls` shows their ids"
+    );
+}
+
+#[test]
+fn a_name_of_markup_stays_text_in_the_drawing() {
+    let store = Store::in_memory().unwrap();
+    for day in 0..3 {
+        let folded = "main;<script>alert(1)</script> 5\nmain 5\n";
+        add(&store, "<b>", "v1&2", "\"x\"", day, folded);
+    }
+    let history = load(&store);
+    let functions = history.find("<script>alert(1)</script>").unwrap();
+    let svg = render::series_svg::svg(&series(&history, &functions, Observation::Run, 10));
+    assert!(!svg.contains("<script") && !svg.contains("<b>"), "{svg}");
+    assert!(
+        svg.contains("&lt;script&gt;alert(1)&lt;/script&gt;"),
+        "{svg}"
+    );
+    let mut reader = quick_xml::Reader::from_str(&svg);
+    while !matches!(reader.read_event().unwrap(), quick_xml::events::Event::Eof) {}
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// One function followed by itself, and all of them in one pass.
+    #[test]
+    fn totals_of_one_function_are_those_of_all(
+        runs in prop::collection::vec(prop::collection::vec(("[abc](;[abc]){0,5}", 1..9u32), 1..8), 1..4),
+    ) {
+        let store = Store::in_memory().unwrap();
+        for (day, stacks) in (0..).zip(&runs) {
+            let folded: String = stacks.iter().map(|(stack, n)| format!("{stack} {n}\n")).collect();
+            add(&store, "app", &format!("v{day}"), "b", day, &folded);
+        }
+        let history = load(&store);
+        for (place, function) in history.functions.iter().enumerate() {
+            let found = history.find(&function.symbol).unwrap();
+            let by_run = history.totals_of(&found);
+            for (run, total) in by_run.iter().enumerate() {
+                prop_assert_eq!(history.totals(run)[place], *total);
+            }
+        }
+    }
+}
