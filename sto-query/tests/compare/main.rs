@@ -6,6 +6,7 @@ mod degenerate;
 mod demo;
 mod explain;
 mod keys;
+mod paths;
 mod render;
 mod runs;
 mod support;
