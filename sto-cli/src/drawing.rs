@@ -5,7 +5,7 @@ use crate::output::{self, FormatArg};
 use crate::select::EVENT;
 use clap::Args;
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use sto_query::compare::Focus;
 use sto_query::tree::View;
 use sto_query::{render, report};
@@ -43,17 +43,12 @@ impl DrawingArgs {
     /// Writes the drawing of these views, and if it went into a file what it shows to standard
     /// output.
     pub(crate) fn write(&self, svg: &[u8], views: &[&View]) -> Result<(), CliError> {
-        let Some(file) = self.file() else {
+        let Some(file) = output::file(self.output.as_deref()) else {
             return output::write_stdout(svg);
         };
         output::write_file(file, svg)?;
         let views: Vec<_> = views.iter().map(|&view| (view, EVENT)).collect();
         let report = report::drawing(file.display().to_string(), &views);
         self.format.print(&report, render::drawing::text)
-    }
-
-    fn file(&self) -> Option<&Path> {
-        let is_stdout = |file: &&Path| ["-", "/dev/stdout"].map(Path::new).contains(file);
-        self.output.as_deref().filter(|file| !is_stdout(file))
     }
 }

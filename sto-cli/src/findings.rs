@@ -31,7 +31,7 @@ pub(crate) struct FindingsOutputArgs {
     #[arg(long, value_enum, default_value = "text")]
     format: FindingsFormat,
 
-    /// Write them to this file, and only the verdict to standard output
+    /// Write them to this file, and the verdict to standard output; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -44,7 +44,8 @@ impl FindingsOutputArgs {
 
     /// Writes the findings of one comparison or several.
     pub(crate) fn write(&self, comparisons: &[Comparison]) -> Result<(), CliError> {
-        let style = match self.output {
+        let file = output::file(self.output.as_deref());
+        let style = match file {
             None => ui::style(),
             Some(_) => render::Style::default(),
         };
@@ -63,7 +64,7 @@ impl FindingsOutputArgs {
             FindingsFormat::Junit => render::junit(comparisons),
             FindingsFormat::Sarif => render::sarif(comparisons),
         };
-        let Some(file) = &self.output else {
+        let Some(file) = file else {
             return output::write_stdout(rendered.as_bytes());
         };
         output::write_file(file, rendered.as_bytes())?;

@@ -44,6 +44,11 @@ impl FormatArg {
     }
 }
 
+/// The file that a user named for output; `None` where that is standard output.
+pub(crate) fn file(path: Option<&Path>) -> Option<&Path> {
+    path.filter(|path| !["-", "/dev/stdout"].map(Path::new).contains(path))
+}
+
 /// Writes to standard output, to the last byte.
 pub(crate) fn write_stdout(data: &[u8]) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();

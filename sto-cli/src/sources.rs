@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::{Store, StoreError};
-use sto_query::compare::Lines;
+use sto_query::compare::{Comparison, Finding, Lines};
 use sto_query::select::{SelectError, Selection, Selector, select};
 use sto_query::tree::View;
 
@@ -56,14 +56,31 @@ impl<'a> Sources<'a> {
         Ok((self.load(a)?, self.load(b)?))
     }
 
-    /// What each line cost in the last run of a view.
-    pub(crate) fn lines(&self, view: &View, event: &str) -> Result<Lines, CliError> {
+    /// Says of findings which line to look at first.
+    pub(crate) fn find_lines(
+        &self,
+        comparison: &mut Comparison,
+        (baseline, candidate): (&View, &View),
+    ) -> Result<(), CliError> {
+        for (view, of_gone) in [(baseline, true), (candidate, false)] {
+            let is_of_side = |finding: &Finding| finding.is_gone() == of_gone;
+            let Some(sample_type) = &comparison.sample_type else {
+                continue;
+            };
+            if comparison.findings.iter().any(is_of_side) {
+                let lines = self.lines(view, &sample_type.event)?;
+                comparison.set_lines(&lines, of_gone);
+            }
+        }
+        Ok(())
+    }
+
+    fn lines(&self, view: &View, event: &str) -> Result<Lines, StoreError> {
         match Lines::load(&self.memory, &view.selection, event) {
             Err(StoreError::NoProfile { .. }) => {
-                let store = Store::open(self.folder)?;
-                Ok(Lines::load(&store, &view.selection, event)?)
+                Lines::load(&Store::open(self.folder)?, &view.selection, event)
             }
-            lines => Ok(lines?),
+            lines => lines,
         }
     }
 

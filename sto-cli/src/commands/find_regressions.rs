@@ -85,12 +85,7 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
     let earlier = args.select.earlier(&sources, (&baseline, &candidate))?;
     let mut comparison = compare_with_earlier(&baseline, &candidate, earlier.as_ref(), &options)?;
     args.select.name_in(&mut comparison, store);
-    if let Some(event) = comparison.sample_type.as_ref().map(|t| t.event.clone())
-        && !comparison.findings.is_empty()
-    {
-        let lines = |view| sources.lines(view, &event);
-        comparison.set_lines(&lines(&baseline)?, &lines(&candidate)?);
-    }
+    sources.find_lines(&mut comparison, (&baseline, &candidate))?;
     args.output.write(std::slice::from_ref(&comparison))?;
     Ok(match comparison.verdict {
         Verdict::Clean => Outcome::Clean,

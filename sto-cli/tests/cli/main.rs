@@ -7,6 +7,8 @@ mod deep;
 mod errors;
 // The status that scripts look at.
 mod exit_codes;
+// Findings for CI systems, and the commands that they name.
+mod findings;
 // `kill -9` while the store is written.
 mod killed;
 // What goes into the store, and what is said of it.

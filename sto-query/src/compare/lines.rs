@@ -40,25 +40,23 @@ impl Lines {
 }
 
 impl Comparison {
-    /// Says of each finding which of its function's lines costs most: by itself where the function
-    /// got slower itself, else with what is called there. Of equals, the first.
+    /// Says of findings which of their function's lines costs most: by itself where the function got
+    /// slower itself, else with what is called there. Of equals, the first.
     ///
-    /// Lines are the candidate's; those of functions that it does not have are the baseline's.
-    pub fn set_lines(&mut self, baseline: &Lines, candidate: &Lines) {
-        for (lines, of_gone) in [(baseline, true), (candidate, false)] {
-            let of_frame = self.findings_of_frames(lines, of_gone);
-            let mut costs: Vec<BTreeMap<u32, [Cost; 2]>> =
-                vec![BTreeMap::new(); self.findings.len()];
-            for line in &lines.costs {
-                if let Some(finding) = of_frame[line.frame.get()] {
-                    let [own, total] = costs[finding].entry(line.line).or_default();
-                    *own += line.self_cost;
-                    *total += line.total;
-                }
+    /// The lines are the candidate's, for functions that it has; or the baseline's, for those that
+    /// [are gone](Finding::is_gone).
+    pub fn set_lines(&mut self, lines: &Lines, of_gone: bool) {
+        let of_frame = self.findings_of_frames(lines, of_gone);
+        let mut costs: Vec<BTreeMap<u32, [Cost; 2]>> = vec![BTreeMap::new(); self.findings.len()];
+        for line in &lines.costs {
+            if let Some(finding) = of_frame[line.frame.get()] {
+                let [own, total] = costs[finding].entry(line.line).or_default();
+                *own += line.self_cost;
+                *total += line.total;
             }
-            for (finding, costs) in self.findings.iter_mut().zip(costs) {
-                finding.line = finding.line.or(dearest(finding.basis, costs));
-            }
+        }
+        for (finding, costs) in self.findings.iter_mut().zip(costs) {
+            finding.line = finding.line.or(dearest(finding.basis, costs));
         }
     }
 
@@ -66,7 +64,7 @@ impl Comparison {
     fn findings_of_frames(&self, lines: &Lines, of_gone: bool) -> Vec<Option<usize>> {
         let mut finding_of = HashMap::new();
         for (ix, finding) in self.findings.iter().enumerate() {
-            if (finding.total.candidate_samples == 0) == of_gone {
+            if finding.is_gone() == of_gone {
                 finding_of.insert((&*finding.function, &*finding.module), ix);
             }
         }

@@ -6,7 +6,6 @@ use super::functions::FunctionIx;
 use super::pair::Pair;
 use super::report::{Basis, CallPath};
 use super::union::UnionTree;
-use std::collections::BTreeMap;
 
 /// Paths that a finding names; how many more there are, it says.
 const NAMED: usize = 3;
@@ -20,18 +19,21 @@ struct Place {
     attributed: Pair<u64>,
 }
 
-/// The places of every cause's function.
+/// The places of every cause's function, by function; none of other functions.
 pub(super) struct Places {
-    of_function: BTreeMap<FunctionIx, Vec<Place>>,
+    of_function: Vec<Option<Vec<Place>>>,
 }
 
 impl Places {
     pub(super) fn of(evidences: &Evidences, causes: &[Cause]) -> Places {
         let Evidences { tree, nodes, .. } = *evidences;
-        let entry = |cause: &Cause| (cause.function, Vec::new());
-        let mut of_function: BTreeMap<FunctionIx, Vec<Place>> = causes.iter().map(entry).collect();
+        let mut of_function: Vec<Option<Vec<Place>>> = Vec::new();
+        of_function.resize_with(evidences.functions.list.len(), || None);
+        for cause in causes {
+            of_function[cause.function.get()] = Some(Vec::new());
+        }
         for node in 0..tree.len() {
-            let Some(places) = of_function.get_mut(&tree.function(node)) else {
+            let Some(places) = &mut of_function[tree.function(node).get()] else {
                 continue;
             };
             // In preorder, all of a recursion comes before the next outermost node.
@@ -69,7 +71,7 @@ impl Places {
             }
         };
         let mut changed: Vec<(f64, usize, Pair<u64>)> = Vec::new();
-        for place in self.of_function.get(&cause.function).into_iter().flatten() {
+        for place in self.of_function[cause.function.get()].iter().flatten() {
             let samples = samples(place);
             let means = setting.sizes.means(samples);
             let change = match cause.direction {

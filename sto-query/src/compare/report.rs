@@ -253,6 +253,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Whether the candidate has no sample of the function.
+    pub fn is_gone(&self) -> bool {
+        self.total.candidate_samples == 0
+    }
+
     /// `FILE:LINE`, or the file alone; `None` where it is not known.
     pub fn place(&self) -> Option<String> {
         let file = self.file.as_ref()?;

@@ -1,0 +1,91 @@
+//! Findings in the formats of CI systems, and the commands that they name.
+
+use crate::support::{Run, Sandbox};
+
+#[test]
+fn every_format_has_the_finding_and_the_same_exit_status() {
+    let sandbox = Sandbox::with_two_builds();
+    for (format, start) in [
+        ("text", "REGRESSION"),
+        ("json", "{"),
+        ("md", "## sto: REGRESSION"),
+        ("github", "::warning title=sto"),
+        ("junit", "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"),
+        ("sarif", "{"),
+    ] {
+        let run = sandbox.sto(&["find-regressions", "v1", "v2", "--format", format]);
+        assert_eq!(run.status, Some(1), "{run:?}");
+        assert!(run.stdout.starts_with(start), "{run:?}");
+        assert!(run.stdout.contains("doLogging"), "{run:?}");
+        let too_little = ["find-regressions", "v1", "v1", "--min-samples", "1000000"];
+        let run = sandbox.sto(&[&too_little[..], &["--format", format]].concat());
+        assert_eq!(run.status, Some(3), "{run:?}");
+    }
+}
+
+#[test]
+fn junit_has_a_test_case_for_each_function_that_was_tested() {
+    let sandbox = Sandbox::with_two_builds();
+    let run = sandbox.sto(&["find-regressions", "v1", "v2", "--format", "junit"]);
+    for function in ["main", "work", "compute", "idle"] {
+        let passed = format!("<testcase name=\"{function}\" classname=\"demo\"/>");
+        assert!(run.stdout.contains(&passed), "{run:?}");
+    }
+    assert_eq!(run.stdout.matches("<failure").count(), 1, "{run:?}");
+}
+
+#[test]
+fn a_file_takes_the_findings_and_standard_output_the_verdict() {
+    let sandbox = Sandbox::with_two_builds();
+    let find = ["find-regressions", "v1", "v2", "--format", "md"];
+    let whole = sandbox.sto(&find).stdout;
+    let run = sandbox.sto(&[&find[..], &["-o", "summary.md"]].concat());
+    assert_eq!(run.status, Some(1), "{run:?}");
+    assert_eq!(
+        std::fs::read_to_string(sandbox.path("summary.md")).unwrap(),
+        whole
+    );
+    assert!(
+        run.stdout
+            .starts_with("REGRESSION (weak evidence): doLogging"),
+        "{run:?}"
+    );
+    assert!(run.stdout.ends_with("wrote summary.md\n"), "{run:?}");
+    let to_stdout = sandbox.sto(&[&find[..], &["-o", "-"]].concat());
+    assert_eq!(to_stdout.stdout, whole);
+    let to_nowhere = sandbox.sto(&[&find[..], &["-o", "no/such/folder.md"]].concat());
+    to_nowhere.fails_with(&["no/such/folder.md"]);
+}
+
+#[test]
+fn the_command_of_a_finding_draws_the_stacks_that_have_its_function() {
+    let sandbox = Sandbox::new();
+    let name = "it's $(touch pwned) `x` <b>";
+    let stacks =
+        |samples| format!("main;work;compute 9000\nmain;work;{name} {samples}\nmain;idle 900\n");
+    sandbox.write("a b.folded", stacks(100));
+    sandbox.write("c.folded", stacks(1500));
+    for store in [&[][..], &["--store", "other store"]] {
+        let find = [&["find-regressions", "a b.folded", "c.folded"][..], store].concat();
+        let report = sandbox.json(&find);
+        assert_eq!(report["findings"][0]["function"], name);
+        let command = report["findings"][0]["command"].as_str().unwrap();
+        let script = format!("sto() {{ \"$0\" \"$@\"; }}\n{command}");
+        let sto = env!("CARGO_BIN_EXE_sto");
+        Run::of(&mut sandbox.program("bash", &["-c", &script, sto])).succeeds();
+        let svg = std::fs::read_to_string(sandbox.path("diff.svg")).unwrap();
+        assert!(svg.contains("Only stacks with it"), "{svg}");
+        assert!(!svg.contains("<title>compute"), "{svg}");
+        assert!(!sandbox.path("pwned").exists());
+        std::fs::remove_file(sandbox.path("diff.svg")).unwrap();
+    }
+}
+
+#[test]
+fn a_focus_that_no_function_has_is_a_failure() {
+    let sandbox = Sandbox::with_two_builds();
+    for command in [&["flame", "v1"][..], &["diff", "v1", "v2"]] {
+        let run = sandbox.sto(&[command, &["--focus", "doLoging"]].concat());
+        run.fails_with(&["no function has `doLoging` in its name; did you mean `doLogging`?"]);
+    }
+}
