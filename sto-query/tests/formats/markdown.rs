@@ -11,7 +11,7 @@ fn a_page_fits_a_comment_and_says_what_it_leaves_out() {
     assert!(page.starts_with("## sto: REGRESSION\n"), "{page}");
     assert!(page.contains("… and 650 more findings"), "{page}");
     assert!(
-        page.contains("Left out, as the page would be too long"),
+        page.contains("Left out, as the page would be too long: finding in detail: "),
         "{page}"
     );
 }

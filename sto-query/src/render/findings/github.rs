@@ -5,7 +5,8 @@
 
 use super::steps::steps;
 use super::words::{
-    Ranked, basis, facts, interval, label, ranked, ratio, reason, side_name, verdict_word, weakness,
+    self, Ranked, basis, facts, interval, label, ranked, ratio, reason, side_name, verdict_word,
+    weakness,
 };
 use crate::compare::{Comparison, Finding, Verdict};
 use crate::render::numbers::percent;
@@ -43,14 +44,12 @@ pub fn github(comparisons: &[Comparison]) -> String {
         };
         kind.push(annotation(ranked));
     }
-    for comparison in comparisons {
-        for warning in &comparison.warnings {
-            warnings.push(Annotation {
-                title: format!("sto: {}", name(label(comparison))),
-                message: printable(warning).into_owned(),
-                place: None,
-            });
-        }
+    for warning in words::warnings(comparisons) {
+        warnings.push(Annotation {
+            title: format!("sto: {}", name(label(warning.comparison))),
+            message: printable(warning.text).into_owned(),
+            place: None,
+        });
     }
     if errors.is_empty() && warnings.is_empty() {
         notices.insert(0, verdict(comparisons));

@@ -4,7 +4,7 @@ use super::notes::notes;
 use super::steps::steps;
 use super::words::{
     Ranked, basis, facts, interval, is_weak, label, q, ranked, ratio, reason, side_name,
-    verdict_word, weakness,
+    verdict_word, warnings, weakness,
 };
 use crate::compare::{Command, Comparison, Verdict};
 use crate::render::header::counted;
@@ -30,42 +30,53 @@ pub fn markdown(comparisons: &[Comparison]) -> String {
     let mut page = Page {
         text: verdict(comparisons),
     };
-    if comparisons.len() > 1 {
+    let warnings = warnings(comparisons);
+    let warnings_left_out = page.pieces(warnings.iter().map(|warning| {
+        let benchmark = code(label(warning.comparison));
+        format!("- Warning ({benchmark}): {}\n", prose(warning.text))
+    }));
+    if !warnings.is_empty() {
+        page.text.push('\n');
+    }
+    let is_one = comparisons.len() == 1;
+    if !is_one {
         let head = "| benchmark | verdict | |\n|---|---|---|\n";
         let rows = comparisons.iter().map(benchmark_row);
         page.table(head, rows, "benchmark");
     }
     let findings = ranked(comparisons);
     if !findings.is_empty() {
-        let of_benchmark = if comparisons.len() > 1 {
-            " benchmark |"
-        } else {
-            ""
+        let (heading, line) = match is_one {
+            true => ("", ""),
+            false => (" benchmark |", "---|"),
         };
-        let line = if comparisons.len() > 1 { "---|" } else { "" };
         let head = format!(
-            "| |{of_benchmark} function | share before | share now | change | interval | q |\n\
+            "| |{heading} function | share before | share now | change | interval | q |\n\
              |---|{line}---|---:|---:|---:|---:|---:|\n"
         );
-        let rows = findings.iter().map(|&finding| {
-            let benchmark = match comparisons.len() {
-                1 => String::new(),
-                _ => format!(" {} |", code(label(finding.comparison))),
-            };
-            finding_row(finding, &benchmark)
-        });
+        let rows = findings.iter().map(|&finding| finding_row(finding, is_one));
         page.table(&head, rows, "finding");
     }
-    let details = findings.iter().map(|&finding| details(finding));
-    let details_left_out = page.pieces(details);
-    let tests_left_out = page.pieces(comparisons.iter().map(how_tested));
-    if details_left_out + tests_left_out > 0 {
+    let left_out = [
+        (warnings_left_out, "warning"),
+        (
+            page.pieces(findings.into_iter().map(details)),
+            "finding in detail",
+        ),
+        (
+            page.pieces(comparisons.iter().map(how_tested)),
+            "account of how it was tested",
+        ),
+    ];
+    let left_out = left_out.iter().filter(|(count, _)| *count > 0);
+    let left_out: Vec<String> = left_out
+        .map(|(count, what)| format!("{what}: {count}"))
+        .collect();
+    if !left_out.is_empty() {
+        let left_out = left_out.join(", ");
         let _ = writeln!(
             page.text,
-            "Left out, as the page would be too long: the details of {}, and of how {} tested. \
-             `sto find-regressions` prints them.",
-            counted(details_left_out as u64, "finding"),
-            counted(tests_left_out as u64, "benchmark") + " were",
+            "Left out, as the page would be too long: {left_out}. `sto find-regressions` prints all.",
         );
     }
     page.text
@@ -132,8 +143,18 @@ fn benchmark_row(comparison: &Comparison) -> String {
     )
 }
 
-fn finding_row(Ranked { finding, .. }: Ranked<'_>, benchmark: &str) -> String {
+fn finding_row(
+    Ranked {
+        comparison,
+        finding,
+    }: Ranked<'_>,
+    is_one: bool,
+) -> String {
     let change = basis(finding);
+    let benchmark = match is_one {
+        true => String::new(),
+        false => format!(" {} |", code(label(comparison))),
+    };
     format!(
         "| {} |{benchmark} {} | {} | {} | {} | {} | {} |\n",
         finding.kind.name(),
@@ -202,9 +223,6 @@ fn how_tested(comparison: &Comparison) -> String {
             "- {word} {name}: {}",
             prose(&facts(side, sample_type))
         );
-    }
-    for warning in &comparison.warnings {
-        let _ = writeln!(text, "- Warning: {}", prose(warning));
     }
     let statistics = comparison.statistics.iter();
     for note in statistics.flat_map(|statistics| notes(comparison, statistics)) {

@@ -83,6 +83,25 @@ pub(super) fn ranked(comparisons: &[Comparison]) -> Vec<Ranked<'_>> {
     all.into_iter().map(|(_, _, ranked)| ranked).collect()
 }
 
+/// A sentence about what weakens a comparison.
+pub(super) struct Warning<'a> {
+    pub(super) comparison: &'a Comparison,
+    pub(super) text: &'a str,
+}
+
+/// The warnings of all comparisons; what several have to say alike, the first says.
+pub(super) fn warnings(comparisons: &[Comparison]) -> Vec<Warning<'_>> {
+    let mut warnings: Vec<Warning> = Vec::new();
+    for comparison in comparisons {
+        for text in &comparison.warnings {
+            if warnings.iter().all(|known| known.text != text) {
+                warnings.push(Warning { comparison, text });
+            }
+        }
+    }
+    warnings
+}
+
 /// The count that a finding rests on.
 pub(super) fn basis(finding: &Finding) -> &Change {
     match finding.basis {
