@@ -17,6 +17,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 pub mod compare;
+pub mod correlate;
 pub mod history;
 pub mod potential;
 pub mod prune;

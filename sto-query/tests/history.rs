@@ -159,7 +159,8 @@ fn a_function_is_found_wherever_it_takes_much() {
         8,
         "main;parse 90\nmain;work 10\n",
     );
-    let report = occurrences(&History::load_all(&store).unwrap(), "parse", 0.3);
+    let all = History::load_all(&store, &HistoryQuery::default()).unwrap();
+    let report = occurrences(&all, "parse", 0.3);
     let runs: Vec<(&str, u64)> = report
         .runs
         .iter()

@@ -1,5 +1,6 @@
 //! The subcommands: one file each, its arguments and then `run`.
 
+mod bottlenecks;
 mod compact;
 mod completions;
 mod diff;
@@ -36,6 +37,7 @@ pub(crate) enum Command {
     Flame(flame::FlameArgs),
     Potential(potential::PotentialArgs),
     Diff(diff::DiffArgs),
+    Bottlenecks(bottlenecks::BottlenecksArgs),
     Where(occurrences::WhereArgs),
     Series(series::SeriesArgs),
     RegressionsOverTime(regressions_over_time::RegressionsOverTimeArgs),
@@ -62,6 +64,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Flame(args) => flame::run(&args, &store()?),
         Command::Potential(args) => potential::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
+        Command::Bottlenecks(args) => bottlenecks::run(&args, &store()?),
         Command::Where(args) => occurrences::run(&args, &store()?),
         Command::Series(args) => series::run(&args, &store()?),
         Command::RegressionsOverTime(args) => regressions_over_time::run(&args, &store()?),

@@ -60,20 +60,19 @@ impl History {
     /// Where the store cannot be read, no run is meant, or several programs are.
     pub fn load(store: &Store, query: &HistoryQuery) -> Result<History, HistoryError> {
         let builds = query.matching(store.builds()?)?;
+        HistoryQuery::of_one_program(&builds)?;
         History::of(store, builds, query)
     }
 
-    /// Loads all runs of every program, in the order of their names.
+    /// Loads the runs that a query names, of every program that has some, in the order of their names.
     ///
     /// # Errors
-    /// Where the store cannot be read.
-    pub fn load_all(store: &Store) -> Result<Vec<History>, HistoryError> {
+    /// Where the store cannot be read, or no run is meant.
+    pub fn load_all(store: &Store, query: &HistoryQuery) -> Result<Vec<History>, HistoryError> {
         // Builds come in the order of their programs.
-        let mut builds = store.builds()?;
-        builds.retain(|stored| !stored.profiles.is_empty());
+        let builds = query.matching(store.builds()?)?;
         let programs = builds.chunk_by(|a, b| a.build.executable == b.build.executable);
-        let load =
-            |builds: &[StoredBuild]| History::of(store, builds.to_vec(), &HistoryQuery::default());
+        let load = |builds: &[StoredBuild]| History::of(store, builds.to_vec(), query);
         programs.map(load).collect()
     }
 

@@ -3,6 +3,7 @@
 //! Every report has a `schema`: its name and version. A version keeps the meaning of every field;
 //! it may gain fields.
 
+mod bottlenecks;
 mod call_tree;
 mod drawing;
 mod history;
@@ -20,6 +21,9 @@ mod time;
 mod top;
 mod verify;
 
+pub use bottlenecks::{
+    BenchmarkReport, BottleneckReport, BottlenecksReport, InBenchmarkReport, bottlenecks_report,
+};
 pub use call_tree::{CutReport, NodeReport, TreeReport, call_tree};
 pub use drawing::{DrawingReport, drawing};
 pub use history::{ChangePointReport, HistoryFunctionReport, HistoryReport, RunReport};
