@@ -18,6 +18,7 @@
 
 pub mod compare;
 pub mod correlate;
+pub mod expand;
 pub mod history;
 pub mod potential;
 pub mod prune;

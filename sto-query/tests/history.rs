@@ -206,7 +206,7 @@ fn what_is_not_there_is_an_error_that_says_what_is() {
         "no run has a function `parze`; did you mean `parse`?"
     );
     assert_eq!(
-        history.find_run("zz").unwrap_err().to_string(),
+        history.judged(Some("zz")).unwrap_err().to_string(),
         "no runs of the history have an id that begins with `zz`; `sto ls` shows their ids"
     );
 }

@@ -4,6 +4,7 @@ mod bottlenecks;
 mod compact;
 mod completions;
 mod diff;
+mod expand;
 mod explain_match;
 mod export_store;
 mod find_regressions;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     Potential(potential::PotentialArgs),
     Diff(diff::DiffArgs),
     Bottlenecks(bottlenecks::BottlenecksArgs),
+    Expand(expand::ExpandArgs),
     Where(occurrences::WhereArgs),
     Series(series::SeriesArgs),
     RegressionsOverTime(regressions_over_time::RegressionsOverTimeArgs),
@@ -65,6 +67,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Potential(args) => potential::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
         Command::Bottlenecks(args) => bottlenecks::run(&args, &store()?),
+        Command::Expand(args) => expand::run(&args, &store()?),
         Command::Where(args) => occurrences::run(&args, &store()?),
         Command::Series(args) => series::run(&args, &store()?),
         Command::RegressionsOverTime(args) => regressions_over_time::run(&args, &store()?),

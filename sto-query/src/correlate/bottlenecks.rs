@@ -97,7 +97,7 @@ pub fn bottlenecks(
     let mut benchmarks = Vec::new();
     let mut by_function: BTreeMap<HistoryFunction, Vec<InBenchmark>> = BTreeMap::new();
     for history in histories {
-        for (name, runs) in runs_with(history, &options.metric) {
+        for (name, runs) in history.runs_with(&options.metric) {
             if runs.len() < options.min_runs.max(2) {
                 continue;
             }
@@ -128,22 +128,6 @@ pub fn bottlenecks(
         true => a.coefficient.total_cmp(&b.coefficient),
     });
     (benchmarks, found)
-}
-
-/// The runs of each benchmark that have the metric, with its value.
-fn runs_with<'h>(
-    history: &'h History,
-    metric: &str,
-) -> BTreeMap<Option<&'h str>, Vec<(usize, f64)>> {
-    let mut runs: BTreeMap<Option<&str>, Vec<(usize, f64)>> = BTreeMap::new();
-    for (place, run) in history.runs.iter().enumerate() {
-        let profile = &run.profile.profile;
-        if let Some(&value) = profile.metrics.get(metric) {
-            let benchmark = runs.entry(profile.benchmark.as_deref()).or_default();
-            benchmark.push((place, value));
-        }
-    }
-    runs
 }
 
 fn correlations(

@@ -5,6 +5,7 @@
 
 pub mod bottlenecks;
 pub mod drawing;
+pub mod expansion;
 pub mod explain_match;
 mod findings_text;
 pub mod flame;

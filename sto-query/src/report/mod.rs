@@ -6,6 +6,7 @@
 mod bottlenecks;
 mod call_tree;
 mod drawing;
+mod expansion;
 mod history;
 mod ingest;
 mod ls;
@@ -26,6 +27,7 @@ pub use bottlenecks::{
 };
 pub use call_tree::{CutReport, NodeReport, TreeReport, call_tree};
 pub use drawing::{DrawingReport, drawing};
+pub use expansion::{ContextReport, ExpansionReport, Method, expansion};
 pub use history::{ChangePointReport, HistoryFunctionReport, HistoryReport, RunReport};
 pub use ingest::{IngestSummary, IngestedReport, ModuleReport, RecordingReport, SlicesReport};
 pub use ls::{BuildReport, ListedProfile, LsReport, ProfileReport, QualityReport, Totals, ls};
