@@ -1,5 +1,6 @@
 //! The subcommands: one file each, its arguments and then `run`.
 
+mod average;
 mod bottlenecks;
 mod compact;
 mod completions;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     Flame(flame::FlameArgs),
     Potential(potential::PotentialArgs),
     Diff(diff::DiffArgs),
+    Average(average::AverageArgs),
     Bottlenecks(bottlenecks::BottlenecksArgs),
     Expand(expand::ExpandArgs),
     Where(occurrences::WhereArgs),
@@ -66,6 +68,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Flame(args) => flame::run(&args, &store()?),
         Command::Potential(args) => potential::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
+        Command::Average(args) => average::run(&args, &store()?),
         Command::Bottlenecks(args) => bottlenecks::run(&args, &store()?),
         Command::Expand(args) => expand::run(&args, &store()?),
         Command::Where(args) => occurrences::run(&args, &store()?),
