@@ -175,6 +175,21 @@ fn a_function_is_found_wherever_it_takes_much() {
 }
 
 #[test]
+fn runs_are_listed_in_the_order_of_their_recording() {
+    let store = history(&[60, 61]);
+    add(&store, "tool", "v9", "other", 1, "main;parse 1\n");
+    let builds = store.builds().unwrap();
+    let listed = |benchmark| -> Vec<String> {
+        let runs = sto_query::report::runs(&builds, None, benchmark).runs;
+        runs.into_iter().map(|run| run.executable).collect()
+    };
+    assert_eq!(listed(None), ["app", "app", "tool"]);
+    assert_eq!(listed(Some("other")), ["tool"]);
+    let report = sto_query::report::runs(&builds, Some("app"), None);
+    assert_golden("runs-width80.txt", &render::runs::text(&report, TERMINAL));
+}
+
+#[test]
 fn what_is_not_there_is_an_error_that_says_what_is() {
     let store = history(&[60, 61]);
     add(&store, "tool", "v9", "other", 7, "main 1\n");

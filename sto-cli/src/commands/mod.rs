@@ -18,6 +18,7 @@ mod occurrences;
 mod potential;
 mod prune;
 mod regressions_over_time;
+mod runs;
 mod series;
 mod stats;
 mod top;
@@ -33,6 +34,7 @@ use clap::Subcommand;
 pub(crate) enum Command {
     Ingest(ingest::IngestArgs),
     Ls(ls::LsArgs),
+    Runs(runs::RunsArgs),
     Merge(merge::MergeArgs),
     Top(top::TopArgs),
     Tree(tree::TreeArgs),
@@ -62,6 +64,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
     match cli.command {
         Command::Ingest(args) => ingest::run(&args, &store()?),
         Command::Ls(args) => ls::run(&args, &store()?),
+        Command::Runs(args) => runs::run(&args, &store()?),
         Command::Merge(args) => merge::run(&args, &store()?),
         Command::Top(args) => top::run(&args, &store()?),
         Command::Tree(args) => tree::run(&args, &store()?),

@@ -20,6 +20,7 @@ pub mod potential;
 mod printable;
 pub mod prune;
 pub mod rewrite;
+pub mod runs;
 pub mod scores;
 pub mod series;
 pub mod series_svg;
