@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use sto_core::ingest::IngestError;
 use sto_core::store::StoreError;
+use sto_query::average::AverageError;
 use sto_query::compare::{CompareError, FocusError};
 use sto_query::history::HistoryError;
 use sto_query::render::flame::FlameError;
@@ -56,6 +57,8 @@ pub(crate) enum CliError {
         selector: String,
         source: SelectError,
     },
+    #[error(transparent)]
+    Average(#[from] AverageError),
     #[error(transparent)]
     History(#[from] HistoryError),
     #[error(transparent)]

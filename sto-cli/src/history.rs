@@ -25,11 +25,20 @@ pub(crate) struct HistoryArgs {
 impl HistoryArgs {
     /// Loads the runs.
     pub(crate) fn load(&self, place: &StorePath) -> Result<History, CliError> {
-        let query = HistoryQuery {
+        Ok(History::load(&Store::open(&place.folder)?, &self.query())?)
+    }
+
+    /// Loads the runs of every program.
+    pub(crate) fn load_all(&self, place: &StorePath) -> Result<Vec<History>, CliError> {
+        let store = Store::open(&place.folder)?;
+        Ok(History::load_all(&store, &self.query())?)
+    }
+
+    fn query(&self) -> HistoryQuery {
+        HistoryQuery {
             executable: self.exe.clone(),
             benchmark: self.benchmark.clone(),
             event: self.event.clone(),
-        };
-        Ok(History::load(&Store::open(&place.folder)?, &query)?)
+        }
     }
 }

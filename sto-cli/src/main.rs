@@ -1,5 +1,6 @@
 //! The `sto` command: arguments in, findings out, exit status.
 
+mod changes;
 mod cli;
 mod commands;
 mod drawing;

@@ -16,7 +16,10 @@
 //! The crate knows nothing of the store's tables or of file formats, and never prints.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
+pub mod average;
 pub mod compare;
+pub mod correlate;
+pub mod expand;
 pub mod history;
 pub mod potential;
 pub mod prune;

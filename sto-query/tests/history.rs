@@ -159,7 +159,8 @@ fn a_function_is_found_wherever_it_takes_much() {
         8,
         "main;parse 90\nmain;work 10\n",
     );
-    let report = occurrences(&History::load_all(&store).unwrap(), "parse", 0.3);
+    let all = History::load_all(&store, &HistoryQuery::default()).unwrap();
+    let report = occurrences(&all, "parse", 0.3);
     let runs: Vec<(&str, u64)> = report
         .runs
         .iter()
@@ -171,6 +172,21 @@ fn a_function_is_found_wherever_it_takes_much() {
         "where-width80.txt",
         &render::occurrences::text(&report, TERMINAL),
     );
+}
+
+#[test]
+fn runs_are_listed_in_the_order_of_their_recording() {
+    let store = history(&[60, 61]);
+    add(&store, "tool", "v9", "other", 1, "main;parse 1\n");
+    let builds = store.builds().unwrap();
+    let listed = |benchmark| -> Vec<String> {
+        let runs = sto_query::report::runs(&builds, None, benchmark).runs;
+        runs.into_iter().map(|run| run.executable).collect()
+    };
+    assert_eq!(listed(None), ["app", "app", "tool"]);
+    assert_eq!(listed(Some("other")), ["tool"]);
+    let report = sto_query::report::runs(&builds, Some("app"), None);
+    assert_golden("runs-width80.txt", &render::runs::text(&report, TERMINAL));
 }
 
 #[test]
@@ -205,7 +221,7 @@ fn what_is_not_there_is_an_error_that_says_what_is() {
         "no run has a function `parze`; did you mean `parse`?"
     );
     assert_eq!(
-        history.find_run("zz").unwrap_err().to_string(),
+        history.judged(Some("zz")).unwrap_err().to_string(),
         "no runs of the history have an id that begins with `zz`; `sto ls` shows their ids"
     );
 }

@@ -1,8 +1,11 @@
 //! The subcommands: one file each, its arguments and then `run`.
 
+mod average;
+mod bottlenecks;
 mod compact;
 mod completions;
 mod diff;
+mod expand;
 mod explain_match;
 mod export_store;
 mod find_regressions;
@@ -15,6 +18,7 @@ mod occurrences;
 mod potential;
 mod prune;
 mod regressions_over_time;
+mod runs;
 mod series;
 mod stats;
 mod top;
@@ -30,12 +34,16 @@ use clap::Subcommand;
 pub(crate) enum Command {
     Ingest(ingest::IngestArgs),
     Ls(ls::LsArgs),
+    Runs(runs::RunsArgs),
     Merge(merge::MergeArgs),
     Top(top::TopArgs),
     Tree(tree::TreeArgs),
     Flame(flame::FlameArgs),
     Potential(potential::PotentialArgs),
     Diff(diff::DiffArgs),
+    Average(average::AverageArgs),
+    Bottlenecks(bottlenecks::BottlenecksArgs),
+    Expand(expand::ExpandArgs),
     Where(occurrences::WhereArgs),
     Series(series::SeriesArgs),
     RegressionsOverTime(regressions_over_time::RegressionsOverTimeArgs),
@@ -56,12 +64,16 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
     match cli.command {
         Command::Ingest(args) => ingest::run(&args, &store()?),
         Command::Ls(args) => ls::run(&args, &store()?),
+        Command::Runs(args) => runs::run(&args, &store()?),
         Command::Merge(args) => merge::run(&args, &store()?),
         Command::Top(args) => top::run(&args, &store()?),
         Command::Tree(args) => tree::run(&args, &store()?),
         Command::Flame(args) => flame::run(&args, &store()?),
         Command::Potential(args) => potential::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
+        Command::Average(args) => average::run(&args, &store()?),
+        Command::Bottlenecks(args) => bottlenecks::run(&args, &store()?),
+        Command::Expand(args) => expand::run(&args, &store()?),
         Command::Where(args) => occurrences::run(&args, &store()?),
         Command::Series(args) => series::run(&args, &store()?),
         Command::RegressionsOverTime(args) => regressions_over_time::run(&args, &store()?),

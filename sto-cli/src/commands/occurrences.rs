@@ -6,7 +6,7 @@ use crate::percent::Percent;
 use crate::store_path::StorePath;
 use clap::Args;
 use sto_core::store::Store;
-use sto_query::history::History;
+use sto_query::history::{History, HistoryQuery};
 use sto_query::{render, report};
 
 /// Find the runs in which a function takes more than a share
@@ -26,7 +26,7 @@ pub(crate) struct WhereArgs {
 }
 
 pub(crate) fn run(args: &WhereArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let histories = History::load_all(&Store::open(&place.folder)?)?;
+    let histories = History::load_all(&Store::open(&place.folder)?, &HistoryQuery::default())?;
     let report = report::occurrences(&histories, &args.function, args.over.share());
     args.format.print(&report, render::occurrences::text)?;
     Ok(Outcome::Clean)

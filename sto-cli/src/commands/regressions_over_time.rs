@@ -45,10 +45,7 @@ pub(crate) struct RegressionsOverTimeArgs {
 
 pub(crate) fn run(args: &RegressionsOverTimeArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let history = args.history.load(place)?;
-    let judged = match &args.at {
-        None => history.runs.len() - 1,
-        Some(id) => history.find_run(id)?,
-    };
+    let judged = history.judged(args.at.as_deref())?;
     let options = ScoreOptions {
         window: usize::from(args.window),
         min_share: args.min_share.share(),

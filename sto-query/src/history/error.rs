@@ -39,6 +39,14 @@ pub enum HistoryError {
         /// Whether there are several.
         several: bool,
     },
+    /// No two runs of a benchmark have that metric.
+    #[error("no benchmark has two runs with a metric `{metric}`; `sto ingest --metric NAME=NUMBER` attaches one{}", if known.is_empty() { String::new() } else { format!(", and there are runs with {}", known.join(", ")) })]
+    NoMetric {
+        /// The metric.
+        metric: String,
+        /// The metrics that there are.
+        known: Vec<String>,
+    },
     /// No run has that function.
     #[error("no run has a function `{function}`{}", .closest.as_ref().map_or(String::new(), |name| format!("; did you mean `{name}`?")))]
     NoFunction {

@@ -13,10 +13,10 @@ use crate::render::printable;
 use crate::select::main_modules;
 use crate::tree::totals;
 use functions::{number_functions, outermost};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ExecutableId, ProfileId};
-use sto_core::intern::{SelfCosts, StackTree};
-use sto_core::model::Build;
+use sto_core::intern::{NodeIx, SelfCosts, StackTree};
+use sto_core::model::{Build, FrameTable};
 use sto_core::store::{Store, StoredBuild, StoredProfile};
 use sto_core::units::{Cost, SampleType};
 
@@ -44,7 +44,10 @@ pub struct History {
     pub runs: Vec<HistoryRun>,
     /// The functions, in the order of symbol and module.
     pub functions: Vec<HistoryFunction>,
-    tree: StackTree,
+    /// The stacks of all runs, in preorder.
+    pub tree: StackTree,
+    /// Their frames.
+    pub frames: FrameTable,
     /// By run.
     costs: Vec<SelfCosts>,
     /// By node.
@@ -60,20 +63,19 @@ impl History {
     /// Where the store cannot be read, no run is meant, or several programs are.
     pub fn load(store: &Store, query: &HistoryQuery) -> Result<History, HistoryError> {
         let builds = query.matching(store.builds()?)?;
+        HistoryQuery::of_one_program(&builds)?;
         History::of(store, builds, query)
     }
 
-    /// Loads all runs of every program, in the order of their names.
+    /// Loads the runs that a query names, of every program that has some, in the order of their names.
     ///
     /// # Errors
-    /// Where the store cannot be read.
-    pub fn load_all(store: &Store) -> Result<Vec<History>, HistoryError> {
+    /// Where the store cannot be read, or no run is meant.
+    pub fn load_all(store: &Store, query: &HistoryQuery) -> Result<Vec<History>, HistoryError> {
         // Builds come in the order of their programs.
-        let mut builds = store.builds()?;
-        builds.retain(|stored| !stored.profiles.is_empty());
+        let builds = query.matching(store.builds()?)?;
         let programs = builds.chunk_by(|a, b| a.build.executable == b.build.executable);
-        let load =
-            |builds: &[StoredBuild]| History::of(store, builds.to_vec(), &HistoryQuery::default());
+        let load = |builds: &[StoredBuild]| History::of(store, builds.to_vec(), query);
         programs.map(load).collect()
     }
 
@@ -131,6 +133,7 @@ impl History {
             runs: kept,
             functions,
             tree: loaded.tree,
+            frames: loaded.frames,
             costs,
             function_of,
             outermost,
@@ -177,12 +180,14 @@ impl History {
             .collect()
     }
 
-    /// The place of the run whose profile's id begins like this.
+    /// The place of the run whose profile's id begins like this, or of the newest.
     ///
     /// # Errors
     /// Where no run, or several, have such an id.
-    pub fn find_run(&self, prefix: &str) -> Result<usize, HistoryError> {
-        let prefix = prefix.to_ascii_lowercase();
+    pub fn judged(&self, id: Option<&str>) -> Result<usize, HistoryError> {
+        let Some(prefix) = id.map(str::to_ascii_lowercase) else {
+            return Ok(self.runs.len() - 1);
+        };
         let is_meant = |run: &HistoryRun| run.profile.id.to_string().starts_with(&prefix);
         let mut found = (0..self.runs.len()).filter(|&run| is_meant(&self.runs[run]));
         match (found.next(), found.next()) {
@@ -192,6 +197,57 @@ impl History {
                 several: first.is_some(),
             }),
         }
+    }
+
+    /// Of some functions, at least one, the one with most samples in a run; of equals the first.
+    pub fn largest(&self, functions: &[FunctionIx], run: usize) -> FunctionIx {
+        let totals = self.totals(run);
+        let mut largest = functions[0];
+        for &function in functions {
+            if totals[function.get()].samples > totals[largest.get()].samples {
+                largest = function;
+            }
+        }
+        largest
+    }
+
+    /// The runs of each benchmark that have a metric, with its value.
+    pub fn runs_with(&self, metric: &str) -> BTreeMap<Option<&str>, Vec<(usize, f64)>> {
+        let mut runs: BTreeMap<Option<&str>, Vec<(usize, f64)>> = BTreeMap::new();
+        for (place, run) in self.runs.iter().enumerate() {
+            let profile = &run.profile.profile;
+            if let Some(&value) = profile.metrics.get(metric) {
+                let benchmark = runs.entry(profile.benchmark.as_deref()).or_default();
+                benchmark.push((place, value));
+            }
+        }
+        runs
+    }
+
+    /// The function of a node.
+    pub fn function(&self, node: NodeIx) -> FunctionIx {
+        self.function_of[node.get()]
+    }
+
+    /// The nodes of a function that no node of the same function is above, in preorder.
+    pub fn outermost(&self, function: FunctionIx) -> impl Iterator<Item = NodeIx> + '_ {
+        let nodes = self.tree.nodes();
+        nodes.filter(move |node| self.outermost[node.get()] && self.function(*node) == function)
+    }
+
+    /// Samples of some nodes with all below them, in one run: for each node in its order.
+    pub fn samples_below(&self, run: usize, nodes: &[NodeIx], ends: &[u32]) -> Vec<u64> {
+        let costs = &self.costs[run];
+        let mut sums = Vec::with_capacity(costs.len() + 1);
+        let mut sum = 0u64;
+        sums.push(sum);
+        for (_, cost) in costs {
+            sum = sum.saturating_add(cost.samples);
+            sums.push(sum);
+        }
+        let before = |node: u32| sums[costs.partition_point(|(known, _)| known.0 < node)];
+        let below = |node: &NodeIx| before(ends[node.get()]) - before(node.0);
+        nodes.iter().map(below).collect()
     }
 
     /// What samples cost whose stack has one of these functions, by run; each counted once.

@@ -34,35 +34,42 @@ impl HistoryQuery {
             executable.is_none_or(|name| *name == stored.build.executable)
                 && !stored.profiles.is_empty()
         });
-        let programs: BTreeSet<&str> = builds.iter().map(|b| b.build.executable.as_str()).collect();
-        match programs.len() {
-            0 => {
-                let named = |what: &str, name: &Option<String>| {
-                    name.as_ref()
-                        .map(|name| format!("{what} `{}`", printable(name)))
-                };
-                let asked = [
-                    named("program", &self.executable),
-                    named("benchmark", &self.benchmark),
-                ];
-                let asked: Vec<String> = asked.into_iter().flatten().collect();
-                Err(HistoryError::NoRuns {
-                    asked: if asked.is_empty() {
-                        "any program".to_owned()
-                    } else {
-                        asked.join(" and ")
-                    },
-                    known,
-                })
-            }
-            1 => Ok(builds),
-            _ => Err(HistoryError::SeveralPrograms {
-                programs: programs
-                    .iter()
-                    .map(|name| printable(name).into_owned())
-                    .collect(),
-            }),
+        if !builds.is_empty() {
+            return Ok(builds);
         }
+        let named = |what: &str, name: &Option<String>| {
+            let name = name.as_ref()?;
+            Some(format!("{what} `{}`", printable(name)))
+        };
+        let asked = [
+            named("program", &self.executable),
+            named("benchmark", &self.benchmark),
+        ];
+        let asked: Vec<String> = asked.into_iter().flatten().collect();
+        Err(HistoryError::NoRuns {
+            asked: match asked.is_empty() {
+                true => "any program".to_owned(),
+                false => asked.join(" and "),
+            },
+            known,
+        })
+    }
+
+    /// Whether these builds are of one program.
+    ///
+    /// # Errors
+    /// Where they are of several.
+    pub(super) fn of_one_program(builds: &[StoredBuild]) -> Result<(), HistoryError> {
+        let programs: BTreeSet<&str> = builds.iter().map(|b| b.build.executable.as_str()).collect();
+        if programs.len() == 1 {
+            return Ok(());
+        }
+        Err(HistoryError::SeveralPrograms {
+            programs: programs
+                .iter()
+                .map(|name| printable(name).into_owned())
+                .collect(),
+        })
     }
 
     /// What the history is of.

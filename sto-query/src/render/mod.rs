@@ -3,7 +3,10 @@
 //! Names in a profile are whatever a program, or whoever made the file, put there. Text and SVG
 //! show them through [`printable`]; JSON has them as they are, escaped by the serializer.
 
+pub mod average;
+pub mod bottlenecks;
 pub mod drawing;
+pub mod expansion;
 pub mod explain_match;
 mod findings;
 pub mod flame;
@@ -18,6 +21,7 @@ pub mod potential;
 mod printable;
 pub mod prune;
 pub mod rewrite;
+pub mod runs;
 pub mod scores;
 pub mod series;
 pub mod series_svg;

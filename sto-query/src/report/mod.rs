@@ -3,8 +3,11 @@
 //! Every report has a `schema`: its name and version. A version keeps the meaning of every field;
 //! it may gain fields.
 
+mod average;
+mod bottlenecks;
 mod call_tree;
 mod drawing;
+mod expansion;
 mod history;
 mod ingest;
 mod ls;
@@ -12,6 +15,7 @@ mod merge;
 mod occurrences;
 mod potential;
 mod rewrite;
+mod runs;
 mod scores;
 mod series;
 mod stats;
@@ -20,8 +24,13 @@ mod time;
 mod top;
 mod verify;
 
+pub use average::AverageReport;
+pub use bottlenecks::{
+    BenchmarkReport, BottleneckReport, BottlenecksReport, InBenchmarkReport, bottlenecks_report,
+};
 pub use call_tree::{CutReport, NodeReport, TreeReport, call_tree};
 pub use drawing::{DrawingReport, drawing};
+pub use expansion::{ContextReport, ExpansionReport, Method, expansion};
 pub use history::{ChangePointReport, HistoryFunctionReport, HistoryReport, RunReport};
 pub use ingest::{IngestSummary, IngestedReport, ModuleReport, RecordingReport, SlicesReport};
 pub use ls::{BuildReport, ListedProfile, LsReport, ProfileReport, QualityReport, Totals, ls};
@@ -29,6 +38,7 @@ pub use merge::{LeftOutReport, MergeReport, SourceReport};
 pub use occurrences::{OccurrenceReport, WhereReport, occurrences};
 pub use potential::{FunctionPotential, PotentialReport, potential};
 pub use rewrite::{CompactReport, ExportReport};
+pub use runs::{ListedRun, RunsReport, runs};
 pub use scores::{ScoreReport, ScoresReport, regressions_over_time};
 pub use series::{Observation, PointReport, SeriesReport, series};
 pub use stats::{ExecutableReport, PartReport, StatsReport, stats};

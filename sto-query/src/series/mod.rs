@@ -14,5 +14,5 @@ mod scores;
 mod window;
 
 pub use changes::{ChangeOptions, ChangePoint, change_points};
-pub use scores::{Score, ScoreOptions, Status, scores};
+pub use scores::{Score, ScoreOptions, Status, score, scores};
 pub use window::{Expected, expected};

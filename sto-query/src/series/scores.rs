@@ -41,6 +41,16 @@ pub enum Status {
     Gone,
 }
 
+impl Status {
+    pub(crate) fn of(expected: f64, actual: f64) -> Status {
+        match (expected > 0.0, actual > 0.0) {
+            (true, false) => Status::Gone,
+            (false, true) => Status::New,
+            _ => Status::Known,
+        }
+    }
+}
+
 /// One function of the judged run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
@@ -52,14 +62,25 @@ pub struct Score {
     pub expected: Expected,
     /// Its samples in the judged run.
     pub actual: f64,
-    /// (actual - mean) / deviation. Where the window does not vary at all, the thesis says 0, and a
-    /// function that is new would never be seen; here the deviation is then what sampling alone
-    /// makes of such a mean: its square root, and at least one sample.
+    /// How far that is from what is expected; see [`score`].
     pub score: f64,
     /// Whether it is there.
     pub status: Status,
     /// Where its samples changed for good, over the whole history.
     pub changes: Vec<ChangePoint>,
+}
+
+/// (actual - mean) / deviation of samples.
+///
+/// Where the window does not vary at all, the thesis says 0, and a function that is new would never be
+/// seen; here the deviation is then what sampling alone makes of such a mean: its square root, and at
+/// least one sample.
+pub fn score(actual: f64, expected: Expected) -> f64 {
+    let deviation = match expected.deviation {
+        0.0 => expected.mean.sqrt().max(1.0),
+        deviation => deviation,
+    };
+    (actual - expected.mean) / deviation
 }
 
 /// Scores the functions of the run at this place of a history against the runs before it: highest
@@ -92,21 +113,13 @@ pub fn scores(history: &History, judged: usize, options: ScoreOptions) -> Vec<Sc
             let samples: Vec<f64> = runs.iter().map(|run| run[function]).collect();
             let expected = Expected::of(&samples[first..judged])?;
             let actual = samples[judged];
-            let deviation = match expected.deviation {
-                0.0 => expected.mean.sqrt().max(1.0),
-                deviation => deviation,
-            };
             let mean = samples.iter().sum::<f64>() / samples.len() as f64;
             Some(Score {
                 function: FunctionIx::new(function),
                 expected,
                 actual,
-                score: (actual - expected.mean) / deviation,
-                status: match (expected.mean > 0.0, actual > 0.0) {
-                    (true, false) => Status::Gone,
-                    (false, true) => Status::New,
-                    _ => Status::Known,
-                },
+                score: score(actual, expected),
+                status: Status::of(expected.mean, actual),
                 changes: change_points(
                     &samples,
                     ChangeOptions {

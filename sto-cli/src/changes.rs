@@ -1,0 +1,96 @@
+//! When source files were changed last, by the history of the work tree.
+
+use std::collections::HashMap;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use sto_core::units::UnixSeconds;
+
+/// When files were changed last before some time.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    before: u64,
+    /// By path within the work tree, in seconds since 1970.
+    last: HashMap<String, u64>,
+}
+
+/// Ten half-lives: what was changed before counts less than a thousandth.
+const LOOK_BACK: u64 = 150 * 86_400;
+
+impl Changes {
+    /// Of the work tree that the working directory is in, before a run was recorded; nothing where there
+    /// is no git or no work tree, or the run does not tell when it was recorded.
+    pub(crate) fn before(recorded: Option<UnixSeconds>) -> Changes {
+        let Some(UnixSeconds(before)) = recorded else {
+            return Changes::default();
+        };
+        let log = Command::new("git")
+            .args(["log", "--format=@%ct", "--name-only", "-z"])
+            .arg(format!("--since=@{}", before.saturating_sub(LOOK_BACK)))
+            .arg(format!("--until=@{before}"))
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output();
+        match log {
+            Ok(log) if log.status.success() => Changes {
+                before,
+                last: last_changes(&String::from_utf8_lossy(&log.stdout)),
+            },
+            _ => Changes::default(),
+        }
+    }
+
+    /// How long before that time a file was changed last. A profile may know the file by more folders
+    /// than the work tree, or by fewer.
+    pub(crate) fn age(&self, file: &str) -> Option<Duration> {
+        let is_same = |path: &str| {
+            let (long, short) = if path.len() < file.len() {
+                (file, path)
+            } else {
+                (path, file)
+            };
+            long.strip_suffix(short)
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+        };
+        let same = self.last.iter().filter(|(path, _)| is_same(path));
+        let last = same.map(|(_, &last)| last).max()?;
+        Some(Duration::from_secs(self.before.saturating_sub(last)))
+    }
+}
+
+/// From what `git log --format=@%ct --name-only -z` prints: a time, an empty line, and paths, each ended
+/// by a NUL.
+fn last_changes(log: &str) -> HashMap<String, u64> {
+    let mut last: HashMap<String, u64> = HashMap::new();
+    let mut time = 0;
+    for part in log.split(['\0', '\n']).filter(|part| !part.is_empty()) {
+        match part.strip_prefix('@').and_then(|time| time.parse().ok()) {
+            Some(committed) => time = committed,
+            // Newest commits come first, but clocks differ.
+            None => {
+                let known = last.entry(part.to_owned()).or_default();
+                *known = time.max(*known);
+            }
+        }
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_change_of_a_file_counts() {
+        let log = "@300\0\nsrc/a.rs\0src/b.rs\0\0@200\0\nsrc/a.rs\0lib/src/c.rs\0";
+        let changes = Changes {
+            before: 1000,
+            last: last_changes(log),
+        };
+        let age = |file| changes.age(file).map(|age| age.as_secs());
+        assert_eq!(age("src/a.rs"), Some(700));
+        assert_eq!(age("app/src/b.rs"), Some(700));
+        assert_eq!(age("src/c.rs"), Some(800));
+        assert_eq!(age("rc/a.rs"), None);
+        assert_eq!(age("other.rs"), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! `sto bottlenecks`: functions whose cost goes with a metric.
+
+use crate::error::{CliError, Outcome};
+use crate::history::HistoryArgs;
+use crate::output::FormatArg;
+use crate::store_path::StorePath;
+use clap::{Args, ValueEnum};
+use sto_query::correlate::{self, BottleneckOptions};
+use sto_query::{render, report};
+
+/// Show which functions cost more in the runs in which a metric is higher
+///
+/// Correlates the samples of each function with a metric that runs were ingested with, such as their
+/// time, in each benchmark of each program. A function that goes up and down with the time of the
+/// whole is likely to make it; q tells how likely chance does as much.
+#[derive(Debug, Args)]
+pub(crate) struct BottlenecksArgs {
+    /// Correlate with this metric: the name given to `sto ingest --metric`
+    #[arg(long, value_name = "NAME")]
+    metric: String,
+
+    #[command(flatten)]
+    history: HistoryArgs,
+
+    /// Count samples that ended in a function, or all whose stack has it
+    #[arg(long, value_enum, default_value = "self")]
+    by: By,
+
+    /// Compare values, or ranks
+    #[arg(long, value_enum, default_value = "pearson")]
+    measure: Measure,
+
+    /// Of several benchmarks, take the mean coefficient, or the one farthest from zero
+    #[arg(long, value_enum, default_value = "mean")]
+    over: Over,
+
+    /// Leave out benchmarks, and functions in them, with fewer runs than this
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
+    min_runs: u16,
+
+    /// Show functions that cost less in the runs in which the metric is higher
+    #[arg(long)]
+    negative: bool,
+
+    /// Show this many functions; 0 shows all [default: 30 in text, all in JSON]
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    limit: Option<usize>,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    #[value(name = "self")]
+    SelfCost,
+    Total,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Measure {
+    Pearson,
+    Spearman,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Over {
+    Mean,
+    Max,
+}
+
+pub(crate) fn run(args: &BottlenecksArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    let histories = args.history.load_all(place)?;
+    let options = BottleneckOptions {
+        metric: args.metric.clone(),
+        measure: match args.measure {
+            Measure::Pearson => correlate::Measure::Pearson,
+            Measure::Spearman => correlate::Measure::Spearman,
+        },
+        combination: match args.over {
+            Over::Mean => correlate::Combination::Mean,
+            Over::Max => correlate::Combination::Max,
+        },
+        of_self: args.by == By::SelfCost,
+        min_runs: usize::from(args.min_runs),
+        negative: args.negative,
+    };
+    let limit = args.limit.or(args.format.is_text().then_some(30));
+    let limit = limit.filter(|&limit| limit > 0);
+    let report = report::bottlenecks_report(&histories, &options, limit);
+    args.format.print(&report, render::bottlenecks::text)?;
+    Ok(Outcome::Clean)
+}

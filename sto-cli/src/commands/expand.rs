@@ -1,0 +1,121 @@
+//! `sto expand`: the contexts of a function that explain its behaviour.
+
+use crate::changes::Changes;
+use crate::error::{CliError, Outcome};
+use crate::history::HistoryArgs;
+use crate::output::FormatArg;
+use crate::store_path::StorePath;
+use clap::{Args, ValueEnum};
+use sto_query::expand::{
+    self, Correlated, Greedy, Informed, Positive, Reach, Selection, StopCriterion, expand,
+};
+use sto_query::report::Method;
+use sto_query::{render, report};
+
+/// Show in which contexts a function behaves otherwise than before
+///
+/// Follows a function to its callers, or to what it calls, step by step. `candidate` and `score` are of
+/// the function in the context of the line: called through the callers up to there, or calling what
+/// stands there; `diff` is of the function of the line itself. Contexts in which the function has fewer
+/// samples than expected are left out. If several modules have a function of that name, it is the one
+/// with most samples in the judged run.
+#[derive(Debug, Args)]
+pub(crate) struct ExpandArgs {
+    /// Expand this function: its symbol, as `sto top` shows it
+    function: String,
+
+    /// Follow callers, or callees
+    #[arg(long, value_enum, default_value = "callers")]
+    direction: Direction,
+
+    /// Rank contexts by score; also by recent changes of the code in git, changes of compile mode and new
+    /// depths; or by correlation with a metric
+    #[arg(long, value_enum, default_value = "greedy")]
+    method: MethodArg,
+
+    /// With --method correlation: the name given to `sto ingest --metric`
+    #[arg(long, value_name = "NAME", required_if_eq("method", "correlation"))]
+    metric: Option<String>,
+
+    #[command(flatten)]
+    history: HistoryArgs,
+
+    /// Judge this profile instead of the newest: its id, or the start of it
+    #[arg(long, value_name = "ID")]
+    at: Option<String>,
+
+    /// Expect what this many runs before show
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..))]
+    window: u16,
+
+    /// Follow this many calls
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    max_depth: usize,
+
+    /// Follow this many contexts from each
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    max_breadth: usize,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Direction {
+    Callers,
+    Callees,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum MethodArg {
+    Greedy,
+    Informed,
+    Correlation,
+}
+
+pub(crate) fn run(args: &ExpandArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    let history = args.history.load(place)?;
+    let judged = history.judged(args.at.as_deref())?;
+    let greedy = Greedy {
+        window: judged.saturating_sub(usize::from(args.window))..judged,
+        judged,
+    };
+    let direction = match args.direction {
+        Direction::Callers => expand::Direction::Callers,
+        Direction::Callees => expand::Direction::Callees,
+    };
+    let reach = Reach {
+        max_depth: args.max_depth,
+        max_breadth: args.max_breadth,
+    };
+    let recorded = history.runs[judged].profile.profile.origin.recorded;
+    let (method, selection): (Method, Box<dyn Selection>) = match args.method {
+        MethodArg::Greedy => (Method::Greedy, Box::new(greedy.clone())),
+        MethodArg::Informed => {
+            let changes = Changes::before(recorded);
+            let informed = Informed {
+                greedy: greedy.clone(),
+                history: &history,
+                changed: move |file: &str| changes.age(file),
+            };
+            (Method::Informed, Box::new(informed))
+        }
+        MethodArg::Correlation => {
+            let metric = args.metric.as_deref().unwrap_or_default();
+            (
+                Method::Correlation,
+                Box::new(Correlated::with(&history, metric)?),
+            )
+        }
+    };
+    let positive = Positive(&*selection);
+    let criterion: &dyn StopCriterion = match method {
+        Method::Correlation => &positive,
+        Method::Greedy | Method::Informed => &greedy,
+    };
+    let function = history.largest(&history.find(&args.function)?, judged);
+    let branches = expand(&history, function, direction, criterion, &*selection, reach);
+    let report = report::expansion(&history, &branches, direction, method, &greedy, &*selection);
+    args.format.print(&report, render::expansion::text)?;
+    Ok(Outcome::Clean)
+}

@@ -1,0 +1,200 @@
+//! The average of several profiles, as a profile.
+
+use crate::render::printable;
+use crate::select::{SelectError, Selection};
+use std::collections::{BTreeMap, BTreeSet};
+use sto_core::id::{ExecutableId, ProfileId, SourceHasher};
+use sto_core::intern::{Interned, NodeIx, SelfCosts};
+use sto_core::model::{Build, ModuleRef, Origin, Profile, Quality};
+use sto_core::store::{Store, StoreError, StoredProfile};
+use sto_core::units::{Bytes, Cost, SampleType};
+
+/// A profile that is the mean of others, ready for [`Store::add`].
+#[derive(Clone, Debug)]
+pub struct Average {
+    /// The build that it becomes.
+    pub build: Build,
+    /// Everything about it but its stacks and counts.
+    pub profile: Profile,
+    /// Its stacks and counts.
+    pub interned: Interned,
+    /// Number of profiles that it is the mean of.
+    pub of: usize,
+}
+
+/// Why there is no average.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AverageError {
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A selector names nothing.
+    #[error(transparent)]
+    Select(#[from] SelectError),
+    /// The profiles are of several programs.
+    #[error("an average is of one program, and these are of `{}` and `{}`", printable(.a), printable(.b))]
+    SeveralPrograms {
+        /// One program.
+        a: String,
+        /// Another.
+        b: String,
+    },
+}
+
+/// The mean of the profiles of some selections, each taken once, as a profile of a build of this version.
+///
+/// A profile that did not measure a sample type does not count for it. Means are rounded so that the total
+/// of every stack is off by less than one: in the order of the tree, each sum up to a node is rounded,
+/// and a node has the difference to the one before. Rounding each node alone would lose the stacks
+/// that few runs have, which together are much of most profiles.
+///
+/// Labels, benchmark and metrics are kept where all profiles agree on them, metrics as their mean where all
+/// have them. Costs by line and by slice of time are left out.
+///
+/// # Errors
+/// Where the store cannot be read, or the profiles are of several programs.
+///
+/// # Panics
+/// If there is no selection.
+pub fn average(
+    store: &Store,
+    selections: &[Selection],
+    version: &str,
+) -> Result<Average, AverageError> {
+    let executable = &selections[0].build.executable;
+    let names = selections
+        .iter()
+        .map(|selection| &selection.build.executable);
+    if let Some(other) = names.into_iter().find(|name| *name != executable) {
+        return Err(AverageError::SeveralPrograms {
+            a: executable.clone(),
+            b: other.clone(),
+        });
+    }
+    let profiles = selections.iter().flat_map(|selection| &selection.profiles);
+    let profiles: BTreeMap<ProfileId, &StoredProfile> =
+        profiles.map(|stored| (stored.id, stored)).collect();
+    let ids: Vec<ProfileId> = profiles.keys().copied().collect();
+    let loaded = store.load(ExecutableId::of(executable), &ids)?;
+
+    let mut by_type: BTreeMap<&SampleType, Vec<SelfCosts>> = BTreeMap::new();
+    for (stored, columns) in profiles.values().zip(loaded.costs) {
+        for (sample_type, column) in stored.profile.sample_types.iter().zip(columns) {
+            by_type.entry(sample_type).or_default().push(column);
+        }
+    }
+    let build = Build {
+        executable: executable.clone(),
+        version: version.to_owned(),
+        gnu_build_id: None,
+        revision: None,
+    };
+    let (sample_types, columns): (Vec<_>, Vec<_>) = by_type.into_iter().unzip();
+    let interned = Interned {
+        costs: columns
+            .iter()
+            .map(|columns| mean(columns, loaded.tree.len()))
+            .collect(),
+        lines: vec![Vec::new(); columns.len()],
+        slices: None,
+        frames: loaded.frames,
+        tree: loaded.tree,
+    };
+    let profiles: Vec<&StoredProfile> = profiles.into_values().collect();
+    let profile = Profile {
+        sample_types: sample_types.into_iter().cloned().collect(),
+        ..described(&build, &profiles)
+    };
+    Ok(Average {
+        of: profiles.len(),
+        build,
+        profile,
+        interned,
+    })
+}
+
+/// The mean cost of each node over columns of a tree of this many nodes.
+fn mean(columns: &[SelfCosts], nodes: usize) -> SelfCosts {
+    let mut sums: Vec<(u128, u128)> = vec![(0, 0); nodes];
+    for (node, cost) in columns.iter().flatten() {
+        let sum = &mut sums[node.get()];
+        sum.0 += u128::from(cost.samples);
+        sum.1 += u128::from(cost.value);
+    }
+    let count = columns.len() as u128;
+    let rounded = |sum: u128| (2 * sum + count) / (2 * count);
+    let (mut samples, mut value) = (0, 0);
+    let mut mean = SelfCosts::new();
+    for (node, sum) in (0..).map(NodeIx).zip(sums) {
+        let part = |before: u128, sum: u128| {
+            let part = rounded(before + sum) - rounded(before);
+            u64::try_from(part).expect("a mean of numbers below 2^64, rounded")
+        };
+        let cost = Cost {
+            samples: part(samples, sum.0),
+            value: part(value, sum.1),
+        };
+        samples += sum.0;
+        value += sum.1;
+        if !cost.is_zero() {
+            mean.push((node, cost));
+        }
+    }
+    mean
+}
+
+/// Everything about the average but its sample types.
+fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
+    let mut source = SourceHasher::new();
+    for stored in profiles {
+        source.update(&stored.id.0);
+    }
+    let of = || profiles.iter().map(|stored| &stored.profile);
+    let modules: BTreeSet<&ModuleRef> = of().flat_map(|profile| profile.modules.iter()).collect();
+    let first = &profiles[0].profile;
+    let count = profiles.len() as u64;
+    let mean = |number: fn(&Quality) -> u64| {
+        let sum: u128 = of()
+            .map(|profile| u128::from(number(&profile.quality)))
+            .sum();
+        (sum / u128::from(count)) as u64
+    };
+    let labels = first.labels.iter();
+    let agreed = labels.filter(|(key, value)| of().all(|p| p.labels.get(*key) == Some(value)));
+    let metrics = first.metrics.keys().filter_map(|name| {
+        let values: Option<Vec<f64>> = of().map(|p| p.metrics.get(name).copied()).collect();
+        Some((name.clone(), values?.iter().sum::<f64>() / count as f64))
+    });
+    Profile {
+        build: build.id(),
+        source: source.finish(),
+        source_bytes: Bytes(0),
+        format: FORMAT.to_owned(),
+        origin: Origin {
+            recorded: of().filter_map(|profile| profile.origin.recorded).max(),
+            ..Origin::default()
+        },
+        quality: Quality {
+            samples: mean(|quality| quality.samples),
+            unresolved: mean(|quality| quality.unresolved),
+            truncated: mean(|quality| quality.truncated),
+            without_stack: mean(|quality| quality.without_stack),
+            lost: mean(|quality| quality.lost),
+        },
+        granularity: first.granularity,
+        sample_types: Vec::new(),
+        modules: modules.into_iter().cloned().collect(),
+        benchmark: first
+            .benchmark
+            .clone()
+            .filter(|name| of().all(|profile| profile.benchmark.as_ref() == Some(name))),
+        labels: agreed
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect(),
+        metrics: metrics.collect(),
+    }
+}
+
+/// The name that an average's profile has in the place of the format of a file.
+const FORMAT: &str = "average";

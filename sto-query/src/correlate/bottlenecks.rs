@@ -1,0 +1,226 @@
+//! The correlation of each function with a metric, over benchmarks.
+
+use super::measures::NORMAL_95;
+use super::{Correlation, pearson, spearman};
+use crate::history::{History, HistoryFunction};
+use crate::statistics::benjamini_hochberg;
+use rayon::prelude::*;
+use serde::Serialize;
+use statrs::function::erf::erfc;
+use std::collections::BTreeMap;
+
+/// What is correlated with the metric, and how.
+#[derive(Clone, Debug)]
+pub struct BottleneckOptions {
+    /// The metric.
+    pub metric: String,
+    /// The coefficient.
+    pub measure: Measure,
+    /// How the coefficients of several benchmarks become one.
+    pub combination: Combination,
+    /// Whether samples that ended in a function are counted, instead of those whose stack has it.
+    pub of_self: bool,
+    /// Number of runs with the metric that a benchmark needs, and of these with the function that a
+    /// function needs; at least 2.
+    pub min_runs: usize,
+    /// Whether what goes against the metric is looked for.
+    pub negative: bool,
+}
+
+/// A coefficient of correlation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Measure {
+    /// Of values: how close to a line.
+    Pearson,
+    /// Of ranks: how close the orders are.
+    Spearman,
+}
+
+/// How the coefficients of several benchmarks become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Combination {
+    /// Their mean, as in the thesis.
+    Mean,
+    /// The one farthest in the direction that is looked for.
+    Max,
+}
+
+/// The runs of one program and benchmark that have the metric.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Benchmark {
+    /// The program.
+    pub executable: String,
+    /// The benchmark; `None` for runs of none.
+    pub name: Option<String>,
+    /// Number of runs.
+    pub runs: usize,
+}
+
+/// A function and how its cost goes with the metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bottleneck {
+    /// The function.
+    pub function: HistoryFunction,
+    /// The coefficient over all benchmarks.
+    pub coefficient: f64,
+    /// What the coefficient may be, with a confidence of 95 %: of the mean, the coefficients
+    /// transformed by Fisher and weighed by their pairs less 3; of the farthest one, its own.
+    pub interval: (f64, f64),
+    /// Probability of a coefficient at least as far from zero by chance: of one benchmark, its own; of
+    /// a mean, that of the weighed transformed coefficients; of the farthest of several, its own times
+    /// their number.
+    pub p: f64,
+    /// `p` adjusted for the number of functions (Benjamini & Hochberg).
+    pub q: f64,
+    /// The coefficient in each benchmark, by its place in the list of benchmarks.
+    pub benchmarks: Vec<InBenchmark>,
+}
+
+/// The coefficient in one benchmark.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InBenchmark {
+    /// Place of the benchmark in the list of benchmarks.
+    pub benchmark: usize,
+    /// The coefficient.
+    pub correlation: Correlation,
+}
+
+/// Correlates the samples of each function with a metric in each benchmark that has enough runs:
+/// functions that go with it most first, then by name. A run without the function counts as zero
+/// samples of it.
+pub fn bottlenecks(
+    histories: &[History],
+    options: &BottleneckOptions,
+) -> (Vec<Benchmark>, Vec<Bottleneck>) {
+    let mut benchmarks = Vec::new();
+    let mut by_function: BTreeMap<HistoryFunction, Vec<InBenchmark>> = BTreeMap::new();
+    for history in histories {
+        for (name, runs) in history.runs_with(&options.metric) {
+            if runs.len() < options.min_runs.max(2) {
+                continue;
+            }
+            for (function, correlation) in correlations(history, &runs, options) {
+                by_function.entry(function).or_default().push(InBenchmark {
+                    benchmark: benchmarks.len(),
+                    correlation,
+                });
+            }
+            benchmarks.push(Benchmark {
+                executable: history.executable.clone(),
+                name: name.map(str::to_owned),
+                runs: runs.len(),
+            });
+        }
+    }
+    let found = by_function.into_iter();
+    let mut found: Vec<Bottleneck> = found
+        .map(|(function, benchmarks)| combine(function, benchmarks, options))
+        .collect();
+    let p_values: Vec<Option<f64>> = found.iter().map(|found| Some(found.p)).collect();
+    for (found, q) in found.iter_mut().zip(benjamini_hochberg(&p_values)) {
+        found.q = q.unwrap_or(1.0);
+    }
+    // Stable: they come in the order of their names.
+    found.sort_by(|a, b| match options.negative {
+        false => b.coefficient.total_cmp(&a.coefficient),
+        true => a.coefficient.total_cmp(&b.coefficient),
+    });
+    (benchmarks, found)
+}
+
+fn correlations(
+    history: &History,
+    runs: &[(usize, f64)],
+    options: &BottleneckOptions,
+) -> Vec<(HistoryFunction, Correlation)> {
+    let metric: Vec<f64> = runs.iter().map(|&(_, value)| value).collect();
+    let samples: Vec<Vec<f64>> = runs
+        .par_iter()
+        .map(|&(run, _)| {
+            let costs = match options.of_self {
+                true => history.self_costs(run),
+                false => history.totals(run),
+            };
+            costs.iter().map(|cost| cost.samples as f64).collect()
+        })
+        .collect();
+    let functions = history.functions.par_iter().enumerate();
+    let correlated = functions.filter_map(|(place, function)| {
+        let samples: Vec<f64> = samples.iter().map(|run| run[place]).collect();
+        let occurrences = samples.iter().filter(|&&samples| samples > 0.0).count();
+        if occurrences < options.min_runs {
+            return None;
+        }
+        let correlation = match options.measure {
+            Measure::Pearson => pearson(&samples, &metric),
+            Measure::Spearman => spearman(&samples, &metric),
+        };
+        Some((function.clone(), correlation?))
+    });
+    correlated.collect()
+}
+
+fn combine(
+    function: HistoryFunction,
+    benchmarks: Vec<InBenchmark>,
+    options: &BottleneckOptions,
+) -> Bottleneck {
+    let towards = |found: &InBenchmark| match options.negative {
+        false => found.correlation.coefficient,
+        true => -found.correlation.coefficient,
+    };
+    let farthest = benchmarks
+        .iter()
+        .reduce(|a, b| if towards(b) > towards(a) { b } else { a })
+        .expect("a function is listed because a benchmark has it")
+        .correlation;
+    let count = benchmarks.len() as f64;
+    let (coefficient, interval, p) = match options.combination {
+        Combination::Max => (
+            farthest.coefficient,
+            farthest.interval(),
+            (farthest.p * count).min(1.0),
+        ),
+        Combination::Mean if benchmarks.len() == 1 => {
+            (farthest.coefficient, farthest.interval(), farthest.p)
+        }
+        Combination::Mean => {
+            let of_all = benchmarks.iter().map(|found| found.correlation);
+            let sum: f64 = of_all.clone().map(|found| found.coefficient).sum();
+            let (interval, p) = pooled(of_all);
+            (sum / count, interval, p)
+        }
+    };
+    Bottleneck {
+        function,
+        coefficient,
+        interval,
+        p,
+        q: p,
+        benchmarks,
+    }
+}
+
+/// Interval and p of several coefficients together; nothing is known of those of fewer than four pairs.
+fn pooled(correlations: impl Iterator<Item = Correlation>) -> ((f64, f64), f64) {
+    let (mut weights, mut sum) = (0.0, 0.0);
+    for correlation in correlations.filter(|correlation| correlation.pairs > 3) {
+        let weight = correlation.pairs as f64 - 3.0;
+        weights += weight;
+        // A coefficient of 1 is infinite; that close to it, no run count makes a difference.
+        sum += weight
+            * correlation
+                .coefficient
+                .clamp(-1.0 + 1e-12, 1.0 - 1e-12)
+                .atanh();
+    }
+    if weights == 0.0 {
+        return ((-1.0, 1.0), 1.0);
+    }
+    let (z, deviation) = (sum / weights, 1.0 / weights.sqrt());
+    let half = NORMAL_95 * deviation;
+    let p = erfc((z / deviation).abs() / std::f64::consts::SQRT_2);
+    (((z - half).tanh(), (z + half).tanh()), p)
+}

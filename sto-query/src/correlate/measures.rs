@@ -1,0 +1,97 @@
+//! Correlation coefficients, with their significance and interval.
+
+use crate::statistics::student_two_sided;
+
+/// How much two columns go together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Correlation {
+    /// The coefficient, from -1 to 1.
+    pub coefficient: f64,
+    /// Number of pairs.
+    pub pairs: usize,
+    /// Probability of a coefficient at least as far from zero if the columns had nothing to do with
+    /// each other: Student's t with two degrees of freedom less than there are pairs. 1 of two
+    /// pairs, which always lie on a line.
+    pub p: f64,
+}
+
+/// Half the width of a normal distribution's middle 95 %.
+pub(super) const NORMAL_95: f64 = 1.959_963_984_540_054;
+
+impl Correlation {
+    fn new(coefficient: f64, pairs: usize) -> Correlation {
+        let df = pairs as f64 - 2.0;
+        let p = if df <= 0.0 {
+            1.0
+        } else {
+            // Infinite where all pairs lie on a line.
+            let t = coefficient * (df / (1.0 - coefficient * coefficient)).sqrt();
+            student_two_sided(t, df)
+        };
+        Correlation {
+            coefficient,
+            pairs,
+            p,
+        }
+    }
+
+    /// What the coefficient may be, with a confidence of 95 %, by R. A. Fisher's transformation; all
+    /// that there is of fewer than four pairs.
+    pub fn interval(&self) -> (f64, f64) {
+        if self.pairs < 4 {
+            return (-1.0, 1.0);
+        }
+        let z = self.coefficient.atanh();
+        let half = NORMAL_95 / (self.pairs as f64 - 3.0).sqrt();
+        ((z - half).tanh(), (z + half).tanh())
+    }
+}
+
+/// Pearson's coefficient: how close the pairs are to a line. `None` where one column never varies, or
+/// there are fewer than two pairs.
+///
+/// # Panics
+/// If the columns are not of one length.
+pub fn pearson(x: &[f64], y: &[f64]) -> Option<Correlation> {
+    assert_eq!(x.len(), y.len(), "columns of pairs");
+    let mean = |column: &[f64]| column.iter().sum::<f64>() / column.len() as f64;
+    let (mean_x, mean_y) = (mean(x), mean(y));
+    let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
+    for (a, b) in x.iter().zip(y) {
+        let (a, b) = (a - mean_x, b - mean_y);
+        xx += a * a;
+        yy += b * b;
+        xy += a * b;
+    }
+    let varies = |squares: f64, mean: f64| squares > (1e-12 * mean).powi(2);
+    if x.len() < 2 || !varies(xx, mean_x) || !varies(yy, mean_y) {
+        return None;
+    }
+    // Rounding may leave it a little beyond.
+    let coefficient = (xy / (xx * yy).sqrt()).clamp(-1.0, 1.0);
+    Some(Correlation::new(coefficient, x.len()))
+}
+
+/// Spearman's coefficient: Pearson's, of ranks. How close to one another the orders are.
+///
+/// # Panics
+/// As [`pearson`].
+pub fn spearman(x: &[f64], y: &[f64]) -> Option<Correlation> {
+    pearson(&ranks(x), &ranks(y))
+}
+
+/// The place of each number in their order, from 1; equal ones share the mean of their places.
+fn ranks(numbers: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+    let mut ranks = vec![0.0; numbers.len()];
+    let mut first = 1;
+    for equal in order.chunk_by(|&a, &b| numbers[a] == numbers[b]) {
+        let last = first + equal.len() - 1;
+        for &place in equal {
+            ranks[place] = (first + last) as f64 / 2.0;
+        }
+        first = last + 1;
+    }
+    ranks
+}

@@ -1,0 +1,123 @@
+//! Informed selection: the score, and what else speaks for a branch.
+
+use super::{Branch, Greedy, Selection};
+use crate::history::History;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use sto_core::intern::NodeIx;
+use sto_core::model::FrameKind;
+
+/// After how long a change of the code counts half: 15 days, as in the thesis.
+pub const HALF_LIFE: Duration = Duration::from_secs(15 * 86_400);
+
+/// Informed selection: the score of [`Greedy`], raised for a branch whose last function was changed
+/// lately, is compiled otherwise than before, or stands at depths at which it did not before.
+///
+/// Each of the three is a weight from 0 to 1, and the rank is the score times (1 + weight) for each.
+/// The thesis names the three and gives the first; how they come together is decided here.
+pub struct Informed<'a, F> {
+    /// The score.
+    pub greedy: Greedy,
+    /// The history.
+    pub history: &'a History,
+    /// How long before the judged run a source file was changed last; `None` where that is not known,
+    /// or long ago.
+    pub changed: F,
+}
+
+impl<F: Fn(&str) -> Option<Duration>> Informed<'_, F> {
+    /// e^(-t ln 2 / half-life) for the file of the branch's last function, and 0 without one.
+    pub fn recency(&self, branch: &Branch) -> f64 {
+        let files: BTreeSet<&str> = branch
+            .ends()
+            .map(|node| {
+                self.history
+                    .frames
+                    .frame(self.history.tree.frame(node))
+                    .file
+            })
+            .filter(|file| !file.is_empty())
+            .collect();
+        let ages = files.into_iter().filter_map(|file| (self.changed)(file));
+        ages.min().map_or(0.0, |age| {
+            (-age.as_secs_f64() / HALF_LIFE.as_secs_f64() * std::f64::consts::LN_2).exp()
+        })
+    }
+
+    /// How differently the branch's last function is compiled in the judged run: half the sum of the
+    /// differences of the share of each kind of frame, which is 1 if they have none in common.
+    pub fn compile_mode(&self, branch: &Branch) -> f64 {
+        let kind = |node: NodeIx| {
+            self.history
+                .frames
+                .frame(self.history.tree.frame(node))
+                .kind
+        };
+        let shares =
+            |runs: &[usize]| -> BTreeMap<FrameKind, f64> { self.shares(branch, runs, kind) };
+        difference(&shares(&self.window()), &shares(&[self.greedy.judged]))
+    }
+
+    /// The share of the branch's samples in the judged run at depths at which its last function had none
+    /// in the window.
+    pub fn new_depths(&self, branch: &Branch) -> f64 {
+        let depth = |node: NodeIx| self.history.tree.ancestors(node).count();
+        let known = self.shares(branch, &self.window(), depth);
+        let now = self.shares(branch, &[self.greedy.judged], depth);
+        let new = now.iter().filter(|(depth, _)| !known.contains_key(*depth));
+        new.map(|(_, share)| share).sum()
+    }
+
+    fn window(&self) -> Vec<usize> {
+        self.greedy.window.clone().collect()
+    }
+
+    /// The share of samples by some property of the stacks that the branch ends.
+    fn shares<K: Ord>(
+        &self,
+        branch: &Branch,
+        runs: &[usize],
+        property: impl Fn(NodeIx) -> K,
+    ) -> BTreeMap<K, f64> {
+        let nodes: Vec<NodeIx> = branch.ends().collect();
+        let ends = self.history.tree.subtree_ends();
+        let mut sums: BTreeMap<K, f64> = BTreeMap::new();
+        for &run in runs {
+            let samples = self.history.samples_below(run, &nodes, &ends);
+            for (&node, &samples) in nodes.iter().zip(&samples).filter(|(_, s)| **s > 0) {
+                *sums.entry(property(node)).or_default() += samples as f64;
+            }
+        }
+        let whole: f64 = sums.values().sum();
+        sums.values_mut().for_each(|sum| *sum /= whole);
+        sums
+    }
+}
+
+impl<F: Fn(&str) -> Option<Duration>> Selection for Informed<'_, F> {
+    fn rank(&self, branch: &Branch) -> f64 {
+        let weights = [
+            self.recency(branch),
+            self.compile_mode(branch),
+            self.new_depths(branch),
+        ];
+        weights
+            .iter()
+            .fold(self.greedy.score(&branch.samples), |rank, weight| {
+                rank * (1.0 + weight)
+            })
+    }
+}
+
+/// Half the sum of the differences; zero where one side has nothing at all.
+fn difference<K: Ord>(a: &BTreeMap<K, f64>, b: &BTreeMap<K, f64>) -> f64 {
+    if a.is_empty() || b.is_empty() {
+        return 0.0;
+    }
+    let keys: BTreeSet<&K> = a.keys().chain(b.keys()).collect();
+    let share = |shares: &BTreeMap<K, f64>, key| shares.get(key).copied().unwrap_or(0.0);
+    let differences = keys
+        .into_iter()
+        .map(|key| (share(a, key) - share(b, key)).abs());
+    differences.sum::<f64>() / 2.0
+}

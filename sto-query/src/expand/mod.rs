@@ -1,0 +1,85 @@
+//! The contexts of a function that explain its behaviour: who calls it, and what it calls.
+//!
+//! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), section 6.3 and
+//! algorithm 1. A [`Branch`] starts at a function and grows by a caller, or a callee, at a time. A
+//! [`StopCriterion`] discards branches, and a [`Selection`] says which extensions to pursue; both are
+//! traits, for rules of one's own.
+//!
+//! ```
+//! use sto_query::expand::{Branch, Selection};
+//!
+//! /// Pursues the extensions that have most samples in the newest run.
+//! struct Largest;
+//!
+//! impl Selection for Largest {
+//!     fn rank(&self, branch: &Branch) -> f64 {
+//!         branch.last.last().copied().unwrap_or(0.0)
+//!     }
+//! }
+//! ```
+
+mod branch;
+mod informed;
+mod selections;
+
+pub use branch::{Branch, Direction};
+pub use informed::{HALF_LIFE, Informed};
+pub use selections::{Correlated, Greedy, Positive};
+
+use crate::history::{FunctionIx, History};
+use branch::Runs;
+
+/// Which branches are discarded.
+pub trait StopCriterion {
+    /// Whether a branch is of no interest; it and all that it would grow into are left out.
+    fn stops(&self, branch: &Branch) -> bool;
+}
+
+/// Which extensions of a branch are pursued: those that rank highest.
+pub trait Selection {
+    /// The rank of an extension among its siblings.
+    fn rank(&self, branch: &Branch) -> f64;
+}
+
+/// How far a function is expanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Number of functions that a branch has beyond the first.
+    pub max_depth: usize,
+    /// Number of extensions of a branch that are pursued.
+    pub max_breadth: usize,
+}
+
+/// Expands a function in one direction. Branches stand in preorder: each behind the one that it extends,
+/// its siblings in descending rank, equals by function.
+///
+/// The algorithm of the thesis returns the longest branches only, and nothing where the extensions of a
+/// branch are all discarded; here each branch that is not discarded stands, so that one can be followed
+/// from the function outwards.
+pub fn expand(
+    history: &History,
+    function: FunctionIx,
+    direction: Direction,
+    criterion: &dyn StopCriterion,
+    selection: &dyn Selection,
+    reach: Reach,
+) -> Vec<Branch> {
+    let runs = Runs::of(history, function, direction);
+    let mut expanded = Vec::new();
+    let mut open = vec![runs.start()];
+    while let Some(branch) = open.pop() {
+        if branch.depth() < reach.max_depth {
+            let extensions = runs.extensions(&branch).into_iter();
+            let kept = extensions.filter(|extension| !criterion.stops(extension));
+            let mut ranked: Vec<(f64, Branch)> = kept
+                .map(|extension| (selection.rank(&extension), extension))
+                .collect();
+            // Stable: they come in the order of their functions.
+            ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+            ranked.truncate(reach.max_breadth);
+            open.extend(ranked.into_iter().rev().map(|(_, extension)| extension));
+        }
+        expanded.push(branch);
+    }
+    expanded
+}

@@ -1,0 +1,100 @@
+//! Branches by their score, or by their correlation with a metric.
+
+use super::{Branch, Selection, StopCriterion};
+use crate::correlate::pearson;
+use crate::history::{History, HistoryError};
+use crate::render::printable;
+use crate::series::{Expected, score};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Greedy selection: the score of the samples that have the whole branch, as
+/// [`scores`](crate::series::scores) has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Greedy {
+    /// The runs that tell what to expect.
+    pub window: Range<usize>,
+    /// The run that is judged.
+    pub judged: usize,
+}
+
+impl Greedy {
+    /// What the window leads to expect of a number a run; `None` of fewer than two runs.
+    pub fn expected(&self, samples: &[f64]) -> Option<Expected> {
+        Expected::of(&samples[self.window.clone()])
+    }
+
+    /// The score; zero where nothing can be expected.
+    pub fn score(&self, samples: &[f64]) -> f64 {
+        let expected = self.expected(samples);
+        expected.map_or(0.0, |expected| score(samples[self.judged], expected))
+    }
+}
+
+impl Selection for Greedy {
+    fn rank(&self, branch: &Branch) -> f64 {
+        self.score(&branch.samples)
+    }
+}
+
+/// Discards a branch that has fewer samples than expected: a negative score.
+impl StopCriterion for Greedy {
+    fn stops(&self, branch: &Branch) -> bool {
+        self.score(&branch.samples) < 0.0
+    }
+}
+
+/// Correlation selection: how the samples that have the whole branch go with a metric, averaged over benchmarks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Correlated {
+    /// The runs of each benchmark that have the metric, and its value.
+    benchmarks: Vec<Vec<(usize, f64)>>,
+}
+
+impl Correlated {
+    /// With a metric of the runs of a history.
+    ///
+    /// # Errors
+    /// Where no benchmark has two runs with it.
+    pub fn with(history: &History, metric: &str) -> Result<Correlated, HistoryError> {
+        let benchmarks: Vec<_> = history.runs_with(metric).into_values().collect();
+        if benchmarks.iter().any(|runs| runs.len() > 1) {
+            return Ok(Correlated { benchmarks });
+        }
+        let profiles = history.runs.iter().map(|run| &run.profile.profile);
+        let known: BTreeSet<&String> = profiles.flat_map(|p| p.metrics.keys()).collect();
+        Err(HistoryError::NoMetric {
+            metric: printable(metric).into_owned(),
+            known: known
+                .iter()
+                .map(|name| printable(name).into_owned())
+                .collect(),
+        })
+    }
+
+    /// Pearson's coefficient, averaged over the benchmarks in which it exists; zero without one.
+    pub fn coefficient(&self, branch: &Branch) -> f64 {
+        let of_benchmark = |runs: &Vec<(usize, f64)>| {
+            let samples: Vec<f64> = runs.iter().map(|&(run, _)| branch.samples[run]).collect();
+            let metric: Vec<f64> = runs.iter().map(|&(_, value)| value).collect();
+            Some(pearson(&samples, &metric)?.coefficient)
+        };
+        let found: Vec<f64> = self.benchmarks.iter().filter_map(of_benchmark).collect();
+        found.iter().sum::<f64>() / found.len().max(1) as f64
+    }
+}
+
+impl Selection for Correlated {
+    fn rank(&self, branch: &Branch) -> f64 {
+        self.coefficient(branch)
+    }
+}
+
+/// Discards branches whose rank in a selection is not above zero.
+pub struct Positive<'s>(pub &'s dyn Selection);
+
+impl StopCriterion for Positive<'_> {
+    fn stops(&self, branch: &Branch) -> bool {
+        self.0.rank(branch) <= 0.0
+    }
+}

@@ -1,0 +1,26 @@
+//! What became of an average, in a line.
+
+use super::header::counted;
+use super::{Style, printable};
+use crate::report::AverageReport;
+
+/// `demo@history: the mean of 12 profiles, 2,716 samples on 57 stacks`.
+pub fn text(report: &AverageReport, style: Style) -> String {
+    let name = format!(
+        "{}@{}",
+        printable(&report.executable),
+        printable(&report.build)
+    );
+    let stored = if report.already_stored {
+        "; it was stored before"
+    } else {
+        ""
+    };
+    format!(
+        "{}: the mean of {}, {} on {}{stored}\n",
+        style.bold(&name),
+        counted(report.of as u64, "profile"),
+        counted(report.samples, "sample"),
+        counted(report.nodes as u64, "stack"),
+    )
+}

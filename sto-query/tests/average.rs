@@ -1,0 +1,112 @@
+//! The average of several profiles.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use proptest::prelude::*;
+use std::path::Path;
+use sto_core::formats::read_bytes;
+use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::store::{Added, Store};
+use sto_query::average::{AverageError, average};
+use sto_query::select::{Selection, select};
+use sto_query::tree::{View, totals};
+
+fn add(store: &Store, program: &str, build: &str, seconds: f64, folded: &str) {
+    let options = IngestOptions {
+        executable: Some(program.to_owned()),
+        version: Some(build.to_owned()),
+        benchmark: Some("startup".to_owned()),
+        labels: [
+            ("cpu".to_owned(), "x".to_owned()),
+            ("build".to_owned(), build.to_owned()),
+        ]
+        .into(),
+        metrics: [("seconds".to_owned(), seconds)].into(),
+        ..IngestOptions::default()
+    };
+    let path = Path::new("run.folded");
+    let folded = format!("# {seconds}\n{folded}");
+    let recording = read_bytes(path, folded.as_bytes(), &options.symbols).unwrap();
+    ingest_recording(store, path, recording, &options, &mut |_| {}).unwrap();
+}
+
+fn selection(store: &Store, name: &str) -> Selection {
+    select(store, &name.parse().unwrap()).unwrap()
+}
+
+#[test]
+fn an_average_is_a_build_like_any_other() {
+    let store = Store::in_memory().unwrap();
+    add(&store, "app", "v1", 1.0, "main;parse 10\nmain;io 3\n");
+    add(&store, "app", "v1", 2.0, "main;parse 20\nmain;io 5\n");
+    add(&store, "app", "v2", 6.0, "main;parse 30\n");
+    let of = [
+        selection(&store, "v1"),
+        selection(&store, "v2"),
+        selection(&store, "v1"),
+    ];
+    let history = average(&store, &of, "history").unwrap();
+    assert_eq!(history.of, 3, "each profile counts once");
+    let added = store
+        .add(&history.build, &history.profile, &history.interned)
+        .unwrap();
+    assert_ne!(added, Added::AlreadyStored);
+    let again = average(&store, &of[..2], "history").unwrap();
+    let added = store
+        .add(&again.build, &again.profile, &again.interned)
+        .unwrap();
+    assert_eq!(added, Added::AlreadyStored);
+
+    let view = View::load(&store, selection(&store, "history")).unwrap();
+    let samples: Vec<u64> = view.self_costs(0).iter().map(|cost| cost.samples).collect();
+    // main, io: 8/3, parse: 60/3.
+    assert_eq!(samples, [0, 3, 20]);
+    let profile = &view.selection.profiles[0].profile;
+    assert_eq!(profile.metrics["seconds"], 3.0);
+    assert_eq!(profile.benchmark.as_deref(), Some("startup"));
+    assert_eq!(profile.labels.len(), 1, "labels that differ are left out");
+    assert_eq!(profile.format, "average");
+}
+
+#[test]
+fn programs_are_not_mixed() {
+    let store = Store::in_memory().unwrap();
+    add(&store, "app", "v1", 1.0, "main 1\n");
+    add(&store, "tool", "v9", 1.0, "main 1\n");
+    let of = [selection(&store, "v1"), selection(&store, "v9")];
+    let error = average(&store, &of, "history").unwrap_err();
+    assert!(matches!(error, AverageError::SeveralPrograms { .. }));
+    assert_eq!(
+        error.to_string(),
+        "an average is of one program, and these are of `app` and `tool`"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn every_total_of_an_average_is_off_by_less_than_one(
+        runs in prop::collection::vec(prop::collection::vec(("[abc](;[abc]){0,5}", 1..9u32), 1..12), 1..6),
+    ) {
+        let store = Store::in_memory().unwrap();
+        for (run, stacks) in (0..).zip(&runs) {
+            let folded: String = stacks.iter().map(|(stack, n)| format!("{stack} {n}\n")).collect();
+            add(&store, "app", "v1", f64::from(run), &folded);
+        }
+        let of = selection(&store, "v1");
+        let sums = View::load(&store, of.clone()).unwrap();
+        let sums = totals(&sums.tree, &sums.self_costs(0));
+        let mean = average(&store, &[of], "mean").unwrap().interned;
+        let mut self_costs = vec![sto_core::units::Cost::ZERO; mean.tree.len()];
+        for &(node, cost) in &mean.costs[0] {
+            self_costs[node.get()] = cost;
+        }
+        let means = totals(&mean.tree, &self_costs);
+        prop_assert_eq!(means.len(), sums.len());
+        for (mean, sum) in means.iter().zip(&sums) {
+            let exact = sum.samples as f64 / runs.len() as f64;
+            prop_assert!((mean.samples as f64 - exact).abs() < 1.0, "{mean:?} of {exact}");
+            prop_assert_eq!(mean.samples, mean.value);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Correlation of functions with a metric.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod views;
+
+use serde::Deserialize;
+use std::path::Path;
+use sto_core::formats::read_bytes;
+use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::store::Store;
+use sto_core::units::UnixSeconds;
+use sto_query::correlate::{BottleneckOptions, Combination, Measure, pearson, spearman};
+use sto_query::history::{History, HistoryQuery};
+use sto_query::render::{self, Style};
+use sto_query::report::{BottlenecksReport, bottlenecks_report};
+use views::assert_golden;
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    pearson: (f64, f64),
+    spearman: (f64, f64),
+    interval: (f64, f64),
+}
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64, what: &str) {
+    let near = (found - expected).abs() <= 1e-6 * expected.abs() + 1e-12;
+    assert!(near, "{what}: {found}, expected {expected}");
+}
+
+#[test]
+fn coefficients_p_and_intervals_are_those_of_scipy() {
+    let cases = include_str!("../../testdata/correlation/correlation.json");
+    let cases: Vec<Case> = serde_json::from_str(cases).unwrap();
+    assert_eq!(cases.len(), 7);
+    for case in &cases {
+        let found = pearson(&case.x, &case.y).unwrap();
+        assert_close(found.coefficient, case.pearson.0, &case.name);
+        assert_close(found.p, case.pearson.1, &case.name);
+        assert_close(found.interval().0, case.interval.0, &case.name);
+        assert_close(found.interval().1, case.interval.1, &case.name);
+        let found = spearman(&case.x, &case.y).unwrap();
+        assert_close(found.coefficient, case.spearman.0, &case.name);
+        assert_close(found.p, case.spearman.1, &case.name);
+    }
+}
+
+#[test]
+fn what_never_varies_has_no_coefficient() {
+    assert_eq!(pearson(&[1.0, 2.0, 3.0], &[0.1 + 0.2; 3]), None);
+    assert_eq!(pearson(&[5.0], &[5.0]), None);
+    assert_eq!(spearman(&[], &[]), None);
+    let two = pearson(&[1.0, 2.0], &[10.0, 5.0]).unwrap();
+    assert_eq!(
+        (two.coefficient, two.p, two.interval()),
+        (-1.0, 1.0, (-1.0, 1.0))
+    );
+}
+
+/// Runs of two benchmarks: `parse` goes with the time, `cache` against it, `log` with neither.
+fn store() -> Store {
+    let store = Store::in_memory().unwrap();
+    let jitter = [3, -2, 0, 4, -4, 1, -1, 2];
+    for benchmark in ["large", "small"] {
+        for (day, jitter) in (0i64..).zip(jitter) {
+            let seconds = 10 + day;
+            let lines = [
+                ("parse", 20 * seconds + jitter),
+                ("cache", 400 - 15 * seconds - jitter),
+                ("log", 50 + jitter * (day % 3 - 1)),
+            ];
+            let folded: String = lines
+                .iter()
+                .map(|(name, count)| format!("main;{name} {count}\n"))
+                .collect();
+            let options = IngestOptions {
+                executable: Some("app".to_owned()),
+                version: Some("v1".to_owned()),
+                benchmark: Some(benchmark.to_owned()),
+                metrics: [("seconds".to_owned(), seconds as f64)].into(),
+                ..IngestOptions::default()
+            };
+            let path = Path::new("run.folded");
+            // A comment makes it another source, and so another run.
+            let folded = format!("# {benchmark}\n{folded}");
+            let mut recording = read_bytes(path, folded.as_bytes(), &options.symbols).unwrap();
+            recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day as u64 * 86_400));
+            ingest_recording(&store, path, recording, &options, &mut |_| {}).unwrap();
+        }
+    }
+    store
+}
+
+fn report(options: &BottleneckOptions) -> BottlenecksReport {
+    let histories = History::load_all(&store(), &HistoryQuery::default()).unwrap();
+    bottlenecks_report(&histories, options, None)
+}
+
+fn options() -> BottleneckOptions {
+    BottleneckOptions {
+        metric: "seconds".to_owned(),
+        measure: Measure::Pearson,
+        combination: Combination::Mean,
+        of_self: true,
+        min_runs: 5,
+        negative: false,
+    }
+}
+
+#[test]
+fn functions_that_go_with_the_metric_stand_first() {
+    let report = report(&options());
+    let names: Vec<&str> = report
+        .functions
+        .iter()
+        .map(|f| f.function.function.as_str())
+        .collect();
+    assert_eq!(names, ["parse", "log", "cache"]);
+    assert_eq!(report.benchmarks.len(), 2);
+    let terminal = Style {
+        width: Some(80),
+        color: false,
+    };
+    assert_golden(
+        "bottlenecks-width80.txt",
+        &render::bottlenecks::text(&report, terminal),
+    );
+    assert_golden("bottlenecks.json", &render::json(&report).unwrap());
+    assert!(
+        report.functions[0].q < 1e-6 && report.functions[1].q > 0.05,
+        "{report:?}"
+    );
+}
+
+#[test]
+fn functions_that_go_against_the_metric_are_found_on_request() {
+    let negative = BottleneckOptions {
+        negative: true,
+        measure: Measure::Spearman,
+        combination: Combination::Max,
+        ..options()
+    };
+    let report = report(&negative);
+    assert_eq!(report.functions[0].function.function, "cache");
+    assert_eq!(report.functions[0].coefficient, -1.0);
+}
+
+#[test]
+fn a_benchmark_with_too_few_runs_is_left_out() {
+    let many = BottleneckOptions {
+        min_runs: 9,
+        ..options()
+    };
+    let report = report(&many);
+    assert_eq!((report.benchmarks.len(), report.functions.len()), (0, 0));
+    let text = render::bottlenecks::text(&report, Style::default());
+    assert!(
+        text.contains("No benchmark has 9 runs with this metric"),
+        "{text}"
+    );
+}

@@ -1,0 +1,227 @@
+//! Expansion of a function to its callers and callees.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod views;
+
+use std::path::Path;
+use std::time::Duration;
+use sto_core::formats::read_bytes;
+use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::store::Store;
+use sto_core::units::UnixSeconds;
+use sto_query::expand::{
+    Branch, Correlated, Direction, Greedy, Informed, Positive, Reach, Selection, expand,
+};
+use sto_query::history::{History, HistoryQuery};
+use sto_query::render::{self, Style};
+use sto_query::report::{Method, expansion};
+use views::assert_golden;
+
+/// Runs on successive days: by day, folded stacks and a metric.
+fn history(runs: &[(&str, f64)]) -> History {
+    let store = Store::in_memory().unwrap();
+    for (day, (folded, seconds)) in (0..).zip(runs) {
+        let options = IngestOptions {
+            executable: Some("app".to_owned()),
+            version: Some("v1".to_owned()),
+            metrics: [("seconds".to_owned(), *seconds)].into(),
+            ..IngestOptions::default()
+        };
+        let path = Path::new("run.folded");
+        let folded = format!("# {day}\n{folded}");
+        let mut recording = read_bytes(path, folded.as_bytes(), &options.symbols).unwrap();
+        recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day * 86_400));
+        ingest_recording(&store, path, recording, &options, &mut |_| {}).unwrap();
+    }
+    History::load(&store, &HistoryQuery::default()).unwrap()
+}
+
+/// `log` is called by `serve` and `flush`; in the last run `serve` calls it more, and it writes more.
+fn grown() -> History {
+    history(&[
+        (
+            "main;serve;log 10\nmain;serve;log;write 20\nmain;flush;log 31\nmain;flush;log;sync 9",
+            1.0,
+        ),
+        (
+            "main;serve;log 12\nmain;serve;log;write 21\nmain;flush;log 30\nmain;flush;log;sync 8",
+            1.1,
+        ),
+        (
+            "main;serve;log 11\nmain;serve;log;write 19\nmain;flush;log 29\nmain;flush;log;sync 9",
+            0.9,
+        ),
+        (
+            "main;serve;log 13\nmain;serve;log;write 90\nmain;flush;log 28\nmain;flush;log;sync 9",
+            3.0,
+        ),
+    ])
+}
+
+const REACH: Reach = Reach {
+    max_depth: 10,
+    max_breadth: 3,
+};
+
+fn greedy(history: &History) -> Greedy {
+    let judged = history.runs.len() - 1;
+    Greedy {
+        window: 0..judged,
+        judged,
+    }
+}
+
+/// The paths of branches: `log serve main`.
+fn paths(history: &History, branches: &[Branch]) -> Vec<String> {
+    let name = |ix: &sto_query::history::FunctionIx| history.functions[ix.get()].symbol.clone();
+    let path = |branch: &Branch| {
+        branch
+            .functions
+            .iter()
+            .map(name)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    branches.iter().map(path).collect()
+}
+
+fn expanded(history: &History, direction: Direction, selection: &dyn Selection) -> Vec<Branch> {
+    let function = history.find("log").unwrap()[0];
+    expand(
+        history,
+        function,
+        direction,
+        &greedy(history),
+        selection,
+        REACH,
+    )
+}
+
+#[test]
+fn callers_that_explain_a_change_are_followed_and_others_are_not() {
+    let history = grown();
+    let greedy = greedy(&history);
+    let branches = expanded(&history, Direction::Callers, &greedy);
+    assert_eq!(
+        paths(&history, &branches),
+        ["log", "log serve", "log serve main"]
+    );
+    // Of `log` as `serve` calls it: 30, 33, 30, 103.
+    assert_eq!(branches[1].first, [30.0, 33.0, 30.0, 103.0]);
+    assert_eq!(branches[2].last, [70.0, 71.0, 68.0, 140.0]);
+    let report = expansion(
+        &history,
+        &branches,
+        Direction::Callers,
+        Method::Greedy,
+        &greedy,
+        &greedy,
+    );
+    let terminal = Style {
+        width: Some(80),
+        color: false,
+    };
+    assert_golden(
+        "expand-width80.txt",
+        &render::expansion::text(&report, terminal),
+    );
+    assert_golden("expand.json", &render::json(&report).unwrap());
+}
+
+#[test]
+fn callees_are_ranked_by_their_samples_in_that_context() {
+    let history = grown();
+    let branches = expanded(&history, Direction::Callees, &greedy(&history));
+    assert_eq!(paths(&history, &branches), ["log", "log write", "log sync"]);
+    assert_eq!(branches[1].last, [20.0, 21.0, 19.0, 90.0]);
+    // Of those calls of `log` that have samples of `write`.
+    assert_eq!(branches[1].first, [30.0, 33.0, 30.0, 103.0]);
+}
+
+#[test]
+fn breadth_and_depth_are_limits() {
+    let history = grown();
+    let log = history.find("log").unwrap()[0];
+    let greedy = greedy(&history);
+    let narrow = Reach {
+        max_depth: 1,
+        max_breadth: 1,
+    };
+    let branches = expand(&history, log, Direction::Callees, &greedy, &greedy, narrow);
+    assert_eq!(paths(&history, &branches), ["log", "log write"]);
+    let none = Reach {
+        max_depth: 0,
+        max_breadth: 1,
+    };
+    assert_eq!(
+        expand(&history, log, Direction::Callees, &greedy, &greedy, none).len(),
+        1
+    );
+}
+
+#[test]
+fn samples_of_a_recursion_count_once() {
+    let history = history(&[
+        ("main;log;log;log 5\nmain;log 1", 1.0),
+        ("main;log;log;log 5\nmain;log 1", 1.0),
+        ("main;log;log;log 6\nmain;log 1", 1.0),
+    ]);
+    let branches = expanded(&history, Direction::Callees, &greedy(&history));
+    assert_eq!(
+        paths(&history, &branches),
+        ["log", "log log", "log log log"]
+    );
+    assert_eq!(branches[0].samples, [6.0, 6.0, 7.0]);
+    assert_eq!(branches[2].samples, [5.0, 5.0, 6.0]);
+    let callers = expanded(&history, Direction::Callers, &greedy(&history));
+    assert_eq!(paths(&history, &callers), ["log", "log main"]);
+}
+
+#[test]
+fn correlation_follows_what_goes_with_the_metric() {
+    let history = grown();
+    let correlated = Correlated::with(&history, "seconds").unwrap();
+    let log = history.find("log").unwrap()[0];
+    let stop = Positive(&correlated);
+    let branches = expand(&history, log, Direction::Callers, &stop, &correlated, REACH);
+    assert_eq!(
+        paths(&history, &branches),
+        ["log", "log serve", "log serve main"]
+    );
+    assert!(correlated.rank(&branches[1]) > 0.99);
+    let error = Correlated::with(&history, "bytes").unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "no benchmark has two runs with a metric `bytes`; `sto ingest --metric NAME=NUMBER` attaches \
+         one, and there are runs with seconds"
+    );
+}
+
+#[test]
+fn informed_selection_weighs_recent_changes_and_new_depths() {
+    let history = history(&[
+        ("main;log;a 10\nmain;log;b 10\nmain;log;c 10", 1.0),
+        ("main;log;a 12\nmain;log;b 12\nmain;log;c 12", 1.0),
+        ("main;log;a 20\nmain;log;b 20\nmain;x;log;c 20", 1.0),
+    ]);
+    let informed = Informed {
+        greedy: greedy(&history),
+        history: &history,
+        changed: |_: &str| Some(Duration::from_secs(15 * 86_400)),
+    };
+    let branches = expanded(&history, Direction::Callees, &informed);
+    // All have one score; `c` stands at a depth at which it never did.
+    assert_eq!(
+        paths(&history, &branches),
+        ["log", "log c", "log a", "log b"]
+    );
+    assert_eq!(informed.new_depths(&branches[1]), 1.0);
+    assert_eq!(informed.new_depths(&branches[2]), 0.0);
+    assert_eq!(informed.compile_mode(&branches[1]), 0.0);
+    // Folded stacks name no source file.
+    assert_eq!(informed.recency(&branches[1]), 0.0);
+    assert_eq!(
+        informed.rank(&branches[1]),
+        2.0 * informed.rank(&branches[2])
+    );
+}
