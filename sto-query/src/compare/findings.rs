@@ -5,7 +5,8 @@ use super::callees;
 use super::evidence::{Direction, Evidence, Setting, rounded};
 use super::functions::{FunctionIx, Functions};
 use super::moved;
-use super::report::{AffectedCaller, Finding, FindingKind, FunctionName, TestedFunction};
+use super::options::{CompareOptions, IgnoredFunction};
+use super::report::{AffectedCaller, Finding, FindingKind, FunctionName, Ignored, TestedFunction};
 use super::sentence;
 use super::variation::Variations;
 use rayon::prelude::*;
@@ -24,21 +25,29 @@ pub(super) fn findings(
     for ((cause, partner), callees) in causes.iter().zip(partners).zip(callees) {
         let mut finding = finding(evidences, cause, partner);
         finding.weak = !variations.estimated;
+        finding.ignored = ignored(&finding, setting.options);
         let unchanged = evidences.functions.list[cause.function.get()].unchanged;
         finding.reason = sentence::finding(&finding, &callees, unchanged);
         findings.push((cause.explains.abs(), finding));
     }
     // Functions are sorted by name, causes by function, and the sort is stable.
     findings.sort_by(|(a_explains, a), (b_explains, b)| {
-        rank(a.kind)
-            .cmp(&rank(b.kind))
-            .then(b_explains.total_cmp(a_explains))
+        rank(a).cmp(&rank(b)).then(b_explains.total_cmp(a_explains))
     });
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
-fn rank(kind: FindingKind) -> u8 {
-    match kind {
+/// The entry of the options that lets a finding not count.
+fn ignored(finding: &Finding, options: &CompareOptions) -> Option<Ignored> {
+    let is_meant =
+        |entry: &&IgnoredFunction| entry.is(&finding.function, &finding.module, options.matching);
+    let entry = options.ignored.iter().find(is_meant);
+    entry.map(|entry| entry.why.clone())
+}
+
+fn rank(finding: &Finding) -> u8 {
+    match finding.kind {
+        _ if finding.ignored.is_some() => 3,
         FindingKind::Regression | FindingKind::New => 0,
         FindingKind::Moved => 1,
         FindingKind::Improvement | FindingKind::Gone => 2,
@@ -78,6 +87,7 @@ fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) ->
         moved_to,
         moved_from,
         weak: false,
+        ignored: None,
     }
 }
 

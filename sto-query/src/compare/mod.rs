@@ -20,6 +20,9 @@
 //!         |
 //!         v
 //! Comparison               verdict, warnings, sentence  what a person reads first
+//!         |
+//!         v
+//! Check                    check                        several benchmarks, one verdict
 //! ```
 //!
 //! The unit of evidence is the run: each side has one or more, and how much they differ among each
@@ -27,6 +30,7 @@
 
 mod blame;
 mod callees;
+mod check;
 mod counts;
 mod evidence;
 mod find;
@@ -47,13 +51,15 @@ mod variation;
 mod verdict;
 mod warnings;
 
+pub use check::{Benchmarks, Check};
 pub use find::{compare, compare_with_earlier};
 pub use keys::{
     KeyOptions, KeyReport, MatchReport, Matching, RULES_VERSION, Rule, Step, explain_match,
     key_symbol,
 };
-pub use options::{CompareError, CompareOptions};
+pub use options::{CompareError, CompareOptions, IgnoredFunction};
 pub use report::{
     AffectedCaller, Basis, Change, Comparison, Dispersion, Finding, FindingKind, FunctionName,
-    Needed, Normalisation, NormalisationMethod, Side, Statistics, Tested, TestedFunction, Verdict,
+    Ignored, Needed, Normalisation, NormalisationMethod, Side, Statistics, Tested, TestedFunction,
+    Verdict,
 };

@@ -43,7 +43,10 @@ pub(super) fn verdict(
     }
     let is_worse =
         |finding: &&Finding| matches!(finding.kind, FindingKind::Regression | FindingKind::New);
-    let worse: Vec<&Finding> = findings.iter().filter(is_worse).collect();
+    let (worse, ignored): (Vec<&Finding>, Vec<&Finding>) = findings
+        .iter()
+        .filter(is_worse)
+        .partition(|finding| finding.ignored.is_none());
     if let Some(first) = worse.first() {
         return (Verdict::Regression, sentence::worse(first, worse.len()));
     }
@@ -59,7 +62,10 @@ pub(super) fn verdict(
         );
         return (Verdict::Insufficient, reason);
     }
-    (Verdict::Clean, sentence::clean(findings.len(), options))
+    (
+        Verdict::Clean,
+        sentence::clean(findings.len(), ignored.len(), options),
+    )
 }
 
 fn untrustworthy(name: &str, side: &Side) -> Option<String> {

@@ -4,14 +4,14 @@ use super::header::counted;
 use super::numbers::{grouped, percent, quantity};
 use super::{Style, display_width, printable, shorten};
 use crate::compare::{
-    Change, Comparison, Dispersion, Finding, FindingKind, NormalisationMethod, Side, Statistics,
-    TestedFunction, Verdict,
+    Change, Comparison, Dispersion, Finding, FindingKind, Ignored, NormalisationMethod, Side,
+    Statistics, TestedFunction, Verdict,
 };
 use crate::report::SampleTypeReport;
 use std::fmt::Write;
 
 /// Columns that a report takes: it is read in logs as often as in a terminal.
-const WIDTH: usize = 80;
+pub(super) const WIDTH: usize = 80;
 /// Column where a side's facts begin.
 const FACTS: usize = 11;
 /// Column where the text of a finding begins.
@@ -27,6 +27,14 @@ pub fn findings_text(comparison: &Comparison, color: bool) -> String {
     };
     let mut text = verdict(comparison, style);
     text.push('\n');
+    for (label, value) in [
+        ("BENCHMARK", &comparison.benchmark),
+        ("POLICY", &comparison.policy),
+    ] {
+        if let Some(value) = value {
+            text += &paragraph(&format!("{label:FACTS$}"), value, FACTS);
+        }
+    }
     text += &side(
         "BASELINE",
         &comparison.baseline,
@@ -58,12 +66,19 @@ pub fn findings_text(comparison: &Comparison, color: bool) -> String {
     text
 }
 
-fn verdict(comparison: &Comparison, style: Style) -> String {
-    let (word, mark): (&str, fn(Style, &str) -> String) = match comparison.verdict {
+type Mark = fn(Style, &str) -> String;
+
+/// The verdict in capitals, and what marks it.
+pub(super) fn shout(verdict: Verdict) -> (&'static str, Mark) {
+    match verdict {
         Verdict::Regression => ("REGRESSION", Style::worse),
         Verdict::Clean => ("CLEAN", Style::bold),
         Verdict::Insufficient => ("TOO LITTLE DATA", Style::bold),
-    };
+    }
+}
+
+fn verdict(comparison: &Comparison, style: Style) -> String {
+    let (word, mark) = shout(comparison.verdict);
     let weak = if comparison.weak {
         " (weak evidence)"
     } else {
@@ -109,20 +124,25 @@ fn side(label: &str, side: &Side, sample_type: Option<&SampleTypeReport>, style:
 }
 
 fn finding(number: usize, finding: &Finding, style: Style) -> String {
-    let (kind, mark): (&str, fn(Style, &str) -> String) = match finding.kind {
+    let (kind, mark): (&str, Mark) = match finding.kind {
         FindingKind::Regression => ("regression", Style::worse),
         FindingKind::New => ("new", Style::worse),
         FindingKind::Moved => ("moved", Style::bold),
         FindingKind::Improvement => ("improvement", Style::better),
         FindingKind::Gone => ("gone", Style::better),
     };
-    let head = format!("{number}. {kind}  ");
+    let ignored = finding.ignored.as_ref().map_or("", |_| ", ignored");
+    let head = format!("{number}. {kind}{ignored}  ");
     let function = shorten(&printable(&finding.function), WIDTH - display_width(&head));
     let mut text = format!(
-        "{number}. {}  {}\n",
+        "{number}. {}{ignored}  {}\n",
         mark(style, kind),
         style.bold(&function)
     );
+    if let Some(Ignored { reason, expires }) = &finding.ignored {
+        let why = format!("does not count until {expires}, because: {reason}");
+        text += &paragraph(&" ".repeat(INDENT), &why, INDENT);
+    }
 
     let place = [Some(finding.module.as_str()), finding.file.as_deref()];
     let place: Vec<&str> = place
@@ -240,7 +260,7 @@ fn notes(comparison: &Comparison, statistics: &Statistics) -> Vec<String> {
     } = statistics;
     let thresholds = &comparison.thresholds;
     let mut notes = Vec::new();
-    notes.push(match normalisation.method {
+    notes.push(match &normalisation.method {
         NormalisationMethod::Tmm => format!(
             "Counts are made comparable by the trimmed mean of {} functions' ratios: what did not \
              change costs {:.3} times as much in a candidate run. All in all, a candidate run costs \
@@ -255,6 +275,12 @@ fn notes(comparison: &Comparison, statistics: &Statistics) -> Vec<String> {
                 _ => "",
             },
             normalisation.candidate_cost
+        ),
+        NormalisationMethod::PerMetric(metric) => format!(
+            "Counts are compared for each unit of {metric}, of which a candidate run has {:.3} times \
+             as much. All in all, a unit costs {:.3} times as much in the candidate.",
+            normalisation.candidate_size,
+            normalisation.candidate_cost / normalisation.candidate_size,
         ),
         NormalisationMethod::Total => format!(
             "Counts are compared as shares of all samples: where one function grows, all others \

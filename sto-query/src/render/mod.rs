@@ -5,6 +5,7 @@
 
 pub mod average;
 pub mod bottlenecks;
+mod check_text;
 pub mod drawing;
 pub mod expansion;
 pub mod explain_match;
@@ -29,6 +30,7 @@ pub mod top;
 pub mod tree;
 pub mod verify;
 
+pub use check_text::check_text;
 pub use findings_text::findings_text;
 pub use printable::printable;
 pub(crate) use printable::{display_width, shorten};

@@ -43,6 +43,6 @@ pub use scores::{ScoreReport, ScoresReport, regressions_over_time};
 pub use series::{Observation, PointReport, SeriesReport, series};
 pub use stats::{ExecutableReport, PartReport, StatsReport, stats};
 pub use subject::{CostReport, FrameReport, SampleTypeReport, Subject};
-pub use time::rfc3339;
+pub use time::{Date, rfc3339};
 pub use top::{FunctionReport, Omitted, Order, TopReport, top};
 pub use verify::{CheckedReport, DamageReport, VerifyReport, verify};

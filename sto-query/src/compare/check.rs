@@ -1,0 +1,144 @@
+//! Several benchmarks of two builds, and one verdict over all of them.
+
+use super::report::{Comparison, Verdict};
+use crate::select::Selection;
+use hashbrown::HashSet;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Comparisons that are judged together; schema `sto.check/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Check {
+    /// `sto.check/1`.
+    pub schema: &'static str,
+    /// The worst of the comparisons' verdicts: a regression, else too little data, else clean.
+    pub verdict: Verdict,
+    /// The verdict as a sentence.
+    pub reason: String,
+    /// The comparisons, one a benchmark. Not empty.
+    pub comparisons: Vec<Comparison>,
+}
+
+impl Check {
+    /// Judges comparisons together. Without any there is too little data.
+    pub fn of(comparisons: Vec<Comparison>) -> Check {
+        let verdict = comparisons.iter().map(|comparison| comparison.verdict);
+        let verdict = verdict.max_by_key(|&verdict| severity(verdict));
+        let verdict = verdict.unwrap_or(Verdict::Insufficient);
+        Check {
+            schema: "sto.check/1",
+            verdict,
+            reason: reason(verdict, &comparisons),
+            comparisons,
+        }
+    }
+}
+
+fn severity(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Clean => 0,
+        Verdict::Insufficient => 1,
+        Verdict::Regression => 2,
+    }
+}
+
+fn reason(verdict: Verdict, comparisons: &[Comparison]) -> String {
+    if let [only] = comparisons {
+        return only.reason.clone();
+    }
+    let of_verdict = comparisons.iter().filter(|c| c.verdict == verdict);
+    let names: Vec<&str> = of_verdict.map(Comparison::benchmark_name).collect();
+    let (count, all) = (names.len(), comparisons.len());
+    match verdict {
+        Verdict::Clean => format!("no function got slower in any of {all} benchmarks"),
+        Verdict::Regression => format!(
+            "{count} of {all} benchmarks got slower: {}",
+            names.join(", ")
+        ),
+        Verdict::Insufficient => format!(
+            "{count} of {all} benchmarks have too little data, and none got slower: {}",
+            names.join(", ")
+        ),
+    }
+}
+
+impl Comparison {
+    /// What is compared, among several: the benchmark's name.
+    pub fn benchmark_name(&self) -> &str {
+        self.benchmark.as_deref().unwrap_or("(no benchmark)")
+    }
+}
+
+/// Which runs of two builds are compared with which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Benchmarks {
+    /// The benchmarks, one comparison each. `None` are runs that name none. Empty where all runs
+    /// are compared, whatever ran.
+    pub compared: Vec<Option<String>>,
+    /// A sentence for each side that has runs of others.
+    pub warnings: Vec<String>,
+}
+
+impl Benchmarks {
+    /// Those that are named; else those that both sides have, if there are several on a side. What
+    /// differs from one benchmark to the next is not what changed between the builds.
+    pub fn of(baseline: &Selection, candidate: &Selection, named: &[String]) -> Benchmarks {
+        if !named.is_empty() {
+            let mut compared: Vec<_> = named.iter().cloned().map(Some).collect();
+            let mut told = HashSet::new();
+            compared.retain(|name| told.insert(name.clone()));
+            return Benchmarks {
+                compared,
+                warnings: Vec::new(),
+            };
+        }
+        let (old, new) = (baseline.benchmarks(), candidate.benchmarks());
+        let shared: BTreeSet<_> = old.intersection(&new).copied().collect();
+        if shared.is_empty() || old.union(&new).count() == 1 {
+            return Benchmarks {
+                compared: Vec::new(),
+                warnings: Vec::new(),
+            };
+        }
+        let warning = |(side, benchmarks): (&str, BTreeSet<Option<&str>>)| {
+            let others = benchmarks
+                .difference(&shared)
+                .map(|name| name.unwrap_or("none"));
+            let others: Vec<&str> = others.collect();
+            (!others.is_empty()).then(|| {
+                format!(
+                    "Only the {side} has runs of these benchmarks, which are left out: {}.",
+                    others.join(", ")
+                )
+            })
+        };
+        Benchmarks {
+            compared: shared.iter().map(|name| name.map(str::to_owned)).collect(),
+            warnings: [("baseline", old), ("candidate", new)]
+                .into_iter()
+                .filter_map(warning)
+                .collect(),
+        }
+    }
+}
+
+impl Selection {
+    /// The benchmarks that its runs are of; `None` are runs that name none.
+    pub fn benchmarks(&self) -> BTreeSet<Option<&str>> {
+        let names = self
+            .profiles
+            .iter()
+            .map(|stored| stored.profile.benchmark.as_deref());
+        names.collect()
+    }
+
+    /// Its runs of one benchmark, or those that name none. There may be none.
+    pub fn of_benchmark(&self, benchmark: Option<&str>) -> Selection {
+        let runs = self.profiles.iter();
+        let of_it = runs.filter(|stored| stored.profile.benchmark.as_deref() == benchmark);
+        Selection {
+            build: self.build.clone(),
+            profiles: of_it.cloned().collect(),
+        }
+    }
+}
