@@ -1,10 +1,11 @@
 //! What the user wants to look at: selectors and an event in, stacks out.
 
 use crate::error::CliError;
-use crate::sources::Sources;
+use crate::sources::{Baseline, Located, Sources};
 use crate::store_path::StorePath;
 use clap::Args;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use sto_query::select::Selection;
 use sto_query::tree::View;
 
 /// The profiles that a command is about.
@@ -36,6 +37,26 @@ pub(crate) struct SelectPairArgs {
 
     /// Judge this build, profile or file: `[EXE@]BUILD`, ID or PATH
     candidate: OsString,
+
+    #[command(flatten)]
+    event: EventArg,
+}
+
+/// The two sides of a check.
+#[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
+pub(crate) struct SidesArgs {
+    /// Compare with this build, tag, profile or file: `[EXE@]BUILD`, ID or PATH
+    #[arg(value_name = "BASELINE")]
+    any_baseline: Option<OsString>,
+
+    /// Judge this build, tag, profile or file: `[EXE@]BUILD`, ID or PATH
+    candidate: OsString,
+
+    /// Compare with this tag or build of the candidate's executable; by default with what the policy
+    /// names
+    #[arg(long, value_name = "TAG", conflicts_with = "any_baseline")]
+    baseline: Option<OsString>,
 
     #[command(flatten)]
     event: EventArg,
@@ -86,18 +107,36 @@ impl SelectPairArgs {
         let (baseline, candidate) = Sources::new(store)?.pair(&self.baseline, &self.candidate)?;
         Ok((self.event.keep(baseline)?, self.event.keep(candidate)?))
     }
+}
 
-    /// Loads an earlier build of the program, to tell how much it varies from run to run, where
-    /// neither side has several runs.
-    pub(crate) fn earlier(
+impl SidesArgs {
+    /// Finds the profiles of both sides; `default` is the baseline where none is named.
+    pub(crate) fn locate(
         &self,
-        store: &StorePath,
-        (baseline, candidate): (&View, &View),
-    ) -> Result<Option<View>, CliError> {
-        if baseline.runs.len() > 1 || candidate.runs.len() > 1 {
-            return Ok(None);
+        sources: &Sources,
+        default: Option<&str>,
+    ) -> Result<(Located, Located), CliError> {
+        let of_candidate = self.baseline.as_deref().or(default.map(OsStr::new));
+        let baseline = match (&self.any_baseline, of_candidate) {
+            (Some(baseline), _) => Baseline::Any(baseline),
+            (None, Some(baseline)) => Baseline::OfCandidate(baseline),
+            (None, None) => return Err(CliError::NoBaseline),
+        };
+        sources.located_pair(&baseline, &self.candidate)
+    }
+
+    /// Loads the stacks of a side, or of some of its runs.
+    pub(crate) fn load(
+        &self,
+        sources: &Sources,
+        side: &Located,
+        runs: Selection,
+    ) -> Result<View, CliError> {
+        let view = sources.view_of(side, runs)?;
+        match view.runs[..] {
+            [] => Ok(view),
+            _ => self.event.keep(view),
         }
-        Sources::new(store)?.with_several_runs(&candidate.selection.build.executable)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Tags: names that users give to builds, one list for the whole store.
 
-use super::Store;
 use super::codec::{self, seal, unseal};
 use super::error::{Fault, StoreError};
 use super::rows::Rows;
 use super::tables::{META, META_TAGS, Record};
+use super::{Store, StoredBuild};
 use crate::id::{BuildId, ExecutableId};
 use crate::limits::MAX_GIVEN_NAME;
 use redb::{ReadableDatabase, WriteTransaction};
@@ -51,6 +51,17 @@ impl Tag {
         (1..=MAX_GIVEN_NAME).contains(&name.len())
             && !name.starts_with('-')
             && !name.contains(is_taken)
+    }
+}
+
+impl StoredBuild {
+    /// Its tags, in the order of their names.
+    pub fn tags(&self) -> impl Iterator<Item = Tag> {
+        self.tags.iter().map(|name| Tag {
+            executable: self.build.executable.clone(),
+            name: name.clone(),
+            version: self.build.version.clone(),
+        })
     }
 }
 

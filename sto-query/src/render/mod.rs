@@ -26,6 +26,7 @@ pub mod scores;
 pub mod series;
 pub mod series_svg;
 pub mod stats;
+pub mod tag;
 pub mod top;
 pub mod tree;
 pub mod verify;
