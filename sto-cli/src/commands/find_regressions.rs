@@ -15,7 +15,7 @@ use sto_query::compare::{
     Benchmarks, Check, CompareOptions, Comparison, NormalisationMethod, Verdict,
     compare_with_earlier,
 };
-use sto_query::policy::Thresholds;
+use sto_query::policy::{Policy, Thresholds};
 use sto_query::render;
 use sto_query::report::Date;
 use sto_query::select::Selection;
@@ -103,20 +103,16 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
 }
 
 impl FindRegressionsArgs {
-    fn check(&self, sources: &Sources, file: Option<&PolicyFile>) -> Result<Check, CliError> {
-        let policy = file.map(|file| &file.policy);
-        let default = policy.and_then(|policy| policy.baseline.as_deref());
-        let (baseline, candidate) = self.sides.locate(sources, default)?;
-        let of_policy = policy
-            .into_iter()
-            .flat_map(|policy| policy.benchmarks.keys());
+    fn check(&self, sources: &Sources, file: &PolicyFile) -> Result<Check, CliError> {
+        let PolicyFile { path, policy } = file;
+        let (baseline, candidate) = self.sides.locate(sources, policy.baseline.as_deref())?;
         let named = match &self.benchmarks[..] {
-            [] => of_policy.cloned().collect(),
+            [] => policy.benchmarks.keys().cloned().collect(),
             named => named.to_vec(),
         };
         let benchmarks = Benchmarks::of(&baseline.selection, &candidate.selection, &named);
         let today = Date::of(now());
-        let mut warnings = policy.map_or(Vec::new(), |policy| policy.expired(&today));
+        let mut warnings = policy.expired(&today);
         warnings.extend(benchmarks.warnings);
         let each = match &benchmarks.compared[..] {
             [] => vec![None],
@@ -131,7 +127,7 @@ impl FindRegressionsArgs {
             let sides = [&baseline, &candidate];
             let mut comparison = self.compare(sources, sides, runs, &options)?;
             comparison.benchmark = name.map(str::to_owned);
-            comparison.policy = file.map(|file| file.path.display().to_string());
+            comparison.policy = path.as_ref().map(|path| path.display().to_string());
             comparison.warnings.splice(0..0, warnings.iter().cloned());
             comparisons.push(comparison);
         }
@@ -139,12 +135,7 @@ impl FindRegressionsArgs {
     }
 
     /// The command line holds over the policy.
-    fn options(
-        &self,
-        file: Option<&PolicyFile>,
-        benchmark: Option<&str>,
-        today: &Date,
-    ) -> CompareOptions {
+    fn options(&self, policy: &Policy, benchmark: Option<&str>, today: &Date) -> CompareOptions {
         let set = Thresholds {
             alpha: self.alpha,
             min_effect: self.min_effect.map(Percent::share),
@@ -162,10 +153,7 @@ impl FindRegressionsArgs {
             matching: self.matching.options(),
             ..CompareOptions::default()
         };
-        match file {
-            Some(file) => file.policy.options(benchmark, &set, today, options),
-            None => set.over(options),
-        }
+        policy.options(benchmark, &set, today, options)
     }
 
     /// Compares all runs of both sides, or those of one benchmark.

@@ -111,7 +111,7 @@ impl IgnoreEntry {
 
 impl Thresholds {
     /// These options, but for what is set here.
-    pub fn over(&self, options: CompareOptions) -> CompareOptions {
+    fn over(&self, options: CompareOptions) -> CompareOptions {
         CompareOptions {
             alpha: self.alpha.unwrap_or(options.alpha),
             min_effect: self.min_effect.unwrap_or(options.min_effect),
