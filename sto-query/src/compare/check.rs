@@ -50,7 +50,7 @@ fn reason(verdict: Verdict, comparisons: &[Comparison]) -> String {
     let names: Vec<&str> = of_verdict.map(Comparison::benchmark_name).collect();
     let (count, all) = (names.len(), comparisons.len());
     match verdict {
-        Verdict::Clean => format!("no function got slower in any of {all} benchmarks"),
+        Verdict::Clean => format!("all {all} benchmarks are clean"),
         Verdict::Regression => format!(
             "{count} of {all} benchmarks got slower: {}",
             names.join(", ")
@@ -65,7 +65,7 @@ fn reason(verdict: Verdict, comparisons: &[Comparison]) -> String {
 impl Comparison {
     /// What is compared, among several: the benchmark's name.
     pub fn benchmark_name(&self) -> &str {
-        self.benchmark.as_deref().unwrap_or("(no benchmark)")
+        self.benchmark.as_deref().unwrap_or("(none)")
     }
 }
 
@@ -75,7 +75,7 @@ pub struct Benchmarks {
     /// The benchmarks, one comparison each. `None` are runs that name none. Empty where all runs
     /// are compared, whatever ran.
     pub compared: Vec<Option<String>>,
-    /// A sentence for each side that has runs of others.
+    /// Sentences about runs that a side has not, and about others that it has.
     pub warnings: Vec<String>,
 }
 
@@ -83,16 +83,27 @@ impl Benchmarks {
     /// Those that are named; else those that both sides have, if there are several on a side. What
     /// differs from one benchmark to the next is not what changed between the builds.
     pub fn of(baseline: &Selection, candidate: &Selection, named: &[String]) -> Benchmarks {
+        let (old, new) = (baseline.benchmarks(), candidate.benchmarks());
         if !named.is_empty() {
             let mut compared: Vec<_> = named.iter().cloned().map(Some).collect();
             let mut told = HashSet::new();
             compared.retain(|name| told.insert(name.clone()));
+            let missing = [("baseline", &old), ("candidate", &new)];
+            let missing = missing.into_iter().flat_map(|(side, has)| {
+                let named = compared.iter().flatten();
+                let missing = named.filter(|name| !has.contains(&Some(name.as_str())));
+                missing.map(move |name| {
+                    let has = listed(has.iter().copied());
+                    format!(
+                        "The {side} has no runs of {name}; it has runs of these benchmarks: {has}."
+                    )
+                })
+            });
             return Benchmarks {
+                warnings: missing.collect(),
                 compared,
-                warnings: Vec::new(),
             };
         }
-        let (old, new) = (baseline.benchmarks(), candidate.benchmarks());
         let shared: BTreeSet<_> = old.intersection(&new).copied().collect();
         if shared.is_empty() || old.union(&new).count() == 1 {
             return Benchmarks {
@@ -101,14 +112,10 @@ impl Benchmarks {
             };
         }
         let warning = |(side, benchmarks): (&str, BTreeSet<Option<&str>>)| {
-            let others = benchmarks
-                .difference(&shared)
-                .map(|name| name.unwrap_or("none"));
-            let others: Vec<&str> = others.collect();
+            let others = listed(benchmarks.difference(&shared).copied());
             (!others.is_empty()).then(|| {
                 format!(
-                    "Only the {side} has runs of these benchmarks, which are left out: {}.",
-                    others.join(", ")
+                    "Only the {side} has runs of these benchmarks, which are left out: {others}."
                 )
             })
         };
@@ -120,6 +127,11 @@ impl Benchmarks {
                 .collect(),
         }
     }
+}
+
+fn listed<'a>(benchmarks: impl Iterator<Item = Option<&'a str>>) -> String {
+    let names: Vec<&str> = benchmarks.map(|name| name.unwrap_or("(none)")).collect();
+    names.join(", ")
 }
 
 impl Selection {

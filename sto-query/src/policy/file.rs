@@ -24,17 +24,24 @@ struct File {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(
+    deny_unknown_fields,
+    rename_all = "kebab-case",
+    expecting = "a table of thresholds"
+)]
 struct Limits {
     alpha: Option<Rate>,
     min_effect: Option<Effect>,
     min_share: Option<Share>,
-    min_samples: Option<u64>,
+    min_samples: Option<Count>,
     normalisation: Option<Normalisation>,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table: function, reason and expires"
+)]
 struct Entry {
     function: Spanned<Text>,
     module: Option<Text>,
@@ -63,6 +70,8 @@ struct Effect(f64);
 
 /// Percent from 0 to below 100, as a ratio.
 struct Share(f64);
+
+struct Count(u64);
 
 struct Day(Date);
 
@@ -101,7 +110,7 @@ impl From<Limits> for Thresholds {
             alpha: limits.alpha.map(|rate| rate.0),
             min_effect: limits.min_effect.map(|effect| effect.0),
             min_share: limits.min_share.map(|share| share.0),
-            min_samples: limits.min_samples,
+            min_samples: limits.min_samples.map(|count| count.0),
             normalisation: limits.normalisation.map(|method| match method {
                 Normalisation::Tmm => NormalisationMethod::Tmm,
                 Normalisation::Shares => NormalisationMethod::Total,
@@ -153,6 +162,16 @@ impl<'de> Deserialize<'de> for Share {
         Ok(Share(
             deserializer.deserialize_any(Percent { in_range, expected })?,
         ))
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let count = i64::deserialize(deserializer)?;
+        let expected = "a whole number from 0, such as 200";
+        u64::try_from(count)
+            .map(Count)
+            .map_err(|_| D::Error::invalid_value(Unexpected::Signed(count), &expected))
     }
 }
 

@@ -2,10 +2,12 @@
 
 use super::findings_text::{WIDTH, findings_text, paragraph, shout};
 use super::{Style, display_width, printable, shorten};
-use crate::compare::{Check, Comparison};
+use crate::compare::{Check, Comparison, Verdict};
 
 /// Columns of a verdict in capitals, with a space behind it.
 const VERDICT: usize = 17;
+/// Columns of a benchmark's name.
+const LONGEST_NAME: usize = 30;
 
 /// The check as text; one comparison alone is [`findings_text`].
 pub fn check_text(check: &Check, color: bool) -> String {
@@ -20,21 +22,39 @@ pub fn check_text(check: &Check, color: bool) -> String {
     let sentence = paragraph(&format!("{word}: "), &check.reason, 0);
     let mut text = mark(style, word) + sentence.strip_prefix(word).unwrap_or(&sentence);
     text.push('\n');
+    let names = check.comparisons.iter().map(name);
+    let widest = names.map(|name| display_width(&name)).max().unwrap_or(0);
     for comparison in &check.comparisons {
-        text += &line(comparison, style);
+        text += &line(comparison, widest, style);
     }
     for comparison in &check.comparisons {
-        let name = printable(comparison.benchmark_name());
-        let heading = format!("=== {} ===", shorten(&name, WIDTH - 8));
+        let heading = format!("=== {} ===", name(comparison));
         text += &format!("\n{}\n\n", style.bold(&heading));
         text += &findings_text(comparison, color);
     }
     text
 }
 
-fn line(comparison: &Comparison, style: Style) -> String {
+fn line(comparison: &Comparison, widest: usize, style: Style) -> String {
     let (word, mark) = shout(comparison.verdict);
-    let name = shorten(&printable(comparison.benchmark_name()), WIDTH - VERDICT - 2);
-    let padding = " ".repeat(VERDICT - display_width(word));
-    format!("  {}{padding}{name}\n", mark(style, word))
+    let name = name(comparison);
+    let after_word = VERDICT - display_width(word);
+    let after_name = widest - display_width(&name) + 2;
+    // The first finding is the most likely cause.
+    let cause = match (comparison.verdict, comparison.findings.first()) {
+        (Verdict::Regression, Some(finding)) => finding.function.as_str(),
+        _ => "",
+    };
+    let cause = shorten(&printable(cause), WIDTH - VERDICT - widest - 4);
+    let line = format!(
+        "  {}{:after_word$}{name}{:after_name$}{cause}",
+        mark(style, word),
+        "",
+        "",
+    );
+    format!("{}\n", line.trim_end())
+}
+
+fn name(comparison: &Comparison) -> String {
+    shorten(&printable(comparison.benchmark_name()), LONGEST_NAME)
 }
