@@ -238,10 +238,11 @@ fn not_found(builds: &[&StoredBuild], selector: &Selector) -> SelectError {
     let closest = builds
         .iter()
         .flat_map(|b| {
-            let tagged = |tag: &String| format!("{}@{tag}", b.build.executable);
-            let tags = b.tags.iter().map(move |tag| (distance(tag), tagged(tag)));
-            let full = full_name(&b.build);
-            tags.chain([(distance(&full).min(distance(&b.build.version)), full)])
+            let names = [&b.build.version].into_iter().chain(&b.tags);
+            names.map(|name| {
+                let full = format!("{}@{name}", b.build.executable);
+                (distance(&full).min(distance(name)), full)
+            })
         })
         .min_by_key(|(distance, _)| *distance)
         // A name that shares less than half of what was written was hardly meant.

@@ -60,6 +60,9 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
             ));
         }
     }
+    if views.baseline.runs.is_empty() || views.candidate.runs.is_empty() {
+        return warnings;
+    }
     let events = views.map(|view| view.sample_types.iter().collect::<BTreeSet<_>>());
     if events.baseline != events.candidate {
         warnings.push("The sides measured different sets of events.".to_owned());

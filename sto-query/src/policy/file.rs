@@ -8,7 +8,7 @@ use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
 use toml::Spanned;
-use toml::value::Datetime;
+use toml::value::{Datetime, Value};
 
 /// The file as it is written.
 #[derive(Deserialize)]
@@ -177,8 +177,8 @@ impl<'de> Deserialize<'de> for Count {
 
 impl<'de> Deserialize<'de> for Day {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Datetime::deserialize(deserializer) {
-            Ok(Datetime {
+        match Value::deserialize(deserializer)? {
+            Value::Datetime(Datetime {
                 date: Some(date),
                 time: None,
                 ..
