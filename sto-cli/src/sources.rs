@@ -45,6 +45,13 @@ struct ProfileFile {
     name: String,
 }
 
+impl Located {
+    /// Whether the profiles are in the store, and no file: that names no benchmark.
+    pub(crate) fn is_stored(&self) -> bool {
+        self.store.is_some()
+    }
+}
+
 impl<'a> Sources<'a> {
     pub(crate) fn new(store: &'a StorePath) -> Result<Self, CliError> {
         Ok(Sources {

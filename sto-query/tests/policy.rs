@@ -227,3 +227,15 @@ fn what_a_policy_must_not_say_is_told_with_its_line() {
         assert!(!error.message.contains('\n'), "{text}: {error}");
     }
 }
+
+#[test]
+fn the_policy_in_the_readme_is_one() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+    let readme = std::fs::read_to_string(path).unwrap();
+    let (_, rest) = readme.split_once("```toml\n").unwrap();
+    let (block, _) = rest.split_once("```").unwrap();
+    let policy = Policy::parse(block).unwrap();
+    let names: Vec<&String> = policy.benchmarks.keys().collect();
+    assert_eq!(names, ["serve", "startup"]);
+    assert_eq!(policy.ignore[0].ignored.function, "doLogging");
+}

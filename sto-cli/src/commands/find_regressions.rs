@@ -106,8 +106,9 @@ impl FindRegressionsArgs {
     fn check(&self, sources: &Sources, file: &PolicyFile) -> Result<Check, CliError> {
         let PolicyFile { path, policy } = file;
         let (baseline, candidate) = self.sides.locate(sources, policy.baseline.as_deref())?;
+        let may_have_benchmarks = baseline.is_stored() && candidate.is_stored();
         let named = match &self.benchmarks[..] {
-            [] => policy.benchmarks.keys().cloned().collect(),
+            [] if may_have_benchmarks => policy.benchmarks.keys().cloned().collect(),
             named => named.to_vec(),
         };
         let benchmarks = Benchmarks::of(&baseline.selection, &candidate.selection, &named);

@@ -155,6 +155,20 @@ fn a_policy_is_found_followed_and_named() {
 }
 
 #[test]
+fn files_are_compared_by_the_policy_whatever_its_benchmarks() {
+    let sandbox = Sandbox::with_two_builds();
+    sandbox.write(
+        "sto.toml",
+        "[thresholds]\nmin-effect = \"9%\"\n[benchmark.serve]\n",
+    );
+    let comparison = sandbox.json(&["find-regressions", "a.folded", "b.folded"]);
+    assert_eq!(comparison["verdict"], "regression");
+    assert_eq!(comparison["benchmark"], serde_json::Value::Null);
+    assert_eq!(comparison["thresholds"]["min_effect"], 0.09);
+    status(sandbox.sto(&["find-regressions", "v1", "v2"]), 3);
+}
+
+#[test]
 fn a_policy_that_cannot_be_read_stops_the_check() {
     let sandbox = Sandbox::with_two_builds();
     let check = |policy: &str| sandbox.sto(&["find-regressions", "v1", "v2", "--policy", policy]);

@@ -1,9 +1,9 @@
 //! Writing a store anew with some of its profiles.
 //!
-//! What comes out depends on these profiles alone: not on the order in which they came in, nor on
-//! what else the store had. Everything is numbered in an order of its own: executables and builds
+//! What comes out depends on these profiles and the tags of their builds alone: not on the order in
+//! which they came in, nor on what else the store had. Everything is numbered in an order of its own: executables and builds
 //! by name, profiles by their recording, frames as they compare, nodes in preorder. So stores of
-//! the same profiles become the same bytes, and nodes and frames that no profile has any more are
+//! the same profiles and tags become the same bytes, and nodes and frames that no profile has any more are
 //! gone.
 
 use super::codec::{
