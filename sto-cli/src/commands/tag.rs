@@ -16,8 +16,8 @@ Examples:
   sto tag --force v1.5.0 last-good           Move it to v1.5.0
   sto tag --delete last-good                 Take it away
 
-Wherever a build is asked for, a tag can be written, or EXE@TAG. Each executable has tags of its own.
-The runs of a tagged build are not pruned.";
+A tag, or EXE@TAG, can be written wherever a build can. Each executable has tags of its own. The
+runs of a tagged build are not pruned.";
 
 /// Give a build a name that can be moved to another one
 #[derive(Debug, Args)]
