@@ -13,8 +13,8 @@ Examples:
   sto find-regressions v1 v2                 Say what got slower, why, and who is affected
   sto find-regressions old.data new.data     The same of two files, without a store
 
-A selector names profiles. It is [EXE@]BUILD (`v1`, `demo@v1`: all runs of that build), a profile's
-id or the start of one (`sto ls` shows them), or the path of a profile file: perf.data, the output
+A selector names profiles. It is [EXE@]BUILD (`v1`, `demo@v1`: all runs of that build), a tag of a
+build (`last-good`), a profile's id or the start of one (`sto ls` shows them), or the path of a profile file: perf.data, the output
 of `perf script`, or folded stacks. A build in the store comes before a file of the same name;
 `./NAME` always means the file.
 

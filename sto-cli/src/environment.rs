@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 use sto_core::symbolize::SymbolOptions;
+use sto_core::units::UnixSeconds;
 
 /// Where symbols of a recording are looked for on this machine.
 pub(crate) fn symbol_options(symbol_dirs: &[PathBuf], recording: &Path) -> SymbolOptions {
@@ -20,6 +22,12 @@ pub(crate) fn symbol_options(symbol_dirs: &[PathBuf], recording: &Path) -> Symbo
         kernel_notes: existing("/sys/kernel/notes"),
         ..SymbolOptions::default()
     }
+}
+
+/// The time of this machine.
+pub(crate) fn now() -> UnixSeconds {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    UnixSeconds(now.unwrap_or_default().as_secs())
 }
 
 /// The revision of the work tree that the working directory is in, as `git describe` gives it;

@@ -10,6 +10,7 @@ use sto_core::store::StoreError;
 use sto_query::average::AverageError;
 use sto_query::compare::{CompareError, FocusError};
 use sto_query::history::HistoryError;
+use sto_query::policy::PolicyError;
 use sto_query::render::flame::FlameError;
 use sto_query::select::SelectError;
 
@@ -75,10 +76,26 @@ pub(crate) enum CliError {
     },
     #[error("{}: the store is damaged in {places} place{}", folder.display(), if *places == 1 { "" } else { "s" })]
     DamagedStore { folder: PathBuf, places: usize },
+    #[error("{}, {source}", path.display())]
+    Policy { path: PathBuf, source: PolicyError },
+    #[error("there is nothing to compare with")]
+    NoBaseline,
+    #[error("a tag is of a build, but `{selector}` is one run of {build}")]
+    TagOfProfile { selector: String, build: String },
+    #[error("a tag cannot have the name of a build: {build}")]
+    HiddenTag { build: String },
+    #[error("the tag `{name}` stands for {build}")]
+    TakenTag { name: String, build: String },
+    #[error("no build has the tag `{name}`")]
+    NoTag { name: String },
+    #[error("several executables have the tag `{name}`: {}", tags.join(", "))]
+    SeveralTags { name: String, tags: Vec<String> },
     #[error("there is no folder to look for a store in: HOME is not set")]
     NoStorePath,
     #[error("an SVG drawing would fill the terminal with markup")]
     DrawingOnTerminal,
+    #[error("cannot read {}", path.display())]
+    ReadFile { path: PathBuf, source: io::Error },
     #[error("cannot write {}", path.display())]
     WriteFile { path: PathBuf, source: io::Error },
     #[error("cannot write to standard output")]
@@ -102,6 +119,15 @@ impl CliError {
             CliError::Merge { added, .. } if *added > 0 => Some(format!(
                 "profiles that went in before: {added}; they stay, and merging again adds the others"
             )),
+            CliError::NoBaseline => Some(
+                "name a build before the candidate, or a tag with --baseline TAG, or write \
+                 `baseline = \"TAG\"` into sto.toml"
+                    .to_owned(),
+            ),
+            CliError::TagOfProfile { build, .. } => Some(format!("write {build}")),
+            CliError::TakenTag { .. } => Some("--force moves it".to_owned()),
+            CliError::NoTag { .. } => Some("`sto tag` lists them all".to_owned()),
+            CliError::SeveralTags { .. } => Some("write EXE@TAG".to_owned()),
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),
             _ => None,

@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::{output, ui};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use sto_query::compare::Comparison;
+use sto_query::compare::Check;
 use sto_query::render;
 
 /// How findings are written.
@@ -43,22 +43,20 @@ impl FindingsOutputArgs {
     }
 
     /// Writes the findings of one comparison or several.
-    pub(crate) fn write(&self, comparisons: &[Comparison]) -> Result<(), CliError> {
+    pub(crate) fn write(&self, check: &Check) -> Result<(), CliError> {
+        let comparisons = &check.comparisons[..];
         let file = output::file(self.output.as_deref());
         let style = match file {
             None => ui::style(),
             Some(_) => render::Style::default(),
         };
         let rendered = match self.format {
-            FindingsFormat::Text => comparisons
-                .iter()
-                .map(|comparison| render::findings_text(comparison, style.color))
-                .collect::<Vec<_>>()
-                .join("\n"),
-            FindingsFormat::Json => comparisons
-                .iter()
-                .map(|comparison| render::json(comparison).expect("no keys but strings"))
-                .collect(),
+            FindingsFormat::Text => render::check_text(check, style.color),
+            FindingsFormat::Json => match comparisons {
+                [only] => render::json(only),
+                _ => render::json(check),
+            }
+            .expect("reports have no keys but strings"),
             FindingsFormat::Md => render::markdown(comparisons),
             FindingsFormat::Github => render::github(comparisons),
             FindingsFormat::Junit => render::junit(comparisons),

@@ -11,6 +11,7 @@ mod history;
 mod matching;
 mod output;
 mod percent;
+mod policy;
 mod quantities;
 mod select;
 mod sources;

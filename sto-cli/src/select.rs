@@ -1,11 +1,12 @@
 //! What the user wants to look at: selectors and an event in, stacks out.
 
 use crate::error::CliError;
-use crate::sources::Sources;
+use crate::sources::{Baseline, Located, Sources};
 use crate::store_path::StorePath;
 use clap::Args;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use sto_query::compare::Comparison;
+use sto_query::select::Selection;
 use sto_query::tree::View;
 
 /// The profiles that a command is about.
@@ -37,6 +38,26 @@ pub(crate) struct SelectPairArgs {
 
     /// Judge this build, profile or file: `[EXE@]BUILD`, ID or PATH
     candidate: OsString,
+
+    #[command(flatten)]
+    event: EventArg,
+}
+
+/// The two sides of a check.
+#[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
+pub(crate) struct SidesArgs {
+    /// Compare with this build, tag, profile or file: `[EXE@]BUILD`, ID or PATH
+    #[arg(value_name = "BASELINE")]
+    any_baseline: Option<OsString>,
+
+    /// Judge this build, tag, profile or file: `[EXE@]BUILD`, ID or PATH
+    candidate: OsString,
+
+    /// Compare with this tag or build of the candidate's executable; by default with what the policy
+    /// names
+    #[arg(long, value_name = "TAG", conflicts_with = "any_baseline")]
+    baseline: Option<OsString>,
 
     #[command(flatten)]
     event: EventArg,
@@ -87,7 +108,9 @@ impl SelectPairArgs {
         let (baseline, candidate) = sources.pair(&self.baseline, &self.candidate)?;
         Ok((self.event.keep(baseline)?, self.event.keep(candidate)?))
     }
+}
 
+impl SidesArgs {
     /// Lets a comparison say which command shows more, with the sides as they were named here.
     pub(crate) fn name_in(&self, comparison: &mut Comparison, store: &StorePath) {
         let mut options = Vec::new();
@@ -97,21 +120,45 @@ impl SelectPairArgs {
         if store.is_named {
             options.extend(["--store".to_owned(), store.folder.display().to_string()]);
         }
-        let sides = [&self.baseline, &self.candidate].map(|side| side.to_string_lossy());
-        comparison.set_commands([&sides[0], &sides[1]], &options);
+        let baseline = match &self.any_baseline {
+            Some(named) => named.to_string_lossy().into_owned(),
+            // A tag may stand for another build by then.
+            None => {
+                let side = &comparison.baseline;
+                format!("{}@{}", side.executable, side.build)
+            }
+        };
+        let candidate = self.candidate.to_string_lossy().into_owned();
+        comparison.set_commands([&baseline, &candidate], &options);
     }
 
-    /// Loads an earlier build of the program, to tell how much it varies from run to run, where
-    /// neither side has several runs.
-    pub(crate) fn earlier(
+    /// Finds the profiles of both sides; `default` is the baseline where none is named.
+    pub(crate) fn locate(
         &self,
         sources: &Sources,
-        (baseline, candidate): (&View, &View),
-    ) -> Result<Option<View>, CliError> {
-        if baseline.runs.len() > 1 || candidate.runs.len() > 1 {
-            return Ok(None);
+        default: Option<&str>,
+    ) -> Result<(Located, Located), CliError> {
+        let of_candidate = self.baseline.as_deref().or(default.map(OsStr::new));
+        let baseline = match (&self.any_baseline, of_candidate) {
+            (Some(baseline), _) => Baseline::Any(baseline),
+            (None, Some(baseline)) => Baseline::OfCandidate(baseline),
+            (None, None) => return Err(CliError::NoBaseline),
+        };
+        sources.located_pair(&baseline, &self.candidate)
+    }
+
+    /// Loads the stacks of a side, or of some of its runs.
+    pub(crate) fn load(
+        &self,
+        sources: &Sources,
+        side: &Located,
+        runs: Selection,
+    ) -> Result<View, CliError> {
+        let view = sources.view_of(side, runs)?;
+        match view.runs[..] {
+            [] => Ok(view),
+            _ => self.event.keep(view),
         }
-        sources.with_several_runs(&candidate.selection.build.executable)
     }
 }
 

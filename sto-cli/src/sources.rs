@@ -19,6 +19,21 @@ pub(crate) struct Sources<'a> {
     memory: Store,
 }
 
+/// Profiles of one build, and where they are.
+pub(crate) struct Located {
+    /// `None` where they were read from a file.
+    store: Option<Store>,
+    pub(crate) selection: Selection,
+}
+
+/// What names a baseline.
+pub(crate) enum Baseline<'a> {
+    /// Any selector.
+    Any(&'a OsStr),
+    /// A build or tag of the candidate's executable; any selector where it has none such.
+    OfCandidate(&'a OsStr),
+}
+
 /// What a selector turned out to be.
 enum Target {
     Stored(Store, Selection),
@@ -29,6 +44,13 @@ enum Target {
 struct ProfileFile {
     path: PathBuf,
     name: String,
+}
+
+impl Located {
+    /// Whether the profiles are in the store, and no file: that names no benchmark.
+    pub(crate) fn is_stored(&self) -> bool {
+        self.store.is_some()
+    }
 }
 
 impl<'a> Sources<'a> {
@@ -49,10 +71,7 @@ impl<'a> Sources<'a> {
 
     /// The stacks that two selectors name.
     pub(crate) fn pair(&self, a: &OsStr, b: &OsStr) -> Result<(View, View), CliError> {
-        let (mut a, mut b) = (self.locate(a)?, self.locate(b)?);
-        if let (Target::File(a), Target::File(b)) = (&mut a, &mut b) {
-            (a.name, b.name) = telling_names(&a.path, &b.path);
-        }
+        let (a, b) = told_apart(self.locate(a)?, self.locate(b)?);
         Ok((self.load(a)?, self.load(b)?))
     }
 
@@ -84,29 +103,82 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// Of the builds of a program that have several runs in the store, the one recorded last.
-    pub(crate) fn with_several_runs(&self, executable: &str) -> Result<Option<View>, CliError> {
+    /// The profiles that two selectors name.
+    pub(crate) fn located_pair(
+        &self,
+        baseline: &Baseline,
+        candidate: &OsStr,
+    ) -> Result<(Located, Located), CliError> {
+        let candidate = self.locate(candidate)?;
+        let baseline = match (baseline, &candidate) {
+            (Baseline::OfCandidate(name), Target::Stored(_, selection)) => {
+                self.locate_of(name, &selection.build.executable)?
+            }
+            (Baseline::OfCandidate(selector) | Baseline::Any(selector), _) => {
+                self.locate(selector)?
+            }
+        };
+        let (baseline, candidate) = told_apart(baseline, candidate);
+        Ok((self.located(baseline)?, self.located(candidate)?))
+    }
+
+    /// A build or tag of an executable, or else whatever the selector names.
+    fn locate_of(&self, selector: &OsStr, executable: &str) -> Result<Target, CliError> {
+        let name = selector.to_str().map(|name| format!("{executable}@{name}"));
+        match name.map(|name| self.find_stored(&name)) {
+            Some(Ok((store, selection))) => Ok(Target::Stored(store, selection)),
+            _ => self.locate(selector),
+        }
+    }
+
+    fn located(&self, target: Target) -> Result<Located, CliError> {
+        Ok(match target {
+            Target::Stored(store, selection) => Located {
+                store: Some(store),
+                selection,
+            },
+            Target::File(file) => Located {
+                store: None,
+                selection: self.read(file)?,
+            },
+        })
+    }
+
+    /// The stacks of some of the profiles that were located.
+    pub(crate) fn view_of(&self, place: &Located, profiles: Selection) -> Result<View, CliError> {
+        let store = place.store.as_ref().unwrap_or(&self.memory);
+        Ok(View::load(store, profiles)?)
+    }
+
+    /// Of the builds of a program that have several such runs in the store, the one recorded last.
+    pub(crate) fn with_several_runs(
+        &self,
+        executable: &str,
+        chosen: impl Fn(Selection) -> Selection,
+    ) -> Result<Option<View>, CliError> {
         // Two files can be compared without a store.
         let Ok(store) = Store::open(self.folder) else {
             return Ok(None);
         };
-        let latest = store
+        let of_program = store
             .builds()?
             .into_iter()
-            .filter(|stored| stored.build.executable == executable && stored.profiles.len() > 1)
-            // Profiles stand oldest first.
-            .max_by_key(|stored| {
-                let last = stored.profiles.last();
-                (
-                    last.and_then(|last| last.profile.origin.recorded),
-                    stored.id,
-                )
-            });
-        let selection = latest.map(|stored| Selection {
-            build: stored.build,
-            profiles: stored.profiles,
+            .filter(|b| b.build.executable == executable);
+        let selections = of_program.map(|stored| {
+            chosen(Selection {
+                build: stored.build,
+                profiles: stored.profiles,
+            })
         });
-        let view = selection.map(|selection| View::load(&store, selection));
+        let latest = selections
+            .filter(|selection| selection.profiles.len() > 1)
+            // Profiles stand oldest first.
+            .max_by_key(|selection| {
+                let last = selection.profiles.last();
+                let recorded = last.and_then(|last| last.profile.origin.recorded);
+                (recorded, selection.build.id())
+            });
+        let view = latest.map(|selection| View::load(&store, selection));
         Ok(view.transpose()?)
     }
 
@@ -177,6 +249,14 @@ impl<'a> Sources<'a> {
             profiles: build.profiles,
         })
     }
+}
+
+/// Names two files so that one can be told from the other.
+fn told_apart(mut a: Target, mut b: Target) -> (Target, Target) {
+    if let (Target::File(a), Target::File(b)) = (&mut a, &mut b) {
+        (a.name, b.name) = telling_names(&a.path, &b.path);
+    }
+    (a, b)
 }
 
 /// Whether the selector names nothing in the store, so that it may well be a file's name.

@@ -7,7 +7,7 @@
 //! tree and columns          tree         loaded stacks, totals, recursion counted once
 //!         |  View
 //!         v
-//! analyses                  report, compare, ...
+//! analyses                  report, compare (by policy), ...
 //!         |  plain data (reports, findings)
 //!         v
 //! text, JSON, SVG           render
@@ -21,6 +21,7 @@ pub mod compare;
 pub mod correlate;
 pub mod expand;
 pub mod history;
+pub mod policy;
 pub mod potential;
 pub mod prune;
 pub mod render;

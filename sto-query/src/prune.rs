@@ -6,7 +6,8 @@ use sto_core::id::{BuildId, ProfileId};
 use sto_core::store::{Rewritten, Store, StoreError, StoredBuild, StoredProfile};
 use sto_core::units::{Bytes, UnixSeconds};
 
-/// Which profiles may go: those to which everything applies that is said here.
+/// Which profiles may go: those to which everything applies that is said here, and whose build has
+/// no tag.
 #[derive(Clone, Debug, Default)]
 pub struct PruneOptions {
     /// Only what was recorded before this. A recording without a time stays.
@@ -47,6 +48,19 @@ pub struct PruneReport {
     pub bytes_after: u64,
     /// Whether that is within the size that was asked for; `None` where none was.
     pub fits: Option<bool>,
+    /// The builds that stay only because they have a tag, in the store's order.
+    pub kept_by_tag: Vec<TaggedBuild>,
+}
+
+/// A build that has tags.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TaggedBuild {
+    /// The executable.
+    pub executable: String,
+    /// The build's version.
+    pub version: String,
+    /// Its tags.
+    pub tags: Vec<String>,
 }
 
 /// A build of which profiles went.
@@ -68,10 +82,14 @@ pub struct PrunedBuild {
 /// Where the store cannot be read or written; it is then as it was.
 pub fn prune(store: &Store, options: &PruneOptions) -> Result<PruneReport, StoreError> {
     let builds = store.builds()?;
-    let candidates = candidates(&builds, options);
-    let gone = match options.max_size {
-        None => candidates.iter().map(|stored| stored.id).collect(),
-        Some(size) => enough(store, &candidates, size)?,
+    let tagged = builds.iter().filter(|build| !build.tags.is_empty());
+    let tagged: BTreeSet<BuildId> = tagged.map(|build| build.id).collect();
+    let may_go = candidates(&builds, options);
+    let is_tagged = |stored: &&StoredProfile| tagged.contains(&stored.profile.build);
+    let untagged: Vec<&StoredProfile> = may_go.iter().copied().filter(|p| !is_tagged(p)).collect();
+    let gone: BTreeSet<ProfileId> = match options.max_size {
+        None => untagged.iter().map(|stored| stored.id).collect(),
+        Some(size) => enough(store, &untagged, size)?,
     };
     let rewritten = if options.dry_run {
         store.try_prune(&gone)?
@@ -84,7 +102,25 @@ pub fn prune(store: &Store, options: &PruneOptions) -> Result<PruneReport, Store
     } else {
         store.prune(&gone)?
     };
-    Ok(report(&builds, &gone, options, rewritten))
+    let fits = options.max_size.map(|size| rewritten.after <= size);
+    // Of a size that fits, only what is older than the last that went had to go as well.
+    let reached = match (
+        fits,
+        may_go.iter().rposition(|stored| gone.contains(&stored.id)),
+    ) {
+        (Some(true), last) => last.map_or(0, |last| last + 1),
+        _ => may_go.len(),
+    };
+    let kept = may_go[..reached].iter().filter(|p| is_tagged(p));
+    let kept: BTreeSet<BuildId> = kept.map(|stored| stored.profile.build).collect();
+    Ok(report(
+        &builds,
+        &gone,
+        &kept,
+        options.dry_run,
+        fits,
+        rewritten,
+    ))
 }
 
 /// The profiles that may go, oldest recording first; those without a time come before all others.
@@ -186,7 +222,9 @@ fn enough(
 fn report(
     builds: &[StoredBuild],
     gone: &BTreeSet<ProfileId>,
-    options: &PruneOptions,
+    kept_by_tag: &BTreeSet<BuildId>,
+    dry_run: bool,
+    fits: Option<bool>,
     rewritten: Rewritten,
 ) -> PruneReport {
     let pruned = builds.iter().filter_map(|build| {
@@ -205,12 +243,21 @@ fn report(
     let all: usize = builds.iter().map(|build| build.profiles.len()).sum();
     PruneReport {
         schema: "sto.prune/1",
-        dry_run: options.dry_run,
+        dry_run,
         builds: pruned.collect(),
         profiles: gone.len(),
         profiles_left: all - gone.len(),
         bytes_before: rewritten.before.0,
         bytes_after: rewritten.after.0,
-        fits: options.max_size.map(|size| rewritten.after <= size),
+        fits,
+        kept_by_tag: builds
+            .iter()
+            .filter(|build| kept_by_tag.contains(&build.id))
+            .map(|build| TaggedBuild {
+                executable: build.build.executable.clone(),
+                version: build.build.version.clone(),
+                tags: build.tags.clone(),
+            })
+            .collect(),
     }
 }

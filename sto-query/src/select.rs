@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use sto_core::model::Build;
 use sto_core::store::{Store, StoreError, StoredBuild, StoredProfile};
 
-/// What a user wrote to name profiles: `[EXE@]BUILD`, or a GNU build id, a profile's id, or a
-/// prefix of either.
+/// What a user wrote to name profiles: `[EXE@]BUILD`, `[EXE@]TAG`, or a GNU build id, a profile's
+/// id, or a prefix of either.
 ///
 /// The text is split at its first `@`, since versions may have one (`parser@2.1`) and names of
 /// executables hardly do. Where that guess is wrong, [`select`] still finds the build, because it
@@ -24,7 +24,8 @@ pub struct Selector {
 pub struct Selection {
     /// The build.
     pub build: Build,
-    /// The chosen profiles: all of the build's, or one. Never empty.
+    /// The chosen profiles: all of the build's, or some. Empty only where none is of the benchmark
+    /// that was asked for.
     pub profiles: Vec<StoredProfile>,
 }
 
@@ -77,7 +78,7 @@ pub enum SelectError {
         /// The build whose name is closest, if any is close.
         closest: Option<String>,
     },
-    /// Several executables have a build of this version.
+    /// Several executables have a build of this version, or of this tag.
     #[error(
         "several executables have a build `{}`; name one as EXE@BUILD: {}",
         printable(.version),
@@ -144,8 +145,8 @@ pub fn select(store: &Store, selector: &Selector) -> Result<Selection, SelectErr
 
 /// Finds the profiles that a selector names among these builds.
 ///
-/// In this order, the first that fits: `EXE@BUILD` exactly; a build's version exactly; GNU build
-/// ids and profile ids that begin with the name, which then has at least four hexadecimal digits.
+/// In this order, the first that fits: `EXE@BUILD` exactly; a build's version exactly; a tag, or
+/// `EXE@TAG`, exactly; GNU build ids and profile ids that begin with the name, which then has at least four hexadecimal digits.
 ///
 /// # Errors
 /// Where there is no such build or profile (the error says which there are, and the closest), or
@@ -159,18 +160,24 @@ pub fn select_from(builds: &[StoredBuild], selector: &Selector) -> Result<Select
     if let Some(build) = builds.iter().find(|b| full_name(&b.build) == text) {
         return Ok(whole(build));
     }
-    match builds
-        .iter()
-        .filter(|b| b.build.version == text)
-        .collect::<Vec<_>>()[..]
-    {
-        [] => select_by_id(&builds, selector),
-        [build] => Ok(whole(build)),
-        ref several => Err(SelectError::SeveralExecutables {
-            version: text,
-            candidates: several.iter().map(|b| full_name(&b.build)).collect(),
-        }),
+    let is_tagged = |b: &StoredBuild| {
+        let mut tags = b.tags.iter();
+        tags.any(|tag| *tag == text || format!("{}@{tag}", b.build.executable) == text)
+    };
+    let is_version = |b: &StoredBuild| b.build.version == text;
+    for is_meant in [&is_version as &dyn Fn(&StoredBuild) -> bool, &is_tagged] {
+        match builds.iter().filter(|b| is_meant(b)).collect::<Vec<_>>()[..] {
+            [] => {}
+            [build] => return Ok(whole(build)),
+            ref several => {
+                return Err(SelectError::SeveralExecutables {
+                    candidates: several.iter().map(|b| full_name(&b.build)).collect(),
+                    version: text.clone(),
+                });
+            }
+        }
     }
+    select_by_id(&builds, selector)
 }
 
 fn select_by_id(builds: &[&StoredBuild], selector: &Selector) -> Result<Selection, SelectError> {
@@ -230,9 +237,12 @@ fn not_found(builds: &[&StoredBuild], selector: &Selector) -> SelectError {
     let distance = |name: &str| strsim::damerau_levenshtein(name, &text);
     let closest = builds
         .iter()
-        .map(|b| {
-            let full = full_name(&b.build);
-            (distance(&full).min(distance(&b.build.version)), full)
+        .flat_map(|b| {
+            let names = [&b.build.version].into_iter().chain(&b.tags);
+            names.map(|name| {
+                let full = format!("{}@{name}", b.build.executable);
+                (distance(&full).min(distance(name)), full)
+            })
         })
         .min_by_key(|(distance, _)| *distance)
         // A name that shares less than half of what was written was hardly meant.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ProfileId, SourceDigest};
 use sto_core::intern::{Interned, StackTree};
 use sto_core::model::{Build, Frame, FrameKind, FrameTable, Granularity, Origin, Profile, Quality};
-use sto_core::store::Store;
+use sto_core::store::{Store, Tag};
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
 use sto_query::prune::{PruneOptions, PruneReport, prune};
 
@@ -196,4 +196,68 @@ fn a_size_that_nothing_reaches_is_told() {
     let report = prune(&store, &options).unwrap();
     assert_eq!(report.fits, Some(false));
     assert_eq!((report.profiles, report.profiles_left), (1, 1));
+}
+
+#[test]
+fn tagged_builds_stay_and_are_told_of() {
+    let store = Store::in_memory().unwrap();
+    let gone_id = add(&store, "v1", Some(100), "main", 3);
+    add(&store, "v2", Some(110), "main", 3);
+    let tagged = store.builds().unwrap()[1].build.clone();
+    let tag = Tag {
+        executable: tagged.executable.clone(),
+        name: "last-good".to_owned(),
+        version: tagged.version.clone(),
+    };
+    store.tag(&tag, false).unwrap();
+    let options = PruneOptions {
+        recorded_before: Some(UnixSeconds(500)),
+        ..PruneOptions::default()
+    };
+    let report = prune(&store, &options).unwrap();
+    assert_eq!(gone(&report), ids(&[gone_id]));
+    let [kept] = &report.kept_by_tag[..] else {
+        panic!("{report:?}")
+    };
+    assert_eq!(
+        (&*kept.version, &*kept.tags),
+        ("v2", &["last-good".to_owned()][..])
+    );
+    store.untag(&tag.executable, &tag.name).unwrap();
+    let report = prune(&store, &options).unwrap();
+    assert_eq!((report.profiles, report.profiles_left), (1, 0));
+    assert_eq!(report.kept_by_tag, []);
+}
+
+#[test]
+fn a_size_that_fits_tells_only_of_tags_that_were_in_its_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let tag = |version: &str| {
+        let builds = store.builds().unwrap();
+        let build = builds.iter().find(|build| build.build.version == version);
+        let tag = Tag {
+            executable: build.unwrap().build.executable.clone(),
+            name: format!("is-{version}"),
+            version: version.to_owned(),
+        };
+        store.tag(&tag, false).unwrap();
+    };
+    for time in [100, 200, 300, 400, 500, 600] {
+        add(&store, &format!("v{time}"), Some(time), "main", 4000);
+    }
+    tag("v100");
+    tag("v600");
+    let options = PruneOptions {
+        max_size: Some(Bytes(store.file_size().unwrap().0 / 2)),
+        ..PruneOptions::default()
+    };
+    let report = prune(&store, &options).unwrap();
+    assert_eq!(report.fits, Some(true));
+    let kept: Vec<&str> = report
+        .kept_by_tag
+        .iter()
+        .map(|b| b.version.as_str())
+        .collect();
+    assert_eq!(kept, ["v100"]);
 }

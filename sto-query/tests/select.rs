@@ -152,3 +152,30 @@ fn names_in_errors_cannot_steer_a_terminal() {
     assert!(!error.contains(char::is_control), "{error:?}");
     assert!(error.contains("\\u{1b}"), "{error:?}");
 }
+
+#[test]
+fn a_tag_stands_for_its_build_unless_a_build_has_its_name() {
+    let mut builds = builds();
+    for (build, tags) in [
+        (0, &["good", "v2", "abcd12"][..]),
+        (1, &["new"]),
+        (3, &["good"]),
+    ] {
+        builds[build].tags = tags.iter().map(|&tag| tag.to_owned()).collect();
+    }
+    let outcome = |text: &str| match select_from(&builds, &text.parse().unwrap()) {
+        Ok(chosen) => format!("{}@{}", chosen.build.executable, chosen.build.version),
+        Err(error) => error.to_string(),
+    };
+    assert_eq!(outcome("new"), "demo@v2");
+    assert_eq!(outcome("demo@good"), "demo@v1");
+    assert_eq!(outcome("other@good"), "other@release@3");
+    let several = "several executables have a build `good`; name one as EXE@BUILD: demo@v1, \
+                   other@release@3";
+    assert_eq!(outcome("good"), several);
+    assert_eq!(outcome("demo@v2"), "demo@v2");
+    // Before the start of an id.
+    assert_eq!(outcome("abcd12"), "demo@v1");
+    let close = outcome("demo@goood");
+    assert!(close.ends_with("did you mean `demo@good`?"), "{close}");
+}

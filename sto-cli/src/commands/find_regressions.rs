@@ -1,21 +1,35 @@
 //! `sto find-regressions`: what got worse, why, and who is affected.
 
+use crate::environment::now;
 use crate::error::{CliError, Outcome};
 use crate::findings::FindingsOutputArgs;
 use crate::matching::MatchingArgs;
 use crate::percent::Percent;
-use crate::select::SelectPairArgs;
-use crate::sources::Sources;
+use crate::policy::{PolicyArg, PolicyFile};
+use crate::select::SidesArgs;
+use crate::sources::{Located, Sources};
 use crate::store_path::StorePath;
-use clap::Args;
-use sto_query::compare::{CompareOptions, NormalisationMethod, Verdict, compare_with_earlier};
+use clap::builder::NonEmptyStringValueParser;
+use clap::{ArgGroup, Args};
+use sto_query::compare::{
+    Benchmarks, Check, CompareOptions, Comparison, NormalisationMethod, Verdict,
+    compare_with_earlier,
+};
+use sto_query::policy::{Policy, Thresholds};
+use sto_query::report::Date;
+use sto_query::select::Selection;
 
 const AFTER: &str = "\
 Examples:
   sto find-regressions v1 v2
+  sto find-regressions --baseline last-good v2
   sto find-regressions demo@v1 demo@v2 --format json
   sto find-regressions v1 v2 --format md -o summary.md
+  sto find-regressions v1 v2 --benchmark startup --benchmark serve --per requests
   sto find-regressions old.perf.data new.perf.data --min-effect 25
+
+Where both sides have runs of several benchmarks, each benchmark is compared by itself, and the
+verdict is the worst of all.
 
 Exit status: 0 no regression, 1 regressions found, 2 wrong usage or failure, 3 too little data.";
 
@@ -24,35 +38,46 @@ Exit status: 0 no regression, 1 regressions found, 2 wrong usage or failure, 3 t
 /// The most likely cause stands first; its callers, which got slower with it, stand under it.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
+#[command(group(ArgGroup::new("normalisation")))]
 pub(crate) struct FindRegressionsArgs {
     #[command(flatten)]
-    select: SelectPairArgs,
+    sides: SidesArgs,
 
-    /// Accept this rate of false discoveries, from 0 to 1
-    #[arg(long, value_name = "RATE", default_value_t = CompareOptions::default().alpha)]
-    alpha: f64,
+    /// Compare only runs of this benchmark; may be given several times
+    #[arg(long = "benchmark", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    benchmarks: Vec<String>,
 
-    /// Ignore functions that changed by less than this
+    #[command(flatten)]
+    policy: PolicyArg,
+
+    /// Accept this rate of false discoveries, from 0 to 1 [default: 0.05]
+    #[arg(long, value_name = "RATE")]
+    alpha: Option<f64>,
+
+    /// Ignore functions that changed by less than this [default: 10]
     #[arg(long, value_name = "PERCENT", value_parser = Percent::change)]
-    #[arg(default_value_t = Percent::from_share(CompareOptions::default().min_effect))]
-    min_effect: Percent,
+    min_effect: Option<Percent>,
 
-    /// Ignore functions with less than this share of all samples on both sides
+    /// Ignore functions with less than this share of all samples on both sides [default: 0.5]
     #[arg(long, value_name = "PERCENT", value_parser = Percent::part)]
-    #[arg(default_value_t = Percent::from_share(CompareOptions::default().min_share))]
-    min_share: Percent,
+    min_share: Option<Percent>,
 
-    /// Call fewer samples than this on a side too little data
-    #[arg(long, value_name = "COUNT", default_value_t = CompareOptions::default().min_samples)]
-    min_samples: u64,
+    /// Call fewer samples than this on a side too little data [default: 200]
+    #[arg(long, value_name = "COUNT")]
+    min_samples: Option<u64>,
 
     /// Compare cost by run, as each run did the same work; else what most functions cost is taken to
     /// be the same
-    #[arg(long, conflicts_with = "shares")]
+    #[arg(long, group = "normalisation")]
     per_run: bool,
 
+    /// Compare cost for each unit of this metric, which every profile must have
+    #[arg(long, value_name = "METRIC", group = "normalisation")]
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    per: Option<String>,
+
     /// Compare shares of all samples
-    #[arg(long)]
+    #[arg(long, group = "normalisation")]
     shares: bool,
 
     /// Show every function that was tested, changed or not
@@ -67,29 +92,99 @@ pub(crate) struct FindRegressionsArgs {
 }
 
 pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let sources = Sources::new(store)?;
-    let (baseline, candidate) = args.select.load(&sources)?;
-    let options = CompareOptions {
-        alpha: args.alpha,
-        min_effect: args.min_effect.share(),
-        min_share: args.min_share.share(),
-        min_samples: args.min_samples,
-        normalisation: match (args.per_run, args.shares) {
-            (true, _) => NormalisationMethod::PerRun,
-            (_, true) => NormalisationMethod::Total,
-            _ => NormalisationMethod::Tmm,
-        },
-        all: args.all || args.output.shows_all(),
-        matching: args.matching.options(),
-    };
-    let earlier = args.select.earlier(&sources, (&baseline, &candidate))?;
-    let mut comparison = compare_with_earlier(&baseline, &candidate, earlier.as_ref(), &options)?;
-    args.select.name_in(&mut comparison, store);
-    sources.find_lines(&mut comparison, (&baseline, &candidate))?;
-    args.output.write(std::slice::from_ref(&comparison))?;
-    Ok(match comparison.verdict {
+    let policy = args.policy.load()?;
+    let check = args.check(store, &policy)?;
+    args.output.write(&check)?;
+    Ok(match check.verdict {
         Verdict::Clean => Outcome::Clean,
         Verdict::Regression => Outcome::Regressions,
         Verdict::Insufficient => Outcome::TooLittleData,
     })
+}
+
+impl FindRegressionsArgs {
+    fn check(&self, store: &StorePath, file: &PolicyFile) -> Result<Check, CliError> {
+        let PolicyFile { path, policy } = file;
+        let sources = &Sources::new(store)?;
+        let (baseline, candidate) = self.sides.locate(sources, policy.baseline.as_deref())?;
+        let may_have_benchmarks = baseline.is_stored() && candidate.is_stored();
+        let named = match &self.benchmarks[..] {
+            [] if may_have_benchmarks => policy.benchmarks.keys().cloned().collect(),
+            named => named.to_vec(),
+        };
+        let benchmarks = Benchmarks::of(&baseline.selection, &candidate.selection, &named);
+        let today = Date::of(now());
+        let mut warnings = policy.expired(&today);
+        warnings.extend(benchmarks.warnings);
+        let each = match &benchmarks.compared[..] {
+            [] => vec![None],
+            compared => compared.iter().map(|name| Some(name.as_deref())).collect(),
+        };
+        let mut comparisons = Vec::new();
+        for &runs in &each {
+            let name = runs.flatten();
+            let mut options = self.options(policy, name, &today);
+            // So at most `alpha` of the findings of all benchmarks together are false.
+            options.alpha /= each.len() as f64;
+            let sides = [&baseline, &candidate];
+            let mut comparison = self.compare(sources, sides, runs, &options)?;
+            comparison.benchmark = name.map(str::to_owned);
+            comparison.policy = path.as_ref().map(|path| path.display().to_string());
+            self.sides.name_in(&mut comparison, store);
+            comparison.warnings.splice(0..0, warnings.iter().cloned());
+            comparisons.push(comparison);
+        }
+        Ok(Check::of(comparisons))
+    }
+
+    /// The command line holds over the policy.
+    fn options(&self, policy: &Policy, benchmark: Option<&str>, today: &Date) -> CompareOptions {
+        let set = Thresholds {
+            alpha: self.alpha,
+            min_effect: self.min_effect.map(Percent::share),
+            min_share: self.min_share.map(Percent::share),
+            min_samples: self.min_samples,
+            normalisation: match (self.per_run, self.shares, &self.per) {
+                (true, ..) => Some(NormalisationMethod::PerRun),
+                (_, true, _) => Some(NormalisationMethod::Total),
+                (.., Some(metric)) => Some(NormalisationMethod::PerMetric(metric.clone())),
+                _ => None,
+            },
+        };
+        let options = CompareOptions {
+            all: self.all || self.output.shows_all(),
+            matching: self.matching.options(),
+            ..CompareOptions::default()
+        };
+        policy.options(benchmark, &set, today, options)
+    }
+
+    /// Compares all runs of both sides, or those of one benchmark.
+    fn compare(
+        &self,
+        sources: &Sources,
+        sides: [&Located; 2],
+        benchmark: Option<Option<&str>>,
+        options: &CompareOptions,
+    ) -> Result<Comparison, CliError> {
+        let chosen = |all: Selection| match benchmark {
+            Some(benchmark) => all.of_benchmark(benchmark),
+            None => all,
+        };
+        let [baseline, candidate] = sides.map(|side| {
+            self.sides
+                .load(sources, side, chosen(side.selection.clone()))
+        });
+        let (baseline, candidate) = (baseline?, candidate?);
+        // Where neither side has several runs, an earlier build tells how much they vary.
+        let earlier = if baseline.runs.len() > 1 || candidate.runs.len() > 1 {
+            None
+        } else {
+            sources.with_several_runs(&candidate.selection.build.executable, chosen)?
+        };
+        let earlier = earlier.as_ref();
+        let mut comparison = compare_with_earlier(&baseline, &candidate, earlier, options)?;
+        sources.find_lines(&mut comparison, (&baseline, &candidate))?;
+        Ok(comparison)
+    }
 }

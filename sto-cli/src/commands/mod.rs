@@ -21,6 +21,7 @@ mod regressions_over_time;
 mod runs;
 mod series;
 mod stats;
+mod tag;
 mod top;
 mod tree;
 mod verify;
@@ -35,6 +36,7 @@ pub(crate) enum Command {
     Ingest(ingest::IngestArgs),
     Ls(ls::LsArgs),
     Runs(runs::RunsArgs),
+    Tag(tag::TagArgs),
     Merge(merge::MergeArgs),
     Top(top::TopArgs),
     Tree(tree::TreeArgs),
@@ -65,6 +67,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Ingest(args) => ingest::run(&args, &store()?),
         Command::Ls(args) => ls::run(&args, &store()?),
         Command::Runs(args) => runs::run(&args, &store()?),
+        Command::Tag(args) => tag::run(&args, &store()?),
         Command::Merge(args) => merge::run(&args, &store()?),
         Command::Top(args) => top::run(&args, &store()?),
         Command::Tree(args) => tree::run(&args, &store()?),

@@ -1,11 +1,12 @@
 //! `sto prune`: profiles out of the store.
 
+use crate::environment::now;
 use crate::error::{CliError, Outcome};
 use crate::output::FormatArg;
 use crate::quantities::{bytes, days, label};
 use crate::store_path::StorePath;
 use clap::{ArgGroup, Args};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use sto_core::store::Store;
 use sto_core::units::{Bytes, UnixSeconds};
 use sto_query::prune::{PruneOptions, prune};
@@ -20,7 +21,7 @@ Examples:
   sto prune --label temporary=yes                    Remove what has this label
 
 Everything said applies together: --older-than 90d --keep-last 20 removes what is older than 90
-days, but never from the 20 newest builds. Frames and stacks that no profile has any more go as
+days, but never from the 20 newest builds. Builds that have a tag always stay. Frames and stacks that no profile has any more go as
 well, and the space is given back.";
 
 /// Remove profiles from the store
@@ -88,7 +89,5 @@ pub(crate) fn run(args: &PruneArgs, place: &StorePath) -> Result<Outcome, CliErr
 }
 
 fn before_now(age: Duration) -> UnixSeconds {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let then = now.unwrap_or_default().saturating_sub(age);
-    UnixSeconds(then.as_secs())
+    UnixSeconds(now().0.saturating_sub(age.as_secs()))
 }

@@ -19,6 +19,8 @@ mod merge;
 mod old_stores;
 // Where data goes, and how it looks there.
 mod output;
+// Checks by a policy file.
+mod policy;
 // Many processes and one store.
 mod parallel;
 // README.md shows what the command really prints.
@@ -35,5 +37,7 @@ mod slices;
 mod store_path;
 // A folder, a store and a home of its own for each test.
 mod support;
+// Names for builds.
+mod tags;
 // Whether the store is sound, and where its bytes are.
 mod verify;

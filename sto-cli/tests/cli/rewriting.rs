@@ -132,6 +132,7 @@ fn the_json_has_the_fields_that_are_specified() {
         "bytes_before",
         "bytes_after",
         "fits",
+        "kept_by_tag",
     ];
     expected.sort_unstable();
     assert_eq!(fields(&prune), expected);

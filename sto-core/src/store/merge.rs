@@ -7,6 +7,7 @@ use super::packs::Frames;
 use super::read::{ExecutableTree, build_of, module_list, profile_record, recorded};
 use super::rows::Rows;
 use super::tables::Record;
+use super::tags::Tag;
 use super::{Added, Store, StoreError, StoredProfile};
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::model::{Build, ModuleRef};
@@ -32,12 +33,16 @@ pub struct Merged {
     pub different: Vec<ProfileId>,
     /// The profiles that could not be merged, by reason.
     pub left_out: Vec<LeftOut>,
+    /// The tags that came with them.
+    pub tags: Vec<Tag>,
+    /// Tags there that stand for another build here, and stay as they are here.
+    pub other_tags: Vec<Tag>,
 }
 
 /// Profiles that could not be merged.
 #[derive(Debug)]
 pub struct LeftOut {
-    /// The profiles.
+    /// The profiles; none where it is the tags.
     pub profiles: Vec<ProfileId>,
     /// Why the other store cannot give them (mostly [`StoreError::Damaged`]), or which rule they
     /// break here ([`StoreError::Refused`]).
@@ -57,7 +62,8 @@ impl Merged {
 }
 
 impl Store {
-    /// Adds every profile of another store that is not here yet.
+    /// Adds every profile of another store that is not here yet, and then its tags. A tag that stands
+    /// for another build here stays as it is here.
     ///
     /// The result is the store into which all recordings were ingested. Each profile goes in in one
     /// transaction, the oldest recording of a build first: after a failure those before it are
@@ -103,12 +109,13 @@ impl Store {
         let here = here.iter().flat_map(|build| &build.profiles);
         let here: HashMap<_, _> = here.map(|profile| (profile.id, profile)).collect();
         other.read(|rows| {
-            let source = Source {
+            let mut source = Source {
                 rows,
                 path: other.path(),
                 modules: HashMap::new(),
             };
-            Ok(source.merge_into(self, &here, progress))
+            let merged = source.merge_into(self, &here, progress);
+            Ok(merged.and_then(|merged| source.merge_tags(self, merged)))
         })?
     }
 }
@@ -132,7 +139,7 @@ struct Listed {
 
 impl Source<'_> {
     fn merge_into(
-        mut self,
+        &mut self,
         store: &Store,
         here: &HashMap<ProfileId, &StoredProfile>,
         progress: &mut dyn FnMut(&Merged),
@@ -173,6 +180,28 @@ impl Source<'_> {
             }
         }
         progress(&merged);
+        Ok(merged)
+    }
+
+    /// Profiles have gone in, so that their builds are here.
+    fn merge_tags(&self, store: &Store, mut merged: Merged) -> Result<Merged, StoreError> {
+        let there = match guarded(|| self.rows.tags()) {
+            Ok(tags) if tags.is_empty() => return Ok(merged),
+            Ok(tags) => tags,
+            Err(fault) => {
+                merged.leave_out(Vec::new(), self.error(fault));
+                return Ok(merged);
+            }
+        };
+        merged.tags = store.add_tags(&there)?;
+        let here = store.read(Rows::tags)?;
+        let is_other = |tag: &Tag| {
+            let is_same_name =
+                |known: &&Tag| (&known.executable, &known.name) == (&tag.executable, &tag.name);
+            let known = here.iter().find(is_same_name);
+            known.is_some_and(|known| known.version != tag.version)
+        };
+        merged.other_tags = there.into_iter().filter(is_other).collect();
         Ok(merged)
     }
 

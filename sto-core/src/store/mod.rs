@@ -13,6 +13,7 @@
 //! rewrite, replace    some profiles are written into a new file
 //! read, preorder      builds are listed; stacks and costs come out, in an order of their own
 //! slices              costs by thread and slice of time, in and out
+//! tags                names for builds
 //! merge               all of it out of one store, into another
 //! verify              everything is read, hashed and counted again
 //! stats               where the bytes are
@@ -44,6 +45,7 @@ mod rows;
 mod slices;
 mod stats;
 mod tables;
+mod tags;
 mod unrepaired;
 mod verify;
 mod write;
@@ -64,6 +66,7 @@ pub use error::StoreError;
 pub use merge::{LeftOut, Merged};
 pub use replace::Rewritten;
 pub use stats::{ExecutableStats, PartKind, StorePart, StoreStats};
+pub use tags::{Tag, Tagged};
 pub use verify::{Checked, Concerns, Damage, Verification};
 
 /// A store of profiles: a folder with one redb file, such a file alone, or nothing but memory.
@@ -105,6 +108,8 @@ pub struct StoredBuild {
     pub build: Build,
     /// Its profiles, oldest recording first, then by id.
     pub profiles: Vec<StoredProfile>,
+    /// Its tags, in the order of their names.
+    pub tags: Vec<String>,
 }
 
 /// A stored profile.

@@ -47,6 +47,7 @@ pub(super) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
             id: BuildId(*id),
             build: record.build(),
             profiles: Vec::with_capacity(record.profiles.min(rows.contents.profiles) as usize),
+            tags: Vec::new(),
         };
         builds.insert(build.id, build);
     }
@@ -65,6 +66,11 @@ pub(super) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
                 place,
                 "it has not the profiles that it should",
             ));
+        }
+    }
+    for tag in rows.tags()? {
+        if let Some(build) = builds.get_mut(&tag.build()) {
+            build.tags.push(tag.name);
         }
     }
     let mut builds: Vec<StoredBuild> = builds.into_values().collect();

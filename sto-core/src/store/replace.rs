@@ -33,8 +33,8 @@ pub struct Rewritten {
 
 impl Store {
     /// Writes the store anew, without the space that redb and removed profiles left free, and with
-    /// everything in an order that depends on the profiles alone: stores of the same profiles
-    /// become the same bytes.
+    /// everything in an order that depends on the profiles alone: stores of the same profiles and
+    /// tags become the same bytes.
     ///
     /// # Errors
     /// Where the store is damaged, the disk has no room for a second copy, or other processes write
@@ -43,7 +43,8 @@ impl Store {
         self.rewrite(&BTreeSet::new(), true)
     }
 
-    /// Removes profiles, with the frames, stacks and builds that no other profile has. Ids that the
+    /// Removes profiles, with the frames, stacks and builds that no other profile has, and the tags of
+    /// such builds. Ids that the
     /// store does not have are passed over.
     ///
     /// # Errors
@@ -60,8 +61,9 @@ impl Store {
         self.rewrite(profiles, false)
     }
 
-    /// Writes some profiles into a file of their own, which is a store in itself: it can be opened,
-    /// and merged into another one. The same profiles become the same bytes.
+    /// Writes some profiles, and the tags of their builds, into a file of their own, which is a store
+    /// in itself: it can be opened, and merged into another one. The same profiles and tags become the
+    /// same bytes.
     ///
     /// Returns its size.
     ///

@@ -1,9 +1,9 @@
 //! Writing a store anew with some of its profiles.
 //!
-//! What comes out depends on these profiles alone: not on the order in which they came in, nor on
-//! what else the store had. Everything is numbered in an order of its own: executables and builds
+//! What comes out depends on these profiles and the tags of their builds alone: not on the order in
+//! which they came in, nor on what else the store had. Everything is numbered in an order of its own: executables and builds
 //! by name, profiles by their recording, frames as they compare, nodes in preorder. So stores of
-//! the same profiles become the same bytes, and nodes and frames that no profile has any more are
+//! the same profiles and tags become the same bytes, and nodes and frames that no profile has any more are
 //! gone.
 
 use super::codec::{
@@ -15,10 +15,11 @@ use super::preorder::{mark_callers, preorder};
 use super::read::{frame_order, module_lists, recorded};
 use super::rows::{Found, NewRows, Rows};
 use super::tables::{Column, MOST_FRAMES, MOST_NODES, Record};
+use super::tags::{self, Tag};
 use super::write::{Tally, add, after, plan_modules, refused, take_number};
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::model::{Build, FrameIx, ModuleRef, Profile};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use redb::{Database, ReadableDatabase};
 use std::sync::Arc;
@@ -41,6 +42,7 @@ pub(super) fn rewrite(
     for (executable, marked) in executables.iter().zip(&marked) {
         write_executable(rows, executable, marked, &frames, &lists, &mut draft)?;
     }
+    write_tags(rows, &executables, &mut draft)?;
     draft.flush()
 }
 
@@ -234,12 +236,23 @@ fn write_nodes(
     Ok(places.into_iter().map(|place| place.0).collect())
 }
 
+/// Hands on the tags of builds that are written.
+fn write_tags(rows: &Rows, executables: &[Executable], draft: &mut Draft<'_>) -> Result<(), Fault> {
+    let builds = executables.iter().flat_map(|executable| &executable.builds);
+    let ids: HashSet<BuildId> = builds.map(|(record, _)| record.build().id()).collect();
+    let mut tags = rows.tags()?;
+    tags.retain(|tag| ids.contains(&tag.build()));
+    draft.tags = tags;
+    Ok(())
+}
+
 /// A store that nobody else sees yet, so that it may be written in several transactions.
 struct Draft<'a> {
     database: &'a Database,
     new: NewRows,
     /// The numbers of module lists.
     modules: HashMap<Arc<[ModuleRef]>, u32>,
+    tags: Vec<Tag>,
 }
 
 /// Bytes that are gathered before they are written.
@@ -253,6 +266,7 @@ impl<'a> Draft<'a> {
             database,
             new: NewRows::after(contents),
             modules: HashMap::new(),
+            tags: Vec::new(),
         })
     }
 
@@ -275,6 +289,7 @@ impl<'a> Draft<'a> {
     fn flush(&mut self) -> Result<(), Fault> {
         let transaction = self.database.begin_write()?;
         self.new.write(&transaction)?;
+        tags::write(&transaction, &self.tags)?;
         transaction.commit()?;
         self.new = NewRows::after(self.new.contents);
         Ok(())

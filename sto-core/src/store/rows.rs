@@ -164,7 +164,17 @@ impl Rows {
 
     /// Whether a profile is stored.
     pub(super) fn has_profile(&self, id: ProfileId) -> Result<bool, Fault> {
-        Ok(self.records.get((Record::Profile as u8, id.0))?.is_some())
+        self.has_record(Record::Profile, id.0)
+    }
+
+    /// Whether there is a record of a kind under an id, readable or not.
+    pub(super) fn has_record(&self, kind: Record, id: [u8; 16]) -> Result<bool, Fault> {
+        Ok(self.records.get((kind as u8, id))?.is_some())
+    }
+
+    /// A fact about the whole store, as it stands.
+    pub(super) fn meta(&self, key: &str) -> Result<Option<Vec<u8>>, Fault> {
+        Ok(self.meta.get(key)?.map(|value| value.value().to_vec()))
     }
 
     /// The record of a kind under an id.

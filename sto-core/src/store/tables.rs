@@ -29,6 +29,9 @@ pub(super) const META_VERSION: &str = "version";
 /// In [`META`]: how much the store holds, a sealed [`super::codec::Contents`].
 pub(super) const META_CONTENTS: &str = "contents";
 
+/// In [`META`], where there are any: the tags of builds, a sealed list of [`super::Tag`].
+pub(super) const META_TAGS: &str = "tags";
+
 /// Small records, by kind and content address; what listing a store reads.
 pub(super) const RECORDS: TableDefinition<RecordKey, &[u8]> = TableDefinition::new("records");
 

@@ -8,4 +8,5 @@ mod place;
 mod rewrite;
 mod round_trip;
 mod sums;
+mod tags;
 mod verify;

@@ -26,6 +26,7 @@ impl Command {
     fn find_regressions(
         sides: [&str; 2],
         thresholds: &CompareOptions,
+        benchmark: Option<&str>,
         options: &[String],
     ) -> Command {
         let CompareOptions {
@@ -63,12 +64,16 @@ impl Command {
             }
         }
         words.extend(match normalisation {
-            NormalisationMethod::Tmm => None,
-            NormalisationMethod::PerRun => Some("--per-run".to_owned()),
-            NormalisationMethod::Total => Some("--shares".to_owned()),
+            NormalisationMethod::Tmm => Vec::new(),
+            NormalisationMethod::PerRun => vec!["--per-run".to_owned()],
+            NormalisationMethod::Total => vec!["--shares".to_owned()],
+            NormalisationMethod::PerMetric(metric) => vec!["--per".to_owned(), metric.clone()],
         });
         if matching.ignore_template_arguments {
             words.push("--ignore-template-arguments".to_owned());
+        }
+        if let Some(benchmark) = benchmark {
+            words.extend(["--benchmark".to_owned(), benchmark.to_owned()]);
         }
         words.extend_from_slice(options);
         Command::of("find-regressions", sides, words)
@@ -122,7 +127,8 @@ impl Comparison {
     /// Says how the sides can be named on the command line, and which options that takes, where it
     /// is not as builds of the store that is found by itself.
     pub fn set_commands(&mut self, sides: [&str; 2], options: &[String]) {
-        self.command = Command::find_regressions(sides, &self.thresholds, options);
+        self.command =
+            Command::find_regressions(sides, &self.thresholds, self.benchmark.as_deref(), options);
         for finding in &mut self.findings {
             finding.command = Command::diff(sides, &finding.function, options);
         }

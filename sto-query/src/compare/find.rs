@@ -10,7 +10,7 @@ use super::normalise::Sizes;
 use super::options::{CompareError, CompareOptions};
 use super::pair::Pair;
 use super::report::{Comparison, Dispersion, Normalisation, Statistics, Tested, Verdict};
-use super::runs::{Runs, shared_sample_type, side};
+use super::runs::{Runs, amounts, shared_sample_type, side};
 use super::sentence;
 use super::union::UnionTree;
 use super::variation::{Earlier, Variations};
@@ -27,7 +27,8 @@ use crate::tree::View;
 /// the number of cores.
 ///
 /// # Errors
-/// Where a threshold is out of its range. Data that cannot be compared is no error, but the verdict
+/// Where a threshold is out of its range, or a profile has not the metric that cost is to be taken
+/// by. Data that cannot be compared is no error, but the verdict
 /// [`Verdict::Insufficient`].
 pub fn compare(
     baseline: &View,
@@ -54,6 +55,7 @@ pub fn compare_with_earlier(
     let mut comparison = Comparison {
         schema: "sto.find-regressions/1",
         benchmark: None,
+        policy: None,
         verdict: Verdict::Insufficient,
         reason: String::new(),
         baseline: side(baseline, runs.as_ref().map(|runs| &runs.baseline)),
@@ -61,7 +63,7 @@ pub fn compare_with_earlier(
         sample_type: sample_type.map(SampleTypeReport::from),
         statistics: None,
         unchanged_modules: Vec::new(),
-        thresholds: *options,
+        thresholds: options.clone(),
         matching: options.matching.into(),
         weak: false,
         findings: Vec::new(),
@@ -70,6 +72,10 @@ pub fn compare_with_earlier(
         functions: None,
     };
     match runs {
+        None if baseline.runs.is_empty() || candidate.runs.is_empty() => {
+            comparison.reason =
+                sentence::no_runs(baseline.runs.is_empty(), candidate.runs.is_empty());
+        }
         None => {
             let names = |view: &View| -> Vec<String> {
                 view.sample_types.iter().map(|t| t.event.clone()).collect()
@@ -86,12 +92,9 @@ pub fn compare_with_earlier(
             let earlier = earlier
                 .zip(sample_type)
                 .and_then(|(view, t)| Earlier::of(view, t, options.matching));
-            find(
-                Pair::new(baseline, candidate),
-                runs,
-                earlier,
-                &mut comparison,
-            );
+            let views = Pair::new(baseline, candidate);
+            let amounts = amounts(views, &runs, &options.normalisation)?;
+            find(views, runs, &amounts, earlier, &mut comparison);
         }
     }
     let builds = [baseline, candidate].map(|view| full_name(&view.selection.build));
@@ -104,10 +107,11 @@ pub fn compare_with_earlier(
 fn find(
     views: Pair<&View>,
     runs: Pair<Runs>,
+    amounts: &[f64],
     earlier: Option<Earlier>,
     comparison: &mut Comparison,
 ) {
-    let options = comparison.thresholds;
+    let options = comparison.thresholds.clone();
     let functions = Functions::of(views.baseline, views.candidate, options.matching);
     let tree = UnionTree::new(views.map(|view| &view.tree), &functions);
     let owners = owners(&tree, &functions);
@@ -115,7 +119,12 @@ fn find(
     let (counts, nodes) = count(costs, &tree, &owners, functions.list.len());
 
     let periods = [&*runs.baseline.periods, &*runs.candidate.periods].concat();
-    let sizes = Sizes::of(&counts.attributed, &periods, options.normalisation);
+    let sizes = Sizes::of(
+        &counts.attributed,
+        &periods,
+        amounts,
+        &options.normalisation,
+    );
     let design = Design::new(sizes.factors().to_vec(), counts.attributed.split);
     let variations = Variations::of(&counts, &design, earlier);
     let setting = Setting {
@@ -146,7 +155,7 @@ fn find(
     let tested = |tests: &[Evidence]| tests.iter().filter(|e| e.tested.is_some()).count();
     comparison.statistics = Some(Statistics {
         normalisation: Normalisation {
-            method: sizes.method,
+            method: sizes.method.clone(),
             functions: sizes.functions,
             candidate_size: rounded(sizes.candidate_size()),
             candidate_cost: rounded(mean_cost(&runs.candidate) / mean_cost(&runs.baseline)),

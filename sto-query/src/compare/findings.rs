@@ -6,8 +6,9 @@ use super::command::Command;
 use super::evidence::{Direction, Evidence, Setting, rounded};
 use super::functions::FunctionIx;
 use super::moved;
+use super::options::{CompareOptions, IgnoredFunction};
 use super::paths::Places;
-use super::report::{AffectedCaller, Finding, FindingKind, FunctionName, TestedFunction};
+use super::report::{AffectedCaller, Finding, FindingKind, FunctionName, Ignored, TestedFunction};
 use super::sentence;
 use super::variation::Variations;
 use rayon::prelude::*;
@@ -28,15 +29,24 @@ pub(super) fn findings(
         let mut finding = finding(evidences, cause, partner);
         (finding.call_paths, finding.more_call_paths) = places.changed(evidences, cause, setting);
         finding.weak = !variations.estimated;
+        finding.ignored = ignored(&finding, setting.options);
         let unchanged = evidences.functions.list[cause.function.get()].unchanged;
         finding.reason = sentence::finding(&finding, &callees, unchanged);
         findings.push((cause.explains.abs(), finding));
     }
     // Functions are sorted by name, causes by function, and the sort is stable.
     findings.sort_by(|(a_explains, a), (b_explains, b)| {
-        (a.kind.rank().cmp(&b.kind.rank())).then(b_explains.total_cmp(a_explains))
+        (a.rank().cmp(&b.rank())).then(b_explains.total_cmp(a_explains))
     });
     findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// The entry of the options that lets a finding not count.
+fn ignored(finding: &Finding, options: &CompareOptions) -> Option<Ignored> {
+    let is_meant =
+        |entry: &&IgnoredFunction| entry.is(&finding.function, &finding.module, options.matching);
+    let entry = options.ignored.iter().find(is_meant);
+    entry.map(|entry| entry.why.clone())
 }
 
 fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) -> Finding {
@@ -76,6 +86,7 @@ fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) ->
         moved_from,
         weak: false,
         command: Command::default(),
+        ignored: None,
     }
 }
 

@@ -20,6 +20,9 @@
 //!         |
 //!         v
 //! Comparison               verdict, warnings, sentence  what a person reads first
+//!         |
+//!         v
+//! Check                    check                        several benchmarks, one verdict
 //! ```
 //!
 //! The unit of evidence is the run: each side has one or more, and how much they differ among each
@@ -27,6 +30,7 @@
 
 mod blame;
 mod callees;
+mod check;
 mod command;
 mod counts;
 mod evidence;
@@ -51,6 +55,8 @@ mod variation;
 mod verdict;
 mod warnings;
 
+pub(crate) use check::reason;
+pub use check::{Benchmarks, Check};
 pub use command::Command;
 pub use find::{compare, compare_with_earlier};
 pub use focus::{Focus, FocusError};
@@ -59,9 +65,9 @@ pub use keys::{
     key_symbol,
 };
 pub use lines::Lines;
-pub use options::{CompareError, CompareOptions};
+pub use options::{CompareError, CompareOptions, IgnoredFunction};
 pub use report::{
     AffectedCaller, Basis, CallPath, Change, Comparison, Dispersion, Finding, FindingKind,
-    FunctionName, Needed, Normalisation, NormalisationMethod, Side, Statistics, Tested,
+    FunctionName, Ignored, Needed, Normalisation, NormalisationMethod, Side, Statistics, Tested,
     TestedFunction, Verdict,
 };

@@ -43,10 +43,17 @@ pub(super) struct Sizes {
 impl Sizes {
     /// `counts` are attributed self counts: a library function that did not change votes as a part
     /// of its caller. `periods` is what one sample stands for in each run; where runs were sampled
-    /// at different rates, it is equal cost that means equal work, not equal counts.
-    pub(super) fn of(counts: &Counts, periods: &[f64], method: NormalisationMethod) -> Sizes {
+    /// at different rates, it is equal cost that means equal work, not equal counts. `amounts` is how
+    /// much work each run did: 1 each where they did the same.
+    pub(super) fn of(
+        counts: &Counts,
+        periods: &[f64],
+        amounts: &[f64],
+        method: &NormalisationMethod,
+    ) -> Sizes {
         let split = counts.split;
-        let per_run = centred(periods.iter().map(|period| -period.ln()).collect());
+        let logs = amounts.iter().zip(periods).map(|(a, p)| (a / p).ln());
+        let per_run = centred(logs.collect());
         let by_work = Sizes {
             factors: per_run.iter().map(|log| log.exp()).collect(),
             periods: periods.to_vec(),
@@ -56,11 +63,15 @@ impl Sizes {
         };
         match method {
             NormalisationMethod::PerRun => by_work,
+            NormalisationMethod::PerMetric(_) => Sizes {
+                method: method.clone(),
+                ..by_work
+            },
             NormalisationMethod::Total => {
                 let logs = counts.totals().iter().map(|total| total.ln()).collect();
                 Sizes {
                     factors: centred(logs).iter().map(|log| log.exp()).collect(),
-                    method,
+                    method: NormalisationMethod::Total,
                     ..by_work
                 }
             }

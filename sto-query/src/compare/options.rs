@@ -1,11 +1,12 @@
 //! What counts as a finding, and why a comparison cannot be made.
 
-use super::keys::KeyOptions;
-use super::report::NormalisationMethod;
+use super::keys::{KeyOptions, key_symbol};
+use super::report::{Ignored, NormalisationMethod};
+use crate::render::printable;
 use serde::Serialize;
 
 /// Thresholds of a comparison; a finding has to pass all of `alpha`, `min_effect` and `min_share`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CompareOptions {
     /// Share of false findings among all findings that is accepted (Benjamini & Hochberg), between
     /// 0 and 1. Default 0.05.
@@ -29,6 +30,27 @@ pub struct CompareOptions {
     /// Which functions of the two builds are one.
     #[serde(skip)]
     pub matching: KeyOptions,
+    /// Functions whose findings do not count for the verdict.
+    #[serde(skip)]
+    pub ignored: Vec<IgnoredFunction>,
+}
+
+/// A function whose findings do not count for the verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoredFunction {
+    /// Its symbol, in any form that [`key_symbol`](super::key_symbol) makes one of.
+    pub function: String,
+    /// The file that its code was loaded from; `None` where any is meant.
+    pub module: Option<String>,
+    /// Why, and until when.
+    pub why: Ignored,
+}
+
+impl IgnoredFunction {
+    pub(super) fn is(&self, symbol: &str, module: &str, options: KeyOptions) -> bool {
+        key_symbol(&self.function, options) == symbol
+            && self.module.as_deref().is_none_or(|named| named == module)
+    }
 }
 
 impl Default for CompareOptions {
@@ -41,6 +63,7 @@ impl Default for CompareOptions {
             normalisation: NormalisationMethod::Tmm,
             all: false,
             matching: KeyOptions::default(),
+            ignored: Vec::new(),
         }
     }
 }
@@ -58,6 +81,19 @@ pub enum CompareError {
         value: f64,
         /// What it must be.
         expected: &'static str,
+    },
+    /// Cost for a unit of a metric was asked for, and profiles do not have it.
+    #[error(
+        "the metric `{}` must be a number above 0 in every profile, but it is {}; a stored profile \
+         keeps its metrics: prune it and ingest it again with `--metric NAME=NUMBER`",
+        printable(.metric),
+        .profiles.join(", ")
+    )]
+    Metric {
+        /// The metric.
+        metric: String,
+        /// For each profile what it has instead: `missing in 124e9f760a12 of demo@v1`.
+        profiles: Vec<String>,
     },
 }
 

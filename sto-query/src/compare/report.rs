@@ -1,7 +1,7 @@
 //! What a comparison says, as plain data: everything that a report needs.
 
 use super::{Command, CompareOptions, Matching};
-use crate::report::SampleTypeReport;
+use crate::report::{Date, SampleTypeReport};
 use serde::Serialize;
 
 /// The outcome of [`compare`](super::compare); schema `sto.find-regressions/1`.
@@ -9,9 +9,13 @@ use serde::Serialize;
 pub struct Comparison {
     /// `sto.find-regressions/1`.
     pub schema: &'static str,
-    /// The benchmark whose runs are compared; `None` where runs of any benchmark are.
+    /// The benchmark whose runs are compared; `None` where runs of any benchmark are, or those that
+    /// name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub benchmark: Option<String>,
+    /// The policy file that thresholds and ignored functions come from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
     /// Whether the candidate got worse.
     pub verdict: Verdict,
     /// The verdict as a sentence, with what it rests on.
@@ -143,9 +147,10 @@ pub struct Statistics {
 }
 
 /// How counts of different runs were made comparable.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Normalisation {
     /// The method.
+    #[serde(flatten)]
     pub method: NormalisationMethod,
     /// Functions that the size factors rest on.
     pub functions: usize,
@@ -157,8 +162,8 @@ pub struct Normalisation {
 }
 
 /// What makes counts of different runs comparable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "method", content = "metric", rename_all = "kebab-case")]
 pub enum NormalisationMethod {
     /// Trimmed mean of M values ([`tmm`](crate::statistics::tmm)): most functions did not change.
     /// Where too few functions can tell, [`PerRun`](NormalisationMethod::PerRun) is used instead.
@@ -167,6 +172,8 @@ pub enum NormalisationMethod {
     Total,
     /// Cost in the event's unit: each run did the same work.
     PerRun,
+    /// Cost for a unit of this metric, which each profile has: a run did as much work as it says.
+    PerMetric(String),
 }
 
 /// How much counts vary between runs beyond Poisson: variance = mean + dispersion x mean^2. The
@@ -250,9 +257,25 @@ pub struct Finding {
     pub weak: bool,
     /// The command that shows the rest: a differential flame graph of the stacks that have it.
     pub command: Command,
+    /// Why it does not count for the verdict, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignored: Option<Ignored>,
 }
 
 impl Finding {
+    /// Whether a release check fails for it: it got worse, and is not to be ignored.
+    pub fn is_regression(&self) -> bool {
+        self.kind.is_worse() && self.ignored.is_none()
+    }
+
+    /// Its place among kinds: what got worse, what moved, what got better, what is ignored.
+    pub(crate) fn rank(&self) -> u8 {
+        match self.ignored {
+            Some(_) => u8::MAX,
+            None => self.kind.rank(),
+        }
+    }
+
     /// Whether the candidate has no sample of the function.
     pub fn is_gone(&self) -> bool {
         self.total.candidate_samples == 0
@@ -289,6 +312,15 @@ pub struct CallPath {
     pub change: Option<f64>,
 }
 
+/// Why a finding does not count for the verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Ignored {
+    /// Why it is ignored, as the user says.
+    pub reason: String,
+    /// The last day on which it is.
+    pub expires: Date,
+}
+
 /// What happened to a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -315,6 +347,11 @@ impl FindingKind {
             FindingKind::Gone => "gone",
             FindingKind::Moved => "moved",
         }
+    }
+
+    /// Whether it costs more than before.
+    pub(crate) fn is_worse(self) -> bool {
+        matches!(self, FindingKind::Regression | FindingKind::New)
     }
 
     /// Place among findings: what got worse, what moved, what got better.

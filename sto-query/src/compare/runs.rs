@@ -1,8 +1,11 @@
 //! What is compared: the event that both sides measured, and the runs that have samples of it.
 
 use super::evidence::rounded;
-use super::report::Side;
+use super::options::CompareError;
+use super::pair::Pair;
+use super::report::{NormalisationMethod, Side};
 use crate::report::rfc3339;
+use crate::select::full_name;
 use crate::tree::View;
 use std::collections::BTreeSet;
 use sto_core::intern::SelfCosts;
@@ -29,6 +32,8 @@ pub(super) fn shared_sample_type<'a>(
 pub(super) struct Runs<'a> {
     /// Self costs of each run that has samples.
     pub(super) costs: Vec<&'a SelfCosts>,
+    /// Their places in the selection.
+    profiles: Vec<usize>,
     /// What one sample stands for in each of them, in the event's unit.
     pub(super) periods: Vec<f64>,
     /// What all of them cost.
@@ -39,17 +44,19 @@ impl<'a> Runs<'a> {
     pub(super) fn of(view: &'a View, sample_type: &SampleType) -> Runs<'a> {
         let mut runs = Runs {
             costs: Vec::new(),
+            profiles: Vec::new(),
             periods: Vec::new(),
             cost: Cost::ZERO,
         };
         let column = view.sample_types.iter().position(|t| t == sample_type);
-        for run in &view.runs {
+        for (place, run) in view.runs.iter().enumerate() {
             let costs = column.and_then(|column| run.get(column));
             let cost: Cost = costs.into_iter().flatten().map(|&(_, cost)| cost).sum();
             if let Some(costs) = costs
                 && cost.samples > 0
             {
                 runs.costs.push(costs);
+                runs.profiles.push(place);
                 // A period of 0 is no period; samples are then taken as alike.
                 runs.periods
                     .push((cost.value as f64 / cost.samples as f64).max(1.0));
@@ -57,6 +64,51 @@ impl<'a> Runs<'a> {
             }
         }
         runs
+    }
+}
+
+/// How much each run did, baseline first: what the metric says, or 1 where cost is not taken by one.
+pub(super) fn amounts(
+    views: Pair<&View>,
+    runs: &Pair<Runs>,
+    method: &NormalisationMethod,
+) -> Result<Vec<f64>, CompareError> {
+    let NormalisationMethod::PerMetric(metric) = method else {
+        return Ok(vec![
+            1.0;
+            runs.baseline.costs.len() + runs.candidate.costs.len()
+        ]);
+    };
+    let mut amounts = Vec::new();
+    let mut profiles = Vec::new();
+    for (view, runs) in [
+        (views.baseline, &runs.baseline),
+        (views.candidate, &runs.candidate),
+    ] {
+        for stored in runs
+            .profiles
+            .iter()
+            .map(|&place| &view.selection.profiles[place])
+        {
+            let found = stored.profile.metrics.get(metric).copied();
+            let amount = found.filter(|amount| *amount > 0.0 && amount.is_finite());
+            amounts.extend(amount);
+            if amount.is_none() {
+                let found = found.map_or("missing".to_owned(), |found| found.to_string());
+                let build = full_name(&view.selection.build);
+                profiles.push(format!(
+                    "{found} in {:.12} of {build}",
+                    stored.id.to_string()
+                ));
+            }
+        }
+    }
+    match profiles[..] {
+        [] => Ok(amounts),
+        _ => Err(CompareError::Metric {
+            metric: metric.clone(),
+            profiles,
+        }),
     }
 }
 

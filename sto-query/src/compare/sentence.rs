@@ -115,14 +115,19 @@ pub(super) fn worse(first: &Finding, count: usize) -> String {
     }
 }
 
-/// The reason of the verdict `clean`.
-pub(super) fn clean(findings: usize, options: &CompareOptions) -> String {
-    let others = match findings {
+/// The reason of the verdict `clean`; of the findings, so many are worse but ignored.
+pub(super) fn clean(findings: usize, ignored: usize, options: &CompareOptions) -> String {
+    let others = match findings - ignored {
         0 => "",
         _ => "; what did change, is no worse",
     };
+    let but = match ignored {
+        0 => String::new(),
+        1 => "but for 1 that is ignored, ".to_owned(),
+        _ => format!("but for {ignored} that are ignored, "),
+    };
     format!(
-        "no function got slower by {}% or more that holds {} of all{others}",
+        "{but}no function got slower by {}% or more that holds {} of all{others}",
         rounded(options.min_effect * 100.0),
         percent(options.min_share),
     )
@@ -150,6 +155,16 @@ pub(super) fn strangers(in_common: Pair<f64>) -> String {
         percent(in_common.baseline),
         percent(in_common.candidate),
     )
+}
+
+/// The reason where a side, or both, have no runs.
+pub(super) fn no_runs(baseline: bool, candidate: bool) -> String {
+    let sides = match (baseline, candidate) {
+        (true, true) => "neither side has",
+        (true, false) => "the baseline does not have",
+        _ => "the candidate does not have",
+    };
+    format!("{sides} any runs to compare")
 }
 
 /// The reason where a side has no samples.

@@ -88,7 +88,12 @@ impl Earlier {
         let owners = owners(&tree, &functions);
         let costs: Pair<&[&SelfCosts]> = Pair::new(&runs.costs, &[]);
         let (counts, _) = count(costs, &tree, &owners, functions.list.len());
-        let sizes = Sizes::of(&counts.attributed, &runs.periods, NormalisationMethod::Tmm);
+        let sizes = Sizes::of(
+            &counts.attributed,
+            &runs.periods,
+            &vec![1.0; runs.periods.len()],
+            &NormalisationMethod::Tmm,
+        );
         Some(Earlier {
             build: view.selection.build.version.clone(),
             design: Design::new(sizes.factors().to_vec(), counts.attributed.split),

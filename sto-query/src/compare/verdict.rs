@@ -13,7 +13,7 @@
 
 use super::options::CompareOptions;
 use super::pair::Pair;
-use super::report::{Dispersion, Finding, FindingKind, Needed, Side, Verdict};
+use super::report::{Dispersion, Finding, Needed, Side, Verdict};
 use super::sentence;
 use crate::statistics::student_quantile;
 
@@ -41,9 +41,11 @@ pub(super) fn verdict(
     if in_common.baseline.max(in_common.candidate) < 1.0 - MOST {
         return (Verdict::Insufficient, sentence::strangers(in_common));
     }
-    let is_worse =
-        |finding: &&Finding| matches!(finding.kind, FindingKind::Regression | FindingKind::New);
-    let worse: Vec<&Finding> = findings.iter().filter(is_worse).collect();
+    let is_worse = |finding: &&Finding| finding.kind.is_worse();
+    let (worse, ignored): (Vec<&Finding>, Vec<&Finding>) = findings
+        .iter()
+        .filter(is_worse)
+        .partition(|finding| finding.ignored.is_none());
     if let Some(first) = worse.first() {
         return (Verdict::Regression, sentence::worse(first, worse.len()));
     }
@@ -59,7 +61,10 @@ pub(super) fn verdict(
         );
         return (Verdict::Insufficient, reason);
     }
-    (Verdict::Clean, sentence::clean(findings.len(), options))
+    (
+        Verdict::Clean,
+        sentence::clean(findings.len(), ignored.len(), options),
+    )
 }
 
 fn untrustworthy(name: &str, side: &Side) -> Option<String> {

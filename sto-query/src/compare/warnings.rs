@@ -1,7 +1,7 @@
 //! What weakens a comparison without making it worthless.
 
 use super::pair::Pair;
-use super::report::Comparison;
+use super::report::{Comparison, NormalisationMethod};
 use super::runs::profiles;
 use super::sentence;
 use crate::tree::View;
@@ -50,6 +50,19 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
     differing(&mut warnings, "benchmarks", views, |profile| {
         profile.benchmark.as_deref()
     });
+    warnings.extend(differing_labels(views));
+    for (name, view) in [("baseline", views.baseline), ("candidate", views.candidate)] {
+        let benchmarks: BTreeSet<_> = profiles(view).map(|p| p.benchmark.as_deref()).collect();
+        if benchmarks.len() > 1 {
+            warnings.push(format!(
+                "The {name} mixes runs of different benchmarks: {}.",
+                listed(benchmarks, "none")
+            ));
+        }
+    }
+    if views.baseline.runs.is_empty() || views.candidate.runs.is_empty() {
+        return warnings;
+    }
     let events = views.map(|view| view.sample_types.iter().collect::<BTreeSet<_>>());
     if events.baseline != events.candidate {
         warnings.push("The sides measured different sets of events.".to_owned());
@@ -92,7 +105,11 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
             warnings.push("The sides have no function in common.".to_owned());
         }
         let size = statistics.normalisation.candidate_size;
-        if size.ln().abs() > comparison.thresholds.min_effect.ln_1p() {
+        let is_told = matches!(
+            statistics.normalisation.method,
+            NormalisationMethod::PerMetric(_)
+        );
+        if !is_told && size.ln().abs() > comparison.thresholds.min_effect.ln_1p() {
             warnings.push(format!(
                 "Most functions cost {} in a run of the candidate, and that is taken as \
                  unchanged: the runs seem to differ in length. If each run did the same work, \
@@ -122,4 +139,37 @@ fn differing<'a>(
             "The sides have different {what}: {old} against {new}."
         ));
     }
+}
+
+/// Labels say what no recording does: the governor, the machine's load, the data set. All that
+/// differ are named in one sentence, as some (the branch) are there to differ.
+fn differing_labels(views: Pair<&View>) -> Option<String> {
+    let all = profiles(views.baseline).chain(profiles(views.candidate));
+    let keys: BTreeSet<&String> = all.flat_map(|profile| profile.labels.keys()).collect();
+    let differences = keys.into_iter().filter_map(|key| {
+        let values = views.map(|view| {
+            let values = profiles(view).map(|profile| profile.labels.get(key));
+            values
+                .map(|value| value.map(String::as_str))
+                .collect::<BTreeSet<_>>()
+        });
+        let differ = values.baseline != values.candidate;
+        let values = values.map(|values| listed(values, "nothing"));
+        differ.then(|| format!("{key} ({} against {})", values.baseline, values.candidate))
+    });
+    let differences: Vec<String> = differences.collect();
+    (!differences.is_empty()).then(|| {
+        format!(
+            "The sides have different labels: {}.",
+            differences.join(", ")
+        )
+    })
+}
+
+fn listed(values: BTreeSet<Option<&str>>, none: &str) -> String {
+    let values: Vec<&str> = values
+        .into_iter()
+        .map(|value| value.unwrap_or(none))
+        .collect();
+    values.join(", ")
 }

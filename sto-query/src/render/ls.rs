@@ -39,6 +39,10 @@ pub fn text(report: &LsReport, style: Style) -> String {
 }
 
 fn write_origin(text: &mut String, build: &BuildReport, style: Style) {
+    if !build.tags.is_empty() {
+        let tags = style.fit(&printable(&build.tags.join(", ")), 7);
+        let _ = writeln!(text, "  tagged {tags}");
+    }
     let known = [
         ("build id", &build.gnu_build_id),
         ("revision", &build.revision),

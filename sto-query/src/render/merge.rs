@@ -46,9 +46,23 @@ fn write_source(text: &mut String, source: &SourceReport, style: Style) {
         write_ids(text, &source.different);
     }
     for out in &source.left_out {
-        let profiles = counted(out.profiles.len() as u64, "profile");
-        let _ = writeln!(text, "  left out {profiles}: {}", printable(&out.why));
+        let what = match out.profiles.len() {
+            0 => "the tags".to_owned(),
+            profiles => counted(profiles as u64, "profile"),
+        };
+        let _ = writeln!(text, "  left out {what}: {}", printable(&out.why));
         write_ids(text, &out.profiles);
+    }
+    if !source.tags.is_empty() {
+        let _ = writeln!(text, "  added tags: {}", printable(&source.tags.join(", ")));
+    }
+    if !source.other_tags.is_empty() {
+        let kept = source.other_tags.join(", ");
+        let _ = writeln!(
+            text,
+            "  tags of other builds there, kept as here: {}",
+            printable(&kept)
+        );
     }
 }
 

@@ -27,11 +27,12 @@ pub mod series;
 pub mod series_svg;
 mod shell;
 pub mod stats;
+pub mod tag;
 pub mod top;
 pub mod tree;
 pub mod verify;
 
-pub use findings::{findings_text, github, junit, markdown, sarif, verdict_text};
+pub use findings::{check_text, findings_text, github, junit, markdown, sarif, verdict_text};
 pub use printable::printable;
 pub(crate) use printable::{display_width, shorten};
 

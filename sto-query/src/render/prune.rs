@@ -19,6 +19,11 @@ pub fn text(report: &PruneReport, style: Style) -> String {
         let name = printable(&build.executable) + "@" + printable(&build.version);
         let _ = writeln!(text, "{}{told}", style.fit(&name, told.len()));
     }
+    for build in &report.kept_by_tag {
+        let name = printable(&build.executable) + "@" + printable(&build.version);
+        let tags = printable(&build.tags.join(", ")).into_owned();
+        let _ = writeln!(text, "{name}  stays, as it is tagged {tags}");
+    }
     let verb = if report.dry_run {
         "would go"
     } else {

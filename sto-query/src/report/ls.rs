@@ -34,6 +34,9 @@ pub struct BuildReport {
     pub gnu_build_id: Option<String>,
     /// Revision of the work tree.
     pub revision: Option<String>,
+    /// Its tags, in the order of their names; JSON leaves out an empty list.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
     /// The profiles, oldest recording first.
     pub profiles: Vec<ListedProfile>,
     /// Sums over its profiles.
@@ -122,6 +125,7 @@ fn build_report(stored: &StoredBuild) -> BuildReport {
         version: build.version.clone(),
         gnu_build_id: build.gnu_build_id.as_ref().map(|id| id.to_string()),
         revision: build.revision.clone(),
+        tags: stored.tags.clone(),
         profiles: stored
             .profiles
             .iter()

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use sto_core::id::ProfileId;
-use sto_core::store::{LeftOut, Merged};
+use sto_core::store::{LeftOut, Merged, Tag};
 
 /// What came from other stores; schema `sto.merge/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,8 +30,14 @@ pub struct SourceReport {
     pub already_stored: usize,
     /// Ids of those of them of which other things are known there; they stay as they are here.
     pub different: Vec<String>,
-    /// Profiles that could not be merged, by reason.
+    /// Profiles that could not be merged, by reason; an entry without any is about the tags.
     pub left_out: Vec<LeftOutReport>,
+    /// Tags that came with them, as `EXE@TAG`; JSON leaves out an empty list.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Tags there that stand for another build here, and stay as they are here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_tags: Vec<String>,
 }
 
 /// Profiles that could not be merged.
@@ -71,6 +77,8 @@ impl SourceReport {
             already_stored: merged.already_stored,
             different: ids(&merged.different),
             left_out: merged.left_out.iter().map(left_out).collect(),
+            tags: tags(&merged.tags),
+            other_tags: tags(&merged.other_tags),
         }
     }
 }
@@ -80,6 +88,12 @@ fn left_out(out: &LeftOut) -> LeftOutReport {
         profiles: ids(&out.profiles),
         why: out.why.to_string(),
     }
+}
+
+fn tags(tags: &[Tag]) -> Vec<String> {
+    let tags = tags.iter();
+    tags.map(|tag| format!("{}@{}", tag.executable, tag.name))
+        .collect()
 }
 
 fn ids(profiles: &[ProfileId]) -> Vec<String> {

@@ -189,28 +189,28 @@ fn thresholds_out_of_range_are_refused() {
         (
             CompareOptions {
                 alpha: 0.0,
-                ..defaults
+                ..defaults.clone()
             },
             "alpha",
         ),
         (
             CompareOptions {
                 alpha: f64::NAN,
-                ..defaults
+                ..defaults.clone()
             },
             "alpha",
         ),
         (
             CompareOptions {
                 min_effect: -0.1,
-                ..defaults
+                ..defaults.clone()
             },
             "min_effect",
         ),
         (
             CompareOptions {
                 min_share: 1.0,
-                ..defaults
+                ..defaults.clone()
             },
             "min_share",
         ),

@@ -2,6 +2,7 @@
 
 mod calibration;
 mod cases;
+mod check;
 mod degenerate;
 mod demo;
 mod explain;

@@ -116,9 +116,9 @@ fn shares_and_cost_by_run_are_compared_if_asked_for() {
         "v2",
         &["main;solve 12000\n main;a 1000\n main;b 1000\n main;c 1000"],
     );
-    let findings = |normalisation| {
+    let findings = |normalisation: NormalisationMethod| {
         let options = CompareOptions {
-            normalisation,
+            normalisation: normalisation.clone(),
             ..CompareOptions::default()
         };
         let comparison =

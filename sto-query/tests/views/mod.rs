@@ -172,6 +172,7 @@ pub(crate) fn stored_build(
         .iter()
         .map(|&s| stored_profile(&build, s, vec![cpu_clock.clone()]));
     StoredBuild {
+        tags: Vec::new(),
         id: build.id(),
         profiles: profiles.collect(),
         build,

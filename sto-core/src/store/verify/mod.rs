@@ -16,6 +16,7 @@ mod damages;
 mod profiles;
 mod records;
 mod shared;
+mod tags;
 #[cfg(test)]
 mod tests;
 
@@ -106,6 +107,7 @@ fn walk(rows: &Rows, checked: &mut Checked, damages: &mut Damages) -> Records {
     checked.profiles = records.profiles.len() as u64;
     let by_build = records.by_build();
     records.check(&by_build, &rows.contents, damages);
+    tags::check(rows, damages);
     shared::module_lists(rows, &records, &mut columns, damages);
     checked.frames = shared::frames(rows, &mut columns, damages);
     for (id, executable) in &records.executables {

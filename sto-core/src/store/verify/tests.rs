@@ -3,13 +3,13 @@
 use super::*;
 use crate::id::BuildId;
 use crate::ingest::{IngestOptions, ingest_recording};
-use crate::store::Store;
 use crate::store::codec::{
     BuildRecord, ExecutableRecord, ProfileRecord, pack_costs, pack_frames, pack_modules,
     pack_nodes, unpack_costs, unpack_frames, unpack_nodes,
 };
 use crate::store::rows::NewRows;
-use crate::store::tables::{COLUMNS, Column, RECORDS, Record};
+use crate::store::tables::{COLUMNS, Column, META, META_TAGS, RECORDS, Record};
+use crate::store::{Store, Tag};
 use crate::units::Cost;
 use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
 use std::path::PathBuf;
@@ -352,4 +352,39 @@ fn a_missing_record_or_column_is_told() {
         told.clone().any(|what| what == "nobody refers to it"),
         "{verification:#?}"
     );
+}
+
+/// Changes the tags, of which there is `kept`, of v1.
+fn with_tags(change: impl FnOnce(&mut Vec<Tag>)) -> Verification {
+    let mut tags = vec![tag("kept", "v1")];
+    change(&mut tags);
+    after(|_, _, transaction| crate::store::tags::write(transaction, &tags).unwrap())
+}
+
+fn tag(name: &str, version: &str) -> Tag {
+    Tag {
+        executable: "demo".to_owned(),
+        name: name.to_owned(),
+        version: version.to_owned(),
+    }
+}
+
+#[test]
+fn a_tag_stands_once_and_for_a_build_that_exists() {
+    assert_eq!(with_tags(|_| ()).damages, []);
+    let missing = with_tags(|tags| tags.push(tag("lost", "v9")));
+    tells(&missing, "tag lost of demo", "its build does not exist");
+    assert_eq!(missing.sound_profiles, 3);
+    let twice = with_tags(|tags| tags.push(tag("kept", "v2")));
+    tells(&twice, "table meta, tags", "one stands twice");
+}
+
+#[test]
+fn tags_are_sealed() {
+    let unsealed = after(|_, _, transaction| {
+        let mut meta = transaction.open_table(META).unwrap();
+        meta.insert(META_TAGS, [0; 9].as_slice()).unwrap();
+    });
+    tells(&unsealed, "table meta, tags", "");
+    assert_eq!(unsealed.sound_profiles, 3);
 }

@@ -5,8 +5,8 @@
 
 use super::steps::steps;
 use super::words::{
-    self, Ranked, basis, facts, interval, label, ranked, ratio, reason, side_name, verdict_word,
-    weakness,
+    self, Ranked, basis, facts, interval, label, not_counted, ranked, ratio, reason, side_name,
+    verdict_word, weakness,
 };
 use crate::compare::{Comparison, Finding, Verdict};
 use crate::render::numbers::percent;
@@ -37,7 +37,7 @@ pub fn github(comparisons: &[Comparison]) -> String {
             finding,
         } = ranked;
         let is_judged = comparison.verdict != Verdict::Insufficient;
-        let kind = match (finding.kind.is_worse(), finding.weak || !is_judged) {
+        let kind = match (finding.is_regression(), finding.weak || !is_judged) {
             (true, false) => &mut errors,
             (true, true) => &mut warnings,
             (false, _) => &mut notices,
@@ -132,6 +132,7 @@ fn message(comparison: &Comparison, finding: &Finding) -> String {
         printable(&finding.reason),
         weakness(finding.weak)
     )];
+    lines.extend(not_counted(finding).map(|why| printable(&why).into_owned()));
     lines.push(format!(
         "{} -> {}: {}, between {}",
         percent(change.baseline_share),

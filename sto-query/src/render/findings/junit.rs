@@ -5,7 +5,7 @@
 
 use super::findings_text;
 use super::steps::steps;
-use super::words::{label, side_name, weakness};
+use super::words::{label, not_counted, side_name, weakness};
 use crate::compare::{Comparison, Finding, Verdict};
 use crate::render::printable;
 use std::collections::BTreeMap;
@@ -51,6 +51,8 @@ struct Case<'a> {
 enum Outcome<'a> {
     Passed,
     Skipped,
+    /// It does not count, as a policy says.
+    Ignored(&'a Finding),
     Failed(&'a Finding),
 }
 
@@ -65,9 +67,10 @@ impl<'a> Suite<'a> {
             cases.insert((&function.function, &function.module), Outcome::Passed);
         }
         for finding in &comparison.findings {
-            let outcome = match finding.kind.is_worse() {
-                true => Outcome::Failed(finding),
-                false => Outcome::Passed,
+            let outcome = match (finding.is_regression(), &finding.ignored) {
+                (true, _) => Outcome::Failed(finding),
+                (false, Some(_)) => Outcome::Ignored(finding),
+                (false, None) => Outcome::Passed,
             };
             cases.insert((&finding.function, &finding.module), outcome);
         }
@@ -100,7 +103,7 @@ impl<'a> Suite<'a> {
 
     fn write(&self, xml: &mut String) {
         let Suite { comparison, cases } = self;
-        let skipped = |case: &&Case| matches!(case.outcome, Outcome::Skipped);
+        let skipped = |case: &&Case| matches!(case.outcome, Outcome::Skipped | Outcome::Ignored(_));
         let skipped = cases.iter().filter(skipped).count();
         let _ = write!(
             xml,
@@ -152,9 +155,10 @@ impl Case<'_> {
         );
         *xml += &match self.outcome {
             Outcome::Passed => "/>\n".to_owned(),
-            Outcome::Skipped => {
-                let reason = attribute(&comparison.reason);
-                format!(">\n      <skipped message=\"{reason}\"/>\n    </testcase>\n")
+            Outcome::Skipped => skipped(&comparison.reason),
+            Outcome::Ignored(finding) => {
+                let why = not_counted(finding).unwrap_or_default();
+                skipped(&format!("{}; {why}", finding.reason))
             }
             Outcome::Failed(finding) => format!(
                 ">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n",
@@ -164,6 +168,11 @@ impl Case<'_> {
             ),
         };
     }
+}
+
+fn skipped(reason: &str) -> String {
+    let reason = attribute(reason);
+    format!(">\n      <skipped message=\"{reason}\"/>\n    </testcase>\n")
 }
 
 /// What a person reads who opens a failed test.

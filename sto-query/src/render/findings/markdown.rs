@@ -3,8 +3,8 @@
 use super::notes::notes;
 use super::steps::steps;
 use super::words::{
-    Ranked, basis, facts, interval, is_weak, label, q, ranked, ratio, reason, side_name,
-    verdict_word, warnings, weakness,
+    Ranked, basis, facts, interval, is_weak, label, not_counted, q, ranked, ratio, reason,
+    side_name, verdict_word, warnings, weakness,
 };
 use crate::compare::{Command, Comparison, Verdict};
 use crate::render::header::counted;
@@ -156,8 +156,9 @@ fn finding_row(
         false => format!(" {} |", code(label(comparison))),
     };
     format!(
-        "| {} |{benchmark} {} | {} | {} | {} | {} | {} |\n",
+        "| {}{} |{benchmark} {} | {} | {} | {} | {} | {} |\n",
         finding.kind.name(),
+        finding.ignored.as_ref().map_or("", |_| ", ignored"),
         code(&finding.function),
         percent(change.baseline_share),
         percent(change.candidate_share),
@@ -184,6 +185,9 @@ fn details(
         prose(&finding.reason),
         weakness(finding.weak),
     );
+    if let Some(why) = not_counted(finding) {
+        let _ = writeln!(text, "It {}.\n", prose(&why));
+    }
     if let Some(place) = finding.place() {
         let _ = writeln!(text, "Source: {}\n", code(&place));
     }

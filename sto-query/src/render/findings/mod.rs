@@ -2,6 +2,7 @@
 //!
 //! All but the text are of any number of comparisons, one a benchmark, with one verdict over all.
 
+mod check;
 mod github;
 mod junit;
 mod markdown;
@@ -11,6 +12,7 @@ mod steps;
 mod text;
 mod words;
 
+pub use check::check_text;
 pub use github::github;
 pub use junit::junit;
 pub use markdown::markdown;

@@ -13,7 +13,7 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics) -> Vec<Str
     } = statistics;
     let thresholds = &comparison.thresholds;
     let mut notes = Vec::new();
-    notes.push(match normalisation.method {
+    notes.push(match &normalisation.method {
         NormalisationMethod::Tmm => format!(
             "Counts are made comparable by the trimmed mean of {} functions' ratios: what did not \
              change costs {:.3} times as much in a candidate run. All in all, a candidate run costs \
@@ -28,6 +28,12 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics) -> Vec<Str
                 _ => "",
             },
             normalisation.candidate_cost
+        ),
+        NormalisationMethod::PerMetric(metric) => format!(
+            "Counts are compared for each unit of {metric}, of which a candidate run has {:.3} times \
+             as much. All in all, a unit costs {:.3} times as much in the candidate.",
+            normalisation.candidate_size,
+            normalisation.candidate_cost / normalisation.candidate_size,
         ),
         NormalisationMethod::Total => format!(
             "Counts are compared as shares of all samples: where one function grows, all others \

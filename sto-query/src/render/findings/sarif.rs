@@ -38,7 +38,7 @@ pub fn sarif(comparisons: &[Comparison]) -> String {
                 "rules": RULES.map(|(kind, text)| json!({
                     "id": kind.name(),
                     "shortDescription": { "text": text },
-                    "defaultConfiguration": { "level": level(kind, false) },
+                    "defaultConfiguration": { "level": level(kind.is_worse(), false) },
                 })),
             }},
             "invocations": [{
@@ -56,8 +56,8 @@ pub fn sarif(comparisons: &[Comparison]) -> String {
     format!("{log:#}\n")
 }
 
-fn level(kind: FindingKind, is_weak: bool) -> &'static str {
-    match (kind.is_worse(), is_weak) {
+fn level(is_worse: bool, is_weak: bool) -> &'static str {
+    match (is_worse, is_weak) {
         (true, false) => "error",
         (true, true) => "warning",
         (false, _) => "none",
@@ -76,8 +76,8 @@ fn result(
     let mut result = json!({
         "ruleId": finding.kind.name(),
         "ruleIndex": RULES.iter().position(|(kind, _)| *kind == finding.kind),
-        "kind": if finding.kind.is_worse() { "fail" } else { "informational" },
-        "level": level(finding.kind, is_weak),
+        "kind": if finding.is_regression() { "fail" } else { "informational" },
+        "level": level(finding.is_regression(), is_weak),
         "message": { "text": message(comparison, finding) },
         "locations": [location(finding, &comparison.candidate.executable)],
         // GitHub looks at the second alone, and would otherwise hash the line, which any edit moves.
@@ -100,6 +100,13 @@ fn result(
             "command": finding.command,
         },
     });
+    if let Some(ignored) = &finding.ignored {
+        result["suppressions"] = json!([{
+            "kind": "external",
+            "status": "accepted",
+            "justification": printable(&format!("{} (until {})", ignored.reason, ignored.expires)),
+        }]);
+    }
     if !finding.call_paths.is_empty() {
         result["stacks"] = finding.call_paths.iter().map(stack).collect();
     }

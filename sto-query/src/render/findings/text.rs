@@ -2,7 +2,9 @@
 
 use super::notes::notes;
 use super::steps::steps;
-use super::words::{facts, interval, is_weak, q, ratio, reason, verdict_word, weakness};
+use super::words::{
+    facts, interval, is_weak, not_counted, q, ratio, reason, verdict_word, weakness,
+};
 use crate::compare::{
     CallPath, Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict,
 };
@@ -33,6 +35,14 @@ pub fn findings_text(comparison: &Comparison, color: bool) -> String {
     };
     let mut text = verdict_text(std::slice::from_ref(comparison), style);
     text.push('\n');
+    for (label, value) in [
+        ("BENCHMARK", &comparison.benchmark),
+        ("POLICY", &comparison.policy),
+    ] {
+        if let Some(value) = value {
+            text += &paragraph(&format!("{label:FACTS$}"), value, FACTS);
+        }
+    }
     text += &side(
         "BASELINE",
         &comparison.baseline,
@@ -68,14 +78,18 @@ pub fn findings_text(comparison: &Comparison, color: bool) -> String {
 pub fn verdict_text(comparisons: &[Comparison], style: Style) -> String {
     let verdict = Verdict::over(comparisons);
     let word = verdict_word(verdict);
-    let mark = match verdict {
-        Verdict::Regression => Style::worse,
-        Verdict::Clean | Verdict::Insufficient => Style::bold,
-    };
     let head = format!("{word}{}: ", weakness(is_weak(comparisons)));
     let sentence = paragraph(&head, &reason(comparisons), 0);
     // The mark goes in after the lines are broken, as it takes no columns.
-    mark(style, word) + sentence.strip_prefix(word).unwrap_or(&sentence)
+    mark(verdict)(style, word) + sentence.strip_prefix(word).unwrap_or(&sentence)
+}
+
+/// What marks a verdict.
+pub(super) fn mark(verdict: Verdict) -> fn(Style, &str) -> String {
+    match verdict {
+        Verdict::Regression => Style::worse,
+        Verdict::Clean | Verdict::Insufficient => Style::bold,
+    }
 }
 
 fn side(label: &str, side: &Side, sample_type: Option<&SampleTypeReport>, style: Style) -> String {
@@ -93,14 +107,18 @@ fn finding(number: usize, finding: &Finding, style: Style) -> String {
         FindingKind::Moved => Style::bold,
         FindingKind::Improvement | FindingKind::Gone => Style::better,
     };
-    let head = format!("{number}. {kind}  ");
+    let ignored = finding.ignored.as_ref().map_or("", |_| ", ignored");
+    let head = format!("{number}. {kind}{ignored}  ");
     let function = shorten(&printable(&finding.function), WIDTH - display_width(&head));
     let mut text = format!(
-        "{number}. {}  {}\n",
+        "{number}. {}{ignored}  {}\n",
         mark(style, kind),
         style.bold(&function)
     );
 
+    if let Some(why) = not_counted(finding) {
+        text += &paragraph(&" ".repeat(INDENT), &why, INDENT);
+    }
     let place = finding.place();
     let place = [Some(&*finding.module), place.as_deref()];
     let place: Vec<&str> = place

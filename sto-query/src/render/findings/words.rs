@@ -1,6 +1,8 @@
 //! What all outputs say alike: words, numbers, and what comes first.
 
-use crate::compare::{Basis, Change, Comparison, Finding, FindingKind, Side, Verdict};
+use crate::compare::{Basis, Change, Comparison, Finding, Ignored, Side, Verdict};
+
+pub(super) use crate::compare::reason;
 use crate::render::header::counted;
 use crate::render::numbers::quantity;
 use crate::render::printable;
@@ -27,24 +29,6 @@ pub(super) fn weakness(weak: bool) -> &'static str {
 /// Whether no comparison has more than weak evidence.
 pub(super) fn is_weak(comparisons: &[Comparison]) -> bool {
     !comparisons.is_empty() && comparisons.iter().all(|comparison| comparison.weak)
-}
-
-/// The verdict over all comparisons as a sentence.
-pub(super) fn reason(comparisons: &[Comparison]) -> String {
-    if let [comparison] = comparisons {
-        return comparison.reason.clone();
-    }
-    let count = |verdict| comparisons.iter().filter(|c| c.verdict == verdict).count();
-    let of = counted(comparisons.len() as u64, "benchmark");
-    let worse = match count(Verdict::Regression) {
-        0 => format!("nothing got worse in {of}"),
-        worse => format!("{worse} of {of} got worse"),
-    };
-    match count(Verdict::Insufficient) {
-        0 => worse,
-        1 => format!("{worse}; 1 has too little data"),
-        unknown => format!("{worse}; {unknown} have too little data"),
-    }
 }
 
 /// What a comparison is called among several.
@@ -75,7 +59,7 @@ pub(super) fn ranked(comparisons: &[Comparison]) -> Vec<Ranked<'_>> {
                 comparison,
                 finding,
             };
-            all.push((finding.kind.rank(), place, ranked));
+            all.push((finding.rank(), place, ranked));
         }
     }
     // Stable: equals stay in the order of their comparisons.
@@ -171,9 +155,8 @@ pub(super) fn q(change: &Change) -> String {
     }
 }
 
-impl FindingKind {
-    /// Whether a release check fails for it.
-    pub(super) fn is_worse(self) -> bool {
-        matches!(self, FindingKind::Regression | FindingKind::New)
-    }
+/// Why a finding does not count, where a policy says so.
+pub(super) fn not_counted(finding: &Finding) -> Option<String> {
+    let Ignored { reason, expires } = finding.ignored.as_ref()?;
+    Some(format!("does not count until {expires}, because: {reason}"))
 }

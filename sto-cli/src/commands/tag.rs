@@ -1,0 +1,118 @@
+//! `sto tag`: names for builds.
+
+use crate::error::{CliError, Outcome};
+use crate::output::FormatArg;
+use crate::store_path::StorePath;
+use clap::Args;
+use sto_core::store::{Store, StoredBuild, Tag, Tagged};
+use sto_query::render;
+use sto_query::report::TagReport;
+use sto_query::select::{Selector, select_from};
+
+const EXAMPLES: &str = "\
+Examples:
+  sto tag                                    List all tags
+  sto tag v1.4.0 last-good                   Let last-good stand for v1.4.0
+  sto tag --force v1.5.0 last-good           Move it to v1.5.0
+  sto tag --delete last-good                 Take it away
+
+A tag, or EXE@TAG, can be written wherever a build can. Each executable has tags of its own. The
+runs of a tagged build are not pruned.";
+
+/// Give a build a name that can be moved to another one
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct TagArgs {
+    /// The build: `[EXE@]BUILD`, or another tag of it
+    #[arg(requires = "name", conflicts_with = "delete")]
+    build: Option<String>,
+
+    /// The tag
+    name: Option<String>,
+
+    /// Move the tag if it stands for another build of the executable
+    #[arg(long, short, requires = "build")]
+    force: bool,
+
+    /// Take this tag away: `[EXE@]TAG`
+    #[arg(long, short, value_name = "TAG")]
+    delete: Option<String>,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &TagArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    let store = Store::open(&place.folder)?;
+    let builds = store.builds()?;
+    let report = match (&args.build, &args.name, &args.delete) {
+        (Some(build), Some(name), _) => set(&store, &builds, build, name, args.force)?,
+        (_, _, Some(name)) => delete(&store, &builds, name)?,
+        _ => TagReport::listed(&builds),
+    };
+    args.format.print(&report, render::tag::text)?;
+    Ok(Outcome::Clean)
+}
+
+fn set(
+    store: &Store,
+    builds: &[StoredBuild],
+    selector: &str,
+    name: &str,
+    force: bool,
+) -> Result<TagReport, CliError> {
+    let selection = select_from(builds, &selector.parse::<Selector>()?)?;
+    let id = selection.build.id();
+    let stored = builds.iter().find(|stored| stored.id == id);
+    if stored.is_none_or(|stored| stored.profiles.len() > selection.profiles.len()) {
+        return Err(CliError::TagOfProfile {
+            selector: selector.to_owned(),
+            build: format!("{}@{}", selection.build.executable, selection.build.version),
+        });
+    }
+    let tag = Tag {
+        executable: selection.build.executable,
+        name: name.to_owned(),
+        version: selection.build.version,
+    };
+    let is_hidden = |stored: &StoredBuild| {
+        stored.build.executable == tag.executable && stored.build.version == tag.name
+    };
+    if builds.iter().any(is_hidden) {
+        return Err(CliError::HiddenTag {
+            build: format!("{}@{name}", tag.executable),
+        });
+    }
+    match store.tag(&tag, force)? {
+        Tagged::Taken(version) => Err(CliError::TakenTag {
+            name: name.to_owned(),
+            build: format!("{}@{version}", tag.executable),
+        }),
+        tagged => Ok(TagReport::set(tag, &tagged)),
+    }
+}
+
+fn delete(store: &Store, builds: &[StoredBuild], text: &str) -> Result<TagReport, CliError> {
+    let is_meant =
+        |tag: &Tag| tag.name == text || format!("{}@{}", tag.executable, tag.name) == text;
+    let tags: Vec<Tag> = builds.iter().flat_map(StoredBuild::tags).collect();
+    let mut meant: Vec<Tag> = tags.into_iter().filter(is_meant).collect();
+    match (meant.pop(), &meant[..]) {
+        (None, _) => Err(CliError::NoTag {
+            name: text.to_owned(),
+        }),
+        (Some(tag), []) => {
+            store.untag(&tag.executable, &tag.name)?;
+            Ok(TagReport::deleted(tag))
+        }
+        (Some(tag), more) => {
+            let all = more.iter().chain([&tag]);
+            Err(CliError::SeveralTags {
+                name: text.to_owned(),
+                tags: all
+                    .map(|tag| format!("{}@{}", tag.executable, tag.name))
+                    .collect(),
+            })
+        }
+    }
+}

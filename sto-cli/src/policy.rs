@@ -1,0 +1,88 @@
+//! Which policy file a check follows.
+
+use crate::error::CliError;
+use clap::Args;
+use std::fs;
+use std::path::{Path, PathBuf};
+use sto_query::policy::Policy;
+
+/// Name of the file that is followed without being named.
+const FILE_NAME: &str = "sto.toml";
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArg {
+    /// Follow this policy; by default sto.toml in the working directory or above it, no further up
+    /// than the top of its git work tree
+    #[arg(long = "policy", value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// A policy, and the file that it was read from; empty where there is none.
+#[derive(Default)]
+pub(crate) struct PolicyFile {
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) policy: Policy,
+}
+
+impl PolicyArg {
+    /// The policy that was named or found.
+    pub(crate) fn load(&self) -> Result<PolicyFile, CliError> {
+        let found = || find_above(&std::env::current_dir().ok()?);
+        let Some(path) = self.file.clone().or_else(found) else {
+            return Ok(PolicyFile::default());
+        };
+        let text = fs::read_to_string(&path).map_err(|source| CliError::ReadFile {
+            path: path.clone(),
+            source,
+        })?;
+        match Policy::parse(&text) {
+            Ok(policy) => Ok(PolicyFile {
+                path: Some(path),
+                policy,
+            }),
+            Err(source) => Err(CliError::Policy { path, source }),
+        }
+    }
+}
+
+/// The nearest policy file; outside of a work tree, only the working directory's own, as what is
+/// above it may be anybody's.
+fn find_above(working: &Path) -> Option<PathBuf> {
+    let mut folders = working.ancestors();
+    let top = folders.position(|folder| folder.join(".git").exists());
+    let folders = working.ancestors().take(top.unwrap_or(0) + 1);
+    let path = folders
+        .map(|folder| folder.join(FILE_NAME))
+        .find(|path| path.is_file())?;
+    Some(path.strip_prefix(working).unwrap_or(&path).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_is_looked_for_up_to_the_top_of_the_work_tree() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir_all(path("tree/.git")).unwrap();
+        fs::create_dir_all(path("tree/src/deep")).unwrap();
+        fs::write(path(FILE_NAME), "").unwrap();
+        assert_eq!(find_above(&path("tree/src/deep")), None, "that is outside");
+        fs::write(path("tree/sto.toml"), "").unwrap();
+        assert_eq!(
+            find_above(&path("tree/src/deep")),
+            Some(path("tree/sto.toml"))
+        );
+        assert_eq!(find_above(&path("tree")), Some(PathBuf::from(FILE_NAME)));
+    }
+
+    #[test]
+    fn outside_of_a_work_tree_only_the_working_directory_is_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("below")).unwrap();
+        fs::write(folder.path().join(FILE_NAME), "").unwrap();
+        assert_eq!(find_above(&folder.path().join("below")), None);
+        assert_eq!(find_above(folder.path()), Some(PathBuf::from(FILE_NAME)));
+    }
+}

@@ -1,0 +1,147 @@
+//! Several benchmarks of two builds, and one verdict over all of them.
+
+use super::report::{Comparison, Verdict};
+use crate::select::Selection;
+use hashbrown::HashSet;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Comparisons that are judged together; schema `sto.check/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Check {
+    /// `sto.check/1`.
+    pub schema: &'static str,
+    /// The worst of the comparisons' verdicts: a regression, else too little data, else clean.
+    pub verdict: Verdict,
+    /// The verdict as a sentence.
+    pub reason: String,
+    /// The comparisons, one a benchmark. Not empty.
+    pub comparisons: Vec<Comparison>,
+}
+
+impl Check {
+    /// Judges comparisons together. Without any there is too little data.
+    pub fn of(comparisons: Vec<Comparison>) -> Check {
+        Check {
+            schema: "sto.check/1",
+            verdict: Verdict::over(&comparisons),
+            reason: reason(&comparisons),
+            comparisons,
+        }
+    }
+}
+
+/// The verdict over comparisons as a sentence.
+pub(crate) fn reason(comparisons: &[Comparison]) -> String {
+    if let [only] = comparisons {
+        return only.reason.clone();
+    }
+    let verdict = Verdict::over(comparisons);
+    let of_verdict = comparisons.iter().filter(|c| c.verdict == verdict);
+    let names: Vec<&str> = of_verdict.map(Comparison::benchmark_name).collect();
+    let (count, all) = (names.len(), comparisons.len());
+    match verdict {
+        Verdict::Clean => format!("all {all} benchmarks are clean"),
+        Verdict::Regression => format!(
+            "{count} of {all} benchmarks got slower: {}",
+            names.join(", ")
+        ),
+        Verdict::Insufficient => format!(
+            "{count} of {all} benchmarks have too little data, and none got slower: {}",
+            names.join(", ")
+        ),
+    }
+}
+
+impl Comparison {
+    /// What is compared, among several: the benchmark's name.
+    pub fn benchmark_name(&self) -> &str {
+        self.benchmark.as_deref().unwrap_or("(none)")
+    }
+}
+
+/// Which runs of two builds are compared with which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Benchmarks {
+    /// The benchmarks, one comparison each. `None` are runs that name none. Empty where all runs
+    /// are compared, whatever ran.
+    pub compared: Vec<Option<String>>,
+    /// Sentences about runs that a side has not, and about others that it has.
+    pub warnings: Vec<String>,
+}
+
+impl Benchmarks {
+    /// Those that are named; else those that both sides have, if there are several on a side. What
+    /// differs from one benchmark to the next is not what changed between the builds.
+    pub fn of(baseline: &Selection, candidate: &Selection, named: &[String]) -> Benchmarks {
+        let (old, new) = (baseline.benchmarks(), candidate.benchmarks());
+        if !named.is_empty() {
+            let mut compared: Vec<_> = named.iter().cloned().map(Some).collect();
+            let mut told = HashSet::new();
+            compared.retain(|name| told.insert(name.clone()));
+            let missing = [("baseline", &old), ("candidate", &new)];
+            let missing = missing.into_iter().flat_map(|(side, has)| {
+                let named = compared.iter().flatten();
+                let missing = named.filter(|name| !has.contains(&Some(name.as_str())));
+                missing.map(move |name| {
+                    let has = listed(has.iter().copied());
+                    format!(
+                        "The {side} has no runs of {name}; it has runs of these benchmarks: {has}."
+                    )
+                })
+            });
+            return Benchmarks {
+                warnings: missing.collect(),
+                compared,
+            };
+        }
+        let shared: BTreeSet<_> = old.intersection(&new).copied().collect();
+        if shared.is_empty() || old.union(&new).count() == 1 {
+            return Benchmarks {
+                compared: Vec::new(),
+                warnings: Vec::new(),
+            };
+        }
+        let warning = |(side, benchmarks): (&str, BTreeSet<Option<&str>>)| {
+            let others = listed(benchmarks.difference(&shared).copied());
+            (!others.is_empty()).then(|| {
+                format!(
+                    "Only the {side} has runs of these benchmarks, which are left out: {others}."
+                )
+            })
+        };
+        Benchmarks {
+            compared: shared.iter().map(|name| name.map(str::to_owned)).collect(),
+            warnings: [("baseline", old), ("candidate", new)]
+                .into_iter()
+                .filter_map(warning)
+                .collect(),
+        }
+    }
+}
+
+fn listed<'a>(benchmarks: impl Iterator<Item = Option<&'a str>>) -> String {
+    let names: Vec<&str> = benchmarks.map(|name| name.unwrap_or("(none)")).collect();
+    names.join(", ")
+}
+
+impl Selection {
+    /// The benchmarks that its runs are of; `None` are runs that name none.
+    pub fn benchmarks(&self) -> BTreeSet<Option<&str>> {
+        let names = self
+            .profiles
+            .iter()
+            .map(|stored| stored.profile.benchmark.as_deref());
+        names.collect()
+    }
+
+    /// Its runs of one benchmark, or those that name none. There may be none.
+    pub fn of_benchmark(&self, benchmark: Option<&str>) -> Selection {
+        let runs = self.profiles.iter();
+        let of_it = runs.filter(|stored| stored.profile.benchmark.as_deref() == benchmark);
+        Selection {
+            build: self.build.clone(),
+            profiles: of_it.cloned().collect(),
+        }
+    }
+}

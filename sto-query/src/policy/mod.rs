@@ -1,0 +1,124 @@
+//! What a project asks of a release: thresholds, benchmarks, and what is known and not to count.
+//!
+//! A policy is written in TOML. Reading the file is the caller's, as is the date.
+
+mod file;
+
+use crate::compare::{CompareOptions, Ignored, IgnoredFunction, NormalisationMethod};
+use crate::report::Date;
+use std::collections::BTreeMap;
+
+/// What a project asks of a release. SPEC.md, "Policy", has the file's form.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Policy {
+    /// Selector of the baseline, mostly a tag.
+    pub baseline: Option<String>,
+    /// What holds for every benchmark.
+    pub thresholds: Thresholds,
+    /// The benchmarks that are compared, by name, with what holds for each of them instead. Where
+    /// there are none, those that both sides have are.
+    pub benchmarks: BTreeMap<String, Thresholds>,
+    /// Findings that do not count, in the order of the file.
+    pub ignore: Vec<IgnoreEntry>,
+}
+
+/// Options of a comparison, as far as they are set.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Thresholds {
+    /// See [`CompareOptions::alpha`].
+    pub alpha: Option<f64>,
+    /// See [`CompareOptions::min_effect`].
+    pub min_effect: Option<f64>,
+    /// See [`CompareOptions::min_share`].
+    pub min_share: Option<f64>,
+    /// See [`CompareOptions::min_samples`].
+    pub min_samples: Option<u64>,
+    /// See [`CompareOptions::normalisation`].
+    pub normalisation: Option<NormalisationMethod>,
+}
+
+/// An entry that lets a function's findings not count, until a day.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IgnoreEntry {
+    /// The function, and why it is ignored until when.
+    pub ignored: IgnoredFunction,
+    /// Line in the file, counted from 1.
+    pub line: usize,
+}
+
+/// Why a policy cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct PolicyError {
+    /// Line in the file, counted from 1.
+    pub line: usize,
+    /// What is wrong there, and what is expected.
+    pub message: String,
+}
+
+impl Policy {
+    /// Reads the text of a policy file.
+    ///
+    /// # Errors
+    /// Where it is not TOML, or has a key or value that a policy does not.
+    pub fn parse(text: &str) -> Result<Policy, PolicyError> {
+        file::parse(text)
+    }
+
+    /// The options of a comparison: what is set holds over what holds for the benchmark, that over
+    /// what holds for all, and that over `options`. Entries that have not expired ignore functions.
+    pub fn options(
+        &self,
+        benchmark: Option<&str>,
+        set: &Thresholds,
+        today: &Date,
+        options: CompareOptions,
+    ) -> CompareOptions {
+        let of_benchmark = benchmark.and_then(|name| self.benchmarks.get(name));
+        let levels = [Some(&self.thresholds), of_benchmark, Some(set)];
+        let mut options = levels
+            .into_iter()
+            .flatten()
+            .fold(options, |options, level| level.over(options));
+        let active = self.ignore.iter().filter(|entry| !entry.is_expired(today));
+        options
+            .ignored
+            .extend(active.map(|entry| entry.ignored.clone()));
+        options
+    }
+
+    /// A sentence for each entry that has expired.
+    pub fn expired(&self, today: &Date) -> Vec<String> {
+        let expired = self.ignore.iter().filter(|entry| entry.is_expired(today));
+        let sentence = |entry: &IgnoreEntry| {
+            let IgnoredFunction { function, why, .. } = &entry.ignored;
+            let Ignored { reason, expires } = why;
+            format!(
+                "Line {} of the policy no longer ignores {function}: it expired on {expires} ({reason}).",
+                entry.line
+            )
+        };
+        expired.map(sentence).collect()
+    }
+}
+
+impl IgnoreEntry {
+    /// The day of expiry is the last one on which an entry holds.
+    fn is_expired(&self, today: &Date) -> bool {
+        self.ignored.why.expires < *today
+    }
+}
+
+impl Thresholds {
+    /// These options, but for what is set here.
+    fn over(&self, options: CompareOptions) -> CompareOptions {
+        CompareOptions {
+            alpha: self.alpha.unwrap_or(options.alpha),
+            min_effect: self.min_effect.unwrap_or(options.min_effect),
+            min_share: self.min_share.unwrap_or(options.min_share),
+            min_samples: self.min_samples.unwrap_or(options.min_samples),
+            normalisation: self.normalisation.clone().unwrap_or(options.normalisation),
+            ..options
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Tags, one a line.
+
+use super::{Style, display_width, printable};
+use crate::report::{TagAction, TagEntry, TagReport};
+use std::fmt::Write;
+
+/// The report as text.
+pub fn text(report: &TagReport, style: Style) -> String {
+    if report.tags.is_empty() {
+        return "No build has a tag yet; `sto tag BUILD NAME` gives it one.\n".to_owned();
+    }
+    let names = report.tags.iter().map(name);
+    let names: Vec<String> = names.collect();
+    let longest = names
+        .iter()
+        .map(|name| display_width(name))
+        .max()
+        .unwrap_or(0);
+    let mut text = String::new();
+    for (name, entry) in names.iter().zip(&report.tags) {
+        let build = style.bold(&printable(&entry.build));
+        let _ = match (report.action, &entry.moved_from) {
+            (TagAction::Listed, _) => {
+                let padding = longest - display_width(name);
+                writeln!(text, "{name}{:padding$}  {build}", "")
+            }
+            (TagAction::Set, None) => writeln!(text, "{name} is {build}"),
+            (TagAction::Set, Some(before)) => {
+                writeln!(text, "{name} is {build} now, it was {}", printable(before))
+            }
+            (TagAction::Deleted, _) => writeln!(text, "{name} is gone, it was {build}"),
+        };
+    }
+    text
+}
+
+fn name(entry: &TagEntry) -> String {
+    format!("{}@{}", printable(&entry.executable), printable(&entry.tag))
+}

@@ -1,0 +1,241 @@
+//! The policy file: what it says, what it must not say, and which of two settings holds.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use sto_core::units::UnixSeconds;
+use sto_query::compare::{CompareOptions, NormalisationMethod};
+use sto_query::policy::{Policy, Thresholds};
+use sto_query::report::Date;
+
+const POLICY: &str = r#"
+baseline = "last-good"
+
+[thresholds]
+alpha = 0.01
+min-effect = "5%"
+min-samples = 500
+normalisation = "shares"
+
+[benchmark.serve]
+min-effect = "20 %"
+normalisation = { per = "requests" }
+
+[benchmark."cold start"]
+
+[[ignore]]
+function = "render_glyph"
+module = "libtext.so"
+reason = "known: the new shaping engine"
+expires = 2026-12-31
+
+[[ignore]]
+function = "parse"
+reason = "old"
+expires = 2026-06-30
+"#;
+
+/// 86,400 seconds a day; 2026-01-01 is day 20,454.
+fn day(day_of_2026: u64) -> Date {
+    Date::of(UnixSeconds((20_454 + day_of_2026 - 1) * 86_400 + 86_399))
+}
+
+fn options(benchmark: Option<&str>, set: &Thresholds) -> CompareOptions {
+    let policy = Policy::parse(POLICY).unwrap();
+    policy.options(benchmark, set, &day(1), CompareOptions::default())
+}
+
+#[test]
+fn a_policy_says_what_holds_for_all_and_for_each_benchmark() {
+    let policy = Policy::parse(POLICY).unwrap();
+    assert_eq!(policy.baseline.as_deref(), Some("last-good"));
+    let names: Vec<&String> = policy.benchmarks.keys().collect();
+    assert_eq!(names, ["cold start", "serve"]);
+    let [glyph, parse] = &policy.ignore[..] else {
+        panic!("{policy:?}")
+    };
+    assert_eq!(glyph.ignored.function, "render_glyph");
+    assert_eq!(glyph.ignored.module.as_deref(), Some("libtext.so"));
+    assert_eq!(glyph.ignored.why.expires.to_string(), "2026-12-31");
+    assert_eq!((parse.line, parse.ignored.module.as_deref()), (23, None));
+}
+
+#[test]
+fn an_empty_policy_changes_nothing() {
+    let policy = Policy::parse("").unwrap();
+    assert_eq!(policy, Policy::default());
+    let defaults = CompareOptions::default();
+    let options = policy.options(Some("x"), &Thresholds::default(), &day(1), defaults.clone());
+    assert_eq!(options, defaults);
+}
+
+#[test]
+fn the_command_line_holds_over_the_benchmark_and_that_over_the_rest() {
+    let nothing = Thresholds::default();
+    let all = options(None, &nothing);
+    assert_eq!(
+        (all.alpha, all.min_effect, all.min_samples),
+        (0.01, 0.05, 500)
+    );
+    assert_eq!(all.min_share, CompareOptions::default().min_share);
+    assert_eq!(all.normalisation, NormalisationMethod::Total);
+    let serve = options(Some("serve"), &nothing);
+    assert_eq!((serve.alpha, serve.min_effect), (0.01, 0.2));
+    let per_request = NormalisationMethod::PerMetric("requests".to_owned());
+    assert_eq!(serve.normalisation, per_request);
+    assert_eq!(options(Some("cold start"), &nothing).min_effect, 0.05);
+    let set = Thresholds {
+        min_effect: Some(0.5),
+        normalisation: Some(NormalisationMethod::Tmm),
+        ..nothing
+    };
+    let serve = options(Some("serve"), &set);
+    assert_eq!((serve.alpha, serve.min_effect), (0.01, 0.5));
+    assert_eq!(serve.normalisation, NormalisationMethod::Tmm);
+}
+
+#[test]
+fn an_entry_ignores_up_to_its_last_day_and_is_told_of_after_it() {
+    let policy = Policy::parse(POLICY).unwrap();
+    let ignored = |today: &Date| {
+        let options = policy.options(
+            None,
+            &Thresholds::default(),
+            today,
+            CompareOptions::default(),
+        );
+        let functions = options.ignored.into_iter().map(|entry| entry.function);
+        functions.collect::<Vec<String>>()
+    };
+    // The 30th of June is day 181.
+    assert_eq!(ignored(&day(181)), ["render_glyph", "parse"]);
+    assert_eq!(policy.expired(&day(181)), [""; 0]);
+    assert_eq!(ignored(&day(182)), ["render_glyph"]);
+    assert_eq!(
+        policy.expired(&day(182)),
+        ["Line 23 of the policy no longer ignores parse: it expired on 2026-06-30 (old)."]
+    );
+    assert_eq!(ignored(&day(366)), [""; 0]);
+}
+
+/// Each with the line that the error is on, and what its message says.
+const WRONG: &[(&str, usize, &str)] = &[
+    ("baseline = 3", 1, "expected a string"),
+    ("baseline = \"\"", 1, "expected text that says something"),
+    (
+        "\nbase-line = \"x\"",
+        2,
+        "unknown field `base-line`, expected one of `baseline`",
+    ),
+    ("thresholds = 3", 1, "expected a table of thresholds"),
+    (
+        "[thresholds]\nmin-efect = \"5%\"",
+        2,
+        "expected one of `alpha`, `min-effect`",
+    ),
+    (
+        "[thresholds]\nmin-effect = 0.1",
+        2,
+        "expected percent above 0 in quotes, such as \"10%\"",
+    ),
+    (
+        "[thresholds]\nmin-effect = \"10\"",
+        2,
+        "expected percent above 0",
+    ),
+    (
+        "[thresholds]\nmin-effect = \"0%\"",
+        2,
+        "expected percent above 0",
+    ),
+    (
+        "[thresholds]\nmin-effect = \"NaN%\"",
+        2,
+        "expected percent above 0",
+    ),
+    (
+        "[thresholds]\nmin-share = \"100%\"",
+        2,
+        "expected percent from 0 to below 100",
+    ),
+    (
+        "[thresholds]\nalpha = 5",
+        2,
+        "expected a number between 0 and 1, such as 0.05",
+    ),
+    (
+        "[thresholds]\nalpha = nan",
+        2,
+        "expected a number between 0 and 1",
+    ),
+    (
+        "[thresholds]\nmin-samples = -1",
+        2,
+        "expected a whole number from 0, such as 200",
+    ),
+    (
+        "[thresholds]\nnormalisation = \"luck\"",
+        2,
+        "expected one of `tmm`, `shares`, `per-run`",
+    ),
+    (
+        "[thresholds]\nnormalisation = { per = \" \" }",
+        2,
+        "expected text that says something",
+    ),
+    (
+        "[benchmark]\nserve = true",
+        2,
+        "expected a table of thresholds",
+    ),
+    ("[benchmark.serve]\nname = \"x\"", 2, "unknown field `name`"),
+    ("[benchmark.serve]\n[benchmark.serve]", 2, "duplicate key"),
+    (
+        "[[ignore]]\nfunction = \"f\"\nexpires = 2026-01-01",
+        1,
+        "missing field `reason`",
+    ),
+    (
+        "[[ignore]]\nfunction = \"f\"\nreason = \"r\"",
+        1,
+        "missing field `expires`",
+    ),
+    (
+        "[[ignore]]\nfunction = \"f\"\nreason = \"\"",
+        3,
+        "expected text that says something",
+    ),
+    (
+        "[[ignore]]\nexpires = \"2026-01-01\"",
+        2,
+        "expected a day without quotes, such as 2026-12-31",
+    ),
+    (
+        "[[ignore]]\nexpires = 2026-01-01T12:00:00",
+        2,
+        "expected a day without quotes",
+    ),
+    ("[[ignore]]\nexpires = 2026-02-30", 2, "invalid date"),
+    ("a b", 1, "key with no value, expected `=`"),
+    ("baseline = \"x", 1, "invalid basic string"),
+];
+
+#[test]
+fn what_a_policy_must_not_say_is_told_with_its_line() {
+    for &(text, line, expected) in WRONG {
+        let error = Policy::parse(text).expect_err(text);
+        assert_eq!(error.line, line, "{text}: {error}");
+        assert!(error.message.contains(expected), "{text}: {error}");
+        assert!(!error.message.contains('\n'), "{text}: {error}");
+    }
+}
+
+#[test]
+fn the_policy_in_the_readme_is_one() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+    let readme = std::fs::read_to_string(path).unwrap();
+    let (_, rest) = readme.split_once("```toml\n").unwrap();
+    let (block, _) = rest.split_once("```").unwrap();
+    let policy = Policy::parse(block).unwrap();
+    let names: Vec<&String> = policy.benchmarks.keys().collect();
+    assert_eq!(names, ["serve", "startup"]);
+    assert_eq!(policy.ignore[0].ignored.function, "doLogging");
+}
