@@ -46,6 +46,7 @@ mod paths;
 mod report;
 mod runs;
 mod sentence;
+mod stacks;
 mod union;
 mod variation;
 mod verdict;
@@ -62,6 +63,7 @@ pub use lines::Lines;
 pub use options::{CompareError, CompareOptions};
 pub use report::{
     AffectedCaller, Basis, CallPath, Change, Comparison, Dispersion, Finding, FindingKind,
-    FunctionName, Needed, Normalisation, NormalisationMethod, Side, Statistics, Tested,
-    TestedFunction, Verdict,
+    FunctionName, Needed, Normalisation, NormalisationMethod, Run, RunCost, RunCosts, Side,
+    Statistics, Tested, TestedFunction, Verdict,
 };
+pub use stacks::{StackNode, Stacks};

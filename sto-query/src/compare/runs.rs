@@ -1,7 +1,7 @@
 //! What is compared: the event that both sides measured, and the runs that have samples of it.
 
 use super::evidence::rounded;
-use super::report::Side;
+use super::report::{Run, Side};
 use crate::report::rfc3339;
 use crate::tree::View;
 use std::collections::BTreeSet;
@@ -29,6 +29,8 @@ pub(super) fn shared_sample_type<'a>(
 pub(super) struct Runs<'a> {
     /// Self costs of each run that has samples.
     pub(super) costs: Vec<&'a SelfCosts>,
+    /// Their places in the selection.
+    profiles: Vec<usize>,
     /// What one sample stands for in each of them, in the event's unit.
     pub(super) periods: Vec<f64>,
     /// What all of them cost.
@@ -39,17 +41,19 @@ impl<'a> Runs<'a> {
     pub(super) fn of(view: &'a View, sample_type: &SampleType) -> Runs<'a> {
         let mut runs = Runs {
             costs: Vec::new(),
+            profiles: Vec::new(),
             periods: Vec::new(),
             cost: Cost::ZERO,
         };
         let column = view.sample_types.iter().position(|t| t == sample_type);
-        for run in &view.runs {
+        for (place, run) in view.runs.iter().enumerate() {
             let costs = column.and_then(|column| run.get(column));
             let cost: Cost = costs.into_iter().flatten().map(|&(_, cost)| cost).sum();
             if let Some(costs) = costs
                 && cost.samples > 0
             {
                 runs.costs.push(costs);
+                runs.profiles.push(place);
                 // A period of 0 is no period; samples are then taken as alike.
                 runs.periods
                     .push((cost.value as f64 / cost.samples as f64).max(1.0));
@@ -57,6 +61,22 @@ impl<'a> Runs<'a> {
             }
         }
         runs
+    }
+
+    fn described(&self, view: &View) -> Vec<Run> {
+        let samples = |costs: &SelfCosts| costs.iter().map(|&(_, cost)| cost).sum::<Cost>().samples;
+        let run = |(&place, costs): (&usize, &&SelfCosts)| {
+            let stored = &view.selection.profiles[place];
+            let origin = &stored.profile.origin;
+            Run {
+                profile: stored.id.to_string(),
+                recorded: origin.recorded.map(rfc3339),
+                host: origin.host.clone(),
+                samples: samples(costs),
+                size_factor: None,
+            }
+        };
+        self.profiles.iter().zip(&self.costs).map(run).collect()
     }
 }
 
@@ -89,6 +109,7 @@ pub(super) fn side(view: &View, runs: Option<&Runs>) -> Side {
         unresolved_share: share(unresolved, samples),
         truncated_share: share(truncated, samples),
         lost_share: share(lost, samples.saturating_add(lost)),
+        profiles: runs.map_or(Vec::new(), |runs| runs.described(view)),
     }
 }
 
