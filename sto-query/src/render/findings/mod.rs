@@ -3,6 +3,7 @@
 //! All but the text are of any number of comparisons, one a benchmark, with one verdict over all.
 
 mod github;
+mod html;
 mod junit;
 mod markdown;
 mod notes;
@@ -12,6 +13,7 @@ mod text;
 mod words;
 
 pub use github::github;
+pub use html::html;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use sarif::sarif;
