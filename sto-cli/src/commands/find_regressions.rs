@@ -15,6 +15,7 @@ Examples:
   sto find-regressions v1 v2
   sto find-regressions demo@v1 demo@v2 --format json
   sto find-regressions v1 v2 --format md -o summary.md
+  sto find-regressions v1 v2 --format html -o report.html
   sto find-regressions old.perf.data new.perf.data --min-effect 25
 
 Exit status: 0 no regression, 1 regressions found, 2 wrong usage or failure, 3 too little data.";
@@ -80,6 +81,7 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
             _ => NormalisationMethod::Tmm,
         },
         all: args.all || args.output.shows_all(),
+        stacks: args.output.shows_stacks(),
         matching: args.matching.options(),
     };
     let earlier = args.select.earlier(&sources, (&baseline, &candidate))?;
