@@ -18,6 +18,8 @@ enum FindingsFormat {
     Md,
     /// Annotations of GitHub Actions
     Github,
+    /// One page with a differential flame graph and a plot of each finding's runs, for browsers
+    Html,
     /// JUnit XML, for any other CI system
     Junit,
     /// SARIF 2.1.0, for code scanning
@@ -42,6 +44,11 @@ impl FindingsOutputArgs {
         self.format == FindingsFormat::Junit
     }
 
+    /// Whether the format draws stacks.
+    pub(crate) fn shows_stacks(&self) -> bool {
+        self.format == FindingsFormat::Html
+    }
+
     /// Writes the findings of one comparison or several.
     pub(crate) fn write(&self, check: &Check) -> Result<(), CliError> {
         let comparisons = &check.comparisons[..];
@@ -59,6 +66,7 @@ impl FindingsOutputArgs {
             .expect("reports have no keys but strings"),
             FindingsFormat::Md => render::markdown(comparisons),
             FindingsFormat::Github => render::github(comparisons),
+            FindingsFormat::Html => render::html(comparisons),
             FindingsFormat::Junit => render::junit(comparisons),
             FindingsFormat::Sarif => render::sarif(comparisons),
         };

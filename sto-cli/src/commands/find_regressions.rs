@@ -26,6 +26,7 @@ Examples:
   sto find-regressions demo@v1 demo@v2 --format json
   sto find-regressions v1 v2 --format md -o summary.md
   sto find-regressions v1 v2 --benchmark startup --benchmark serve --per requests
+  sto find-regressions v1 v2 --format html -o report.html
   sto find-regressions old.perf.data new.perf.data --min-effect 25
 
 Where both sides have runs of several benchmarks, each benchmark is compared by itself, and the
@@ -153,6 +154,7 @@ impl FindRegressionsArgs {
         };
         let options = CompareOptions {
             all: self.all || self.output.shows_all(),
+            stacks: self.output.shows_stacks(),
             matching: self.matching.options(),
             ..CompareOptions::default()
         };

@@ -4,7 +4,7 @@ use super::counts::{Counts, FunctionCounts};
 use super::normalise::Sizes;
 use super::options::CompareOptions;
 use super::pair::Pair;
-use super::report::Change;
+use super::report::{Basis, Change, RunCost, RunCosts};
 use super::variation::Variations;
 use crate::statistics::{Design, Fit, Variation, benjamini_hochberg};
 use rayon::prelude::*;
@@ -109,6 +109,25 @@ impl<'a> Tests<'a> {
     pub(super) fn total_change(&self, function: usize) -> Change {
         let (counts, variation) = (&self.counts.total, &self.variations.total);
         self.change(&self.total, counts, variation, function)
+    }
+
+    /// What the count that a finding rests on is in each run.
+    pub(super) fn run_costs(&self, basis: Basis, function: usize) -> RunCosts {
+        let counts = match basis {
+            Basis::AttributedSelf => &self.counts.attributed,
+            Basis::Total | Basis::Calls => &self.counts.total,
+        };
+        let Setting { sizes, samples, .. } = self.setting;
+        let whole = sizes.means(*samples).baseline;
+        let cost = |(samples, size): (u64, &f64)| RunCost {
+            samples,
+            cost: rounded(samples as f64 / size / whole),
+        };
+        let (runs, sizes) = (counts.of(function), sizes.sides());
+        RunCosts {
+            baseline: runs.baseline.zip(sizes.baseline).map(cost).collect(),
+            candidate: runs.candidate.zip(sizes.candidate).map(cost).collect(),
+        }
     }
 
     fn change(

@@ -9,9 +9,10 @@ use super::functions::Functions;
 use super::normalise::Sizes;
 use super::options::{CompareError, CompareOptions};
 use super::pair::Pair;
-use super::report::{Comparison, Dispersion, Normalisation, Statistics, Tested, Verdict};
+use super::report::{Comparison, Dispersion, Normalisation, Side, Statistics, Tested, Verdict};
 use super::runs::{Runs, amounts, shared_sample_type, side};
 use super::sentence;
+use super::stacks::stacks;
 use super::union::UnionTree;
 use super::variation::{Earlier, Variations};
 use super::verdict::{needed, verdict};
@@ -70,6 +71,7 @@ pub fn compare_with_earlier(
         warnings: Vec::new(),
         command: Command::default(),
         functions: None,
+        stacks: None,
     };
     match runs {
         None if baseline.runs.is_empty() || candidate.runs.is_empty() => {
@@ -176,6 +178,10 @@ fn find(
         .collect();
     comparison.weak = !variations.estimated;
     comparison.findings = findings(&evidences, &owners, &setting, &variations);
+    let factors = sizes.sides();
+    set_size_factors(&mut comparison.baseline, factors.baseline);
+    set_size_factors(&mut comparison.candidate, factors.candidate);
+    comparison.stacks = options.stacks.then(|| stacks(&evidences, &setting));
     comparison.functions = options.all.then(|| tested_functions(&evidences));
     let sides = [
         ("baseline", &comparison.baseline),
@@ -188,6 +194,12 @@ fn find(
         needed,
         &options,
     );
+}
+
+fn set_size_factors(side: &mut Side, factors: &[f64]) {
+    for (run, &factor) in side.profiles.iter_mut().zip(factors) {
+        run.size_factor = Some(rounded(factor));
+    }
 }
 
 /// The median over the functions that were tested; 0 of none.

@@ -80,6 +80,7 @@ fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) ->
         total: tests.total_change(ix),
         call_paths: Vec::new(),
         more_call_paths: 0,
+        runs: tests.run_costs(cause.basis, ix),
         affected_callers: affected.iter().map(|&f| caller(evidences, f)).collect(),
         grown_callees: grown_callees(evidences, cause),
         moved_to,

@@ -50,6 +50,7 @@ mod paths;
 mod report;
 mod runs;
 mod sentence;
+mod stacks;
 mod union;
 mod variation;
 mod verdict;
@@ -68,6 +69,7 @@ pub use lines::Lines;
 pub use options::{CompareError, CompareOptions, IgnoredFunction};
 pub use report::{
     AffectedCaller, Basis, CallPath, Change, Comparison, Dispersion, Finding, FindingKind,
-    FunctionName, Ignored, Needed, Normalisation, NormalisationMethod, Side, Statistics, Tested,
-    TestedFunction, Verdict,
+    FunctionName, Ignored, Needed, Normalisation, NormalisationMethod, Run, RunCost, RunCosts,
+    Side, Statistics, Tested, TestedFunction, Verdict,
 };
+pub use stacks::{StackNode, Stacks};

@@ -138,7 +138,8 @@ impl Sizes {
         mean(candidate) / mean(baseline)
     }
 
-    fn sides(&self) -> Pair<&[f64]> {
+    /// The size factors of each side's runs.
+    pub(super) fn sides(&self) -> Pair<&[f64]> {
         let (baseline, candidate) = self.factors.split_at(self.split);
         Pair::new(baseline, candidate)
     }

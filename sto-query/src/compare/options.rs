@@ -27,6 +27,9 @@ pub struct CompareOptions {
     /// Whether the report has every function that was tested.
     #[serde(skip)]
     pub all: bool,
+    /// Whether the report has the stacks of both sides, to draw them.
+    #[serde(skip)]
+    pub stacks: bool,
     /// Which functions of the two builds are one.
     #[serde(skip)]
     pub matching: KeyOptions,
@@ -62,6 +65,7 @@ impl Default for CompareOptions {
             min_samples: 200,
             normalisation: NormalisationMethod::Tmm,
             all: false,
+            stacks: false,
             matching: KeyOptions::default(),
             ignored: Vec::new(),
         }

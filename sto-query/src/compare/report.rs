@@ -1,5 +1,6 @@
 //! What a comparison says, as plain data: everything that a report needs.
 
+use super::stacks::Stacks;
 use super::{Command, CompareOptions, Matching};
 use crate::report::{Date, SampleTypeReport};
 use serde::Serialize;
@@ -47,6 +48,10 @@ pub struct Comparison {
     /// Every function that was tested, the largest share of total first, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub functions: Option<Vec<TestedFunction>>,
+    /// The stacks of both sides, where that was asked for. They are for drawings: JSON leaves them
+    /// out.
+    #[serde(skip)]
+    pub stacks: Option<Stacks>,
 }
 
 /// A function that was tested, whether it changed or not.
@@ -131,6 +136,24 @@ pub struct Side {
     pub truncated_share: f64,
     /// Share of events that were dropped while recording.
     pub lost_share: f64,
+    /// Those runs, in the order of [`Finding::runs`].
+    pub profiles: Vec<Run>,
+}
+
+/// A run that has samples of the event.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Run {
+    /// Id of its profile.
+    pub profile: String,
+    /// When it was recorded, as RFC 3339 writes it.
+    pub recorded: Option<String>,
+    /// Where it was recorded.
+    pub host: Option<String>,
+    /// Its samples of the event.
+    pub samples: u64,
+    /// What its counts were divided by, to compare them with those of other runs; `None` where
+    /// nothing was compared.
+    pub size_factor: Option<f64>,
 }
 
 /// How the sides were tested.
@@ -245,6 +268,8 @@ pub struct Finding {
     pub call_paths: Vec<CallPath>,
     /// How many such paths there are beyond those.
     pub more_call_paths: usize,
+    /// What the count that it rests on is in each run: attributed self, or else total.
+    pub runs: RunCosts,
     /// Callers that got slower or faster because of it, innermost first.
     pub affected_callers: Vec<AffectedCaller>,
     /// Functions below it that changed because it calls them more, or less; largest change first.
@@ -398,6 +423,26 @@ pub struct Change {
     pub p: Option<f64>,
     /// `p` adjusted for the number of functions tested (Benjamini & Hochberg).
     pub q: Option<f64>,
+}
+
+/// What a function cost in each run, in the order of [`Side::profiles`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RunCosts {
+    /// In the runs of the baseline.
+    pub baseline: Vec<RunCost>,
+    /// In the runs of the candidate.
+    pub candidate: Vec<RunCost>,
+}
+
+/// What a function cost in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RunCost {
+    /// Its samples.
+    pub samples: u64,
+    /// Normalised, in units of what a run of the baseline costs on average: so the mean of the
+    /// baseline's runs is the share that the function has there, and the candidate's is that times
+    /// the change.
+    pub cost: f64,
 }
 
 /// A caller that inherits a change.

@@ -3,7 +3,7 @@
 use super::evidence::rounded;
 use super::options::CompareError;
 use super::pair::Pair;
-use super::report::{NormalisationMethod, Side};
+use super::report::{NormalisationMethod, Run, Side};
 use crate::report::rfc3339;
 use crate::select::full_name;
 use crate::tree::View;
@@ -64,6 +64,22 @@ impl<'a> Runs<'a> {
             }
         }
         runs
+    }
+
+    fn described(&self, view: &View) -> Vec<Run> {
+        let samples = |costs: &SelfCosts| costs.iter().map(|&(_, cost)| cost).sum::<Cost>().samples;
+        let run = |(&place, costs): (&usize, &&SelfCosts)| {
+            let stored = &view.selection.profiles[place];
+            let origin = &stored.profile.origin;
+            Run {
+                profile: stored.id.to_string(),
+                recorded: origin.recorded.map(rfc3339),
+                host: origin.host.clone(),
+                samples: samples(costs),
+                size_factor: None,
+            }
+        };
+        self.profiles.iter().zip(&self.costs).map(run).collect()
     }
 }
 
@@ -141,6 +157,7 @@ pub(super) fn side(view: &View, runs: Option<&Runs>) -> Side {
         unresolved_share: share(unresolved, samples),
         truncated_share: share(truncated, samples),
         lost_share: share(lost, samples.saturating_add(lost)),
+        profiles: runs.map_or(Vec::new(), |runs| runs.described(view)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reports as text, JSON, SVG, and in the formats of CI systems: one file an output.
+//! Reports as text, JSON, SVG, HTML, and in the formats of CI systems: one file an output.
 //!
 //! Names in a profile are whatever a program, or whoever made the file, put there. Text and SVG
 //! show them through [`printable`]; JSON has them as they are, escaped by the serializer.
@@ -11,6 +11,7 @@ pub mod explain_match;
 mod findings;
 pub mod flame;
 mod header;
+mod html;
 pub mod ingest;
 pub mod ls;
 pub mod merge;
@@ -32,7 +33,7 @@ pub mod top;
 pub mod tree;
 pub mod verify;
 
-pub use findings::{check_text, findings_text, github, junit, markdown, sarif, verdict_text};
+pub use findings::{check_text, findings_text, github, html, junit, markdown, sarif, verdict_text};
 pub use printable::printable;
 pub(crate) use printable::{display_width, shorten};
 

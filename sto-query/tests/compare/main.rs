@@ -1,11 +1,13 @@
 //! Comparisons of two builds, on views made by hand.
 
+mod browser;
 mod calibration;
 mod cases;
 mod check;
 mod degenerate;
 mod demo;
 mod explain;
+mod html;
 mod keys;
 mod paths;
 mod render;

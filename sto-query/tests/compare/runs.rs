@@ -1,8 +1,9 @@
 //! What a side is: its executable, its runs, its rates.
 
-use crate::support::{compared, sample_type, set_build_ids, summary, view};
+use crate::support::{Order, compared, sample_type, set_build_ids, summary, view, view_in_order};
 use sto_query::compare::{
-    CompareOptions, NormalisationMethod, Verdict, compare, compare_with_earlier,
+    Change, CompareOptions, NormalisationMethod, RunCost, Side, Verdict, compare,
+    compare_with_earlier,
 };
 
 const STEADY: &str = "
@@ -175,4 +176,132 @@ fn an_earlier_build_tells_how_much_single_runs_vary() {
     );
     assert_eq!(findings(Some(&steady)), "regression f5\n");
     assert_eq!(findings(Some(&erratic)), "");
+}
+
+/// Runs of two lengths, in which one function got twice as slow.
+const BEFORE: [&str; 2] = [
+    "main;serve;log 100\n main;parse 800\n main;compute 2500\n main;write 600",
+    "main;serve;log 204\n main;parse 1600\n main;compute 5000\n main;write 1200",
+];
+const AFTER: [&str; 3] = [
+    "main;serve;log 210\n main;parse 800\n main;compute 2500\n main;write 600",
+    "main;serve;log 390\n main;parse 1600\n main;compute 5000\n main;write 1200",
+    "main;serve;log 201\n main;parse 800\n main;compute 2500\n main;write 600",
+];
+
+#[test]
+fn what_a_finding_cost_in_each_run_has_the_means_that_its_change_is_of() {
+    let (baseline, candidate) = (view("v1", &BEFORE), view("v2", &AFTER));
+    let comparison = compared(&baseline, &candidate);
+    let finding = &comparison.findings[0];
+    assert_eq!(finding.function, "log");
+    let mean = |side: &Side, costs: &[RunCost]| {
+        let sizes = || side.profiles.iter().filter_map(|run| run.size_factor);
+        let cost: f64 = costs
+            .iter()
+            .zip(sizes())
+            .map(|(run, size)| run.cost * size)
+            .sum();
+        cost / sizes().sum::<f64>()
+    };
+    let before = mean(&comparison.baseline, &finding.runs.baseline);
+    let after = mean(&comparison.candidate, &finding.runs.candidate);
+    let Change {
+        baseline_share,
+        change,
+        ..
+    } = finding.attributed_self;
+    assert!((before / baseline_share - 1.0).abs() < 1e-4, "{before}");
+    let change = change.expect("both sides have samples");
+    assert!((after / before / change - 1.0).abs() < 1e-4, "{after}");
+
+    // A run of twice the length is no dearer.
+    let costs = &finding.runs.baseline;
+    assert!(
+        (costs[1].cost / costs[0].cost - 1.02).abs() < 0.001,
+        "{costs:?}"
+    );
+    let samples: Vec<u64> = finding
+        .runs
+        .candidate
+        .iter()
+        .map(|run| run.samples)
+        .collect();
+    assert_eq!(samples, [210, 390, 201]);
+    for (side, view) in [
+        (&comparison.baseline, &baseline),
+        (&comparison.candidate, &candidate),
+    ] {
+        let named: Vec<&str> = side
+            .profiles
+            .iter()
+            .map(|run| run.profile.as_str())
+            .collect();
+        let profiles = view.selection.profiles.iter();
+        assert_eq!(
+            named,
+            profiles.map(|p| p.id.to_string()).collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn a_run_without_samples_of_the_event_is_no_run_of_its_side() {
+    let mut baseline = view("v1", &BEFORE);
+    baseline.runs[0][0].clear();
+    let side = compared(&baseline, &view("v2", &AFTER)).baseline;
+    assert_eq!((side.runs, side.profiles.len()), (1, 1));
+    let second = &baseline.selection.profiles[1];
+    assert_eq!(side.profiles[0].profile, second.id.to_string());
+    assert_eq!(side.profiles[0].samples, 8004);
+}
+
+#[test]
+fn stacks_are_reported_where_they_are_asked_for_callers_first_and_by_name() {
+    let options = CompareOptions {
+        stacks: true,
+        ..CompareOptions::default()
+    };
+    let compared_in = |order| {
+        let before = view_in_order("v1", &BEFORE, order);
+        let after = view_in_order("v2", &["main;serve 7\n main;audit;log 3"], order);
+        compare(&before, &after, &options).expect("the options are in range")
+    };
+    let stacks = compared_in(Order::Forward)
+        .stacks
+        .expect("they were asked for");
+    let rows: Vec<(usize, &str, u64, u64)> = stacks
+        .nodes
+        .iter()
+        .map(|node| {
+            let name = &stacks.functions[node.function].function;
+            (
+                node.depth,
+                &**name,
+                node.baseline_samples,
+                node.candidate_samples,
+            )
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            (0, "main", 12_004, 10),
+            (1, "audit", 0, 3),
+            (2, "log", 0, 3),
+            (1, "compute", 7_500, 0),
+            (1, "parse", 2_400, 0),
+            (1, "serve", 304, 7),
+            (2, "log", 304, 0),
+            (1, "write", 1_800, 0),
+        ]
+    );
+    let whole = 12_004.0 * stacks.baseline_cost;
+    assert!(
+        (whole - 1.0).abs() < 1e-5,
+        "all of the baseline costs 1, not {whole}"
+    );
+    assert_eq!(compared_in(Order::Backward).stacks, Some(stacks));
+    let plain = compared(&view("v1", &BEFORE), &view("v2", &AFTER));
+    assert_eq!(plain.stacks, None);
 }

@@ -4,6 +4,7 @@
 
 mod check;
 mod github;
+mod html;
 mod junit;
 mod markdown;
 mod notes;
@@ -14,6 +15,7 @@ mod words;
 
 pub use check::check_text;
 pub use github::github;
+pub use html::html;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use sarif::sarif;

@@ -72,7 +72,7 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics) -> Vec<Str
 }
 
 /// A threshold in percent, as it was given.
-fn threshold(share: f64) -> String {
+pub(super) fn threshold(share: f64) -> String {
     // Six digits, without what a binary fraction adds to a decimal one.
     let percent = (share * 1e8).round() / 1e6;
     format!("{percent}%")

@@ -1,0 +1,172 @@
+//! A differential flame graph in a page, drawn by `flame.js`.
+
+use super::{Html, short_name};
+use crate::compare::{StackNode, Stacks};
+use crate::render::numbers::{grouped, percent};
+use crate::render::printable;
+use hashbrown::HashMap;
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// Stacks that cost less on both sides are not drawn, in parts of a baseline run: half a pixel.
+const MIN_COST: f64 = 0.0005;
+/// Levels of calls that are drawn: a picture of more could not be read.
+const MAX_LEVELS: usize = 500;
+
+/// What `flame.js` draws. A frame is the same place of each of the four lists.
+#[derive(Serialize)]
+struct Drawing<'a> {
+    /// Name and module of each function.
+    functions: Vec<(String, Cow<'a, str>)>,
+    depth: Vec<usize>,
+    function: Vec<usize>,
+    /// Samples.
+    baseline: Vec<u64>,
+    candidate: Vec<u64>,
+    /// All samples, those of frames that are not drawn among them.
+    all: Samples,
+    /// What a sample of each side costs, in parts of a baseline run.
+    baseline_cost: f64,
+    candidate_cost: f64,
+    /// A cost that is too small for its change to matter.
+    pale_cost: f64,
+}
+
+#[derive(Default, Serialize)]
+struct Samples {
+    baseline: u64,
+    candidate: u64,
+}
+
+/// A flame graph of the difference between two sides.
+pub(in crate::render) struct FlameGraph<'a> {
+    /// The element's id.
+    pub(in crate::render) id: &'a str,
+    /// What is drawn.
+    pub(in crate::render) stacks: &'a Stacks,
+    /// A share that is too small for its change to be coloured in full.
+    pub(in crate::render) min_share: f64,
+    /// Most frames that are drawn: for so much the page has room.
+    pub(in crate::render) max_frames: usize,
+}
+
+impl FlameGraph<'_> {
+    /// Writes the graph, its controls and its legend.
+    pub(in crate::render) fn write(&self, html: &mut Html) {
+        let (frames, min_cost) = self.frames();
+        html.raw("<figure class=\"flame\" id=\"").text(self.id).raw(
+            "\">\n<p class=\"without-script\">The graph is drawn by the script of this page, which \
+             does not run here. Open the file in a browser, from your disk.</p>\n\
+             <div class=\"tools\" hidden>\n\
+             <label>Search <input type=\"search\" spellcheck=\"false\" autocomplete=\"off\" \
+             placeholder=\"part of a name\"></label>\n\
+             <label>Widths <select><option value=\"candidate\">cost in the candidate</option>\
+             <option value=\"baseline\">cost in the baseline</option></select></label>\n\
+             <button type=\"button\">Show all</button>\n</div>\n\
+             <p class=\"status\" role=\"status\"></p>\n\
+             <div class=\"drawing\"></div>\n<figcaption>\n",
+        );
+        legend(html);
+        html.raw("<p>")
+            .text(&self.note(frames.len(), min_cost))
+            .raw("</p>\n</figcaption>\n");
+        html.raw("<script type=\"application/json\">")
+            .data(&self.drawing(&frames))
+            .raw("</script>\n</figure>\n");
+    }
+
+    /// The frames to draw, and the cost below which there are none.
+    fn frames(&self) -> (Vec<&StackNode>, f64) {
+        let Stacks {
+            nodes,
+            baseline_cost,
+            candidate_cost,
+            ..
+        } = self.stacks;
+        let mut min_cost = MIN_COST;
+        loop {
+            // No stack costs more than its caller, so none loses its caller.
+            let is_drawn = |node: &&StackNode| {
+                let baseline = node.baseline_samples as f64 * baseline_cost;
+                let candidate = node.candidate_samples as f64 * candidate_cost;
+                node.depth < MAX_LEVELS && baseline.max(candidate) >= min_cost
+            };
+            let frames: Vec<&StackNode> = nodes.iter().filter(is_drawn).collect();
+            if frames.len() <= self.max_frames {
+                return (frames, min_cost);
+            }
+            min_cost *= 2.0;
+        }
+    }
+
+    fn note(&self, drawn: usize, min_cost: f64) -> String {
+        let all = self.stacks.nodes.len();
+        if drawn == all {
+            return format!("All {} stacks are drawn.", grouped(all as u64));
+        }
+        let is_deep = |node: &StackNode| node.depth >= MAX_LEVELS;
+        let levels = match self.stacks.nodes.iter().any(is_deep) {
+            true => format!(", in the outermost {MAX_LEVELS} levels of calls"),
+            false => String::new(),
+        };
+        format!(
+            "{} of {} stacks are drawn: those that cost at least {} of a baseline run on either \
+             side{levels}.",
+            grouped(drawn as u64),
+            grouped(all as u64),
+            percent(min_cost),
+        )
+    }
+
+    fn drawing(&self, frames: &[&StackNode]) -> Drawing<'_> {
+        let mut functions = Vec::new();
+        let mut places = HashMap::new();
+        let mut place = |function: usize| {
+            *places.entry(function).or_insert_with(|| {
+                let name = &self.stacks.functions[function];
+                functions.push((short_name(&name.function), printable(&name.module)));
+                functions.len() - 1
+            })
+        };
+        let mut all = Samples::default();
+        for root in self.stacks.nodes.iter().filter(|node| node.depth == 0) {
+            all.baseline = all.baseline.saturating_add(root.baseline_samples);
+            all.candidate = all.candidate.saturating_add(root.candidate_samples);
+        }
+        Drawing {
+            all,
+            depth: frames.iter().map(|node| node.depth).collect(),
+            function: frames.iter().map(|node| place(node.function)).collect(),
+            baseline: frames.iter().map(|node| node.baseline_samples).collect(),
+            candidate: frames.iter().map(|node| node.candidate_samples).collect(),
+            baseline_cost: self.stacks.baseline_cost,
+            candidate_cost: self.stacks.candidate_cost,
+            pale_cost: self.min_share,
+            functions,
+        }
+    }
+}
+
+fn legend(html: &mut Html) {
+    html.raw(
+        "<p class=\"legend\"><span>half or less</span><svg viewBox=\"0 0 220 16\" \
+         preserveAspectRatio=\"none\" role=\"img\" \
+         aria-label=\"from blue over grey to red\">\
+         <rect class=\"b5\" x=\"0\" width=\"20\" height=\"16\"/>\
+         <rect class=\"b4\" x=\"20\" width=\"20\" height=\"16\"/>\
+         <rect class=\"b3\" x=\"40\" width=\"20\" height=\"16\"/>\
+         <rect class=\"b2\" x=\"60\" width=\"20\" height=\"16\"/>\
+         <rect class=\"b1\" x=\"80\" width=\"20\" height=\"16\"/>\
+         <rect class=\"n\" x=\"100\" width=\"20\" height=\"16\"/>\
+         <rect class=\"w1\" x=\"120\" width=\"20\" height=\"16\"/>\
+         <rect class=\"w2\" x=\"140\" width=\"20\" height=\"16\"/>\
+         <rect class=\"w3\" x=\"160\" width=\"20\" height=\"16\"/>\
+         <rect class=\"w4\" x=\"180\" width=\"20\" height=\"16\"/>\
+         <rect class=\"w5\" x=\"200\" width=\"20\" height=\"16\"/></svg>\
+         <span>twice or more</span></p>\n\
+         <p>Each box is a function, the boxes under it are what it called. Red costs more than in \
+         the baseline, blue less, after the normalisation that the findings rest on; small costs \
+         stay pale, as their changes are mostly noise. A click, or Enter, shows one stack alone; \
+         arrow keys walk from box to box, Escape shows all again.</p>\n",
+    );
+}

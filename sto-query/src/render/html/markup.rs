@@ -1,0 +1,77 @@
+//! Markup that names cannot break.
+
+use crate::render::{printable, shorten};
+use serde::Serialize;
+
+/// HTML that is being written. Markup is `'static`, so what is only known at run time can get in
+/// as text alone, and is escaped.
+#[derive(Debug, Default)]
+pub(in crate::render) struct Html(String);
+
+impl Html {
+    /// Adds markup.
+    pub(in crate::render) fn raw(&mut self, markup: &'static str) -> &mut Html {
+        self.0.push_str(markup);
+        self
+    }
+
+    /// Adds text, for an element or for an attribute in double quotes. What would be hidden is
+    /// shown, as [`printable`] does.
+    pub(in crate::render) fn text(&mut self, text: &str) -> &mut Html {
+        for character in printable(text).chars() {
+            match character {
+                '&' => self.0.push_str("&amp;"),
+                '<' => self.0.push_str("&lt;"),
+                '>' => self.0.push_str("&gt;"),
+                '"' => self.0.push_str("&quot;"),
+                '\'' => self.0.push_str("&#39;"),
+                _ => self.0.push(character),
+            }
+        }
+        self
+    }
+
+    /// Adds data for the page's scripts: JSON in which nothing can end the element that it is in.
+    pub(in crate::render) fn data(&mut self, data: &impl Serialize) -> &mut Html {
+        let json = serde_json::to_string(data).expect("data has no keys but strings");
+        // `<` stands in strings alone, so its escape means the same.
+        self.0.push_str(&json.replace('<', "\\u003c"));
+        self
+    }
+
+    /// The whole.
+    pub(in crate::render) fn finish(self) -> String {
+        self.0
+    }
+}
+
+/// Columns of a name: the largest of C++ templates would fill the page.
+const MAX_NAME_WIDTH: usize = 200;
+
+/// A function's name as pages show it, and as their flame graphs search for it.
+pub(in crate::render) fn short_name(symbol: &str) -> String {
+    shorten(&printable(symbol), MAX_NAME_WIDTH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Html;
+
+    #[test]
+    fn text_and_data_cannot_become_markup() {
+        let hostile = "</script><script>alert('1')</script>&\"\u{202e}\n";
+        let mut html = Html::default();
+        html.raw("<p title=\"").text(hostile).raw("\">");
+        assert_eq!(
+            html.finish(),
+            "<p title=\"&lt;/script&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;\
+             \\u{202e}\\u{a}\">"
+        );
+        let mut data = Html::default();
+        data.data(&[hostile]);
+        let data = data.finish();
+        assert!(!data.contains('<'), "{data}");
+        let read: Vec<String> = serde_json::from_str(&data).expect("it is JSON");
+        assert_eq!(read, [hostile]);
+    }
+}

@@ -1,0 +1,10 @@
+//! What self-contained HTML pages are made of: markup that cannot be broken by names, a page that
+//! needs and may use no network, and the interactive flame graph in it.
+
+mod flame;
+mod markup;
+mod page;
+
+pub(super) use flame::FlameGraph;
+pub(super) use markup::{Html, short_name};
+pub(super) use page::Page;

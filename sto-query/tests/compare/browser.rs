@@ -1,0 +1,90 @@
+//! A real browser opens the page: what a reader gets to see, after the page's scripts ran.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use sto_query::compare::{CompareOptions, Comparison, compare};
+use sto_query::render::html;
+use sto_query::tree::View;
+
+/// What Chromium goes by.
+const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// What the browser saw of a page.
+pub(crate) struct Seen {
+    /// What `probe.html` found in the DOM.
+    pub(crate) facts: Value,
+    /// What was said on the console.
+    pub(crate) console: Vec<String>,
+}
+
+/// Compares as `--format html` does.
+pub(crate) fn drawn(baseline: &View, candidate: &View) -> Comparison {
+    let options = CompareOptions {
+        stacks: true,
+        ..CompareOptions::default()
+    };
+    compare(baseline, candidate, &options).expect("the options are in range")
+}
+
+/// Opens the page of these comparisons in a window of this width.
+pub(crate) fn open(comparisons: &[Comparison], width: u32) -> Seen {
+    let folder = tempfile::tempdir().expect("a folder for the page");
+    let write = |name: &str, content: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).expect("the folder can be written");
+        path
+    };
+    write("report.html", &html(comparisons));
+    let probe = include_str!("probe.html").replace("WIDTH", &width.to_string());
+    let probe = write("probe.html", &probe);
+    let output = browser()
+        .args([
+            "--headless",
+            // Containers have no user namespaces to make a sandbox of, and the page is our own.
+            "--no-sandbox",
+            "--disable-gpu",
+            // The probe looks into the page's frame, which has another origin as a file.
+            "--allow-file-access-from-files",
+            "--enable-logging=stderr",
+            // Timers run as fast as there is nothing else to do.
+            "--virtual-time-budget=20000",
+            "--dump-dom",
+        ])
+        .arg(format!("--user-data-dir={}", profile(folder.path())))
+        .arg(format!("file://{}", probe.display()))
+        .stdin(Stdio::null())
+        .output()
+        .expect("the browser starts");
+    let dom = String::from_utf8_lossy(&output.stdout);
+    let log = String::from_utf8_lossy(&output.stderr);
+    let facts = dom
+        .split_once("<pre id=\"facts\">")
+        .and_then(|(_, rest)| rest.split_once("</pre>"))
+        .and_then(|(facts, _)| serde_json::from_str(facts).ok())
+        .unwrap_or_else(|| panic!("the browser shows no facts:\n{dom}\n{log}"));
+    let console = log.lines().filter(|line| line.contains(":CONSOLE"));
+    Seen {
+        facts,
+        console: console.map(str::to_owned).collect(),
+    }
+}
+
+fn browser() -> Command {
+    let is_there = |name: &&&str| {
+        let mut command = Command::new(name);
+        command.arg("--version").stdout(Stdio::null());
+        command.stderr(Stdio::null()).status().is_ok()
+    };
+    let name = NAMES.iter().find(is_there).unwrap_or_else(|| {
+        panic!(
+            "this test opens a page in Chromium, and there is none: install the Debian package \
+             chromium, or leave these tests out: cargo test -- --skip browser"
+        )
+    });
+    Command::new(name)
+}
+
+fn profile(folder: &Path) -> String {
+    folder.join("profile").display().to_string()
+}
