@@ -53,7 +53,12 @@ impl<'a> Sources<'a> {
         if let (Target::File(a), Target::File(b)) = (&mut a, &mut b) {
             (a.name, b.name) = telling_names(&a.path, &b.path);
         }
-        Ok((self.load(a)?, self.load(b)?))
+        match (a, b) {
+            (Target::Stored(store, a), Target::Stored(other, b)) => {
+                Ok(View::load_both((&store, a), (&other, b))?)
+            }
+            (a, b) => Ok((self.load(a)?, self.load(b)?)),
+        }
     }
 
     /// Says of findings which line to look at first.

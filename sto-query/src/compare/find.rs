@@ -10,7 +10,7 @@ use super::normalise::Sizes;
 use super::options::{CompareError, CompareOptions};
 use super::pair::Pair;
 use super::report::{Comparison, Dispersion, Normalisation, Statistics, Tested, Verdict};
-use super::runs::{Runs, shared_sample_type, side};
+use super::runs::{Runs, shared, side};
 use super::sentence;
 use super::union::UnionTree;
 use super::variation::{Earlier, Variations};
@@ -49,8 +49,8 @@ pub fn compare_with_earlier(
     options: &CompareOptions,
 ) -> Result<Comparison, CompareError> {
     options.check()?;
-    let sample_type = shared_sample_type(baseline, candidate);
-    let runs = sample_type.map(|t| Pair::new(Runs::of(baseline, t), Runs::of(candidate, t)));
+    let shared = shared(Pair::new(baseline, candidate));
+    let (sample_type, runs) = shared.unzip();
     let mut comparison = Comparison {
         schema: "sto.find-regressions/1",
         benchmark: None,

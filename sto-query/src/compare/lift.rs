@@ -82,10 +82,7 @@ fn cause_above(evidences: &Evidences, places: &Places, cause: &Cause) -> Option<
             None => {}
         }
         function = caller;
-        let nodes = places.of_function(caller).iter();
-        at = nodes
-            .map(|&node| (node as usize, evidences.total(node as usize)))
-            .collect();
+        at = places.totals(evidences, caller).collect();
     }
     above
 }

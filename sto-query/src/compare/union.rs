@@ -2,9 +2,9 @@
 
 use super::functions::{FunctionIx, Functions};
 use super::pair::Pair;
-use hashbrown::HashMap;
+use std::cmp::Reverse;
+use std::ops::Range;
 use sto_core::intern::StackTree;
-use sto_core::model::FrameIx;
 
 /// Stacks of functions, in preorder: a parent before its children, a subtree in one piece.
 ///
@@ -21,35 +21,45 @@ pub(super) struct UnionTree {
 const ROOT: u32 = u32::MAX;
 
 impl UnionTree {
+    /// Walks both trees at once, so that the union's nodes are met in preorder, and children in the
+    /// order of their functions.
     pub(super) fn new(trees: Pair<&StackTree>, functions: &Functions) -> UnionTree {
-        let mut builder = Builder::default();
-        let mut of_node = Pair::new(
-            builder.add(trees.baseline, &functions.of_frame.baseline),
-            builder.add(trees.candidate, &functions.of_frame.candidate),
-        );
-        let order = builder.preorder();
-
-        let mut place = vec![0; order.len()];
-        for (new, &old) in order.iter().enumerate() {
-            place[old as usize] = new as u32;
-        }
-        for node in of_node.baseline.iter_mut().chain(&mut of_node.candidate) {
-            *node = place[*node as usize];
-        }
-        let new_parent = |&old: &u32| match builder.parents[old as usize] {
-            ROOT => ROOT,
-            parent => place[parent as usize],
-        };
+        let mut sides = [
+            Side::new(trees.baseline, &functions.of_frame.baseline),
+            Side::new(trees.candidate, &functions.of_frame.candidate),
+        ];
         let mut tree = UnionTree {
-            parents: order.iter().map(new_parent).collect(),
-            functions: order
-                .iter()
-                .map(|&old| builder.functions[old as usize])
-                .collect(),
+            parents: Vec::new(),
+            functions: Vec::new(),
             ends: Vec::new(),
             outermost: Vec::new(),
-            of_node,
+            of_node: Pair::default(),
         };
+        // Those that become one node stand side by side, the next node's last.
+        let mut waiting: Vec<Waiting> = Vec::new();
+        let mut met: Vec<Waiting> = Vec::new();
+        for (number, side) in sides.iter().enumerate() {
+            met.extend(side.roots(number));
+        }
+        loop {
+            met.sort_unstable_by_key(|node| Reverse(node.function));
+            waiting.append(&mut met);
+            let Some(&next) = waiting.last() else { break };
+            let place = tree.len() as u32;
+            assert!(
+                place != ROOT,
+                "fewer than 2^32 - 1 nodes on both sides together"
+            );
+            tree.parents.push(next.parent);
+            tree.functions.push(next.function);
+            while let Some(same) = waiting.pop_if(|node| node.is_same(next)) {
+                let side = &mut sides[same.side];
+                side.places[same.node as usize] = place;
+                met.extend(side.callees(same, place));
+            }
+        }
+        let [baseline, candidate] = sides;
+        tree.of_node = Pair::new(baseline.places, candidate.places);
         tree.ends = tree.subtree_ends();
         tree.outermost = tree.outermost_nodes(functions.list.len());
         tree
@@ -69,8 +79,17 @@ impl UnionTree {
     }
 
     /// A node and all below it.
-    pub(super) fn subtree(&self, node: usize) -> std::ops::Range<usize> {
+    pub(super) fn subtree(&self, node: usize) -> Range<usize> {
         node..self.ends[node] as usize
+    }
+
+    /// What a node calls; what nothing calls where it is `None`.
+    pub(super) fn callees(&self, node: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+        let range = match node {
+            Some(node) => node + 1..self.ends[node] as usize,
+            None => 0..self.len(),
+        };
+        siblings(&self.ends, range)
     }
 
     /// Whether no caller of this node is the same function: only such nodes count towards a
@@ -165,59 +184,71 @@ impl Callers {
     }
 }
 
-/// Nodes in the order in which they are met: parents before their children, but subtrees in
-/// pieces.
-#[derive(Default)]
-struct Builder {
-    parents: Vec<u32>,
-    functions: Vec<FunctionIx>,
-    index: HashMap<(u32, FunctionIx), u32>,
+/// The tree of one side, and which nodes of the union its nodes became.
+struct Side<'a> {
+    tree: &'a StackTree,
+    function_of: &'a [FunctionIx],
+    ends: Vec<u32>,
+    places: Vec<u32>,
 }
 
-impl Builder {
-    /// Adds a tree, and tells which node each of its nodes became.
-    fn add(&mut self, tree: &StackTree, function_of: &[FunctionIx]) -> Vec<u32> {
-        let mut added: Vec<u32> = Vec::with_capacity(tree.len());
-        let function = |frame: FrameIx| function_of[frame.get()];
-        for node in tree.nodes() {
-            let parent = tree.parent(node).map_or(ROOT, |parent| added[parent.get()]);
-            let function = function(tree.frame(node));
-            let next = self.parents.len() as u32;
-            let ix = *self.index.entry((parent, function)).or_insert(next);
-            if ix == next {
-                assert!(
-                    next != ROOT,
-                    "fewer than 2^32 - 1 nodes on both sides together"
-                );
-                self.parents.push(parent);
-                self.functions.push(function);
-            }
-            added.push(ix);
+/// A node of one side whose parent in the union is known.
+#[derive(Clone, Copy)]
+struct Waiting {
+    parent: u32,
+    function: FunctionIx,
+    side: usize,
+    node: u32,
+}
+
+impl Waiting {
+    fn is_same(&self, other: Waiting) -> bool {
+        (self.parent, self.function) == (other.parent, other.function)
+    }
+}
+
+impl<'a> Side<'a> {
+    fn new(tree: &'a StackTree, function_of: &'a [FunctionIx]) -> Self {
+        Side {
+            tree,
+            function_of,
+            ends: tree.subtree_ends(),
+            places: vec![ROOT; tree.len()],
         }
-        added
     }
 
-    fn preorder(&self) -> Vec<u32> {
-        let nodes = self.parents.len();
-        let mut first_child = vec![ROOT; nodes];
-        let mut next_sibling = vec![ROOT; nodes];
-        let mut first_root = ROOT;
-        for node in (0..nodes as u32).rev() {
-            let head = match self.parents[node as usize] {
-                ROOT => &mut first_root,
-                parent => &mut first_child[parent as usize],
-            };
-            next_sibling[node as usize] = std::mem::replace(head, node);
-        }
-        let mut order = Vec::with_capacity(nodes);
-        let mut open = vec![first_root];
-        while let Some(node) = open.pop() {
-            if node != ROOT {
-                order.push(node);
-                open.push(next_sibling[node as usize]);
-                open.push(first_child[node as usize]);
-            }
-        }
-        order
+    fn roots(&self, side: usize) -> impl Iterator<Item = Waiting> + '_ {
+        self.waiting(0..self.tree.len(), side, ROOT)
     }
+
+    fn callees(&self, caller: Waiting, place: u32) -> impl Iterator<Item = Waiting> + '_ {
+        let node = caller.node as usize;
+        self.waiting(node + 1..self.ends[node] as usize, caller.side, place)
+    }
+
+    fn waiting(
+        &self,
+        below: Range<usize>,
+        side: usize,
+        parent: u32,
+    ) -> impl Iterator<Item = Waiting> + '_ {
+        siblings(&self.ends, below).map(move |node| Waiting {
+            parent,
+            function: self.function_of[self.tree.frames()[node].get()],
+            side,
+            node: node as u32,
+        })
+    }
+}
+
+/// The nodes of whole subtrees that no other of these nodes calls.
+fn siblings(ends: &[u32], subtrees: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+    let mut next = subtrees.start;
+    std::iter::from_fn(move || {
+        let node = next;
+        (node < subtrees.end).then(|| {
+            next = ends[node] as usize;
+            node
+        })
+    })
 }
