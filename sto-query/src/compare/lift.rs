@@ -15,6 +15,7 @@ use super::evidence::Direction;
 use super::functions::FunctionIx;
 use super::pair::Pair;
 use super::report::Basis;
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Part of a function's change that one caller must have.
@@ -32,10 +33,13 @@ const FEWEST: f64 = 10.0;
 
 /// Lays causes at the callers that call them more, and makes those that meet there one cause.
 pub(super) fn lift(evidences: &Evidences, places: &Places, causes: Vec<Cause>) -> Vec<Cause> {
+    let above = causes.par_iter();
+    let above = above.map(|cause| cause_above(evidences, places, cause));
+    let above: Vec<Option<FunctionIx>> = above.collect();
     let mut lifted: BTreeMap<(FunctionIx, Direction), Cause> = BTreeMap::new();
-    for mut cause in causes {
+    for (mut cause, above) in causes.into_iter().zip(above) {
         let below = cause.function;
-        if let Some(caller) = cause_above(evidences, places, &cause) {
+        if let Some(caller) = above {
             cause.function = caller;
             cause.basis = Basis::Calls;
             cause.grown_callees.push(below);
