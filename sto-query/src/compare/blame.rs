@@ -98,7 +98,7 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
             .iter()
             .map(|&n| remaining(n as usize))
             .collect();
-        for (node, rest) in with_callers(tree, at.clone()) {
+        for (node, rest) in tree.with_callers(at.clone(), plus) {
             explained[node] = plus(explained[node], rest);
         }
         let same = |cause: &&mut Cause| cause.function == function && cause.direction == direction;
@@ -174,7 +174,7 @@ fn affected_callers(evidences: &Evidences, places: &Places, cause: &Cause) -> Ve
         _ => cause.at.clone(),
     };
     let mut inherited: BTreeMap<FunctionIx, Vec<(usize, Pair<f64>)>> = BTreeMap::new();
-    for (node, samples) in with_callers(tree, at) {
+    for (node, samples) in tree.with_callers(at, plus) {
         let function = tree.function(node);
         let has_shifted = tests.total[function.get()].shifted == Some(cause.direction);
         if has_shifted && tree.is_outermost(node) && function != cause.function {
@@ -191,34 +191,6 @@ fn affected_callers(evidences: &Evidences, places: &Places, cause: &Cause) -> Ve
         .collect();
     affected.sort_by_key(|&(depth, function)| (Reverse(depth), function));
     affected.into_iter().map(|(_, function)| function).collect()
-}
-
-/// Nodes and all their callers, each with the samples of these nodes that it and its subtree have;
-/// callers behind what they call.
-fn with_callers(
-    tree: &UnionTree,
-    mut at: Vec<(usize, Pair<f64>)>,
-) -> impl Iterator<Item = (usize, Pair<f64>)> {
-    at.sort_unstable_by_key(|&(node, _)| node);
-    // Callers that are yet to come. As nodes stand in preorder, each of these calls the next, and the
-    // last is nearest to the node that is at hand.
-    let mut callers: Vec<(usize, Pair<f64>)> = Vec::new();
-    std::iter::from_fn(move || {
-        let next = |nodes: &[(usize, _)]| nodes.last().map(|&(node, _)| node);
-        let node = next(&at).max(next(&callers))?;
-        let is_next = |other: &mut (usize, _)| other.0 == node;
-        let (_, mut samples) = callers.pop_if(is_next).unwrap_or_default();
-        while let Some((_, more)) = at.pop_if(is_next) {
-            samples = plus(samples, more);
-        }
-        if let Some(parent) = tree.parent(node) {
-            match callers.last_mut() {
-                Some((caller, sum)) if *caller == parent => *sum = plus(*sum, samples),
-                _ => callers.push((parent, samples)),
-            }
-        }
-        Some((node, samples))
-    })
 }
 
 impl Cause {

@@ -175,8 +175,14 @@ impl RunCounts {
                 cost.samples,
             );
         }
-        tree.add_up(subtrees, u64::saturating_add);
-        for (node, &samples) in subtrees.iter().enumerate() {
+        for node in (0..tree.len()).rev() {
+            let samples = subtrees[node];
+            if samples == 0 {
+                continue;
+            }
+            if let Some(parent) = tree.parent(node) {
+                add(&mut subtrees[parent], samples);
+            }
             if tree.is_outermost(node) {
                 add(&mut counts.total[tree.function(node).get()], samples);
             }

@@ -107,6 +107,35 @@ impl UnionTree {
         }
     }
 
+    /// As [`add_up`](Self::add_up) where few nodes have anything: these and all their callers, each with
+    /// what its subtree has, callers behind what they call.
+    pub(super) fn with_callers<T: Copy + Default>(
+        &self,
+        mut at: Vec<(usize, T)>,
+        add: impl Fn(T, T) -> T,
+    ) -> impl Iterator<Item = (usize, T)> {
+        at.sort_unstable_by_key(|&(node, _)| node);
+        // Callers that are yet to come. As nodes stand in preorder, each of them calls the next, and the
+        // last is nearest to the node that is at hand.
+        let mut callers: Vec<(usize, T)> = Vec::new();
+        std::iter::from_fn(move || {
+            let next = |nodes: &[(usize, T)]| nodes.last().map(|&(node, _)| node);
+            let node = next(&at).max(next(&callers))?;
+            let is_next = |other: &mut (usize, T)| other.0 == node;
+            let (_, mut sum) = callers.pop_if(is_next).unwrap_or_default();
+            while let Some((_, more)) = at.pop_if(is_next) {
+                sum = add(sum, more);
+            }
+            if let Some(parent) = self.parent(node) {
+                match callers.last_mut() {
+                    Some((caller, known)) if *caller == parent => *known = add(*known, sum),
+                    _ => callers.push((parent, sum)),
+                }
+            }
+            Some((node, sum))
+        })
+    }
+
     /// For each node its nearest caller that `is_caller` says may be one, and the nearest of those
     /// that is not the same function as that caller: a recursion is passed over in one step, so that
     /// looking for callers is linear however deep it goes.
@@ -251,4 +280,109 @@ fn siblings(ends: &[u32], subtrees: Range<usize>) -> impl Iterator<Item = usize>
             node
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::functions::Function;
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use sto_core::intern::NodeIx;
+    use sto_core::model::FrameIx;
+
+    /// Frames 0 and 1 are one function, and so on.
+    fn functions(frames: u32) -> Functions {
+        let of_frame: Vec<FunctionIx> = (0..frames).map(|frame| FunctionIx(frame / 2)).collect();
+        let function = |_| Function {
+            symbol: String::new(),
+            module: String::new(),
+            file: None,
+            unchanged: false,
+        };
+        Functions {
+            list: (0..frames).map(function).collect(),
+            of_frame: Pair::new(of_frame.clone(), of_frame),
+        }
+    }
+
+    fn tree_of(mut stacks: Vec<Vec<u32>>) -> StackTree {
+        stacks.sort();
+        let mut tree = StackTree::new();
+        let mut open: Vec<(u32, NodeIx)> = Vec::new();
+        for stack in stacks {
+            let same = open.iter().zip(&stack).take_while(|(a, b)| a.0 == **b);
+            open.truncate(same.count());
+            for &frame in &stack[open.len()..] {
+                let parent = open.last().map(|&(_, node)| node);
+                open.push((frame, tree.push(parent, FrameIx(frame))));
+            }
+        }
+        tree
+    }
+
+    /// The functions of each node's stack, by the node's own and its parent.
+    fn paths(nodes: impl Iterator<Item = (Option<usize>, FunctionIx)>) -> Vec<Vec<u32>> {
+        let mut paths: Vec<Vec<u32>> = Vec::new();
+        for (parent, function) in nodes {
+            let mut path = parent.map_or(Vec::new(), |parent| paths[parent].clone());
+            path.push(function.0);
+            paths.push(path);
+        }
+        paths
+    }
+
+    fn union(stacks: Pair<Vec<Vec<u32>>>, functions: &Functions) -> (UnionTree, [StackTree; 2]) {
+        let trees = [tree_of(stacks.baseline), tree_of(stacks.candidate)];
+        let union = UnionTree::new(Pair::new(&trees[0], &trees[1]), functions);
+        (union, trees)
+    }
+
+    fn stacks() -> impl Strategy<Value = Vec<Vec<u32>>> {
+        vec(vec(0..8_u32, 1..6), 0..12)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn the_union_has_each_stack_of_both_sides_once_in_order(
+            (baseline, candidate) in (stacks(), stacks())
+        ) {
+            let functions = functions(8);
+            let (union, trees) = union(Pair::new(baseline, candidate), &functions);
+            let of_union = paths((0..union.len()).map(|n| (union.parent(n), union.function(n))));
+            let mut all = BTreeSet::new();
+            let places = [&union.of_node.baseline, &union.of_node.candidate];
+            for (tree, places) in trees.iter().zip(places) {
+                let of_side = paths(tree.nodes().map(|node| {
+                    let parent = tree.parent(node).map(NodeIx::get);
+                    (parent, functions.of_frame.baseline[tree.frame(node).get()])
+                }));
+                for (path, &place) in of_side.iter().zip(places) {
+                    prop_assert_eq!(path, &of_union[place as usize]);
+                }
+                all.extend(of_side);
+            }
+            // Preorder with children in the order of their functions is the order of paths.
+            prop_assert_eq!(of_union, Vec::from_iter(all));
+        }
+
+        #[test]
+        fn sums_of_few_nodes_are_those_of_a_whole_column(
+            (stacks, at) in (stacks(), vec((0..40_usize, 1..9_u64), 0..6))
+        ) {
+            let (union, _) = union(Pair::new(stacks, Vec::new()), &functions(8));
+            let at: Vec<_> = at.into_iter().filter(|&(node, _)| node < union.len()).collect();
+            let mut column = vec![0; union.len()];
+            at.iter().for_each(|&(node, samples)| column[node] += samples);
+            union.add_up(&mut column, |a, b| a + b);
+            let mut expected: Vec<_> = column.into_iter().enumerate().collect();
+            expected.retain(|&(_, samples)| samples > 0);
+            expected.reverse();
+            let sums: Vec<_> = union.with_callers(at, |a, b| a + b).collect();
+            prop_assert_eq!(sums, expected);
+        }
+    }
 }
