@@ -4,7 +4,7 @@
 //!
 //! Prints CSV: the part, how much came out of it, and the fastest and the middle of the times in
 //! seconds. Sums are what SQL on the Sto document's tables answers: the samples of each location, of
-//! one sum a build, side by side, without statistics; their time includes opening the file.
+//! one sum a build, side by side, without statistics.
 
 use clap::Parser;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use std::time::Instant;
 use sto_core::store::Store;
 use sto_query::compare::{CompareOptions, compare};
 use sto_query::render::findings_text;
-use sto_query::select::{SelectError, Selection};
+use sto_query::select::Selection;
 use sto_query::tree::View;
 
 /// Time the comparison of the first and the last build of a store
@@ -52,7 +52,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             Ok(findings_text(&comparison, false).len())
         })?;
     }
-    time("sums (locations)", repeat, || Ok(sums(&store)?.len()))
+    let mut loaded = None;
+    time("open and load sums (nodes)", repeat, || {
+        let [first, last] = loaded.insert(load_sums(&store)?);
+        Ok(first.tree.len() + last.tree.len())
+    })?;
+    if let Some(loaded) = loaded {
+        time("compare sums (locations)", repeat, || {
+            Ok(black_box(sums(&loaded)).len())
+        })?;
+    }
+    Ok(())
 }
 
 /// Prints how long a part took. It answers with the size of what came out of it.
@@ -86,52 +96,34 @@ fn builds(store: &Store) -> Result<[Selection; 2], Box<dyn Error>> {
     }))
 }
 
-/// Samples of a location in both builds.
-struct Sums {
-    symbol: String,
-    file: String,
-    line: u32,
-    samples: [u64; 2],
-}
-
-/// Every location, the one with the largest growth first.
-fn sums(store: &Path) -> Result<Vec<Sums>, Box<dyn Error>> {
+fn load_sums(store: &Path) -> Result<[View; 2], Box<dyn Error>> {
     let store = Store::open(store)?;
     let [first, last] = builds(&store)?;
-    let by_frame = |selection| -> Result<(View, Vec<u64>), SelectError> {
-        let view = View::load_sum(&store, selection)?;
+    let (first, last) = thread::scope(|scope| {
+        let last = scope.spawn(|| View::load_sum(&store, last));
+        let first = View::load_sum(&store, first);
+        (first, last.join().expect("loading does not panic"))
+    });
+    Ok([first?, last?])
+}
+
+/// Symbol, file and line.
+type Location<'a> = (&'a str, &'a str, u32);
+
+/// The samples of every location on both sides, the one with the largest growth first.
+fn sums(sides: &[View; 2]) -> Vec<(Location<'_>, [u64; 2])> {
+    let mut locations: HashMap<Location, [u64; 2]> = HashMap::new();
+    for (side, view) in sides.iter().enumerate() {
         let mut samples = vec![0; view.frames.len()];
         for (node, cost) in &view.runs[0][0] {
             samples[view.tree.frame(*node).get()] += cost.samples;
         }
-        Ok((view, samples))
-    };
-    let (first, last) = thread::scope(|scope| {
-        let last = scope.spawn(|| by_frame(last));
-        (by_frame(first), last.join().expect("it does not panic"))
-    });
-    let sides = [first?, last?];
-
-    let mut locations: HashMap<(&str, &str, u32), [u64; 2]> = HashMap::new();
-    for (side, (view, samples)) in sides.iter().enumerate() {
-        for (ix, frame) in view.frames.iter() {
-            let location = locations.entry((frame.symbol, frame.file, frame.line));
-            location.or_default()[side] += samples[ix.get()];
+        for ((_, frame), samples) in view.frames.iter().zip(samples) {
+            let location = (frame.symbol, frame.file, frame.line);
+            locations.entry(location).or_default()[side] += samples;
         }
     }
-    let mut sums: Vec<Sums> = locations
-        .into_iter()
-        .map(|((symbol, file, line), samples)| Sums {
-            symbol: symbol.to_owned(),
-            file: file.to_owned(),
-            line,
-            samples,
-        })
-        .collect();
-    sums.sort_unstable_by_key(|sums| sums.samples[0] as i64 - sums.samples[1] as i64);
-    black_box(
-        sums.first()
-            .map(|sums| (&sums.symbol, &sums.file, sums.line)),
-    );
-    Ok(sums)
+    let mut sums: Vec<_> = locations.into_iter().collect();
+    sums.sort_unstable_by_key(|(_, [first, last])| *first as i64 - *last as i64);
+    sums
 }
