@@ -147,18 +147,18 @@ impl SidesArgs {
         sources.located_pair(&baseline, &self.candidate)
     }
 
-    /// Loads the stacks of a side, or of some of its runs.
+    /// Loads the stacks of some of the runs of both sides.
     pub(crate) fn load(
         &self,
         sources: &Sources,
-        side: &Located,
-        runs: Selection,
-    ) -> Result<View, CliError> {
-        let view = sources.view_of(side, runs)?;
-        match view.runs[..] {
+        sides: [(&Located, Selection); 2],
+    ) -> Result<(View, View), CliError> {
+        let keep = |view: View| match view.runs[..] {
             [] => Ok(view),
             _ => self.event.keep(view),
-        }
+        };
+        let (baseline, candidate) = sources.views_of(sides)?;
+        Ok((keep(baseline)?, keep(candidate)?))
     }
 }
 

@@ -72,7 +72,12 @@ impl<'a> Sources<'a> {
     /// The stacks that two selectors name.
     pub(crate) fn pair(&self, a: &OsStr, b: &OsStr) -> Result<(View, View), CliError> {
         let (a, b) = told_apart(self.locate(a)?, self.locate(b)?);
-        Ok((self.load(a)?, self.load(b)?))
+        match (a, b) {
+            (Target::Stored(store, a), Target::Stored(other, b)) => {
+                Ok(View::load_both((&store, a), (&other, b))?)
+            }
+            (a, b) => Ok((self.load(a)?, self.load(b)?)),
+        }
     }
 
     /// Says of findings which line to look at first.
@@ -145,9 +150,16 @@ impl<'a> Sources<'a> {
     }
 
     /// The stacks of some of the profiles that were located.
-    pub(crate) fn view_of(&self, place: &Located, profiles: Selection) -> Result<View, CliError> {
-        let store = place.store.as_ref().unwrap_or(&self.memory);
-        Ok(View::load(store, profiles)?)
+    pub(crate) fn views_of(
+        &self,
+        [(a, of_a), (b, of_b)]: [(&Located, Selection); 2],
+    ) -> Result<(View, View), CliError> {
+        let (a, b) = (self.store_of(a), self.store_of(b));
+        Ok(View::load_both((a, of_a), (b, of_b))?)
+    }
+
+    fn store_of<'s>(&'s self, place: &'s Located) -> &'s Store {
+        place.store.as_ref().unwrap_or(&self.memory)
     }
 
     /// Of the builds of a program that have several such runs in the store, the one recorded last.

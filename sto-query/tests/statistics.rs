@@ -151,6 +151,24 @@ fn dispersions_agree_with_edger() {
     }
 }
 
+/// The trend is worked out from 5,000 functions at most.
+#[test]
+fn more_functions_than_the_trend_looks_at_tell_the_same() {
+    let reference = reference("synthetic");
+    let design = reference.design();
+    let repeated = |times: usize| {
+        let rows = reference.counts.iter().flat_map(|row| vec![row; times]);
+        let rows: Vec<Vec<f64>> = rows.cloned().collect();
+        Variation::estimate(&rows, &design).expect("several runs")
+    };
+    let (all, some) = (repeated(8), repeated(10));
+    assert!(8 * reference.counts.len() <= 5_000 && 10 * reference.counts.len() > 5_000);
+    for row in &reference.counts {
+        let [all, some] = [&all, &some].map(|variation| variation.fit(row, &design).dispersion);
+        assert!(apart(all, some) < 0.02, "{all} {some}");
+    }
+}
+
 #[test]
 fn p_values_agree_with_edger_within_a_few_percent_and_in_order() {
     for name in MATRICES {

@@ -3,8 +3,8 @@
 //!     cargo run --release -p sto-benches --bin store_export -- STORE FOLDER
 //!
 //! Makes in FOLDER, for each profile in the order of `sto ls`, `0000.folded` and rows of the Sto
-//! document's three tables (see [`sto_benches::export`]), all of its first sample type. Prints the
-//! number of distinct nodes that the store holds.
+//! document's three tables (see [`sto_benches::export`]), all of its first sample type; with `--sums`
+//! only rows, one sum for each build. Prints the number of distinct nodes that the store holds.
 
 use clap::Parser;
 use std::error::Error;
@@ -13,7 +13,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use sto_benches::export;
 use sto_core::id::{ExecutableId, ProfileId};
-use sto_core::store::Store;
+use sto_core::store::{Loaded, LoadedBuild, Store};
 
 /// Write what a store holds as its peers would keep it
 #[derive(Parser)]
@@ -22,10 +22,17 @@ struct Args {
     store: PathBuf,
     /// Folder for the files
     folder: PathBuf,
+    /// Write one sum of each build instead of its profiles
+    #[arg(long)]
+    sums: bool,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let Args { store, folder } = Args::parse();
+    let Args {
+        store,
+        folder,
+        sums,
+    } = Args::parse();
     let store = Store::open(&store)?;
     let builds = store.builds()?;
     let mut of_executable: Vec<(&str, Vec<ProfileId>)> = Vec::new();
@@ -33,29 +40,37 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (version, build) in (1..).zip(&builds) {
         let name = build.build.executable.as_str();
         let executable = ExecutableId::of(name);
+        let profiles = build.profiles.iter().map(|profile| profile.id);
         match of_executable.last_mut().filter(|(last, _)| *last == name) {
-            Some((_, ids)) => ids.extend(build.profiles.iter().map(|profile| profile.id)),
-            None => {
-                let ids = build.profiles.iter().map(|profile| profile.id);
-                of_executable.push((name, ids.collect()));
-            }
+            Some((_, ids)) => ids.extend(profiles.clone()),
+            None => of_executable.push((name, profiles.clone().collect())),
         }
-        for profile in &build.profiles {
-            let loaded = store.load(executable, &[profile.id])?;
-            let file = |suffix| folder.join(format!("{number:04}.{suffix}"));
-            let costs = &loaded.costs[0][0];
-            let mut out = BufWriter::new(File::create(file("folded"))?);
+        let mut next_name = || {
+            number += 1;
+            format!("{:04}", number - 1)
+        };
+        if sums {
+            let LoadedBuild {
+                frames,
+                tree,
+                costs,
+                ..
+            } = store.load_build(build.id)?;
+            let loaded = Loaded {
+                frames,
+                tree,
+                costs: Vec::new(),
+            };
+            export::tables(&loaded, &costs[0], (name, version), &folder, &next_name())?;
+            continue;
+        }
+        for id in profiles {
+            let loaded = store.load(executable, &[id])?;
+            let (costs, file) = (&loaded.costs[0][0], next_name());
+            let mut out = BufWriter::new(File::create(folder.join(format!("{file}.folded")))?);
             export::folded(&loaded, costs, &mut out)?;
             out.flush()?;
-            let name = format!("{number:04}");
-            export::tables(
-                &loaded,
-                costs,
-                (&build.build.executable, version),
-                &folder,
-                &name,
-            )?;
-            number += 1;
+            export::tables(&loaded, costs, (name, version), &folder, &file)?;
         }
     }
     let mut nodes = 0;

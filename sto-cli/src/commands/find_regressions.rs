@@ -173,11 +173,8 @@ impl FindRegressionsArgs {
             Some(benchmark) => all.of_benchmark(benchmark),
             None => all,
         };
-        let [baseline, candidate] = sides.map(|side| {
-            self.sides
-                .load(sources, side, chosen(side.selection.clone()))
-        });
-        let (baseline, candidate) = (baseline?, candidate?);
+        let sides = sides.map(|side| (side, chosen(side.selection.clone())));
+        let (baseline, candidate) = self.sides.load(sources, sides)?;
         // Where neither side has several runs, an earlier build tells how much they vary.
         let earlier = if baseline.runs.len() > 1 || candidate.runs.len() > 1 {
             None

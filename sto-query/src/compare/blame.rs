@@ -18,7 +18,9 @@ use super::normalise::Sizes;
 use super::pair::Pair;
 use super::report::Basis;
 use super::union::{Callers, UnionTree};
+use rayon::prelude::*;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Part of a caller's change that causes must make up to explain it.
 const MOST_OF_IT: f64 = 0.7;
@@ -74,7 +76,7 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
     let mut unblamed: Vec<FunctionIx> = places.functions.clone();
     unblamed.retain(|function| !functions.list[function.get()].unchanged);
     unblamed.sort_by_cached_key(|&function| {
-        let depth = places.depth(function, |node| evidences.total(node));
+        let depth = places.depth(places.totals(evidences, function));
         Reverse((depth, Reverse(function)))
     });
     for function in unblamed {
@@ -96,11 +98,8 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
             .iter()
             .map(|&n| remaining(n as usize))
             .collect();
-        let mut rest = vec![Pair::default(); tree.len()];
-        at.iter().for_each(|&(node, samples)| rest[node] = samples);
-        add_up(tree, &mut rest);
-        for (explained, rest) in explained.iter_mut().zip(rest) {
-            *explained = plus(*explained, rest);
+        for (node, rest) in tree.with_callers(at.clone(), plus) {
+            explained[node] = plus(explained[node], rest);
         }
         let same = |cause: &&mut Cause| cause.function == function && cause.direction == direction;
         match causes.iter_mut().find(same) {
@@ -116,10 +115,10 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
             }),
         }
     }
-    for cause in &mut causes {
+    causes.par_iter_mut().for_each(|cause| {
         cause.explains = evidences.difference(sum(cause.at.iter().map(|&(_, samples)| samples)));
         cause.affected = affected_callers(evidences, &places, cause);
-    }
+    });
     drop_bystanders(functions, &mut causes);
     causes
 }
@@ -169,30 +168,29 @@ fn self_causes(evidences: &Evidences) -> Vec<Cause> {
 /// changed is known; so what its callers inherit needs no test of its own.
 fn affected_callers(evidences: &Evidences, places: &Places, cause: &Cause) -> Vec<FunctionIx> {
     let Evidences { tree, tests, .. } = *evidences;
-    let mut inherited = vec![Pair::default(); tree.len()];
-    if cause.basis == Basis::Calls {
+    let at: Vec<(usize, Pair<f64>)> = match cause.basis {
         // Only its callers inherit from it, not what it calls.
-        for &node in places.of_function(cause.function) {
-            inherited[node as usize] = evidences.total(node as usize);
+        Basis::Calls => places.totals(evidences, cause.function).collect(),
+        _ => cause.at.clone(),
+    };
+    let mut inherited: BTreeMap<FunctionIx, Vec<(usize, Pair<f64>)>> = BTreeMap::new();
+    for (node, samples) in tree.with_callers(at, plus) {
+        let function = tree.function(node);
+        let has_shifted = tests.total[function.get()].shifted == Some(cause.direction);
+        if has_shifted && tree.is_outermost(node) && function != cause.function {
+            inherited.entry(function).or_default().push((node, samples));
         }
-    } else {
-        cause.add_to(&mut inherited);
     }
-    add_up(tree, &mut inherited);
-
-    let mut affected = places.functions.clone();
-    affected.retain(|&function| {
-        let total = &tests.total[function.get()];
-        let part = evidences.difference(places.sum(function, |node| inherited[node]));
-        function != cause.function
-            && total.shifted == Some(cause.direction)
-            && part / total.difference() >= A_PART_OF_IT
+    inherited.retain(|function, at| {
+        let part = evidences.difference(sum(at.iter().map(|&(_, samples)| samples)));
+        part / tests.total[function.get()].difference() >= A_PART_OF_IT
     });
-    affected.sort_by_cached_key(|&function| {
-        let depth = places.depth(function, |node| inherited[node]);
-        Reverse((depth, Reverse(function)))
-    });
-    affected
+    let mut affected: Vec<_> = inherited
+        .into_iter()
+        .map(|(function, at)| (places.depth(at), function))
+        .collect();
+    affected.sort_by_key(|&(depth, function)| (Reverse(depth), function));
+    affected.into_iter().map(|(_, function)| function).collect()
 }
 
 impl Cause {
@@ -216,6 +214,11 @@ impl Evidences<'_> {
     pub(super) fn total(&self, node: usize) -> Pair<f64> {
         let total = &self.nodes.total;
         Pair::new(total.baseline[node] as f64, total.candidate[node] as f64)
+    }
+
+    pub(super) fn is_on_both(&self, node: usize) -> bool {
+        let total = &self.nodes.total;
+        total.baseline[node] > 0 && total.candidate[node] > 0
     }
 
     /// What the candidate has more in a run of size 1.
@@ -261,6 +264,16 @@ impl Places {
         &self.nodes[function.get()]
     }
 
+    /// What stacks have from a function on, by its outermost nodes.
+    pub(super) fn totals(
+        &self,
+        evidences: &Evidences,
+        function: FunctionIx,
+    ) -> impl Iterator<Item = (usize, Pair<f64>)> {
+        let nodes = self.of_function(function).iter();
+        nodes.map(|&node| (node as usize, evidences.total(node as usize)))
+    }
+
     /// The samples whose stack has a function.
     pub(super) fn total(&self, evidences: &Evidences, function: FunctionIx) -> Pair<f64> {
         self.sum(function, |node| evidences.total(node))
@@ -273,13 +286,12 @@ impl Places {
             .map(|&node| samples(node as usize)))
     }
 
-    /// Mean depth of a function's nodes by their samples, in thousandths.
-    fn depth(&self, function: FunctionIx, samples: impl Fn(usize) -> Pair<f64>) -> u64 {
+    /// Mean depth of nodes by their samples, in thousandths.
+    fn depth(&self, at: impl IntoIterator<Item = (usize, Pair<f64>)>) -> u64 {
         let (mut weighted, mut weight) = (0.0, 0.0);
-        for &node in self.of_function(function) {
-            let samples = samples(node as usize);
+        for (node, samples) in at {
             let samples = samples.baseline.abs() + samples.candidate.abs();
-            weighted += samples * f64::from(self.depths[node as usize]);
+            weighted += samples * f64::from(self.depths[node]);
             weight += samples;
         }
         (1000.0 * weighted / f64::max(weight, 1.0)) as u64

@@ -31,7 +31,6 @@ pub(super) fn unchanged_callees(
             cause_of[cause.function.get()] = Some(place);
         }
     }
-    let self_counts = nodes.total.as_ref().map(|totals| self_counts(tree, totals));
     let mut by_module: Vec<BTreeMap<&str, Pair<u64>>> = vec![BTreeMap::new(); causes.len()];
     for (node, &owner) in owners.iter().enumerate() {
         if owner as usize != node
@@ -39,8 +38,8 @@ pub(super) fn unchanged_callees(
         {
             let module = functions.list[tree.function(node).get()].module.as_str();
             let sum = by_module[cause].entry(module).or_default();
-            sum.baseline += self_counts.baseline[node];
-            sum.candidate += self_counts.candidate[node];
+            sum.baseline += self_count(tree, &nodes.total.baseline, node);
+            sum.candidate += self_count(tree, &nodes.total.candidate, node);
         }
     }
     let named = |(cause, by_module): (&Cause, BTreeMap<&str, Pair<u64>>)| {
@@ -70,13 +69,8 @@ pub(super) fn unchanged_callees(
     causes.iter().zip(by_module).map(named).collect()
 }
 
-/// What each node has that its children have not.
-fn self_counts(tree: &UnionTree, totals: &[u64]) -> Vec<u64> {
-    let mut counts = totals.to_vec();
-    for (node, &total) in totals.iter().enumerate() {
-        if let Some(parent) = tree.parent(node) {
-            counts[parent] = counts[parent].saturating_sub(total);
-        }
-    }
-    counts
+/// What a node has that its callees have not.
+fn self_count(tree: &UnionTree, totals: &[u64], node: usize) -> u64 {
+    let callees = tree.callees(Some(node)).map(|callee| totals[callee]);
+    callees.fold(totals[node], u64::saturating_sub)
 }

@@ -82,39 +82,23 @@ pub(super) fn count(
     owners: &[u32],
     functions: usize,
 ) -> (FunctionCounts, NodeCounts) {
-    let side = |runs: &[&SelfCosts], of_node: &[u32]| -> Vec<RunCounts> {
-        let count = |run: &&SelfCosts| RunCounts::of(run, of_node, tree, owners, functions);
-        runs.par_iter().map(count).collect()
+    let side = |runs: &[&SelfCosts], of_node: &[u32]| {
+        let count = |subtrees: &mut Vec<u64>, run: &&SelfCosts| {
+            RunCounts::of(run, subtrees, of_node, tree, owners, functions)
+        };
+        rayon::join(
+            || -> Vec<RunCounts> { runs.par_iter().map_init(Vec::new, count).collect() },
+            || node_counts(runs, of_node, tree, owners),
+        )
     };
-    let baseline = side(runs.baseline, &tree.of_node.baseline);
-    let candidate = side(runs.candidate, &tree.of_node.candidate);
-
-    let mut nodes = NodeCounts {
-        attributed: Pair::new(vec![0; tree.len()], vec![0; tree.len()]),
-        total: Pair::new(vec![0; tree.len()], vec![0; tree.len()]),
+    let ((baseline, of_baseline), (candidate, of_candidate)) = rayon::join(
+        || side(runs.baseline, &tree.of_node.baseline),
+        || side(runs.candidate, &tree.of_node.candidate),
+    );
+    let nodes = NodeCounts {
+        attributed: Pair::new(of_baseline.0, of_candidate.0),
+        total: Pair::new(of_baseline.1, of_candidate.1),
     };
-    let sides = [
-        (
-            runs.baseline,
-            &tree.of_node.baseline,
-            &mut nodes.attributed.baseline,
-            &mut nodes.total.baseline,
-        ),
-        (
-            runs.candidate,
-            &tree.of_node.candidate,
-            &mut nodes.attributed.candidate,
-            &mut nodes.total.candidate,
-        ),
-    ];
-    for (runs, of_node, attributed, total) in sides {
-        for (node, cost) in runs.iter().copied().flatten() {
-            let node = of_node[node.get()] as usize;
-            add(&mut total[node], cost.samples);
-            add(&mut attributed[owners[node] as usize], cost.samples);
-        }
-        tree.add_up(total, u64::saturating_add);
-    }
 
     let split = baseline.len();
     let mut function_counts = FunctionCounts {
@@ -139,6 +123,24 @@ pub(super) fn count(
     (function_counts, nodes)
 }
 
+/// Samples by node in all runs of a side: attributed self, and total.
+fn node_counts(
+    runs: &[&SelfCosts],
+    of_node: &[u32],
+    tree: &UnionTree,
+    owners: &[u32],
+) -> (Vec<u64>, Vec<u64>) {
+    let (mut attributed, mut total) = (vec![0; tree.len()], vec![0; tree.len()]);
+    for (node, cost) in runs.iter().copied().flatten() {
+        add(&mut total[of_node[node.get()] as usize], cost.samples);
+    }
+    for (&owner, &samples) in owners.iter().zip(&total) {
+        add(&mut attributed[owner as usize], samples);
+    }
+    tree.add_up(&mut total, u64::saturating_add);
+    (attributed, total)
+}
+
 /// Samples of each function in one run.
 struct RunCounts {
     self_: Vec<u64>,
@@ -147,8 +149,10 @@ struct RunCounts {
 }
 
 impl RunCounts {
+    /// `subtrees` is room for a sum by node, whatever is in it.
     fn of(
         run: &SelfCosts,
+        subtrees: &mut Vec<u64>,
         of_node: &[u32],
         tree: &UnionTree,
         owners: &[u32],
@@ -159,7 +163,8 @@ impl RunCounts {
             attributed: vec![0; functions],
             total: vec![0; functions],
         };
-        let mut subtrees = vec![0; tree.len()];
+        subtrees.clear();
+        subtrees.resize(tree.len(), 0);
         for (node, cost) in run {
             let node = of_node[node.get()] as usize;
             let owner = owners[node] as usize;
@@ -170,8 +175,14 @@ impl RunCounts {
                 cost.samples,
             );
         }
-        tree.add_up(&mut subtrees, u64::saturating_add);
-        for (node, &samples) in subtrees.iter().enumerate() {
+        for node in (0..tree.len()).rev() {
+            let samples = subtrees[node];
+            if samples == 0 {
+                continue;
+            }
+            if let Some(parent) = tree.parent(node) {
+                add(&mut subtrees[parent], samples);
+            }
             if tree.is_outermost(node) {
                 add(&mut counts.total[tree.function(node).get()], samples);
             }

@@ -10,7 +10,7 @@ use super::normalise::Sizes;
 use super::options::{CompareError, CompareOptions};
 use super::pair::Pair;
 use super::report::{Comparison, Dispersion, Normalisation, Side, Statistics, Tested, Verdict};
-use super::runs::{Runs, amounts, shared_sample_type, side};
+use super::runs::{Runs, amounts, shared, side};
 use super::sentence;
 use super::stacks::stacks;
 use super::union::UnionTree;
@@ -51,8 +51,8 @@ pub fn compare_with_earlier(
     options: &CompareOptions,
 ) -> Result<Comparison, CompareError> {
     options.check()?;
-    let sample_type = shared_sample_type(baseline, candidate);
-    let runs = sample_type.map(|t| Pair::new(Runs::of(baseline, t), Runs::of(candidate, t)));
+    let shared = shared(Pair::new(baseline, candidate));
+    let (sample_type, runs) = shared.unzip();
     let mut comparison = Comparison {
         schema: "sto.find-regressions/1",
         benchmark: None,

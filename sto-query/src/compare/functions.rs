@@ -6,8 +6,9 @@ use super::pair::Pair;
 use super::report::FunctionName;
 use crate::select::main_modules;
 use crate::tree::View;
+use rayon::prelude::*;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use sto_core::model::{Frame, FrameIx, FrameKind};
 
 /// Index of a function that both sides may have; the order is that of symbol and module.
@@ -61,40 +62,22 @@ impl Functions {
     /// lost their numbers are one function too, with the sum of their costs.
     pub(super) fn of(baseline: &View, candidate: &View, keys: KeyOptions) -> Functions {
         let views = Pair::new(baseline, candidate);
-        let mut members: BTreeMap<(Cow<str>, ModuleKey), Pair<Vec<FrameIx>>> = BTreeMap::new();
-        let main = views.map(|view| main_modules(&view.selection.build, &view.selection.profiles));
-        for (ix, frame) in baseline.frames.iter() {
-            members
-                .entry(key(frame, &main.baseline, keys))
-                .or_default()
-                .baseline
-                .push(ix);
-        }
-        for (ix, frame) in candidate.frames.iter() {
-            members
-                .entry(key(frame, &main.candidate, keys))
-                .or_default()
-                .candidate
-                .push(ix);
-        }
+        let mut members = members(baseline, Member::OfBaseline, keys);
+        members.extend(self::members(candidate, Member::OfCandidate, keys));
+        members.par_sort_unstable();
 
         let unchanged = Unchanged::new(baseline, candidate);
-        let mut list = Vec::with_capacity(members.len());
+        let mut list = Vec::new();
         let mut of_frame = views.map(|view| vec![FunctionIx(0); view.frames.len()]);
-        for ((symbol, module), frames) in members {
+        for members in members.chunk_by(|(a, _), (b, _)| a == b) {
             let function = FunctionIx(u32::try_from(list.len()).expect("fewer than 2^32 frames"));
-            for frame in &frames.baseline {
-                of_frame.baseline[frame.get()] = function;
+            for (_, member) in members {
+                match member {
+                    Member::OfBaseline(frame) => of_frame.baseline[frame.get()] = function,
+                    Member::OfCandidate(frame) => of_frame.candidate[frame.get()] = function,
+                }
             }
-            for frame in &frames.candidate {
-                of_frame.candidate[frame.get()] = function;
-            }
-            let (view, frames) = match frames.candidate.is_empty() {
-                true => (baseline, frames.baseline),
-                false => (candidate, frames.candidate),
-            };
-            let frames: Vec<Frame> = frames.iter().map(|&ix| view.frames.frame(ix)).collect();
-            list.push(function_of(symbol, module, &frames, unchanged.as_ref()));
+            list.push(function_of(members, views, unchanged.as_ref()));
         }
         Functions { list, of_frame }
     }
@@ -116,28 +99,52 @@ impl Functions {
     }
 }
 
+/// A frame that is of a function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Member {
+    OfBaseline(FrameIx),
+    OfCandidate(FrameIx),
+}
+
+type Key<'a> = (Cow<'a, str>, ModuleKey<'a>);
+
+fn members(
+    view: &View,
+    member: fn(FrameIx) -> Member,
+    options: KeyOptions,
+) -> Vec<(Key<'_>, Member)> {
+    let main = main_modules(&view.selection.build, &view.selection.profiles);
+    let frames = (0..view.frames.len() as u32).into_par_iter().map(FrameIx);
+    let keyed = frames.map(|ix| (key(view.frames.frame(ix), &main, options), member(ix)));
+    keyed.collect()
+}
+
 /// The least of several names, so that none depends on the order in which frames were inserted.
+/// `members` are sorted.
 fn function_of(
-    symbol: Cow<'_, str>,
-    module: ModuleKey<'_>,
-    frames: &[Frame<'_>],
+    members: &[(Key<'_>, Member)],
+    views: Pair<&View>,
     unchanged: Option<&Unchanged<'_>>,
 ) -> Function {
-    let files = frames
-        .iter()
-        .map(|frame| frame.file)
-        .filter(|file| !file.is_empty());
+    let ((symbol, module), last) = &members[members.len() - 1];
+    let is_in_candidate = matches!(last, Member::OfCandidate(_));
+    let frame = |(_, member): &(_, Member)| match *member {
+        Member::OfCandidate(ix) => Some(views.candidate.frames.frame(ix)),
+        Member::OfBaseline(_) if is_in_candidate => None,
+        Member::OfBaseline(ix) => Some(views.baseline.frames.frame(ix)),
+    };
+    let frames: Vec<Frame> = members.iter().filter_map(frame).collect();
+    let modules = frames.iter().map(|frame| frame.module);
+    let files = frames.iter().map(|frame| frame.file);
     Function {
-        symbol: symbol.into_owned(),
-        module: frames
-            .iter()
-            .map(|frame| frame.module)
+        symbol: symbol.clone().into_owned(),
+        module: modules.min().unwrap_or_default().to_owned(),
+        file: files
+            .filter(|file| !file.is_empty())
             .min()
-            .unwrap_or_default()
-            .to_owned(),
-        file: files.min().map(str::to_owned),
+            .map(str::to_owned),
         unchanged: unchanged
-            .is_some_and(|u| frames.iter().all(|frame| u.contains(module, frame.kind))),
+            .is_some_and(|u| frames.iter().all(|frame| u.contains(*module, frame.kind))),
     }
 }
 
@@ -152,11 +159,7 @@ pub(super) fn key_of(frame: Frame<'_>, options: KeyOptions) -> Cow<'_, str> {
     }
 }
 
-fn key<'a>(
-    frame: Frame<'a>,
-    main: &BTreeSet<&str>,
-    options: KeyOptions,
-) -> (Cow<'a, str>, ModuleKey<'a>) {
+fn key<'a>(frame: Frame<'a>, main: &BTreeSet<&str>, options: KeyOptions) -> Key<'a> {
     let symbol = key_of(frame, options);
     let module = match main.contains(frame.module) {
         true => ModuleKey::MainProgram,

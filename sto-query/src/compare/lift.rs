@@ -15,7 +15,9 @@ use super::evidence::Direction;
 use super::functions::FunctionIx;
 use super::pair::Pair;
 use super::report::Basis;
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 /// Part of a function's change that one caller must have.
 const NEARLY_ALL: f64 = 0.9;
@@ -32,10 +34,17 @@ const FEWEST: f64 = 10.0;
 
 /// Lays causes at the callers that call them more, and makes those that meet there one cause.
 pub(super) fn lift(evidences: &Evidences, places: &Places, causes: Vec<Cause>) -> Vec<Cause> {
+    let lift = Lift {
+        evidences,
+        places,
+        parts: vec![OnceLock::new(); evidences.functions.list.len()],
+    };
+    let above = causes.par_iter().map(|cause| lift.cause_above(cause));
+    let above: Vec<Option<FunctionIx>> = above.collect();
     let mut lifted: BTreeMap<(FunctionIx, Direction), Cause> = BTreeMap::new();
-    for mut cause in causes {
+    for (mut cause, above) in causes.into_iter().zip(above) {
         let below = cause.function;
-        if let Some(caller) = cause_above(evidences, places, &cause) {
+        if let Some(caller) = above {
             cause.function = caller;
             cause.basis = Basis::Calls;
             cause.grown_callees.push(below);
@@ -62,32 +71,117 @@ pub(super) fn lift(evidences: &Evidences, places: &Places, causes: Vec<Cause>) -
     causes
 }
 
-/// The outermost caller that a cause moves up to, if any.
-fn cause_above(evidences: &Evidences, places: &Places, cause: &Cause) -> Option<FunctionIx> {
-    let mut above = None;
-    let mut seen = BTreeSet::from([cause.function]);
-    let mut function = cause.function;
-    let mut at = cause.at.clone();
-    while let Some(caller) = sole_caller(evidences, function, &at) {
-        let total = &evidences.tests.total[caller.get()];
-        // A caller that one side lacks was renamed, or is new itself: it calls nothing more.
-        let is_on_both = total.samples.baseline > 0 && total.samples.candidate > 0;
-        if total.shifted != Some(cause.direction) || !is_on_both || !seen.insert(caller) {
-            break;
+/// Looks for callers, and keeps what it found of each: many causes may have the same.
+struct Lift<'a> {
+    evidences: &'a Evidences<'a>,
+    places: &'a Places,
+    parts: Vec<OnceLock<Parts>>,
+}
+
+/// What a caller's cost is made of: its own, and that of each function that it calls.
+type Parts = BTreeMap<FunctionIx, Pair<f64>>;
+
+impl Lift<'_> {
+    /// The outermost caller that a cause moves up to, if any.
+    fn cause_above(&self, cause: &Cause) -> Option<FunctionIx> {
+        let Lift {
+            evidences, places, ..
+        } = *self;
+        let mut above = None;
+        let mut seen = BTreeSet::from([cause.function]);
+        let mut function = cause.function;
+        let mut at = cause.at.clone();
+        while let Some(caller) = sole_caller(evidences, function, &at) {
+            let total = &evidences.tests.total[caller.get()];
+            // A caller that one side lacks was renamed, or is new itself: it calls nothing more.
+            let is_on_both = total.samples.baseline > 0 && total.samples.candidate > 0;
+            if total.shifted != Some(cause.direction) || !is_on_both || !seen.insert(caller) {
+                break;
+            }
+            match self.calls_it_more(cause.direction, (function, &at), caller) {
+                Some(true) => above = Some(caller),
+                Some(false) => break,
+                // A mere wrapper: its own caller may tell.
+                None => {}
+            }
+            function = caller;
+            at = places.totals(evidences, caller).collect();
         }
-        match calls_it_more(evidences, places, cause.direction, (function, &at), caller) {
-            Some(true) => above = Some(caller),
-            Some(false) => break,
-            // A mere wrapper: its own caller may tell.
-            None => {}
-        }
-        function = caller;
-        let nodes = places.of_function(caller).iter();
-        at = nodes
-            .map(|&node| (node as usize, evidences.total(node as usize)))
-            .collect();
+        above
     }
-    above
+
+    /// Whether a caller calls a function more; `None` where it has too little else to tell.
+    fn calls_it_more(
+        &self,
+        direction: Direction,
+        (function, at): (FunctionIx, &[(usize, Pair<f64>)]),
+        caller: FunctionIx,
+    ) -> Option<bool> {
+        let Lift {
+            evidences, places, ..
+        } = *self;
+        let growth = |samples: Pair<f64>| evidences.growth(samples, direction);
+        // The side that the growth started from.
+        let before = |samples: Pair<f64>| match direction {
+            Direction::Up => samples.baseline,
+            Direction::Down => samples.candidate,
+        };
+        let (mut inside, mut outside) = (Pair::default(), Pair::default());
+        for &(node, samples) in at {
+            if evidences.caller(node, function) == Some(caller) {
+                inside = plus(inside, samples);
+            } else {
+                outside = plus(outside, samples);
+            }
+        }
+        let grown_by = growth(inside);
+        let enough = |part: f64, whole: f64| part >= FEWEST && part >= SUBSTANTIAL * whole;
+        if enough(before(outside), before(inside) + before(outside))
+            && growth(outside) <= UNCHANGED * grown_by
+        {
+            return Some(true);
+        }
+
+        // A chain of mere wrappers may be very long, so what is below each is not looked through.
+        let rest_at_most = |total: Pair<f64>| {
+            total.baseline + total.candidate - inside.baseline - inside.candidate
+        };
+        if rest_at_most(places.total(evidences, caller)) < FEWEST {
+            return None;
+        }
+
+        // What a part was before it grew says how much of the caller it is; of a part that had hardly
+        // a sample before, those that it has now are enough to tell from.
+        let weight = |samples: Pair<f64>| {
+            let after = samples.baseline + samples.candidate - before(samples);
+            before(samples) + after.min(FEWEST)
+        };
+        let parts = self.parts[caller.get()].get_or_init(|| parts(evidences, places, caller));
+        let rest = || parts.iter().filter(|&(&part, _)| part != function);
+        let whole = parts.values().copied().fold(Pair::default(), plus);
+        let all: f64 = rest().map(|(_, &samples)| weight(samples)).sum();
+        // The ratio of a function that had hardly a sample before is arbitrarily large.
+        let grown_by = match before(inside) < FEWEST {
+            true => grown_by.min(growth(whole)),
+            false => grown_by,
+        };
+        let rest_grew_by = growth(
+            rest()
+                .map(|(_, &samples)| samples)
+                .fold(Pair::default(), plus),
+        );
+        // By as much as that, or by what cannot be told from it: one standard error of a log ratio.
+        let grew_with_it = |samples: Pair<f64>| {
+            let error = (1.0 / (samples.baseline + 0.5) + 1.0 / (samples.candidate + 0.5)).sqrt();
+            growth(samples) + error >= GROWN_WITH_IT * grown_by
+        };
+        let grown: f64 = rest()
+            .filter(|&(_, &samples)| grew_with_it(samples))
+            .map(|(_, &samples)| weight(samples))
+            .sum();
+        let rest_grew = rest_grew_by >= GROWN_WITH_IT * grown_by && grown >= MOST_OF_THE_REST * all;
+        enough(all, weight(whole)).then_some(rest_grew)
+    }
 }
 
 /// The caller that has nearly all of the change of these nodes, callers in unchanged modules
@@ -115,86 +209,13 @@ fn sole_caller(
         .map(|(caller, _)| caller)
 }
 
-/// Whether a caller calls a function more; `None` where it has too little else to tell.
-fn calls_it_more(
-    evidences: &Evidences,
-    places: &Places,
-    direction: Direction,
-    (function, at): (FunctionIx, &[(usize, Pair<f64>)]),
-    caller: FunctionIx,
-) -> Option<bool> {
-    let growth = |samples: Pair<f64>| evidences.growth(samples, direction);
-    // The side that the growth started from.
-    let before = |samples: Pair<f64>| match direction {
-        Direction::Up => samples.baseline,
-        Direction::Down => samples.candidate,
-    };
-    let (mut inside, mut outside) = (Pair::default(), Pair::default());
-    for &(node, samples) in at {
-        if evidences.caller(node, function) == Some(caller) {
-            inside = plus(inside, samples);
-        } else {
-            outside = plus(outside, samples);
-        }
-    }
-    let grown_by = growth(inside);
-    let enough = |part: f64, whole: f64| part >= FEWEST && part >= SUBSTANTIAL * whole;
-    if enough(before(outside), before(inside) + before(outside))
-        && growth(outside) <= UNCHANGED * grown_by
-    {
-        return Some(true);
-    }
-
-    // A chain of mere wrappers may be very long, so what is below each is not looked through.
-    let rest_at_most =
-        |total: Pair<f64>| total.baseline + total.candidate - inside.baseline - inside.candidate;
-    if rest_at_most(places.total(evidences, caller)) < FEWEST {
-        return None;
-    }
-
-    // What a part was before it grew says how much of the caller it is; of a part that had hardly
-    // a sample before, those that it has now are enough to tell from.
-    let weight = |samples: Pair<f64>| {
-        let after = samples.baseline + samples.candidate - before(samples);
-        before(samples) + after.min(FEWEST)
-    };
-    let parts = parts(evidences, places, caller);
-    let rest = || parts.iter().filter(|&(&part, _)| part != function);
-    let whole = parts.values().copied().fold(Pair::default(), plus);
-    let all: f64 = rest().map(|(_, &samples)| weight(samples)).sum();
-    // The ratio of a function that had hardly a sample before is arbitrarily large.
-    let grown_by = match before(inside) < FEWEST {
-        true => grown_by.min(growth(whole)),
-        false => grown_by,
-    };
-    let rest_grew_by = growth(
-        rest()
-            .map(|(_, &samples)| samples)
-            .fold(Pair::default(), plus),
-    );
-    // By as much as that, or by what cannot be told from it: one standard error of a log ratio.
-    let grew_with_it = |samples: Pair<f64>| {
-        let error = (1.0 / (samples.baseline + 0.5) + 1.0 / (samples.candidate + 0.5)).sqrt();
-        growth(samples) + error >= GROWN_WITH_IT * grown_by
-    };
-    let grown: f64 = rest()
-        .filter(|&(_, &samples)| grew_with_it(samples))
-        .map(|(_, &samples)| weight(samples))
-        .sum();
-    let rest_grew = rest_grew_by >= GROWN_WITH_IT * grown_by && grown >= MOST_OF_THE_REST * all;
-    enough(all, weight(whole)).then_some(rest_grew)
-}
-
-/// What a caller's cost is made of: its own, and that of each function that it calls.
-fn parts(
-    evidences: &Evidences,
-    places: &Places,
-    caller: FunctionIx,
-) -> BTreeMap<FunctionIx, Pair<f64>> {
-    let mut parts: BTreeMap<FunctionIx, Pair<f64>> = BTreeMap::new();
-    let mut add = |function: FunctionIx, samples: Pair<f64>| {
-        let sum = parts.entry(function).or_default();
-        *sum = plus(*sum, samples);
+fn parts(evidences: &Evidences, places: &Places, caller: FunctionIx) -> Parts {
+    let mut parts = Parts::new();
+    // Neighbours are mostly of one part.
+    let (mut last, mut sum) = (caller, Pair::default());
+    let mut next_part = |part: FunctionIx, sum: Pair<f64>| {
+        let known = parts.entry(part).or_default();
+        *known = plus(*known, sum);
     };
     for &top in places.of_function(caller) {
         let subtree = evidences.tree.subtree(top as usize);
@@ -214,10 +235,15 @@ fn parts(
             } else {
                 above
             };
-            add(part, evidences.attributed(node));
+            if part != last {
+                next_part(last, sum);
+                (last, sum) = (part, Pair::default());
+            }
+            sum = plus(sum, evidences.attributed(node));
             part_of.push(part);
         }
     }
+    next_part(last, sum);
     parts
 }
 

@@ -19,7 +19,9 @@ use super::evidence::{Direction, Setting, direction};
 use super::functions::FunctionIx;
 use super::pair::Pair;
 use crate::statistics::Variation;
-use std::collections::BTreeMap;
+use hashbrown::HashMap;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Part of a function's change that must have been gained, and of that gain that must have been
 /// lost at the same places, whatever the test says: with few samples, nothing is significant.
@@ -32,19 +34,34 @@ pub(super) fn partners(
     setting: &Setting,
     variation: &Variation,
 ) -> Vec<Option<FunctionIx>> {
-    let mut partners = vec![None; causes.len()];
-    for direction in [Direction::Up, Direction::Down] {
-        if causes.iter().all(|cause| cause.direction != direction) {
-            continue;
-        }
-        let moves = Moves::new(evidences, causes, direction);
-        for (partner, cause) in partners.iter_mut().zip(causes) {
-            if cause.direction == direction {
-                *partner = moves.partner(cause, setting, variation);
-            }
+    let tree = evidences.tree;
+    let changed = causes.iter().map(|cause| (cause.function, cause.direction));
+    let changed: BTreeSet<(FunctionIx, Direction)> = changed.collect();
+    let nodes = changed.iter().map(|&(function, _)| (function, Vec::new()));
+    let mut nodes: HashMap<FunctionIx, Vec<usize>> = nodes.collect();
+    let mut places: Vec<Place> = Vec::with_capacity(tree.len());
+    for node in 0..tree.len() {
+        let place = tree
+            .parent(node)
+            .and_then(|parent| match evidences.is_on_both(parent) {
+                true => Some(parent),
+                false => places[parent],
+            });
+        places.push(place);
+        if let Some(nodes) = nodes.get_mut(&tree.function(node)) {
+            nodes.push(node);
         }
     }
-    partners
+    let partner = |cause: &Cause| {
+        let view = Moves {
+            evidences,
+            direction: cause.direction,
+            places: &places,
+            changed: &changed,
+        };
+        view.partner(cause, &nodes[&cause.function], setting, variation)
+    };
+    causes.par_iter().map(partner).collect()
 }
 
 /// What a function gained at a place, and how much of that was lost there by others.
@@ -54,8 +71,10 @@ struct Gain {
     lost: f64,
 }
 
-/// By place.
-type Gains = BTreeMap<usize, Gain>;
+/// A node that both sides have; `None` is the whole program.
+type Place = Option<usize>;
+
+type Gains = BTreeMap<Place, Gain>;
 
 fn sum(gains: &Gains, part: impl Fn(&Gain) -> f64) -> f64 {
     gains.values().map(part).sum()
@@ -67,78 +86,30 @@ struct Moves<'a> {
     evidences: &'a Evidences<'a>,
     /// The direction in which functions changed that have more on this side.
     direction: Direction,
-    this: Columns,
-    other: Columns,
-    /// For each node the nearest caller that both sides have; behind the last node stands the
-    /// place that is the whole program.
-    place: Vec<usize>,
-    /// By place: what only the other side, and what only this side has called from there.
-    ended: Vec<f64>,
-    begun: Vec<f64>,
-    /// By node: what a finding lost of its attributed self cost.
-    lost_self: Vec<f64>,
-    /// By place: what findings called from there lost of it.
-    lost_by_callees: Vec<f64>,
+    /// For each node the nearest caller that both sides have.
+    places: &'a [Place],
+    /// The causes.
+    changed: &'a BTreeSet<(FunctionIx, Direction)>,
 }
 
-/// Costs of one side by node.
-struct Columns {
-    total: Vec<f64>,
-    attributed: Vec<f64>,
+/// What happened among the callees of a place.
+struct Turnover {
+    /// What only the other side, and what only this side has called from there.
+    ended: f64,
+    begun: f64,
+    /// What findings lost of their attributed self cost.
+    lost_by_callees: f64,
 }
 
-impl<'a> Moves<'a> {
-    fn new(evidences: &'a Evidences, causes: &[Cause], direction: Direction) -> Self {
-        let tree = evidences.tree;
-        let (this, other) = columns(evidences, direction);
-        let program = tree.len();
-        let mut moves = Moves {
-            evidences,
-            direction,
-            this,
-            other,
-            place: Vec::with_capacity(program),
-            ended: vec![0.0; program + 1],
-            begun: vec![0.0; program + 1],
-            lost_self: vec![0.0; program + 1],
-            lost_by_callees: vec![0.0; program + 1],
-        };
-        let mut has_shrunk = vec![false; evidences.functions.list.len()];
-        for cause in causes.iter().filter(|cause| cause.direction != direction) {
-            has_shrunk[cause.function.get()] = true;
-        }
-        for node in 0..program {
-            let parent = tree.parent(node);
-            let is_below_both = parent.is_none_or(|parent| moves.is_on_both(parent));
-            let place = match parent {
-                Some(parent) if is_below_both => parent,
-                Some(parent) => moves.place[parent],
-                None => program,
-            };
-            moves.place.push(place);
-            if is_below_both && !moves.is_on_both(node) {
-                moves.ended[place] += moves.other.total[node];
-                moves.begun[place] += moves.this.total[node];
-            }
-            if moves.is_on_both(node) && has_shrunk[tree.function(node).get()] {
-                let lost = moves.other.attributed[node] - moves.this.attributed[node];
-                moves.lost_self[node] = lost.max(0.0);
-                moves.lost_by_callees[place] += lost.max(0.0);
-            }
-        }
-        moves
-    }
-
+impl Moves<'_> {
     fn partner(
         &self,
         cause: &Cause,
+        nodes: &[usize],
         setting: &Setting,
         variation: &Variation,
     ) -> Option<FunctionIx> {
-        let gains = [
-            self.gains_by_total(cause.function),
-            self.gains_by_self(cause.function),
-        ];
+        let gains = [self.gains_by_total(nodes), self.gains_by_self(nodes)];
         let balanced = gains.into_iter().find(|gains| {
             sum(gains, |gain| gain.gained) >= AT_LEAST * cause.explains.abs()
                 && self.is_balanced(gains, setting, variation)
@@ -146,52 +117,96 @@ impl<'a> Moves<'a> {
         balanced.and_then(|gains| self.likeliest_loser(cause.function, &gains))
     }
 
-    fn is_on_both(&self, node: usize) -> bool {
-        self.this.total[node] > 0.0 && self.other.total[node] > 0.0
+    /// What a node and all below it have on this side, and on the other.
+    fn total(&self, node: usize) -> (f64, f64) {
+        self.this_first(self.evidences.total(node))
     }
 
-    fn nodes_of(&self, function: FunctionIx) -> impl Iterator<Item = usize> + '_ {
-        let tree = self.evidences.tree;
-        (0..tree.len()).filter(move |&node| tree.function(node) == function)
+    /// What was laid at a node on this side, and on the other.
+    fn attributed(&self, node: usize) -> (f64, f64) {
+        self.this_first(self.evidences.attributed(node))
     }
 
-    /// What the function's total gained where it is called from.
-    fn gains_by_total(&self, function: FunctionIx) -> Gains {
-        let mut gains = Gains::new();
-        for node in self
-            .nodes_of(function)
-            .filter(|&node| self.evidences.tree.is_outermost(node))
-        {
-            let place = self.place[node];
-            let gained = self.this.total[node] - self.other.total[node];
-            let ended = self.ended[place] + self.lost_self[place];
-            let lost = if self.is_on_both(node) {
-                // What has begun at the place comes first.
-                ended - self.begun[place]
+    fn this_first(&self, samples: Pair<f64>) -> (f64, f64) {
+        let sizes = self.evidences.sizes.sums();
+        let (baseline, candidate) = (
+            samples.baseline / sizes.baseline,
+            samples.candidate / sizes.candidate,
+        );
+        match self.direction {
+            Direction::Up => (candidate, baseline),
+            Direction::Down => (baseline, candidate),
+        }
+    }
+
+    /// What a finding lost of its attributed self cost at a node that both sides have.
+    fn lost_self(&self, node: usize) -> f64 {
+        let other_direction = match self.direction {
+            Direction::Up => Direction::Down,
+            Direction::Down => Direction::Up,
+        };
+        let function = self.evidences.tree.function(node);
+        if !self.changed.contains(&(function, other_direction)) {
+            return 0.0;
+        }
+        let (this, other) = self.attributed(node);
+        (other - this).max(0.0)
+    }
+
+    fn turnover(&self, place: Place) -> Turnover {
+        let mut turnover = Turnover {
+            ended: 0.0,
+            begun: 0.0,
+            lost_by_callees: 0.0,
+        };
+        for callee in self.evidences.tree.callees(place) {
+            if self.evidences.is_on_both(callee) {
+                turnover.lost_by_callees += self.lost_self(callee);
             } else {
-                // What has begun at the place shares in what was lost there.
-                let lost = ended + self.lost_by_callees[place];
-                gained * lost / self.begun[place].max(gained)
-            };
-            add(&mut gains, place, gained, lost);
+                let (this, other) = self.total(callee);
+                turnover.begun += this;
+                turnover.ended += other;
+            }
+        }
+        turnover
+    }
+
+    /// What a function's total gained where it is called from.
+    fn gains_by_total(&self, nodes: &[usize]) -> Gains {
+        let Evidences { tree, .. } = *self.evidences;
+        let mut by_place: BTreeMap<Place, Vec<usize>> = BTreeMap::new();
+        for &node in nodes.iter().filter(|&&node| tree.is_outermost(node)) {
+            by_place.entry(self.places[node]).or_default().push(node);
+        }
+        let mut gains = Gains::new();
+        for (place, nodes) in by_place {
+            let turnover = self.turnover(place);
+            let ended = turnover.ended + place.map_or(0.0, |place| self.lost_self(place));
+            for node in nodes {
+                let (this, other) = self.total(node);
+                let gained = this - other;
+                let lost = if self.evidences.is_on_both(node) {
+                    // What has begun at the place comes first.
+                    ended - turnover.begun
+                } else {
+                    // What has begun at the place shares in what was lost there.
+                    gained * (ended + turnover.lost_by_callees) / turnover.begun.max(gained)
+                };
+                add(&mut gains, place, gained, lost);
+            }
         }
         gains
     }
 
-    /// What the function's self cost gained where stacks below it ended.
-    fn gains_by_self(&self, function: FunctionIx) -> Gains {
+    /// What a function's self cost gained where stacks below it ended.
+    fn gains_by_self(&self, nodes: &[usize]) -> Gains {
         let mut gains = Gains::new();
-        for node in self
-            .nodes_of(function)
-            .filter(|&node| self.is_on_both(node))
-        {
-            let gained = self.this.attributed[node] - self.other.attributed[node];
-            add(
-                &mut gains,
-                node,
-                gained,
-                self.ended[node] - self.begun[node],
-            );
+        for &node in nodes {
+            let (this, other) = self.attributed(node);
+            if this > other && self.evidences.is_on_both(node) {
+                let Turnover { ended, begun, .. } = self.turnover(Some(node));
+                add(&mut gains, Some(node), this - other, ended - begun);
+            }
         }
         gains
     }
@@ -219,25 +234,29 @@ impl<'a> Moves<'a> {
     /// like this function: in its total and in what it cost by itself.
     fn likeliest_loser(&self, function: FunctionIx, gains: &Gains) -> Option<FunctionIx> {
         let tree = self.evidences.tree;
-        let mut lost: BTreeMap<(FunctionIx, usize), f64> = BTreeMap::new();
-        let mut lose = |function: FunctionIx, place: usize, samples: f64| {
-            if gains.contains_key(&place) && samples > 0.0 {
-                *lost.entry((function, place)).or_default() += samples;
-            }
-        };
-        for node in 0..tree.len() {
-            let place = self.place[node];
-            if self.is_on_both(node) {
-                lose(tree.function(node), node, self.lost_self[node]);
-                lose(tree.function(node), place, self.lost_self[node]);
-            } else if tree.is_outermost(node) {
-                lose(tree.function(node), place, self.other.total[node]);
-            }
-        }
         let mut overlaps: BTreeMap<FunctionIx, f64> = BTreeMap::new();
-        for ((loser, place), samples) in lost {
-            let gained = gains.get(&place).map_or(0.0, |gain| gain.gained);
-            *overlaps.entry(loser).or_default() += samples.min(gained);
+        for (&place, gain) in gains {
+            let mut lost: BTreeMap<FunctionIx, f64> = BTreeMap::new();
+            let mut lose = |node: usize, samples: f64| {
+                if samples > 0.0 {
+                    *lost.entry(tree.function(node)).or_default() += samples;
+                }
+            };
+            place
+                .iter()
+                .for_each(|&node| lose(node, self.lost_self(node)));
+            for callee in tree.callees(place) {
+                if self.evidences.is_on_both(callee) {
+                    lose(callee, self.lost_self(callee));
+                    continue;
+                }
+                for node in tree.subtree(callee).filter(|&node| tree.is_outermost(node)) {
+                    lose(node, self.total(node).1);
+                }
+            }
+            for (loser, samples) in lost {
+                *overlaps.entry(loser).or_default() += samples.min(gain.gained);
+            }
         }
         overlaps.remove(&function);
         let enough = AT_LEAST * sum(gains, |gain| gain.lost);
@@ -265,25 +284,7 @@ impl<'a> Moves<'a> {
     }
 }
 
-fn columns(evidences: &Evidences, direction: Direction) -> (Columns, Columns) {
-    let sizes = evidences.sizes.sums();
-    let scaled = |samples: &[u64], size: f64| samples.iter().map(|&x| x as f64 / size).collect();
-    let (total, attributed) = (&evidences.nodes.total, &evidences.nodes.attributed);
-    let baseline = Columns {
-        total: scaled(&total.baseline, sizes.baseline),
-        attributed: scaled(&attributed.baseline, sizes.baseline),
-    };
-    let candidate = Columns {
-        total: scaled(&total.candidate, sizes.candidate),
-        attributed: scaled(&attributed.candidate, sizes.candidate),
-    };
-    match direction {
-        Direction::Up => (candidate, baseline),
-        Direction::Down => (baseline, candidate),
-    }
-}
-
-fn add(gains: &mut Gains, place: usize, gained: f64, lost: f64) {
+fn add(gains: &mut Gains, place: Place, gained: f64, lost: f64) {
     if gained > 0.0 {
         let gain = gains.entry(place).or_default();
         gain.gained += gained;

@@ -12,20 +12,18 @@ use sto_core::intern::SelfCosts;
 use sto_core::model::{Profile, Quality};
 use sto_core::units::{Cost, SampleType};
 
-/// Of the sample types that both sides have, the one with most samples on the smaller side.
-pub(super) fn shared_sample_type<'a>(
-    baseline: &'a View,
-    candidate: &View,
-) -> Option<&'a SampleType> {
-    let samples = |view: &View, t: &SampleType| Runs::of(view, t).cost.samples;
-    let shared = baseline
-        .sample_types
-        .iter()
-        .filter(|t| candidate.sample_types.contains(t));
+/// Of the sample types that both sides have, the one with most samples on the smaller side, and the
+/// runs that have it.
+pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<Runs<'a>>)> {
+    let candidate = &views.candidate.sample_types;
+    let types = views.baseline.sample_types.iter();
+    let shared = types.filter(|t| candidate.contains(t));
+    let shared = shared.map(|t| (t, views.map(|view| Runs::of(view, t))));
     // Of equals, the last is taken: so the order is turned round.
-    shared
-        .rev()
-        .max_by_key(|t| samples(baseline, t).min(samples(candidate, t)))
+    shared.rev().max_by_key(|(_, runs)| {
+        let samples = runs.as_ref().map(|runs| runs.cost.samples);
+        samples.baseline.min(samples.candidate)
+    })
 }
 
 /// The runs of one side.

@@ -2,9 +2,9 @@
 
 use super::functions::{FunctionIx, Functions};
 use super::pair::Pair;
-use hashbrown::HashMap;
+use std::cmp::Reverse;
+use std::ops::Range;
 use sto_core::intern::StackTree;
-use sto_core::model::FrameIx;
 
 /// Stacks of functions, in preorder: a parent before its children, a subtree in one piece.
 ///
@@ -21,35 +21,45 @@ pub(super) struct UnionTree {
 const ROOT: u32 = u32::MAX;
 
 impl UnionTree {
+    /// Walks both trees at once, so that the union's nodes are met in preorder, and children in the
+    /// order of their functions.
     pub(super) fn new(trees: Pair<&StackTree>, functions: &Functions) -> UnionTree {
-        let mut builder = Builder::default();
-        let mut of_node = Pair::new(
-            builder.add(trees.baseline, &functions.of_frame.baseline),
-            builder.add(trees.candidate, &functions.of_frame.candidate),
-        );
-        let order = builder.preorder();
-
-        let mut place = vec![0; order.len()];
-        for (new, &old) in order.iter().enumerate() {
-            place[old as usize] = new as u32;
-        }
-        for node in of_node.baseline.iter_mut().chain(&mut of_node.candidate) {
-            *node = place[*node as usize];
-        }
-        let new_parent = |&old: &u32| match builder.parents[old as usize] {
-            ROOT => ROOT,
-            parent => place[parent as usize],
-        };
+        let mut sides = [
+            Side::new(trees.baseline, &functions.of_frame.baseline),
+            Side::new(trees.candidate, &functions.of_frame.candidate),
+        ];
         let mut tree = UnionTree {
-            parents: order.iter().map(new_parent).collect(),
-            functions: order
-                .iter()
-                .map(|&old| builder.functions[old as usize])
-                .collect(),
+            parents: Vec::new(),
+            functions: Vec::new(),
             ends: Vec::new(),
             outermost: Vec::new(),
-            of_node,
+            of_node: Pair::default(),
         };
+        // Those that become one node stand side by side, the next node's last.
+        let mut waiting: Vec<Waiting> = Vec::new();
+        let mut met: Vec<Waiting> = Vec::new();
+        for (number, side) in sides.iter().enumerate() {
+            met.extend(side.roots(number));
+        }
+        loop {
+            met.sort_unstable_by_key(|node| Reverse(node.function));
+            waiting.append(&mut met);
+            let Some(&next) = waiting.last() else { break };
+            let place = tree.len() as u32;
+            assert!(
+                place != ROOT,
+                "fewer than 2^32 - 1 nodes on both sides together"
+            );
+            tree.parents.push(next.parent);
+            tree.functions.push(next.function);
+            while let Some(same) = waiting.pop_if(|node| node.is_same(next)) {
+                let side = &mut sides[same.side];
+                side.places[same.node as usize] = place;
+                met.extend(side.callees(same, place));
+            }
+        }
+        let [baseline, candidate] = sides;
+        tree.of_node = Pair::new(baseline.places, candidate.places);
         tree.ends = tree.subtree_ends();
         tree.outermost = tree.outermost_nodes(functions.list.len());
         tree
@@ -69,8 +79,17 @@ impl UnionTree {
     }
 
     /// A node and all below it.
-    pub(super) fn subtree(&self, node: usize) -> std::ops::Range<usize> {
+    pub(super) fn subtree(&self, node: usize) -> Range<usize> {
         node..self.ends[node] as usize
+    }
+
+    /// What a node calls; what nothing calls where it is `None`.
+    pub(super) fn callees(&self, node: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+        let range = match node {
+            Some(node) => node + 1..self.ends[node] as usize,
+            None => 0..self.len(),
+        };
+        siblings(&self.ends, range)
     }
 
     /// Whether no caller of this node is the same function: only such nodes count towards a
@@ -86,6 +105,35 @@ impl UnionTree {
                 column[parent] = add(column[parent], column[node]);
             }
         }
+    }
+
+    /// As [`add_up`](Self::add_up) where few nodes have anything: these and all their callers, each with
+    /// what its subtree has, callers behind what they call.
+    pub(super) fn with_callers<T: Copy + Default>(
+        &self,
+        mut at: Vec<(usize, T)>,
+        add: impl Fn(T, T) -> T,
+    ) -> impl Iterator<Item = (usize, T)> {
+        at.sort_unstable_by_key(|&(node, _)| node);
+        // Callers that are yet to come. As nodes stand in preorder, each of them calls the next, and the
+        // last is nearest to the node that is at hand.
+        let mut callers: Vec<(usize, T)> = Vec::new();
+        std::iter::from_fn(move || {
+            let next = |nodes: &[(usize, T)]| nodes.last().map(|&(node, _)| node);
+            let node = next(&at).max(next(&callers))?;
+            let is_next = |other: &mut (usize, T)| other.0 == node;
+            let (_, mut sum) = callers.pop_if(is_next).unwrap_or_default();
+            while let Some((_, more)) = at.pop_if(is_next) {
+                sum = add(sum, more);
+            }
+            if let Some(parent) = self.parent(node) {
+                match callers.last_mut() {
+                    Some((caller, known)) if *caller == parent => *known = add(*known, sum),
+                    _ => callers.push((parent, sum)),
+                }
+            }
+            Some((node, sum))
+        })
     }
 
     /// For each node its nearest caller that `is_caller` says may be one, and the nearest of those
@@ -165,59 +213,176 @@ impl Callers {
     }
 }
 
-/// Nodes in the order in which they are met: parents before their children, but subtrees in
-/// pieces.
-#[derive(Default)]
-struct Builder {
-    parents: Vec<u32>,
-    functions: Vec<FunctionIx>,
-    index: HashMap<(u32, FunctionIx), u32>,
+/// The tree of one side, and which nodes of the union its nodes became.
+struct Side<'a> {
+    tree: &'a StackTree,
+    function_of: &'a [FunctionIx],
+    ends: Vec<u32>,
+    places: Vec<u32>,
 }
 
-impl Builder {
-    /// Adds a tree, and tells which node each of its nodes became.
-    fn add(&mut self, tree: &StackTree, function_of: &[FunctionIx]) -> Vec<u32> {
-        let mut added: Vec<u32> = Vec::with_capacity(tree.len());
-        let function = |frame: FrameIx| function_of[frame.get()];
-        for node in tree.nodes() {
-            let parent = tree.parent(node).map_or(ROOT, |parent| added[parent.get()]);
-            let function = function(tree.frame(node));
-            let next = self.parents.len() as u32;
-            let ix = *self.index.entry((parent, function)).or_insert(next);
-            if ix == next {
-                assert!(
-                    next != ROOT,
-                    "fewer than 2^32 - 1 nodes on both sides together"
-                );
-                self.parents.push(parent);
-                self.functions.push(function);
-            }
-            added.push(ix);
+/// A node of one side whose parent in the union is known.
+#[derive(Clone, Copy)]
+struct Waiting {
+    parent: u32,
+    function: FunctionIx,
+    side: usize,
+    node: u32,
+}
+
+impl Waiting {
+    fn is_same(&self, other: Waiting) -> bool {
+        (self.parent, self.function) == (other.parent, other.function)
+    }
+}
+
+impl<'a> Side<'a> {
+    fn new(tree: &'a StackTree, function_of: &'a [FunctionIx]) -> Self {
+        Side {
+            tree,
+            function_of,
+            ends: tree.subtree_ends(),
+            places: vec![ROOT; tree.len()],
         }
-        added
     }
 
-    fn preorder(&self) -> Vec<u32> {
-        let nodes = self.parents.len();
-        let mut first_child = vec![ROOT; nodes];
-        let mut next_sibling = vec![ROOT; nodes];
-        let mut first_root = ROOT;
-        for node in (0..nodes as u32).rev() {
-            let head = match self.parents[node as usize] {
-                ROOT => &mut first_root,
-                parent => &mut first_child[parent as usize],
-            };
-            next_sibling[node as usize] = std::mem::replace(head, node);
+    fn roots(&self, side: usize) -> impl Iterator<Item = Waiting> + '_ {
+        self.waiting(0..self.tree.len(), side, ROOT)
+    }
+
+    fn callees(&self, caller: Waiting, place: u32) -> impl Iterator<Item = Waiting> + '_ {
+        let node = caller.node as usize;
+        self.waiting(node + 1..self.ends[node] as usize, caller.side, place)
+    }
+
+    fn waiting(
+        &self,
+        below: Range<usize>,
+        side: usize,
+        parent: u32,
+    ) -> impl Iterator<Item = Waiting> + '_ {
+        siblings(&self.ends, below).map(move |node| Waiting {
+            parent,
+            function: self.function_of[self.tree.frames()[node].get()],
+            side,
+            node: node as u32,
+        })
+    }
+}
+
+/// The nodes of whole subtrees that no other of these nodes calls.
+fn siblings(ends: &[u32], subtrees: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+    let mut next = subtrees.start;
+    std::iter::from_fn(move || {
+        let node = next;
+        (node < subtrees.end).then(|| {
+            next = ends[node] as usize;
+            node
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::functions::Function;
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use sto_core::intern::NodeIx;
+    use sto_core::model::FrameIx;
+
+    /// Frames 0 and 1 are one function, and so on.
+    fn functions(frames: u32) -> Functions {
+        let of_frame: Vec<FunctionIx> = (0..frames).map(|frame| FunctionIx(frame / 2)).collect();
+        let function = |_| Function {
+            symbol: String::new(),
+            module: String::new(),
+            file: None,
+            unchanged: false,
+        };
+        Functions {
+            list: (0..frames).map(function).collect(),
+            of_frame: Pair::new(of_frame.clone(), of_frame),
         }
-        let mut order = Vec::with_capacity(nodes);
-        let mut open = vec![first_root];
-        while let Some(node) = open.pop() {
-            if node != ROOT {
-                order.push(node);
-                open.push(next_sibling[node as usize]);
-                open.push(first_child[node as usize]);
+    }
+
+    fn tree_of(mut stacks: Vec<Vec<u32>>) -> StackTree {
+        stacks.sort();
+        let mut tree = StackTree::new();
+        let mut open: Vec<(u32, NodeIx)> = Vec::new();
+        for stack in stacks {
+            let same = open.iter().zip(&stack).take_while(|(a, b)| a.0 == **b);
+            open.truncate(same.count());
+            for &frame in &stack[open.len()..] {
+                let parent = open.last().map(|&(_, node)| node);
+                open.push((frame, tree.push(parent, FrameIx(frame))));
             }
         }
-        order
+        tree
+    }
+
+    /// The functions of each node's stack, by the node's own and its parent.
+    fn paths(nodes: impl Iterator<Item = (Option<usize>, FunctionIx)>) -> Vec<Vec<u32>> {
+        let mut paths: Vec<Vec<u32>> = Vec::new();
+        for (parent, function) in nodes {
+            let mut path = parent.map_or(Vec::new(), |parent| paths[parent].clone());
+            path.push(function.0);
+            paths.push(path);
+        }
+        paths
+    }
+
+    fn union(stacks: Pair<Vec<Vec<u32>>>, functions: &Functions) -> (UnionTree, [StackTree; 2]) {
+        let trees = [tree_of(stacks.baseline), tree_of(stacks.candidate)];
+        let union = UnionTree::new(Pair::new(&trees[0], &trees[1]), functions);
+        (union, trees)
+    }
+
+    fn stacks() -> impl Strategy<Value = Vec<Vec<u32>>> {
+        vec(vec(0..8_u32, 1..6), 0..12)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn the_union_has_each_stack_of_both_sides_once_in_order(
+            (baseline, candidate) in (stacks(), stacks())
+        ) {
+            let functions = functions(8);
+            let (union, trees) = union(Pair::new(baseline, candidate), &functions);
+            let of_union = paths((0..union.len()).map(|n| (union.parent(n), union.function(n))));
+            let mut all = BTreeSet::new();
+            let places = [&union.of_node.baseline, &union.of_node.candidate];
+            for (tree, places) in trees.iter().zip(places) {
+                let of_side = paths(tree.nodes().map(|node| {
+                    let parent = tree.parent(node).map(NodeIx::get);
+                    (parent, functions.of_frame.baseline[tree.frame(node).get()])
+                }));
+                for (path, &place) in of_side.iter().zip(places) {
+                    prop_assert_eq!(path, &of_union[place as usize]);
+                }
+                all.extend(of_side);
+            }
+            // Preorder with children in the order of their functions is the order of paths.
+            prop_assert_eq!(of_union, Vec::from_iter(all));
+        }
+
+        #[test]
+        fn sums_of_few_nodes_are_those_of_a_whole_column(
+            (stacks, at) in (stacks(), vec((0..40_usize, 1..9_u64), 0..6))
+        ) {
+            let (union, _) = union(Pair::new(stacks, Vec::new()), &functions(8));
+            let at: Vec<_> = at.into_iter().filter(|&(node, _)| node < union.len()).collect();
+            let mut column = vec![0; union.len()];
+            at.iter().for_each(|&(node, samples)| column[node] += samples);
+            union.add_up(&mut column, |a, b| a + b);
+            let mut expected: Vec<_> = column.into_iter().enumerate().collect();
+            expected.retain(|&(_, samples)| samples > 0);
+            expected.reverse();
+            let sums: Vec<_> = union.with_callers(at, |a, b| a + b).collect();
+            prop_assert_eq!(sums, expected);
+        }
     }
 }

@@ -41,8 +41,11 @@ impl Variations {
         earlier: Option<Earlier>,
     ) -> Variations {
         let estimates = |counts: &FunctionCounts, design: &Design, least| {
-            let self_ = estimate(&counts.attributed, design, least)?;
-            Some((self_, estimate(&counts.total, design, least)?))
+            let (self_, total) = rayon::join(
+                || estimate(&counts.attributed, design, least),
+                || estimate(&counts.total, design, least),
+            );
+            self_.zip(total)
         };
         let own = estimates(counts, design, MIN_FUNCTIONS);
         let estimated = own.is_some();

@@ -27,7 +27,8 @@ pub(super) fn mean(counts: &[f64], sizes: &[f64], dispersion: f64) -> f64 {
         // At most a factor of e a step: the equation is steep far from its root.
         let step = (score / information).clamp(-1.0, 1.0);
         mean *= step.exp();
-        if step.abs() < 1e-10 {
+        // Each step is about the square of the one before.
+        if step.abs() < 1e-6 {
             break;
         }
     }

@@ -79,9 +79,10 @@ impl Prior {
         let count = seen.len() as f64;
         let has_erratic = seen.iter().any(|seen| {
             let ratio = seen.variance / trend.at(seen.abundance).exp();
-            // Of chi-squared; a variance of zero has no tail that could be worked out.
-            checked_gamma_ur(half(seen), half(seen) * ratio)
-                .is_ok_and(|tail| tail * count < ERRATIC)
+            // The tail of chi-squared. Below the mean, it is more than a quarter.
+            ratio > 1.0
+                && checked_gamma_ur(half(seen), half(seen) * ratio)
+                    .is_ok_and(|tail| tail * count < ERRATIC)
         });
         Prior {
             has_erratic,

@@ -7,6 +7,7 @@
 //! 2010).
 
 use super::spline::quantile;
+use rayon::prelude::*;
 
 /// Part of the functions that is left out at each end of the log ratios, and of the abundances.
 const TRIM_RATIOS: f64 = 0.3;
@@ -23,13 +24,12 @@ pub fn tmm(counts: &[Vec<f64>], totals: &[f64]) -> Vec<f64> {
         .map(Vec::as_slice)
         .filter(|counts| counts.iter().any(|&count| count > 0.0))
         .collect();
-    let mut logs = vec![0.0; totals.len()];
-    if !seen.is_empty() {
-        let reference = reference(&seen, totals);
-        for (run, log) in logs.iter_mut().enumerate() {
-            *log = log_factor(&seen, totals, run, reference);
-        }
+    if seen.is_empty() {
+        return vec![1.0; totals.len()];
     }
+    let reference = reference(&seen, totals);
+    let log = |run| log_factor(&seen, totals, run, reference);
+    let logs: Vec<f64> = (0..totals.len()).into_par_iter().map(log).collect();
     let mean = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
     logs.into_iter().map(|log| (log - mean).exp2()).collect()
 }
@@ -40,7 +40,7 @@ fn reference(counts: &[&[f64]], totals: &[f64]) -> usize {
         column.sort_unstable_by(f64::total_cmp);
         quantile(&column, 0.75) / total
     };
-    let quartiles: Vec<f64> = totals.iter().enumerate().map(upper_quartile).collect();
+    let quartiles: Vec<f64> = totals.par_iter().enumerate().map(upper_quartile).collect();
     let mean = quartiles.iter().sum::<f64>() / quartiles.len() as f64;
     let distance = |&run: &usize| (quartiles[run] - mean).abs();
     (0..totals.len())

@@ -14,6 +14,9 @@ use rayon::prelude::*;
 const GRID: usize = 31;
 const FIRST_POWER: f64 = -12.0;
 const STEP: f64 = 0.6;
+/// Functions that the trend is worked out from. With three runs a side, so many tell the variance at
+/// an abundance to 2 %; more would hardly add to that, but time.
+const MOST_FUNCTIONS: usize = 5_000;
 /// Abundances at which the trend is worked out; it is linear between them.
 const KNOTS: usize = 100;
 /// Of fewer functions than this, the nearest are too few for a trend to be more than chance.
@@ -41,21 +44,23 @@ impl Trend {
 
     /// `rows` are abundances and counts by run of at least one function.
     pub(super) fn estimate(rows: &[(f64, &[f64])], design: &Design) -> Trend {
-        let mut likelihoods: Vec<(f64, [f64; GRID])> = rows
-            .par_iter()
-            .map(|(abundance, counts)| {
+        let mut rows = rows.to_vec();
+        rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let span = span(rows.len());
+        let likelihoods: Vec<(f64, [f64; GRID])> = evenly(rows.len(), MOST_FUNCTIONS)
+            .into_par_iter()
+            .map(|row| {
+                let (abundance, counts) = rows[row];
                 let at = |place| adjusted_profile(counts, design, dispersion(place as f64));
-                (*abundance, std::array::from_fn(at))
+                (abundance, std::array::from_fn(at))
             })
             .collect();
-        likelihoods.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let last = likelihoods.len() - 1;
-        let knots = last.min(KNOTS - 1);
-        let mut abundances: Vec<f64> = (0..=knots)
-            .map(|knot| likelihoods[knot * last / knots.max(1)].0)
+        let mut abundances: Vec<f64> = evenly(likelihoods.len(), KNOTS)
+            .into_iter()
+            .map(|knot| likelihoods[knot].0)
             .collect();
         abundances.dedup();
-        let place = |abundance: f64| (abundance, most_likely(&likelihoods, abundance));
+        let place = |abundance: f64| (abundance, most_likely(&likelihoods, span, abundance));
         Trend {
             knots: abundances.into_par_iter().map(place).collect(),
         }
@@ -74,6 +79,18 @@ impl Trend {
         };
         dispersion(place)
     }
+}
+
+/// All of `count` places, or at most so many of them at even steps, the first and the last included.
+fn evenly(count: usize, most: usize) -> Vec<usize> {
+    let chosen = count.min(most);
+    let place = |number| number * (count - 1) / (chosen - 1).max(1);
+    (0..chosen).map(place).collect()
+}
+
+/// The part of so many functions that tells the dispersion at an abundance.
+fn span(functions: usize) -> f64 {
+    (0.25 + 0.75 * (50.0 / functions as f64).sqrt()).min(1.0)
 }
 
 fn adjusted_profile(counts: &[f64], design: &Design, dispersion: f64) -> f64 {
@@ -95,14 +112,12 @@ fn adjusted_profile(counts: &[f64], design: &Design, dispersion: f64) -> f64 {
 
 /// The place in the grid that is most likely at an abundance: of the nearest functions, weighted
 /// by the cube of one less the cube of their distance.
-fn most_likely(likelihoods: &[(f64, [f64; GRID])], abundance: f64) -> f64 {
-    let functions = likelihoods.len() as f64;
-    let span = (0.25 + 0.75 * (50.0 / functions).sqrt()).min(1.0);
+fn most_likely(likelihoods: &[(f64, [f64; GRID])], span: f64, abundance: f64) -> f64 {
     let mut distances: Vec<f64> = likelihoods
         .iter()
         .map(|l| (l.0 - abundance).abs())
         .collect();
-    let nearest = ((functions * span) as usize).max(1) - 1;
+    let nearest = ((likelihoods.len() as f64 * span) as usize).max(1) - 1;
     let (_, &mut reach, _) = distances.select_nth_unstable_by(nearest, f64::total_cmp);
     let mut sum = [0.0; GRID];
     for (at, likelihood) in likelihoods {

@@ -34,6 +34,21 @@ impl View {
         Ok(View::from_loaded(selection, loaded))
     }
 
+    /// Loads two selections side by side.
+    ///
+    /// # Errors
+    /// Where a store cannot be read.
+    pub fn load_both(
+        (store, selection): (&Store, Selection),
+        (other_store, other): (&Store, Selection),
+    ) -> Result<(View, View), SelectError> {
+        let (view, other) = rayon::join(
+            || View::load(store, selection),
+            || View::load(other_store, other),
+        );
+        Ok((view?, other?))
+    }
+
     /// Loads the stacks of a selection, and the costs of its profiles added up: one run, which costs
     /// what all of them did.
     ///
@@ -85,11 +100,8 @@ impl View {
         for (stored, costs) in selection.profiles.iter().zip(loaded.costs) {
             let mut run = vec![SelfCosts::new(); sample_types.len()];
             for (sample_type, column) in stored.profile.sample_types.iter().zip(costs) {
-                for (known, merged) in sample_types.iter().zip(&mut run) {
-                    if known == sample_type {
-                        add(merged, &column);
-                    }
-                }
+                let place = sample_types.iter().position(|known| known == sample_type);
+                add(&mut run[place.expect("every type is a column")], column);
             }
             runs.push(run);
         }
@@ -117,12 +129,12 @@ impl View {
 
 /// Adds one column to another. A profile has two of one type where two events of a recording bear
 /// one name.
-fn add(merged: &mut SelfCosts, column: &SelfCosts) {
+fn add(merged: &mut SelfCosts, column: SelfCosts) {
     if merged.is_empty() {
-        merged.clone_from(column);
+        *merged = column;
         return;
     }
-    merged.extend_from_slice(column);
+    merged.extend(column);
     merge_equal_nodes(merged);
 }
 
