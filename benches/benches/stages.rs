@@ -3,7 +3,7 @@
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use std::path::{Path, PathBuf};
-use sto_core::formats::{Recording, read, read_bytes};
+use sto_core::formats::{ReadOptions, Recording, read, read_bytes};
 use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, prepare};
 use sto_core::intern::intern;
@@ -38,7 +38,11 @@ fn options() -> SymbolOptions {
 }
 
 fn read_recording() -> Recording {
-    read(&recording(), &options()).expect("the recording can be read")
+    let options = ReadOptions {
+        symbols: options(),
+        ..ReadOptions::default()
+    };
+    read(&recording(), &options).expect("the recording can be read")
 }
 
 /// From bytes to stacks of locations.
@@ -64,7 +68,7 @@ fn reading_folded(bencher: Bencher<'_, '_>, order: Order) {
     let path = Path::new("made-up.folded");
     bencher
         .counter(BytesCount::of_str(&text))
-        .bench_local(|| read_bytes(path, text.as_bytes(), &SymbolOptions::default()));
+        .bench_local(|| read_bytes(path, text.as_bytes(), &ReadOptions::default()));
 }
 
 #[derive(Clone, Copy, Debug)]

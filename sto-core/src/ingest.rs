@@ -3,7 +3,7 @@
 mod describe;
 mod programs;
 
-use crate::formats::{self, FormatError, Recording, excerpt};
+use crate::formats::{self, Format, FormatError, ReadOptions, Recording, excerpt};
 use crate::id::ProfileId;
 use crate::intern::{InternError, Interned, SliceCount, SliceGrid, intern, intern_with_slices};
 use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
@@ -36,11 +36,24 @@ pub struct IngestOptions {
     /// Keep costs by thread and slice of time too, in this many slices. With `split_processes` each
     /// profile has the slices of the whole recording's time.
     pub slices: Option<SliceCount>,
+    /// The format of the file; by default its content tells.
+    pub format: Option<Format>,
+    /// Take what there is of a file that was cut off.
+    pub allow_truncated: bool,
     /// Where symbols are looked for, and what a frame stands for.
     pub symbols: SymbolOptions,
 }
 
 impl IngestOptions {
+    /// How the file is to be read.
+    pub fn read(&self) -> ReadOptions {
+        ReadOptions {
+            format: self.format,
+            allow_truncated: self.allow_truncated,
+            symbols: self.symbols.clone(),
+        }
+    }
+
     /// Whether a profile may carry all of it. Nothing of it is cut: names are what things are found
     /// by.
     fn check(&self, path: &Path) -> Result<(), IngestError> {
@@ -203,7 +216,7 @@ pub fn ingest(
     progress: &mut dyn FnMut(Stage),
 ) -> Result<IngestReport, IngestError> {
     progress(Stage::Reading);
-    let recording = formats::read(path, &options.symbols)?;
+    let recording = formats::read(path, &options.read())?;
     ingest_recording(store, path, recording, options, progress)
 }
 

@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use sto_core::formats::{FormatError, Location, ModuleKind, Recording, read};
+use sto_core::formats::{FormatError, Location, ModuleKind, ReadOptions, Recording, read};
 use sto_core::symbolize::SymbolOptions;
 
 fn testdata(name: &str) -> PathBuf {
@@ -16,9 +16,12 @@ fn testdata(name: &str) -> PathBuf {
 
 /// Reads a recording whose programs stand in testdata/demo, wherever it was made.
 fn try_read(path: &Path) -> Result<Recording, FormatError> {
-    let options = SymbolOptions {
-        recording_dir: Some(testdata("demo")),
-        ..SymbolOptions::default()
+    let options = ReadOptions {
+        symbols: SymbolOptions {
+            recording_dir: Some(testdata("demo")),
+            ..SymbolOptions::default()
+        },
+        ..ReadOptions::default()
     };
     read(path, &options)
 }

@@ -2,7 +2,7 @@
 
 use crate::environment;
 use crate::error::{CliError, Outcome};
-use crate::output::FormatArg;
+use crate::output;
 use crate::quantities::label;
 use crate::store_path::StorePath;
 use crate::ui::{self, Progress};
@@ -10,7 +10,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::io;
 use std::path::{Path, PathBuf};
-use sto_core::formats::{self, FormatError, Recording};
+use sto_core::formats::{self, Format, FormatError, ReadOptions, Recording, UnknownFormat};
 use sto_core::ingest::{IngestError, IngestOptions, Stage, ingest_recording};
 use sto_core::intern::SliceCount;
 use sto_core::model;
@@ -72,8 +72,17 @@ pub(crate) struct IngestArgs {
     #[arg(long = "symbol-dir", value_name = "DIR")]
     symbol_dirs: Vec<PathBuf>,
 
-    #[command(flatten)]
-    format: FormatArg,
+    /// Read the files as this format; by default their content tells
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    format: Option<Format>,
+
+    /// Store what there is of a file that was cut off
+    #[arg(long)]
+    allow_truncated: bool,
+
+    /// Write the report for people or for programs
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    report: output::Format,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -118,7 +127,7 @@ fn tell(
         ui::say("note", &note);
     }
     let summary = IngestSummary::new(folder, recordings);
-    args.format.print(&summary, render::ingest::text)
+    args.report.print(&summary, render::ingest::text)
 }
 
 fn ingest(
@@ -128,7 +137,7 @@ fn ingest(
 ) -> Result<RecordingReport, CliError> {
     let progress = Progress::new(path);
     progress.stage(Stage::Reading);
-    let recording = read(path, &options.symbols).map_err(IngestError::from)?;
+    let recording = read(path, &options.read()).map_err(IngestError::from)?;
     let mut show = |stage| progress.stage(stage);
     let report = ingest_recording(store, path, recording, options, &mut show)?;
     drop(progress);
@@ -137,11 +146,11 @@ fn ingest(
 }
 
 /// Reads a file of any known format; `-` is standard input.
-fn read(path: &Path, symbols: &SymbolOptions) -> Result<Recording, FormatError> {
+fn read(path: &Path, options: &ReadOptions) -> Result<Recording, FormatError> {
     if path.as_os_str() != "-" {
-        return formats::read(path, symbols);
+        return formats::read(path, options);
     }
-    formats::read_stream(Path::new("standard input"), io::stdin().lock(), symbols)
+    formats::read_stream(Path::new("standard input"), io::stdin().lock(), options)
 }
 
 impl IngestArgs {
@@ -155,6 +164,8 @@ impl IngestArgs {
             metrics: self.metrics.iter().cloned().collect(),
             split_processes: self.split_processes,
             slices: self.slices,
+            format: self.format,
+            allow_truncated: self.allow_truncated,
             ..IngestOptions::default()
         }
     }
@@ -167,6 +178,13 @@ impl From<Granularity> for model::Granularity {
             Granularity::Line => model::Granularity::Line,
         }
     }
+}
+
+fn format(word: &str) -> Result<Format, String> {
+    word.parse().map_err(|error: UnknownFormat| match word {
+        "text" | "json" => format!("{error}; for the format of the report, use `--report {word}`"),
+        _ => error.to_string(),
+    })
 }
 
 fn slice_count(text: &str) -> Result<SliceCount, String> {

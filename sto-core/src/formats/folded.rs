@@ -3,68 +3,35 @@
 //! Written by `stackcollapse-*.pl`, inferno, async-profiler, bpftrace tools and many others. There
 //! is no specification; SPEC.md says what is read.
 
+use super::detect::Head;
 use super::named::{Limit, NamedStacks, malformed};
-use super::text::{decimal, lines, read_block};
+use super::text::{LineReader, decimal, lines};
 use super::{
-    Format, FormatError, LocationIx, Process, ProcessIx, Recording, Sample, SampleTypeIx, StackIx,
-    Thread, ThreadIx, excerpt,
+    Format, FormatError, LocationIx, Process, ProcessIx, ReadOptions, Recording, Sample,
+    SampleTypeIx, StackIx, Thread, ThreadIx, excerpt,
 };
-use crate::id::{SourceDigest, SourceHasher};
+use crate::id::SourceDigest;
 use crate::model::{FrameKind, Origin};
 use crate::units::{Bytes, Cost, SampleType, Unit};
 use hashbrown::HashMap;
-use std::io::Read;
 use std::path::Path;
 
-/// Whether a line looks like a stack and its count, so that a file that begins with it is read as
-/// folded stacks.
-pub(super) fn is_stack(line: &[u8]) -> bool {
-    let (stack, count) = split_at_last_space(line.trim_ascii_end());
-    !stack.is_empty() && is_number(count)
-}
-
-/// Reads folded stacks; `path` is for messages.
-pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Recording, FormatError> {
-    let mut parser = Parser::new(path);
-    let (source, parsed) = rayon::join(|| SourceDigest::of(bytes), || parser.block(bytes));
-    parsed?;
-    parser.finish(source, Bytes(bytes.len() as u64))
-}
-
-/// Reads folded stacks as they come: `begun`, then the rest of the input. No more of the text than a
-/// block is held, or than its longest line.
-pub(super) fn read_stream(
-    path: &Path,
-    begun: Vec<u8>,
-    mut input: impl Read,
-) -> Result<Recording, FormatError> {
-    let mut parser = Parser::new(path);
-    let mut digest = SourceHasher::new();
-    let mut size = 0;
-    let mut block = begun;
-    // The bytes of an unfinished line, which were digested already.
-    let mut left = 0;
-    loop {
-        let line_end = memchr::memrchr(b'\n', &block[left..]).map(|at| left + at + 1);
-        let ended = block.len() == left;
-        let lines = if ended { left } else { line_end.unwrap_or(0) };
-        let ((), parsed) = rayon::join(
-            || digest.update(&block[left..]),
-            || parser.block(&block[..lines]),
-        );
-        parsed?;
-        size += (block.len() - left) as u64;
-        if ended {
-            return parser.finish(digest.finish(), Bytes(size));
-        }
-        block.drain(..lines);
-        left = block.len();
-        read_block(&mut input, &mut block).map_err(|source| FormatError::Io {
-            path: path.to_owned(),
-            source,
-        })?;
+/// Whether a profile begins with a stack and its count. Comments alone are folded stacks too, of
+/// which there are none.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    match head.first_line() {
+        Some(line) => memchr::memchr(0, line).is_none() && is_stack(line.trim_ascii_end()),
+        None => head.is_all,
     }
 }
+
+/// Begins to read folded stacks; `path` is for messages.
+pub(super) fn reader<'p>(path: &'p Path, _options: &ReadOptions) -> Box<dyn LineReader + 'p> {
+    Box::new(Parser::new(path))
+}
+
+const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, its count \
+    is too small.";
 
 /// What was read so far. Of the text nothing is held but the distinct names; of the stacks every
 /// distinct one, with the sum of its counts.
@@ -76,6 +43,7 @@ struct Parser<'p> {
     /// Of all counts.
     sum: u64,
     line_number: usize,
+    ends_within_line: bool,
     lines_with_counts: usize,
     lines_with_two_counts: usize,
     first_with_two_counts: usize,
@@ -89,25 +57,11 @@ impl<'p> Parser<'p> {
             counts: Vec::new(),
             sum: 0,
             line_number: 0,
+            ends_within_line: false,
             lines_with_counts: 0,
             lines_with_two_counts: 0,
             first_with_two_counts: 0,
         }
-    }
-
-    /// Reads whole lines.
-    fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
-        let mut reader = StackReader::default();
-        for (_, line) in lines(bytes) {
-            self.line_number += 1;
-            let line = line.trim_ascii_end();
-            if line.is_empty() || line.starts_with(b"#") {
-                continue;
-            }
-            self.line(line, &mut reader)
-                .map_err(|problem| malformed(self.path, self.line_number, problem))?;
-        }
-        Ok(())
     }
 
     fn line<'b>(&mut self, line: &'b [u8], reader: &mut StackReader<'b>) -> Result<(), String> {
@@ -137,8 +91,29 @@ impl<'p> Parser<'p> {
         self.counts[stack] += count;
         Ok(())
     }
+}
 
-    fn finish(self, source: SourceDigest, source_bytes: Bytes) -> Result<Recording, FormatError> {
+impl LineReader for Parser<'_> {
+    fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
+        let mut reader = StackReader::default();
+        self.ends_within_line = !bytes.is_empty() && !bytes.ends_with(b"\n");
+        for (_, line) in lines(bytes) {
+            self.line_number += 1;
+            let line = line.trim_ascii_end();
+            if line.is_empty() || line.starts_with(b"#") {
+                continue;
+            }
+            self.line(line, &mut reader)
+                .map_err(|problem| malformed(self.path, self.line_number, problem))?;
+        }
+        Ok(())
+    }
+
+    fn finish(
+        self: Box<Self>,
+        source: SourceDigest,
+        source_bytes: Bytes,
+    ) -> Result<Recording, FormatError> {
         // A single function may be called `worker 3`; that all are, nobody believes.
         if self.lines_with_counts > 0 && self.lines_with_two_counts == self.lines_with_counts {
             return Err(malformed(
@@ -170,6 +145,8 @@ impl<'p> Parser<'p> {
             });
         }
         let stacks = self.named.finish();
+        let mut warnings = stacks.warnings;
+        warnings.extend(self.ends_within_line.then(|| WITHIN_LINE.to_owned()));
         Ok(Recording {
             format: Format::Folded,
             source,
@@ -195,9 +172,15 @@ impl<'p> Parser<'p> {
             stacks: stacks.stacks,
             samples,
             lost: 0,
-            warnings: stacks.warnings,
+            warnings,
         })
     }
+}
+
+/// Whether a line is a stack and its count.
+fn is_stack(line: &[u8]) -> bool {
+    let (stack, count) = split_at_last_space(line);
+    !stack.is_empty() && is_number(count)
 }
 
 /// The parts before and behind the last space; without a space all stands behind.

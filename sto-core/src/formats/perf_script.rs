@@ -9,6 +9,7 @@ mod call;
 mod header;
 mod threads;
 
+use super::detect::{Head, Source};
 use super::named::{Limit, NamedStacks, malformed};
 use super::text::lines;
 use super::{
@@ -25,13 +26,15 @@ use header::Header;
 use std::path::Path;
 use threads::Threads;
 
-/// Whether a line is the first one of a sample.
-pub(super) fn is_sample(line: &[u8]) -> bool {
-    Header::parse(line).is_some()
+/// Whether a profile begins with the first line of a sample.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    let text = head.first_line().filter(|line| !line.contains(&0));
+    text.is_some_and(|line| Header::parse(line).is_some())
 }
 
-/// Reads the text that `perf script` prints; `path` is for messages.
-pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Recording, FormatError> {
+/// Reads the text that `perf script` prints.
+pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
+    let &Source { path, bytes, .. } = source;
     let (source, reader) = rayon::join(|| SourceDigest::of(bytes), || parse(path, bytes));
     let mut reader = reader?;
     if reader.samples.is_empty() {

@@ -17,6 +17,7 @@ mod stacks;
 pub(crate) use address_space::AddressSpace;
 pub(crate) use sample::UserRegs;
 
+use super::detect::{Head, Source};
 use super::{
     Format, FormatError, Location, LocationIx, Recording, Sample, SampleTypeIx, StackIx, Stacks,
 };
@@ -33,12 +34,19 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 
-/// Reads a perf.data file; saved stacks are unwound with the files that `options` leads to.
-pub(super) fn read(
-    path: &Path,
-    bytes: &[u8],
-    options: &SymbolOptions,
-) -> Result<Recording, FormatError> {
+/// `PERF_MAGIC2` of `tools/perf/util/header.c`, as machines of either byte order write it. Files
+/// in pipe mode begin with it too.
+const MAGIC: [&[u8]; 2] = [b"PERFILE2", b"2ELIFREP"];
+
+/// Whether a profile begins as perf.data does.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    MAGIC.iter().any(|magic| head.bytes.starts_with(magic))
+}
+
+/// Reads a perf.data file; saved stacks are unwound with the files that the options lead to.
+pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
+    let &Source { path, bytes, .. } = source;
+    let options = &source.options.symbols;
     let mode = check::check(path, bytes)?;
     let mut reader = Reader::open(path, bytes, mode)?;
     let mut origin = origin::read(&reader.file);
