@@ -6,7 +6,7 @@ use common::{error_of, folded, frames_of, read_text};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
-use sto_core::formats::{Format, FormatError, read_stream};
+use sto_core::formats::{Format, FormatError, ReadOptions, read_bytes, read_stream};
 use sto_core::limits::MAX_DEPTH;
 use sto_core::model::FrameKind;
 use sto_core::units::{Cost, Unit};
@@ -61,9 +61,9 @@ fn annotations_become_kinds() {
             ("b", FrameKind::Inlined),
             ("c", FrameKind::Jit),
             ("d", FrameKind::Interpreted),
-            ("e", FrameKind::Jit),
+            ("e", FrameKind::JitBaseline),
             ("f", FrameKind::Kernel),
-            ("g_[w]", FrameKind::User),
+            ("g", FrameKind::Waker),
         ]
     );
 }
@@ -89,12 +89,27 @@ fn a_count_may_have_a_fraction_of_zeros() {
 }
 
 #[test]
-fn a_fraction_that_is_not_whole_is_refused() {
-    let message = error_of(b"a;b 1\na;b 1.5\n");
+fn counts_with_fractions_are_added_up_and_then_rounded() {
+    let recording = read_text("a;b 1.25\na;b 1.25\na;c 100.4999\na;d 7\n").unwrap();
+    assert_eq!(folded(&recording), ["a;b 3", "a;c 100", "a;d 7"]);
     assert!(
-        message.starts_with("a/file: line 2: the count `1.5` is not whole"),
-        "{message}"
+        recording.warnings[0].contains("rounded"),
+        "{:?}",
+        recording.warnings
     );
+    assert_eq!(recording.warnings.len(), 1);
+}
+
+#[test]
+fn counts_that_rounding_would_change_are_refused() {
+    for text in ["a;b 0.4\na;c 0.3\n", "a 1.5\nb 2.5\n"] {
+        let message = error_of(text.as_bytes());
+        assert!(
+            message.starts_with("a/file: its counts are fractions: they add up to"),
+            "{message}"
+        );
+        assert!(message.contains("scale them all up"), "{message}");
+    }
 }
 
 #[test]
@@ -125,11 +140,50 @@ fn a_line_without_a_count_is_named() {
 }
 
 #[test]
-fn a_differential_profile_is_refused() {
-    let message = error_of(b"\na;b 10 12\na;c 0 3\n");
+fn a_differential_profile_is_read_as_two_events() {
+    let recording = read_text("\na;b 10 12\na;c 0 3.0\n# note\na;b 1 0\n").unwrap();
+    let events = recording
+        .sample_types
+        .iter()
+        .map(|known| known.event.as_str());
+    assert_eq!(events.collect::<Vec<_>>(), ["before", "after"]);
+    let samples = recording.samples.iter();
+    let samples = samples.map(|sample| (sample.sample_type.0, sample.stack.0, sample.cost.samples));
+    assert_eq!(
+        samples.collect::<Vec<_>>(),
+        [(0, 0, 11), (1, 0, 12), (1, 1, 3)]
+    );
     assert!(
-        message.starts_with("a/file: line 2: two counts on every line: this is a differential"),
-        "{message}"
+        recording.warnings[0].contains("two counts"),
+        "{:?}",
+        recording.warnings
+    );
+    assert_eq!(
+        folded(&read_text("a;worker 3 10\na;c 3\n").unwrap()),
+        ["a;worker 3 10", "a;c 3"]
+    );
+}
+
+#[test]
+fn a_line_cut_off_at_its_count_is_told() {
+    let whole = read_text("a;b 10\na;c 42\n").unwrap();
+    assert!(whole.warnings.is_empty());
+    let cut = read_text("a;b 10\na;c 4").unwrap();
+    assert!(
+        cut.warnings[0].contains("no line end"),
+        "{:?}",
+        cut.warnings
+    );
+    let options = ReadOptions {
+        allow_truncated: true,
+        ..ReadOptions::default()
+    };
+    let kept = read_bytes(Path::new("x"), b"a;b 10\na;c 4", &options).unwrap();
+    assert_eq!(folded(&kept), ["a;b 10"]);
+    assert!(
+        kept.warnings[0].contains("left out: `a;c 4`"),
+        "{:?}",
+        kept.warnings
     );
 }
 
@@ -185,7 +239,7 @@ fn counts_that_together_leave_64_bits_are_refused() {
 #[test]
 fn a_long_name_is_cut_with_a_warning() {
     let (name, fits) = ("x".repeat(4096) + "\u{e9}", "x".repeat(4096));
-    let recording = read_text(&format!("{name};{fits} 1")).unwrap();
+    let recording = read_text(&format!("{name};{fits} 1\n")).unwrap();
     let frames = frames_of(&recording, &recording.samples[0]);
     assert_eq!(frames[0].symbol, "x".repeat(4093) + "…");
     assert_eq!(frames[1].symbol, fits);

@@ -30,7 +30,7 @@ const ROWS: [Row; 3] = [
         Format::PerfScript,
         "perf script",
         perf_script::is_told,
-        Whole(perf_script::read),
+        Lines(perf_script::reader),
     ),
     row(
         Format::Folded,
