@@ -79,6 +79,10 @@ pub(crate) enum CliError {
     NoStorePath,
     #[error("an SVG drawing would fill the terminal with markup")]
     DrawingOnTerminal,
+    #[error("cannot read the folder {}", path.display())]
+    ReadFolder { path: PathBuf, source: io::Error },
+    #[error("{}: no file in this folder is a profile that sto can read", path.display())]
+    NoProfiles { path: PathBuf },
     #[error("cannot write {}", path.display())]
     WriteFile { path: PathBuf, source: io::Error },
     #[error("cannot write to standard output")]
