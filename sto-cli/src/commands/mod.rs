@@ -20,6 +20,7 @@ mod prune;
 mod regressions_over_time;
 mod runs;
 mod series;
+mod show;
 mod stats;
 mod top;
 mod tree;
@@ -36,6 +37,7 @@ pub(crate) enum Command {
     Ls(ls::LsArgs),
     Runs(runs::RunsArgs),
     Merge(merge::MergeArgs),
+    Show(show::ShowArgs),
     Top(top::TopArgs),
     Tree(tree::TreeArgs),
     Flame(flame::FlameArgs),
@@ -66,6 +68,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Ls(args) => ls::run(&args, &store()?),
         Command::Runs(args) => runs::run(&args, &store()?),
         Command::Merge(args) => merge::run(&args, &store()?),
+        Command::Show(args) => show::run(&args, &store()?),
         Command::Top(args) => top::run(&args, &store()?),
         Command::Tree(args) => tree::run(&args, &store()?),
         Command::Flame(args) => flame::run(&args, &store()?),
