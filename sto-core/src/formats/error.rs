@@ -32,7 +32,7 @@ pub enum FormatError {
         known: String,
     },
     /// The file ends before what its header or a record announces.
-    #[error("{}: truncated: {place} ends at byte {expected}, but the file ends at byte {found}; was the recording killed, or the copy cut short? Record or copy it again", path.display())]
+    #[error("{}: truncated: {place} ends at byte {expected}, but the file ends at byte {found}; was the recording killed, or the copy cut short? Record or copy it again, or take what there is: --allow-truncated", path.display())]
     Truncated {
         /// The file.
         path: PathBuf,

@@ -11,6 +11,7 @@ mod expansion;
 mod origin;
 mod processes;
 mod records;
+mod salvage;
 mod sample;
 mod stacks;
 
@@ -26,6 +27,7 @@ use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::FrameTable;
 use crate::symbolize::{SymbolOptions, Unwinder};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
+use check::Mode;
 use events::Events;
 use rayon::prelude::*;
 use records::{Reader, Records};
@@ -47,7 +49,33 @@ pub(super) fn is_told(head: &Head<'_>) -> bool {
 pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
     let &Source { path, bytes, .. } = source;
     let options = &source.options.symbols;
-    let mode = check::check(path, bytes)?;
+    match check::check(path, bytes) {
+        Ok(mode) => read_whole(path, bytes, bytes, mode, options),
+        Err(error) if source.options.allow_truncated => {
+            let Some((whole, left_out)) = salvage::salvage(bytes) else {
+                return Err(error);
+            };
+            let mode = check::check(path, &whole)?;
+            let mut recording = read_whole(path, &whole, bytes, mode, options)?;
+            recording.warnings.push(format!(
+                "The file is cut off or damaged behind byte {}: {left_out} bytes were left out, and \
+                 with them the names of events and the description of the machine.",
+                whole.len()
+            ));
+            Ok(recording)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads a file whose shape was checked; `source` are the bytes that identify it.
+fn read_whole(
+    path: &Path,
+    bytes: &[u8],
+    source: &[u8],
+    mode: Mode,
+    options: &SymbolOptions,
+) -> Result<Recording, FormatError> {
     let mut reader = Reader::open(path, bytes, mode)?;
     let mut origin = origin::read(&reader.file);
     if let Some(arch) = origin.arch.as_deref().filter(|&arch| arch != "x86_64") {
@@ -65,7 +93,8 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
         return Err(FormatError::NoCallChains { path: path.into() });
     }
 
-    let (records, source, (batches, places)) = locate(path, &mut reader, &events, bytes, options)?;
+    let source_size = source.len() as u64;
+    let (records, source, (batches, places)) = locate(path, &mut reader, &events, source, options)?;
     let mut warnings = events.warnings();
     warnings.extend(records.warnings());
     let (locations, renumber) = merge(&places);
@@ -124,7 +153,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
     Ok(Recording {
         format: Format::PerfData,
         source,
-        source_bytes: Bytes(bytes.len() as u64),
+        source_bytes: Bytes(source_size),
         origin,
         sample_types,
         modules: processes.take_modules(),
