@@ -71,6 +71,42 @@ fn reading_folded(bencher: Bencher<'_, '_>, order: Order) {
         .bench_local(|| read_bytes(path, text.as_bytes(), &ReadOptions::default()));
 }
 
+/// Real output of `perf script`, many times over.
+fn perf_script(name: &str) -> Vec<u8> {
+    let path = format!(
+        "{}/../testdata/perf-script/{name}.txt",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let text = std::fs::read(path).expect("the recording is there");
+    text.repeat((32 << 20) / text.len())
+}
+
+const PERF_SCRIPTS: [&str; 3] = ["frame-pointers", "system-wide", "dwarf-inlined"];
+
+/// From the text of `perf script` to stacks of locations.
+#[divan::bench(args = PERF_SCRIPTS)]
+fn reading_perf_script(bencher: Bencher<'_, '_>, name: &str) {
+    let text = perf_script(name);
+    bencher
+        .counter(BytesCount::of_slice(&text))
+        .bench_local(|| read_bytes(Path::new(name), &text, &ReadOptions::default()));
+}
+
+/// What inferno makes of the same text, on one thread.
+#[divan::bench(args = PERF_SCRIPTS)]
+fn inferno_of_perf_script(bencher: Bencher<'_, '_>, name: &str) {
+    let text = perf_script(name);
+    bencher
+        .counter(BytesCount::of_slice(&text))
+        .bench_local(|| {
+            let mut folder = inferno::collapse::perf::Folder::default();
+            let mut folded = Vec::new();
+            inferno::collapse::Collapse::collapse(&mut folder, &text[..], &mut folded)
+                .expect("inferno reads it");
+            folded
+        });
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Order {
     OfCalls,

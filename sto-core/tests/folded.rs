@@ -128,7 +128,18 @@ fn a_count_that_leaves_64_bits_is_refused() {
 
 #[test]
 fn a_line_without_a_count_is_named() {
-    for line in ["a;b", "a;b x", "7", " 7", "a;b -7", "a;b 1e3", "a;b .5"] {
+    for line in [
+        "a;b",
+        "a;b x",
+        "7",
+        " 7",
+        "a;b -7",
+        "a;b 1e3",
+        "a;b .5",
+        "a;b 1.2.3",
+        "a;b NaN",
+        "a;b inf",
+    ] {
         assert_eq!(
             error_of(format!("a;b 1\n{line}\n").as_bytes()),
             format!(
