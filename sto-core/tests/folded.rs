@@ -305,6 +305,34 @@ impl std::io::Read for InPieces<'_> {
     }
 }
 
+/// Every stack of a file with the kinds of its frames, its event and count.
+fn check_golden(name: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/folded");
+    let text = std::fs::read_to_string(folder.join(format!("{name}.folded"))).unwrap();
+    let recording = read_text(&text).unwrap();
+    let mut found = String::new();
+    for sample in &recording.samples {
+        let event = &recording.sample_types[sample.sample_type.0 as usize].event;
+        found += &format!("{} {event}\n", sample.cost.samples);
+        for frame in frames_of(&recording, sample) {
+            found += &format!("    {} ({})\n", frame.symbol, frame.kind.name());
+        }
+    }
+    let golden = folder.join(format!("{name}.expected"));
+    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
+        std::fs::write(&golden, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
+    assert_eq!(found, expected, "{}", golden.display());
+}
+
+#[test]
+fn what_tools_write_is_read() {
+    for name in ["py-spy", "async-profiler", "difffolded"] {
+        check_golden(name);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
