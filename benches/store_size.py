@@ -35,7 +35,7 @@ class Stored:
         """Adds a recording; returns what sto says of it, and by how much the folder grew."""
         before = self.bytes
         words = ["ingest", recording, "--build", version, "--store", self.store]
-        summary = run(self.programs / "sto", *words, "--format", "json", stderr=subprocess.DEVNULL)
+        summary = run(self.programs / "sto", *words, "--report", "json", stderr=subprocess.DEVNULL)
         self.bytes = sum(file.stat().st_size for file in self.store.iterdir())
         (profile,) = json.loads(summary)["recordings"][0]["profiles"]
         return profile, self.bytes - before

@@ -3,7 +3,7 @@
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use std::path::{Path, PathBuf};
-use sto_core::formats::{Recording, read, read_bytes};
+use sto_core::formats::{ReadOptions, Recording, read, read_bytes};
 use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, prepare};
 use sto_core::intern::intern;
@@ -38,7 +38,11 @@ fn options() -> SymbolOptions {
 }
 
 fn read_recording() -> Recording {
-    read(&recording(), &options()).expect("the recording can be read")
+    let options = ReadOptions {
+        symbols: options(),
+        ..ReadOptions::default()
+    };
+    read(&recording(), &options).expect("the recording can be read")
 }
 
 /// From bytes to stacks of locations.
@@ -64,7 +68,43 @@ fn reading_folded(bencher: Bencher<'_, '_>, order: Order) {
     let path = Path::new("made-up.folded");
     bencher
         .counter(BytesCount::of_str(&text))
-        .bench_local(|| read_bytes(path, text.as_bytes(), &SymbolOptions::default()));
+        .bench_local(|| read_bytes(path, text.as_bytes(), &ReadOptions::default()));
+}
+
+/// Real output of `perf script`, many times over.
+fn perf_script(name: &str) -> Vec<u8> {
+    let path = format!(
+        "{}/../testdata/perf-script/{name}.txt",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let text = std::fs::read(path).expect("the recording is there");
+    text.repeat((32 << 20) / text.len())
+}
+
+const PERF_SCRIPTS: [&str; 3] = ["frame-pointers", "system-wide", "dwarf-inlined"];
+
+/// From the text of `perf script` to stacks of locations.
+#[divan::bench(args = PERF_SCRIPTS)]
+fn reading_perf_script(bencher: Bencher<'_, '_>, name: &str) {
+    let text = perf_script(name);
+    bencher
+        .counter(BytesCount::of_slice(&text))
+        .bench_local(|| read_bytes(Path::new(name), &text, &ReadOptions::default()));
+}
+
+/// What inferno makes of the same text, on one thread.
+#[divan::bench(args = PERF_SCRIPTS)]
+fn inferno_of_perf_script(bencher: Bencher<'_, '_>, name: &str) {
+    let text = perf_script(name);
+    bencher
+        .counter(BytesCount::of_slice(&text))
+        .bench_local(|| {
+            let mut folder = inferno::collapse::perf::Folder::default();
+            let mut folded = Vec::new();
+            inferno::collapse::Collapse::collapse(&mut folder, &text[..], &mut folded)
+                .expect("inferno reads it");
+            folded
+        });
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -96,6 +96,10 @@ pub(crate) enum CliError {
     DrawingOnTerminal,
     #[error("cannot read {}", path.display())]
     ReadFile { path: PathBuf, source: io::Error },
+    #[error("cannot read the folder {}", path.display())]
+    ReadFolder { path: PathBuf, source: io::Error },
+    #[error("{}: no file in this folder is a profile that sto can read", path.display())]
+    NoProfiles { path: PathBuf },
     #[error("cannot write {}", path.display())]
     WriteFile { path: PathBuf, source: io::Error },
     #[error("cannot write to standard output")]

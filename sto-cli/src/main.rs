@@ -8,6 +8,8 @@ mod environment;
 mod error;
 mod findings;
 mod history;
+mod in_order;
+mod inputs;
 mod matching;
 mod output;
 mod percent;

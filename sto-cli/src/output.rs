@@ -11,7 +11,7 @@ use sto_query::render::{Style, json};
 
 /// How data is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(crate) enum Format {
     Text,
     Json,
 }
@@ -36,7 +36,18 @@ impl FormatArg {
         report: &R,
         text: impl FnOnce(&R, Style) -> String,
     ) -> Result<(), CliError> {
-        let rendered = match self.format {
+        self.format.print(report, text)
+    }
+}
+
+impl Format {
+    /// Prints a report to standard output, by this renderer or as JSON.
+    pub(crate) fn print<R: Serialize>(
+        self,
+        report: &R,
+        text: impl FnOnce(&R, Style) -> String,
+    ) -> Result<(), CliError> {
+        let rendered = match self {
             Format::Text => text(report, ui::style()),
             Format::Json => json(report).expect("reports have no keys but strings"),
         };

@@ -69,6 +69,11 @@ impl<'a> Sources<'a> {
         }
     }
 
+    /// The same, with what each run cost by itself.
+    pub(crate) fn runs(&self, selector: &OsStr) -> Result<View, CliError> {
+        self.load(self.locate(selector)?)
+    }
+
     /// The stacks that two selectors name.
     pub(crate) fn pair(&self, a: &OsStr, b: &OsStr) -> Result<(View, View), CliError> {
         let (a, b) = told_apart(self.locate(a)?, self.locate(b)?);

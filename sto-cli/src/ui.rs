@@ -1,5 +1,6 @@
 //! What the terminal can do, and what is said on standard error.
 
+use crate::inputs::Input;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -63,6 +64,32 @@ impl Progress {
     pub(crate) fn new(file: &Path) -> Progress {
         let size = file.metadata().map_or(0, |found| found.len());
         Progress::shown_if(size >= Self::WORTH_SHOWING, file)
+    }
+
+    /// Of several files, how many are done.
+    pub(crate) fn of_files(files: &[Input]) -> Progress {
+        let [file] = files else {
+            let size = |file: &Input| file.path.metadata().map_or(0, |found| found.len());
+            let is_worth_it = files.iter().map(size).sum::<u64>() >= Self::WORTH_SHOWING;
+            let progress = Progress::shown_if(is_worth_it, Path::new(""));
+            progress.bar.set_length(files.len() as u64);
+            let style = ProgressStyle::with_template("{bar:30} {pos} of {len} files");
+            progress
+                .bar
+                .set_style(style.expect("the template is well-formed"));
+            return progress;
+        };
+        Progress::new(&file.path)
+    }
+
+    /// One more file is done.
+    pub(crate) fn file_done(&self) {
+        self.bar.inc(1);
+    }
+
+    /// Says a line above the display.
+    pub(crate) fn say(&self, kind: &str, message: &str) {
+        self.bar.suspend(|| say(kind, message));
     }
 
     pub(crate) fn of_store(path: &Path) -> Progress {

@@ -2,8 +2,9 @@
 
 mod describe;
 mod programs;
+mod strict;
 
-use crate::formats::{self, FormatError, Recording, excerpt};
+use crate::formats::{self, Format, FormatError, ReadOptions, Recording, excerpt};
 use crate::id::ProfileId;
 use crate::intern::{InternError, Interned, SliceCount, SliceGrid, intern, intern_with_slices};
 use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
@@ -36,11 +37,26 @@ pub struct IngestOptions {
     /// Keep costs by thread and slice of time too, in this many slices. With `split_processes` each
     /// profile has the slices of the whole recording's time.
     pub slices: Option<SliceCount>,
+    /// The format of the file; by default its content tells.
+    pub format: Option<Format>,
+    /// Take what there is of a file that was cut off.
+    pub allow_truncated: bool,
+    /// Refuse a profile whose stacks are poor; see [`IngestError::Poor`].
+    pub strict: bool,
     /// Where symbols are looked for, and what a frame stands for.
     pub symbols: SymbolOptions,
 }
 
 impl IngestOptions {
+    /// How the file is to be read.
+    pub fn read(&self) -> ReadOptions {
+        ReadOptions {
+            format: self.format,
+            allow_truncated: self.allow_truncated,
+            symbols: self.symbols.clone(),
+        }
+    }
+
     /// Whether a profile may carry all of it. Nothing of it is cut: names are what things are found
     /// by.
     fn check(&self, path: &Path) -> Result<(), IngestError> {
@@ -183,6 +199,14 @@ pub enum IngestError {
         /// How much is taken.
         limit: usize,
     },
+    /// More of its samples than `strict` allows have no symbol, are cut, or were lost.
+    #[error("{path}: not stored, as its stacks are poor and --strict was given: {problems}")]
+    Poor {
+        /// The file.
+        path: String,
+        /// What is too much, the limit, and what to do.
+        problems: String,
+    },
     /// The store cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -202,9 +226,7 @@ pub fn ingest(
     options: &IngestOptions,
     progress: &mut dyn FnMut(Stage),
 ) -> Result<IngestReport, IngestError> {
-    progress(Stage::Reading);
-    let recording = formats::read(path, &options.symbols)?;
-    ingest_recording(store, path, recording, options, progress)
+    prepare_file(path, options, progress)?.store(store, progress)
 }
 
 /// Resolves the symbols of a recording that was read already, and adds it to the store.
@@ -220,41 +242,46 @@ pub fn ingest_recording(
     options: &IngestOptions,
     progress: &mut dyn FnMut(Stage),
 ) -> Result<IngestReport, IngestError> {
+    prepare_recording(path, &mut recording, options, progress)?.store(store, progress)
+}
+
+/// Reads a profile file and resolves its symbols: all of [`ingest`] but the store.
+///
+/// # Errors
+/// As [`ingest`]; under `strict` also where its stacks are too poor.
+pub fn prepare_file(
+    path: &Path,
+    options: &IngestOptions,
+    progress: &mut dyn FnMut(Stage),
+) -> Result<PreparedFile, IngestError> {
+    progress(Stage::Reading);
+    let mut recording = formats::read(path, &options.read())?;
+    prepare_recording(path, &mut recording, options, progress)
+}
+
+/// Resolves the symbols of a recording that was read already: all of [`ingest_recording`] but the
+/// store.
+///
+/// # Errors
+/// As [`prepare_file`].
+pub fn prepare_recording(
+    path: &Path,
+    recording: &mut Recording,
+    options: &IngestOptions,
+    progress: &mut dyn FnMut(Stage),
+) -> Result<PreparedFile, IngestError> {
     options.check(path)?;
     progress(Stage::Symbolizing);
-    name_main_modules(&mut recording, options, path);
-    let symbols = symbolize(&recording, &options.symbols);
+    name_main_modules(recording, options, path);
+    let symbols = symbolize(recording, &options.symbols);
     progress(Stage::Interning);
-    let (prepared, mut warnings) = prepare(path, &recording, &symbols, options)?;
-    progress(Stage::Storing);
-    let mut profiles = Vec::with_capacity(prepared.len());
-    for Prepared {
-        build,
-        profile,
-        interned,
-    } in prepared
-    {
-        let id = profile.id();
-        let added = store.add(&build, &profile, &interned)?;
-        let slices = interned.slices.as_ref();
-        if slices.is_some() && added == Added::AlreadyStored && !store.has_slices(id)? {
-            warnings.push(STORED_WITHOUT_SLICES.to_owned());
-        }
-        profiles.push(Ingested {
-            id,
-            added,
-            slices: slices.map(|slices| IngestedSlices {
-                grid: slices.grid,
-                threads: slices.threads.len(),
-            }),
-            build,
-            profile,
-            nodes: interned.tree.len(),
-            frames: interned.frames.len(),
-        });
+    let (profiles, warnings) = prepare(path, recording, &symbols, options)?;
+    if options.strict {
+        let mut qualities = profiles.iter().map(|prepared| &prepared.profile.quality);
+        qualities.try_for_each(|quality| strict::check(path, quality))?;
     }
     let path_of = |found: &ModuleSymbols| recording.modules[found.module.0 as usize].path.clone();
-    Ok(IngestReport {
+    Ok(PreparedFile {
         profiles,
         modules: symbols
             .modules
@@ -263,6 +290,59 @@ pub fn ingest_recording(
             .collect(),
         warnings,
     })
+}
+
+/// A file that is ready for the store.
+#[derive(Clone, Debug)]
+pub struct PreparedFile {
+    profiles: Vec<Prepared>,
+    modules: Vec<(String, ModuleSymbols)>,
+    warnings: Vec<String>,
+}
+
+impl PreparedFile {
+    /// Adds its profiles to the store.
+    ///
+    /// # Errors
+    /// Where the store cannot be written; only profiles before one that cannot be added stay.
+    pub fn store(
+        mut self,
+        store: &Store,
+        progress: &mut dyn FnMut(Stage),
+    ) -> Result<IngestReport, IngestError> {
+        progress(Stage::Storing);
+        let mut profiles = Vec::with_capacity(self.profiles.len());
+        for Prepared {
+            build,
+            profile,
+            interned,
+        } in self.profiles
+        {
+            let id = profile.id();
+            let added = store.add(&build, &profile, &interned)?;
+            let slices = interned.slices.as_ref();
+            if slices.is_some() && added == Added::AlreadyStored && !store.has_slices(id)? {
+                self.warnings.push(STORED_WITHOUT_SLICES.to_owned());
+            }
+            profiles.push(Ingested {
+                id,
+                added,
+                slices: slices.map(|slices| IngestedSlices {
+                    grid: slices.grid,
+                    threads: slices.threads.len(),
+                }),
+                build,
+                profile,
+                nodes: interned.tree.len(),
+                frames: interned.frames.len(),
+            });
+        }
+        Ok(IngestReport {
+            profiles,
+            modules: self.modules,
+            warnings: self.warnings,
+        })
+    }
 }
 
 const STORED_WITHOUT_SLICES: &str = "It was stored before without slices, and stays so; to have \

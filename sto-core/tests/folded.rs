@@ -1,4 +1,5 @@
 //! Folded stacks: what is read, and what is said about what is not.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
 
@@ -6,7 +7,7 @@ use common::{error_of, folded, frames_of, read_text};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
-use sto_core::formats::{Format, FormatError, read_stream};
+use sto_core::formats::{Format, FormatError, ReadOptions, read_bytes, read_stream};
 use sto_core::limits::MAX_DEPTH;
 use sto_core::model::FrameKind;
 use sto_core::units::{Cost, Unit};
@@ -61,9 +62,9 @@ fn annotations_become_kinds() {
             ("b", FrameKind::Inlined),
             ("c", FrameKind::Jit),
             ("d", FrameKind::Interpreted),
-            ("e", FrameKind::Jit),
+            ("e", FrameKind::JitBaseline),
             ("f", FrameKind::Kernel),
-            ("g_[w]", FrameKind::User),
+            ("g", FrameKind::Waker),
         ]
     );
 }
@@ -89,12 +90,27 @@ fn a_count_may_have_a_fraction_of_zeros() {
 }
 
 #[test]
-fn a_fraction_that_is_not_whole_is_refused() {
-    let message = error_of(b"a;b 1\na;b 1.5\n");
+fn counts_with_fractions_are_added_up_and_then_rounded() {
+    let recording = read_text("a;b 1.25\na;b 1.25\na;c 100.4999\na;d 7\n").unwrap();
+    assert_eq!(folded(&recording), ["a;b 3", "a;c 100", "a;d 7"]);
     assert!(
-        message.starts_with("a/file: line 2: the count `1.5` is not whole"),
-        "{message}"
+        recording.warnings[0].contains("rounded"),
+        "{:?}",
+        recording.warnings
     );
+    assert_eq!(recording.warnings.len(), 1);
+}
+
+#[test]
+fn counts_that_rounding_would_change_are_refused() {
+    for text in ["a;b 0.4\na;c 0.3\n", "a 1.5\nb 2.5\n"] {
+        let message = error_of(text.as_bytes());
+        assert!(
+            message.starts_with("a/file: its counts are fractions: they add up to"),
+            "{message}"
+        );
+        assert!(message.contains("scale them all up"), "{message}");
+    }
 }
 
 #[test]
@@ -113,7 +129,18 @@ fn a_count_that_leaves_64_bits_is_refused() {
 
 #[test]
 fn a_line_without_a_count_is_named() {
-    for line in ["a;b", "a;b x", "7", " 7", "a;b -7", "a;b 1e3", "a;b .5"] {
+    for line in [
+        "a;b",
+        "a;b x",
+        "7",
+        " 7",
+        "a;b -7",
+        "a;b 1e3",
+        "a;b .5",
+        "a;b 1.2.3",
+        "a;b NaN",
+        "a;b inf",
+    ] {
         assert_eq!(
             error_of(format!("a;b 1\n{line}\n").as_bytes()),
             format!(
@@ -125,11 +152,50 @@ fn a_line_without_a_count_is_named() {
 }
 
 #[test]
-fn a_differential_profile_is_refused() {
-    let message = error_of(b"\na;b 10 12\na;c 0 3\n");
+fn a_differential_profile_is_read_as_two_events() {
+    let recording = read_text("\na;b 10 12\na;c 0 3.0\n# note\na;b 1 0\n").unwrap();
+    let events = recording
+        .sample_types
+        .iter()
+        .map(|known| known.event.as_str());
+    assert_eq!(events.collect::<Vec<_>>(), ["before", "after"]);
+    let samples = recording.samples.iter();
+    let samples = samples.map(|sample| (sample.sample_type.0, sample.stack.0, sample.cost.samples));
+    assert_eq!(
+        samples.collect::<Vec<_>>(),
+        [(0, 0, 11), (1, 0, 12), (1, 1, 3)]
+    );
     assert!(
-        message.starts_with("a/file: line 2: two counts on every line: this is a differential"),
-        "{message}"
+        recording.warnings[0].contains("two counts"),
+        "{:?}",
+        recording.warnings
+    );
+    assert_eq!(
+        folded(&read_text("a;worker 3 10\na;c 3\n").unwrap()),
+        ["a;worker 3 10", "a;c 3"]
+    );
+}
+
+#[test]
+fn a_line_cut_off_at_its_count_is_told() {
+    let whole = read_text("a;b 10\na;c 42\n").unwrap();
+    assert!(whole.warnings.is_empty());
+    let cut = read_text("a;b 10\na;c 4").unwrap();
+    assert!(
+        cut.warnings[0].contains("no line end"),
+        "{:?}",
+        cut.warnings
+    );
+    let options = ReadOptions {
+        allow_truncated: true,
+        ..ReadOptions::default()
+    };
+    let kept = read_bytes(Path::new("x"), b"a;b 10\na;c 4", &options).unwrap();
+    assert_eq!(folded(&kept), ["a;b 10"]);
+    assert!(
+        kept.warnings[0].contains("left out: `a;c 4`"),
+        "{:?}",
+        kept.warnings
     );
 }
 
@@ -160,7 +226,8 @@ fn other_files_are_told_by_how_they_begin() {
     assert_eq!(
         message,
         "a/file: not a profile that sto can read: it starts with `\\u{1b}[1mHello,\\u{7} world\\n`; \
-         expected perf.data, the output of `perf script`, or folded stacks (`main;work 42`)"
+         expected one of perf.data, perf-script, folded; if it is one of them, name it: \
+         --format NAME"
     );
     assert!(error_of(b"PK\x03\x04\0\0a 1\n").contains("it starts with `PK\\u{3}\\u{4}\\0\\0a 1"));
     assert!(error_of(b"").starts_with("a/file: the file is empty"));
@@ -184,7 +251,7 @@ fn counts_that_together_leave_64_bits_are_refused() {
 #[test]
 fn a_long_name_is_cut_with_a_warning() {
     let (name, fits) = ("x".repeat(4096) + "\u{e9}", "x".repeat(4096));
-    let recording = read_text(&format!("{name};{fits} 1")).unwrap();
+    let recording = read_text(&format!("{name};{fits} 1\n")).unwrap();
     let frames = frames_of(&recording, &recording.samples[0]);
     assert_eq!(frames[0].symbol, "x".repeat(4093) + "…");
     assert_eq!(frames[1].symbol, fits);
@@ -236,6 +303,34 @@ impl std::io::Read for InPieces<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let room = buffer.len().min(self.piece);
         self.bytes.read(&mut buffer[..room])
+    }
+}
+
+/// Every stack of a file with the kinds of its frames, its event and count.
+fn check_golden(name: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/folded");
+    let text = std::fs::read_to_string(folder.join(format!("{name}.folded"))).unwrap();
+    let recording = read_text(&text).unwrap();
+    let mut found = String::new();
+    for sample in &recording.samples {
+        let event = &recording.sample_types[sample.sample_type.0 as usize].event;
+        found += &format!("{} {event}\n", sample.cost.samples);
+        for frame in frames_of(&recording, sample) {
+            found += &format!("    {} ({})\n", frame.symbol, frame.kind.name());
+        }
+    }
+    let golden = folder.join(format!("{name}.expected"));
+    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
+        std::fs::write(&golden, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
+    assert_eq!(found, expected, "{}", golden.display());
+}
+
+#[test]
+fn what_tools_write_is_read() {
+    for name in ["py-spy", "async-profiler", "difffolded"] {
+        check_golden(name);
     }
 }
 

@@ -10,7 +10,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{Recording, read_bytes};
 use sto_core::ingest::{IngestOptions, ingest_recording};
-use sto_core::limits::{MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_PROCESS_NAME, MAX_SAMPLE_TYPES};
+use sto_core::limits::{
+    MAX_DEPTH, MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_PROCESS_NAME, MAX_SAMPLE_TYPES,
+};
 use sto_core::store::Store;
 
 fn testdata(name: &str) -> Vec<u8> {
@@ -133,6 +135,45 @@ fn more_events_than_the_limit_are_refused() {
     );
 }
 
+#[test]
+fn a_stack_of_perf_script_may_be_a_million_frames_deep_and_no_more_than_the_limit() {
+    let text = |depth| format!("p 1 1.5: cycles:\n{}", "\t1 f (/x)\n".repeat(depth));
+    let deep = read_text(&text(1_000_000)).unwrap();
+    assert_eq!(deep.stacks.get(deep.samples[0].stack).len(), 1_000_000);
+    let message = error_of(text(MAX_DEPTH + 1).as_bytes());
+    assert!(message.contains("a stack of 2097153 frames"), "{message}");
+}
+
+#[test]
+fn text_that_is_not_utf8_is_replaced_with_one_warning() {
+    let text = b"p\xff 1 1.5: cycles:\n\t1 f\xfe (/x)\n\t2 g\xfd (/y\xfc)\n\n";
+    let recording = read_bytes(Path::new("x"), text, &Default::default()).unwrap();
+    let about = recording
+        .warnings
+        .iter()
+        .filter(|warning| warning.contains("UTF-8"));
+    assert_eq!(about.count(), 1, "{:?}", recording.warnings);
+}
+
+#[test]
+fn periods_and_times_that_are_no_numbers_are_no_sample() {
+    for header in [
+        "p 1 1.5: -7 cycles:",
+        "p 1 NaN: 7 cycles:",
+        "p 1 1.5: 18446744073709551616 cycles:",
+    ] {
+        let text = format!("p 1 1.0: 1 cycles:\n\t1 f (/x)\n\n{header}\n\t1 f (/x)\n");
+        match read_text(&text) {
+            Err(error) => assert!(
+                error.to_string().contains("line 4: expected a sample"),
+                "{error}"
+            ),
+            // What stands behind a time may be anything, as without an event.
+            Ok(recording) => assert_eq!(recording.samples[1].cost.value, 1),
+        }
+    }
+}
+
 /// A store refuses records of more than 16 MiB.
 #[test]
 fn the_longest_names_of_everything_are_stored_and_found_again() {
@@ -221,7 +262,7 @@ impl Damage {
     }
 }
 
-const RECORDINGS: [&str; 9] = [
+const RECORDINGS: [&str; 10] = [
     "perf-data/threads.perf.data",
     "perf-data/two-events.perf.data",
     "perf-data/pipe.perf.data",
@@ -231,7 +272,14 @@ const RECORDINGS: [&str; 9] = [
     "perf-script/system-wide.txt",
     "perf-script/without-call-chains.txt",
     "folded",
+    "gzip",
 ];
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Default::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
 
 const FOLDED: &[u8] = b"main;work;sqrt_[k] 12\nmain;work 3.0\n# note\nmain;[libc.so.6] 4\n;;x 1\n";
 
@@ -245,6 +293,7 @@ proptest! {
     ) {
         let mut bytes = match name {
             "folded" => FOLDED.to_vec(),
+            "gzip" => gzip(FOLDED),
             name => testdata(name),
         };
         damages.iter().for_each(|damage| damage.apply(&mut bytes));

@@ -5,7 +5,9 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use sto_core::formats::{FormatError, Location, ModuleKind, Recording, read};
+use sto_core::formats::{
+    FormatError, Location, ModuleKind, ReadOptions, Recording, read, read_bytes,
+};
 use sto_core::symbolize::SymbolOptions;
 
 fn testdata(name: &str) -> PathBuf {
@@ -16,15 +18,72 @@ fn testdata(name: &str) -> PathBuf {
 
 /// Reads a recording whose programs stand in testdata/demo, wherever it was made.
 fn try_read(path: &Path) -> Result<Recording, FormatError> {
-    let options = SymbolOptions {
-        recording_dir: Some(testdata("demo")),
-        ..SymbolOptions::default()
+    let options = ReadOptions {
+        symbols: SymbolOptions {
+            recording_dir: Some(testdata("demo")),
+            ..SymbolOptions::default()
+        },
+        ..ReadOptions::default()
     };
     read(path, &options)
 }
 
 fn read_testdata(name: &str) -> Recording {
     try_read(&testdata(name)).unwrap()
+}
+
+/// Reads what there is of a recording.
+fn try_read_part(bytes: &[u8]) -> Result<Recording, FormatError> {
+    let options = ReadOptions {
+        allow_truncated: true,
+        ..ReadOptions::default()
+    };
+    read_bytes(Path::new("part"), bytes, &options)
+}
+
+#[test]
+fn of_a_recording_that_was_cut_off_whole_records_are_kept_where_that_is_allowed() {
+    for name in [
+        "demo/v1.perf.data",
+        "perf-data/pipe.perf.data",
+        "perf-data/zstd.perf.data",
+    ] {
+        let bytes = std::fs::read(testdata(name)).unwrap();
+        let whole = try_read_part(&bytes).unwrap();
+        assert_eq!(whole.warnings, read_testdata(name).warnings, "{name}");
+        let part = &bytes[..bytes.len() * 2 / 3];
+        assert!(matches!(
+            read_bytes(Path::new("part"), part, &ReadOptions::default()),
+            Err(FormatError::Truncated { .. })
+        ));
+        let kept = try_read_part(part).unwrap();
+        assert!(
+            (whole.samples.len() / 4..=whole.samples.len()).contains(&kept.samples.len()),
+            "{name}: {} of {}",
+            kept.samples.len(),
+            whole.samples.len()
+        );
+        let warning = kept.warnings.last().unwrap();
+        assert!(
+            warning.starts_with("The file is cut off or damaged behind byte"),
+            "{warning}"
+        );
+        assert_eq!(kept.source_bytes.0, part.len() as u64);
+    }
+}
+
+/// perf that is killed leaves the size of its data section zero.
+#[test]
+fn the_recording_of_a_perf_that_was_killed_can_be_read() {
+    let mut bytes = std::fs::read(testdata("demo/v1.perf.data")).unwrap();
+    let samples = try_read_part(&bytes).unwrap().samples.len();
+    let data_end = (bytes[40..48].iter().zip(&bytes[48..56]).rev())
+        .fold(0usize, |sum, (at, size)| {
+            (sum << 8) + usize::from(*at) + usize::from(*size)
+        });
+    bytes[48..56].fill(0);
+    bytes.truncate(data_end);
+    assert!(try_read_part(&bytes).unwrap().samples.len() == samples);
 }
 
 /// Writes bytes to a file, reads it, and gives the error's text without the folder.
@@ -268,7 +327,7 @@ fn a_truncated_file_is_told_where_it_ends_and_where_it_should() {
         + u64::from_le_bytes(bytes[48..56].try_into().unwrap());
     let expected = format!(
         "perf.data: truncated: the data section ends at byte {data_end}, but the file ends at \
-         byte 5000; was the recording killed, or the copy cut short? Record or copy it again"
+         byte 5000; was the recording killed, or the copy cut short? Record or copy it again, or take what there is: --allow-truncated"
     );
     assert_eq!(error_of("perf.data", &bytes[..5000]), expected);
 }

@@ -6,8 +6,10 @@ mod common;
 use common::{error_of, folded, read_text, show};
 use proptest::prelude::*;
 use std::fmt::Write;
-use std::path::PathBuf;
-use sto_core::formats::{Format, Recording, read, units_of_event};
+use std::path::{Path, PathBuf};
+use sto_core::formats::{
+    Format, ReadOptions, Recording, read, read_bytes, read_stream, units_of_event,
+};
 use sto_core::units::{Nanoseconds, SampleType, Unit};
 
 /// What a recording says, as text for goldens.
@@ -238,8 +240,12 @@ fn lines_that_are_not_understood_are_named() {
         ("\n\t1 g (p)\n", "line 4: expected a sample"),
         ("what is this?\n", "line 3: expected a sample"),
         (
-            "  work.cc:10\n",
+            "    work.cc:10\n",
             "line 3: expected a line of a sample's stack",
+        ),
+        (
+            "\t1 f (",
+            "line 3: truncated: the text ends within this line",
         ),
     ] {
         let message = error_of(format!("{good}{bad}").as_bytes());
@@ -248,6 +254,70 @@ fn lines_that_are_not_understood_are_named() {
             "{message}"
         );
     }
+}
+
+#[test]
+fn records_that_are_no_samples_are_passed_over() {
+    let text = "\
+swapper     0 PERF_RECORD_MMAP -1/0: [0xffff] // recorded without times
+swapper     0     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x1000) @ 0]: x [kernel.kallsyms]_text
+my prog  9494 23609.880922: PERF_RECORD_COMM exec: my prog:9494/9494
+my prog  9494 23609.880922: PERF_RECORD_COMM: other:9494/9494
+my prog  9494 23609.880956: PERF_RECORD_MMAP2 9494/9494: [0x561b(0x1000) @ 0x1000 fe:00 1 2]: r-xp /tmp/my prog
+PERF_RECORD_FINISHED_ROUND
+my prog  9494 23609.927070:   10101010 cpu-clock: 
+\t            118d work+0x44 (/tmp/my prog)
+  w.c:4
+\t            11fe rec+0x21 (/tmp/my prog)
+  [my prog][11fe]
+
+my prog  9494 23609.930000: PERF_RECORD_SWITCH OUT
+my prog  9494 [001] 23609.930000: PERF_RECORD_LOST lost 5
+my prog  9494 23609.940000: PERF_RECORD_LOST lost 2
+my prog  9494 23609.940000: PERF_RECORD_LOST_SAMPLES lost 7
+my prog  9494 23609.940001: PERF_RECORD_EXIT(9494:9494):(9494:9494)
+";
+    let recording = read_text(text).unwrap();
+    assert_eq!(folded(&recording), ["my prog!rec;my prog!work 1"]);
+    assert_eq!(recording.lost, 7);
+    assert_eq!(recording.threads.len(), 1);
+    assert_eq!(recording.warnings, [""; 0]);
+}
+
+#[test]
+fn a_stream_of_many_blocks_is_read_as_the_file_is() {
+    let name = "n".repeat(100);
+    let sample = |at: u32| {
+        let inlined = format!("\t  7 f{}_{name} (inlined)\n\t  7 g (/x)\n", at % 11);
+        format!(
+            "p 1/{} {at}.5: 3 cycles:\n{inlined}\t  9 main{} (/x)\n\n",
+            at % 5,
+            at % 3
+        )
+    };
+    let text: String = (0..40_000).map(sample).collect();
+    assert!(text.len() > 5 << 20, "several blocks: {}", text.len());
+    let stream = read_stream(Path::new("x"), text.as_bytes(), &Default::default()).unwrap();
+    assert_eq!(
+        format!("{stream:?}"),
+        format!("{:?}", read_text(&text).unwrap())
+    );
+}
+
+#[test]
+fn of_a_text_that_was_cut_off_whole_lines_are_kept_where_that_is_allowed() {
+    let text = b"p 1 1.0: 1 cycles:\n\t1 f (p)\n\t2 g (p)\n\nq 1 2.0: 1 cycles:\n\t1 f (";
+    let options = ReadOptions {
+        allow_truncated: true,
+        ..ReadOptions::default()
+    };
+    let recording = read_bytes(Path::new("x"), text, &options).unwrap();
+    assert_eq!(recording.samples.len(), 2);
+    assert!(
+        recording.warnings[0].contains("left out: `\\t1 f (`"),
+        "{:?}",
+        recording.warnings
+    );
 }
 
 proptest! {

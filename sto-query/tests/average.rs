@@ -25,7 +25,7 @@ fn add(store: &Store, program: &str, build: &str, seconds: f64, folded: &str) {
     };
     let path = Path::new("run.folded");
     let folded = format!("# {seconds}\n{folded}");
-    let recording = read_bytes(path, folded.as_bytes(), &options.symbols).unwrap();
+    let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
     ingest_recording(store, path, recording, &options, &mut |_| {}).unwrap();
 }
 

@@ -86,7 +86,7 @@ fn store() -> Store {
             let path = Path::new("run.folded");
             // A comment makes it another source, and so another run.
             let folded = format!("# {benchmark}\n{folded}");
-            let mut recording = read_bytes(path, folded.as_bytes(), &options.symbols).unwrap();
+            let mut recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
             recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day as u64 * 86_400));
             ingest_recording(&store, path, recording, &options, &mut |_| {}).unwrap();
         }

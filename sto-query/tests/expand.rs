@@ -29,7 +29,7 @@ fn history(runs: &[(&str, f64)]) -> History {
         };
         let path = Path::new("run.folded");
         let folded = format!("# {day}\n{folded}");
-        let mut recording = read_bytes(path, folded.as_bytes(), &options.symbols).unwrap();
+        let mut recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
         recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day * 86_400));
         ingest_recording(&store, path, recording, &options, &mut |_| {}).unwrap();
     }

@@ -25,7 +25,7 @@ fn add(store: &Store, program: &str, build: &str, benchmark: &str, day: u64, fol
         ..IngestOptions::default()
     };
     let path = Path::new("run.folded");
-    let mut recording = read_bytes(path, folded.as_bytes(), &options.symbols).unwrap();
+    let mut recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
     recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day * 86_400));
     ingest_recording(store, path, recording, &options, &mut |_| {}).unwrap();
 }

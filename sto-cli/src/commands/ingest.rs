@@ -2,7 +2,9 @@
 
 use crate::environment;
 use crate::error::{CliError, Outcome};
-use crate::output::FormatArg;
+use crate::in_order::in_order;
+use crate::inputs::{self, Input};
+use crate::output;
 use crate::quantities::label;
 use crate::store_path::StorePath;
 use crate::ui::{self, Progress};
@@ -10,8 +12,10 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::io;
 use std::path::{Path, PathBuf};
-use sto_core::formats::{self, FormatError, Recording};
-use sto_core::ingest::{IngestError, IngestOptions, Stage, ingest_recording};
+use sto_core::formats::{self, Format, FormatError, UnknownFormat};
+use sto_core::ingest::{
+    IngestError, IngestOptions, PreparedFile, Stage, prepare_file, prepare_recording,
+};
 use sto_core::intern::SliceCount;
 use sto_core::model;
 use sto_core::store::Store;
@@ -24,6 +28,7 @@ Examples:
   sto ingest perf.data                       Name the build after its GNU build id
   sto ingest perf.data --build v1 --benchmark startup --label cpu=7950x --metric seconds=1.83
   sto ingest run*.data --build v1            Store several runs of one build
+  sto ingest recordings/ --build v1          Store every profile in a folder
   perf script | sto ingest - --build v1      Read from standard input";
 
 /// Store recordings as runs of a build
@@ -32,7 +37,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct IngestArgs {
-    /// Read these files; `-` is standard input
+    /// Read these files, and all profiles in these folders; `-` is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
@@ -72,8 +77,22 @@ pub(crate) struct IngestArgs {
     #[arg(long = "symbol-dir", value_name = "DIR")]
     symbol_dirs: Vec<PathBuf>,
 
-    #[command(flatten)]
-    format: FormatArg,
+    /// Read the files as this format; by default their content tells
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    format: Option<Format>,
+
+    /// Store what there is of a file that was cut off
+    #[arg(long)]
+    allow_truncated: bool,
+
+    /// Refuse a profile of which more than 20 % of samples have no symbol, no stack or a cut one, or of
+    /// which more than 5 % were lost
+    #[arg(long)]
+    strict: bool,
+
+    /// Write the report for people or for programs
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    report: output::Format,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -85,17 +104,37 @@ enum Granularity {
 }
 
 pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    let inputs = inputs::expand(&args.paths)?;
     let is_new = !place.folder.join(Store::FILE_NAME).exists();
     let store = Store::open_or_create(&place.folder)?;
-    let mut options = args.options();
+    let options = args.options();
+    let progress = Progress::of_files(&inputs);
     let mut recordings = Vec::new();
-    let outcome = args.paths.iter().try_for_each(|path| {
-        options.symbols = SymbolOptions {
-            granularity: args.granularity.into(),
-            ..environment::symbol_options(&args.symbol_dirs, path)
+    // Each file in work is held in memory, and uses every core by itself where it is large.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let work = |input: &Input| args.prepare(input, &options, &progress);
+    let outcome = in_order(&inputs, threads, work, |input, prepared| {
+        let path = &input.path;
+        let prepared = match prepared {
+            Err(IngestError::Format(error)) if input.is_found && is_no_profile(&error) => {
+                let note = format!("{}: passed over, as it is no profile", path.display());
+                progress.say("note", &note);
+                return Ok(());
+            }
+            prepared => prepared?,
         };
-        recordings.push(ingest(path, &store, &options)?);
+        let report = prepared.store(&store, &mut |stage| progress.stage(stage))?;
+        for warning in &report.warnings {
+            progress.say("warning", &format!("{}: {warning}", path.display()));
+        }
+        recordings.push(RecordingReport::new(path.display().to_string(), &report));
+        progress.file_done();
         Ok(())
+    });
+    drop(progress);
+    let outcome = outcome.and_then(|()| match &args.paths[..] {
+        [path] if recordings.is_empty() => Err(CliError::NoProfiles { path: path.clone() }),
+        _ => Ok(()),
     });
     // What went in before a failure is in the store, and the user is told.
     let told = match recordings[..] {
@@ -104,6 +143,14 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
     };
     outcome.and(told)?;
     Ok(Outcome::Clean)
+}
+
+/// Whether a file that was found in a folder may be passed over.
+fn is_no_profile(error: &FormatError) -> bool {
+    matches!(
+        error,
+        FormatError::Unknown { .. } | FormatError::Empty { .. }
+    )
 }
 
 fn tell(
@@ -118,33 +165,33 @@ fn tell(
         ui::say("note", &note);
     }
     let summary = IngestSummary::new(folder, recordings);
-    args.format.print(&summary, render::ingest::text)
-}
-
-fn ingest(
-    path: &Path,
-    store: &Store,
-    options: &IngestOptions,
-) -> Result<RecordingReport, CliError> {
-    let progress = Progress::new(path);
-    progress.stage(Stage::Reading);
-    let recording = read(path, &options.symbols).map_err(IngestError::from)?;
-    let mut show = |stage| progress.stage(stage);
-    let report = ingest_recording(store, path, recording, options, &mut show)?;
-    drop(progress);
-    ui::warn(path, &report.warnings);
-    Ok(RecordingReport::new(path.display().to_string(), &report))
-}
-
-/// Reads a file of any known format; `-` is standard input.
-fn read(path: &Path, symbols: &SymbolOptions) -> Result<Recording, FormatError> {
-    if path.as_os_str() != "-" {
-        return formats::read(path, symbols);
-    }
-    formats::read_stream(Path::new("standard input"), io::stdin().lock(), symbols)
+    args.report.print(&summary, render::ingest::text)
 }
 
 impl IngestArgs {
+    fn prepare(
+        &self,
+        input: &Input,
+        options: &IngestOptions,
+        progress: &Progress,
+    ) -> Result<PreparedFile, IngestError> {
+        let options = IngestOptions {
+            symbols: SymbolOptions {
+                granularity: self.granularity.into(),
+                ..environment::symbol_options(&self.symbol_dirs, &input.path)
+            },
+            ..options.clone()
+        };
+        let mut show = |stage| progress.stage(stage);
+        if !input.is_stdin() {
+            return prepare_file(&input.path, &options, &mut show);
+        }
+        progress.stage(Stage::Reading);
+        let name = Path::new("standard input");
+        let mut recording = formats::read_stream(name, io::stdin().lock(), &options.read())?;
+        prepare_recording(&input.path, &mut recording, &options, &mut show)
+    }
+
     fn options(&self) -> IngestOptions {
         IngestOptions {
             executable: self.exe.clone(),
@@ -155,6 +202,9 @@ impl IngestArgs {
             metrics: self.metrics.iter().cloned().collect(),
             split_processes: self.split_processes,
             slices: self.slices,
+            format: self.format,
+            allow_truncated: self.allow_truncated,
+            strict: self.strict,
             ..IngestOptions::default()
         }
     }
@@ -167,6 +217,13 @@ impl From<Granularity> for model::Granularity {
             Granularity::Line => model::Granularity::Line,
         }
     }
+}
+
+fn format(word: &str) -> Result<Format, String> {
+    word.parse().map_err(|error: UnknownFormat| match word {
+        "text" | "json" => format!("{error}; for the format of the report, use `--report {word}`"),
+        _ => error.to_string(),
+    })
 }
 
 fn slice_count(text: &str) -> Result<SliceCount, String> {

@@ -20,6 +20,7 @@ mod prune;
 mod regressions_over_time;
 mod runs;
 mod series;
+mod show;
 mod stats;
 mod tag;
 mod top;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     Runs(runs::RunsArgs),
     Tag(tag::TagArgs),
     Merge(merge::MergeArgs),
+    Show(show::ShowArgs),
     Top(top::TopArgs),
     Tree(tree::TreeArgs),
     Flame(flame::FlameArgs),
@@ -69,6 +71,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Runs(args) => runs::run(&args, &store()?),
         Command::Tag(args) => tag::run(&args, &store()?),
         Command::Merge(args) => merge::run(&args, &store()?),
+        Command::Show(args) => show::run(&args, &store()?),
         Command::Top(args) => top::run(&args, &store()?),
         Command::Tree(args) => tree::run(&args, &store()?),
         Command::Flame(args) => flame::run(&args, &store()?),

@@ -91,11 +91,19 @@ fn a_folder_and_a_file_that_is_not_there() {
     let sandbox = Sandbox::with_two_builds();
     std::fs::create_dir(sandbox.path("folder")).unwrap();
     let before = sandbox.store_bytes();
-    for (path, problem) in [("./folder", "directory"), ("./missing", "No such file")] {
+    let missing = "No such file";
+    for (path, ingesting, looking) in [
+        (
+            "./folder",
+            "no file in this folder is a profile",
+            "directory",
+        ),
+        ("./missing", missing, missing),
+    ] {
         sandbox
             .sto(&["ingest", path, "--build", "v3"])
-            .fails_with(&[path, problem]);
-        sandbox.sto(&["top", path]).fails_with(&[path, problem]);
+            .fails_with(&[path, ingesting]);
+        sandbox.sto(&["top", path]).fails_with(&[path, looking]);
     }
     assert_eq!(sandbox.store_bytes(), before);
 }

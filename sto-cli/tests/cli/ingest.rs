@@ -187,3 +187,144 @@ fn the_revision_is_what_git_describe_says_if_it_says_anything() {
         assert_eq!(build["revision"], revision);
     }
 }
+
+#[test]
+fn every_profile_in_a_folder_goes_in() {
+    let sandbox = Sandbox::new();
+    sandbox.write("runs/b.folded", AFTER);
+    sandbox.write("runs/deep/a.folded", BEFORE);
+    sandbox.write("runs/notes.txt", "nothing to see\n");
+    sandbox.write("runs/.hidden.folded", "a;b 1\n");
+    sandbox.write("runs/empty", "");
+    let run = sandbox.sto(&["ingest", "runs", "--build", "v1", "--exe", "demo"]);
+    let run = run.succeeds();
+    let of = |name| run.stdout.find(&format!("from runs/{name}"));
+    assert!(of("b.folded") < of("deep/a.folded"), "{run:?}");
+    assert!(of("b.folded").is_some(), "{run:?}");
+    assert!(
+        run.stderr.contains("note: runs/notes.txt: passed over"),
+        "{run:?}"
+    );
+    assert!(
+        run.stderr.contains("note: runs/empty: passed over"),
+        "{run:?}"
+    );
+    assert!(!run.stderr.contains(".hidden"), "{run:?}");
+    let builds = &sandbox.json(&["ls"])["builds"];
+    assert_eq!(
+        builds[0]["profiles"].as_array().unwrap().len(),
+        2,
+        "{builds}"
+    );
+}
+
+#[test]
+fn a_folder_without_profiles_and_damage_in_a_folder_are_failures() {
+    let sandbox = Sandbox::new();
+    sandbox.write("none/notes.txt", "nothing to see\n");
+    sandbox.write("damaged/a.folded", "a;b 1\nc\n");
+    let run = sandbox.sto(&["ingest", "none", "--build", "v1"]);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(
+        run.stderr
+            .contains("error: none: no file in this folder is a profile"),
+        "{run:?}"
+    );
+    let run = sandbox.sto(&["ingest", "damaged", "--build", "v1"]);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(
+        run.stderr.starts_with("error: damaged/a.folded: line 2: "),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn many_files_make_the_store_that_one_after_the_other_makes() {
+    let (together, apart) = (Sandbox::new(), Sandbox::new());
+    let names: Vec<String> = (0..12).map(|file| format!("{file:02}.folded")).collect();
+    let options = ["--build", "v1", "--exe", "demo"];
+    for (number, name) in names.iter().enumerate() {
+        let text = format!("main;f{};g {}\nmain;h 7\n", number % 5, number + 1);
+        together.write(name, &text);
+        apart.write(name, &text);
+        apart
+            .sto(&[&["ingest", name], &options[..]].concat())
+            .succeeds();
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    together
+        .sto(&[&["ingest"], &names[..], &options].concat())
+        .succeeds();
+    for report in ["ls", "top", "tree"] {
+        let words: &[&str] = if report == "ls" {
+            &["ls"]
+        } else {
+            &[report, "v1"]
+        };
+        let without_times = |sandbox: &Sandbox| {
+            let mut report = sandbox.json(words);
+            forget(&mut report, "recorded");
+            report
+        };
+        assert_eq!(without_times(&together), without_times(&apart));
+    }
+}
+
+/// Takes out what depends on the time at which the test runs.
+fn forget(value: &mut serde_json::Value, key: &str) {
+    if let Some(object) = value.as_object_mut() {
+        object.remove(key);
+        object.values_mut().for_each(|value| forget(value, key));
+    } else if let Some(list) = value.as_array_mut() {
+        list.iter_mut().for_each(|value| forget(value, key));
+    }
+}
+
+#[test]
+fn poor_stacks_are_not_stored_under_strict() {
+    let sandbox = Sandbox::new();
+    sandbox.write("poor.folded", "main;[unknown] 21\nmain;work 79\n");
+    sandbox.write("good.folded", "main;[unknown] 20\nmain;work 80\n");
+    let ingest = |file| sandbox.sto(&["ingest", file, "--build", "v1", "--strict"]);
+    let run = ingest("poor.folded");
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(
+        run.stderr.contains("poor.folded: not stored")
+            && run.stderr.contains("21.0 % of samples have no symbol"),
+        "{run:?}"
+    );
+    assert!(sandbox.store_bytes().is_empty(), "nothing was stored");
+    ingest("good.folded").succeeds();
+}
+
+#[test]
+fn the_format_can_be_forced_and_a_wrong_one_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.folded", BEFORE);
+    let ingest = |format| sandbox.sto(&["ingest", "a.folded", "--build", "v1", "--format", format]);
+    ingest("folded").succeeds();
+    let run = ingest("perf-script");
+    assert!(run.stderr.contains("line 1: expected a sample"), "{run:?}");
+    let run = ingest("json");
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(
+        run.stderr
+            .contains("expected one of perf.data, perf-script, folded"),
+        "{run:?}"
+    );
+    assert!(run.stderr.contains("--report json"), "{run:?}");
+}
+
+#[test]
+fn half_a_file_goes_in_only_where_that_is_allowed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("cut.folded", "main;work 30\nmain;wo");
+    let ingest = ["ingest", "cut.folded", "--build", "v1"];
+    let run = sandbox.sto(&ingest);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    let run = sandbox
+        .sto(&[&ingest[..], &["--allow-truncated"]].concat())
+        .succeeds();
+    assert!(run.stderr.contains("left out: `main;wo`"), "{run:?}");
+    assert_eq!(sandbox.json(&["top", "v1"])["samples"], 30);
+}

@@ -31,6 +31,7 @@ mod refused;
 mod rewriting;
 // What a selector names.
 mod selectors;
+mod show;
 // Costs by thread and time.
 mod slices;
 // Which store a command uses.

@@ -110,7 +110,12 @@ impl Sandbox {
 
     /// The JSON that a command prints.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
-        let run = self.sto(&[args, &["--format", "json"]].concat());
+        // What `sto ingest` calls its format is that of the profiles.
+        let option = match args[0] {
+            "ingest" => "--report",
+            _ => "--format",
+        };
+        let run = self.sto(&[args, &[option, "json"]].concat());
         serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error} in {run:?}"))
     }
 

@@ -1,17 +1,12 @@
-//! Which format a file has.
+//! Which formats there are, and which one a profile has.
 
-use super::{
-    FormatError, Recording, excerpt, folded, perf_data, perf_script,
-    text::{lines, read_block},
-};
-use crate::symbolize::SymbolOptions;
-use crate::units::UnixSeconds;
-use std::fs::{File, Metadata};
-use std::io::Read;
+use super::text::{LineReader, lines};
+use super::{FormatError, ReadOptions, Recording, folded, perf_data, perf_script};
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 
-/// A format that [`read`] understands.
+/// A format that profiles are read from.
+///
+/// A new one is a variant here, a row in [`ROWS`], and a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// `perf.data`, in file or pipe mode.
@@ -22,129 +17,152 @@ pub enum Format {
     Folded,
 }
 
+/// What there is to know of each format, in the order in which they are tried: formats with a magic
+/// number first, those that are told by a line last.
+const ROWS: [Row; 3] = [
+    row(
+        Format::PerfData,
+        "perf.data",
+        perf_data::is_told,
+        Whole(perf_data::read),
+    ),
+    row(
+        Format::PerfScript,
+        "perf script",
+        perf_script::is_told,
+        Lines(perf_script::reader),
+    ),
+    row(
+        Format::Folded,
+        "folded",
+        folded::is_told,
+        Lines(folded::reader),
+    ),
+];
+
+struct Row {
+    format: Format,
+    name: &'static str,
+    is_told: fn(&Head<'_>) -> bool,
+    reader: Reader,
+}
+
+const fn row(
+    format: Format,
+    name: &'static str,
+    is_told: fn(&Head<'_>) -> bool,
+    reader: Reader,
+) -> Row {
+    Row {
+        format,
+        name,
+        is_told,
+        reader,
+    }
+}
+
+/// How a format is read.
+#[derive(Clone, Copy)]
+pub(super) enum Reader {
+    /// From all its bytes at once.
+    Whole(fn(&Source<'_>) -> Result<Recording, FormatError>),
+    /// Lines as they come, of which the reader holds what is distinct.
+    Lines(for<'a> fn(&'a Path, &ReadOptions) -> Box<dyn LineReader + 'a>),
+}
+use Reader::{Lines, Whole};
+
+/// All bytes of a profile, no longer compressed, and what else its reader goes by.
+pub(super) struct Source<'a> {
+    /// For messages.
+    pub(super) path: &'a Path,
+    pub(super) bytes: &'a [u8],
+    pub(super) options: &'a ReadOptions,
+}
+
+/// How a profile begins.
+pub(super) struct Head<'a> {
+    /// The first bytes, no longer compressed: the first 4 MiB at least, or all there are.
+    pub(super) bytes: &'a [u8],
+    /// Whether that is all.
+    pub(super) is_all: bool,
+}
+
+impl<'a> Head<'a> {
+    /// The first line that is neither blank nor a comment (`#`), if it is there to its end.
+    pub(super) fn first_line(&self) -> Option<&'a [u8]> {
+        let whole_lines = match self.is_all {
+            true => self.bytes.len(),
+            false => memchr::memrchr(b'\n', self.bytes).map_or(0, |end| end + 1),
+        };
+        lines(&self.bytes[..whole_lines])
+            .map(|(_, line)| line)
+            .find(|line| !line.trim_ascii().is_empty() && !line.starts_with(b"#"))
+    }
+}
+
 impl Format {
-    /// The name that output and stored profiles carry.
+    /// Every format.
+    pub fn all() -> impl Iterator<Item = Format> {
+        ROWS.iter().map(|row| row.format)
+    }
+
+    /// The name that output and stored profiles carry: `perf.data`, `perf script`, `folded`.
     pub fn name(self) -> &'static str {
-        match self {
-            Format::PerfData => "perf.data",
-            Format::PerfScript => "perf script",
-            Format::Folded => "folded",
-        }
+        self.row().name
     }
 
-    /// The format of these bytes, by the magic number or the first line that is no comment.
-    fn of(bytes: &[u8]) -> Option<Format> {
-        if PERF_MAGIC.iter().any(|magic| bytes.starts_with(magic)) {
-            return Some(Format::PerfData);
-        }
-        match first_line(bytes) {
-            // Comments alone: folded stacks, of which there are none.
-            None => Some(Format::Folded),
-            Some(line) if memchr::memchr(0, line).is_some() => None,
-            Some(line) if perf_script::is_sample(line) => Some(Format::PerfScript),
-            Some(line) if folded::is_stack(line) => Some(Format::Folded),
-            Some(_) => None,
-        }
+    /// The name as one word, which [`Format::from_str`](std::str::FromStr) takes: `perf-script`.
+    pub fn word(self) -> String {
+        self.name().replace(' ', "-")
     }
-}
 
-/// The first line that is neither blank nor a comment.
-fn first_line(text: &[u8]) -> Option<&[u8]> {
-    let mut lines = lines(text).map(|(_, line)| line);
-    lines.find(|line| !line.trim_ascii().is_empty() && !line.starts_with(b"#"))
-}
-
-/// `PERF_MAGIC2` of `tools/perf/util/header.c`, as machines of either byte order write it. Files
-/// in pipe mode begin with it too.
-const PERF_MAGIC: [&[u8]; 2] = [b"PERFILE2", b"2ELIFREP"];
-
-/// Reads a profile file of any known format.
-///
-/// `options` say where the files are that saved stacks are unwound with. Where the recording does
-/// not tell when it was made, that is the time at which its file was last written.
-///
-/// # Errors
-/// Where the file cannot be read, is of no known format, or breaks the rules of its format.
-pub fn read(path: &Path, options: &SymbolOptions) -> Result<Recording, FormatError> {
-    let io = |source| FormatError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    let file = File::open(path).map_err(io)?;
-    let metadata = file.metadata().map_err(io)?;
-    if !metadata.is_file() || metadata.len() == 0 {
-        // Pipes and files of /proc have no length and cannot be mapped.
-        return read_stream(path, file, options);
+    /// The format of a profile that begins so.
+    pub(super) fn of(head: &Head<'_>) -> Option<Format> {
+        let told = ROWS.iter().find(|row| (row.is_told)(head));
+        told.map(|row| row.format)
     }
-    // SAFETY: the map is only read, and is gone when this function returns. As with every mapped
-    // file, another process that shortens the file meanwhile makes this one fail.
-    let bytes = unsafe { memmap2::Mmap::map(&file) }.map_err(io)?;
-    let mut recording = read_bytes(path, &bytes, options)?;
-    recording.origin.recorded = recording.origin.recorded.or(written(&metadata));
-    Ok(recording)
-}
 
-fn written(metadata: &Metadata) -> Option<UnixSeconds> {
-    let since_1970 = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(UnixSeconds(since_1970.as_secs()))
-}
+    pub(super) fn reader(self) -> Reader {
+        self.row().reader
+    }
 
-/// Reads a profile of any known format from a stream, as standard input is one.
-///
-/// Folded stacks are read as they come, so that memory is needed for their distinct stacks alone;
-/// other formats are held in memory first. `path` stands in error messages: a name for the source.
-///
-/// # Errors
-/// As [`read`].
-pub fn read_stream(
-    path: &Path,
-    mut input: impl Read,
-    options: &SymbolOptions,
-) -> Result<Recording, FormatError> {
-    let io = |source| FormatError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    let mut bytes = Vec::new();
-    loop {
-        let before = bytes.len();
-        read_block(&mut input, &mut bytes).map_err(io)?;
-        let whole_lines = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
-        let begun = &bytes[..whole_lines];
-        let is_told = first_line(begun).is_some();
-        if is_told && Format::of(begun) == Some(Format::Folded) {
-            return folded::read_stream(path, bytes, input);
-        }
-        if is_told || bytes.len() == before || Format::of(&bytes) == Some(Format::PerfData) {
-            input.read_to_end(&mut bytes).map_err(io)?;
-            return read_bytes(path, &bytes, options);
-        }
+    fn row(self) -> &'static Row {
+        &ROWS[self as usize]
     }
 }
 
-/// Reads a profile of any known format from memory.
-///
-/// `path` stands in error messages: the file that the bytes come from, or a name for the source.
-///
-/// # Errors
-/// Where the bytes are of no known format, or break the rules of their format.
-pub fn read_bytes(
-    path: &Path,
-    bytes: &[u8],
-    options: &SymbolOptions,
-) -> Result<Recording, FormatError> {
-    if bytes.is_empty() {
-        return Err(FormatError::Empty {
-            path: path.to_owned(),
-        });
+/// Every format's word, for messages.
+pub(super) fn known() -> String {
+    Format::all()
+        .map(Format::word)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+impl std::str::FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(word: &str) -> Result<Format, UnknownFormat> {
+        Format::all()
+            .find(|format| format.word() == word)
+            .ok_or(UnknownFormat)
     }
-    match Format::of(bytes) {
-        Some(Format::PerfData) => perf_data::read(path, bytes, options),
-        Some(Format::PerfScript) => perf_script::read(path, bytes),
-        Some(Format::Folded) => folded::read(path, bytes),
-        None => Err(FormatError::Unknown {
-            path: path.to_owned(),
-            found: excerpt(bytes.trim_ascii_start()),
-        }),
+}
+
+/// A word that names no format.
+#[derive(Debug, thiserror::Error)]
+#[error("expected one of {}", known())]
+pub struct UnknownFormat;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_finds_its_row() {
+        for (place, row) in ROWS.iter().enumerate() {
+            assert_eq!(row.format as usize, place, "{}", row.name);
+            assert_eq!(row.format.word().parse::<Format>().unwrap(), row.format);
+        }
     }
 }

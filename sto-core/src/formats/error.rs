@@ -1,6 +1,6 @@
 //! Why a recording cannot be read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a recording cannot be read. Every message names the file, the place in it, what was found
 /// there, what was expected, and what to do.
@@ -22,15 +22,17 @@ pub enum FormatError {
         path: PathBuf,
     },
     /// The bytes are of no known format.
-    #[error("{}: not a profile that sto can read: it starts with {found}; expected perf.data, the output of `perf script`, or folded stacks (`main;work 42`)", path.display())]
+    #[error("{}: not a profile that sto can read: it starts with {found}; expected one of {known}; if it is one of them, name it: --format NAME", path.display())]
     Unknown {
         /// The file.
         path: PathBuf,
         /// Its first bytes, made printable.
         found: String,
+        /// The formats that there are.
+        known: String,
     },
     /// The file ends before what its header or a record announces.
-    #[error("{}: truncated: {place} ends at byte {expected}, but the file ends at byte {found}; was the recording killed, or the copy cut short? Record or copy it again", path.display())]
+    #[error("{}: truncated: {place} ends at byte {expected}, but the file ends at byte {found}; was the recording killed, or the copy cut short? Record or copy it again, or take what there is: --allow-truncated", path.display())]
     Truncated {
         /// The file.
         path: PathBuf,
@@ -71,4 +73,14 @@ pub enum FormatError {
         /// The file.
         path: PathBuf,
     },
+}
+
+impl FormatError {
+    /// Makes an error of what the system says of a file.
+    pub(super) fn io(path: &Path) -> impl Fn(std::io::Error) -> FormatError {
+        |source| FormatError::Io {
+            path: path.to_owned(),
+            source,
+        }
+    }
 }

@@ -3,67 +3,31 @@
 //! Written by `stackcollapse-*.pl`, inferno, async-profiler, bpftrace tools and many others. There
 //! is no specification; SPEC.md says what is read.
 
+use super::detect::Head;
 use super::named::{Limit, NamedStacks, malformed};
-use super::text::{decimal, lines, read_block};
+use super::text::{LineReader, decimal, lines};
 use super::{
-    Format, FormatError, LocationIx, Process, ProcessIx, Recording, Sample, SampleTypeIx, StackIx,
-    Thread, ThreadIx, excerpt,
+    Format, FormatError, LocationIx, Process, ProcessIx, ReadOptions, Recording, Sample,
+    SampleTypeIx, StackIx, Thread, ThreadIx, excerpt,
 };
-use crate::id::{SourceDigest, SourceHasher};
+use crate::id::SourceDigest;
 use crate::model::{FrameKind, Origin};
 use crate::units::{Bytes, Cost, SampleType, Unit};
 use hashbrown::HashMap;
-use std::io::Read;
 use std::path::Path;
 
-/// Whether a line looks like a stack and its count, so that a file that begins with it is read as
-/// folded stacks.
-pub(super) fn is_stack(line: &[u8]) -> bool {
-    let (stack, count) = split_at_last_space(line.trim_ascii_end());
-    !stack.is_empty() && is_number(count)
-}
-
-/// Reads folded stacks; `path` is for messages.
-pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Recording, FormatError> {
-    let mut parser = Parser::new(path);
-    let (source, parsed) = rayon::join(|| SourceDigest::of(bytes), || parser.block(bytes));
-    parsed?;
-    parser.finish(source, Bytes(bytes.len() as u64))
-}
-
-/// Reads folded stacks as they come: `begun`, then the rest of the input. No more of the text than a
-/// block is held, or than its longest line.
-pub(super) fn read_stream(
-    path: &Path,
-    begun: Vec<u8>,
-    mut input: impl Read,
-) -> Result<Recording, FormatError> {
-    let mut parser = Parser::new(path);
-    let mut digest = SourceHasher::new();
-    let mut size = 0;
-    let mut block = begun;
-    // The bytes of an unfinished line, which were digested already.
-    let mut left = 0;
-    loop {
-        let line_end = memchr::memrchr(b'\n', &block[left..]).map(|at| left + at + 1);
-        let ended = block.len() == left;
-        let lines = if ended { left } else { line_end.unwrap_or(0) };
-        let ((), parsed) = rayon::join(
-            || digest.update(&block[left..]),
-            || parser.block(&block[..lines]),
-        );
-        parsed?;
-        size += (block.len() - left) as u64;
-        if ended {
-            return parser.finish(digest.finish(), Bytes(size));
-        }
-        block.drain(..lines);
-        left = block.len();
-        read_block(&mut input, &mut block).map_err(|source| FormatError::Io {
-            path: path.to_owned(),
-            source,
-        })?;
+/// Whether a profile begins with a stack and its count. Comments alone are folded stacks too, of
+/// which there are none.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    match head.first_line() {
+        Some(line) => memchr::memchr(0, line).is_none() && is_stack(line.trim_ascii_end()),
+        None => head.is_all,
     }
+}
+
+/// Begins to read folded stacks; `path` is for messages.
+pub(super) fn reader<'p>(path: &'p Path, _options: &ReadOptions) -> Box<dyn LineReader + 'p> {
+    Box::new(Parser::new(path))
 }
 
 /// What was read so far. Of the text nothing is held but the distinct names; of the stacks every
@@ -71,14 +35,21 @@ pub(super) fn read_stream(
 struct Parser<'p> {
     path: &'p Path,
     named: NamedStacks,
+    /// One column, or two of a differential profile, as the first block tells.
+    columns: Vec<Column>,
+    line_number: usize,
+    ends_within_line: bool,
+}
+
+/// The counts of one column.
+#[derive(Default)]
+struct Column {
     /// By stack.
     counts: Vec<u64>,
+    /// What they are more than whole, in billionths, by stack; empty as long as all are whole.
+    fractions: Vec<u64>,
     /// Of all counts.
     sum: u64,
-    line_number: usize,
-    lines_with_counts: usize,
-    lines_with_two_counts: usize,
-    first_with_two_counts: usize,
 }
 
 impl<'p> Parser<'p> {
@@ -86,22 +57,55 @@ impl<'p> Parser<'p> {
         Parser {
             path,
             named: NamedStacks::default(),
-            counts: Vec::new(),
-            sum: 0,
+            columns: Vec::new(),
             line_number: 0,
-            lines_with_counts: 0,
-            lines_with_two_counts: 0,
-            first_with_two_counts: 0,
+            ends_within_line: false,
         }
     }
 
-    /// Reads whole lines.
+    fn line<'b>(&mut self, line: &'b [u8], reader: &mut StackReader<'b>) -> Result<(), String> {
+        let mut counts = [Count::default(); 2];
+        let mut stack = line;
+        for count in counts[..self.columns.len()].iter_mut().rev() {
+            let (before, text) = split_at_last_space(stack);
+            if before.is_empty() || !is_number(text) {
+                return Err(format!(
+                    "expected a stack and its count, as in {}, found {}",
+                    match self.columns.len() {
+                        2 => "`main;work 42 37`, as the lines before have two,",
+                        _ => "`main;work 42`",
+                    },
+                    excerpt(line)
+                ));
+            }
+            *count = Count::parse(text)?;
+            stack = before;
+        }
+        let stack = reader.read(stack, &mut self.named)?.0 as usize;
+        for (column, count) in self.columns.iter_mut().zip(counts) {
+            column.add(stack, count)?;
+        }
+        Ok(())
+    }
+}
+
+impl LineReader for Parser<'_> {
     fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
         let mut reader = StackReader::default();
+        let stacks = || {
+            let lines = lines(bytes).map(|(_, line)| line.trim_ascii_end());
+            lines.filter(|line| !is_passed_over(line))
+        };
+        if self.columns.is_empty() && stacks().next().is_some() {
+            // A single function may be called `worker 3`; that all are, nobody believes.
+            let columns = if stacks().all(has_two_counts) { 2 } else { 1 };
+            self.columns.resize_with(columns, Column::default);
+        }
+        self.ends_within_line = !bytes.is_empty() && !bytes.ends_with(b"\n");
         for (_, line) in lines(bytes) {
             self.line_number += 1;
             let line = line.trim_ascii_end();
-            if line.is_empty() || line.starts_with(b"#") {
+            if is_passed_over(line) {
                 continue;
             }
             self.line(line, &mut reader)
@@ -110,75 +114,64 @@ impl<'p> Parser<'p> {
         Ok(())
     }
 
-    fn line<'b>(&mut self, line: &'b [u8], reader: &mut StackReader<'b>) -> Result<(), String> {
-        let (stack, count) = split_at_last_space(line);
-        if stack.is_empty() || !is_number(count) {
-            return Err(format!(
-                "expected a stack and its count, as in `main;work 42`, found {}",
-                excerpt(line)
-            ));
-        }
-        let count = parse_count(count)?;
-        self.lines_with_counts += 1;
-        if ends_with_number(stack) {
-            if self.lines_with_two_counts == 0 {
-                self.first_with_two_counts = self.line_number;
+    fn finish(
+        self: Box<Self>,
+        source: SourceDigest,
+        source_bytes: Bytes,
+    ) -> Result<Recording, FormatError> {
+        let mut warnings = Vec::new();
+        let mut samples = Vec::new();
+        for (column, sample_type) in self.columns.iter().zip(0..) {
+            let rounded = column.rounded();
+            let rounded = rounded.map_err(|problem| FormatError::Unsupported {
+                path: self.path.to_owned(),
+                problem,
+            })?;
+            if !column.fractions.is_empty() {
+                warnings.push(ROUNDED.to_owned());
             }
-            self.lines_with_two_counts += 1;
-        }
-        self.sum = self.sum.checked_add(count).ok_or(
-            "the counts up to here add up to more than 2^64 - 1; are they numbers of samples? \
-             Scale them all down",
-        )?;
-        let stack = reader.read(stack, &mut self.named)?.0 as usize;
-        if stack == self.counts.len() {
-            self.counts.push(0);
-        }
-        self.counts[stack] += count;
-        Ok(())
-    }
-
-    fn finish(self, source: SourceDigest, source_bytes: Bytes) -> Result<Recording, FormatError> {
-        // A single function may be called `worker 3`; that all are, nobody believes.
-        if self.lines_with_counts > 0 && self.lines_with_two_counts == self.lines_with_counts {
-            return Err(malformed(
-                self.path,
-                self.first_with_two_counts,
-                "two counts on every line: this is a differential profile (as difffolded.pl and \
-                 inferno-diff-folded write), not a recording; give the two folded files it was \
-                 made of",
-            ));
-        }
-        // Differential collapsers write stacks that one side does not have with a zero.
-        let sampled = self.counts.iter().zip(0..).filter(|&(&count, _)| count > 0);
-        let samples: Vec<Sample> = sampled
-            .map(|(&count, stack)| Sample {
+            // Differential collapsers write stacks that one side does not have with a zero.
+            let sampled = rounded.into_iter().zip(0..).filter(|&(count, _)| count > 0);
+            samples.extend(sampled.map(|(count, stack)| Sample {
                 stack: StackIx(stack),
                 thread: ThreadIx(0),
-                sample_type: SampleTypeIx(0),
+                sample_type: SampleTypeIx(sample_type),
                 time: None,
                 cost: Cost {
                     samples: count,
                     value: count,
                 },
                 truncated: false,
-            })
-            .collect();
+            }));
+        }
         if samples.is_empty() {
             return Err(FormatError::NoSamples {
                 path: self.path.to_owned(),
             });
         }
+        let events: &[&str] = match self.columns.len() {
+            2 => &["before", "after"],
+            _ => &["samples"],
+        };
+        if self.columns.len() == 2 {
+            warnings.push(DIFFERENTIAL.to_owned());
+        }
+        warnings.dedup();
         let stacks = self.named.finish();
+        warnings.extend(stacks.warnings);
+        warnings.extend(self.ends_within_line.then(|| WITHIN_LINE.to_owned()));
         Ok(Recording {
             format: Format::Folded,
             source,
             source_bytes,
             origin: Origin::default(),
-            sample_types: vec![SampleType {
-                event: "samples".to_owned(),
-                unit: Unit::Samples,
-            }],
+            sample_types: events
+                .iter()
+                .map(|&event| SampleType {
+                    event: event.to_owned(),
+                    unit: Unit::Samples,
+                })
+                .collect(),
             processes: vec![Process {
                 pid: 0,
                 program: String::new(),
@@ -195,9 +188,92 @@ impl<'p> Parser<'p> {
             stacks: stacks.stacks,
             samples,
             lost: 0,
-            warnings: stacks.warnings,
+            warnings,
         })
     }
+}
+
+const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, its count \
+    is too small.";
+const ROUNDED: &str = "Counts have fractions; each stack's sum was rounded to a whole number.";
+const DIFFERENTIAL: &str = "Every line has two counts, as difffolded.pl and inferno-diff-folded write \
+    them; they are kept as the events `before` and `after`.";
+
+impl Column {
+    fn add(&mut self, stack: usize, count: Count) -> Result<(), String> {
+        let too_much = "the counts up to here add up to more than 2^64 - 1; are they numbers of \
+                        samples? Scale them all down";
+        self.sum = self.sum.checked_add(count.whole).ok_or(too_much)?;
+        if stack == self.counts.len() {
+            self.counts.push(0);
+        }
+        self.counts[stack] += count.whole;
+        if count.billionths > 0 {
+            self.fractions
+                .resize(self.counts.len().max(self.fractions.len()), 0);
+            let fraction = &mut self.fractions[stack];
+            *fraction += count.billionths;
+            if *fraction >= BILLION {
+                *fraction -= BILLION;
+                self.sum = self.sum.checked_add(1).ok_or(too_much)?;
+                self.counts[stack] += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The counts as whole numbers, half and more rounded up; says where that changes too much.
+    fn rounded(&self) -> Result<Vec<u64>, String> {
+        let mut counts = self.counts.clone();
+        for (count, &fraction) in counts.iter_mut().zip(&self.fractions) {
+            *count = count.saturating_add(u64::from(fraction >= BILLION / 2));
+        }
+        let exact = self.sum as f64
+            + self.fractions.iter().map(|&part| part as f64).sum::<f64>() / BILLION as f64;
+        let rounded = counts.iter().map(|&count| count as f64).sum::<f64>();
+        if (rounded - exact).abs() > exact * MOST_LOST {
+            return Err(format!(
+                "its counts are fractions: they add up to {exact:.3}, but to {rounded} when each \
+                 stack's is rounded to a whole number; scale them all up, as by 1000"
+            ));
+        }
+        Ok(counts)
+    }
+}
+
+const BILLION: u64 = 1_000_000_000;
+/// Most of the sum that rounding may add or take.
+const MOST_LOST: f64 = 0.01;
+
+/// A count as it is written, exact to the billionth.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    whole: u64,
+    billionths: u64,
+}
+
+impl Count {
+    fn parse(text: &[u8]) -> Result<Count, String> {
+        let (whole, fraction) = match memchr::memchr(b'.', text) {
+            Some(point) => (&text[..point], &text[point + 1..]),
+            None => (text, &b""[..]),
+        };
+        let digits = fraction.iter().chain(std::iter::repeat(&b'0')).take(9);
+        let billionths = digits.fold(0, |sum, digit| 10 * sum + u64::from(digit - b'0'));
+        let whole = decimal(whole)
+            .ok_or_else(|| format!("the count {} is larger than 2^64 - 1", excerpt(text)))?;
+        Ok(Count { whole, billionths })
+    }
+}
+
+fn is_passed_over(line: &[u8]) -> bool {
+    line.is_empty() || line.starts_with(b"#")
+}
+
+/// Whether a line is a stack and its count.
+fn is_stack(line: &[u8]) -> bool {
+    let (stack, count) = split_at_last_space(line);
+    !stack.is_empty() && is_number(count)
 }
 
 /// The parts before and behind the last space; without a space all stands behind.
@@ -208,30 +284,16 @@ fn split_at_last_space(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Digits, then digits and points.
+/// Digits, of which one point, not the first, may stand between or behind.
 fn is_number(text: &[u8]) -> bool {
     text.first().is_some_and(u8::is_ascii_digit)
         && text.iter().all(|&b| b.is_ascii_digit() || b == b'.')
+        && text.iter().filter(|&&b| b == b'.').count() <= 1
 }
 
-fn ends_with_number(stack: &[u8]) -> bool {
-    stack.last().is_some_and(u8::is_ascii_digit) && is_stack(stack)
-}
-
-/// A whole number, perhaps with a fraction of zeros.
-fn parse_count(count: &[u8]) -> Result<u64, String> {
-    let (whole, fraction) = match memchr::memchr(b'.', count) {
-        Some(point) => (&count[..point], &count[point + 1..]),
-        None => (count, &b""[..]),
-    };
-    if fraction.iter().any(|&digit| digit != b'0') {
-        return Err(format!(
-            "the count {} is not whole; counts are numbers of samples: write them without a \
-             fraction, or scale them all so that they have none",
-            excerpt(count)
-        ));
-    }
-    decimal(whole).ok_or_else(|| format!("the count {} is larger than 2^64 - 1", excerpt(count)))
+fn has_two_counts(line: &[u8]) -> bool {
+    let (stack, count) = split_at_last_space(line);
+    is_number(count) && is_stack(stack)
 }
 
 /// Turns stacks of names into stacks of locations.
@@ -298,12 +360,13 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 
 /// The name of a frame without its annotation, and its kind.
 fn kind_of(frame: &[u8]) -> (&[u8], FrameKind) {
-    let annotations: [(&[u8], FrameKind); 5] = [
+    let annotations: [(&[u8], FrameKind); 6] = [
         (b"_[k]", FrameKind::Kernel),
         (b"_[i]", FrameKind::Inlined),
         (b"_[j]", FrameKind::Jit),
         (b"_[0]", FrameKind::Interpreted),
-        (b"_[1]", FrameKind::Jit),
+        (b"_[1]", FrameKind::JitBaseline),
+        (b"_[w]", FrameKind::Waker),
     ];
     let (name, kind) = annotations
         .into_iter()

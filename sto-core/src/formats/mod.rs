@@ -1,5 +1,6 @@
 //! Profile formats: one file or folder a format, from bytes to a [`Recording`].
 
+mod compressed;
 mod detect;
 mod error;
 mod event;
@@ -8,14 +9,16 @@ mod folded;
 mod named;
 mod perf_data;
 mod perf_script;
+mod read;
 mod recording;
 mod text;
 
-pub use detect::{Format, read, read_bytes, read_stream};
+pub use detect::{Format, UnknownFormat};
 pub use error::FormatError;
 pub use event::units_of_event;
 pub(crate) use excerpt::excerpt;
 pub(crate) use perf_data::{AddressSpace, UserRegs};
+pub use read::{ReadOptions, read, read_bytes, read_stream};
 pub use recording::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, Process, ProcessIx, Recording, Sample,
     SampleTypeIx, StackIx, Stacks, Thread, ThreadIx,

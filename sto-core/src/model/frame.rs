@@ -14,23 +14,29 @@ pub enum FrameKind {
     Kernel = 1,
     /// A function that the compiler inlined into the frame before it.
     Inlined = 2,
-    /// Code that a just-in-time compiler made.
+    /// Code that a just-in-time compiler made and optimised, as far as the format tells.
     Jit = 3,
     /// A function that an interpreter ran.
     Interpreted = 4,
     /// An address for which no symbol was found; the symbol is then `[module+0xoffset]`.
     Unresolved = 5,
+    /// Code that a just-in-time compiler made quickly and improves later: HotSpot's C1.
+    JitBaseline = 6,
+    /// A function of the thread that woke the sampled one, as off-CPU profiles have it.
+    Waker = 7,
 }
 
 impl FrameKind {
     /// Every kind, in the order of its number.
-    pub const ALL: [FrameKind; 6] = [
+    pub const ALL: [FrameKind; 8] = [
         FrameKind::User,
         FrameKind::Kernel,
         FrameKind::Inlined,
         FrameKind::Jit,
         FrameKind::Interpreted,
         FrameKind::Unresolved,
+        FrameKind::JitBaseline,
+        FrameKind::Waker,
     ];
 
     /// The kind with this number (see SPEC.md), or `None` where a newer format uses one.
@@ -47,6 +53,8 @@ impl FrameKind {
             FrameKind::Jit => "jit",
             FrameKind::Interpreted => "interpreted",
             FrameKind::Unresolved => "unresolved",
+            FrameKind::JitBaseline => "jit-baseline",
+            FrameKind::Waker => "waker",
         }
     }
 }

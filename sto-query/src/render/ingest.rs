@@ -108,6 +108,6 @@ fn write_modules(text: &mut String, recording: &RecordingReport) {
     let more = unresolved.len().saturating_sub(MAX_MODULES);
     if more > 0 {
         let more = counted(more as u64, "more module");
-        let _ = writeln!(text, "    and in {more}; `--format json` names them");
+        let _ = writeln!(text, "    and in {more}; `--report json` names them");
     }
 }

@@ -99,7 +99,7 @@ fn write_profile(text: &mut String, listed: &ListedProfile, style: Style) {
 }
 
 /// Writes items with commas between them, as many on a line as fit.
-fn write_wrapped(text: &mut String, items: &[String], style: Style) {
+pub(super) fn write_wrapped(text: &mut String, items: &[String], style: Style) {
     let mut line = String::new();
     for item in items {
         let item = style.fit(&printable(item), 5);

@@ -27,6 +27,7 @@ pub mod scores;
 pub mod series;
 pub mod series_svg;
 mod shell;
+pub mod show;
 pub mod stats;
 pub mod tag;
 pub mod top;

@@ -75,7 +75,8 @@ impl Checked<'_> {
         self.section_inside("the list of event types", types, types_size)?;
         if data_size == 0 {
             let problem = "the data section is empty: perf writes its size when it ends, so perf \
-                           was killed before; record again and stop perf with Ctrl-C";
+                           was killed before; record again and stop perf with Ctrl-C, or take what there is: \
+                           --allow-truncated";
             return Err(self.malformed("the header", problem.into()));
         }
         let data_end = self.section_inside("the data section", data, data_size)?;

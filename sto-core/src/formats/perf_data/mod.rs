@@ -11,12 +11,14 @@ mod expansion;
 mod origin;
 mod processes;
 mod records;
+mod salvage;
 mod sample;
 mod stacks;
 
 pub(crate) use address_space::AddressSpace;
 pub(crate) use sample::UserRegs;
 
+use super::detect::{Head, Source};
 use super::{
     Format, FormatError, Location, LocationIx, Recording, Sample, SampleTypeIx, StackIx, Stacks,
 };
@@ -25,6 +27,7 @@ use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::FrameTable;
 use crate::symbolize::{SymbolOptions, Unwinder};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
+use check::Mode;
 use events::Events;
 use rayon::prelude::*;
 use records::{Reader, Records};
@@ -33,13 +36,46 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 
-/// Reads a perf.data file; saved stacks are unwound with the files that `options` leads to.
-pub(super) fn read(
+/// `PERF_MAGIC2` of `tools/perf/util/header.c`, as machines of either byte order write it. Files
+/// in pipe mode begin with it too.
+const MAGIC: [&[u8]; 2] = [b"PERFILE2", b"2ELIFREP"];
+
+/// Whether a profile begins as perf.data does.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    MAGIC.iter().any(|magic| head.bytes.starts_with(magic))
+}
+
+/// Reads a perf.data file; saved stacks are unwound with the files that the options lead to.
+pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
+    let &Source { path, bytes, .. } = source;
+    let options = &source.options.symbols;
+    match check::check(path, bytes) {
+        Ok(mode) => read_whole(path, bytes, bytes, mode, options),
+        Err(error) if source.options.allow_truncated => {
+            let Some((whole, left_out)) = salvage::salvage(bytes) else {
+                return Err(error);
+            };
+            let mode = check::check(path, &whole)?;
+            let mut recording = read_whole(path, &whole, bytes, mode, options)?;
+            recording.warnings.push(format!(
+                "The file is cut off or damaged behind byte {}: {left_out} bytes were left out, and \
+                 with them the names of events and the description of the machine.",
+                whole.len()
+            ));
+            Ok(recording)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads a file whose shape was checked; `source` are the bytes that identify it.
+fn read_whole(
     path: &Path,
     bytes: &[u8],
+    source: &[u8],
+    mode: Mode,
     options: &SymbolOptions,
 ) -> Result<Recording, FormatError> {
-    let mode = check::check(path, bytes)?;
     let mut reader = Reader::open(path, bytes, mode)?;
     let mut origin = origin::read(&reader.file);
     if let Some(arch) = origin.arch.as_deref().filter(|&arch| arch != "x86_64") {
@@ -57,7 +93,8 @@ pub(super) fn read(
         return Err(FormatError::NoCallChains { path: path.into() });
     }
 
-    let (records, source, (batches, places)) = locate(path, &mut reader, &events, bytes, options)?;
+    let source_size = source.len() as u64;
+    let (records, source, (batches, places)) = locate(path, &mut reader, &events, source, options)?;
     let mut warnings = events.warnings();
     warnings.extend(records.warnings());
     let (locations, renumber) = merge(&places);
@@ -116,7 +153,7 @@ pub(super) fn read(
     Ok(Recording {
         format: Format::PerfData,
         source,
-        source_bytes: Bytes(bytes.len() as u64),
+        source_bytes: Bytes(source_size),
         origin,
         sample_types,
         modules: processes.take_modules(),

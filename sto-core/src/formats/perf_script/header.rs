@@ -22,6 +22,11 @@ pub(super) struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
+    /// Whether the line is of a record that is no sample, as `--show-mmap-events` prints them.
+    pub(super) fn is_other_record(&self) -> bool {
+        is_other_record(self.event.unwrap_or(self.rest))
+    }
+
     pub(super) fn parse(line: &'a [u8]) -> Option<Header<'a>> {
         let mut before = 0;
         loop {
@@ -45,6 +50,11 @@ impl<'a> Header<'a> {
     }
 }
 
+/// Whether what follows the fields is a record that is no sample: `PERF_RECORD_MMAP2 1/1: [...]`.
+fn is_other_record(text: &[u8]) -> bool {
+    text.trim_ascii_start().starts_with(b"PERF_RECORD_")
+}
+
 struct Fields<'a> {
     time: Option<Nanoseconds>,
     period: Option<u64>,
@@ -53,9 +63,11 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// `[cpu] time: period event:`, of which a time or an event must be there.
+    /// `[cpu] misc time: period event:`, of which a time or an event must be there,
+    /// or a record that is no sample behind them.
     fn parse(text: &'a [u8]) -> Option<Fields<'a>> {
         let (_cpu, text) = optional(text, parse_cpu);
+        let (_misc, text) = optional(text, parse_misc);
         let (time, text) = optional(text, parse_time);
         let (period, after_period) = optional(text, decimal);
         let (event, rest) = optional(after_period, parse_event);
@@ -67,6 +79,12 @@ impl<'a> Fields<'a> {
                 rest,
             }),
             (Some(_), None) => Some(Fields {
+                time,
+                period: None,
+                event,
+                rest: text,
+            }),
+            (None, None) if is_other_record(text) => Some(Fields {
                 time,
                 period: None,
                 event,
@@ -115,6 +133,12 @@ fn parse_id(token: &[u8]) -> Option<u32> {
 
 fn parse_cpu(token: &[u8]) -> Option<u64> {
     decimal(token.strip_prefix(b"[")?.strip_suffix(b"]")?)
+}
+
+/// The mode that the sample was taken in, and what else `-F +misc` prints: `U`, `KM`.
+fn parse_misc(token: &[u8]) -> Option<()> {
+    let is_misc = token.iter().all(|flag| b"UKHGgMEcSFDA".contains(flag));
+    is_misc.then_some(())
 }
 
 /// Seconds with a fraction of up to nine digits, and a colon.
@@ -176,6 +200,7 @@ mod tests {
                 "1.000001: 5 cycles:",
                 "[000] 1.000001: cycles:ppp:",
                 "7 cycles:",
+                "[000] KM 1.5: cycles:",
             ] {
                 let line = format!("  {comm}  42 {fields}");
                 assert_eq!(header(&line).comm, comm.as_bytes(), "{line}");

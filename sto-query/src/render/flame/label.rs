@@ -144,15 +144,15 @@ fn text(frame: Frame<'_>) -> String {
     }
 }
 
-/// What inferno takes for a mark of the kind, and does not show. It has none for interpreted
-/// code; its mark for wakers is free, as a profile has none.
+/// What inferno takes for a mark of the kind, and does not show. It has none for interpreted code,
+/// which shares that of wakers; the legend names both.
 fn annotation(kind: FrameKind) -> &'static str {
     match kind {
         FrameKind::User | FrameKind::Unresolved => "",
         FrameKind::Kernel => "_[k]",
         FrameKind::Inlined => "_[i]",
-        FrameKind::Jit => "_[j]",
-        FrameKind::Interpreted => "_[w]",
+        FrameKind::Jit | FrameKind::JitBaseline => "_[j]",
+        FrameKind::Interpreted | FrameKind::Waker => "_[w]",
     }
 }
 
@@ -169,6 +169,8 @@ fn shade(kind: FrameKind) -> Shade {
         FrameKind::Inlined => ("teal", [80, 180, 170], [130, 225, 215]),
         FrameKind::Jit => ("green", [95, 180, 80], [150, 225, 120]),
         FrameKind::Interpreted => ("purple", [170, 120, 205], [215, 165, 245]),
+        FrameKind::JitBaseline => ("green", [95, 180, 80], [150, 225, 120]),
+        FrameKind::Waker => ("purple", [170, 120, 205], [215, 165, 245]),
         FrameKind::Unresolved => ("grey", [165, 165, 165], [205, 205, 205]),
     };
     Shade { name, dark, light }

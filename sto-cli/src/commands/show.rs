@@ -1,0 +1,26 @@
+//! `sto show`: what is known of a profile, beside its stacks.
+
+use crate::error::{CliError, Outcome};
+use crate::output::FormatArg;
+use crate::sources::Sources;
+use crate::store_path::StorePath;
+use clap::Args;
+use std::ffi::OsString;
+use sto_query::{render, report};
+
+/// Show where profiles are from, and how much of their stacks can be trusted
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Show this profile, file, or every profile of this build: ID, PATH or `[EXE@]BUILD`
+    selector: OsString,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &ShowArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let view = Sources::new(store)?.runs(&args.selector)?;
+    args.format
+        .print(&report::show(&view), render::show::text)?;
+    Ok(Outcome::Clean)
+}

@@ -1,0 +1,83 @@
+//! Work on several threads, its results in order.
+
+use std::sync::mpsc::sync_channel;
+
+/// Does `work` on each item on as many threads, and `then` with each result on this one, in the order
+/// of the items. At most one result a thread waits, so that memory stays bounded. The first failure
+/// of `then` ends it.
+pub(crate) fn in_order<T: Sync, R: Send, E>(
+    items: &[T],
+    threads: usize,
+    work: impl Fn(&T) -> R + Sync,
+    mut then: impl FnMut(&T, R) -> Result<(), E>,
+) -> Result<(), E> {
+    let threads = threads.clamp(1, items.len().max(1));
+    std::thread::scope(|scope| {
+        let work = &work;
+        let results: Vec<_> = (0..threads)
+            .map(|first| {
+                let (done, results) = sync_channel(0);
+                scope.spawn(move || {
+                    for item in items.iter().skip(first).step_by(threads) {
+                        if done.send(work(item)).is_err() {
+                            break;
+                        }
+                    }
+                });
+                results
+            })
+            .collect();
+        for (item, results) in items.iter().zip(results.iter().cycle()) {
+            // A thread that panicked sends no more; leaving the scope hands its panic on.
+            let Ok(result) = results.recv() else { break };
+            then(item, result)?;
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_order;
+    use std::time::Duration;
+
+    #[test]
+    fn results_come_in_the_order_of_the_items() {
+        let items: Vec<u64> = (0..40).collect();
+        let slow_first = |&item: &u64| {
+            std::thread::sleep(Duration::from_micros(400 - 10 * item));
+            item * 2
+        };
+        for threads in [0, 1, 3, 100] {
+            let mut results = Vec::new();
+            let done: Result<(), ()> = in_order(&items, threads, slow_first, |_, result| {
+                results.push(result);
+                Ok(())
+            });
+            assert_eq!(done, Ok(()));
+            assert_eq!(results, (0..80).step_by(2).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn the_first_failure_in_order_ends_it() {
+        let items: Vec<u32> = (0..100).collect();
+        let mut seen = 0;
+        let failed = in_order(
+            &items,
+            4,
+            |&item| item,
+            |&item, _| {
+                seen += 1;
+                if item == 7 { Err(item) } else { Ok(()) }
+            },
+        );
+        assert_eq!((failed, seen), (Err(7), 8));
+    }
+
+    #[test]
+    fn nothing_to_do_is_done() {
+        let done: Result<(), ()> = in_order(&[], 4, |item: &u8| *item, |_, _| Err(()));
+        assert_eq!(done, Ok(()));
+    }
+}

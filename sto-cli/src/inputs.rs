@@ -1,0 +1,63 @@
+//! The files that paths on the command line mean.
+
+use crate::error::CliError;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A file to read.
+#[derive(Debug)]
+pub(crate) struct Input {
+    pub(crate) path: PathBuf,
+    /// Whether it was found in a folder, and so may well be no profile.
+    pub(crate) is_found: bool,
+}
+
+impl Input {
+    /// Whether it is standard input.
+    pub(crate) fn is_stdin(&self) -> bool {
+        self.path.as_os_str() == "-"
+    }
+}
+
+/// The files that the paths name, and of folders those that stand in them at any depth, by name.
+/// Hidden ones are passed over, and links to folders are not followed.
+pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<Input>, CliError> {
+    let mut inputs = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            find(path, &mut inputs)?;
+        } else {
+            inputs.push(Input {
+                path: path.clone(),
+                is_found: false,
+            });
+        }
+    }
+    Ok(inputs)
+}
+
+fn find(folder: &Path, inputs: &mut Vec<Input>) -> Result<(), CliError> {
+    let io = |source| CliError::ReadFolder {
+        path: folder.to_owned(),
+        source,
+    };
+    let entries = fs::read_dir(folder).map_err(io)?;
+    let mut entries = entries.collect::<Result<Vec<_>, _>>().map_err(io)?;
+    entries.sort_by_key(|entry| entry.file_name());
+    for entry in entries {
+        let kind = entry.file_type().map_err(io)?;
+        let path = entry.path();
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        if kind.is_dir() {
+            find(&path, inputs)?;
+        } else if path.is_file() {
+            inputs.push(Input {
+                path,
+                is_found: true,
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! What every fuzz target does.
+
+use std::path::Path;
+use sto_core::formats::{Format, ReadOptions, Recording, read_bytes, read_stream};
+use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::store::Store;
+
+/// Reads hostile bytes as a format, or as what their content tells, from memory and as a stream: both
+/// must come to the same, and a recording must be fit for a store or be refused.
+pub fn read(format: Option<Format>, bytes: &[u8]) {
+    let path = Path::new("fuzzed");
+    for allow_truncated in [false, true] {
+        let options = ReadOptions {
+            format,
+            allow_truncated,
+            ..ReadOptions::default()
+        };
+        let whole = read_bytes(path, bytes, &options).map_err(|error| error.to_string());
+        let stream = read_stream(path, bytes, &options).map_err(|error| error.to_string());
+        match (&whole, &stream) {
+            (Ok(whole), Ok(stream)) => assert_eq!(whole.samples, stream.samples),
+            _ => assert_eq!(whole.as_ref().err(), stream.as_ref().err()),
+        }
+        if let Ok(recording) = whole {
+            ingest(path, recording);
+        }
+    }
+}
+
+fn ingest(path: &Path, recording: Recording) {
+    let options = IngestOptions {
+        version: Some("v".to_owned()),
+        ..IngestOptions::default()
+    };
+    let store = Store::in_memory().expect("a store in memory");
+    let _ = ingest_recording(&store, path, recording, &options, &mut |_| {});
+}

@@ -1,0 +1,219 @@
+//! gzip and zstd around a profile are seen through.
+//!
+//! A few bytes of either can expand to terabytes. So expansion has two limits: a ratio, which what
+//! profilers write stays far below, and a size for what must be held as a whole.
+
+use super::FormatError;
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::path::Path;
+use std::rc::Rc;
+
+/// Expanded bytes that any compressed profile may have.
+const FREE: u64 = 64 << 20;
+/// Most expanded bytes beyond those, for each compressed one. deflate reaches 1032.
+const MAX_RATIO: u64 = 1000;
+/// Most expanded bytes of a format that is not read line by line.
+const MAX_HELD: u64 = 2 << 30;
+/// Most compressions around each other: that of the profile's own format, and a copy's.
+const MAX_LAYERS: usize = 3;
+
+#[derive(Clone, Copy)]
+pub(super) enum Compression {
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    /// What compressed these bytes, by the magic numbers of RFC 1952 and RFC 8878.
+    pub(super) fn of(bytes: &[u8]) -> Option<Compression> {
+        match bytes {
+            [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
+            _ => None,
+        }
+    }
+
+    /// What stands in an input, behind any compression.
+    pub(super) fn see_through<'a>(
+        path: &Path,
+        input: impl Read + 'a,
+        allow_truncated: bool,
+    ) -> Result<Expanded<'a>, FormatError> {
+        let io = FormatError::io(path);
+        let cut = Rc::new(Cell::new(false));
+        let mut input: Box<dyn Read + 'a> = Box::new(input);
+        for layer in 0..=MAX_LAYERS {
+            let mut start = Vec::new();
+            let read = (&mut input).take(4).read_to_end(&mut start);
+            read.map_err(&io)?;
+            let compression = Compression::of(&start);
+            input = Box::new(io::Cursor::new(start).chain(input));
+            match compression {
+                None => {
+                    let is_expanded = layer > 0;
+                    return Ok(Expanded {
+                        input,
+                        is_expanded,
+                        cut,
+                    });
+                }
+                Some(compression) => {
+                    let cut = allow_truncated.then(|| Rc::clone(&cut));
+                    input = Box::new(Layer::new(compression, input, cut).map_err(&io)?);
+                }
+            }
+        }
+        let problem = format!("compressed more than {MAX_LAYERS} times over; decompress it first");
+        Err(io(told(problem)))
+    }
+}
+
+/// The bytes of a profile, as they are without compression.
+pub(super) struct Expanded<'a> {
+    input: Box<dyn Read + 'a>,
+    is_expanded: bool,
+    /// Whether compressed data ended early, and that was allowed.
+    cut: Rc<Cell<bool>>,
+}
+
+impl Expanded<'_> {
+    /// Reads all that is left.
+    pub(super) fn hold(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        if !self.is_expanded {
+            return self.input.read_to_end(bytes).map(|_| ());
+        }
+        (&mut self.input).take(MAX_HELD).read_to_end(bytes)?;
+        if bytes.len() as u64 > MAX_HELD {
+            return Err(told(format!(
+                "it expands to more than {MAX_HELD} bytes, which its format needs at once; \
+                 decompress it first, as a file on disk may have any size"
+            )));
+        }
+        Ok(())
+    }
+
+    /// What to say where compressed data ended early.
+    pub(super) fn warning(&self) -> Option<String> {
+        self.cut.get().then(|| {
+            "Its compressed data end early; what could be expanded of them was read.".to_owned()
+        })
+    }
+}
+
+impl Read for Expanded<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.input.read(buffer)
+    }
+}
+
+/// One compression, taken off.
+struct Layer<'a> {
+    name: &'static str,
+    decoder: Box<dyn Read + 'a>,
+    /// Compressed bytes that the decoder took.
+    taken: Rc<Cell<u64>>,
+    expanded: u64,
+    /// Where to note that the data end early; `None` where that is an error.
+    cut: Option<Rc<Cell<bool>>>,
+}
+
+impl<'a> Layer<'a> {
+    fn new(
+        compression: Compression,
+        input: Box<dyn Read + 'a>,
+        cut: Option<Rc<Cell<bool>>>,
+    ) -> io::Result<Self> {
+        let taken = Rc::new(Cell::new(0));
+        let input = Counted {
+            input,
+            count: Rc::clone(&taken),
+        };
+        let (name, decoder): (_, Box<dyn Read + 'a>) = match compression {
+            Compression::Gzip => ("gzip", Box::new(flate2::read::MultiGzDecoder::new(input))),
+            Compression::Zstd => ("zstd", Box::new(zstd::stream::read::Decoder::new(input)?)),
+        };
+        Ok(Layer {
+            name,
+            decoder,
+            taken,
+            expanded: 0,
+            cut,
+        })
+    }
+}
+
+impl Layer<'_> {
+    fn check_ratio(&self) -> io::Result<()> {
+        let taken = self.taken.get();
+        if self.expanded <= FREE.max(taken.saturating_mul(MAX_RATIO)) {
+            return Ok(());
+        }
+        Err(told(format!(
+            "its first {taken} bytes of {} data expand to more than {MAX_RATIO} times as much; no \
+             profiler writes such a file. If it is one all the same, decompress it first",
+            self.name
+        )))
+    }
+
+    fn end_early(&self) -> io::Result<usize> {
+        let Some(cut) = &self.cut else {
+            return Err(told(format!(
+                "truncated: its {} data end early, after {} bytes; was the copy cut short? Copy it \
+                 again, or take what there is: --allow-truncated",
+                self.name,
+                self.taken.get()
+            )));
+        };
+        cut.set(true);
+        Ok(0)
+    }
+}
+
+impl Read for Layer<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let error = match self.decoder.read(buffer) {
+            Ok(length) => {
+                self.expanded += length as u64;
+                return self.check_ratio().map(|()| length);
+            }
+            Err(error) => error,
+        };
+        let is_from_below = error.raw_os_error().is_some()
+            || error.kind() == io::ErrorKind::Interrupted
+            || error.get_ref().is_some_and(|error| error.is::<Told>());
+        if is_from_below {
+            return Err(error);
+        }
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            return self.end_early();
+        }
+        Err(told(format!(
+            "its {} data are damaged near byte {} ({error}); copy it again",
+            self.name,
+            self.taken.get()
+        )))
+    }
+}
+
+/// An error of this module, so that compressions further out hand it on as it is.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Told(String);
+
+fn told(problem: String) -> io::Error {
+    io::Error::other(Told(problem))
+}
+
+struct Counted<R> {
+    input: R,
+    count: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.input.read(buffer)?;
+        self.count.set(self.count.get() + length as u64);
+        Ok(length)
+    }
+}

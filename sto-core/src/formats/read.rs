@@ -1,0 +1,212 @@
+//! From a file, a stream or memory to a recording.
+
+use super::compressed::Compression;
+use super::detect::{Head, Reader, Source, known};
+use super::text::{LineReader, read_block};
+use super::{Format, FormatError, Recording, excerpt};
+use crate::id::{SourceDigest, SourceHasher};
+use crate::symbolize::SymbolOptions;
+use crate::units::{Bytes, UnixSeconds};
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+/// How a profile is to be read.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// The format that it has; by default its content tells.
+    pub format: Option<Format>,
+    /// Read as much as there is of a profile that was cut off, with a warning that says how much.
+    pub allow_truncated: bool,
+    /// Where the files are that saved stacks are unwound with.
+    pub symbols: SymbolOptions,
+}
+
+/// Most that is looked at to tell the format: comments of that length stand before no profile.
+const MAX_HEAD: usize = 64 << 20;
+
+/// Reads a profile file of any known format, also one that gzip or zstd compressed.
+///
+/// Where the recording does not tell when it was made, that is the time at which its file was last
+/// written.
+///
+/// # Errors
+/// Where the file cannot be read, is of no known format, or breaks the rules of its format.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Recording, FormatError> {
+    let file = File::open(path).map_err(FormatError::io(path))?;
+    let metadata = file.metadata().map_err(FormatError::io(path))?;
+    if !metadata.is_file() || metadata.len() == 0 {
+        // Pipes and files of /proc have no length and cannot be mapped.
+        return read_stream(path, file, options);
+    }
+    // SAFETY: the map is only read, and is gone when this function returns. As with every mapped
+    // file, another process that shortens the file meanwhile makes this one fail.
+    let bytes = unsafe { memmap2::Mmap::map(&file) }.map_err(FormatError::io(path))?;
+    let mut recording = read_bytes(path, &bytes, options)?;
+    recording.origin.recorded = recording.origin.recorded.or(written(&metadata));
+    Ok(recording)
+}
+
+fn written(metadata: &Metadata) -> Option<UnixSeconds> {
+    let since_1970 = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(UnixSeconds(since_1970.as_secs()))
+}
+
+/// Reads a profile of any known format from memory, also a compressed one.
+///
+/// `path` stands in error messages: the file that the bytes come from, or a name for the source.
+///
+/// # Errors
+/// Where the bytes are of no known format, or break the rules of their format.
+pub fn read_bytes(
+    path: &Path,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    if Compression::of(bytes).is_some() {
+        return read_stream(path, bytes, options);
+    }
+    read_plain(path, bytes, options)
+}
+
+/// Reads a profile of any known format from a stream, as standard input is one; also a compressed
+/// one.
+///
+/// Formats of lines are read as they come, so that memory is needed for what is distinct in them
+/// alone; others are held in memory first. `path` stands in error messages: a name for the source.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_stream(
+    path: &Path,
+    input: impl Read,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    let mut input = Compression::see_through(path, input, options.allow_truncated)?;
+    let mut bytes = Vec::new();
+    let format = loop {
+        let before = bytes.len();
+        read_block(&mut input, &mut bytes).map_err(FormatError::io(path))?;
+        let head = Head {
+            bytes: &bytes,
+            is_all: bytes.len() == before,
+        };
+        match format_of(&head, options) {
+            Some(format) => break format,
+            None if head.is_all || bytes.len() > MAX_HEAD => return Err(unknown(path, &bytes)),
+            None => {}
+        }
+    };
+    let mut recording = match format.reader() {
+        Reader::Lines(reader) => {
+            let reader = reader(path, options);
+            read_lines(path, bytes, &mut input, reader, options)?
+        }
+        Reader::Whole(_) => {
+            input.hold(&mut bytes).map_err(FormatError::io(path))?;
+            read_plain(path, &bytes, options)?
+        }
+    };
+    recording.warnings.extend(input.warning());
+    Ok(recording)
+}
+
+fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Recording, FormatError> {
+    let head = Head {
+        bytes,
+        is_all: true,
+    };
+    let format = format_of(&head, options).ok_or_else(|| unknown(path, bytes))?;
+    match format.reader() {
+        Reader::Whole(read) => read(&Source {
+            path,
+            bytes,
+            options,
+        }),
+        Reader::Lines(reader) => {
+            let mut reader = reader(path, options);
+            let (lines, cut) = match options.allow_truncated {
+                true => split_after_last_line(bytes),
+                false => (bytes, &b""[..]),
+            };
+            let (source, read) = rayon::join(|| SourceDigest::of(bytes), || reader.block(lines));
+            read?;
+            let mut recording = reader.finish(source, Bytes(bytes.len() as u64))?;
+            recording.warnings.extend(left_out(cut));
+            Ok(recording)
+        }
+    }
+}
+
+fn format_of(head: &Head<'_>, options: &ReadOptions) -> Option<Format> {
+    if head.bytes.is_empty() {
+        return None;
+    }
+    options.format.or_else(|| Format::of(head))
+}
+
+fn unknown(path: &Path, bytes: &[u8]) -> FormatError {
+    let path = path.to_owned();
+    match bytes {
+        [] => FormatError::Empty { path },
+        _ => FormatError::Unknown {
+            path,
+            found: excerpt(bytes.trim_ascii_start()),
+            known: known(),
+        },
+    }
+}
+
+/// Whole lines, and the beginning of one that was cut off.
+fn split_after_last_line(bytes: &[u8]) -> (&[u8], &[u8]) {
+    bytes.split_at(memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1))
+}
+
+/// What to say of a line that was cut off, in a profile that may be.
+fn left_out(cut: &[u8]) -> Option<String> {
+    (!cut.is_empty()).then(|| {
+        format!(
+            "Its last line has no line end, so it may be cut off and was left out: {}.",
+            excerpt(cut)
+        )
+    })
+}
+
+/// Reads lines as they come: `begun`, then the rest of the input. No more of the text than a block is
+/// held, or than its longest line.
+fn read_lines(
+    path: &Path,
+    begun: Vec<u8>,
+    mut input: impl Read,
+    mut reader: Box<dyn LineReader + '_>,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    let mut digest = SourceHasher::new();
+    let mut size = 0;
+    let mut block = begun;
+    // The bytes of an unfinished line, which were digested already.
+    let mut left = 0;
+    loop {
+        let line_end = memchr::memrchr(b'\n', &block[left..]).map(|at| left + at + 1);
+        let ended = block.len() == left;
+        let lines = match ended && !options.allow_truncated {
+            true => left,
+            false => line_end.unwrap_or(0),
+        };
+        let ((), read) = rayon::join(
+            || digest.update(&block[left..]),
+            || reader.block(&block[..lines]),
+        );
+        read?;
+        size += (block.len() - left) as u64;
+        if ended {
+            let mut recording = reader.finish(digest.finish(), Bytes(size))?;
+            recording.warnings.extend(left_out(&block[lines..]));
+            return Ok(recording);
+        }
+        block.drain(..lines);
+        left = block.len();
+        read_block(&mut input, &mut block).map_err(FormatError::io(path))?;
+    }
+}

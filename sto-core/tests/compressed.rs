@@ -1,0 +1,134 @@
+//! Profiles that were compressed on their way here.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::error_of;
+use flate2::write::GzEncoder;
+use std::io::Write;
+use std::path::Path;
+use sto_core::formats::{FormatError, ReadOptions, Recording, read, read_bytes, read_stream};
+
+const FOLDED: &[u8] = b"main;parse;read 3\nmain;parse 1\nmain;render 5\n";
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 1).unwrap()
+}
+
+/// A stream that each compression has to expand in several blocks.
+fn many_stacks() -> Vec<u8> {
+    let lines = (0..60_000).map(|line| format!("main;f{};{}{line} 1\n", line % 7, "g".repeat(80)));
+    lines.collect::<String>().into_bytes()
+}
+
+fn plain(bytes: &[u8]) -> Recording {
+    read_bytes(Path::new("x"), bytes, &Default::default()).unwrap()
+}
+
+fn allowing(bytes: &[u8]) -> Result<Recording, FormatError> {
+    let options = ReadOptions {
+        allow_truncated: true,
+        ..ReadOptions::default()
+    };
+    read_bytes(Path::new("x"), bytes, &options)
+}
+
+#[test]
+fn a_compressed_copy_is_the_same_profile() {
+    let pipe_mode = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../testdata/perf-data/no-call-chains.perf.data");
+    for bytes in [FOLDED.to_vec(), many_stacks()] {
+        let expected = format!("{:?}", plain(&bytes));
+        let twice = gzip(&zstd(&bytes));
+        let members = [gzip(&bytes[..20]), gzip(&bytes[20..])].concat();
+        for copy in [gzip(&bytes), zstd(&bytes), twice, members] {
+            assert_eq!(format!("{:?}", plain(&copy)), expected);
+            let stream = read_stream(Path::new("x"), &copy[..], &Default::default()).unwrap();
+            assert_eq!(format!("{stream:?}"), expected);
+        }
+    }
+    // What is not read line by line is refused, compressed or not, for the same reason.
+    let perf_data = std::fs::read(pipe_mode).unwrap();
+    assert_eq!(error_of(&gzip(&perf_data)), error_of(&perf_data));
+}
+
+#[test]
+fn a_compressed_file_has_the_time_at_which_it_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.folded.gz");
+    std::fs::write(&path, gzip(FOLDED)).unwrap();
+    let recording = read(&path, &Default::default()).unwrap();
+    assert!(recording.origin.recorded.is_some());
+}
+
+#[test]
+fn half_a_compressed_file_is_an_error_unless_it_is_allowed() {
+    let bytes = many_stacks();
+    for (copy, name) in [(gzip(&bytes), "gzip"), (zstd(&bytes), "zstd")] {
+        let half = &copy[..copy.len() / 2];
+        let message = error_of(half);
+        let expected = format!(
+            "cannot read a/file: truncated: its {name} data end early, after {} bytes",
+            half.len()
+        );
+        assert!(message.starts_with(&expected), "{message}");
+        let kept = allowing(half).unwrap();
+        assert!((1..60_000).contains(&kept.samples.len()));
+        let warnings = kept.warnings.join(
+            "
+",
+        );
+        assert!(warnings.contains("compressed data end early"), "{warnings}");
+        assert!(warnings.contains("was left out: `main;f"), "{warnings}");
+    }
+}
+
+#[test]
+fn damaged_compressed_data_are_an_error() {
+    let mut copy = gzip(&many_stacks());
+    let middle = copy.len() / 2;
+    copy[middle..middle + 100].fill(0xff);
+    let message = error_of(&copy);
+    assert!(
+        message.contains("its gzip data are damaged near byte"),
+        "{message}"
+    );
+    assert!(allowing(&copy).is_err());
+}
+
+#[test]
+fn what_expands_without_end_is_refused() {
+    let bomb = [b"PERFILE2", &vec![0; 80 << 20][..]].concat();
+    let message = error_of(&gzip(&zstd(&bomb)));
+    assert!(
+        message.contains("bytes of zstd data expand to more than 1000 times as much"),
+        "{message}"
+    );
+}
+
+#[test]
+fn compressions_around_each_other_are_counted() {
+    let thrice = gzip(&gzip(&gzip(FOLDED)));
+    assert_eq!(plain(&thrice).samples.len(), 3);
+    let message = error_of(&gzip(&thrice));
+    assert!(
+        message.contains("compressed more than 3 times over"),
+        "{message}"
+    );
+}
+
+#[test]
+fn nothing_in_a_compressed_file_is_an_empty_file() {
+    let message = error_of(&gzip(b""));
+    assert!(
+        message.starts_with("a/file: the file is empty"),
+        "{message}"
+    );
+}

@@ -1,0 +1,117 @@
+//! What is known of profiles, as text.
+
+use super::header::counted;
+use super::ls::{short_id, write_wrapped};
+use super::numbers::{bytes, grouped, percent, quantity};
+use super::{Style, printable};
+use crate::report::{ShowReport, ShownProfile, UnresolvedReport};
+use std::fmt::Write;
+use sto_core::units::Unit;
+
+/// Modules without symbols that are shown of one profile; JSON has all.
+const MAX_MODULES: usize = 10;
+
+/// The report as text: each profile with its origin and quality.
+pub fn text(report: &ShowReport, style: Style) -> String {
+    let mut text = String::new();
+    let name = printable(&report.executable) + "@" + printable(&report.version);
+    for profile in &report.profiles {
+        let id = format!(": profile {}", short_id(&profile.profile.id));
+        let _ = writeln!(text, "{}", style.bold(&(style.fit(&name, id.len()) + &id)));
+        write_origin(&mut text, report, profile, style);
+        write_quality(&mut text, profile);
+        write_unresolved(&mut text, &profile.unresolved);
+    }
+    text
+}
+
+fn write_origin(text: &mut String, report: &ShowReport, shown: &ShownProfile, style: Style) {
+    let (profile, origin) = (&shown.profile, &shown.origin);
+    let duration = origin
+        .duration_ns
+        .and_then(|ns| quantity(ns, Unit::Nanoseconds));
+    let machine = [&origin.host, &origin.arch, &origin.kernel, &origin.cpu];
+    let machine: Vec<&str> = machine.into_iter().flatten().map(String::as_str).collect();
+    let lines = [
+        ("build id", report.gnu_build_id.clone()),
+        ("revision", report.revision.clone()),
+        ("recorded", profile.recorded.clone()),
+        ("duration", duration),
+        (
+            "machine",
+            Some(machine.join(", ")).filter(|all| !all.is_empty()),
+        ),
+        ("command", origin.command.clone()),
+        ("benchmark", profile.benchmark.clone()),
+    ];
+    for (what, value) in lines {
+        if let Some(value) = value {
+            let value = style.fit(&printable(&value), what.len() + 3);
+            let _ = writeln!(text, "  {what} {value}");
+        }
+    }
+    let labels = profile.labels.iter();
+    let labels = labels.map(|(key, value)| format!("{key}={value}"));
+    let metrics = profile.metrics.iter();
+    let metrics = metrics.map(|(name, value)| format!("{name}={value}"));
+    write_wrapped(text, &labels.chain(metrics).collect::<Vec<_>>(), style);
+    let _ = writeln!(
+        text,
+        "  {} of {}, stored in {}",
+        bytes(profile.source_bytes),
+        printable(&profile.format),
+        bytes(shown.own_bytes),
+    );
+}
+
+fn write_quality(text: &mut String, shown: &ShownProfile) {
+    let (profile, quality) = (&shown.profile, &shown.profile.quality);
+    let events: Vec<_> = profile
+        .events
+        .iter()
+        .map(|event| printable(&event.event))
+        .collect();
+    let _ = writeln!(
+        text,
+        "  {} of {}",
+        counted(profile.samples, "sample"),
+        events.join(" and "),
+    );
+    for (number, share, what) in [
+        (shown.unresolved_samples, quality.unresolved, "unresolved"),
+        (shown.truncated_samples, quality.truncated, "truncated"),
+        (
+            shown.samples_without_stack,
+            quality.without_stack,
+            "without a stack",
+        ),
+        (shown.lost_events, quality.lost, "lost"),
+    ] {
+        let _ = writeln!(
+            text,
+            "  {:>7}  {:>11}  {what}",
+            percent(share),
+            grouped(number)
+        );
+    }
+}
+
+fn write_unresolved(text: &mut String, unresolved: &[UnresolvedReport]) {
+    if unresolved.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "  Samples without a symbol:");
+    for found in unresolved.iter().take(MAX_MODULES) {
+        let module = match found.module.as_str() {
+            "" => "no module".into(),
+            name => printable(name),
+        };
+        let _ = writeln!(text, "    {} in {module}", grouped(found.samples));
+        let _ = writeln!(text, "      {}", printable(&found.advice));
+    }
+    let more = unresolved.len().saturating_sub(MAX_MODULES);
+    if more > 0 {
+        let more = counted(more as u64, "more module");
+        let _ = writeln!(text, "    and in {more}; `--format json` names them");
+    }
+}

@@ -1,0 +1,188 @@
+//! What is known of a profile: where it is from, and how much of it can be trusted.
+
+use super::ProfileReport;
+use super::ls::profile_report;
+use crate::tree::View;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use sto_core::intern::NodeIx;
+use sto_core::model::{FrameKind, GnuBuildId, ModuleRef, Origin};
+use sto_core::store::StoredProfile;
+use sto_core::units::Cost;
+
+/// The profiles of a selection; schema `sto.show/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ShowReport {
+    /// `sto.show/1`.
+    pub schema: &'static str,
+    /// The executable.
+    pub executable: String,
+    /// The build's version.
+    pub version: String,
+    /// GNU build id, in hexadecimal.
+    pub gnu_build_id: Option<String>,
+    /// Revision of the work tree.
+    pub revision: Option<String>,
+    /// Its profiles, oldest recording first.
+    pub profiles: Vec<ShownProfile>,
+}
+
+/// What is known of a profile.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ShownProfile {
+    /// The profile.
+    #[serde(flatten)]
+    pub profile: ProfileReport,
+    /// Packed size of its own: its counts and record. Frames and stacks belong to all profiles.
+    pub own_bytes: u64,
+    /// Where and how it was recorded.
+    pub origin: OriginReport,
+    /// Samples whose innermost frame has no symbol.
+    pub unresolved_samples: u64,
+    /// Samples whose stack was cut before its root.
+    pub truncated_samples: u64,
+    /// Samples with no more than the instruction pointer.
+    pub samples_without_stack: u64,
+    /// Events that were dropped while recording.
+    pub lost_events: u64,
+    /// Where the samples without a symbol are: most samples first, equals by name.
+    pub unresolved: Vec<UnresolvedReport>,
+}
+
+/// Where and how a profile was recorded, as far as it tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OriginReport {
+    /// Time between the first sample and the last, in nanoseconds.
+    pub duration_ns: Option<u64>,
+    /// Host name.
+    pub host: Option<String>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Machine architecture.
+    pub arch: Option<String>,
+    /// CPU description.
+    pub cpu: Option<String>,
+    /// Command line of the recording tool.
+    pub command: Option<String>,
+}
+
+/// Samples without a symbol in one module.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnresolvedReport {
+    /// The module; empty where the address is in none.
+    pub module: String,
+    /// Its GNU build id, in hexadecimal.
+    pub build_id: Option<String>,
+    /// Number of samples.
+    pub samples: u64,
+    /// What would help.
+    pub advice: String,
+}
+
+/// Tells what is known of a selection's profiles.
+pub fn show(view: &View) -> ShowReport {
+    let build = &view.selection.build;
+    let profiles = view.selection.profiles.iter().zip(&view.runs);
+    ShowReport {
+        schema: "sto.show/1",
+        executable: build.executable.clone(),
+        version: build.version.clone(),
+        gnu_build_id: build.gnu_build_id.as_ref().map(GnuBuildId::to_string),
+        revision: build.revision.clone(),
+        profiles: profiles
+            .map(|(stored, run)| shown(view, stored, run.iter().flatten()))
+            .collect(),
+    }
+}
+
+fn shown<'a>(
+    view: &View,
+    stored: &StoredProfile,
+    costs: impl Iterator<Item = &'a (NodeIx, Cost)>,
+) -> ShownProfile {
+    let profile = &stored.profile;
+    let mut by_module: BTreeMap<&str, u64> = BTreeMap::new();
+    for &(node, cost) in costs {
+        let frame = view.frames.frame(view.tree.frame(node));
+        if frame.kind == FrameKind::Unresolved {
+            let sum = by_module.entry(frame.module).or_default();
+            *sum = sum.saturating_add(cost.samples);
+        }
+    }
+    let mut unresolved: Vec<UnresolvedReport> = by_module
+        .into_iter()
+        .map(|(module, samples)| unresolved_report(module, samples, &profile.modules))
+        .collect();
+    unresolved.sort_by_key(|found| std::cmp::Reverse(found.samples));
+    let quality = profile.quality;
+    ShownProfile {
+        profile: profile_report(stored.id, profile),
+        own_bytes: stored.stored.0,
+        origin: OriginReport::from(&profile.origin),
+        unresolved_samples: quality.unresolved,
+        truncated_samples: quality.truncated,
+        samples_without_stack: quality.without_stack,
+        lost_events: quality.lost,
+        unresolved,
+    }
+}
+
+fn unresolved_report(module: &str, samples: u64, modules: &[ModuleRef]) -> UnresolvedReport {
+    let known = modules.iter().find(|known| known.name == module);
+    let build_id = known.and_then(|known| known.build_id.as_ref());
+    UnresolvedReport {
+        module: module.to_owned(),
+        build_id: build_id.map(GnuBuildId::to_string),
+        samples,
+        advice: advice(module, build_id),
+    }
+}
+
+/// What would give the functions of a module their names.
+fn advice(module: &str, build_id: Option<&GnuBuildId>) -> String {
+    let is_library = module.contains(".so.") || module.ends_with(".so");
+    match (module, build_id) {
+        ("", _) => "no file covers these addresses; build with frame pointers, or record with \
+                    --call-graph dwarf"
+            .to_owned(),
+        ("[kernel]", _) => "ingest as root on the machine that recorded, before it boots again: \
+                            others see no addresses in /proc/kallsyms"
+            .to_owned(),
+        _ if module.starts_with('[') || module.starts_with("//") => {
+            "memory without a file: code made at run time, whose perf map or jitdump is missing"
+                .to_owned()
+        }
+        (_, None) => "nothing tells which file ran; link it with -Wl,--build-id, and record with \
+                      --buildid-all"
+            .to_owned(),
+        (_, Some(id)) if is_library => format!(
+            "install its debug package (on Debian, find-dbgsym-packages names it), or give the \
+             folder of the file with build id {id}: --symbol-dir DIR"
+        ),
+        (_, Some(id)) => {
+            format!("give the folder of the file with build id {id}: --symbol-dir DIR")
+        }
+    }
+}
+
+impl From<&Origin> for OriginReport {
+    fn from(origin: &Origin) -> Self {
+        let Origin {
+            recorded: _,
+            duration,
+            host,
+            kernel,
+            arch,
+            cpu,
+            command,
+        } = origin.clone();
+        OriginReport {
+            duration_ns: duration.map(|duration| duration.0),
+            host,
+            kernel,
+            arch,
+            cpu,
+            command,
+        }
+    }
+}
