@@ -205,13 +205,19 @@ fn told_kind(name: &[u8], system_name: &[u8]) -> Option<FrameKind> {
         .find_map(|(kind, known)| (suffix == known.as_bytes()).then_some(kind))
 }
 
+const KERNEL: &[u8] = b"[kernel.kallsyms]";
+
 /// The module of a mapping.
 fn module(
     profile: &Profile<'_>,
     mapping: &Mapping,
     stacks: &mut NamedStacks,
 ) -> Result<Module, Damage> {
-    let path = profile.text(mapping.file)?;
+    let path = match profile.text(mapping.file)? {
+        // perf has the symbol behind it from which on addresses count.
+        path if path.starts_with(KERNEL) => KERNEL,
+        path => path,
+    };
     let name = stacks.text(module_name(path)).into_owned();
     let kind = match kind_by_names("function", &name) {
         FrameKind::Kernel if name == "[kernel]" => ModuleKind::Kernel,
