@@ -98,10 +98,6 @@ fn values_are_one_a_sample_type() {
         &error_after(|p| p.sample[0].value.truncate(1)),
         &["a sample of 1 values; expected 2"],
     );
-    assert_told(
-        &error_after(|p| p.sample_type.clear()),
-        &["expected sample types"],
-    );
     let many = vec![ValueType { r#type: 5, unit: 6 }; MAX_SAMPLE_TYPES + 1];
     assert_told(
         &error_after(|p| p.sample_type = many),
