@@ -10,6 +10,7 @@ use sto_core::store::StoreError;
 use sto_query::average::AverageError;
 use sto_query::compare::{CompareError, FocusError};
 use sto_query::history::HistoryError;
+use sto_query::render::export::ExportError;
 use sto_query::render::flame::FlameError;
 use sto_query::select::SelectError;
 
@@ -67,6 +68,8 @@ pub(crate) enum CliError {
     Focus(#[from] FocusError),
     #[error(transparent)]
     Flame(#[from] FlameError),
+    #[error(transparent)]
+    Export(#[from] ExportError),
     #[error("{build} has no event `{event}`")]
     UnknownEvent {
         build: String,
@@ -83,6 +86,8 @@ pub(crate) enum CliError {
     ReadFolder { path: PathBuf, source: io::Error },
     #[error("{}: no file in this folder is a profile that sto can read", path.display())]
     NoProfiles { path: PathBuf },
+    #[error("this format would fill the terminal with bytes")]
+    BinaryOnTerminal,
     #[error("cannot write {}", path.display())]
     WriteFile { path: PathBuf, source: io::Error },
     #[error("cannot write to standard output")]
@@ -107,6 +112,7 @@ impl CliError {
                 "profiles that went in before: {added}; they stay, and merging again adds the others"
             )),
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
+            CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),
             CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),
             _ => None,
         }

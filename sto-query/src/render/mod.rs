@@ -9,6 +9,7 @@ pub mod drawing;
 pub mod expansion;
 pub mod explain_match;
 mod findings;
+pub mod export;
 pub mod flame;
 mod header;
 pub mod ingest;
