@@ -39,48 +39,60 @@ pub(super) fn columns(
     profile: &Profile<'_>,
     stacks: &mut NamedStacks,
 ) -> Result<Vec<Column>, Damage> {
-    let types = &profile.sample_types;
+    let text = |value_type: &ValueType| {
+        Ok((
+            profile.text(value_type.kind)?,
+            profile.text(value_type.unit)?,
+        ))
+    };
+    let types = profile.sample_types.iter().map(text);
+    let types: Vec<(&[u8], &[u8])> = types.collect::<Result<_, Damage>>()?;
     if types.is_empty() {
         return Err(Damage::new(0, "expected sample types, found none"));
     }
-    let name = |value_type: ValueType| profile.text(value_type.kind);
-    let mut columns: Vec<Column> = Vec::new();
-    let mut default = 0;
+    let period_of = match &profile.period_type {
+        Some(value_type) if profile.period > 0 => Some(text(value_type)?),
+        _ => None,
+    };
     let default_name = profile.text(profile.default_sample_type)?;
-    let mut counted = None;
-    let mut sample_count = None;
-    for (place, &value_type) in types.iter().enumerate() {
-        let (event, unit) = (name(value_type)?, profile.text(value_type.unit)?);
-        let is_default = match default_name {
-            b"" => place + 1 == types.len(),
-            name => name == event,
-        };
-        if is_default {
-            default = columns.len();
+    let mut default = None;
+    let mut columns: Vec<Column> = Vec::new();
+    // Where samples were last counted, and where by a column that does nothing else.
+    let (mut counted, mut sample_count) = (None, None);
+    for (place, &(event, unit)) in types.iter().enumerate() {
+        if event == default_name || (default_name.is_empty() && place + 1 == types.len()) {
+            default = default.or(Some(columns.len()));
         }
-        let next = types.get(place + 1).map(|&next| name(next)).transpose()?;
-        if unit == b"count" && counts_samples(event) && next.is_some_and(|n| !counts_samples(n)) {
+        let is_sample_count =
+            |&(event, unit): &(&[u8], &[u8])| unit == b"count" && counts_samples(event);
+        let next = types.get(place + 1);
+        if is_sample_count(&(event, unit)) && next.is_some_and(|next| !is_sample_count(next)) {
             (counted, sample_count) = (Some(place), Some(place));
             continue;
         }
-        if unit == b"count" {
-            counted = sample_count.or(Some(place));
-        }
-        let (unit, factor, is_known) = unit_of(event, unit);
-        let mut event = stacks.text(event).into_owned();
-        if !is_known {
-            let unit = stacks.text(profile.text(value_type.unit)?);
-            event = format!("{event}/{unit}");
-        }
-        let samples = match (counted, profile.period_type) {
-            (Some(place), _) => Samples::Counted(place),
-            (None, Some(period)) if profile.period > 0 && name(period)? == name(value_type)? => {
-                Samples::Period(profile.period)
+        match unit {
+            b"count" | b"events" | b"" => counted = sample_count.or(Some(place)),
+            // Samples count themselves, unless a column before them does nothing else.
+            b"samples" if sample_count.is_none_or(|count| count + 1 != place) => {
+                counted = Some(place)
             }
-            _ => Samples::Untold,
+            _ => {}
+        }
+        let samples = match counted {
+            Some(place) => Samples::Counted(place),
+            None if period_of == Some((event, unit)) => Samples::Period(profile.period),
+            None => Samples::Untold,
         };
+        let (our_unit, factor) = unit_of(event, unit).unwrap_or((Unit::Events, 1));
+        let mut name = stacks.text(event).into_owned();
+        if unit_of(event, unit).is_none() {
+            name = format!("{name}/{}", stacks.text(unit));
+        }
         columns.push(Column {
-            sample_type: SampleType { event, unit },
+            sample_type: SampleType {
+                event: name,
+                unit: our_unit,
+            },
             value: place,
             factor,
             samples,
@@ -95,12 +107,15 @@ pub(super) fn columns(
         return Err(Damage::new(0, problem));
     }
     for place in 0..columns.len() {
-        let sharing = columns.iter().filter(|other| {
-            matches!(other.samples, Samples::Counted(_)) && other.samples == columns[place].samples
-        });
+        let Samples::Counted(_) = columns[place].samples else {
+            continue;
+        };
+        let sharing = columns
+            .iter()
+            .filter(|other| other.samples == columns[place].samples);
         columns[place].is_shared = sharing.count() > 1;
     }
-    columns[..=default].rotate_right(1);
+    columns[..=default.unwrap_or(0)].rotate_right(1);
     Ok(columns)
 }
 
@@ -111,11 +126,11 @@ fn counts_samples(name: &[u8]) -> bool {
     before.is_some_and(|before| matches!(before.last(), None | Some(b'_' | b'-')))
 }
 
-/// Our unit, how many of it one of theirs is, and whether ours says as much as theirs did.
+/// Our unit, and how many of it one of theirs is; `None` for units of which ours know nothing.
 ///
 /// Source of the names: `internal/measurement` of pprof, where a kilobyte has 1024 bytes.
-fn unit_of(event: &[u8], unit: &[u8]) -> (Unit, u64, bool) {
-    let (unit, factor) = match unit {
+fn unit_of(event: &[u8], unit: &[u8]) -> Option<(Unit, u64)> {
+    Some(match unit {
         b"nanoseconds" | b"nanosecond" | b"ns" => (Unit::Nanoseconds, 1),
         b"microseconds" | b"microsecond" | b"us" => (Unit::Nanoseconds, 1_000),
         b"milliseconds" | b"millisecond" | b"ms" => (Unit::Nanoseconds, 1_000_000),
@@ -123,11 +138,11 @@ fn unit_of(event: &[u8], unit: &[u8]) -> (Unit, u64, bool) {
         b"bytes" | b"byte" | b"B" => (Unit::Bytes, 1),
         b"kilobytes" | b"kilobyte" | b"kB" | b"KiB" => (Unit::Bytes, 1 << 10),
         b"megabytes" | b"megabyte" | b"MB" | b"MiB" => (Unit::Bytes, 1 << 20),
+        b"samples" => (Unit::Samples, 1),
         b"count" if counts_samples(event) => (Unit::Samples, 1),
-        b"count" | b"" => (Unit::Events, 1),
-        _ => return (Unit::Events, 1, false),
-    };
-    (unit, factor, true)
+        b"count" | b"events" | b"" => (Unit::Events, 1),
+        _ => return None,
+    })
 }
 
 impl Column {

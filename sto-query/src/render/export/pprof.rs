@@ -123,7 +123,7 @@ fn columns(view: &View, costs: &[Vec<Cost>]) -> Vec<Column> {
         }
         columns.push(Column {
             name: known.event.clone(),
-            unit: unit(known, is_alone),
+            unit: unit(known, is_alone && is_number_of_samples),
             sample_type,
             counts_samples: false,
         });
@@ -131,15 +131,16 @@ fn columns(view: &View, costs: &[Vec<Cost>]) -> Vec<Column> {
     columns
 }
 
-/// The name that pprof's tools know of a unit, and our reader takes for no other.
-fn unit(sample_type: &SampleType, is_alone: bool) -> &'static str {
-    let is_called_samples = sample_type.event.trim_end_matches('s').ends_with("sample");
+/// The name that pprof's tools know of a unit, or another where our reader would take it for the
+/// number of samples of what follows.
+fn unit(sample_type: &SampleType, is_only_column: bool) -> &'static str {
+    let event = sample_type.event.as_str();
     match sample_type.unit {
         Unit::Nanoseconds => "nanoseconds",
         Unit::Bytes => "bytes",
-        Unit::Samples if is_alone && is_called_samples => "count",
+        Unit::Samples if is_only_column && event == "samples" => "count",
         Unit::Samples => "samples",
-        Unit::Events if is_called_samples => "events",
+        Unit::Events if event.ends_with("sample") || event.ends_with("samples") => "events",
         Unit::Events => "count",
     }
 }
