@@ -4,7 +4,7 @@ use super::{ExportError, Weight, check_any, title};
 use crate::tree::View;
 use hashbrown::HashMap;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write};
 use sto_core::model::FrameKind;
 use sto_core::units::Unit;
@@ -87,121 +87,193 @@ fn category(kind: FrameKind) -> (&'static str, &'static str) {
 }
 
 /// The tables that all threads have alike.
-struct Tables(Map<String, Value>);
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tables<'v> {
+    string_array: Vec<&'v str>,
+    func_table: FuncTable,
+    frame_table: FrameTable,
+    stack_table: StackTable,
+    resource_table: ResourceTable,
+}
 
-impl Tables {
-    fn of(view: &View) -> Tables {
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FuncTable {
+    length: usize,
+    name: Vec<usize>,
+    #[serde(rename = "isJS")]
+    is_js: Vec<bool>,
+    #[serde(rename = "relevantForJS")]
+    relevant_for_js: Vec<bool>,
+    /// -1 without a module.
+    resource: Vec<isize>,
+    file_name: Vec<Option<usize>>,
+    line_number: Vec<()>,
+    column_number: Vec<()>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FrameTable {
+    length: usize,
+    /// -1: without an address.
+    address: Vec<i8>,
+    inline_depth: Vec<u8>,
+    category: Vec<u8>,
+    subcategory: Vec<u8>,
+    func: Vec<usize>,
+    native_symbol: Vec<()>,
+    #[serde(rename = "innerWindowID")]
+    inner_window_id: Vec<()>,
+    implementation: Vec<()>,
+    line: Vec<Option<u32>>,
+    column: Vec<()>,
+}
+
+#[derive(Serialize)]
+struct StackTable {
+    length: usize,
+    prefix: Vec<Option<u32>>,
+    frame: Vec<u32>,
+    category: Vec<u8>,
+    subcategory: Vec<u8>,
+}
+
+#[derive(Serialize)]
+struct ResourceTable {
+    length: usize,
+    lib: Vec<()>,
+    name: Vec<usize>,
+    host: Vec<()>,
+    r#type: Vec<u8>,
+}
+
+/// `resourceTypes.library` of the Firefox Profiler.
+const LIBRARY: u8 = 1;
+
+impl<'v> Tables<'v> {
+    fn of(view: &'v View) -> Tables<'v> {
         let frames = || view.frames.iter().map(|(_, frame)| frame);
         let count = view.frames.len();
-        let mut strings = Strings::default();
-        let names: Vec<usize> = frames().map(|frame| strings.insert(frame.symbol)).collect();
-        let files: Vec<Option<usize>> = frames()
+        let (mut strings, mut resources) = (Strings::default(), Strings::default());
+        let name = frames().map(|frame| strings.insert(frame.symbol)).collect();
+        let file_name = frames()
             .map(|frame| (!frame.file.is_empty()).then(|| strings.insert(frame.file)))
             .collect();
-        let mut resources = Strings::default();
-        let resource: Vec<Value> = frames()
+        let resource = frames()
             .map(|frame| match frame.module {
-                "" => json!(-1),
-                module => json!(resources.insert(module)),
+                "" => -1,
+                module => resources.insert(module) as isize,
             })
             .collect();
-        let resource_names: Vec<usize> = resources
+        let resource_names = resources
             .all
             .iter()
             .map(|name| strings.insert(name))
             .collect();
-        let lines: Vec<Option<u32>> = frames()
-            .map(|frame| Some(frame.line).filter(|&line| line > 0))
-            .collect();
-        let kinds: Vec<u8> = frames().map(|frame| frame.kind as u8).collect();
-        let func_table = json!({
-            "length": count,
-            "name": names,
-            "isJS": vec![false; count],
-            "relevantForJS": vec![false; count],
-            "resource": resource,
-            "fileName": files,
-            "lineNumber": vec![(); count],
-            "columnNumber": vec![(); count],
-        });
-        let frame_table = json!({
-            "length": count,
-            "address": vec![-1; count],
-            "inlineDepth": vec![0; count],
-            "category": kinds,
-            "subcategory": vec![0; count],
-            "func": (0..count).collect::<Vec<_>>(),
-            "nativeSymbol": vec![(); count],
-            "innerWindowID": vec![(); count],
-            "implementation": vec![(); count],
-            "line": lines,
-            "column": vec![(); count],
-        });
-        let stack_frames: Vec<u32> = view.tree.frames().iter().map(|frame| frame.0).collect();
-        let stack_kinds: Vec<u8> = stack_frames
-            .iter()
-            .map(|&frame| kinds[frame as usize])
-            .collect();
-        let prefixes = view
-            .tree
-            .nodes()
-            .map(|node| view.tree.parent(node).map(|caller| caller.0));
-        let stack_table = json!({
-            "length": view.tree.len(),
-            "prefix": prefixes.collect::<Vec<_>>(),
-            "frame": stack_frames,
-            "category": stack_kinds,
-            "subcategory": vec![0; view.tree.len()],
-        });
         let libraries = resources.all.len();
-        let resource_table = json!({
-            "length": libraries,
-            "lib": vec![(); libraries],
-            "name": resource_names,
-            "host": vec![(); libraries],
-            // `resourceTypes.library`
-            "type": vec![1; libraries],
-        });
-        let mut tables = Map::new();
-        for (name, table) in [
-            ("stringArray", json!(strings.all)),
-            ("funcTable", func_table),
-            ("frameTable", frame_table),
-            ("stackTable", stack_table),
-            ("resourceTable", resource_table),
-        ] {
-            tables.insert(name.to_owned(), table);
+        let kinds: Vec<u8> = frames().map(|frame| frame.kind as u8).collect();
+        let tree = &view.tree;
+        Tables {
+            func_table: FuncTable {
+                length: count,
+                name,
+                is_js: vec![false; count],
+                relevant_for_js: vec![false; count],
+                resource,
+                file_name,
+                line_number: vec![(); count],
+                column_number: vec![(); count],
+            },
+            stack_table: StackTable {
+                length: tree.len(),
+                prefix: tree
+                    .nodes()
+                    .map(|node| Some(tree.parent(node)?.0))
+                    .collect(),
+                frame: tree.frames().iter().map(|frame| frame.0).collect(),
+                category: tree
+                    .frames()
+                    .iter()
+                    .map(|frame| kinds[frame.get()])
+                    .collect(),
+                subcategory: vec![0; tree.len()],
+            },
+            frame_table: FrameTable {
+                length: count,
+                address: vec![-1; count],
+                inline_depth: vec![0; count],
+                category: kinds,
+                subcategory: vec![0; count],
+                func: (0..count).collect(),
+                native_symbol: vec![(); count],
+                inner_window_id: vec![(); count],
+                implementation: vec![(); count],
+                line: frames()
+                    .map(|frame| Some(frame.line).filter(|&line| line > 0))
+                    .collect(),
+                column: vec![(); count],
+            },
+            resource_table: ResourceTable {
+                length: libraries,
+                lib: vec![(); libraries],
+                name: resource_names,
+                host: vec![(); libraries],
+                r#type: vec![LIBRARY; libraries],
+            },
+            string_array: strings.all,
         }
-        Tables(tables)
     }
 }
 
-fn thread(view: &View, sample_type: usize, tables: &Tables) -> Map<String, Value> {
+#[derive(Serialize)]
+struct Thread<'t> {
+    #[serde(flatten)]
+    about: Value,
+    samples: Samples,
+    #[serde(flatten)]
+    tables: &'t Tables<'t>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Samples {
+    length: usize,
+    weight_type: &'static str,
+    stack: Vec<u32>,
+    /// Milliseconds.
+    time: Vec<usize>,
+    weight: Weights,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Weights {
+    Milliseconds(Vec<f64>),
+    Whole(Vec<u64>),
+}
+
+fn thread<'t>(view: &View, sample_type: usize, tables: &'t Tables<'t>) -> Thread<'t> {
     let costs = view.self_costs(sample_type);
     let weight = Weight::of(&costs);
     let sampled = view
         .tree
         .nodes()
         .filter(|node| weight.get(costs[node.get()]) > 0);
-    let stacks: Vec<u32> = sampled.map(|node| node.0).collect();
-    let values = stacks
-        .iter()
-        .map(|&stack| weight.get(costs[stack as usize]));
-    let (weight_type, weights): (_, Vec<Value>) = match weight.unit(view, sample_type) {
-        // A double holds nanoseconds of 104 days exactly, and so does it as milliseconds.
-        Unit::Nanoseconds => (
-            "tracing-ms",
-            values.map(|ns| json!(ns as f64 / 1e6)).collect(),
-        ),
-        Unit::Bytes => ("bytes", values.map(Value::from).collect()),
-        Unit::Samples | Unit::Events => ("samples", values.map(Value::from).collect()),
+    let stack: Vec<u32> = sampled.map(|node| node.0).collect();
+    let values = stack.iter().map(|&stack| weight.get(costs[stack as usize]));
+    let (weight_type, weight) = match weight.unit(view, sample_type) {
+        Unit::Nanoseconds => {
+            let milliseconds = values.map(|ns| ns as f64 / 1e6).collect();
+            ("tracing-ms", Weights::Milliseconds(milliseconds))
+        }
+        Unit::Bytes => ("bytes", Weights::Whole(values.collect())),
+        Unit::Samples | Unit::Events => ("samples", Weights::Whole(values.collect())),
     };
-    let count = stacks.len();
-    let executable = &view.selection.build.executable;
-    let mut thread = tables.0.clone();
-    let fields = json!({
+    let about = json!({
         "name": view.sample_types[sample_type].event,
-        "processName": executable,
+        "processName": view.selection.build.executable,
         "processType": "default",
         "isMainThread": sample_type == 0,
         "processStartupTime": 0,
@@ -211,13 +283,6 @@ fn thread(view: &View, sample_type: usize, tables: &Tables) -> Map<String, Value
         "pausedRanges": [],
         "pid": "1",
         "tid": sample_type + 1,
-        "samples": {
-            "length": count,
-            "weightType": weight_type,
-            "stack": stacks,
-            "time": (0..count).collect::<Vec<_>>(),
-            "weight": weights,
-        },
         "markers": {
             "length": 0, "category": [], "data": [], "endTime": [], "name": [], "phase": [],
             "startTime": [],
@@ -226,10 +291,17 @@ fn thread(view: &View, sample_type: usize, tables: &Tables) -> Map<String, Value
             "length": 0, "address": [], "functionSize": [], "libIndex": [], "name": [],
         },
     });
-    if let Value::Object(fields) = fields {
-        thread.extend(fields);
+    Thread {
+        about,
+        samples: Samples {
+            length: stack.len(),
+            weight_type,
+            time: (0..stack.len()).collect(),
+            stack,
+            weight,
+        },
+        tables,
     }
-    thread
 }
 
 #[derive(Default)]
