@@ -14,7 +14,9 @@ use std::ops::Range;
 /// [`FrameKind::ALL`]. Viewers show the name without it, and leave a name that is not its system
 /// name as it is. Other tools write none: there a function is inlined if it is on a line of another's
 /// location, else [`kind_by_names`] decides.
-pub const SYSTEM_NAME_SUFFIXES: [&str; 6] = ["_[u]", "_[k]", "_[i]", "_[j]", "_[0]", "_[?]"];
+pub const SYSTEM_NAME_SUFFIXES: [&str; FrameKind::ALL.len()] = [
+    "_[u]", "_[k]", "_[i]", "_[j]", "_[0]", "_[?]", "_[1]", "_[w]",
+];
 
 /// Our locations of each location of the file.
 #[derive(Default)]

@@ -50,7 +50,7 @@ pub fn d3(view: &View, sample_type: usize, writer: impl Write) -> Result<(), Exp
             let libtype = match frame.kind {
                 FrameKind::Kernel => ",\"libtype\":\"kernel\"",
                 FrameKind::Inlined => ",\"libtype\":\"inlined\"",
-                FrameKind::Jit => ",\"libtype\":\"jit\"",
+                FrameKind::Jit | FrameKind::JitBaseline => ",\"libtype\":\"jit\"",
                 _ => "",
             };
             let value = weight.get(totals[node.get()]);

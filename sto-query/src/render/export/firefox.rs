@@ -81,6 +81,8 @@ fn category(kind: FrameKind) -> (&'static str, &'static str) {
         FrameKind::Kernel => ("Kernel", "orange"),
         FrameKind::Inlined => ("Inlined", "blue"),
         FrameKind::Jit => ("JIT", "green"),
+        FrameKind::JitBaseline => ("JIT baseline", "lightblue"),
+        FrameKind::Waker => ("Waker", "magenta"),
         FrameKind::Interpreted => ("Interpreted", "purple"),
         FrameKind::Unresolved => ("Unresolved", "grey"),
     }

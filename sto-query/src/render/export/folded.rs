@@ -12,8 +12,8 @@ use sto_core::model::{Frame, FrameKind};
 ///
 /// The number is the value in the sample type's unit, which folded text has no place for. Nor has it
 /// one for modules, source files and lines: frames that differ in these alone become one. A frame's
-/// kind is the usual suffix (`_[k]` kernel, `_[i]` inlined, `_[j]` compiled just in time, `_[0]`
-/// interpreted); user and unresolved frames have none, so that a name which ends in such a suffix, or
+/// kind is the usual suffix (`_[k]` kernel, `_[i]` inlined, `_[j]` and `_[1]` compiled just in time,
+/// `_[0]` interpreted, `_[w]` waker); user and unresolved frames have none, so that a name which ends in such a suffix, or
 /// looks like an address, comes back as what it looks like. In names, `;` becomes `:`, characters that
 /// do not show are escaped (`\u{a}`), a `#` at the beginning of a line gets a backslash, and a space
 /// before a number at its end becomes one that does not break.
@@ -60,6 +60,8 @@ fn name(frame: Frame<'_>) -> String {
         FrameKind::Kernel => "_[k]",
         FrameKind::Inlined => "_[i]",
         FrameKind::Jit => "_[j]",
+        FrameKind::JitBaseline => "_[1]",
+        FrameKind::Waker => "_[w]",
         FrameKind::Interpreted => "_[0]",
     };
     printable(symbol).replace(';', ":") + suffix
