@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
-use sto_core::formats::{Format, Recording, read};
+use sto_core::formats::{Format, Recording, read_bytes};
 use sto_core::symbolize::{SymbolOptions, symbolize};
 
 /// What a recording says, as text for goldens.
@@ -55,7 +55,10 @@ fn describe(recording: &Recording) -> String {
 #[track_caller]
 fn check_golden(name: &str) {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/pprof"));
-    let recording = read(&folder.join(format!("{name}.pb.gz")), &Default::default()).unwrap();
+    // From memory: when a file was last written is no part of a golden.
+    let path = folder.join(format!("{name}.pb.gz"));
+    let bytes = std::fs::read(&path).unwrap();
+    let recording = read_bytes(&path, &bytes, &Default::default()).unwrap();
     assert_eq!(recording.format, Format::Pprof);
     let found = describe(&recording);
     let golden = folder.join(format!("{name}.expected"));
