@@ -11,6 +11,7 @@ use sto_query::average::AverageError;
 use sto_query::compare::{CompareError, FocusError};
 use sto_query::history::HistoryError;
 use sto_query::policy::PolicyError;
+use sto_query::render::export::ExportError;
 use sto_query::render::flame::FlameError;
 use sto_query::select::SelectError;
 
@@ -68,6 +69,8 @@ pub(crate) enum CliError {
     Focus(#[from] FocusError),
     #[error(transparent)]
     Flame(#[from] FlameError),
+    #[error(transparent)]
+    Export(#[from] ExportError),
     #[error("{build} has no event `{event}`")]
     UnknownEvent {
         build: String,
@@ -100,6 +103,8 @@ pub(crate) enum CliError {
     ReadFolder { path: PathBuf, source: io::Error },
     #[error("{}: no file in this folder is a profile that sto can read", path.display())]
     NoProfiles { path: PathBuf },
+    #[error("this format would fill the terminal with bytes")]
+    BinaryOnTerminal,
     #[error("cannot write {}", path.display())]
     WriteFile { path: PathBuf, source: io::Error },
     #[error("cannot write to standard output")]
@@ -133,6 +138,7 @@ impl CliError {
             CliError::NoTag { .. } => Some("`sto tag` lists them all".to_owned()),
             CliError::SeveralTags { .. } => Some("write EXE@TAG".to_owned()),
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
+            CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),
             CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),
             _ => None,
         }

@@ -7,6 +7,7 @@ mod completions;
 mod diff;
 mod expand;
 mod explain_match;
+mod export;
 mod export_store;
 mod find_regressions;
 mod flame;
@@ -53,6 +54,7 @@ pub(crate) enum Command {
     RegressionsOverTime(regressions_over_time::RegressionsOverTimeArgs),
     FindRegressions(find_regressions::FindRegressionsArgs),
     ExplainMatch(explain_match::ExplainMatchArgs),
+    Export(export::ExportArgs),
     ExportStore(export_store::ExportStoreArgs),
     Prune(prune::PruneArgs),
     Compact(compact::CompactArgs),
@@ -85,6 +87,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::RegressionsOverTime(args) => regressions_over_time::run(&args, &store()?),
         Command::FindRegressions(args) => find_regressions::run(&args, &store()?),
         Command::ExplainMatch(args) => explain_match::run(&args),
+        Command::Export(args) => export::run(&args, &store()?),
         Command::ExportStore(args) => export_store::run(&args, &store()?),
         Command::Prune(args) => prune::run(&args, &store()?),
         Command::Compact(args) => compact::run(&args, &store()?),

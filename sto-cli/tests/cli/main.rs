@@ -5,6 +5,8 @@
 mod deep;
 // Bad input: one clear sentence, status 2, and the store as it was.
 mod errors;
+// Stacks in the formats of other tools, and back.
+mod export;
 // The status that scripts look at.
 mod exit_codes;
 // Findings for CI systems, and the commands that they name.

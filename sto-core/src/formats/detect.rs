@@ -1,7 +1,7 @@
 //! Which formats there are, and which one a profile has.
 
 use super::text::{LineReader, lines};
-use super::{FormatError, ReadOptions, Recording, folded, perf_data, perf_script};
+use super::{FormatError, ReadOptions, Recording, folded, perf_data, perf_script, pprof};
 use std::path::Path;
 
 /// A format that profiles are read from.
@@ -11,6 +11,8 @@ use std::path::Path;
 pub enum Format {
     /// `perf.data`, in file or pipe mode.
     PerfData,
+    /// pprof's Protocol Buffers.
+    Pprof,
     /// The text that `perf script` prints.
     PerfScript,
     /// Folded stacks: `root;caller;leaf count` lines.
@@ -19,13 +21,14 @@ pub enum Format {
 
 /// What there is to know of each format, in the order in which they are tried: formats with a magic
 /// number first, those that are told by a line last.
-const ROWS: [Row; 3] = [
+const ROWS: [Row; 4] = [
     row(
         Format::PerfData,
         "perf.data",
         perf_data::is_told,
         Whole(perf_data::read),
     ),
+    row(Format::Pprof, "pprof", pprof::is_told, Whole(pprof::read)),
     row(
         Format::PerfScript,
         "perf script",

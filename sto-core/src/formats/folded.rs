@@ -4,6 +4,7 @@
 //! is no specification; SPEC.md says what is read.
 
 use super::detect::Head;
+use super::kind::is_unresolved;
 use super::named::{Limit, NamedStacks, malformed};
 use super::text::{LineReader, decimal, lines};
 use super::{
@@ -376,16 +377,5 @@ fn kind_of(frame: &[u8]) -> (&[u8], FrameKind) {
         b"" => (b"[unknown]", FrameKind::Unresolved),
         _ if is_unresolved(name) => (name, FrameKind::Unresolved),
         _ => (name, kind),
-    }
-}
-
-/// Whether a name stands for an address without a symbol: `[unknown]`, `[libc.so.6]`,
-/// `[libc.so.6+0x1234]`, `0x7f00deadbeef`, `??`.
-fn is_unresolved(name: &[u8]) -> bool {
-    match name {
-        b"??" => true,
-        [b'[', inside @ .., b']'] => !inside.iter().any(u8::is_ascii_whitespace),
-        [b'0', b'x', digits @ ..] => !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit),
-        _ => false,
     }
 }

@@ -6,9 +6,12 @@ mod error;
 mod event;
 mod excerpt;
 mod folded;
+mod kind;
 mod named;
 mod perf_data;
 mod perf_script;
+mod pprof;
+mod protobuf;
 mod read;
 mod recording;
 mod text;
@@ -17,7 +20,9 @@ pub use detect::{Format, UnknownFormat};
 pub use error::FormatError;
 pub use event::units_of_event;
 pub(crate) use excerpt::excerpt;
+pub use kind::kind_by_names;
 pub(crate) use perf_data::{AddressSpace, UserRegs};
+pub use pprof::SYSTEM_NAME_SUFFIXES as PPROF_SYSTEM_NAME_SUFFIXES;
 pub use read::{ReadOptions, read, read_bytes, read_stream};
 pub use recording::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, Process, ProcessIx, Recording, Sample,

@@ -6,10 +6,13 @@ use crate::model::{Frame, FrameIx, FrameKind, FrameTable};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Named frames and stacks of them: every frame is one location, with the same index.
+/// Named frames and stacks of them: every frame is one location.
 #[derive(Default)]
 pub(super) struct NamedStacks {
     frames: FrameTable,
+    /// By frame.
+    of_frame: Vec<LocationIx>,
+    locations: Vec<Location>,
     stacks: Stacks,
     lossy: bool,
     cut: bool,
@@ -63,26 +66,53 @@ impl NamedStacks {
         symbol: &str,
         module: &str,
     ) -> Result<LocationIx, Limit> {
-        self.check_room(symbol.len() + module.len())?;
-        let frame = self.frames.insert(Frame {
+        self.frame_at_line(Frame {
             module,
             symbol,
             kind,
             file: "",
             line: 0,
-        });
-        Ok(LocationIx(frame.0))
+        })
+    }
+
+    /// A frame of which the format tells source file and line.
+    pub(super) fn frame_at_line(&mut self, frame: Frame<'_>) -> Result<LocationIx, Limit> {
+        self.check_room(frame.symbol.len() + frame.module.len() + frame.file.len())?;
+        let frame = self.frames.insert(frame);
+        Ok(self.location_of(frame))
     }
 
     /// A function that was inlined into another: it stands in the same module.
     pub(super) fn inlined(&mut self, symbol: &str, into: LocationIx) -> Result<LocationIx, Limit> {
         self.check_room(symbol.len())?;
+        let Location::Named(into) = self.locations[into.0 as usize] else {
+            return self.frame(FrameKind::Inlined, symbol, "");
+        };
         let symbol = self.frames.intern_string(symbol);
-        let (_, module, file) = self.frames.strings_of(FrameIx(into.0));
+        let (_, module, file) = self.frames.strings_of(into);
         let frame = self
             .frames
             .insert_columns(FrameKind::Inlined, symbol, module, file, 0);
-        Ok(LocationIx(frame.0))
+        Ok(self.location_of(frame))
+    }
+
+    /// A place that the format has no name for; the caller sees to it that it is added once.
+    pub(super) fn nameless(&mut self, location: Location) -> Result<LocationIx, Limit> {
+        self.check_room(0)?;
+        Ok(self.push(location))
+    }
+
+    fn location_of(&mut self, frame: FrameIx) -> LocationIx {
+        if frame.get() == self.of_frame.len() {
+            let location = self.push(Location::Named(frame));
+            self.of_frame.push(location);
+        }
+        self.of_frame[frame.get()]
+    }
+
+    fn push(&mut self, location: Location) -> LocationIx {
+        self.locations.push(location);
+        LocationIx(self.locations.len() as u32 - 1)
     }
 
     /// A stack, root first; an empty one becomes one frame `[unknown]`.
@@ -105,9 +135,7 @@ impl NamedStacks {
 
     pub(super) fn finish(self) -> Finished {
         Finished {
-            locations: (0..self.frames.len() as u32)
-                .map(|ix| Location::Named(FrameIx(ix)))
-                .collect(),
+            locations: self.locations,
             frames: self.frames,
             stacks: self.stacks,
             warnings: [self.lossy.then_some(LOSSY), self.cut.then_some(CUT)]
@@ -119,7 +147,7 @@ impl NamedStacks {
     }
 
     fn check_room(&self, more_text: usize) -> Result<(), Limit> {
-        let fits = self.frames.len() < MOST && more_text <= MOST - self.frames.text_len();
+        let fits = self.locations.len() < MOST && more_text <= MOST - self.frames.text_len();
         fits.then_some(()).ok_or_else(|| {
             "the distinct names up to here are more than 2^32 bytes; split the file".to_owned()
         })

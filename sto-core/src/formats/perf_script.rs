@@ -32,6 +32,24 @@ pub(super) fn is_told(head: &Head<'_>) -> bool {
     text.is_some_and(|line| Header::parse(line).is_some())
 }
 
+/// The kind of code in a file, or what stands for one, of this name.
+pub(super) fn kind_by_module(dso: &[u8]) -> FrameKind {
+    call(dso).kind()
+}
+
+/// The name that frames carry of a file, or of what stands for one.
+pub(super) fn module_name(dso: &[u8]) -> &[u8] {
+    call(dso).module()
+}
+
+fn call(dso: &[u8]) -> Call<'_> {
+    Call {
+        ip: 0,
+        symbol: b"function",
+        dso,
+    }
+}
+
 /// Begins to read the text that `perf script` prints; `path` is for messages.
 pub(super) fn reader<'p>(path: &'p Path, _options: &ReadOptions) -> Box<dyn LineReader + 'p> {
     Box::new(Parser {

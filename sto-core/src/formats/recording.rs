@@ -64,6 +64,19 @@ pub struct Recording {
     pub warnings: Vec<String>,
 }
 
+impl Recording {
+    /// The module of a frame that the format names: the alias of the file of that name, where the
+    /// user names the program.
+    pub fn module_of(&self, named: FrameIx) -> &str {
+        let name = self.named.frame(named).module;
+        let aliased = self.modules.iter().find_map(|module| {
+            let alias = module.alias.as_deref()?;
+            (module.file_name() == name).then_some(alias)
+        });
+        aliased.unwrap_or(name)
+    }
+}
+
 /// One sample, or several of one stack that the format already summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
@@ -135,13 +148,16 @@ pub struct Module {
 }
 
 impl Module {
-    /// The name that frames carry: the alias, else `[kernel]` for the kernel, else the base name of
-    /// the file.
+    /// The name that frames carry: the alias, else that of the file.
     pub fn name(&self) -> &str {
-        match (&self.alias, self.kind) {
-            (Some(alias), _) => alias,
-            (None, ModuleKind::Kernel) => "[kernel]",
-            (None, _) => self.path.rsplit('/').next().unwrap_or(&self.path),
+        self.alias.as_deref().unwrap_or_else(|| self.file_name())
+    }
+
+    /// `[kernel]` for the kernel, else the base name of the file.
+    fn file_name(&self) -> &str {
+        match self.kind {
+            ModuleKind::Kernel => "[kernel]",
+            _ => self.path.rsplit('/').next().unwrap_or(&self.path),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::IngestOptions;
 use crate::formats::{Location, LocationIx, Recording, Sample};
-use crate::model::{Build, FrameKind, ModuleRef, Profile, Quality};
+use crate::model::{Build, FrameKind, GnuBuildId, ModuleRef, Profile, Quality};
 use crate::symbolize::Symbols;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Describes the profile that the kept samples make.
 pub(super) fn profile(
@@ -77,6 +77,11 @@ fn modules<'a>(recording: &Recording, kept: impl Iterator<Item = &'a Sample>) ->
     let mut seen_stacks = vec![false; recording.stacks.len()];
     let mut seen_locations = vec![false; recording.locations.len()];
     let mut modules = BTreeSet::new();
+    let build_ids: BTreeMap<&str, &GnuBuildId> = recording
+        .modules
+        .iter()
+        .filter_map(|module| Some((module.name(), module.build_id.as_ref()?)))
+        .collect();
     for sample in kept {
         if std::mem::replace(&mut seen_stacks[sample.stack.0 as usize], true) {
             continue;
@@ -90,7 +95,10 @@ fn modules<'a>(recording: &Recording, kept: impl Iterator<Item = &'a Sample>) ->
                     let module = &recording.modules[module.0 as usize];
                     (module.name(), module.build_id.clone())
                 }
-                Location::Named(frame) => (recording.named.frame(frame).module, None),
+                Location::Named(frame) => {
+                    let name = recording.module_of(frame);
+                    (name, build_ids.get(name).copied().cloned())
+                }
                 Location::Unmapped => continue,
             };
             if !name.is_empty() {

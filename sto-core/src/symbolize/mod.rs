@@ -35,6 +35,11 @@ pub use demangle::demangled;
 pub use resolve::symbolize;
 pub(crate) use unwind::Unwinder;
 
+/// The source path that a frame carries, where the format gives one and no compilation directory.
+pub(crate) fn source_path(path: &str) -> String {
+    source_path::normalize(path, |_| None)
+}
+
 use crate::formats::{LocationIx, ModuleIx};
 use crate::model::{FrameIx, FrameTable, Granularity};
 use std::ops::Range;

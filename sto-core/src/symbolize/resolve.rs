@@ -4,7 +4,7 @@ use super::demangle::cap;
 use super::part::{Part, join};
 use super::{ModuleSymbols, SymbolOptions, Symbols, kernel, native};
 use crate::formats::{Location, LocationIx, Module, ModuleIx, ModuleKind, Recording};
-use crate::model::Granularity;
+use crate::model::{Frame, Granularity};
 use rayon::prelude::*;
 use std::path::PathBuf;
 
@@ -47,7 +47,10 @@ pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
                 tasks[module.0 as usize].addresses.push((address, ix));
             }
             Location::Named(frame) => {
-                named.push_frame(recording.named.frame(frame));
+                named.push_frame(Frame {
+                    module: recording.module_of(frame),
+                    ..recording.named.frame(frame)
+                });
                 named.finish(ix);
             }
             Location::Unmapped => named.finish_unresolved(ix, "", "[unmapped]"),

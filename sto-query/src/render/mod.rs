@@ -8,6 +8,7 @@ pub mod bottlenecks;
 pub mod drawing;
 pub mod expansion;
 pub mod explain_match;
+pub mod export;
 mod findings;
 pub mod flame;
 mod header;

@@ -12,7 +12,8 @@ use sto_core::units::{Cost, SampleType};
 pub struct View {
     /// What was selected.
     pub selection: Selection,
-    /// What was measured, over all runs: most samples first.
+    /// What was measured, over all runs: the default of the sources, where they have one, then most
+    /// samples first.
     pub sample_types: Vec<SampleType>,
     /// The frames.
     pub frames: FrameTable,
@@ -65,8 +66,13 @@ impl View {
         }
         let samples = |costs: &SelfCosts| costs.iter().map(|&(_, cost)| cost).sum::<Cost>().samples;
         let mut columns: Vec<_> = build.sample_types.into_iter().zip(build.costs).collect();
+        let default = default_sample_type(&selection);
         columns.sort_by_cached_key(|(sample_type, costs)| {
-            (std::cmp::Reverse(samples(costs)), sample_type.clone())
+            (
+                default != Some(sample_type),
+                std::cmp::Reverse(samples(costs)),
+                sample_type.clone(),
+            )
         });
         let (sample_types, run) = columns.into_iter().unzip();
         Ok(View {
@@ -93,7 +99,10 @@ impl View {
             }
         }
         // Stable: of types with as many samples, the one that was recorded first stands first.
-        columns.sort_by_key(|(_, samples)| std::cmp::Reverse(*samples));
+        let default = default_sample_type(&selection);
+        columns.sort_by_key(|(sample_type, samples)| {
+            (default != Some(sample_type), std::cmp::Reverse(*samples))
+        });
         let sample_types: Vec<SampleType> = columns.into_iter().map(|(known, _)| known).collect();
 
         let mut runs = Vec::with_capacity(loaded.costs.len());
@@ -125,6 +134,19 @@ impl View {
         }
         costs
     }
+}
+
+/// The sample type that the sources say is to be shown, where all say the same.
+fn default_sample_type(selection: &Selection) -> Option<&SampleType> {
+    let mut defaults = selection.profiles.iter().map(|stored| {
+        let profile = &stored.profile;
+        let types = profile
+            .has_default_sample_type()
+            .then_some(&profile.sample_types);
+        types.and_then(|types| types.first())
+    });
+    let first = defaults.next()??;
+    defaults.all(|other| other == Some(first)).then_some(first)
 }
 
 /// Adds one column to another. A profile has two of one type where two events of a recording bear

@@ -1,0 +1,56 @@
+//! `sto export`: stacks in the formats of other tools.
+
+use crate::support::Sandbox;
+
+#[test]
+fn what_is_exported_is_ingested_again_as_the_same() {
+    let sandbox = Sandbox::with_two_builds();
+    let of_build = sandbox.json(&["top", "v1"]);
+    for (format, file) in [("pprof", "v1.pb.gz"), ("folded", "v1.folded")] {
+        let run = sandbox.sto(&["export", "v1", "--format", format, "-o", file]);
+        let expected = format!("wrote {file}\n  demo@v1: 10,000 samples in 1 profile\n");
+        assert_eq!(run.succeeds().stdout, expected);
+        let of_file = sandbox.json(&["top", &format!("./{file}")]);
+        assert_eq!(of_file["functions"], of_build["functions"], "{format}");
+    }
+}
+
+#[test]
+fn every_format_goes_to_standard_output_and_is_the_same_there() {
+    let sandbox = Sandbox::with_two_builds();
+    for format in ["folded", "speedscope", "firefox", "d3", "callgrind", "csv"] {
+        let printed = sandbox
+            .sto(&["export", "v1", "--format", format])
+            .succeeds();
+        sandbox
+            .sto(&["export", "v1", "--format", format, "-o", "file"])
+            .succeeds();
+        let written = std::fs::read_to_string(sandbox.path("file")).unwrap();
+        assert_eq!(printed.stdout, written, "{format}");
+        assert!(printed.stdout.contains("doLogging"), "{format}");
+    }
+}
+
+#[test]
+fn a_format_has_to_be_named() {
+    let sandbox = Sandbox::with_two_builds();
+    let run = sandbox.sto(&["export", "v1"]);
+    assert_eq!(run.status, Some(2));
+    assert!(run.stderr.contains("--format"), "{run:?}");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_leaves_the_old_one() {
+    let sandbox = Sandbox::with_two_builds();
+    sandbox.write("old.folded", "old");
+    let run = sandbox.sto(&[
+        "export",
+        "missing",
+        "--format",
+        "folded",
+        "-o",
+        "old.folded",
+    ]);
+    run.fails_with(&["missing"]);
+    assert_eq!(std::fs::read(sandbox.path("old.folded")).unwrap(), b"old");
+}

@@ -1,0 +1,185 @@
+//! Which numbers of a sample make which costs.
+
+use super::damage::Damage;
+use super::schema::{Profile, ValueType};
+use crate::formats::named::NamedStacks;
+use crate::limits::MAX_SAMPLE_TYPES;
+use crate::units::{Cost, SampleType, Unit};
+
+/// A sample type, and where in a sample its cost stands.
+pub(super) struct Column {
+    pub(super) sample_type: SampleType,
+    /// Place of the value.
+    value: usize,
+    /// What one of the file's units is of ours: 1000 for microseconds.
+    factor: u64,
+    samples: Samples,
+    /// Whether another type counts its samples in the same place.
+    is_shared: bool,
+}
+
+/// How a column knows the number of samples.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Samples {
+    /// The value at this place is their number.
+    Counted(usize),
+    /// One sample stands for this much of the value.
+    Period(u64),
+    /// The file does not tell: an entry of the file is one.
+    Untold,
+}
+
+/// The sample types of a profile, the default one first.
+///
+/// Profilers write a number of samples, or of other things, before what these stand for: `samples`
+/// before `cpu`, `alloc_objects` before `alloc_space`. So a type's samples are counted in the column
+/// of counts before it. One that is called `samples` is nothing but that: our costs have both
+/// numbers.
+pub(super) fn columns(
+    profile: &Profile<'_>,
+    stacks: &mut NamedStacks,
+) -> Result<Vec<Column>, Damage> {
+    let text = |value_type: &ValueType| {
+        Ok((
+            profile.text(value_type.kind)?,
+            profile.text(value_type.unit)?,
+        ))
+    };
+    let types = profile.sample_types.iter().map(text);
+    let types: Vec<(&[u8], &[u8])> = types.collect::<Result<_, Damage>>()?;
+    if types.is_empty() {
+        return Err(Damage::new(0, "expected sample types, found none"));
+    }
+    let period_of = match &profile.period_type {
+        Some(value_type) if profile.period > 0 => Some(text(value_type)?),
+        _ => None,
+    };
+    let default_name = profile.text(profile.default_sample_type)?;
+    let mut default = None;
+    let mut columns: Vec<Column> = Vec::new();
+    // Where samples were last counted, and where by a column that does nothing else.
+    let (mut counted, mut sample_count) = (None, None);
+    for (place, &(event, unit)) in types.iter().enumerate() {
+        if event == default_name || (default_name.is_empty() && place + 1 == types.len()) {
+            default = default.or(Some(columns.len()));
+        }
+        let is_sample_count =
+            |&(event, unit): &(&[u8], &[u8])| unit == b"count" && counts_samples(event);
+        let next = types.get(place + 1);
+        if is_sample_count(&(event, unit)) && next.is_some_and(|next| !is_sample_count(next)) {
+            (counted, sample_count) = (Some(place), Some(place));
+            continue;
+        }
+        match unit {
+            b"count" | b"events" | b"" => counted = sample_count.or(Some(place)),
+            // Samples count themselves, unless a column before them does nothing else.
+            b"samples" if sample_count.is_none_or(|count| count + 1 != place) => {
+                counted = Some(place)
+            }
+            _ => {}
+        }
+        let samples = match counted {
+            Some(place) => Samples::Counted(place),
+            None if period_of == Some((event, unit)) => Samples::Period(profile.period),
+            None => Samples::Untold,
+        };
+        let (our_unit, factor) = unit_of(event, unit).unwrap_or((Unit::Events, 1));
+        let mut name = stacks.text(event).into_owned();
+        if unit_of(event, unit).is_none() {
+            name = format!("{name}/{}", stacks.text(unit));
+        }
+        columns.push(Column {
+            sample_type: SampleType {
+                event: name,
+                unit: our_unit,
+            },
+            value: place,
+            factor,
+            samples,
+            is_shared: false,
+        });
+    }
+    if columns.len() > MAX_SAMPLE_TYPES {
+        let problem = format!(
+            "{} sample types; profiles of up to {MAX_SAMPLE_TYPES} are read",
+            columns.len()
+        );
+        return Err(Damage::new(0, problem));
+    }
+    for place in 0..columns.len() {
+        let Samples::Counted(_) = columns[place].samples else {
+            continue;
+        };
+        let sharing = columns
+            .iter()
+            .filter(|other| other.samples == columns[place].samples);
+        columns[place].is_shared = sharing.count() > 1;
+    }
+    columns[..=default.unwrap_or(0)].rotate_right(1);
+    Ok(columns)
+}
+
+/// Whether a sample type of this name is the number of samples: `samples`, `cycles_sample`.
+fn counts_samples(name: &[u8]) -> bool {
+    let name = name.strip_suffix(b"s").unwrap_or(name);
+    let before = name.strip_suffix(b"sample");
+    before.is_some_and(|before| matches!(before.last(), None | Some(b'_' | b'-')))
+}
+
+/// Our unit, and how many of it one of theirs is; `None` for units of which ours know nothing.
+///
+/// Source of the names: `internal/measurement` of pprof, where a kilobyte has 1024 bytes.
+fn unit_of(event: &[u8], unit: &[u8]) -> Option<(Unit, u64)> {
+    Some(match unit {
+        b"nanoseconds" | b"nanosecond" | b"ns" => (Unit::Nanoseconds, 1),
+        b"microseconds" | b"microsecond" | b"us" => (Unit::Nanoseconds, 1_000),
+        b"milliseconds" | b"millisecond" | b"ms" => (Unit::Nanoseconds, 1_000_000),
+        b"seconds" | b"second" | b"s" => (Unit::Nanoseconds, 1_000_000_000),
+        b"bytes" | b"byte" | b"B" => (Unit::Bytes, 1),
+        b"kilobytes" | b"kilobyte" | b"kB" | b"KiB" => (Unit::Bytes, 1 << 10),
+        b"megabytes" | b"megabyte" | b"MB" | b"MiB" => (Unit::Bytes, 1 << 20),
+        b"samples" => (Unit::Samples, 1),
+        b"count" if counts_samples(event) => (Unit::Samples, 1),
+        b"count" | b"events" | b"" => (Unit::Events, 1),
+        _ => return None,
+    })
+}
+
+impl Column {
+    /// The cost that the values of a sample make; `None` where they say that there is none.
+    pub(super) fn cost(&self, values: &[u64], at: usize) -> Result<Option<Cost>, Damage> {
+        let value = checked(values[self.value], at)?;
+        let samples = match self.samples {
+            Samples::Counted(place) => checked(values[place], at)?,
+            Samples::Period(period) => value.div_ceil(period),
+            Samples::Untold => u64::from(value > 0),
+        };
+        if value == 0 && (samples == 0 || self.is_shared) {
+            return Ok(None);
+        }
+        let value = value.checked_mul(self.factor).ok_or_else(|| {
+            let unit = self.sample_type.unit.name();
+            let problem = format!(
+                "a value of {value} times {} {unit}, which is more than 2^64 - 1",
+                self.factor
+            );
+            Damage::new(at, problem)
+        })?;
+        Ok(Some(Cost { samples, value }))
+    }
+}
+
+/// A value, which the schema lets be negative.
+fn checked(value: u64, at: usize) -> Result<u64, Damage> {
+    match value as i64 {
+        ..0 => Err(Damage::new(
+            at,
+            format!(
+                "the value {}; expected 0 or more: profiles with negative values are differences of \
+                 two (`-base`, `-diff_base`); give the two that it was made of",
+                value as i64
+            ),
+        )),
+        _ => Ok(value),
+    }
+}

@@ -1,0 +1,252 @@
+//! From the locations of a file to ours: mappings, functions, inlined lines, dropped frames.
+
+use super::damage::Damage;
+use super::dropped::Dropped;
+use super::schema::{Function, Line, Location, Mapping, Profile};
+use crate::formats::named::{Limit, NamedStacks};
+use crate::formats::perf_script::module_name;
+use crate::formats::{self, LocationIx, Module, ModuleIx, ModuleKind, kind_by_names};
+use crate::model::{Frame, FrameKind, GnuBuildId};
+use crate::symbolize::source_path;
+use std::ops::Range;
+
+/// What stands behind the system name of a function to tell its kind, in the order of
+/// [`FrameKind::ALL`]. Viewers show the name without it, and leave a name that is not its system
+/// name as it is. Other tools write none: there a function is inlined if it is on a line of another's
+/// location, else [`kind_by_names`] decides.
+pub const SYSTEM_NAME_SUFFIXES: [&str; FrameKind::ALL.len()] = [
+    "_[u]", "_[k]", "_[i]", "_[j]", "_[0]", "_[?]", "_[1]", "_[w]",
+];
+
+/// Our locations of each location of the file.
+#[derive(Default)]
+pub(super) struct Frames {
+    /// By place of a location in the file, its part of `expansion`.
+    ranges: Vec<Range<u32>>,
+    /// Outer functions before those that were inlined into them.
+    expansion: Vec<LocationIx>,
+    cuts: Vec<Cut>,
+}
+
+/// Where a stack ends at a location, the root coming first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    /// It goes on.
+    Not,
+    /// Before it.
+    Before,
+    /// Behind it: of its frames, those that are dropped are gone already.
+    Behind,
+}
+
+impl Frames {
+    pub(super) fn of(
+        profile: &Profile<'_>,
+        stacks: &mut NamedStacks,
+    ) -> Result<(Frames, Vec<Module>), Damage> {
+        let dropped = Dropped::of(profile)?;
+        let mappings = profile.mappings.rows.iter();
+        let modules: Vec<Module> = mappings
+            .map(|mapping| module(profile, mapping, stacks))
+            .collect::<Result<_, _>>()?;
+        let mut reader = LocationReader {
+            profile,
+            modules: &modules,
+            stacks,
+        };
+        let mut frames = Frames::default();
+        for location in &profile.locations.rows {
+            let start = frames.expansion.len() as u32;
+            let cut = reader.add(location, &dropped, &mut frames.expansion)?;
+            frames.ranges.push(start..frames.expansion.len() as u32);
+            frames.cuts.push(cut);
+        }
+        Ok((frames, modules))
+    }
+
+    /// Puts the frames of a stack, root first, behind `stack`. `places` are those of the stack's
+    /// locations, the leaf first.
+    pub(super) fn stack(&self, places: &[u64], stack: &mut Vec<LocationIx>) {
+        // What is dropped at the root stays, or the whole stack would be gone.
+        let mut is_kept_above = false;
+        for place in places.iter().rev().map(|&place| place as usize) {
+            let cut = match is_kept_above {
+                true => self.cuts[place],
+                false => Cut::Not,
+            };
+            is_kept_above |= self.cuts[place] == Cut::Not;
+            if cut == Cut::Before {
+                return;
+            }
+            let Range { start, end } = self.ranges[place];
+            stack.extend_from_slice(&self.expansion[start as usize..end as usize]);
+            if cut == Cut::Behind {
+                return;
+            }
+        }
+    }
+}
+
+struct LocationReader<'r, 'b> {
+    profile: &'r Profile<'b>,
+    /// By place of a mapping.
+    modules: &'r [Module],
+    stacks: &'r mut NamedStacks,
+}
+
+impl LocationReader<'_, '_> {
+    /// Adds the frames of a location, outermost first.
+    fn add(
+        &mut self,
+        location: &Location<'_>,
+        dropped: &Dropped,
+        expansion: &mut Vec<LocationIx>,
+    ) -> Result<Cut, Damage> {
+        let profile = self.profile;
+        profile
+            .mappings
+            .get(location.mapping, "the mapping", location.at)?;
+        let module = profile.mappings.place(location.mapping);
+        let name = module
+            .map_or("", |place| self.modules[place].name())
+            .to_owned();
+        let mut functions = Vec::with_capacity(location.lines.len());
+        for &message in location.lines.iter().rev() {
+            let line = Line::parse(message)?;
+            let function = profile
+                .functions
+                .get(line.function, "the function", message.at())?;
+            functions.extend(function.map(|function| (function, line)));
+        }
+        if functions.is_empty() {
+            let location_ix = self.nameless(location, module);
+            expansion.push(location_ix.map_err(Damage::limit(location.at))?);
+            return Ok(Cut::Not);
+        }
+        let names = functions
+            .iter()
+            .map(|(function, _)| profile.text(function.name));
+        let names = names.collect::<Result<Vec<_>, _>>()?;
+        let (cut, kept) = match names.iter().position(|name| dropped.has(name)) {
+            None => (Cut::Not, functions.len()),
+            Some(0) => (Cut::Before, functions.len()),
+            Some(depth) => (Cut::Behind, depth),
+        };
+        for (depth, (function, line)) in functions[..kept].iter().enumerate() {
+            let frame = self.frame(function, line, &name, depth > 0)?;
+            expansion.push(frame.map_err(Damage::limit(location.at))?);
+        }
+        Ok(cut)
+    }
+
+    fn frame(
+        &mut self,
+        function: &Function,
+        line: &Line,
+        module: &str,
+        is_inlined: bool,
+    ) -> Result<Result<LocationIx, Limit>, Damage> {
+        let profile = self.profile;
+        let (name, system_name) = (
+            profile.text(function.name)?,
+            profile.text(function.system_name)?,
+        );
+        let symbol = match (name, system_name) {
+            (b"", b"") => &b"[unknown]"[..],
+            (b"", name) | (name, _) => name,
+        };
+        let kind = told_kind(name, system_name);
+        let symbol = self.stacks.text(symbol);
+        let file = self.stacks.text(profile.text(function.file)?);
+        let file = source_path(&file);
+        let frame = Frame {
+            module,
+            symbol: &symbol,
+            kind: match kind {
+                Some(kind) => kind,
+                None if is_inlined => FrameKind::Inlined,
+                None => kind_by_names(&symbol, module),
+            },
+            file: &file,
+            line: u32::try_from(line.line).unwrap_or(0),
+        };
+        Ok(self.stacks.frame_at_line(frame))
+    }
+
+    /// A location that has an address alone.
+    fn nameless(
+        &mut self,
+        location: &Location<'_>,
+        module: Option<usize>,
+    ) -> Result<LocationIx, Limit> {
+        let address = module.and_then(|place| {
+            let mapping = &self.profile.mappings.rows[place];
+            let address = match self.modules[place].kind {
+                ModuleKind::File => location
+                    .address
+                    .checked_sub(mapping.start)?
+                    .checked_add(mapping.offset)?,
+                _ => location.address,
+            };
+            (location.address != 0).then_some(formats::Location::Address {
+                module: ModuleIx(place as u32),
+                address,
+            })
+        });
+        self.stacks
+            .nameless(address.unwrap_or(formats::Location::Unmapped))
+    }
+}
+
+/// The kind that [`SYSTEM_NAME_SUFFIXES`] tell.
+fn told_kind(name: &[u8], system_name: &[u8]) -> Option<FrameKind> {
+    let suffix = system_name.strip_prefix(name)?;
+    let kinds = FrameKind::ALL.into_iter();
+    kinds
+        .zip(SYSTEM_NAME_SUFFIXES)
+        .find_map(|(kind, known)| (suffix == known.as_bytes()).then_some(kind))
+}
+
+const KERNEL: &[u8] = b"[kernel.kallsyms]";
+
+/// The module of a mapping.
+fn module(
+    profile: &Profile<'_>,
+    mapping: &Mapping,
+    stacks: &mut NamedStacks,
+) -> Result<Module, Damage> {
+    let path = match profile.text(mapping.file)? {
+        // perf has the symbol behind it from which on addresses count.
+        path if path.starts_with(KERNEL) => KERNEL,
+        path => path,
+    };
+    let name = stacks.text(module_name(path)).into_owned();
+    let kind = match kind_by_names("function", &name) {
+        FrameKind::Kernel if name == "[kernel]" => ModuleKind::Kernel,
+        FrameKind::Kernel => ModuleKind::KernelModule,
+        _ if matches!(path.first(), None | Some(b'[')) || path.starts_with(b"//anon") => {
+            ModuleKind::Anonymous
+        }
+        _ => ModuleKind::File,
+    };
+    Ok(Module {
+        path: match kind {
+            ModuleKind::File => stacks.text(path).into_owned(),
+            _ => name,
+        },
+        kind,
+        build_id: build_id(profile.text(mapping.build_id)?),
+        inode: None,
+        kernel_text: None,
+        alias: None,
+    })
+}
+
+/// A GNU build id, which is written in hexadecimal digits; other linkers' ids are passed over.
+fn build_id(text: &[u8]) -> Option<GnuBuildId> {
+    let (pairs, rest) = text.as_chunks::<2>();
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let byte = |&[high, low]: &[u8; 2]| Some((digit(high)? * 16 + digit(low)?) as u8);
+    let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
+    GnuBuildId::from_bytes(&bytes.filter(|_| rest.is_empty())?)
+}

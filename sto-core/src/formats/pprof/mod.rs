@@ -1,0 +1,236 @@
+//! pprof: the profiles of Go, gperftools, Parca, Pyroscope, py-spy and many others.
+//!
+//! ```text
+//! bytes            protobuf     fields of messages, in place
+//!   |              schema       tables of strings, mappings, locations, functions
+//!   v
+//! values           columns      sample types and costs
+//! locations        frames       named frames, inlined ones, addresses; dropped ones taken out
+//! labels           threads      threads, processes, times
+//! ```
+//!
+//! Source: `proto/profile.proto` and `proto/README.md` of <https://github.com/google/pprof>.
+
+mod columns;
+mod damage;
+mod dropped;
+mod frames;
+mod schema;
+mod threads;
+
+pub use frames::SYSTEM_NAME_SUFFIXES;
+
+use super::detect::{Head, Source};
+use super::named::NamedStacks;
+use super::protobuf::Message;
+use super::{
+    Format, FormatError, LocationIx, Module, ModuleIx, ModuleKind, Process, Recording, Sample,
+    SampleTypeIx,
+};
+use crate::id::SourceDigest;
+use crate::limits::{MAX_NAME, cut};
+use crate::model::Origin;
+use crate::units::{Bytes, Nanoseconds, UnixSeconds};
+use columns::{Column, columns};
+use damage::Damage;
+use frames::Frames;
+use schema::Profile;
+use threads::{Labelled, Threads};
+
+/// Whether a file that begins with these bytes is a profile: its fields are those of one, up to a
+/// sample type. Writers put few fields before the sample types, if any.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    let mut profile = Message::of_file(head.bytes);
+    while let Ok(Some(field)) = profile.next() {
+        let fits = match field.number {
+            1 | 11 => field.message().is_ok_and(is_value_type),
+            2..=6 => field.message().is_ok(),
+            7..=10 | 12 | 14..=15 => field.number().is_ok(),
+            13 => true,
+            _ => false,
+        };
+        if !fits || field.number == 1 {
+            return fits;
+        }
+    }
+    false
+}
+
+fn is_value_type(mut message: Message<'_>) -> bool {
+    let mut fields = 0;
+    while let Ok(Some(field)) = message.next() {
+        if !matches!(field.number, 1 | 2) || field.number().is_err() {
+            return false;
+        }
+        fields += 1;
+    }
+    // What cannot be read is left.
+    fields > 0 && message.bytes().is_empty()
+}
+
+/// Reads a profile.
+pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
+    let &Source { path, bytes, .. } = source;
+    let recording = recording(bytes).map_err(|damage| damage.in_file(path, bytes))?;
+    if recording.samples.is_empty() {
+        return Err(FormatError::NoSamples {
+            path: path.to_owned(),
+        });
+    }
+    Ok(recording)
+}
+
+fn recording(bytes: &[u8]) -> Result<Recording, Damage> {
+    let profile = Profile::parse(bytes)?;
+    let mut stacks = NamedStacks::default();
+    let columns = columns(&profile, &mut stacks)?;
+    let (frames, modules) = Frames::of(&profile, &mut stacks)?;
+    let mut reader = SampleReader {
+        profile: &profile,
+        columns: &columns,
+        frames: &frames,
+        stacks,
+        threads: Threads::new(&profile, main_process(&modules)),
+        samples: Vec::with_capacity(profile.samples.len()),
+        buffers: Buffers::default(),
+    };
+    let mut messages = profile.samples.iter();
+    let (source, read) = rayon::join(
+        || SourceDigest::of(bytes),
+        || messages.try_for_each(|&message| reader.read(message)),
+    );
+    read?;
+    let SampleReader {
+        mut stacks,
+        threads,
+        mut samples,
+        ..
+    } = reader;
+    if samples.iter().any(|sample| sample.time.is_some()) {
+        samples.sort_by_key(|sample| sample.time);
+    }
+    let origin = origin(&profile, &mut stacks)?;
+    let (processes, threads, labels_warning) = threads.finish();
+    let stacks = stacks.finish();
+    let sample_types = columns.into_iter().map(|column| column.sample_type);
+    Ok(Recording {
+        format: Format::Pprof,
+        source,
+        source_bytes: Bytes(bytes.len() as u64),
+        origin,
+        sample_types: sample_types.collect(),
+        processes,
+        threads,
+        modules,
+        locations: stacks.locations,
+        named: stacks.frames,
+        stacks: stacks.stacks,
+        samples,
+        lost: 0,
+        warnings: stacks.warnings.into_iter().chain(labels_warning).collect(),
+    })
+}
+
+/// The process that was profiled: its main program's mapping stands first.
+fn main_process(modules: &[Module]) -> Process {
+    let main = modules.first().filter(|main| main.kind == ModuleKind::File);
+    Process {
+        pid: 0,
+        program: main.map_or_else(String::new, |main| main.name().to_owned()),
+        main_module: main.map(|_| ModuleIx(0)),
+    }
+}
+
+/// When and how long was recorded; its comments stand where other formats have a command line.
+fn origin(profile: &Profile<'_>, stacks: &mut NamedStacks) -> Result<Origin, Damage> {
+    let mut comments = Vec::new();
+    for &comment in &profile.comments {
+        comments.push(stacks.text(profile.text(comment)?).into_owned());
+    }
+    let mut comments = comments.join("\n");
+    cut(&mut comments, MAX_NAME);
+    // A year has more than 3 * 10^16 nanoseconds; what is negative here was never set.
+    let known = |nanoseconds: u64| {
+        (1..=i64::MAX as u64)
+            .contains(&nanoseconds)
+            .then_some(nanoseconds)
+    };
+    Ok(Origin {
+        recorded: known(profile.time).map(|time| UnixSeconds(time / 1_000_000_000)),
+        duration: known(profile.duration).map(Nanoseconds),
+        command: (!comments.is_empty()).then_some(comments),
+        ..Origin::default()
+    })
+}
+
+struct SampleReader<'r, 'b> {
+    profile: &'r Profile<'b>,
+    columns: &'r [Column],
+    frames: &'r Frames,
+    stacks: NamedStacks,
+    threads: Threads<'r, 'b>,
+    samples: Vec<Sample>,
+    buffers: Buffers<'b>,
+}
+
+/// The parts of the sample that is being read.
+#[derive(Default)]
+struct Buffers<'b> {
+    /// First ids of locations, then their places; the leaf first.
+    locations: Vec<u64>,
+    values: Vec<u64>,
+    labels: Vec<Message<'b>>,
+    /// Root first.
+    stack: Vec<LocationIx>,
+}
+
+impl<'b> SampleReader<'_, 'b> {
+    fn read(&mut self, mut message: Message<'b>) -> Result<(), Damage> {
+        let at = message.at();
+        let Buffers {
+            locations,
+            values,
+            labels,
+            stack,
+        } = &mut self.buffers;
+        locations.clear();
+        values.clear();
+        labels.clear();
+        stack.clear();
+        while let Some(field) = message.next()? {
+            match field.number {
+                1 => field.numbers_into(locations)?,
+                2 => field.numbers_into(values)?,
+                3 => labels.push(field.message()?),
+                _ => {}
+            }
+        }
+        let types = self.profile.sample_types.len();
+        if values.len() != types {
+            let problem = format!(
+                "a sample of {} values; expected {types}, one a sample type",
+                values.len()
+            );
+            return Err(Damage::new(at, problem));
+        }
+        for id in &mut *locations {
+            let place = self.profile.locations.place(*id);
+            *id = place.ok_or_else(|| Damage::missing(at, "the location", *id))? as u64;
+        }
+        self.frames.stack(locations, stack);
+        let stack = self.stacks.stack(stack).map_err(Damage::limit(at))?;
+        let Labelled { thread, time } = self.threads.read(labels)?;
+        for (column, place) in self.columns.iter().zip(0..) {
+            self.samples
+                .extend(column.cost(values, at)?.map(|cost| Sample {
+                    stack,
+                    thread,
+                    sample_type: SampleTypeIx(place),
+                    time,
+                    cost,
+                    truncated: false,
+                }));
+        }
+        Ok(())
+    }
+}

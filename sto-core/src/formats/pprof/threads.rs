@@ -1,0 +1,162 @@
+//! What labels say of samples: their thread, their process, their time.
+
+use super::damage::Damage;
+use super::schema::{Label, Profile, Text};
+use crate::formats::protobuf::Message;
+use crate::formats::{Process, ProcessIx, Thread, ThreadIx, excerpt, text};
+use crate::limits::{MAX_PROCESS_NAME, cut};
+use crate::units::Nanoseconds;
+use hashbrown::HashMap;
+use std::collections::BTreeSet;
+
+/// The threads that samples are labelled with; without labels there is one.
+pub(super) struct Threads<'r, 'b> {
+    profile: &'r Profile<'b>,
+    meanings: HashMap<u64, Meaning>,
+    /// Keys of labels that mean nothing here.
+    others: BTreeSet<&'b [u8]>,
+    known: HashMap<(u32, u32, &'b [u8]), ThreadIx>,
+    process_of: HashMap<u32, ProcessIx>,
+    threads: Vec<Thread>,
+    processes: Vec<Process>,
+    /// The process that each pid is.
+    main: Process,
+}
+
+/// What the label of a key tells.
+#[derive(Clone, Copy)]
+enum Meaning {
+    ThreadId,
+    ThreadName,
+    ProcessId,
+    Time,
+    /// That the sample belongs to what others are to be compared with.
+    Base,
+    Other,
+}
+
+/// What the labels of a sample tell.
+pub(super) struct Labelled {
+    pub(super) thread: ThreadIx,
+    pub(super) time: Option<Nanoseconds>,
+}
+
+impl<'r, 'b> Threads<'r, 'b> {
+    /// `main` is what is known of the process, but for its id.
+    pub(super) fn new(profile: &'r Profile<'b>, main: Process) -> Self {
+        Threads {
+            profile,
+            meanings: HashMap::new(),
+            others: BTreeSet::new(),
+            known: HashMap::new(),
+            process_of: HashMap::new(),
+            threads: Vec::new(),
+            processes: Vec::new(),
+            main,
+        }
+    }
+
+    /// Reads the labels of a sample.
+    pub(super) fn read(&mut self, labels: &[Message<'b>]) -> Result<Labelled, Damage> {
+        let (mut pid, mut tid, mut name) = (0, 0, &b""[..]);
+        let mut time = None;
+        for &message in labels {
+            let label = Label::parse(message)?;
+            let text = self.profile.text(label.text)?;
+            let number = || match text {
+                b"" => Some(label.number),
+                digits => text::decimal(digits),
+            };
+            let id = || {
+                number()
+                    .and_then(|number| u32::try_from(number).ok())
+                    .unwrap_or(0)
+            };
+            match self.meaning(label.key)? {
+                Meaning::ThreadId => tid = id(),
+                Meaning::ThreadName if text.is_empty() => tid = id(),
+                Meaning::ThreadName => name = text,
+                Meaning::ProcessId => pid = id(),
+                Meaning::Time => time = number().map(Nanoseconds),
+                Meaning::Base => {
+                    return Err(Damage::new(
+                        message.at(),
+                        "the label `pprof::base`: the profile is a difference of two \
+                         (`-diff_base`); give the two that it was made of",
+                    ));
+                }
+                Meaning::Other => {}
+            }
+        }
+        Ok(Labelled {
+            thread: self.thread(pid, tid, name),
+            time,
+        })
+    }
+
+    fn meaning(&mut self, key: Text) -> Result<Meaning, Damage> {
+        if let Some(&known) = self.meanings.get(&key.ix) {
+            return Ok(known);
+        }
+        let name = self.profile.text(key)?;
+        let meaning = match name {
+            b"thread_id" | b"thread id" | b"thread.id" | b"tid" | b"os thread id" => {
+                Meaning::ThreadId
+            }
+            b"thread" | b"thread_name" | b"thread name" | b"thread.name" | b"comm" => {
+                Meaning::ThreadName
+            }
+            b"pid" | b"process_id" | b"process id" | b"process.pid" => Meaning::ProcessId,
+            b"timestamp_ns" | b"end_timestamp_ns" => Meaning::Time,
+            b"pprof::base" => Meaning::Base,
+            _ => {
+                self.others.insert(name);
+                Meaning::Other
+            }
+        };
+        self.meanings.insert(key.ix, meaning);
+        Ok(meaning)
+    }
+
+    fn thread(&mut self, pid: u32, tid: u32, name: &'b [u8]) -> ThreadIx {
+        if let Some(&known) = self.known.get(&(pid, tid, name)) {
+            return known;
+        }
+        let process = *self.process_of.entry(pid).or_insert_with(|| {
+            self.processes.push(Process {
+                pid,
+                ..self.main.clone()
+            });
+            ProcessIx(self.processes.len() as u32 - 1)
+        });
+        let kept = &name[..name.len().min(MAX_PROCESS_NAME + 1)];
+        let mut shown = String::from_utf8_lossy(kept).into_owned();
+        cut(&mut shown, MAX_PROCESS_NAME);
+        let thread = ThreadIx(self.threads.len() as u32);
+        self.threads.push(Thread {
+            tid,
+            name: shown,
+            process,
+        });
+        self.known.insert((pid, tid, name), thread);
+        thread
+    }
+
+    /// The processes, the threads, and what a user should know of them.
+    pub(super) fn finish(self) -> (Vec<Process>, Vec<Thread>, Option<String>) {
+        const NAMED: usize = 5;
+        let named = self.others.iter().take(NAMED);
+        let named: Vec<String> = named.map(|name| excerpt(name)).collect();
+        let more = match self.others.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let warning = (!named.is_empty()).then(|| {
+            format!(
+                "Labels of samples other than thread, process and time are not kept: {}{more}.",
+                named.join(", ")
+            )
+        });
+        (self.processes, self.threads, warning)
+    }
+}

@@ -1,0 +1,225 @@
+//! The wire format of Protocol Buffers: the fields of a message, without copying any.
+//!
+//! Profiles are mostly samples, and a sample is a few dozen small numbers. Read in place, they need
+//! no memory of their own, and a damaged one is named by its byte.
+//!
+//! Source: <https://protobuf.dev/programming-guides/encoding/>.
+
+/// A message that is being read: its bytes, and where in the file they stand.
+#[derive(Clone, Copy)]
+pub(super) struct Message<'b> {
+    rest: &'b [u8],
+    at: usize,
+}
+
+/// A field of a message.
+#[derive(Clone, Copy)]
+pub(super) struct Field<'b> {
+    /// The number that the schema gives it.
+    pub(super) number: u32,
+    /// Where it begins in the file.
+    pub(super) at: usize,
+    value: Value<'b>,
+}
+
+#[derive(Clone, Copy)]
+enum Value<'b> {
+    Varint(u64),
+    Fixed64(u64),
+    Fixed32(u32),
+    Bytes(Message<'b>),
+}
+
+/// What is wrong with a message, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WireError {
+    /// Where in the file.
+    pub(super) at: usize,
+    pub(super) problem: WireProblem,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum WireProblem {
+    /// A value ends behind the end of what holds it: at this byte of the file.
+    EndsAt(u64),
+    /// What was found, and what was expected.
+    Malformed(&'static str),
+}
+
+impl<'b> Message<'b> {
+    /// The message that a whole file is.
+    pub(super) fn of_file(bytes: &'b [u8]) -> Message<'b> {
+        Message { rest: bytes, at: 0 }
+    }
+
+    /// Where the unread part begins in the file.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The unread part.
+    pub(super) fn bytes(&self) -> &'b [u8] {
+        self.rest
+    }
+
+    /// The next field; `None` behind the last.
+    pub(super) fn next(&mut self) -> Result<Option<Field<'b>>, WireError> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let at = self.at;
+        let malformed = |problem| WireError {
+            at,
+            problem: WireProblem::Malformed(problem),
+        };
+        let tag = self.varint()?;
+        let number = u32::try_from(tag >> 3).unwrap_or(0);
+        if number == 0 {
+            return Err(malformed(
+                "expected a field's number, found none that may be",
+            ));
+        }
+        let value = match tag & 7 {
+            0 => Value::Varint(self.varint()?),
+            1 => Value::Fixed64(u64::from_le_bytes(self.array()?)),
+            2 => {
+                let length = self.varint()?;
+                Value::Bytes(self.take(length)?)
+            }
+            5 => Value::Fixed32(u32::from_le_bytes(self.array()?)),
+            _ => {
+                return Err(malformed(
+                    "expected a field, found a wire type that no field has",
+                ));
+            }
+        };
+        Ok(Some(Field { number, at, value }))
+    }
+
+    fn varint(&mut self) -> Result<u64, WireError> {
+        let mut value = 0;
+        for (place, &byte) in self.rest.iter().take(10).enumerate() {
+            value |= u64::from(byte & 0x7f) << (7 * place);
+            if byte < 0x80 {
+                self.skip(place + 1);
+                return Ok(value);
+            }
+        }
+        let problem = match self.rest.len() {
+            ..10 => WireProblem::EndsAt((self.at + self.rest.len() + 1) as u64),
+            _ => {
+                WireProblem::Malformed("expected a number of at most 10 bytes, found a longer one")
+            }
+        };
+        Err(WireError {
+            at: self.at,
+            problem,
+        })
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
+        let taken = self.take(N as u64)?;
+        Ok(*taken.rest.first_chunk().expect("as many bytes were taken"))
+    }
+
+    fn take(&mut self, length: u64) -> Result<Message<'b>, WireError> {
+        let here = usize::try_from(length).ok();
+        let Some(taken) = here.and_then(|length| self.rest.get(..length)) else {
+            return Err(WireError {
+                at: self.at,
+                problem: WireProblem::EndsAt((self.at as u64).saturating_add(length)),
+            });
+        };
+        let taken = Message {
+            rest: taken,
+            at: self.at,
+        };
+        self.skip(taken.rest.len());
+        Ok(taken)
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.rest = &self.rest[bytes..];
+        self.at += bytes;
+    }
+}
+
+impl<'b> Field<'b> {
+    /// The value of an integer field.
+    pub(super) fn number(&self) -> Result<u64, WireError> {
+        match self.value {
+            Value::Varint(value) | Value::Fixed64(value) => Ok(value),
+            Value::Fixed32(value) => Ok(value.into()),
+            Value::Bytes(_) => Err(self.unexpected("expected a number, found text or a message")),
+        }
+    }
+
+    /// The value of a field that is a message, a string or bytes.
+    pub(super) fn message(&self) -> Result<Message<'b>, WireError> {
+        match self.value {
+            Value::Bytes(message) => Ok(message),
+            _ => Err(self.unexpected("expected a message, found a number")),
+        }
+    }
+
+    /// The value of a field that is a string or bytes.
+    pub(super) fn bytes(&self) -> Result<&'b [u8], WireError> {
+        Ok(self.message()?.rest)
+    }
+
+    /// Adds the values of a repeated integer field, packed or not.
+    pub(super) fn numbers_into(&self, numbers: &mut Vec<u64>) -> Result<(), WireError> {
+        match self.value {
+            Value::Bytes(mut packed) => {
+                while !packed.rest.is_empty() {
+                    numbers.push(packed.varint()?);
+                }
+            }
+            _ => numbers.push(self.number()?),
+        }
+        Ok(())
+    }
+
+    fn unexpected(&self, problem: &'static str) -> WireError {
+        WireError {
+            at: self.at,
+            problem: WireProblem::Malformed(problem),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem_of(bytes: &[u8]) -> (usize, WireProblem) {
+        let mut message = Message::of_file(bytes);
+        loop {
+            match message.next() {
+                Ok(field) => assert!(field.is_some(), "{bytes:?} is well-formed"),
+                Err(error) => return (error.at, error.problem),
+            }
+        }
+    }
+
+    #[test]
+    fn a_field_that_ends_behind_its_message_is_told_with_its_end() {
+        assert_eq!(problem_of(&[0x0a, 5, b'a']), (2, WireProblem::EndsAt(7)));
+        assert_eq!(problem_of(&[0x08, 0x80]), (1, WireProblem::EndsAt(3)));
+        assert_eq!(
+            problem_of(&[0x08, 1, 0x09, 0]),
+            (3, WireProblem::EndsAt(11))
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_no_message_are_refused_where_they_stand() {
+        for bytes in [&[0x00, 1][..], &[0x0b], &[0x0e], &[0x07]] {
+            let (at, problem) = problem_of(bytes);
+            assert_eq!(at, 0, "{bytes:?}");
+            assert!(matches!(problem, WireProblem::Malformed(_)), "{bytes:?}");
+        }
+        let (at, _) = problem_of(&[&[0x08][..], &[0xff; 11]].concat());
+        assert_eq!(at, 1);
+    }
+}

@@ -1,0 +1,200 @@
+//! Files that break the rules: an error with a place, never a panic, never half a profile.
+
+use crate::build::{Builder, read};
+use crate::messages::ValueType;
+use proptest::prelude::*;
+use std::path::Path;
+use sto_core::formats::{Format, ReadOptions, Recording, read_bytes};
+use sto_core::limits::{MAX_DEPTH, MAX_SAMPLE_TYPES};
+
+fn sound() -> Builder {
+    let mut builder = Builder::cpu();
+    let app = builder.mapping("/usr/bin/app", "");
+    let main = builder.location(app, &[("main", "a.c", 1)]);
+    let leaf = builder.location(app, &[("inner", "a.c", 1), ("outer", "b.c", 2)]);
+    builder.sample(vec![leaf, main], &[1, 10]);
+    builder.label("thread", "a", 0);
+    builder
+}
+
+/// Reads bytes that are said to be a profile.
+fn read_named(bytes: &[u8]) -> Result<Recording, String> {
+    let named = ReadOptions {
+        format: Some(Format::Pprof),
+        ..ReadOptions::default()
+    };
+    read_bytes(Path::new("a/file"), bytes, &named).map_err(|error| error.to_string())
+}
+
+/// The error of a sound profile after this change.
+#[track_caller]
+fn error_after(change: impl FnOnce(&mut crate::messages::Profile)) -> String {
+    let mut builder = sound();
+    change(&mut builder.0);
+    let error = builder.error();
+    assert!(error.starts_with("a/file: "), "{error}");
+    error
+}
+
+#[track_caller]
+fn assert_told(error: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(error.contains(part), "`{part}` is missing in: {error}");
+    }
+}
+
+#[test]
+fn strings_that_the_table_does_not_have_are_refused() {
+    let error = error_after(|profile| profile.function[0].name = 1000);
+    assert_told(
+        &error,
+        &["byte ", "string 1000 of a string table that has "],
+    );
+    assert_told(
+        &error_after(|p| p.function[0].filename = -1),
+        &["string 18446744073709551615"],
+    );
+    assert_told(&error_after(|p| p.sample_type[1].unit = 99), &["string 99"]);
+    assert_told(&error_after(|p| p.mapping[0].filename = 99), &["string 99"]);
+    assert_told(
+        &error_after(|p| p.sample[0].label[0].str = 99),
+        &["string 99"],
+    );
+    assert_told(&error_after(|p| p.comment.push(99)), &["string 99"]);
+}
+
+#[test]
+fn ids_that_nothing_has_are_refused() {
+    assert_told(
+        &error_after(|p| p.sample[0].location_id[1] = 9),
+        &["the location 9"],
+    );
+    assert_told(
+        &error_after(|p| p.sample[0].location_id[1] = 0),
+        &["the location 0"],
+    );
+    assert_told(
+        &error_after(|p| p.location[1].line[0].function_id = 9),
+        &["the function 9"],
+    );
+    assert_told(
+        &error_after(|p| p.location[1].mapping_id = 9),
+        &["the mapping 9"],
+    );
+}
+
+#[test]
+fn ids_that_two_have_and_the_id_0_are_refused() {
+    assert_told(
+        &error_after(|p| p.location[1].id = 1),
+        &["the id 1 for the second time"],
+    );
+    assert_told(&error_after(|p| p.function[1].id = 0), &["the id 0"]);
+}
+
+#[test]
+fn values_are_one_a_sample_type() {
+    assert_told(
+        &error_after(|p| p.sample[0].value.truncate(1)),
+        &["a sample of 1 values; expected 2"],
+    );
+    let many = vec![ValueType { r#type: 5, unit: 6 }; MAX_SAMPLE_TYPES + 1];
+    assert_told(
+        &error_after(|p| p.sample_type = many),
+        &["1025 sample types", "1024"],
+    );
+}
+
+#[test]
+fn a_profile_without_sample_types_or_strings_is_refused() {
+    for (bytes, missing) in [
+        (&b"\x32\x00"[..], "sample types"),
+        (b"\x48\x01", "string table"),
+    ] {
+        assert_told(&read_named(bytes).unwrap_err(), &[missing]);
+    }
+}
+
+#[test]
+fn differences_of_profiles_are_refused() {
+    assert_told(
+        &error_after(|p| p.sample[0].value[1] = -10),
+        &["the value -10", "-diff_base"],
+    );
+    let mut builder = sound();
+    builder.label("pprof::base", "true", 0);
+    assert_told(&builder.error(), &["pprof::base", "difference of two"]);
+}
+
+#[test]
+fn values_that_leave_64_bits_in_our_unit_are_refused() {
+    let mut builder = Builder::new(&[("wall", "seconds")]);
+    builder.stack("main", &[i64::MAX]);
+    assert_told(
+        &builder.error(),
+        &["9223372036854775807 times 1000000000 ns"],
+    );
+}
+
+#[test]
+fn a_stack_deeper_than_the_limit_is_refused() {
+    let mut builder = Builder::cpu();
+    let fib = builder.location(0, &[("fib", "", 0)]);
+    builder.sample(vec![fib; MAX_DEPTH + 1], &[1, 1]);
+    assert_told(&builder.error(), &["2097153 frames"]);
+}
+
+#[test]
+fn a_profile_without_samples_is_refused() {
+    assert_told(&error_after(|p| p.sample.clear()), &["holds no samples"]);
+    assert_told(
+        &error_after(|p| p.sample[0].value = vec![0, 0]),
+        &["holds no samples"],
+    );
+}
+
+#[test]
+fn names_that_are_not_utf_8_are_replaced_and_said() {
+    let bytes = sound().bytes();
+    let at = bytes.windows(4).position(|four| four == b"main").unwrap();
+    let mut bytes = bytes;
+    bytes[at] = 0xff;
+    let recording = read(&bytes).unwrap();
+    assert!(
+        recording
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("UTF-8"))
+    );
+}
+
+#[test]
+fn half_a_file_is_never_half_a_profile() {
+    let whole = sound().bytes();
+    for end in 1..whole.len() {
+        let error = read_named(&whole[..end]).expect_err("half a file");
+        assert!(error.starts_with("a/file: "), "{end}: {error}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn damage_never_panics(at in any::<prop::sample::Index>(), byte: u8, insert: bool) {
+        let mut bytes = sound().bytes();
+        let at = at.index(bytes.len());
+        match insert {
+            true => bytes.insert(at, byte),
+            false => bytes[at] = byte,
+        }
+        let _ = read_named(&bytes);
+    }
+
+    #[test]
+    fn text_is_not_taken_for_a_profile(text in "[ -~\n]{1,40}") {
+        if let Ok(recording) = read(text.as_bytes()) {
+            prop_assert_ne!(recording.format, Format::Pprof);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Real files, against goldens that agree with `go tool pprof -raw`.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use sto_core::formats::{Format, Recording, read_bytes};
+use sto_core::symbolize::{SymbolOptions, symbolize};
+
+/// What a recording says, as text for goldens.
+fn describe(recording: &Recording) -> String {
+    let mut text = String::new();
+    let out = &mut text;
+    let origin = &recording.origin;
+    writeln!(
+        out,
+        "recorded {:?}, duration {:?}",
+        origin.recorded, origin.duration
+    )
+    .unwrap();
+    for warning in &recording.warnings {
+        writeln!(out, "warning: {warning}").unwrap();
+    }
+    for process in &recording.processes {
+        writeln!(out, "process {} {:?}", process.pid, process.program).unwrap();
+    }
+    for module in &recording.modules {
+        writeln!(out, "module {:?} {:?}", module.path, module.build_id).unwrap();
+    }
+    let symbols = symbolize(recording, &SymbolOptions::default());
+    for sample in &recording.samples {
+        let thread = &recording.threads[sample.thread.0 as usize];
+        let sample_type = &recording.sample_types[sample.sample_type.0 as usize];
+        let (event, unit) = (&sample_type.event, sample_type.unit.name());
+        let (samples, value) = (sample.cost.samples, sample.cost.value);
+        writeln!(
+            out,
+            "\n{event}: {samples} samples, {value} {unit}, {:?}",
+            thread.name
+        )
+        .unwrap();
+        for &location in recording.stacks.get(sample.stack) {
+            for line in symbols.of(location) {
+                let line = symbols.lines[line.0 as usize];
+                let frame = symbols.frames.frame(line.frame);
+                write!(out, "  {}", crate::common::show(&frame)).unwrap();
+                if !frame.file.is_empty() {
+                    write!(out, " {}:{}", frame.file, line.line).unwrap();
+                }
+                out.push('\n');
+            }
+        }
+    }
+    text
+}
+
+#[track_caller]
+fn check_golden(name: &str) {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/pprof"));
+    // From memory: when a file was last written is no part of a golden.
+    let path = folder.join(format!("{name}.pb.gz"));
+    let bytes = std::fs::read(&path).unwrap();
+    let recording = read_bytes(&path, &bytes, &Default::default()).unwrap();
+    assert_eq!(recording.format, Format::Pprof);
+    let found = describe(&recording);
+    let golden = folder.join(format!("{name}.expected"));
+    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
+        std::fs::write(&golden, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
+    for (number, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(found, expected, "{}, line {}", golden.display(), number + 1);
+    }
+    assert_eq!(found.len(), expected.len(), "{}", golden.display());
+}
+
+#[test]
+fn cpu_time_of_go_with_inlined_functions_and_threads_is_read() {
+    check_golden("go-cpu");
+}
+
+#[test]
+fn allocations_and_waits_for_locks_of_go_are_read() {
+    check_golden("go-heap");
+    check_golden("go-mutex");
+}
+
+#[test]
+fn allocations_of_gperftools_are_read_as_addresses() {
+    check_golden("gperftools-heap");
+}
+
+#[test]
+fn wall_clock_time_and_allocations_of_node_are_read() {
+    check_golden("node-wall");
+    check_golden("node-heap");
+}

@@ -1,0 +1,139 @@
+//! Stacks in the formats that other tools open: one file a format.
+//!
+//! What a format can hold comes back the same when it is read; what it cannot is said at its
+//! function. None of them holds the profiles' threads, slices of time, labels and metrics, and what
+//! single lines of a function cost: a view has none of these.
+
+mod callgrind;
+mod csv;
+mod d3;
+mod firefox;
+mod folded;
+mod pprof;
+mod protobuf;
+mod speedscope;
+mod walk;
+
+pub use callgrind::callgrind;
+pub use csv::csv;
+pub use d3::d3;
+pub use firefox::firefox;
+pub use folded::folded;
+pub use pprof::pprof;
+pub use speedscope::speedscope;
+
+use crate::select::full_name;
+use crate::tree::View;
+use std::io;
+use sto_core::units::{Cost, Unit};
+
+/// Why stacks cannot be exported.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// There is nothing to export.
+    #[error("{build} has no samples to export")]
+    Empty {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+    },
+    /// The format writes every stack from root to leaf, which would be too much.
+    #[error(
+        "the stacks of {build} have {frames} frames together, and {format} has each of them written out; \
+         export it to a format that has a tree: speedscope, firefox, d3 or csv"
+    )]
+    TooDeep {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+        /// Number of frames of all stacks.
+        frames: u64,
+        /// The format.
+        format: &'static str,
+    },
+    /// A count is larger than the format's numbers are.
+    #[error("a stack costs {value}, and {format} has numbers up to {limit} only")]
+    TooLarge {
+        /// The count.
+        value: u64,
+        /// The format.
+        format: &'static str,
+        /// Its largest number.
+        limit: u64,
+    },
+    /// The result cannot be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Most frames that a format may write which has no tree: as many as a reader of ours takes.
+const MAX_FRAMES: u64 = 1 << 32;
+
+/// Refuses a view without any cost.
+fn check_any(view: &View) -> Result<(), ExportError> {
+    let any = view.runs.iter().flatten().any(|column| !column.is_empty());
+    any.then_some(()).ok_or_else(|| ExportError::Empty {
+        build: full_name(&view.selection.build),
+    })
+}
+
+/// Refuses to write out more than [`MAX_FRAMES`] of stacks that end at these nodes.
+fn check_frames(
+    view: &View,
+    has_cost: impl Fn(usize) -> bool,
+    format: &'static str,
+) -> Result<(), ExportError> {
+    let mut depths: Vec<u32> = Vec::with_capacity(view.tree.len());
+    let mut frames = 0u64;
+    for node in view.tree.nodes() {
+        let depth = view
+            .tree
+            .parent(node)
+            .map_or(0, |caller| depths[caller.get()])
+            + 1;
+        depths.push(depth);
+        if has_cost(node.get()) {
+            frames += u64::from(depth);
+        }
+    }
+    (frames <= MAX_FRAMES)
+        .then_some(())
+        .ok_or_else(|| ExportError::TooDeep {
+            build: full_name(&view.selection.build),
+            frames,
+            format,
+        })
+}
+
+/// What of a cost a format shows that has one number: the value, or where a sample type has none, the
+/// number of samples.
+#[derive(Clone, Copy)]
+struct Weight {
+    by_samples: bool,
+}
+
+impl Weight {
+    fn of(costs: &[Cost]) -> Weight {
+        Weight {
+            by_samples: costs.iter().all(|cost| cost.value == 0),
+        }
+    }
+
+    fn get(self, cost: Cost) -> u64 {
+        match self.by_samples {
+            true => cost.samples,
+            false => cost.value,
+        }
+    }
+
+    fn unit(self, view: &View, sample_type: usize) -> Unit {
+        match (self.by_samples, view.sample_types.get(sample_type)) {
+            (false, Some(sample_type)) => sample_type.unit,
+            _ => Unit::Samples,
+        }
+    }
+}
+
+/// What the stacks are of: `demo@v1`.
+fn title(view: &View) -> String {
+    full_name(&view.selection.build)
+}

@@ -1,0 +1,79 @@
+//! Exported stacks: what a format can hold comes back the same, and what reads it is satisfied.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "../../../sto-core/tests/pprof/messages.rs"]
+mod messages;
+mod pprof;
+mod round_trips;
+mod tables;
+mod trees;
+#[path = "../views/mod.rs"]
+mod views;
+
+use sto_query::render::export::ExportError;
+use sto_query::tree::View;
+
+type Renderer = fn(&View, &mut Vec<u8>) -> Result<(), ExportError>;
+
+fn export(view: &View, render: Renderer) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    render(view, &mut bytes).unwrap();
+    bytes
+}
+
+fn text(view: &View, render: Renderer) -> String {
+    String::from_utf8(export(view, render)).unwrap()
+}
+
+fn json(view: &View, render: Renderer) -> serde_json::Value {
+    serde_json::from_slice(&export(view, render)).unwrap()
+}
+
+const EVERY: [Renderer; 7] = [
+    |view, out| sto_query::render::export::folded(view, 0, out),
+    |view, out| sto_query::render::export::pprof(view, out),
+    |view, out| sto_query::render::export::speedscope(view, out),
+    |view, out| sto_query::render::export::firefox(view, out),
+    |view, out| sto_query::render::export::d3(view, 0, out),
+    |view, out| sto_query::render::export::callgrind(view, out),
+    |view, out| sto_query::render::export::csv(view, out),
+];
+const FOLDED: Renderer = EVERY[0];
+const PPROF: Renderer = EVERY[1];
+const SPEEDSCOPE: Renderer = EVERY[2];
+const FIREFOX: Renderer = EVERY[3];
+const D3: Renderer = EVERY[4];
+const CALLGRIND: Renderer = EVERY[5];
+const CSV: Renderer = EVERY[6];
+
+#[test]
+fn a_view_without_samples_is_refused() {
+    let empty = views::view_of("v1", &[]);
+    for render in EVERY {
+        let error = render(&empty, &mut Vec::new()).unwrap_err();
+        assert_eq!(error.to_string(), "demo@v1 has no samples to export");
+    }
+}
+
+#[test]
+fn deep_recursion_becomes_a_tree_in_time_and_is_refused_where_stacks_are_written_out() {
+    use sto_core::model::FrameKind;
+    use sto_core::units::Cost;
+    let fib = views::frame("fib", "demo", FrameKind::User);
+    let once = Cost {
+        samples: 1,
+        value: 1,
+    };
+    let mut view = views::view("v1", &vec![(vec![fib; 100_000], once)]);
+    // Every level of it was sampled.
+    view.runs[0][0] = view.tree.nodes().map(|node| (node, once)).collect();
+    for render in [SPEEDSCOPE, FIREFOX, D3, CALLGRIND, CSV] {
+        let bytes = export(&view, render);
+        assert!(bytes.len() < 20_000_000, "{} bytes", bytes.len());
+    }
+    for render in [FOLDED, PPROF] {
+        let error = render(&view, &mut Vec::new()).unwrap_err().to_string();
+        assert!(error.contains("5000050000 frames together"), "{error}");
+        assert!(error.contains("speedscope"), "{error}");
+    }
+}

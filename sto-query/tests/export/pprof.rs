@@ -1,0 +1,169 @@
+//! pprof, by decoders that are not ours: the crate `prost`, and Go's own tool where it is installed.
+
+use crate::messages::Profile;
+use crate::views::{demo, folded, view, view_of};
+use crate::{PPROF, export};
+use prost::Message;
+use std::io::Read;
+use std::process::Command;
+use sto_core::model::GnuBuildId;
+use sto_core::units::{SampleType, Unit};
+use sto_query::report::{Order, top};
+use sto_query::tree::View;
+
+fn decoded(view: &View) -> Profile {
+    let mut bytes = Vec::new();
+    let file = export(view, PPROF);
+    let mut gzip = flate2::read::GzDecoder::new(&*file);
+    gzip.read_to_end(&mut bytes).unwrap();
+    Profile::decode(&*bytes).unwrap()
+}
+
+fn sample_types(profile: &Profile) -> Vec<(&str, &str)> {
+    let text = |ix: i64| &*profile.string_table[ix as usize];
+    let types = profile.sample_type.iter();
+    types
+        .map(|known| (text(known.r#type), text(known.unit)))
+        .collect()
+}
+
+#[test]
+fn another_decoder_finds_stacks_leaf_first_and_inlined_lines_in_their_function() {
+    let profile = decoded(&demo().0);
+    let text = |ix: i64| &*profile.string_table[ix as usize];
+    assert_eq!(profile.string_table[0], "");
+    assert_eq!(
+        sample_types(&profile),
+        [("samples", "count"), ("cpu-clock", "nanoseconds")]
+    );
+    assert_eq!(text(profile.default_sample_type), "cpu-clock");
+    let names_of = |id: u64| -> Vec<&str> {
+        let location = &profile.location[id as usize - 1];
+        assert_eq!(location.id, id);
+        let lines = location.line.iter();
+        lines
+            .map(|line| text(profile.function[line.function_id as usize - 1].name))
+            .collect()
+    };
+    let inlined = profile
+        .sample
+        .iter()
+        .find(|sample| sample.value == [250, 250_000_000]);
+    let stack: Vec<_> = inlined
+        .unwrap()
+        .location_id
+        .iter()
+        .map(|&id| names_of(id))
+        .collect();
+    assert_eq!(
+        stack,
+        [
+            vec!["mix(unsigned char[16], int)", "doWork"],
+            vec!["run"],
+            vec!["main"],
+            vec!["__libc_start_main"],
+            vec!["_start"],
+        ]
+    );
+    let total: i64 = profile.sample.iter().map(|sample| sample.value[0]).sum();
+    assert_eq!(total, 724);
+}
+
+#[test]
+fn the_first_mapping_is_the_executable_with_its_build_id() {
+    let (mut view, _) = demo();
+    view.selection.build.gnu_build_id = GnuBuildId::from_bytes(&[0xab, 0xcd]);
+    let profile = decoded(&view);
+    let text = |ix: i64| &*profile.string_table[ix as usize];
+    let mappings: Vec<_> = profile
+        .mapping
+        .iter()
+        .map(|mapping| (mapping.id, text(mapping.filename), text(mapping.build_id)))
+        .collect();
+    assert_eq!(mappings[0], (1, "demo", "abcd"));
+    assert_eq!(mappings.len(), 4, "{mappings:?}");
+    assert!(profile.mapping.iter().all(|mapping| mapping.has_functions));
+}
+
+#[test]
+fn each_of_several_events_has_its_number_of_samples() {
+    let stacks = folded("main;work 3", 10);
+    let event = |event: &str, unit| SampleType {
+        event: event.to_owned(),
+        unit,
+    };
+    let run = vec![
+        (event("cycles", Unit::Events), &stacks),
+        (event("alloc", Unit::Bytes), &stacks),
+    ];
+    let profile = decoded(&view_of("v1", &[run]));
+    assert_eq!(
+        sample_types(&profile),
+        [
+            ("cycles_samples", "count"),
+            ("cycles", "count"),
+            ("alloc_samples", "count"),
+            ("alloc", "bytes"),
+        ]
+    );
+    assert_eq!(profile.sample[0].value, [3, 30, 3, 30]);
+}
+
+#[test]
+fn a_value_that_the_schema_has_no_number_for_is_refused() {
+    let view = view("v1", &folded("main 1", u64::MAX));
+    let error = crate::PPROF(&view, &mut Vec::new())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("18446744073709551615"), "{error}");
+}
+
+#[test]
+fn the_same_view_is_the_same_bytes() {
+    assert_eq!(export(&demo().0, PPROF), export(&demo().0, PPROF));
+}
+
+/// Needs Go (Debian: `golang-go`); without it there is nothing to ask.
+#[test]
+fn go_tool_pprof_agrees_with_top() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("demo.pb.gz");
+    let (view, _) = demo();
+    std::fs::write(&file, export(&view, PPROF)).unwrap();
+    let mut go = Command::new("go");
+    go.args([
+        "tool",
+        "pprof",
+        "-top",
+        "-nodecount=0",
+        "-nodefraction=0",
+        "-unit=ns",
+        "-symbolize=none",
+    ]);
+    let Ok(output) = go.arg(&file).env("HOME", folder.path()).output() else {
+        return;
+    };
+    assert!(output.status.success(), "{output:?}");
+    let told = String::from_utf8(output.stdout).unwrap();
+    // `300000000ns 41.44% 41.44% 550000000ns 75.97%  doWork`, and ` (inline)` behind some.
+    let mut rows: Vec<(String, u64, u64)> = told
+        .lines()
+        .skip_while(|line| !line.contains("flat%"))
+        .skip(1)
+        .map(|line| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let number = |field: &str| field.trim_end_matches("ns").parse().unwrap();
+            let name = fields[5..].join(" ").replace(" (inline)", "");
+            (name, number(fields[0]), number(fields[3]))
+        })
+        .collect();
+    let report = top(&view, 0, Order::SelfCost, None);
+    let mut ours: Vec<(String, u64, u64)> = report
+        .functions
+        .into_iter()
+        .map(|row| (row.frame.function, row.self_cost.value, row.total.value))
+        .collect();
+    rows.sort();
+    ours.sort();
+    assert_eq!(rows, ours, "{told}");
+}

@@ -1,0 +1,202 @@
+//! Views that are written, read again by sto's own readers, and the same.
+
+use crate::views::{Stacks, view_of};
+use crate::{FOLDED, PPROF, export};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::path::Path;
+use sto_core::formats::{ReadOptions, read_bytes};
+use sto_core::intern::intern;
+use sto_core::model::{Frame, FrameKind, FrameTable, Granularity};
+use sto_core::symbolize::{SymbolOptions, symbolize};
+use sto_core::units::{Cost, SampleType, Unit};
+use sto_query::tree::View;
+
+/// A frame that owns its text, as (symbol, module, kind, file, line).
+type OwnFrame = (String, String, FrameKind, String, u32);
+/// What each stack cost, root first, by sample type.
+type Content = BTreeMap<(SampleType, Vec<OwnFrame>), Cost>;
+
+fn own(frame: Frame<'_>) -> OwnFrame {
+    let Frame {
+        symbol,
+        module,
+        kind,
+        file,
+        line,
+    } = frame;
+    (symbol.into(), module.into(), kind, file.into(), line)
+}
+
+fn stack_of(
+    frames: &FrameTable,
+    tree: &sto_core::intern::StackTree,
+    node: sto_core::intern::NodeIx,
+) -> Vec<OwnFrame> {
+    let stack = tree
+        .ancestors(node)
+        .map(|node| own(frames.frame(tree.frame(node))));
+    let mut stack: Vec<_> = stack.collect();
+    stack.reverse();
+    stack
+}
+
+fn content_of(view: &View) -> Content {
+    let mut content = Content::new();
+    for (place, sample_type) in view.sample_types.iter().enumerate() {
+        let costs = view.self_costs(place);
+        for node in view
+            .tree
+            .nodes()
+            .filter(|node| !costs[node.get()].is_zero())
+        {
+            let stack = stack_of(&view.frames, &view.tree, node);
+            content.insert((sample_type.clone(), stack), costs[node.get()]);
+        }
+    }
+    content
+}
+
+/// What sto reads out of a file, and its sample types in their order.
+fn content_in(bytes: &[u8]) -> (Content, Vec<SampleType>) {
+    let symbols = SymbolOptions {
+        granularity: Granularity::Line,
+        ..SymbolOptions::default()
+    };
+    let options = ReadOptions {
+        symbols: symbols.clone(),
+        ..ReadOptions::default()
+    };
+    let recording = read_bytes(Path::new("exported"), bytes, &options).unwrap();
+    let interned = intern(&recording, &symbolize(&recording, &symbols), |_| true).unwrap();
+    let mut content = Content::new();
+    for (sample_type, costs) in recording.sample_types.iter().zip(&interned.costs) {
+        for &(node, cost) in costs {
+            let stack = stack_of(&interned.frames, &interned.tree, node);
+            content.insert((sample_type.clone(), stack), cost);
+        }
+    }
+    (content, recording.sample_types)
+}
+
+fn frames() -> impl Strategy<Value = Frame<'static>> {
+    let symbol = prop::sample::select(
+        &[
+            "main",
+            "work",
+            "f",
+            "std::max<int>(a, b)",
+            "operator new",
+            "caf\u{e9}",
+            "_[k]",
+            "f_[j]",
+            "[unknown]",
+            "[libc.so.6+0x12]",
+            "0x7f00",
+            "<module>",
+            "a 12",
+            " ",
+            "x;y\n\x1b[31m",
+        ][..],
+    );
+    let module = prop::sample::select(&["", "demo", "libc.so.6", "[kernel]", "nf.ko", "[jit]"][..]);
+    let kind = prop::sample::select(&FrameKind::ALL[..]);
+    let file = prop::sample::select(&["", "src/a.c", "/usr/include/b.h"][..]);
+    (symbol, module, kind, file, 0..3u32).prop_map(|(symbol, module, kind, file, line)| Frame {
+        module,
+        symbol,
+        kind,
+        file,
+        line,
+    })
+}
+
+fn stacks(frame: impl Strategy<Value = Frame<'static>>) -> impl Strategy<Value = Stacks> {
+    let cost = (0..3u64, prop_oneof![0..5u64, 0..i64::MAX as u64 / 1000])
+        .prop_filter("a stack costs something", |cost| *cost != (0, 0))
+        .prop_map(|(samples, value)| Cost { samples, value });
+    let stack = prop::collection::vec(frame, 1..6);
+    prop::collection::vec((stack, cost), 1..8)
+}
+
+fn sample_types() -> impl Strategy<Value = SampleType> {
+    let event = prop::sample::select(
+        &[
+            "samples",
+            "cpu",
+            "cpu-clock:u",
+            "alloc_space",
+            "page-faults",
+            "my sample",
+            "x/y",
+            "cpu_samples",
+        ][..],
+    );
+    let unit =
+        prop::sample::select(&[Unit::Samples, Unit::Nanoseconds, Unit::Bytes, Unit::Events][..]);
+    (event, unit).prop_map(|(event, unit)| SampleType {
+        event: event.to_owned(),
+        unit,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn pprof_comes_back_the_same(
+        columns in prop::collection::btree_map(sample_types(), stacks(frames()), 1..4),
+    ) {
+        let run = columns.iter().map(|(sample_type, stacks)| (sample_type.clone(), stacks));
+        let view = view_of("v1", &[run.collect()]);
+        let (content, sample_types) = content_in(&export(&view, PPROF));
+        prop_assert_eq!(content, content_of(&view));
+        prop_assert_eq!(sample_types, view.sample_types);
+    }
+
+    #[test]
+    fn folded_text_comes_back_the_same(stacks in stacks(foldable())) {
+        let samples = SampleType { event: "samples".to_owned(), unit: Unit::Samples };
+        let stacks: Stacks = stacks
+            .into_iter()
+            .map(|(stack, cost)| {
+                let samples = cost.samples + 1;
+                (stack, Cost { samples, value: samples })
+            })
+            .collect();
+        let view = view_of("v1", &[vec![(samples, &stacks)]]);
+        prop_assert_eq!(content_in(&export(&view, FOLDED)).0, content_of(&view));
+    }
+}
+
+/// Frames with nothing that folded text has no place for.
+fn foldable() -> impl Strategy<Value = Frame<'static>> {
+    let symbol = prop::sample::select(
+        &[
+            "main",
+            "work",
+            "std::max<int>(a, b)",
+            "operator new",
+            "caf\u{e9}",
+            "a b 12x",
+            " ",
+            "-[NSObject init]",
+            "=1+1",
+        ][..],
+    );
+    let kinds = FrameKind::ALL.into_iter();
+    let kinds: Vec<_> = kinds
+        .filter(|&kind| kind != FrameKind::Unresolved)
+        .collect();
+    let kind = prop::sample::select(kinds);
+    let named = (symbol, kind);
+    let unresolved = prop::sample::select(&["[unknown]", "[libc.so.6+0x12]", "0x7f00", "??"][..])
+        .prop_map(|symbol| (symbol, FrameKind::Unresolved));
+    prop_oneof![4 => named, 1 => unresolved].prop_map(|(symbol, kind)| Frame {
+        module: "",
+        symbol,
+        kind,
+        file: "",
+        line: 0,
+    })
+}
