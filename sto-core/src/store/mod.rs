@@ -8,6 +8,7 @@
 //! tables              every name, key and version
 //! codec               values <-> bytes
 //! rows, packs         records, columns and numbered things <-> redb
+//! chosen              the runs of nodes that some costs need
 //! counts              what is a profile's own
 //! write, graft        a profile goes in: find its stacks among the stored ones, add the rest
 //! rewrite, replace    some profiles are written into a new file
@@ -25,6 +26,7 @@
 //! A store holds no file open. Each operation opens the file, does its work in one transaction and
 //! closes it, and waits for others to do so: redb lets one process write, or many read.
 
+mod chosen;
 mod codec;
 mod counts;
 mod draft;

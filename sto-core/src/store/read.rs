@@ -1,12 +1,11 @@
 //! Listing builds, and loading stacks and costs.
 
-use super::codec::{
-    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, unpack_modules, unpack_slices,
-};
+use super::chosen::Chosen;
+use super::codec::{BuildRecord, ExecutableRecord, ProfileRecord, unpack_modules, unpack_slices};
 use super::counts::{Counts, NodeCosts, read_costs, read_lines};
 use super::error::Fault;
 use super::guard::guarded;
-use super::packs::Frames;
+use super::packs::{Frames, NodePack};
 use super::preorder::{mark_callers, preorder};
 use super::rows::{Found, Rows, column_place};
 use super::tables::{Column, Record};
@@ -183,19 +182,17 @@ fn cut_out(
     executable: &ExecutableRecord,
     costs: Vec<Vec<NodeCosts>>,
 ) -> Result<Loaded, Fault> {
-    // What was added behind the last of them, they do not need.
-    let last = costs.iter().flatten().filter_map(|costs| costs.last());
-    let end = last.map(|&(node, _)| node + 1).max().unwrap_or(0);
-    let (frames, nodes) = rayon::join(
+    let (frames, packs) = rayon::join(
         // Guarded on its own: this may be another thread.
         || guarded(|| rows.frames()),
-        || guarded(|| rows.nodes(executable, end)),
+        || guarded(|| rows.node_packs(executable)),
     );
     let tree = ExecutableTree {
         frames: &frames?,
-        nodes: nodes?,
+        packs: packs?,
+        len: executable.nodes,
     };
-    let cut = tree.cut(costs.iter().flatten(), &[])?;
+    let cut = tree.cut(rows, costs.iter().flatten(), &[])?;
     let costs = costs
         .into_iter()
         .map(|types| types.into_iter().map(|costs| cut.place(costs)).collect());
@@ -206,21 +203,30 @@ fn cut_out(
     })
 }
 
-/// The nodes of an executable and the frames of its store, unpacked: what profiles are cut out of.
+/// The nodes of an executable and the frames of its store: what profiles are cut out of.
 pub(super) struct ExecutableTree<'a> {
     frames: &'a Frames,
-    nodes: NodeColumns,
+    packs: Vec<NodePack>,
+    /// Number of nodes.
+    len: u32,
 }
 
 impl<'a> ExecutableTree<'a> {
-    /// Unpacks all nodes of an executable.
+    /// Reads all packs of an executable's nodes.
     pub(super) fn unpack(
         rows: &Rows,
         frames: &'a Frames,
         executable: &ExecutableRecord,
     ) -> Result<Self, Fault> {
-        let nodes = rows.nodes(executable, executable.nodes)?;
-        Ok(ExecutableTree { frames, nodes })
+        let packs = rows.node_packs(executable)?;
+        packs
+            .par_iter()
+            .try_for_each(|pack| pack.steps(rows).map(drop))?;
+        Ok(ExecutableTree {
+            frames,
+            packs,
+            len: executable.nodes,
+        })
     }
 
     /// All that is a profile's own, with the stacks and frames that it is of: as it went in.
@@ -229,8 +235,8 @@ impl<'a> ExecutableTree<'a> {
             costs,
             mut lines,
             slices,
-        } = Counts::read(rows, record, self.nodes.len() as u32)?;
-        let cut = self.cut(&costs, &lines)?;
+        } = Counts::read(rows, record, self.len)?;
+        let cut = self.cut(rows, &costs, &lines)?;
         place_lines(&mut lines, &cut.frame_places);
         let costs: Vec<SelfCosts> = costs.into_iter().map(|costs| cut.place(costs)).collect();
         let slices = slices.map(|pack| {
@@ -249,46 +255,51 @@ impl<'a> ExecutableTree<'a> {
     /// The nodes that have costs and their callers, and the frames of these and of lines.
     fn cut<'c>(
         &self,
-        costs: impl IntoIterator<Item = &'c NodeCosts>,
+        rows: &Rows,
+        costs: impl IntoIterator<Item = &'c NodeCosts> + Clone,
         lines: &[Vec<LineCost>],
-    ) -> Result<Cut, Fault> {
-        let mut marked = vec![false; self.nodes.len()];
-        for &(node, _) in costs.into_iter().flatten() {
-            marked[node as usize] = true;
+    ) -> Result<Cut<'_>, Fault> {
+        let chosen = Chosen::of(&self.packs, costs.clone());
+        let nodes = chosen.unpack(rows)?;
+        let mut marked = vec![false; nodes.len()];
+        for place in costs.into_iter().flat_map(|costs| chosen.places_of(costs)) {
+            marked[place as usize] = true;
         }
-        mark_callers(&self.nodes, &mut marked);
-        let used = self.nodes.frames.iter().zip(&marked);
+        mark_callers(&nodes, &mut marked);
+        let used = nodes.frames.iter().zip(&marked);
         let used = used.filter(|&(_, &marked)| marked).map(|(&frame, _)| frame);
         let order = chosen_order(self.frames, used.chain(frames_of(lines)));
         let frame_places = places_of(&order, self.frames);
         let (frames, (tree, places)) = rayon::join(
             || table_of(&order, self.frames),
-            || preorder(&self.nodes, &marked, &frame_places),
+            || preorder(&nodes, &marked, &frame_places),
         );
         Ok(Cut {
             frames: frames?,
             frame_places,
             tree,
+            chosen,
             places,
         })
     }
 }
 
 /// A tree with frames of its own.
-struct Cut {
+struct Cut<'a> {
     frames: FrameTable,
     /// By the store's number of a frame, its place in `frames`.
     frame_places: Vec<FrameIx>,
     tree: StackTree,
-    /// By the store's number of a node, its place in `tree`.
+    chosen: Chosen<'a>,
+    /// By place among the chosen nodes, the place in `tree`.
     places: Vec<NodeIx>,
 }
 
-impl Cut {
+impl Cut<'_> {
     fn place(&self, costs: NodeCosts) -> SelfCosts {
-        let placed = costs
-            .into_iter()
-            .map(|(node, cost)| (self.places[node as usize], cost));
+        let places = self.chosen.places_of(&costs);
+        let placed = places.zip(&costs);
+        let placed = placed.map(|(place, &(_, cost))| (self.places[place as usize], cost));
         let mut placed: SelfCosts = placed.collect();
         placed.sort_unstable_by_key(|&(node, _)| node);
         placed

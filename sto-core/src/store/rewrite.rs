@@ -118,7 +118,7 @@ fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Vec<b
             used[line.frame.get()] = true;
         }
     }
-    let nodes = rows.nodes(record, record.nodes)?;
+    let nodes = rows.nodes(record)?;
     mark_callers(&nodes, &mut marked);
     for (&frame, _) in nodes
         .frames
@@ -187,7 +187,7 @@ fn write_executable(
                 &build,
                 &profile,
                 modules,
-                counts,
+                &counts,
             )?;
             draft.flush_if_full()?;
         }
@@ -204,7 +204,7 @@ fn write_nodes(
     frames: &[u32],
     draft: &mut Draft<'_>,
 ) -> Result<Vec<u32>, Fault> {
-    let nodes = rows.nodes(executable, executable.nodes)?;
+    let nodes = rows.nodes(executable)?;
     let new_frames: Vec<FrameIx> = frames.iter().map(|&frame| FrameIx(frame)).collect();
     let (tree, places) = preorder(&nodes, marked, &new_frames);
     let nodes = NodeColumns::of(&tree);
@@ -227,7 +227,7 @@ fn write_nodes(
     for (first, chunk) in chunks {
         draft
             .new
-            .column(Column::Nodes, record.number, first, chunk.map_err(refused)?);
+            .nodes(record.number, first, chunk.map_err(refused)?);
     }
     let id = ExecutableId::of(&record.name);
     draft.new.record(Record::Executable, id.0, &record)?;
