@@ -12,7 +12,8 @@
 //! counts              what is a profile's own
 //! write, graft        a profile goes in: find its stacks among the stored ones, add the rest
 //! rewrite, replace    some profiles are written into a new file
-//! read, preorder      builds are listed; stacks and costs come out, in an order of their own
+//! read                builds are listed, stacks and costs come out
+//! cut, preorder       trees in an order of their own
 //! slices              costs by thread and slice of time, in and out
 //! merge               all of it out of one store, into another
 //! verify              everything is read, hashed and counted again
@@ -29,6 +30,7 @@
 mod chosen;
 mod codec;
 mod counts;
+mod cut;
 mod draft;
 mod error;
 mod graft;

@@ -10,9 +10,10 @@ use super::codec::{
     BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, pack_frames, pack_nodes,
 };
 use super::counts::Counts;
+use super::cut::frame_order;
 use super::error::Fault;
 use super::preorder::{mark_callers, preorder};
-use super::read::{frame_order, module_lists, recorded};
+use super::read::{module_lists, recorded};
 use super::rows::{Found, NewRows, Rows};
 use super::tables::{Column, MOST_FRAMES, MOST_NODES, Record};
 use super::write::{Tally, add, after, plan_modules, refused, take_number};
@@ -137,7 +138,7 @@ fn write_frames(rows: &Rows, used: &[bool], draft: &mut Draft<'_>) -> Result<Vec
     let order = frame_order(&stored, used);
     let chunks: Vec<_> = order
         .par_chunks(MOST_FRAMES as usize)
-        .map(|chunk| pack_frames(chunk.iter().map(|&number| stored.get(number))))
+        .map(|chunk| pack_frames(chunk.iter().map(|&(frame, _)| frame)))
         .collect();
     for (first, chunk) in (0..).step_by(MOST_FRAMES as usize).zip(chunks) {
         draft
@@ -146,7 +147,7 @@ fn write_frames(rows: &Rows, used: &[bool], draft: &mut Draft<'_>) -> Result<Vec
     }
     draft.new.contents.frames = order.len() as u32;
     let mut numbers = vec![u32::MAX; used.len()];
-    for (number, frame) in (0..).zip(order) {
+    for (number, (_, frame)) in (0..).zip(order) {
         numbers[frame as usize] = number;
     }
     Ok(numbers)
