@@ -11,8 +11,8 @@ use hashbrown::HashMap;
 /// their order.
 ///
 /// A run is unpacked only where the profile has its head below its anchor. Almost every other one
-/// takes a look at a filter, and no more: so what it costs to add a profile follows from the profile,
-/// and hardly from what else is stored. Memory is some bytes a node of the profile.
+/// takes a look at a filter, and no more. So what it costs to add a profile follows from the profile,
+/// and from the packs that have any of its runs. Memory is some bytes a node of the profile.
 pub(super) struct Graft<'a> {
     tree: &'a StackTree,
     /// By frame of the profile, its number in the store.
