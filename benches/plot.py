@@ -16,8 +16,12 @@ def ticks(end, most):
         power *= 10
 
 
-def scatter(title, x_label, y_label, points):
-    """Draws points (x, y), none negative."""
+COLOURS = ["#1a56b0", "#b0471a"]
+
+
+def scatter(title, x_label, y_label, series):
+    """Draws the points (x, y), none negative, of at most two series by name."""
+    points = [point for series in series.values() for point in series]
     x_ticks = ticks(max(x for x, _ in points), 10)
     y_ticks = ticks(max(y for _, y in points), 6)
     width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
@@ -57,7 +61,9 @@ def scatter(title, x_label, y_label, points):
         lines.append(
             f'<line x1="{left:.1f}" y1="{y:.1f}" x2="{right:.1f}" y2="{y:.1f}" stroke="#ddd"/>'
         )
-    for x, y in points:
-        x, y = place(x, y)
-        lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2" fill="#1a56b0"/>')
+    for row, (colour, (name, points)) in enumerate(zip(COLOURS, series.items())):
+        for x, y in points:
+            x, y = place(x, y)
+            lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2" fill="{colour}"/>')
+        lines.append(text(left + 12, top + 14 + 16 * row, name, "start", f' fill="{colour}"'))
     return "\n".join([*lines, "</svg>", ""])

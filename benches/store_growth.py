@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """How a store bears growth: time of each profile that goes in, memory, and times of questions.
 
-    python3 benches/store_growth.py --profiles 1000 --builds 100
+    python3 benches/store_growth.py --profiles 1000 --saturating 10000
 
-Fills a new store with generated profiles of 100,000 nodes and at last one of a million, asks it
-questions, and loads the first 20 profiles into PostgreSQL; appends the figures to
+Fills a new store with generated profiles of 100,000 nodes, ten of each build, and at last one of a
+million, asks it questions, and loads the first 20 profiles into PostgreSQL. Of these profiles each shows
+stacks that no other has: the worst case. With --saturating, another store is filled with profiles whose
+new stacks become fewer, a hundred of each build, as those of real programs do (see benches/src/generate.rs). Appends the figures to
 benches/results/growth.md and draws benches/results/growth.svg. Needs cargo and Debian's
 postgresql-15 (it starts a server of its own). The store stands in TMPDIR: 100 kB a profile.
 """
@@ -14,7 +16,6 @@ import csv
 import statistics
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import plot
@@ -56,7 +57,7 @@ def within(what, seconds, goal):
     return verdict(what, f"{seconds * 1e3:,.1f} ms", f"{goal * 1e3:.0f} ms", seconds < goal)
 
 
-def growth(rows, distinct, minutes):
+def growth(rows):
     """What the additions cost."""
     milestones = {100, 300, 1_000, 3_000, 10_000, len(rows)}
     cells = []
@@ -82,9 +83,7 @@ def growth(rows, distinct, minutes):
         *table(columns, cells),
         "",
         f"- {nodes:,.0f} nodes went in within {adding / 60:.1f} minutes, {nodes / adding:,.0f} a"
-        f" second; with generating them it took {minutes:.1f} minutes",
-        f"- {distinct:,} of them are distinct: the file has {file / distinct:.2f} bytes for each, what"
-        " every profile says of its own nodes included",
+        " second",
         f"- the file has {file / len(rows):,.0f} bytes a profile, {stored / len(rows):,.0f} of them"
         " packed records",
     ]
@@ -94,6 +93,20 @@ def growth(rows, distinct, minutes):
         what, times = f"an addition at {len(rows):,} profiles", at(rows, len(rows)) / at(rows, 100)
         lines.append(verdict(what, f"{times:.2f} times one at 100", "no slower", times <= 1))
     return lines
+
+
+def builds(profiles):
+    """The builds that so many profiles are of: ten are of each."""
+    return -(-profiles // 10)
+
+
+def saturating(programs, folder, profiles):
+    """Additions of profiles whose new stacks become fewer, and the points to draw of them."""
+    # A build brings stacks for good, so there must not be too many.
+    options = ["--profiles", profiles, "--builds", -(-profiles // 100), "--saturating"]
+    rows = fill(programs, folder / "saturating", options, folder / "saturating.csv")
+    lines = ["", f"{profiles:,} profiles whose new stacks become fewer:", *growth(rows)]
+    return lines, medians(rows)
 
 
 def questions(programs, store):
@@ -116,9 +129,8 @@ def questions(programs, store):
 def peer(programs, folder, arguments):
     """The first profiles, into PostgreSQL and into a store of their own."""
     count = min(PEER, arguments.profiles)
-    builds = -(-count * arguments.builds // arguments.profiles)
     store, peers = folder / "first", folder / "peers"
-    options = ["--profiles", count, "--builds", builds]
+    options = ["--profiles", count, "--builds", builds(count)]
     rows = fill(programs, store, options, folder / "first.csv")
     peers.mkdir()
     run(programs / "store_export", store, peers)
@@ -140,32 +152,41 @@ def peer(programs, folder, arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--profiles", type=int, default=1_000)
-    parser.add_argument("--builds", type=int, default=100)
+    parser.add_argument("--saturating", type=int, default=0, metavar="PROFILES")
     arguments = parser.parse_args()
     programs = build()
+    series = {}
     with tempfile.TemporaryDirectory(prefix="sto-bench.") as folder:
         folder = Path(folder)
         folder.chmod(0o755)  # for the user who PostgreSQL runs as
         store = folder / "store"
-        options = ["--profiles", arguments.profiles, "--builds", arguments.builds]
+        options = ["--profiles", arguments.profiles, "--builds", builds(arguments.profiles)]
         distinct = int(run(programs / "store_growth", *options, "--count"))
-        start = time.monotonic()
         rows = fill(programs, store, [*options, "--large", LARGE], folder / "growth.csv")
-        minutes = (time.monotonic() - start) / 60
         large = rows.pop()
         nodes, seconds = large["nodes"], large["seconds"]
-        lines = growth(rows, distinct, minutes)
+        file = rows[-1]["file_bytes"]
+        lines = growth(rows)
+        lines.append(
+            f"- {distinct:,} of the nodes are distinct: the file has {file / distinct:.2f} bytes for"
+            " each, what every profile says of its own nodes included"
+        )
         lines.append(f"- at last a run of {nodes:,.0f} nodes went in: {seconds * 1e3:,.0f} ms")
         lines += questions(programs, store)
         lines += peer(programs, folder, arguments)
+        series["each with stacks of its own"] = medians(rows)
+        if arguments.saturating:
+            more, points = saturating(programs, folder, arguments.saturating)
+            lines += more
+            series["new stacks become fewer"] = points
     drawing = plot.scatter(
         "Adding a profile of 100,000 nodes to a store",
         "profiles in the store",
         f"seconds (median of {WINDOW})",
-        medians(rows),
+        series,
     )
     (RESULTS / "growth.svg").write_text(drawing)
-    title = f"{arguments.profiles:,} profiles of {arguments.builds:,} builds"
+    title = f"{arguments.profiles:,} profiles of {builds(arguments.profiles):,} builds"
     append("growth.md", heading(title) + lines)
 
 

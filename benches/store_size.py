@@ -4,7 +4,9 @@
     python3 benches/store_size.py --builds A.perf.data B.perf.data --runs A.perf.data B.perf.data...
 
 --builds are recordings of two builds of a program, --runs are recordings of one build with DWARF
-stacks; benches/record.sh makes both kinds. Needs cargo, gzip, zstd, and Debian's postgresql-15
+stacks; benches/record.sh makes both kinds. As two recordings of few samples share far fewer stacks than
+their programs do, there is also a pair that shares 97 %: the first build, and a second one that
+store_rebuild makes up out of it (see there how). Needs cargo, gzip, zstd, and Debian's postgresql-15
 (it starts a server of its own, and asks for none that runs).
 
 The size of a store is that of its folder. The peers get exactly the stacks that sto has, with
@@ -39,6 +41,12 @@ class Stored:
         self.bytes = sum(file.stat().st_size for file in self.store.iterdir())
         (profile,) = json.loads(summary)["recordings"][0]["profiles"]
         return profile, self.bytes - before
+
+    def rebuild(self):
+        """Adds a build that is made up out of the first; returns the share of stacks in common."""
+        share = run(self.programs / "store_rebuild", self.store)
+        self.bytes = sum(file.stat().st_size for file in self.store.iterdir())
+        return share
 
     def export(self):
         """Writes the store as its peers have it; returns the number of distinct nodes."""
@@ -100,6 +108,19 @@ def two_builds(programs, folder, recordings):
     for version, recording in enumerate(recordings, 1):
         profile, _ = stored.ingest(recording, str(version))
         raw += profile["source_bytes"]
+    return against_postgres("Both builds", stored, {"the recordings": raw})
+
+
+def pair_that_shares(programs, folder, recording):
+    """The first build, and the next one that is made up out of it."""
+    stored = Stored(programs, folder)
+    stored.ingest(recording, "1")
+    share = float(stored.rebuild())
+    return against_postgres(f"The first build and one of which {share:.1%} are shared", stored, {})
+
+
+def against_postgres(what, stored, more):
+    """Sizes of a store of two builds beside its peers, with the sizes of some more."""
     nodes = stored.export()
     with postgres.Cluster() as cluster:
         cluster.load(stored.peers, [file.stem for file in stored.folded()])
@@ -108,11 +129,11 @@ def two_builds(programs, folder, recordings):
             f"{cluster.version()}, three tables, keys and indexes": size,
             "the same without the two indexes": keys,
         }
-    peers |= {**folded_text(stored), "the recordings": raw}
+    peers |= {**folded_text(stored), **more}
     times = size / stored.bytes
     return [
         "",
-        f"Both builds, {nodes:,} distinct nodes:",
+        f"{what}, {nodes:,} distinct nodes:",
         *against_sto(stored.bytes, peers),
         verdict("two builds", f"1/{times:.1f} of PostgreSQL", "at most 1/60", times >= 60),
         a_node(stored, nodes),
@@ -166,6 +187,7 @@ def main():
         if arguments.builds:
             lines += one_build(programs, folder / "first", arguments.builds[0])
             lines += two_builds(programs, folder / "builds", arguments.builds)
+            lines += pair_that_shares(programs, folder / "pair", arguments.builds[0])
         if arguments.runs:
             lines += runs_of_one_build(programs, folder / "runs", arguments.runs)
     append("size.md", lines)

@@ -2,7 +2,8 @@
 //!
 //! A stack is a walk down a fixed call graph, and what is called below a stack follows from that
 //! stack alone. So all runs agree, but for two things: a build changes some functions for good, and
-//! a run leaves the common way at a few rare stacks, for stacks that no other run has.
+//! a run leaves the common way at a few rare stacks: for stacks that no other run has, or for one of
+//! those that the program has there, some more often than others.
 
 use std::collections::BTreeMap;
 use sto_core::id::SourceDigest;
@@ -26,10 +27,14 @@ const CHANGED: u64 = 50;
 /// nodes its own.
 const RARE: u64 = 150;
 
+/// Ways that a program which saturates has at each rare stack.
+const WAYS: u64 = 1_000;
+
 /// A program: its functions and, by rule, what they call.
 pub struct Program {
     /// In the order of their ranks.
     frames: FrameTable,
+    saturates: bool,
 }
 
 /// One run, ready for the store.
@@ -43,7 +48,7 @@ pub struct Run {
 }
 
 impl Program {
-    /// A program with this many functions.
+    /// A program with this many functions, of which each run shows stacks that no other one has.
     pub fn new(functions: u32) -> Program {
         let mut unsorted = FrameTable::new();
         let mut seed = 0;
@@ -58,7 +63,20 @@ impl Program {
         for ix in order {
             frames.insert(unsorted.frame(FrameIx(ix)));
         }
-        Program { frames }
+        Program {
+            frames,
+            saturates: false,
+        }
+    }
+
+    /// The same program, but what is rare in one run comes up in others: of the ways at a rare stack,
+    /// number `n` is gone 1 time in `n * (n + 1)`. So, as with words in a text (Heaps' law), the
+    /// distinct stacks grow by the square root of the number of runs, until all have come up.
+    pub fn saturating(self) -> Program {
+        Program {
+            saturates: true,
+            ..self
+        }
     }
 
     /// Run number `run`, of build number `build`, with about this many nodes.
@@ -111,6 +129,7 @@ impl Program {
 /// The stacks of one run while they grow, frames being places in [`Program::frames`].
 struct Stacks {
     run: u64,
+    saturates: bool,
     /// By function the last build that changed it.
     changed_in: Vec<u32>,
     parents: Vec<Option<NodeIx>>,
@@ -129,6 +148,7 @@ impl Stacks {
         }
         let mut stacks = Stacks {
             run: u64::from(run),
+            saturates: program.saturates,
             changed_in,
             parents: Vec::new(),
             frames: Vec::new(),
@@ -178,7 +198,10 @@ impl Stacks {
         way = mix(way, u64::from(self.changed_in[frame as usize]));
         let in_this_run = mix(way, self.run);
         if samples < 256 && in_this_run.is_multiple_of(RARE) {
-            way = in_this_run;
+            way = match self.saturates {
+                true => mix(way, zipf(in_this_run)),
+                false => in_this_run,
+            };
         }
         let mut draws = Draws(mix(way, 4));
         let own = match samples {
@@ -254,6 +277,12 @@ fn lines(tree: &StackTree, costs: &SelfCosts, frames: usize) -> Vec<LineCost> {
         }
     }
     lines
+}
+
+/// A number from 1 to [`WAYS`]: `n` 1 time in `n * (n + 1)`.
+fn zipf(draw: u64) -> u64 {
+    let below = Draws(draw).below(1 << 32);
+    ((1 << 32) / (below + 1)).min(WAYS)
 }
 
 /// A function's callee number `choice`: mostly of its own neighbourhood, as names are sorted.

@@ -73,10 +73,21 @@ pub fn shuffled(text: &str) -> String {
 }
 
 /// Numbers without a pattern that matters, the same in every run (xorshift64*, Vigna 2016).
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    fn below(&mut self, end: u64) -> u64 {
+    /// Numbers that follow from a seed other than 0.
+    pub fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    /// A number from 0 to 1.
+    pub fn share(&mut self) -> f64 {
+        self.below(1 << 32) as f64 / (1u64 << 32) as f64
+    }
+
+    /// A number from 0 to one below `end`, which is at most 2^32.
+    pub fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;

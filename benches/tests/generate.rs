@@ -52,6 +52,23 @@ fn a_twentieth_of_a_run_is_its_own() {
 }
 
 #[test]
+fn a_program_that_saturates_shows_fewer_and_fewer_new_stacks() {
+    let program = Program::new(FUNCTIONS).saturating();
+    let mut known: HashSet<NodeId> = HashSet::new();
+    let new = (0..100).map(|run| {
+        let ids = ids(&program.run(0, run, NODES));
+        let before = known.len();
+        known.extend(&ids);
+        (known.len() - before) as f64 / ids.len() as f64
+    });
+    let new: Vec<f64> = new.collect();
+    let at = |run: usize| new[run - 5..run + 5].iter().sum::<f64>() / 10.0;
+    let (tenth, ninetieth) = (at(10), at(90));
+    assert!((0.01..0.04).contains(&tenth), "{tenth}");
+    assert!((0.2..0.5).contains(&(ninetieth / tenth)), "{ninetieth}");
+}
+
+#[test]
 fn a_build_keeps_most_stacks_of_the_one_before() {
     let program = Program::new(FUNCTIONS);
     let (before, after) = (program.run(7, 0, NODES), program.run(8, 0, NODES));

@@ -36,6 +36,9 @@ struct Args {
     /// Distinct functions of the program
     #[arg(long, default_value_t = 100_000)]
     functions: u32,
+    /// Let rare stacks of one run come up in others, so that new ones become fewer
+    #[arg(long)]
+    saturating: bool,
     /// Add at last a build with one run of this many nodes
     #[arg(long)]
     large: Option<u32>,
@@ -46,7 +49,10 @@ struct Args {
 
 impl Args {
     fn runs(&self) -> impl Iterator<Item = Run> {
-        let program = Program::new(self.functions);
+        let mut program = Program::new(self.functions);
+        if self.saturating {
+            program = program.saturating();
+        }
         let runs = (0..self.profiles).map(|run| {
             let build = u64::from(run) * u64::from(self.builds) / u64::from(self.profiles);
             (build as u32, run, self.nodes)

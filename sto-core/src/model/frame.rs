@@ -189,7 +189,28 @@ impl FrameTable {
             string(frame.module)?,
             string(frame.file)?,
         );
-        let row = (frame.kind, symbol, module, file, frame.line);
+        self.find_columns(frame.kind, symbol, module, file, frame.line)
+    }
+
+    /// The place of a string that stands in this table.
+    pub fn find_string(&self, string: &str) -> Option<StringIx> {
+        let hash = self.hasher.hash_one(string);
+        let found = self
+            .string_index
+            .find(hash, |&ix| self.string(StringIx(ix)) == string);
+        found.map(|&ix| StringIx(ix))
+    }
+
+    /// The place of a frame with these strings of this table.
+    pub fn find_columns(
+        &self,
+        kind: FrameKind,
+        symbol: StringIx,
+        module: StringIx,
+        file: StringIx,
+        line: u32,
+    ) -> Option<FrameIx> {
+        let row = (kind, symbol, module, file, line);
         let hash = self.hasher.hash_one(row);
         let found = self.frame_index.find(hash, |&ix| {
             let i = ix as usize;
@@ -202,14 +223,6 @@ impl FrameTable {
             ) == row
         });
         found.map(|&ix| FrameIx(ix))
-    }
-
-    fn find_string(&self, string: &str) -> Option<StringIx> {
-        let hash = self.hasher.hash_one(string);
-        let found = self
-            .string_index
-            .find(hash, |&ix| self.string(StringIx(ix)) == string);
-        found.map(|&ix| StringIx(ix))
     }
 
     /// Adds a frame whose strings already stand in this table.

@@ -84,7 +84,7 @@ impl Counts {
     }
 
     /// Writes them under a profile's number.
-    pub(super) fn write(self, new: &mut NewRows, profile: u32) -> Result<Sizes, Fault> {
+    pub(super) fn write(&self, new: &mut NewRows, profile: u32) -> Result<Sizes, Fault> {
         let costs = self.costs.par_iter().map(|costs| pack_costs(costs));
         let lines = self.lines.par_iter().map(|lines| pack_lines(lines));
         let (costs, lines): (Vec<_>, Vec<_>) = rayon::join(|| costs.collect(), || lines.collect());
@@ -94,9 +94,8 @@ impl Counts {
                 size += new.column(kind, profile, part, pack.map_err(refused)?);
             }
         }
-        let slices = self
-            .slices
-            .map_or(0, |pack| new.column(Column::Slices, profile, 0, pack));
+        let slices = self.slices.clone();
+        let slices = slices.map_or(0, |pack| new.column(Column::Slices, profile, 0, pack));
         Ok(Sizes {
             columns: size + slices,
             slices,

@@ -1,10 +1,11 @@
 //! Union of stores: the profiles of one go into another.
 
 use super::codec::ProfileRecord;
+use super::cut::ExecutableTree;
 use super::error::Fault;
 use super::guard::guarded;
 use super::packs::Frames;
-use super::read::{ExecutableTree, build_of, module_list, profile_record, recorded};
+use super::read::{build_of, module_list, profile_record, recorded};
 use super::rows::Rows;
 use super::tables::Record;
 use super::tags::Tag;

@@ -8,10 +8,12 @@
 //! tables              every name, key and version
 //! codec               values <-> bytes
 //! rows, packs         records, columns and numbered things <-> redb
+//! chosen              the runs of nodes that some costs need
 //! counts              what is a profile's own
 //! write, graft        a profile goes in: find its stacks among the stored ones, add the rest
 //! rewrite, replace    some profiles are written into a new file
-//! read, preorder      builds are listed; stacks and costs come out, in an order of their own
+//! read, loaded        builds are listed, stacks and costs come out
+//! cut, preorder       trees in an order of their own
 //! slices              costs by thread and slice of time, in and out
 //! tags                names for builds
 //! merge               all of it out of one store, into another
@@ -26,13 +28,16 @@
 //! A store holds no file open. Each operation opens the file, does its work in one transaction and
 //! closes it, and waits for others to do so: redb lets one process write, or many read.
 
+mod chosen;
 mod codec;
 mod counts;
+mod cut;
 mod draft;
 mod error;
 mod graft;
 mod guard;
 mod holder;
+mod loaded;
 mod lock;
 mod merge;
 mod open;
@@ -51,9 +56,9 @@ mod verify;
 mod write;
 
 use crate::id::{BuildId, ExecutableId, ProfileId};
-use crate::intern::{Interned, LineCost, SelfCosts, Slices, StackTree};
-use crate::model::{Build, FrameTable, GnuBuildId, Profile};
-use crate::units::{Bytes, SampleType};
+use crate::intern::Interned;
+use crate::model::{Build, Profile};
+use crate::units::Bytes;
 use error::Fault;
 use guard::guarded;
 use redb::{Database, ReadTransaction, ReadableDatabase, TransactionError};
@@ -63,6 +68,9 @@ use std::sync::{PoisonError, RwLock};
 use tables::Column;
 
 pub use error::StoreError;
+pub use loaded::{
+    Added, Loaded, LoadedBuild, LoadedLines, LoadedSlices, StoredBuild, StoredProfile,
+};
 pub use merge::{LeftOut, Merged};
 pub use replace::Rewritten;
 pub use stats::{ExecutableStats, PartKind, StorePart, StoreStats};
@@ -83,96 +91,6 @@ enum Place {
         may_create: bool,
     },
     Memory(RwLock<Database>),
-}
-
-/// Whether a profile was stored, or stood there already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Added {
-    /// It is new, and took this many bytes of packed records.
-    New {
-        /// Packed size of what was written for it.
-        stored: Bytes,
-        /// How much of that are its slices of time; zero where none are kept.
-        slices: Bytes,
-    },
-    /// The same source is already stored for this build: nothing was changed.
-    AlreadyStored,
-}
-
-/// A stored build and its profiles.
-#[derive(Clone, Debug)]
-pub struct StoredBuild {
-    /// Its content address.
-    pub id: BuildId,
-    /// What is known of it.
-    pub build: Build,
-    /// Its profiles, oldest recording first, then by id.
-    pub profiles: Vec<StoredProfile>,
-    /// Its tags, in the order of their names.
-    pub tags: Vec<String>,
-}
-
-/// A stored profile.
-#[derive(Clone, Debug)]
-pub struct StoredProfile {
-    /// Its content address.
-    pub id: ProfileId,
-    /// Everything about it but its stacks and counts.
-    pub profile: Profile,
-    /// GNU build id of the main program, as this recording told it.
-    pub gnu_build_id: Option<GnuBuildId>,
-    /// Revision of the work tree, as it was given with this profile.
-    pub revision: Option<String>,
-    /// Packed size of what is its own: its counts and its record. Frames and stacks belong to all.
-    pub stored: Bytes,
-    /// How much of that are its slices of time; zero where none are kept.
-    pub slices: Bytes,
-}
-
-/// Stacks and costs of some profiles of one executable.
-#[derive(Clone, Debug, Default)]
-pub struct Loaded {
-    /// The frames that the tree uses.
-    pub frames: FrameTable,
-    /// The stacks that at least one of the profiles has, and their callers.
-    pub tree: StackTree,
-    /// For each profile asked for, in that order, its self costs by sample type.
-    pub costs: Vec<Vec<SelfCosts>>,
-}
-
-/// Stacks of a build, and what they cost in all its profiles together.
-#[derive(Clone, Debug, Default)]
-pub struct LoadedBuild {
-    /// How many profiles were added up.
-    pub profiles: usize,
-    /// What they measured, in the order in which it came up.
-    pub sample_types: Vec<SampleType>,
-    /// The frames that the tree uses.
-    pub frames: FrameTable,
-    /// The stacks that at least one of the profiles has, and their callers.
-    pub tree: StackTree,
-    /// Self costs by sample type.
-    pub costs: Vec<SelfCosts>,
-}
-
-/// Line costs of one profile.
-#[derive(Clone, Debug, Default)]
-pub struct LoadedLines {
-    /// The frames that the lines are of.
-    pub frames: FrameTable,
-    /// Line costs by sample type, in the order of frame and line.
-    pub lines: Vec<Vec<LineCost>>,
-}
-
-/// Costs of one profile by thread and slice of time.
-#[derive(Clone, Debug)]
-pub struct LoadedSlices {
-    /// The frames that the tree uses.
-    pub frames: FrameTable,
-    /// The stacks of the profile, as [`Store::load`] gives them for it alone.
-    pub tree: StackTree,
-    /// The costs. They add up to the self costs that [`Store::load`] gives.
-    pub slices: Slices,
 }
 
 impl Store {

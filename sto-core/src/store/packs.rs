@@ -5,14 +5,17 @@
 //! merge tree, so that a store of many profiles has few packs, and an added profile rewrites little.
 
 use super::codec::{
-    ExecutableRecord, FrameColumns, NodeColumns, announced, unpack_frames, unpack_nodes,
+    ExecutableRecord, Flaw, FrameColumns, NodeColumns, NodePacks, RunUnpacker, Runs, Steps,
+    announced, unpack_frames, unpack_runs, unpack_steps,
 };
 use super::error::Fault;
-use super::rows::{Rows, column_place, open_column};
+use super::guard::guarded;
+use super::rows::{NewRows, Rows, column_place, open_column};
 use super::tables::Column;
 use crate::model::Frame;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// A pack as it stands in the store, sealed.
 pub(super) struct Pack {
@@ -57,12 +60,12 @@ impl Pack {
         Ok(frames)
     }
 
-    /// The nodes in it.
-    pub(super) fn nodes(&self, frame_count: u32) -> Result<NodeColumns, Fault> {
-        let nodes = unpack_nodes(self.body()?, self.first, frame_count)
+    /// The runs of nodes in it.
+    fn runs(&self, frame_count: u32) -> Result<Runs, Fault> {
+        let runs = unpack_runs(self.body()?, self.first, frame_count)
             .map_err(|flaw| flaw.at(self.place()))?;
-        self.check_len(nodes.len())?;
-        Ok(nodes)
+        self.check_len(runs.nodes())?;
+        Ok(runs)
     }
 }
 
@@ -93,19 +96,18 @@ impl Rows {
         Ok(packs)
     }
 
-    /// The nodes of an executable, by their numbers: all below `end`, and what is in one pack with
-    /// them.
-    pub(super) fn nodes(
-        &self,
-        executable: &ExecutableRecord,
-        end: u32,
-    ) -> Result<NodeColumns, Fault> {
-        let mut packs = self.packs(Column::Nodes, executable.number, executable.nodes)?;
-        packs.truncate(packs.partition_point(|pack| pack.first < end));
-        let unpacked = packs
-            .par_iter()
-            .map(|pack| pack.nodes(self.contents.frames));
-        let mut nodes = NodeColumns::with_capacity(executable.nodes as usize);
+    /// The packs of an executable's nodes.
+    pub(super) fn node_packs(&self, executable: &ExecutableRecord) -> Result<Vec<NodePack>, Fault> {
+        let packs = self.packs(Column::Runs, executable.number, executable.nodes)?;
+        let packs = packs.par_iter().map(|pack| NodePack::new(self, pack));
+        packs.collect()
+    }
+
+    /// The nodes of an executable, by their numbers.
+    pub(super) fn nodes(&self, executable: &ExecutableRecord) -> Result<NodeColumns, Fault> {
+        let packs = self.node_packs(executable)?;
+        let unpacked = packs.par_iter().map(|pack| pack.nodes(self));
+        let mut nodes = NodeColumns::default();
         for pack in unpacked.collect::<Vec<_>>() {
             nodes.append(pack?);
         }
@@ -122,6 +124,69 @@ impl Rows {
             packs: unpacked.collect::<Result<_, Fault>>()?,
             len: self.contents.frames,
         })
+    }
+}
+
+/// A pack of nodes: its runs, and what they are unpacked with, once some are.
+pub(super) struct NodePack {
+    executable: u32,
+    pub(super) runs: Runs,
+    steps: OnceLock<Steps>,
+}
+
+impl NodePack {
+    /// The nodes whose runs are in this pack.
+    pub(super) fn new(rows: &Rows, pack: &Pack) -> Result<Self, Fault> {
+        Ok(NodePack {
+            executable: pack.owner,
+            runs: pack.runs(rows.contents.frames)?,
+            steps: OnceLock::new(),
+        })
+    }
+
+    /// Reads what its runs are unpacked with, unless it was read before.
+    pub(super) fn steps(&self, rows: &Rows) -> Result<&Steps, Fault> {
+        if let Some(steps) = self.steps.get() {
+            return Ok(steps);
+        }
+        // Guarded by itself: this is often another thread.
+        let pack = guarded(|| rows.column(Column::Nodes, self.executable, self.runs.first()))?;
+        let steps = unpack_steps(&pack, &self.runs, rows.contents.frames);
+        let steps = steps.map_err(|flaw| self.flawed(flaw))?;
+        Ok(self.steps.get_or_init(|| steps))
+    }
+
+    /// Unpacks its runs one by one.
+    pub(super) fn unpacker(&self, rows: &Rows) -> Result<RunUnpacker<'_>, Fault> {
+        Ok(RunUnpacker::new(&self.runs, self.steps(rows)?))
+    }
+
+    /// All its nodes.
+    pub(super) fn nodes(&self, rows: &Rows) -> Result<NodeColumns, Fault> {
+        NodeColumns::unpack(&self.runs, self.steps(rows)?).map_err(|flaw| self.flawed(flaw))
+    }
+
+    /// The fault that is in its steps.
+    pub(super) fn flawed(&self, flaw: Flaw) -> Fault {
+        flaw.at(column_place(
+            Column::Nodes,
+            self.executable,
+            self.runs.first(),
+        ))
+    }
+}
+
+impl NewRows {
+    /// Adds the packs of an executable's nodes from `first` on.
+    pub(super) fn nodes(&mut self, executable: u32, first: u32, packs: NodePacks) {
+        self.column(Column::Runs, executable, first, packs.runs);
+        self.column(Column::Nodes, executable, first, packs.steps);
+    }
+
+    /// Removes the packs of an executable's nodes from `first` on, before others are written.
+    pub(super) fn remove_nodes(&mut self, executable: u32, first: u32) {
+        self.remove_column(Column::Runs, executable, first);
+        self.remove_column(Column::Nodes, executable, first);
     }
 }
 

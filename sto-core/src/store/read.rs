@@ -1,20 +1,16 @@
 //! Listing builds, and loading stacks and costs.
 
-use super::codec::{
-    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, unpack_modules, unpack_slices,
-};
-use super::counts::{Counts, NodeCosts, read_costs, read_lines};
+use super::codec::{BuildRecord, ExecutableRecord, ProfileRecord, unpack_modules};
+use super::counts::{NodeCosts, read_costs, read_lines};
+use super::cut::{Marked, chosen_order, frames_of, place_lines, places_of, table_of};
 use super::error::Fault;
 use super::guard::guarded;
-use super::packs::Frames;
-use super::preorder::{mark_callers, preorder};
 use super::rows::{Found, Rows, column_place};
 use super::tables::{Column, Record};
 use super::write::sum;
 use super::{Loaded, LoadedBuild, LoadedLines, StoredBuild, StoredProfile};
 use crate::id::{BuildId, ExecutableId, ProfileId};
-use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
-use crate::model::{FrameIx, FrameTable, ModuleRef, Profile};
+use crate::model::{ModuleRef, Profile};
 use crate::units::Bytes;
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -147,19 +143,19 @@ pub(super) fn load(
     let executable: ExecutableRecord = rows
         .record(Record::Executable, executable.0)?
         .ok_or(Fault::NoProfile(first))?;
-    let mut costs = Vec::with_capacity(profiles.len());
-    for &id in profiles {
-        let record = profile_record(rows, id)?;
-        if build_of(rows, &record)?.executable != executable.name {
-            return Err(Fault::NoProfile(id));
-        }
-        let parts = 0..record.profile.sample_types.len() as u32;
-        let types = parts
-            .map(|part| read_costs(rows, Column::Costs, record.number, part, executable.nodes));
-        costs.push(types.collect::<Result<Vec<NodeCosts>, Fault>>()?);
-    }
-
-    cut_out(rows, &executable, costs)
+    cut_out(rows, &executable, || {
+        let costs = profiles.iter().map(|&id| {
+            let record = profile_record(rows, id)?;
+            if build_of(rows, &record)?.executable != executable.name {
+                return Err(Fault::NoProfile(id));
+            }
+            let parts = 0..record.profile.sample_types.len() as u32;
+            let types = parts
+                .map(|part| read_costs(rows, Column::Costs, record.number, part, executable.nodes));
+            types.collect::<Result<Vec<NodeCosts>, Fault>>()
+        });
+        costs.collect()
+    })
 }
 
 /// The stacks of a build, and its self costs over all its profiles.
@@ -171,9 +167,10 @@ pub(super) fn load_build(rows: &Rows, id: BuildId) -> Result<LoadedBuild, Fault>
     let executable: ExecutableRecord = rows
         .record(Record::Executable, executable.0)?
         .ok_or_else(|| Fault::damaged("table records", "a build's executable does not exist"))?;
-    let sums = (0..build.sums.len()).map(|place| sum(rows, &build, place, executable.nodes));
-    let sums = sums.collect::<Result<Vec<NodeCosts>, Fault>>()?;
-    let loaded = cut_out(rows, &executable, vec![sums])?;
+    let loaded = cut_out(rows, &executable, || {
+        let sums = (0..build.sums.len()).map(|place| sum(rows, &build, place, executable.nodes));
+        Ok(vec![sums.collect::<Result<Vec<NodeCosts>, Fault>>()?])
+    })?;
     Ok(LoadedBuild {
         profiles: build.profiles as usize,
         sample_types: build.sums.into_iter().map(|sum| sum.sample_type).collect(),
@@ -183,25 +180,23 @@ pub(super) fn load_build(rows: &Rows, id: BuildId) -> Result<LoadedBuild, Fault>
     })
 }
 
-/// The stacks that these costs are of, and the costs by their places there.
+/// The stacks that costs are of, and the costs by their places there.
 fn cut_out(
     rows: &Rows,
     executable: &ExecutableRecord,
-    costs: Vec<Vec<NodeCosts>>,
+    read_costs: impl FnOnce() -> Result<Vec<Vec<NodeCosts>>, Fault> + Send,
 ) -> Result<Loaded, Fault> {
-    // What was added behind the last of them, they do not need.
-    let last = costs.iter().flatten().filter_map(|costs| costs.last());
-    let end = last.map(|&(node, _)| node + 1).max().unwrap_or(0);
-    let (frames, nodes) = rayon::join(
-        // Guarded on its own: this may be another thread.
-        || guarded(|| rows.frames()),
-        || guarded(|| rows.nodes(executable, end)),
+    // Guarded one by one: these may be other threads.
+    let (costs, packs) = rayon::join(
+        || guarded(read_costs),
+        || guarded(|| rows.node_packs(executable)),
     );
-    let tree = ExecutableTree {
-        frames: &frames?,
-        nodes: nodes?,
-    };
-    let cut = tree.cut(costs.iter().flatten(), &[])?;
+    let (costs, packs) = (costs?, packs?);
+    let (frames, marked) = rayon::join(
+        || guarded(|| rows.frames()),
+        || Marked::of(rows, &packs, costs.iter().flatten()),
+    );
+    let cut = marked?.cut(&frames?, &[])?;
     let costs = costs
         .into_iter()
         .map(|types| types.into_iter().map(|costs| cut.place(costs)).collect());
@@ -210,95 +205,6 @@ fn cut_out(
         frames: cut.frames,
         tree: cut.tree,
     })
-}
-
-/// The nodes of an executable and the frames of its store, unpacked: what profiles are cut out of.
-pub(super) struct ExecutableTree<'a> {
-    frames: &'a Frames,
-    nodes: NodeColumns,
-}
-
-impl<'a> ExecutableTree<'a> {
-    /// Unpacks all nodes of an executable.
-    pub(super) fn unpack(
-        rows: &Rows,
-        frames: &'a Frames,
-        executable: &ExecutableRecord,
-    ) -> Result<Self, Fault> {
-        let nodes = rows.nodes(executable, executable.nodes)?;
-        Ok(ExecutableTree { frames, nodes })
-    }
-
-    /// All that is a profile's own, with the stacks and frames that it is of: as it went in.
-    pub(super) fn profile(&self, rows: &Rows, record: &ProfileRecord) -> Result<Interned, Fault> {
-        let Counts {
-            costs,
-            mut lines,
-            slices,
-        } = Counts::read(rows, record, self.nodes.len() as u32)?;
-        let cut = self.cut(&costs, &lines)?;
-        place_lines(&mut lines, &cut.frame_places);
-        let costs: Vec<SelfCosts> = costs.into_iter().map(|costs| cut.place(costs)).collect();
-        let slices = slices.map(|pack| {
-            unpack_slices(&pack, &costs)
-                .map_err(|flaw| flaw.at(column_place(Column::Slices, record.number, 0)))
-        });
-        Ok(Interned {
-            slices: slices.transpose()?,
-            costs,
-            lines,
-            frames: cut.frames,
-            tree: cut.tree,
-        })
-    }
-
-    /// The nodes that have costs and their callers, and the frames of these and of lines.
-    fn cut<'c>(
-        &self,
-        costs: impl IntoIterator<Item = &'c NodeCosts>,
-        lines: &[Vec<LineCost>],
-    ) -> Result<Cut, Fault> {
-        let mut marked = vec![false; self.nodes.len()];
-        for &(node, _) in costs.into_iter().flatten() {
-            marked[node as usize] = true;
-        }
-        mark_callers(&self.nodes, &mut marked);
-        let used = self.nodes.frames.iter().zip(&marked);
-        let used = used.filter(|&(_, &marked)| marked).map(|(&frame, _)| frame);
-        let order = chosen_order(self.frames, used.chain(frames_of(lines)));
-        let frame_places = places_of(&order, self.frames);
-        let (frames, (tree, places)) = rayon::join(
-            || table_of(&order, self.frames),
-            || preorder(&self.nodes, &marked, &frame_places),
-        );
-        Ok(Cut {
-            frames: frames?,
-            frame_places,
-            tree,
-            places,
-        })
-    }
-}
-
-/// A tree with frames of its own.
-struct Cut {
-    frames: FrameTable,
-    /// By the store's number of a frame, its place in `frames`.
-    frame_places: Vec<FrameIx>,
-    tree: StackTree,
-    /// By the store's number of a node, its place in `tree`.
-    places: Vec<NodeIx>,
-}
-
-impl Cut {
-    fn place(&self, costs: NodeCosts) -> SelfCosts {
-        let placed = costs
-            .into_iter()
-            .map(|(node, cost)| (self.places[node as usize], cost));
-        let mut placed: SelfCosts = placed.collect();
-        placed.sort_unstable_by_key(|&(node, _)| node);
-        placed
-    }
 }
 
 pub(super) fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord, Fault> {
@@ -322,60 +228,7 @@ pub(super) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines,
     let order = chosen_order(&stored, frames_of(&lines));
     place_lines(&mut lines, &places_of(&order, &stored));
     Ok(LoadedLines {
-        frames: table_of(&order, &stored)?,
+        frames: table_of(&order)?,
         lines,
     })
-}
-
-fn frames_of(lines: &[Vec<LineCost>]) -> impl Iterator<Item = u32> {
-    lines.iter().flatten().map(|line| line.frame.0)
-}
-
-fn place_lines(lines: &mut [Vec<LineCost>], places: &[FrameIx]) {
-    for lines in lines {
-        for line in &mut *lines {
-            line.frame = places[line.frame.get()];
-        }
-        lines.sort_unstable_by_key(|line| (line.frame, line.line));
-    }
-}
-
-/// These numbers of frames, in the order in which the frames compare.
-fn chosen_order(stored: &Frames, numbers: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut chosen = vec![false; stored.len() as usize];
-    for number in numbers {
-        chosen[number as usize] = true;
-    }
-    frame_order(stored, &chosen)
-}
-
-/// By number of a frame, its place in an order.
-fn places_of(order: &[u32], stored: &Frames) -> Vec<FrameIx> {
-    let mut places = vec![FrameIx(u32::MAX); stored.len() as usize];
-    for (place, &number) in (0..).zip(order) {
-        places[number as usize] = FrameIx(place);
-    }
-    places
-}
-
-/// The frames with these numbers.
-fn table_of(order: &[u32], stored: &Frames) -> Result<FrameTable, Fault> {
-    let mut frames = FrameTable::new();
-    for (place, &number) in (0..).zip(order) {
-        if frames.insert(stored.get(number)) != FrameIx(place) {
-            return Err(Fault::damaged(
-                "table columns, frames",
-                "a frame stands twice",
-            ));
-        }
-    }
-    Ok(frames)
-}
-
-/// The numbers of the chosen frames, in the order in which the frames compare.
-pub(super) fn frame_order(stored: &Frames, chosen: &[bool]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..stored.len()).filter(|&n| chosen[n as usize]).collect();
-    // Packs are sorted already, and a stable sort makes use of that.
-    order.par_sort_by(|&a, &b| stored.get(a).cmp(&stored.get(b)));
-    order
 }

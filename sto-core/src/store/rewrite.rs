@@ -10,9 +10,10 @@ use super::codec::{
     BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, pack_frames, pack_nodes,
 };
 use super::counts::Counts;
+use super::cut::frame_order;
 use super::error::Fault;
 use super::preorder::{mark_callers, preorder};
-use super::read::{frame_order, module_lists, recorded};
+use super::read::{module_lists, recorded};
 use super::rows::{Found, NewRows, Rows};
 use super::tables::{Column, MOST_FRAMES, MOST_NODES, Record};
 use super::tags::{self, Tag};
@@ -120,7 +121,7 @@ fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Vec<b
             used[line.frame.get()] = true;
         }
     }
-    let nodes = rows.nodes(record, record.nodes)?;
+    let nodes = rows.nodes(record)?;
     mark_callers(&nodes, &mut marked);
     for (&frame, _) in nodes
         .frames
@@ -139,7 +140,7 @@ fn write_frames(rows: &Rows, used: &[bool], draft: &mut Draft<'_>) -> Result<Vec
     let order = frame_order(&stored, used);
     let chunks: Vec<_> = order
         .par_chunks(MOST_FRAMES as usize)
-        .map(|chunk| pack_frames(chunk.iter().map(|&number| stored.get(number))))
+        .map(|chunk| pack_frames(chunk.iter().map(|&(frame, _)| frame)))
         .collect();
     for (first, chunk) in (0..).step_by(MOST_FRAMES as usize).zip(chunks) {
         draft
@@ -148,7 +149,7 @@ fn write_frames(rows: &Rows, used: &[bool], draft: &mut Draft<'_>) -> Result<Vec
     }
     draft.new.contents.frames = order.len() as u32;
     let mut numbers = vec![u32::MAX; used.len()];
-    for (number, frame) in (0..).zip(order) {
+    for (number, (_, frame)) in (0..).zip(order) {
         numbers[frame as usize] = number;
     }
     Ok(numbers)
@@ -189,7 +190,7 @@ fn write_executable(
                 &build,
                 &profile,
                 modules,
-                counts,
+                &counts,
             )?;
             draft.flush_if_full()?;
         }
@@ -206,7 +207,7 @@ fn write_nodes(
     frames: &[u32],
     draft: &mut Draft<'_>,
 ) -> Result<Vec<u32>, Fault> {
-    let nodes = rows.nodes(executable, executable.nodes)?;
+    let nodes = rows.nodes(executable)?;
     let new_frames: Vec<FrameIx> = frames.iter().map(|&frame| FrameIx(frame)).collect();
     let (tree, places) = preorder(&nodes, marked, &new_frames);
     let nodes = NodeColumns::of(&tree);
@@ -229,7 +230,7 @@ fn write_nodes(
     for (first, chunk) in chunks {
         draft
             .new
-            .column(Column::Nodes, record.number, first, chunk.map_err(refused)?);
+            .nodes(record.number, first, chunk.map_err(refused)?);
     }
     let id = ExecutableId::of(&record.name);
     draft.new.record(Record::Executable, id.0, &record)?;

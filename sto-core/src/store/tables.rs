@@ -64,7 +64,7 @@ pub(super) enum Record {
 pub(super) enum Column {
     /// Frames: zero, number of the first.
     Frames = 0,
-    /// Nodes: executable, number of the first.
+    /// Nodes: executable, number of the first. Each pack has one of [`Column::Runs`] beside it.
     Nodes = 1,
     /// Self costs: profile, sample type.
     Costs = 2,
@@ -76,6 +76,8 @@ pub(super) enum Column {
     Sums = 5,
     /// Costs by thread and slice of time: profile, zero.
     Slices = 6,
+    /// Runs of nodes: executable, number of the first node.
+    Runs = 7,
 }
 
 /// Most bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
@@ -88,6 +90,10 @@ pub(super) const MOST_FRAMES: u32 = 1 << 16;
 
 /// Most nodes in one pack.
 pub(super) const MOST_NODES: u32 = 1 << 18;
+
+/// Most columns of a build's profiles that stand beside a sum, to be added up by who reads it. So a
+/// build of few runs takes no space for sums, and they are written anew at every fifth run.
+pub(super) const MOST_APART: usize = 4;
 
 /// Memory for redb's page cache; its own default is 1 GiB.
 pub(super) const CACHE_BYTES: usize = 64 << 20;
@@ -122,7 +128,7 @@ impl Record {
 
 impl Column {
     /// All kinds, in the order of their numbers.
-    pub(super) const ALL: [Column; 7] = [
+    pub(super) const ALL: [Column; 8] = [
         Column::Frames,
         Column::Nodes,
         Column::Costs,
@@ -130,6 +136,7 @@ impl Column {
         Column::Modules,
         Column::Sums,
         Column::Slices,
+        Column::Runs,
     ];
 
     /// The kind with this number.
@@ -152,6 +159,7 @@ impl Column {
             Column::Modules => "modules",
             Column::Sums => "sums",
             Column::Slices => "slices",
+            Column::Runs => "runs",
         }
     }
 }

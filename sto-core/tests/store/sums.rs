@@ -39,7 +39,7 @@ proptest! {
 
     #[test]
     fn the_costs_of_a_build_are_those_of_its_profiles_added_up(
-        profiles in proptest::collection::vec((plain(), any::<bool>()), 1..5),
+        profiles in proptest::collection::vec((plain(), any::<bool>()), 1..14),
         other in plain(),
     ) {
         let store = Store::in_memory().unwrap();

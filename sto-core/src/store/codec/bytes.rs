@@ -72,7 +72,19 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Takes a number.
+    #[inline]
     pub(super) fn number(&mut self) -> Result<u64, Flaw> {
+        match self.0 {
+            // Most by far.
+            &[byte @ ..0x80, ref rest @ ..] => {
+                self.0 = rest;
+                Ok(byte.into())
+            }
+            _ => self.long_number(),
+        }
+    }
+
+    fn long_number(&mut self) -> Result<u64, Flaw> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
             let (&byte, rest) = self.0.split_first().ok_or(ENDS_EARLY)?;
@@ -90,11 +102,13 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Takes a number of 32 bits.
+    #[inline]
     pub(super) fn number32(&mut self) -> Result<u32, Flaw> {
         u32::try_from(self.number()?).map_err(|_| Flaw("a number takes more than 32 bits"))
     }
 
     /// Takes a number that was written as the difference to another.
+    #[inline]
     pub(super) fn difference(&mut self, previous: u32) -> Result<u32, Flaw> {
         let coded = self.number()?;
         let difference = (coded >> 1) as i64 ^ -((coded & 1) as i64);

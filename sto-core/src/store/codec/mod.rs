@@ -12,19 +12,23 @@ mod lines;
 mod modules;
 mod nodes;
 mod records;
+mod runs;
 mod seal;
 mod slices;
+mod steps;
 
 pub(super) use costs::{pack_costs, unpack_costs};
 pub(super) use frames::{FrameColumns, pack_frames, unpack_frames};
 pub(super) use lines::{pack_lines, unpack_lines};
 pub(super) use modules::{pack_modules, unpack_modules};
-pub(super) use nodes::{NO_PARENT, NodeColumns, pack_nodes, unpack_nodes};
+pub(super) use nodes::{NO_PARENT, NodeColumns, NodePacks, pack_nodes};
 pub(super) use records::{
     BuildRecord, Contents, ExecutableRecord, ProfileRecord, Sum, Told, pack, unpack,
 };
+pub(super) use runs::{Runs, unpack_runs};
 pub(super) use seal::{SEAL_LEN, seal, unseal};
 pub(super) use slices::{add_up, pack_slices, unpack_slices};
+pub(super) use steps::{RunUnpacker, Steps, unpack_steps};
 
 /// What is wrong with some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use super::Flaw;
 use crate::id::ProfileId;
 use crate::model::{Build, GnuBuildId, Profile};
-use crate::units::SampleType;
+use crate::units::{Cost, SampleType};
 use serde::{Deserialize, Serialize};
 
 /// How much a store holds, and which numbers are free.
@@ -68,9 +68,12 @@ pub(in crate::store) struct Told<T> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::store) struct Sum {
     pub(in crate::store) sample_type: SampleType,
-    /// Where one column of one profile is all of it: that profile, and the column's place.
-    /// Else the build has a column of its own, with this sum's place.
-    pub(in crate::store) only: Option<(u32, u32)>,
+    /// What all of them add up to.
+    pub(in crate::store) total: Cost,
+    /// Whether columns are added up in one of the build's own, with this sum's place.
+    pub(in crate::store) has_column: bool,
+    /// The columns that are not, by profile and place: those that came in last.
+    pub(in crate::store) apart: Vec<(u32, u32)>,
 }
 
 /// A profile.

@@ -28,6 +28,11 @@ fn nodes(len: u32, first: u32) -> NodeColumns {
     nodes
 }
 
+fn unpack_nodes(packs: &NodePacks, first: u32, frame_count: u32) -> Result<NodeColumns, Flaw> {
+    let runs = unpack_runs(&packs.runs, first, frame_count)?;
+    NodeColumns::unpack(&runs, &unpack_steps(&packs.steps, &runs, frame_count)?)
+}
+
 fn frames() -> Vec<Frame<'static>> {
     // The first bytes of `ü` and `û` are the same.
     let symbols = ["", "main", "<b>ü</b>", "<b>û</b>", "main"];
@@ -139,7 +144,8 @@ fn a_recursion_costs_next_to_nothing() {
         parents: (0..100_000u32).map(|node| node.wrapping_sub(1)).collect(),
         frames: vec![7; 100_000],
     };
-    assert!(pack_nodes(0, &nodes).unwrap().len() < 200);
+    let packs = pack_nodes(0, &nodes).unwrap();
+    assert!(packs.runs.len() + packs.steps.len() < 200);
 }
 
 proptest! {
@@ -184,8 +190,12 @@ proptest! {
             pack
         };
         for first in [0, 5] {
-            let pack = changed(pack_nodes(first, &nodes(12, first)).unwrap());
-            if let Ok(nodes) = unpack_nodes(&pack, first, FRAMES) {
+            let NodePacks { runs, steps } = pack_nodes(first, &nodes(12, first)).unwrap();
+            let both = NodePacks { runs: changed(runs.clone()), steps: changed(steps.clone()) };
+            let runs_alone = NodePacks { runs: changed(runs.clone()), steps: steps.clone() };
+            let steps_alone = NodePacks { runs, steps: changed(steps) };
+            let packs = [both, runs_alone, steps_alone];
+            for nodes in packs.iter().flat_map(|packs| unpack_nodes(packs, first, FRAMES)) {
                 prop_assert!(nodes.frames.iter().all(|&frame| frame < FRAMES));
                 for (node, &parent) in (first..).zip(&nodes.parents) {
                     prop_assert!(parent == NO_PARENT || parent < node);
@@ -216,14 +226,16 @@ fn the_bytes_of_nodes_are_those_of_the_specification() {
         parents: vec![NO_PARENT, 0, 1, 0],
         frames: vec![0, 1, 2, 3],
     };
+    let NodePacks { runs, steps } = pack_nodes(0, &nodes).unwrap();
+    let expected = [&[4, 1][..], &[1, 0, 3], &[1, 0, 0], &[1, 0, 0]];
+    assert_eq!(runs, expected.concat());
     let expected = [
-        &[4][..],
-        &[4, 0, 0, 0, 0, 2],
-        &[1, 0, 0],
-        &[4, 0, 0, 0, 0, 0],
-        &[4, 0, 0, 2, 2, 2],
+        &[3][..],
+        &[3, 0, 0, 0, 2, 0, 0],
+        &[2, 2, 0, 0, 0, 2, 0, 1, 0, 3, 0, 2, 1, 2],
+        &[3, 0, 0, 0, 0, 0, 0],
     ];
-    assert_eq!(pack_nodes(0, &nodes).unwrap(), expected.concat());
+    assert_eq!(steps, expected.concat());
 }
 
 #[test]
@@ -318,14 +330,18 @@ fn the_bytes_of_records_are_those_of_the_specification() {
                     event: "e".to_owned(),
                     unit: Unit::Events,
                 },
-                only: None,
+                total: cost(300, 0),
+                has_column: true,
+                apart: Vec::new(),
             },
             Sum {
                 sample_type: SampleType {
                     event: "f".to_owned(),
                     unit: Unit::Nanoseconds,
                 },
-                only: Some((4, 1)),
+                total: cost(2, 3),
+                has_column: false,
+                apart: vec![(4, 1)],
             },
         ],
     };
@@ -334,7 +350,8 @@ fn the_bytes_of_records_are_those_of_the_specification() {
         &[1, 2, 0xab, 0xcd, 252, 0x70, 0x11, 1, 0],
         &[9; 16],
         &[0, 3, 2, 252, 0x70, 0x11, 1, 0],
-        b"\x02\x01e\x03\x00\x01f\x01\x01\x04\x01",
+        b"\x02\x01e\x03\xfb\x2c\x01\x00\x01\x00",
+        b"\x01f\x01\x02\x03\x00\x01\x04\x01",
     ];
     assert_eq!(pack(&build).unwrap(), expected.concat());
 }

@@ -4,7 +4,7 @@ use super::columns::Columns;
 use super::damages::{Concerns, Damages};
 use super::records::{ByBuild, Records};
 use crate::id::{ExecutableId, ProfileId};
-use crate::store::codec::{BuildRecord, ProfileRecord, Sum};
+use crate::store::codec::{BuildRecord, ProfileRecord};
 use crate::store::counts::{NodeCosts, read_costs, read_lines};
 use crate::store::guard::guarded;
 use crate::store::rows::{Rows, column_place, record_place};
@@ -124,9 +124,13 @@ struct Sums<'a> {
 /// What the columns of one sample type add up to.
 #[derive(Default)]
 struct Adding {
-    /// The columns, by profile and part.
-    columns: Vec<(u32, u32)>,
-    total: Total,
+    /// Number of the columns, and of those that the sum says are apart.
+    columns: usize,
+    apart: usize,
+    /// What all of them add up to, where they could be read.
+    total: Option<Cost>,
+    /// What those add up to that are not apart.
+    sum: Total,
 }
 
 #[derive(Default)]
@@ -197,12 +201,23 @@ impl Sums<'_> {
     ) {
         let sample_type = &profile.profile.sample_types[part as usize];
         let mut sums = self.build.sums.iter().zip(&mut self.sums);
-        match sums.find(|(sum, _)| sum.sample_type == *sample_type) {
-            Some((_, adding)) => {
-                adding.columns.push((profile.number, part));
-                adding.total = std::mem::take(&mut adding.total).add(costs, self.nodes);
-            }
-            None => self.tell("a profile's sample type has no sum", damages),
+        let Some((sum, adding)) = sums.find(|(sum, _)| sum.sample_type == *sample_type) else {
+            return self.tell("a profile's sample type has no sum", damages);
+        };
+        let total = costs.as_ref().and_then(|costs| {
+            let before = match adding.columns {
+                0 => Some(Cost::ZERO),
+                _ => adding.total,
+            };
+            let mut costs = costs.iter().map(|&(_, cost)| cost);
+            costs.try_fold(before?, Cost::checked_add)
+        });
+        adding.total = total;
+        adding.columns += 1;
+        if sum.apart.contains(&(profile.number, part)) {
+            adding.apart += 1;
+        } else {
+            adding.sum = std::mem::take(&mut adding.sum).add(costs, self.nodes);
         }
     }
 
@@ -215,42 +230,34 @@ impl Sums<'_> {
         for (place, (sum, adding)) in (0..).zip(self.build.sums.iter().zip(&self.sums)) {
             if !types.insert(&sum.sample_type) {
                 self.tell("two sums are of one sample type", damages);
-            } else if adding.columns.is_empty() {
+            } else if adding.columns == 0 {
                 self.tell("no profile has the sample type of a sum", damages);
             }
-            if let Some(stored) = self.stored(place, sum, adding, columns, damages)
-                && !adding.total.may_be(&stored)
-            {
-                let place = column_place(Column::Sums, self.build.number, place);
-                let what = "it is not the sum of its profiles' costs";
-                damages.add(place, what, Concerns::build(self.build));
+            if adding.total.is_some_and(|total| total != sum.total) {
+                self.tell("a total is not that of its profiles' costs", damages);
             }
-        }
-    }
-
-    /// The sum as the store has it, unless it is right already by what it refers to.
-    fn stored(
-        &self,
-        place: u32,
-        sum: &Sum,
-        adding: &Adding,
-        columns: &mut Columns,
-        damages: &mut Damages,
-    ) -> Option<NodeCosts> {
-        let (kind, owner, part) = match sum.only {
-            Some(only) if adding.columns == [only] => return None,
-            Some(only) if !adding.columns.contains(&only) => {
+            if adding.apart != sum.apart.len() {
                 self.tell(
                     "a sum refers to a column of another build or sample type",
                     damages,
                 );
-                return None;
             }
-            Some((profile, part)) => (Column::Costs, profile, part),
-            None => (Column::Sums, self.build.number, place),
-        };
-        columns.own(kind, owner, part);
-        let stored = read_costs(self.rows, kind, owner, part, self.nodes);
-        damages.keep(stored, Concerns::build(self.build))
+            if !sum.has_column {
+                if adding.apart != adding.columns {
+                    self.tell("a profile's costs are in no sum", damages);
+                }
+                continue;
+            }
+            let number = self.build.number;
+            columns.own(Column::Sums, number, place);
+            let stored = read_costs(self.rows, Column::Sums, number, place, self.nodes);
+            if let Some(stored) = damages.keep(stored, Concerns::build(self.build))
+                && !adding.sum.may_be(&stored)
+            {
+                let place = column_place(Column::Sums, number, place);
+                let what = "it is not the sum of its profiles' costs";
+                damages.add(place, what, Concerns::build(self.build));
+            }
+        }
     }
 }

@@ -5,7 +5,8 @@ use super::damages::{Concerns, Damages};
 use super::records::Records;
 use crate::id::FrameId;
 use crate::store::codec::{
-    ExecutableRecord, Flaw, NO_PARENT, unpack_frames, unpack_modules, unpack_nodes,
+    ExecutableRecord, Flaw, NO_PARENT, NodeColumns, unpack_frames, unpack_modules, unpack_runs,
+    unpack_steps,
 };
 use crate::store::error::Fault;
 use crate::store::guard::guarded;
@@ -67,8 +68,8 @@ pub(super) fn frames(rows: &Rows, columns: &mut Columns, damages: &mut Damages) 
         count,
         concerns: Concerns::Everything,
     };
-    let mut frames: Vec<(FrameId, u32)> = packs.check(columns, damages, |body, first| {
-        let frames = unpack_frames(body)?;
+    let mut frames: Vec<(FrameId, u32)> = packs.check(columns, damages, |first| {
+        let frames = packs.column(Column::Frames, first, unpack_frames)?;
         let ids = (0..frames.len()).map(|i| (FrameId::of(frames.get(i)), first + i as u32));
         Ok(ids.collect())
     });
@@ -92,14 +93,22 @@ pub(super) fn nodes(
     let concerns = Concerns::Executable(executable.name.clone());
     let packs = Packs {
         rows,
-        kind: Column::Nodes,
+        kind: Column::Runs,
         owner: executable.number,
         count: executable.nodes,
         concerns: concerns.clone(),
     };
     let frame_count = rows.contents.frames;
-    let mut nodes: Vec<(u32, u32)> = packs.check(columns, damages, |body, first| {
-        let nodes = unpack_nodes(body, first, frame_count)?;
+    for (first, _) in columns.own_packs(Column::Runs, executable.number, executable.nodes) {
+        columns.own(Column::Nodes, executable.number, first);
+    }
+    let mut nodes: Vec<(u32, u32)> = packs.check(columns, damages, |first| {
+        let runs = packs.column(Column::Runs, first, |pack| {
+            unpack_runs(pack, first, frame_count)
+        })?;
+        let nodes = packs.column(Column::Nodes, first, |pack| {
+            NodeColumns::unpack(&runs, &unpack_steps(pack, &runs, frame_count)?)
+        })?;
         Ok(nodes.parents.into_iter().zip(nodes.frames).collect())
     });
     nodes.par_sort_unstable();
@@ -133,7 +142,7 @@ impl Packs<'_> {
         &self,
         columns: &mut Columns,
         damages: &mut Damages,
-        unpack: impl Fn(&[u8], u32) -> Result<Vec<T>, Flaw> + Sync,
+        unpack: impl Fn(u32) -> Result<Vec<T>, Fault> + Sync,
     ) -> Vec<T> {
         let packs = columns.own_packs(self.kind, self.owner, self.count);
         if packs.first().map_or(self.count, |&(first, _)| first) > 0 {
@@ -142,7 +151,7 @@ impl Packs<'_> {
         let mut things = Vec::new();
         for batch in packs.chunks(rayon::current_num_threads()) {
             let unpacked = batch.par_iter().map(|&(first, end)| {
-                let found = self.unpack(first, &unpack)?;
+                let found = unpack(first)?;
                 if found.len() != (end - first) as usize {
                     let what = "it has not as many things as it should";
                     return Err(Fault::damaged(self.place(first), what));
@@ -158,13 +167,14 @@ impl Packs<'_> {
         things
     }
 
-    fn unpack<T>(
+    fn column<T>(
         &self,
+        kind: Column,
         first: u32,
-        unpack: impl Fn(&[u8], u32) -> Result<Vec<T>, Flaw>,
-    ) -> Result<Vec<T>, Fault> {
-        let body = guarded(|| self.rows.column(self.kind, self.owner, first))?;
-        unpack(&body, first).map_err(|flaw| flaw.at(self.place(first)))
+        unpack: impl Fn(&[u8]) -> Result<T, Flaw>,
+    ) -> Result<T, Fault> {
+        let body = guarded(|| self.rows.column(kind, self.owner, first))?;
+        unpack(&body).map_err(|flaw| flaw.at(column_place(kind, self.owner, first)))
     }
 
     fn place(&self, first: u32) -> String {

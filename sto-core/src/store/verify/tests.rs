@@ -4,13 +4,12 @@ use super::*;
 use crate::id::BuildId;
 use crate::ingest::{IngestOptions, ingest_recording};
 use crate::store::codec::{
-    BuildRecord, ExecutableRecord, ProfileRecord, pack_costs, pack_frames, pack_modules,
-    pack_nodes, unpack_costs, unpack_frames, unpack_nodes,
+    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, Sum, pack_costs, pack_frames,
+    pack_modules, pack_nodes, unpack_costs, unpack_frames, unpack_runs, unpack_steps,
 };
 use crate::store::rows::NewRows;
 use crate::store::tables::{COLUMNS, Column, META, META_TAGS, RECORDS, Record};
 use crate::store::{Store, Tag};
-use crate::units::Cost;
 use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
 use std::path::PathBuf;
 
@@ -97,9 +96,8 @@ fn a_sound_store_is_counted_and_nothing_is_told() {
         frames: 4,
         nodes: 5,
         records: 7,
-        // Two packs of frames and of nodes, modules; costs and lines of each profile; sums of the
-        // build with two.
-        columns: 2 + 2 + 1 + 2 * 3 + 1,
+        // Two packs of frames, of runs and of nodes, modules; costs and lines of each profile.
+        columns: 2 + 2 + 2 + 1 + 2 * 3,
         bytes,
     };
     assert_eq!(verification.checked, expected);
@@ -133,11 +131,14 @@ fn no_frame_stands_twice() {
 #[test]
 fn no_node_stands_twice() {
     let verification = after(|rows, new, _| {
-        let pack = rows.column(Column::Nodes, 0, 0).unwrap();
-        let mut nodes = unpack_nodes(&pack, 0, 4).unwrap();
+        let runs = rows.column(Column::Runs, 0, 0).unwrap();
+        let runs = unpack_runs(&runs, 0, 4).unwrap();
+        let steps = rows.column(Column::Nodes, 0, 0).unwrap();
+        let steps = unpack_steps(&steps, &runs, 4).unwrap();
+        let mut nodes = NodeColumns::unpack(&runs, &steps).unwrap();
         let len = nodes.len();
         (nodes.parents[len - 1], nodes.frames[len - 1]) = (nodes.parents[1], nodes.frames[1]);
-        new.column(Column::Nodes, 0, 0, pack_nodes(0, &nodes).unwrap());
+        new.nodes(0, 0, pack_nodes(0, &nodes).unwrap());
     });
     tells(
         &verification,
@@ -157,7 +158,7 @@ fn the_packs_have_as_many_things_as_they_should() {
         record.nodes += 1;
         new.record(Record::Executable, id.0, &record).unwrap();
     });
-    tells(&verification, "nodes 0/3", "not as many things");
+    tells(&verification, "runs 0/3", "not as many things");
     let verification = after(|_, new, _| new.remove_column(Column::Frames, 0, 0));
     tells(&verification, "frames 0/0", "missing");
 }
@@ -184,33 +185,29 @@ fn what_a_build_says_is_what_its_profiles_say() {
 
 #[test]
 fn sums_are_what_the_profiles_add_up_to() {
-    let verification = after(|rows, new, _| {
-        let pack = rows.column(Column::Sums, 0, 0).unwrap();
-        let mut sums = unpack_costs(&pack, 5).unwrap();
-        sums[0].1 = sums[0]
-            .1
-            .checked_add(Cost {
-                samples: 1,
-                value: 1,
-            })
-            .unwrap();
-        new.column(Column::Sums, 0, 0, pack_costs(&sums).unwrap());
-    });
-    tells(&verification, "sums 0/0", "not the sum");
-    let verification = build(|b| b.sums[0].only = Some((0, 0)));
-    let told: Vec<&str> = verification
-        .damages
-        .iter()
-        .map(|d| d.what.as_str())
-        .collect();
-    assert_eq!(
-        told,
-        [
-            "it is not the sum of its profiles' costs",
-            "nobody refers to it"
-        ]
-    );
-    let verification = build(|b| b.sums[0].only = Some((2, 0)));
+    // The first profile's costs in a column of the build's own, the second's apart.
+    let folded = |more_samples| {
+        after(|rows, new, _| {
+            let id = BuildId::of(crate::id::ExecutableId::of("demo"), "v1");
+            let mut build: BuildRecord = rows.record(Record::Build, id.0).unwrap().unwrap();
+            build.sums[0].has_column = true;
+            build.sums[0].apart = vec![(1, 0)];
+            new.record(Record::Build, id.0, &build).unwrap();
+            let mut sums = unpack_costs(&rows.column(Column::Costs, 0, 0).unwrap(), 5).unwrap();
+            sums[0].1.samples += more_samples;
+            new.column(Column::Sums, 0, 0, pack_costs(&sums).unwrap());
+        })
+    };
+    assert_eq!(folded(0).damages.len(), 0);
+    tells(&folded(1), "sums 0/0", "not the sum");
+
+    let sum = |change: fn(&mut Sum)| build(|b| change(&mut b.sums[0]));
+    tells(&sum(|s| s.total.samples += 1), "build", "total");
+    let verification = sum(|s| s.apart.truncate(1));
+    tells(&verification, "build", "in no sum");
+    let verification = sum(|s| s.apart.push((1, 0)));
+    tells(&verification, "build", "another build");
+    let verification = sum(|s| s.apart[0] = (2, 0));
     assert!(
         verification.damages[0].what.contains("another build"),
         "{verification:#?}"

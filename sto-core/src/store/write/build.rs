@@ -5,14 +5,27 @@ use crate::model::{Build, Profile};
 use crate::store::codec::{BuildRecord, Contents, Sum, Told, pack_costs};
 use crate::store::counts::{NodeCosts, read_costs};
 use crate::store::error::Fault;
+use crate::store::guard::guarded;
 use crate::store::rows::{NewRows, Rows};
-use crate::store::tables::{Column, Record};
+use crate::store::tables::{Column, MOST_APART, Record};
+use crate::units::Cost;
+use rayon::prelude::*;
 
 /// A build to which profiles are counted.
 pub(in crate::store) struct Tally {
     record: BuildRecord,
-    /// By place in the record's sums; `None` where the store's column was not needed.
-    sums: Vec<Option<NodeCosts>>,
+    /// By place in the record's sums.
+    sums: Vec<Adding>,
+}
+
+/// What is known of a sum while profiles are counted to it.
+#[derive(Default)]
+struct Adding {
+    /// The build's own column, where there is one, and those that stand apart: all of them, unless
+    /// they were not needed.
+    columns: Vec<NodeCosts>,
+    /// Whether the build's own column, which comes first, is new.
+    is_new: bool,
 }
 
 impl Tally {
@@ -41,13 +54,17 @@ impl Tally {
         profile: &Profile,
         nodes: u32,
     ) -> Result<Self, Fault> {
-        let sums = (0..record.sums.len()).map(|place| {
-            let is_needed = profile
-                .sample_types
-                .contains(&record.sums[place].sample_type);
-            is_needed
-                .then(|| sum(rows, &record, place, nodes))
-                .transpose()
+        let sums = record.sums.iter().zip(0..).map(|(sum, place)| {
+            let types = profile.sample_types.iter();
+            let new = types.filter(|&other| *other == sum.sample_type).count();
+            let columns = match sum.apart.len() + new > MOST_APART {
+                true => columns(rows, &record, place, nodes)?,
+                false => Vec::new(),
+            };
+            Ok(Adding {
+                columns,
+                is_new: false,
+            })
         });
         Ok(Tally {
             sums: sums.collect::<Result<_, Fault>>()?,
@@ -81,29 +98,38 @@ impl Tally {
                 .sums
                 .iter()
                 .position(|sum| sum.sample_type == *sample_type);
-            match known {
-                Some(place) => {
-                    record.sums[place].only = None;
-                    let before = self.sums[place].take().unwrap_or_default();
-                    self.sums[place] = Some(added(before, costs)?);
-                }
-                None => {
-                    record.sums.push(Sum {
-                        sample_type: sample_type.clone(),
-                        only: Some((number, part)),
-                    });
-                    self.sums.push(Some(costs.clone()));
-                }
+            let place = known.unwrap_or_else(|| {
+                record.sums.push(Sum {
+                    sample_type: sample_type.clone(),
+                    total: Cost::ZERO,
+                    has_column: false,
+                    apart: Vec::new(),
+                });
+                self.sums.push(Adding::default());
+                record.sums.len() - 1
+            });
+            let (sum, adding) = (&mut record.sums[place], &mut self.sums[place]);
+            let mut costs_alone = costs.iter().map(|&(_, cost)| cost);
+            sum.total = costs_alone
+                .try_fold(sum.total, Cost::checked_add)
+                .ok_or(TOO_MANY)?;
+            sum.apart.push((number, part));
+            adding.columns.push(costs.clone());
+            if sum.apart.len() > MOST_APART {
+                sum.apart.clear();
+                sum.has_column = true;
+                adding.columns = vec![added(std::mem::take(&mut adding.columns))?];
+                adding.is_new = true;
             }
         }
         Ok(())
     }
 
-    /// Writes the build, and those sums that are no profile's own column.
+    /// Writes the build, and those of its sums that are new.
     pub(in crate::store) fn write(&self, new: &mut NewRows) -> Result<(), Fault> {
         let record = &self.record;
-        for (place, (sum, costs)) in (0..).zip(record.sums.iter().zip(&self.sums)) {
-            if let (None, Some(costs)) = (sum.only, costs) {
+        for (place, adding) in (0..).zip(&self.sums) {
+            if let (true, Some(costs)) = (adding.is_new, adding.columns.first()) {
                 let pack = pack_costs(costs).map_err(refused)?;
                 new.remove_column(Column::Sums, record.number, place);
                 new.column(Column::Sums, record.number, place, pack);
@@ -120,10 +146,28 @@ pub(in crate::store) fn sum(
     place: usize,
     nodes: u32,
 ) -> Result<NodeCosts, Fault> {
-    match build.sums[place].only {
-        Some((profile, part)) => read_costs(rows, Column::Costs, profile, part, nodes),
-        None => read_costs(rows, Column::Sums, build.number, place as u32, nodes),
-    }
+    added(columns(rows, build, place, nodes)?)
+}
+
+/// The columns that a sum is the sum of: the build's own first, if there is one.
+fn columns(
+    rows: &Rows,
+    build: &BuildRecord,
+    place: usize,
+    nodes: u32,
+) -> Result<Vec<NodeCosts>, Fault> {
+    let sum = &build.sums[place];
+    let own = sum
+        .has_column
+        .then_some((Column::Sums, build.number, place as u32));
+    let apart = sum.apart.iter();
+    let apart = apart.map(|&(profile, part)| (Column::Costs, profile, part));
+    let columns: Vec<_> = own.into_iter().chain(apart).collect();
+    // Guarded one by one: this is another thread.
+    let columns = columns.into_par_iter();
+    let columns =
+        columns.map(|(kind, owner, part)| guarded(|| read_costs(rows, kind, owner, part, nodes)));
+    columns.collect()
 }
 
 const TOO_MANY: Fault = Fault::Refused("its build would have counts of more than 2^64 - 1");
@@ -144,13 +188,16 @@ fn tell<T: Clone>(known: &mut Option<Told<T>>, value: Option<&T>, profile: &Prof
     }
 }
 
-/// The costs of two columns, node by node.
-fn added(mut a: NodeCosts, b: &NodeCosts) -> Result<NodeCosts, Fault> {
-    a.extend_from_slice(b);
+/// The costs of columns, node by node.
+fn added(mut columns: Vec<NodeCosts>) -> Result<NodeCosts, Fault> {
+    if columns.len() < 2 {
+        return Ok(columns.pop().unwrap_or_default());
+    }
+    let mut all = columns.concat();
     // Stable, as that is quick with runs that are in order.
-    a.sort_by_key(|&(node, _)| node);
-    let mut sums: NodeCosts = Vec::with_capacity(a.len());
-    for (node, cost) in a {
+    all.sort_by_key(|&(node, _)| node);
+    let mut sums: NodeCosts = Vec::with_capacity(all.len());
+    for (node, cost) in all {
         match sums.last_mut() {
             Some((last, sum)) if *last == node => *sum = sum.checked_add(cost).ok_or(TOO_MANY)?,
             _ => sums.push((node, cost)),

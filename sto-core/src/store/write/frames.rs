@@ -1,7 +1,7 @@
 //! The frames of a profile: which the store has, and a pack of those that it lacks.
 
 use super::{refused, take_number};
-use crate::model::FrameTable;
+use crate::model::{FrameTable, StringIx};
 use crate::store::codec::{FrameColumns, pack_frames};
 use crate::store::error::Fault;
 use crate::store::packs::{Pack, outgrown};
@@ -73,8 +73,21 @@ struct Found {
 
 fn find(pack: &Pack, frames: &FrameTable) -> Result<Found, Fault> {
     let stored = pack.frames()?;
+    // Next to one another, frames mostly have the module and file of the one before.
+    type Last<'a> = Option<(&'a str, Option<StringIx>)>;
+    let (mut module, mut file): (Last<'_>, Last<'_>) = (None, None);
+    fn find<'a>(last: &mut Last<'a>, string: &'a str, frames: &FrameTable) -> Option<StringIx> {
+        match last {
+            Some((known, found)) if std::ptr::eq(*known, string) => *found,
+            last => last.insert((string, frames.find_string(string))).1,
+        }
+    }
     let numbers = pack.numbers().enumerate().filter_map(|(i, number)| {
-        let place = frames.find(stored.get(i))?;
+        let frame = stored.get(i);
+        let module = find(&mut module, frame.module, frames)?;
+        let file = find(&mut file, frame.file, frames)?;
+        let symbol = frames.find_string(frame.symbol)?;
+        let place = frames.find_columns(frame.kind, symbol, module, file, frame.line)?;
         Some((place.get(), number))
     });
     Ok(Found {

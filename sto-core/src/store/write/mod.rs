@@ -35,7 +35,7 @@ pub(super) fn plan(
     let modules = plan_modules(&mut new, &profile.modules, |digest| {
         rows.record(Record::ModuleList, digest)
     })?;
-    add(&mut new, &mut tally, build, profile, modules, counts)?;
+    add(&mut new, &mut tally, build, profile, modules, &counts)?;
     tally.write(&mut new)?;
     Ok(new)
 }
@@ -48,11 +48,11 @@ pub(super) fn add(
     build: &Build,
     profile: &Profile,
     modules: u32,
-    counts: Counts,
+    counts: &Counts,
 ) -> Result<(), Fault> {
     let number = take_number(&mut new.contents.profiles)?;
-    tally.add(build, profile, number, &counts.costs)?;
     let sizes = counts.write(new, number)?;
+    tally.add(build, profile, number, &counts.costs)?;
     let record = ProfileRecord {
         number,
         columns: sizes.columns,

@@ -7,7 +7,7 @@ use crate::model::Build;
 use crate::store::codec::{ExecutableRecord, NodeColumns, pack_nodes};
 use crate::store::error::Fault;
 use crate::store::graft::Graft;
-use crate::store::packs::outgrown;
+use crate::store::packs::{NodePack, outgrown};
 use crate::store::rows::{NewRows, Rows};
 use crate::store::tables::{Column, MOST_NODES, Record};
 use rayon::prelude::*;
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 /// Finds the store's numbers of a tree's nodes, and adds those it lacks, and the executable. With
 /// them comes the executable's number of nodes then.
 ///
-/// The stored nodes pass by a few packs at a time, so that memory does not grow with them.
+/// The stored packs pass by a few at a time, so that memory does not hold all their nodes.
 pub(super) fn plan(
     rows: &Rows,
     new: &mut NewRows,
@@ -35,12 +35,18 @@ pub(super) fn plan(
         },
     };
     let frame_count = rows.contents.frames;
-    let packs = rows.packs(Column::Nodes, executable.number, executable.nodes)?;
+    let packs = rows.packs(Column::Runs, executable.number, executable.nodes)?;
     let mut graft = Graft::new(tree, frames, frame_count, executable.nodes);
-    for batch in packs.chunks(rayon::current_num_threads()) {
-        let unpacked = batch.par_iter().map(|pack| pack.nodes(frame_count));
-        for (pack, nodes) in batch.iter().zip(unpacked.collect::<Vec<_>>()) {
-            graft.pass(pack.first, &nodes?);
+    for batch in packs.chunks(2 * rayon::current_num_threads()) {
+        let unpacked = batch.par_iter().map(|pack| {
+            let pack = NodePack::new(rows, pack)?;
+            if graft.expects(&pack) {
+                pack.steps(rows)?;
+            }
+            Ok(pack)
+        });
+        for pack in unpacked.collect::<Result<Vec<_>, Fault>>()? {
+            graft.pass(rows, &pack)?;
         }
     }
 
@@ -48,8 +54,8 @@ pub(super) fn plan(
     let first = outgrown.first().map_or(executable.nodes, |pack| pack.first);
     let mut all = NodeColumns::default();
     for pack in outgrown {
-        all.append(pack.nodes(frame_count)?);
-        new.remove_column(Column::Nodes, executable.number, pack.first);
+        all.append(NodePack::new(rows, pack)?.nodes(rows)?);
+        new.remove_nodes(executable.number, pack.first);
     }
     let (numbers, added) = graft.finish().map_err(Fault::Refused)?;
     let is_larger = added.len() > 0;
@@ -65,12 +71,7 @@ pub(super) fn plan(
         })
         .collect();
     for (start, chunk) in chunks {
-        new.column(
-            Column::Nodes,
-            executable.number,
-            start,
-            chunk.map_err(refused)?,
-        );
+        new.nodes(executable.number, start, chunk.map_err(refused)?);
     }
     if is_new || is_larger {
         new.record(Record::Executable, id.0, &executable)?;

@@ -1,0 +1,165 @@
+//! The runs of nodes that some costs need, unpacked side by side.
+
+use super::codec::{NO_PARENT, NodeColumns};
+use super::counts::NodeCosts;
+use super::error::Fault;
+use super::packs::NodePack;
+use super::rows::Rows;
+use rayon::prelude::*;
+
+/// The runs that have nodes with costs, and all that these runs stand below. Their nodes have
+/// *places* from 0 on, in the order of their numbers.
+pub(super) struct Chosen<'a> {
+    packs: &'a [NodePack],
+    /// By pack and run the place of its first node, or [`NOT_CHOSEN`].
+    places: Vec<Vec<u32>>,
+    len: usize,
+}
+
+const NOT_CHOSEN: u32 = u32::MAX;
+
+impl<'a> Chosen<'a> {
+    /// The runs that these costs need.
+    pub(super) fn of<'c>(
+        packs: &'a [NodePack],
+        costs: impl IntoIterator<Item = &'c NodeCosts>,
+    ) -> Self {
+        let mut places: Vec<Vec<u32>> = packs
+            .iter()
+            .map(|pack| vec![NOT_CHOSEN; pack.runs.len()])
+            .collect();
+        for costs in costs {
+            let mut walk = Walk::new(packs);
+            for &(node, _) in costs {
+                let (pack, run) = walk.run_of(node);
+                places[pack][run] = 0;
+            }
+        }
+        for pack in (0..packs.len()).rev() {
+            let runs = &packs[pack].runs;
+            for run in (0..runs.len()).rev() {
+                if places[pack][run] != NOT_CHOSEN && runs.anchor(run) != NO_PARENT {
+                    let (pack, run) = run_of(packs, runs.anchor(run));
+                    places[pack][run] = 0;
+                }
+            }
+        }
+        let mut len = 0;
+        for (pack, places) in packs.iter().zip(&mut places) {
+            for (run, place) in places.iter_mut().enumerate() {
+                if *place != NOT_CHOSEN {
+                    *place = len as u32;
+                    len += pack.runs.range(run).len();
+                }
+            }
+        }
+        Chosen { packs, places, len }
+    }
+
+    /// Unpacks them: parents are places.
+    pub(super) fn unpack(&self, rows: &Rows) -> Result<NodeColumns, Fault> {
+        let packs = self.packs.iter().zip(&self.places);
+        let needed: Vec<_> = packs
+            .filter(|(_, places)| places.iter().any(|&place| place != NOT_CHOSEN))
+            .collect();
+        // Memory is only reserved once it is known that there are so many.
+        let steps = needed.par_iter().map(|(pack, _)| pack.steps(rows));
+        steps.collect::<Result<Vec<_>, Fault>>()?;
+        let mut nodes = NodeColumns::zeroed(self.len);
+        let mut parents = nodes.parents.as_mut_slice();
+        let mut frames = nodes.frames.as_mut_slice();
+        let parts = needed.into_iter().map(|(pack, places)| {
+            let chosen = places.iter().enumerate();
+            let chosen = chosen.filter(|&(_, &place)| place != NOT_CHOSEN);
+            let len = chosen.map(|(run, _)| pack.runs.range(run).len()).sum();
+            (
+                pack,
+                places,
+                parents.split_off_mut(..len).unwrap_or_default(),
+                frames.split_off_mut(..len).unwrap_or_default(),
+            )
+        });
+        let parts: Vec<_> = parts.collect();
+        parts
+            .into_par_iter()
+            .try_for_each(|(pack, places, parents, frames)| {
+                self.unpack_pack(rows, pack, places, (parents, frames))
+            })?;
+        Ok(nodes)
+    }
+
+    fn unpack_pack(
+        &self,
+        rows: &Rows,
+        pack: &NodePack,
+        places: &[u32],
+        (mut parents, mut frames): (&mut [u32], &mut [u32]),
+    ) -> Result<(), Fault> {
+        let mut unpacker = pack.unpacker(rows)?;
+        for (run, &place) in places.iter().enumerate() {
+            if place == NOT_CHOSEN {
+                continue;
+            }
+            let anchor = match pack.runs.anchor(run) {
+                NO_PARENT => NO_PARENT,
+                anchor => self.place(run_of(self.packs, anchor), anchor),
+            };
+            let len = pack.runs.range(run).len();
+            unpacker
+                .unpack(
+                    run,
+                    (place, anchor),
+                    parents.split_off_mut(..len).unwrap_or_default(),
+                    frames.split_off_mut(..len).unwrap_or_default(),
+                )
+                .map_err(|flaw| pack.flawed(flaw))?;
+        }
+        Ok(())
+    }
+
+    /// The places of nodes with costs.
+    pub(super) fn places_of(&self, costs: &NodeCosts) -> impl Iterator<Item = u32> {
+        let mut walk = Walk::new(self.packs);
+        costs
+            .iter()
+            .map(move |&(node, _)| self.place(walk.run_of(node), node))
+    }
+
+    fn place(&self, (pack, run): (usize, usize), node: u32) -> u32 {
+        self.places[pack][run] + (node - self.packs[pack].runs.range(run).start)
+    }
+}
+
+/// The pack and run of a node.
+fn run_of(packs: &[NodePack], node: u32) -> (usize, usize) {
+    let pack = packs.partition_point(|pack| pack.runs.first() <= node) - 1;
+    (pack, packs[pack].runs.run_of(node))
+}
+
+/// The packs and runs of nodes that come in the order of their numbers.
+struct Walk<'a> {
+    packs: &'a [NodePack],
+    pack: usize,
+    run: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn new(packs: &'a [NodePack]) -> Self {
+        Walk {
+            packs,
+            pack: 0,
+            run: 0,
+        }
+    }
+
+    fn run_of(&mut self, node: u32) -> (usize, usize) {
+        while self.packs[self.pack].runs.end() <= node {
+            self.pack += 1;
+            self.run = 0;
+        }
+        while self.packs[self.pack].runs.range(self.run).end <= node {
+            self.run += 1;
+        }
+        (self.pack, self.run)
+    }
+}
