@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// A format that profiles are read from.
 ///
-/// A new one is a variant here, a row in [`ROWS`], and a module.
+/// A new one is a variant here, a row in `ROWS`, and a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// `perf.data`, in file or pipe mode.

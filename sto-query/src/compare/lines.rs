@@ -44,7 +44,7 @@ impl Comparison {
     /// slower itself, else with what is called there. Of equals, the first.
     ///
     /// The lines are the candidate's, for functions that it has; or the baseline's, for those that
-    /// [are gone](Finding::is_gone).
+    /// [are gone](super::Finding::is_gone).
     pub fn set_lines(&mut self, lines: &Lines, of_gone: bool) {
         let of_frame = self.findings_of_frames(lines, of_gone);
         let mut costs: Vec<BTreeMap<u32, [Cost; 2]>> = vec![BTreeMap::new(); self.findings.len()];

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sto_core::intern::{NodeIx, StackTree};
 use sto_core::model::{FrameKind, FrameTable};
 
-/// Index of a function in a [`History`].
+/// Index of a function in a [`History`](super::History).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionIx(u32);
 
