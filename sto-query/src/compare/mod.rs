@@ -29,6 +29,7 @@
 //! other decides what a difference between the sides is worth.
 
 mod blame;
+mod calibrate;
 mod callees;
 mod check;
 mod command;
@@ -59,6 +60,7 @@ mod warnings;
 pub(crate) use check::reason;
 pub use check::{Benchmarks, Check};
 pub use command::Command;
+pub use calibrate::{CalibrateOptions, Calibration, FalseReports, Reported, Visible, calibrate};
 pub use find::{compare, compare_with_earlier};
 pub use focus::{Focus, FocusError};
 pub use keys::{
