@@ -41,7 +41,9 @@ const RUNS_A_SIDE: [usize; 4] = [1, 3, 6, 12];
 /// The function that is slowed down.
 const TARGET: &str = "study_workload::score";
 
-fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+type Failure = Box<dyn Error + Send + Sync>;
+
+fn main() -> Result<(), Failure> {
     let args = Args::parse();
     let (runs, builds) = load(&Store::open(&args.store)?)?;
     fs::create_dir_all(&args.folder)?;
@@ -60,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
 }
 
 /// All runs as one view, and which of them are of which build of [`SLOWER`].
-fn load(store: &Store) -> Result<(View, Vec<Vec<usize>>), Box<dyn Error + Send + Sync>> {
+fn load(store: &Store) -> Result<(View, Vec<Vec<usize>>), Failure> {
     let mut all: Option<Selection> = None;
     let mut builds = Vec::new();
     for slower in SLOWER {
@@ -139,7 +141,7 @@ fn id(split: &Split) -> String {
 
 /// What sto says: with its defaults, and which is the least `alpha` at which it would report
 /// anything, or a slower target, with a minimum effect of 1 and of 10 %.
-fn judge(runs: &View, split: &Split) -> Result<String, Box<dyn Error + Send + Sync>> {
+fn judge(runs: &View, split: &Split) -> Result<String, Failure> {
     let (baseline, candidate) = (
         side(runs, &split.baseline, "baseline"),
         side(runs, &split.candidate, "candidate"),
@@ -227,7 +229,7 @@ fn least_alpha(
 }
 
 /// Counts by function and run, as sto tells them of each.
-fn counts(runs: &View) -> Result<String, Box<dyn Error + Send + Sync>> {
+fn counts(runs: &View) -> Result<String, Failure> {
     let options = CompareOptions {
         min_share: 0.0,
         all: true,
