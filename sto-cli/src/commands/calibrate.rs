@@ -55,7 +55,7 @@ pub(crate) struct CalibrateArgs {
 }
 
 pub(crate) fn run(args: &CalibrateArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let view = args.select.load(store)?;
+    let view = args.select.load_runs(store)?;
     let options = CalibrateOptions {
         compare: CompareOptions {
             alpha: args.alpha,
