@@ -1,7 +1,7 @@
 //! What a comparison of some runs of a build with others would have found.
 
 use super::splits::Split;
-use super::thin::least_change;
+use super::thin::Equal;
 use crate::compare::counts::{Counts, FunctionCounts};
 use crate::compare::evidence::{Evidence, Setting, Tests};
 use crate::compare::functions::Functions;
@@ -16,6 +16,9 @@ use crate::statistics::Design;
 pub(super) struct Run {
     attributed: Vec<u64>,
     total: Vec<u64>,
+    /// For each watched function, by function, how many of its attributed samples have that one on
+    /// their stack.
+    below: Vec<Vec<u64>>,
     period: f64,
 }
 
@@ -33,13 +36,15 @@ pub(super) struct Judged {
 }
 
 impl Table {
-    pub(super) fn new(counts: FunctionCounts, periods: &[f64]) -> Table {
+    /// `below` has the columns of [`Run::below`], by run.
+    pub(super) fn new(counts: FunctionCounts, below: Vec<Vec<Vec<u64>>>, periods: &[f64]) -> Table {
         let attributed = counts.attributed.runs.into_iter();
-        let columns = attributed.zip(counts.total.runs).zip(periods);
+        let columns = attributed.zip(counts.total.runs).zip(below).zip(periods);
         let mut runs: Vec<Run> = columns
-            .map(|((attributed, total), &period)| Run {
+            .map(|(((attributed, total), below), &period)| Run {
                 attributed,
                 total,
+                below,
                 period,
             })
             .collect();
@@ -50,18 +55,6 @@ impl Table {
                 .then(a.period.total_cmp(&b.period))
         });
         Table { runs }
-    }
-
-    /// Attributed self samples of a function in all runs.
-    pub(super) fn samples(&self, function: usize) -> u64 {
-        let samples = self.runs.iter().map(|run| run.attributed[function]);
-        samples.fold(0, u64::saturating_add)
-    }
-
-    /// A function's part of all samples.
-    pub(super) fn share(&self, function: usize) -> f64 {
-        let all: f64 = self.runs.iter().map(Run::samples).sum();
-        self.samples(function) as f64 / all.max(1.0)
     }
 
     /// Compares the sides of a split; `place` is the split's among all.
@@ -95,13 +88,23 @@ impl Table {
             has_changed(&tests.attributed[f])
                 || !functions.list[f].unchanged && has_changed(&tests.total[f])
         };
-        let least_changes = watched.iter().map(|&function| {
-            let seed = (place as u64) << 32 | function as u64;
-            least_change(seed, function, &tests, &counts, &variations, &setting)
-        });
+        let equal = Equal {
+            counts: &counts,
+            variations: &variations,
+            setting: &setting,
+            tests: &tests,
+        };
+        let least_change = |(watch, &function): (usize, &usize)| {
+            let below: Vec<&Vec<u64>> = split[0]
+                .iter()
+                .map(|&run| &self.runs[run].below[watch])
+                .collect();
+            equal.least_change((place as u64) << 32 | function as u64, function, &below)
+        };
+        let least_changes = watched.iter().enumerate().map(least_change).collect();
         Judged {
             reported: (0..functions.list.len()).filter(is_reported).collect(),
-            least_changes: least_changes.collect(),
+            least_changes,
         }
     }
 

@@ -22,7 +22,7 @@ mod thin;
 
 pub use report::{Calibration, FalseReports, Reported, Visible};
 
-use super::counts::{count, owners};
+use super::counts::{Counts, count, owners};
 use super::evidence::rounded;
 use super::functions::Functions;
 use super::options::{CompareError, CompareOptions};
@@ -127,8 +127,15 @@ fn fill_in(calibration: &mut Calibration, view: &View, runs: &Runs, options: &Ca
     let owners = owners(&tree, &functions);
     let costs: Pair<&[&SelfCosts]> = Pair::new(&runs.costs, &[]);
     let (counts, _) = count(costs, &tree, &owners, functions.list.len());
-    let table = Table::new(counts, &runs.periods);
-    let watched = watched(&table, &functions, options.compare.min_share);
+    let shares = shares(&counts.attributed);
+    let watched = watched(&shares, &functions, options.compare.min_share);
+    let below = |run: &&SelfCosts| -> Vec<Vec<u64>> {
+        let below =
+            |&function: &usize| samples_below(run, function, &tree, &owners, functions.list.len());
+        watched.iter().map(below).collect()
+    };
+    let below = runs.costs.par_iter().map(below).collect();
+    let table = Table::new(counts, below, &runs.periods);
 
     let splits = splits::splits(table.runs.len(), calibration.runs_a_side, options.splits);
     let judged: Vec<Judged> = (0..splits.len())
@@ -153,21 +160,56 @@ fn fill_in(calibration: &mut Calibration, view: &View, runs: &Runs, options: &Ca
         .map(|(place, &function)| Visible {
             function: functions.list[function].symbol.clone(),
             module: functions.list[function].module.clone(),
-            share: rounded(table.share(function)),
+            share: rounded(shares[function]),
             change: quantile(judged.iter().map(|j| j.least_changes[place])),
         })
         .collect();
 }
 
-/// The functions that a change can be laid at, most attributed self samples first.
-fn watched(table: &Table, functions: &Functions, min_share: f64) -> Vec<usize> {
-    let mut watched: Vec<usize> = (0..functions.list.len())
-        .filter(|&f| !functions.list[f].is_bystander() && table.share(f) >= min_share)
-        .filter(|&f| table.samples(f) > 0)
+/// What each function has of all attributed self samples.
+fn shares(attributed: &Counts) -> Vec<f64> {
+    let all = attributed.totals().iter().sum::<f64>();
+    let samples = |f: usize| attributed.sums(f).baseline as f64;
+    (0..attributed.functions())
+        .map(|f| samples(f) / all)
+        .collect()
+}
+
+/// The functions that a change can be laid at, the largest share first.
+fn watched(shares: &[f64], functions: &Functions, min_share: f64) -> Vec<usize> {
+    let mut watched: Vec<usize> = (0..shares.len())
+        .filter(|&f| !functions.list[f].is_bystander())
+        .filter(|&f| shares[f] > 0.0 && shares[f] >= min_share)
         .collect();
-    watched.sort_by_key(|&f| Reverse(table.samples(f)));
+    watched.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
     watched.truncate(WATCHED);
     watched
+}
+
+/// How many of a function's attributed self samples have each function on their stack.
+fn samples_below(
+    run: &SelfCosts,
+    function: usize,
+    tree: &UnionTree,
+    owners: &[u32],
+    functions: usize,
+) -> Vec<u64> {
+    let mut subtrees = vec![0_u64; tree.len()];
+    for (node, cost) in run {
+        let node = tree.of_node.baseline[node.get()] as usize;
+        if tree.function(owners[node] as usize).get() == function {
+            subtrees[node] = subtrees[node].saturating_add(cost.samples);
+        }
+    }
+    tree.add_up(&mut subtrees, u64::saturating_add);
+    let mut samples = vec![0_u64; functions];
+    for (node, below) in subtrees.into_iter().enumerate() {
+        if tree.is_outermost(node) {
+            let sum = &mut samples[tree.function(node).get()];
+            *sum = sum.saturating_add(below);
+        }
+    }
+    samples
 }
 
 /// How often each function was reported, most often first.
