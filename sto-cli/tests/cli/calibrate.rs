@@ -40,7 +40,7 @@ fn it_tells_false_reports_and_the_smallest_changes() {
     assert_eq!(json["false_reports"]["comparisons"], 200);
     assert_eq!(json["visible"][0]["function"], "step1");
     let change = json["visible"][0]["change"].as_f64().expect("it is found");
-    assert!(1.1 <= change && change < 1.3, "{change}");
+    assert!((1.1..1.3).contains(&change), "{change}");
 }
 
 #[test]

@@ -57,10 +57,10 @@ mod variation;
 mod verdict;
 mod warnings;
 
+pub use calibrate::{CalibrateOptions, Calibration, FalseReports, Reported, Visible, calibrate};
 pub(crate) use check::reason;
 pub use check::{Benchmarks, Check};
 pub use command::Command;
-pub use calibrate::{CalibrateOptions, Calibration, FalseReports, Reported, Visible, calibrate};
 pub use find::{compare, compare_with_earlier};
 pub use focus::{Focus, FocusError};
 pub use keys::{

@@ -20,6 +20,8 @@ pub(super) struct Run {
     /// their stack.
     below: Vec<Vec<u64>>,
     period: f64,
+    /// How much work it did.
+    amount: f64,
 }
 
 /// Samples of all runs, in an order that rests on nothing but these.
@@ -37,15 +39,24 @@ pub(super) struct Judged {
 
 impl Table {
     /// `below` has the columns of [`Run::below`], by run.
-    pub(super) fn new(counts: FunctionCounts, below: Vec<Vec<Vec<u64>>>, periods: &[f64]) -> Table {
+    pub(super) fn new(
+        counts: FunctionCounts,
+        below: Vec<Vec<Vec<u64>>>,
+        periods: &[f64],
+        amounts: &[f64],
+    ) -> Table {
         let attributed = counts.attributed.runs.into_iter();
-        let columns = attributed.zip(counts.total.runs).zip(below).zip(periods);
+        let columns = attributed
+            .zip(counts.total.runs)
+            .zip(below)
+            .zip(periods.iter().zip(amounts));
         let mut runs: Vec<Run> = columns
-            .map(|(((attributed, total), below), &period)| Run {
+            .map(|(((attributed, total), below), (&period, &amount))| Run {
                 attributed,
                 total,
                 below,
                 period,
+                amount,
             })
             .collect();
         runs.sort_by(|a, b| {
@@ -53,6 +64,7 @@ impl Table {
             counts(a)
                 .cmp(&counts(b))
                 .then(a.period.total_cmp(&b.period))
+                .then(a.amount.total_cmp(&b.amount))
         });
         Table { runs }
     }
@@ -69,7 +81,9 @@ impl Table {
         let counts = self.counts(split);
         let runs = || split.iter().flatten().map(|&run| &self.runs[run]);
         let periods: Vec<f64> = runs().map(|run| run.period).collect();
-        let sizes = Sizes::of(&counts.attributed, &periods, options.normalisation);
+        let amounts: Vec<f64> = runs().map(|run| run.amount).collect();
+        let method = &options.normalisation;
+        let sizes = Sizes::of(&counts.attributed, &periods, &amounts, method);
         let design = Design::new(sizes.factors().to_vec(), split[0].len());
         let variations = Variations::of(&counts, &design, None);
         let samples = |side: &[usize]| -> u64 {

@@ -27,7 +27,7 @@ use super::evidence::rounded;
 use super::functions::Functions;
 use super::options::{CompareError, CompareOptions};
 use super::pair::Pair;
-use super::runs::Runs;
+use super::runs::{Runs, amounts};
 use super::union::UnionTree;
 use crate::report::Subject;
 use crate::tree::View;
@@ -45,7 +45,7 @@ const WATCHED: usize = 10;
 const POWER: f64 = 0.9;
 
 /// How to calibrate.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CalibrateOptions {
     /// The thresholds of the comparisons that are asked about.
     pub compare: CompareOptions,
@@ -86,7 +86,7 @@ pub fn calibrate(
     let mut calibration = Calibration {
         schema: "sto.calibrate/1",
         subject: Subject::new(view, sample_type, whole),
-        thresholds: options.compare,
+        thresholds: options.compare.clone(),
         runs: 0,
         runs_a_side: 0,
         runs_needed: MIN_RUNS.max(2 * options.runs.unwrap_or(1)),
@@ -97,11 +97,15 @@ pub fn calibrate(
     let Some(event) = view.sample_types.get(sample_type) else {
         return Ok(calibration);
     };
-    let runs = Runs::of(view, event);
+    // All runs are of one side until they are split.
+    let runs = Pair::new(Runs::of(view, event), Runs::default());
+    let normalisation = &options.compare.normalisation;
+    let amounts = amounts(Pair::new(view, view), &runs, normalisation)?;
+    let runs = runs.baseline;
     calibration.runs = runs.costs.len();
     calibration.runs_a_side = options.runs.unwrap_or(runs.costs.len() / 2);
     if calibration.runs >= calibration.runs_needed {
-        fill_in(&mut calibration, view, &runs, options);
+        fill_in(&mut calibration, view, &runs, &amounts, options);
     }
     Ok(calibration)
 }
@@ -117,7 +121,13 @@ fn at_least_one(name: &'static str, value: usize) -> Result<(), CompareError> {
     }
 }
 
-fn fill_in(calibration: &mut Calibration, view: &View, runs: &Runs, options: &CalibrateOptions) {
+fn fill_in(
+    calibration: &mut Calibration,
+    view: &View,
+    runs: &Runs,
+    amounts: &[f64],
+    options: &CalibrateOptions,
+) {
     // The other side of a comparison will be another build: its program may have changed, but not
     // the libraries.
     let mut other_build = view.clone();
@@ -135,7 +145,7 @@ fn fill_in(calibration: &mut Calibration, view: &View, runs: &Runs, options: &Ca
         watched.iter().map(below).collect()
     };
     let below = runs.costs.par_iter().map(below).collect();
-    let table = Table::new(counts, below, &runs.periods);
+    let table = Table::new(counts, below, &runs.periods, amounts);
 
     let splits = splits::splits(table.runs.len(), calibration.runs_a_side, options.splits);
     let judged: Vec<Judged> = (0..splits.len())
