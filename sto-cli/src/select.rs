@@ -79,6 +79,11 @@ impl SelectArgs {
     pub(crate) fn load(&self, store: &StorePath) -> Result<View, CliError> {
         self.event.keep(Sources::new(store)?.view(&self.selector)?)
     }
+
+    /// The same, with the runs apart.
+    pub(crate) fn load_runs(&self, store: &StorePath) -> Result<View, CliError> {
+        self.event.keep(Sources::new(store)?.runs(&self.selector)?)
+    }
 }
 
 impl SelectSeveralArgs {

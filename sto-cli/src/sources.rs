@@ -69,7 +69,7 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The same, with what each run cost by itself.
+    /// The stacks that a selector names, and what they cost in each run.
     pub(crate) fn runs(&self, selector: &OsStr) -> Result<View, CliError> {
         self.load(self.locate(selector)?)
     }

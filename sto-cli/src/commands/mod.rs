@@ -2,6 +2,7 @@
 
 mod average;
 mod bottlenecks;
+mod calibrate;
 mod compact;
 mod completions;
 mod diff;
@@ -53,6 +54,7 @@ pub(crate) enum Command {
     Series(series::SeriesArgs),
     RegressionsOverTime(regressions_over_time::RegressionsOverTimeArgs),
     FindRegressions(find_regressions::FindRegressionsArgs),
+    Calibrate(calibrate::CalibrateArgs),
     ExplainMatch(explain_match::ExplainMatchArgs),
     Export(export::ExportArgs),
     ExportStore(export_store::ExportStoreArgs),
@@ -86,6 +88,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Series(args) => series::run(&args, &store()?),
         Command::RegressionsOverTime(args) => regressions_over_time::run(&args, &store()?),
         Command::FindRegressions(args) => find_regressions::run(&args, &store()?),
+        Command::Calibrate(args) => calibrate::run(&args, &store()?),
         Command::ExplainMatch(args) => explain_match::run(&args),
         Command::Export(args) => export::run(&args, &store()?),
         Command::ExportStore(args) => export_store::run(&args, &store()?),

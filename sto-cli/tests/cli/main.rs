@@ -1,6 +1,8 @@
 //! The `sto` command, run as its users run it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
+// A build compared with itself.
+mod calibrate;
 // Stacks of tens of thousands of frames.
 mod deep;
 // Bad input: one clear sentence, status 2, and the store as it was.

@@ -29,6 +29,7 @@
 //! other decides what a difference between the sides is worth.
 
 mod blame;
+mod calibrate;
 mod callees;
 mod check;
 mod command;
@@ -56,6 +57,7 @@ mod variation;
 mod verdict;
 mod warnings;
 
+pub use calibrate::{CalibrateOptions, Calibration, FalseReports, Reported, Visible, calibrate};
 pub(crate) use check::reason;
 pub use check::{Benchmarks, Check};
 pub use command::Command;

@@ -27,6 +27,7 @@ pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<
 }
 
 /// The runs of one side.
+#[derive(Default)]
 pub(super) struct Runs<'a> {
     /// Self costs of each run that has samples.
     pub(super) costs: Vec<&'a SelfCosts>,

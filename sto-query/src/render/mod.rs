@@ -5,6 +5,7 @@
 
 pub mod average;
 pub mod bottlenecks;
+pub mod calibrate;
 pub mod drawing;
 pub mod expansion;
 pub mod explain_match;

@@ -10,13 +10,13 @@ const SAMPLES: f64 = 20_000.0;
 /// A simulated benchmark: a program in three layers, the functions of the last of which have 5 % of
 /// the samples (the first) or fall off as 1 / rank.
 #[derive(Clone, Copy, Debug)]
-struct Benchmark {
-    functions: usize,
-    runs: usize,
+pub(crate) struct Benchmark {
+    pub(crate) functions: usize,
+    pub(crate) runs: usize,
     /// Of self counts, from run to run.
-    dispersion: f64,
+    pub(crate) dispersion: f64,
     /// Whether every eighth function varies four times as much as the others.
-    erratic: bool,
+    pub(crate) erratic: bool,
 }
 
 impl Benchmark {
@@ -30,7 +30,7 @@ impl Benchmark {
     }
 
     /// A side on which the first function costs `slower` times as much.
-    fn side(self, random: &mut Random, version: &str, slower: f64) -> View {
+    pub(crate) fn side(self, random: &mut Random, version: &str, slower: f64) -> View {
         let stack = |random: &mut Random, f: usize| {
             let factor = if f == 0 { slower } else { 1.0 };
             let erratic = if self.erratic && f % 8 == 3 {

@@ -1,6 +1,7 @@
 //! Comparisons of two builds, on views made by hand.
 
 mod browser;
+mod calibrate;
 mod calibration;
 mod cases;
 mod check;

@@ -1,0 +1,75 @@
+//! `sto calibrate`: what comparisons with a benchmark are worth.
+
+use crate::error::{CliError, Outcome};
+use crate::output::FormatArg;
+use crate::percent::Percent;
+use crate::select::{EVENT, SelectArgs};
+use crate::store_path::StorePath;
+use clap::Args;
+use sto_query::compare::{CalibrateOptions, CompareOptions, calibrate};
+use sto_query::render;
+
+const AFTER: &str = "\
+Examples:
+  sto calibrate v1                           Ten functions, half of the runs a side
+  sto calibrate v1 --runs 3                  What three runs a side are worth
+  sto calibrate v1 --min-effect 3            With other thresholds of find-regressions
+
+Exit status: 0 calibrated, 2 wrong usage or failure, 3 too few runs.";
+
+/// Say how often find-regressions would report what is not there, and how much it can see
+///
+/// Splits the runs of one build into two sides, many ways, and compares these as if they were two
+/// builds: what is reported is false. Then makes the baseline's functions faster, one at a time, and
+/// tells the smallest change that 9 of 10 comparisons find.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct CalibrateArgs {
+    #[command(flatten)]
+    select: SelectArgs,
+
+    /// Make this many comparisons
+    #[arg(long, value_name = "COUNT", default_value_t = CalibrateOptions::default().splits)]
+    splits: usize,
+
+    /// Take this many runs a side [default: half of them]
+    #[arg(long, value_name = "COUNT")]
+    runs: Option<usize>,
+
+    /// Accept this rate of false discoveries, from 0 to 1
+    #[arg(long, value_name = "RATE", default_value_t = CompareOptions::default().alpha)]
+    alpha: f64,
+
+    /// Ignore functions that changed by less than this
+    #[arg(long, value_name = "PERCENT", value_parser = Percent::change)]
+    #[arg(default_value_t = Percent::from_share(CompareOptions::default().min_effect))]
+    min_effect: Percent,
+
+    /// Ignore functions with less than this share of all samples on both sides
+    #[arg(long, value_name = "PERCENT", value_parser = Percent::part)]
+    #[arg(default_value_t = Percent::from_share(CompareOptions::default().min_share))]
+    min_share: Percent,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &CalibrateArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let view = args.select.load_runs(store)?;
+    let options = CalibrateOptions {
+        compare: CompareOptions {
+            alpha: args.alpha,
+            min_effect: args.min_effect.share(),
+            min_share: args.min_share.share(),
+            ..CompareOptions::default()
+        },
+        splits: args.splits,
+        runs: args.runs,
+    };
+    let calibration = calibrate(&view, EVENT, &options)?;
+    args.format.print(&calibration, render::calibrate::text)?;
+    Ok(match calibration.false_reports {
+        Some(_) => Outcome::Clean,
+        None => Outcome::TooLittleData,
+    })
+}

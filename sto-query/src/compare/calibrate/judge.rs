@@ -1,0 +1,150 @@
+//! What a comparison of some runs of a build with others would have found.
+
+use super::splits::Split;
+use super::thin::Equal;
+use crate::compare::counts::{Counts, FunctionCounts};
+use crate::compare::evidence::{Evidence, Setting, Tests};
+use crate::compare::functions::Functions;
+use crate::compare::normalise::Sizes;
+use crate::compare::options::CompareOptions;
+use crate::compare::pair::Pair;
+use crate::compare::variation::Variations;
+use crate::statistics::Design;
+
+/// Samples of one run, by function.
+#[derive(Clone, Debug, PartialEq, PartialOrd)]
+pub(super) struct Run {
+    attributed: Vec<u64>,
+    total: Vec<u64>,
+    /// For each watched function, by function, how many of its attributed samples have that one on
+    /// their stack.
+    below: Vec<Vec<u64>>,
+    period: f64,
+    /// How much work it did.
+    amount: f64,
+}
+
+/// Samples of all runs, in an order that rests on nothing but these.
+pub(super) struct Table {
+    pub(super) runs: Vec<Run>,
+}
+
+/// A comparison of equal builds.
+pub(super) struct Judged {
+    /// Functions that it finds changed.
+    pub(super) reported: Vec<usize>,
+    /// For each watched function the least growth that it would have found.
+    pub(super) least_changes: Vec<Option<f64>>,
+}
+
+impl Table {
+    /// `below` has the columns of [`Run::below`], by run.
+    pub(super) fn new(
+        counts: FunctionCounts,
+        below: Vec<Vec<Vec<u64>>>,
+        periods: &[f64],
+        amounts: &[f64],
+    ) -> Table {
+        let attributed = counts.attributed.runs.into_iter();
+        let columns = attributed
+            .zip(counts.total.runs)
+            .zip(below)
+            .zip(periods.iter().zip(amounts));
+        let mut runs: Vec<Run> = columns
+            .map(|(((attributed, total), below), (&period, &amount))| Run {
+                attributed,
+                total,
+                below,
+                period,
+                amount,
+            })
+            .collect();
+        runs.sort_by(|a, b| {
+            let counts = |run: &Run| (run.attributed.clone(), run.total.clone());
+            counts(a)
+                .cmp(&counts(b))
+                .then(a.period.total_cmp(&b.period))
+                .then(a.amount.total_cmp(&b.amount))
+        });
+        Table { runs }
+    }
+
+    /// Compares the sides of a split; `place` is the split's among all.
+    pub(super) fn judge(
+        &self,
+        place: usize,
+        split: &Split,
+        functions: &Functions,
+        watched: &[usize],
+        options: &CompareOptions,
+    ) -> Judged {
+        let counts = self.counts(split);
+        let runs = || split.iter().flatten().map(|&run| &self.runs[run]);
+        let periods: Vec<f64> = runs().map(|run| run.period).collect();
+        let amounts: Vec<f64> = runs().map(|run| run.amount).collect();
+        let method = &options.normalisation;
+        let sizes = Sizes::of(&counts.attributed, &periods, &amounts, method);
+        let design = Design::new(sizes.factors().to_vec(), split[0].len());
+        let variations = Variations::of(&counts, &design, None);
+        let samples = |side: &[usize]| -> u64 {
+            let samples: f64 = side.iter().map(|&run| self.runs[run].samples()).sum();
+            samples as u64
+        };
+        let setting = Setting {
+            options,
+            sizes: &sizes,
+            design,
+            samples: Pair::new(samples(&split[0]), samples(&split[1])),
+        };
+        let tests = Tests::of(&counts, &variations, &setting);
+        let has_changed = |evidence: &Evidence| evidence.changed.is_some();
+        let is_reported = |&f: &usize| {
+            has_changed(&tests.attributed[f])
+                || !functions.list[f].unchanged && has_changed(&tests.total[f])
+        };
+        let equal = Equal {
+            counts: &counts,
+            variations: &variations,
+            setting: &setting,
+            tests: &tests,
+        };
+        let least_change = |(watch, &function): (usize, &usize)| {
+            let below: Vec<&Vec<u64>> = split[0]
+                .iter()
+                .map(|&run| &self.runs[run].below[watch])
+                .collect();
+            equal.least_change((place as u64) << 32 | function as u64, function, &below)
+        };
+        let least_changes = watched.iter().enumerate().map(least_change).collect();
+        Judged {
+            reported: (0..functions.list.len()).filter(is_reported).collect(),
+            least_changes,
+        }
+    }
+
+    fn counts(&self, split: &Split) -> FunctionCounts {
+        let of = |column: fn(&Run) -> &Vec<u64>| Counts {
+            runs: split
+                .iter()
+                .flatten()
+                .map(|&run| column(&self.runs[run]).clone())
+                .collect(),
+            split: split[0].len(),
+        };
+        FunctionCounts {
+            // Self counts are only shown by comparisons, and there is nothing to show here.
+            self_: Counts {
+                runs: Vec::new(),
+                split: 0,
+            },
+            attributed: of(|run| &run.attributed),
+            total: of(|run| &run.total),
+        }
+    }
+}
+
+impl Run {
+    fn samples(&self) -> f64 {
+        self.attributed.iter().map(|&samples| samples as f64).sum()
+    }
+}

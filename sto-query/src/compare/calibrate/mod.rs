@@ -1,0 +1,250 @@
+//! What comparisons with a benchmark are worth: how often they report something that is not there,
+//! and what they cannot miss. SPEC.md has the method.
+//!
+//! ```text
+//! runs of one build          count        samples by function and run, once for all splits
+//!         |
+//!         v
+//! two sides, many ways       splits       the same for the same runs
+//!         |
+//!         v
+//! reports                    judge        what a comparison of the sides would have found
+//!         |
+//!         v
+//! Calibration                thin         by how much functions must grow to be found
+//! ```
+
+mod judge;
+mod random;
+mod report;
+mod splits;
+mod thin;
+
+pub use report::{Calibration, FalseReports, Reported, Visible};
+
+use super::counts::{Counts, count, owners};
+use super::evidence::rounded;
+use super::functions::Functions;
+use super::options::{CompareError, CompareOptions};
+use super::pair::Pair;
+use super::runs::{Runs, amounts};
+use super::union::UnionTree;
+use crate::report::Subject;
+use crate::tree::View;
+use judge::{Judged, Table};
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use sto_core::intern::SelfCosts;
+use sto_core::units::Cost;
+
+/// Runs that it takes: two of each side, as one alone does not tell how much it varies.
+const MIN_RUNS: usize = 4;
+/// Functions whose smallest visible change is worked out: those with most samples.
+const WATCHED: usize = 10;
+/// Part of the comparisons in which a visible change is found.
+const POWER: f64 = 0.9;
+
+/// How to calibrate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CalibrateOptions {
+    /// The thresholds of the comparisons that are asked about.
+    pub compare: CompareOptions,
+    /// Comparisons to make, where there are as many ways to split the runs. Default 200.
+    pub splits: usize,
+    /// Runs a side, at least 1; half of the runs where it is `None`.
+    pub runs: Option<usize>,
+}
+
+impl Default for CalibrateOptions {
+    fn default() -> Self {
+        CalibrateOptions {
+            compare: CompareOptions::default(),
+            splits: 200,
+            runs: None,
+        }
+    }
+}
+
+/// Splits the runs of a build into two sides many ways, and tells how often a comparison of equal
+/// builds reports anything, and how large a change is found in 90 % of comparisons.
+///
+/// `sample_type` is a place in [`View::sample_types`]. The result depends on the stacks and counts
+/// alone: not on the order of the runs, nor on the number of cores.
+///
+/// # Errors
+/// Where a threshold is out of its range. Too few runs are no error, but a [`Calibration`] without
+/// figures.
+pub fn calibrate(
+    view: &View,
+    sample_type: usize,
+    options: &CalibrateOptions,
+) -> Result<Calibration, CompareError> {
+    options.compare.check()?;
+    at_least_one("splits", options.splits)?;
+    at_least_one("runs", options.runs.unwrap_or(1))?;
+    let whole: Cost = view.self_costs(sample_type).into_iter().sum();
+    let mut calibration = Calibration {
+        schema: "sto.calibrate/1",
+        subject: Subject::new(view, sample_type, whole),
+        thresholds: options.compare.clone(),
+        runs: 0,
+        runs_a_side: 0,
+        runs_needed: MIN_RUNS.max(2 * options.runs.unwrap_or(1)),
+        false_reports: None,
+        reported: Vec::new(),
+        visible: Vec::new(),
+    };
+    let Some(event) = view.sample_types.get(sample_type) else {
+        return Ok(calibration);
+    };
+    // All runs are of one side until they are split.
+    let runs = Pair::new(Runs::of(view, event), Runs::default());
+    let normalisation = &options.compare.normalisation;
+    let amounts = amounts(Pair::new(view, view), &runs, normalisation)?;
+    let runs = runs.baseline;
+    calibration.runs = runs.costs.len();
+    calibration.runs_a_side = options.runs.unwrap_or(runs.costs.len() / 2);
+    if calibration.runs >= calibration.runs_needed {
+        fill_in(&mut calibration, view, &runs, &amounts, options);
+    }
+    Ok(calibration)
+}
+
+fn at_least_one(name: &'static str, value: usize) -> Result<(), CompareError> {
+    match value {
+        0 => Err(CompareError::Threshold {
+            name,
+            value: 0.0,
+            expected: "a whole number above 0",
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn fill_in(
+    calibration: &mut Calibration,
+    view: &View,
+    runs: &Runs,
+    amounts: &[f64],
+    options: &CalibrateOptions,
+) {
+    // The other side of a comparison will be another build: its program may have changed, but not
+    // the libraries.
+    let mut other_build = view.clone();
+    other_build.selection.build.gnu_build_id = None;
+    let functions = Functions::of(view, &other_build, options.compare.matching);
+    let tree = UnionTree::new(Pair::new(&view.tree, &other_build.tree), &functions);
+    let owners = owners(&tree, &functions);
+    let costs: Pair<&[&SelfCosts]> = Pair::new(&runs.costs, &[]);
+    let (counts, _) = count(costs, &tree, &owners, functions.list.len());
+    let shares = shares(&counts.attributed);
+    let watched = watched(&shares, &functions, options.compare.min_share);
+    let below = |run: &&SelfCosts| -> Vec<Vec<u64>> {
+        let below =
+            |&function: &usize| samples_below(run, function, &tree, &owners, functions.list.len());
+        watched.iter().map(below).collect()
+    };
+    let below = runs.costs.par_iter().map(below).collect();
+    let table = Table::new(counts, below, &runs.periods, amounts);
+
+    let splits = splits::splits(table.runs.len(), calibration.runs_a_side, options.splits);
+    let judged: Vec<Judged> = (0..splits.len())
+        .into_par_iter()
+        .map(|place| {
+            table.judge(
+                place,
+                &splits[place],
+                &functions,
+                &watched,
+                &options.compare,
+            )
+        })
+        .collect();
+
+    let reports = judged.iter().filter(|j| !j.reported.is_empty()).count();
+    calibration.false_reports = Some(FalseReports::new(reports, judged.len()));
+    calibration.reported = reported(&judged, &functions);
+    calibration.visible = watched
+        .iter()
+        .enumerate()
+        .map(|(place, &function)| Visible {
+            function: functions.list[function].symbol.clone(),
+            module: functions.list[function].module.clone(),
+            share: rounded(shares[function]),
+            change: quantile(judged.iter().map(|j| j.least_changes[place])),
+        })
+        .collect();
+}
+
+/// What each function has of all attributed self samples.
+fn shares(attributed: &Counts) -> Vec<f64> {
+    let all = attributed.totals().iter().sum::<f64>();
+    let samples = |f: usize| attributed.sums(f).baseline as f64;
+    (0..attributed.functions())
+        .map(|f| samples(f) / all)
+        .collect()
+}
+
+/// The functions that a change can be laid at, the largest share first.
+fn watched(shares: &[f64], functions: &Functions, min_share: f64) -> Vec<usize> {
+    let mut watched: Vec<usize> = (0..shares.len())
+        .filter(|&f| !functions.list[f].is_bystander())
+        .filter(|&f| shares[f] > 0.0 && shares[f] >= min_share)
+        .collect();
+    watched.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
+    watched.truncate(WATCHED);
+    watched
+}
+
+/// How many of a function's attributed self samples have each function on their stack.
+fn samples_below(
+    run: &SelfCosts,
+    function: usize,
+    tree: &UnionTree,
+    owners: &[u32],
+    functions: usize,
+) -> Vec<u64> {
+    let mut subtrees = vec![0_u64; tree.len()];
+    for (node, cost) in run {
+        let node = tree.of_node.baseline[node.get()] as usize;
+        if tree.function(owners[node] as usize).get() == function {
+            subtrees[node] = subtrees[node].saturating_add(cost.samples);
+        }
+    }
+    tree.add_up(&mut subtrees, u64::saturating_add);
+    let mut samples = vec![0_u64; functions];
+    for (node, below) in subtrees.into_iter().enumerate() {
+        if tree.is_outermost(node) {
+            let sum = &mut samples[tree.function(node).get()];
+            *sum = sum.saturating_add(below);
+        }
+    }
+    samples
+}
+
+/// How often each function was reported, most often first.
+fn reported(judged: &[Judged], functions: &Functions) -> Vec<Reported> {
+    let mut comparisons = vec![0; functions.list.len()];
+    for &function in judged.iter().flat_map(|judged| &judged.reported) {
+        comparisons[function] += 1;
+    }
+    let mut often: Vec<usize> = (0..comparisons.len())
+        .filter(|&f| comparisons[f] > 0)
+        .collect();
+    often.sort_by_key(|&f| Reverse(comparisons[f]));
+    let name = |f: usize| Reported {
+        function: functions.list[f].symbol.clone(),
+        module: functions.list[f].module.clone(),
+        comparisons: comparisons[f],
+    };
+    often.into_iter().map(name).collect()
+}
+
+/// What the changes are not above in [`POWER`] of the comparisons; `None` where that has no bound.
+fn quantile(changes: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let mut changes: Vec<f64> = changes.map(|c| c.unwrap_or(f64::INFINITY)).collect();
+    changes.sort_unstable_by(f64::total_cmp);
+    let place = (POWER * changes.len() as f64).ceil() as usize;
+    let change = *changes.get(place.checked_sub(1)?)?;
+    change.is_finite().then(|| rounded(change))
+}

@@ -1,0 +1,92 @@
+//! What a calibration says, as plain data.
+
+use crate::compare::CompareOptions;
+use crate::compare::evidence::rounded;
+use crate::report::Subject;
+use serde::Serialize;
+
+/// What comparisons with a benchmark are worth; schema `sto.calibrate/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Calibration {
+    /// `sto.calibrate/1`.
+    pub schema: &'static str,
+    /// The build whose runs were compared with each other.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// The thresholds of the comparisons.
+    pub thresholds: CompareOptions,
+    /// Runs that have samples of the event.
+    pub runs: usize,
+    /// Runs on each side of a comparison.
+    pub runs_a_side: usize,
+    /// Runs that it takes at least.
+    pub runs_needed: usize,
+    /// How often comparisons reported anything; `None` where there are fewer runs than it takes.
+    pub false_reports: Option<FalseReports>,
+    /// The functions that were reported, most often first.
+    pub reported: Vec<Reported>,
+    /// The smallest changes that are found, of the functions with most samples, these first.
+    pub visible: Vec<Visible>,
+}
+
+/// How often comparisons of equal builds reported anything.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FalseReports {
+    /// Comparisons that reported anything.
+    pub reports: usize,
+    /// Comparisons that were made: no two of the same sides.
+    pub comparisons: usize,
+    /// `reports` / `comparisons`.
+    pub share: f64,
+    /// The lower end of that share's 95 % interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// 97.5 % of normal deviates are below it.
+const DEVIATE: f64 = 1.959_963_985;
+
+impl FalseReports {
+    /// The interval is E. B. Wilson's (J. Am. Stat. Assoc. 22:209, 1927). It takes comparisons for
+    /// independent; those that share runs are less than that.
+    pub(super) fn new(reports: usize, comparisons: usize) -> FalseReports {
+        let (n, z2) = (comparisons as f64, DEVIATE * DEVIATE);
+        let share = reports as f64 / n;
+        let centre = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
+        let spread = (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
+        let half = DEVIATE * spread / (1.0 + z2 / n);
+        FalseReports {
+            reports,
+            comparisons,
+            share: rounded(share),
+            low: rounded((centre - half).max(0.0)),
+            high: rounded((centre + half).min(1.0)),
+        }
+    }
+}
+
+/// A function that comparisons of equal builds reported.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reported {
+    /// The function: its symbol as [`key_symbol`](crate::compare::key_symbol) leaves it.
+    pub function: String,
+    /// Its module.
+    pub module: String,
+    /// In how many comparisons its self or total cost had changed.
+    pub comparisons: usize,
+}
+
+/// The smallest change of a function that is found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Visible {
+    /// The function.
+    pub function: String,
+    /// Its module.
+    pub module: String,
+    /// Its share of all samples: those that ended in it, or in an unchanged module that it called.
+    pub share: f64,
+    /// Candidate / baseline that is found in 90 % of comparisons; `None` where even the largest
+    /// change that was tried is not.
+    pub change: Option<f64>,
+}

@@ -1,0 +1,56 @@
+//! Ways to split runs into two sides.
+
+use super::random::Random;
+use std::collections::BTreeSet;
+
+/// Draws without a new split, for each that was asked for, after which there are taken to be no more.
+const PATIENCE: usize = 100;
+
+/// Which runs are on the one side, and which on the other.
+pub(super) type Split = [Vec<usize>; 2];
+
+/// At most `most` different ways to take two sides of some runs each: all that there are, or others
+/// drawn at random, but always the same ones. Which side is which makes no difference.
+pub(super) fn splits(runs: usize, runs_a_side: usize, most: usize) -> Vec<Split> {
+    let mut random = Random::new(0);
+    let mut splits: BTreeSet<Split> = BTreeSet::new();
+    let mut order: Vec<usize> = (0..runs).collect();
+    for _ in 0..most.saturating_mul(PATIENCE) {
+        if splits.len() == most {
+            break;
+        }
+        for place in 0..2 * runs_a_side {
+            order.swap(place, place + random.below(runs - place));
+        }
+        let (one, other) = order[..2 * runs_a_side].split_at(runs_a_side);
+        let mut split = [one.to_vec(), other.to_vec()];
+        split.iter_mut().for_each(|side| side.sort_unstable());
+        split.sort();
+        splits.insert(split);
+    }
+    splits.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::splits;
+
+    #[test]
+    fn all_splits_are_found_where_there_are_few() {
+        // 4! / (2! 2!) / 2 and 6! / (3! 3!) / 2 and 6! / (2! 2! 2!) / 2
+        assert_eq!(splits(4, 2, 200).len(), 3);
+        assert_eq!(splits(6, 3, 200).len(), 10);
+        assert_eq!(splits(6, 2, 200).len(), 45);
+        assert_eq!(splits(2, 1, 200), [[vec![0], vec![1]]]);
+    }
+
+    #[test]
+    fn no_run_is_on_both_sides() {
+        let splits = splits(24, 12, 50);
+        assert_eq!(splits.len(), 50);
+        for [one, other] in splits {
+            assert_eq!((one.len(), other.len()), (12, 12));
+            assert!(one.iter().all(|run| *run < 24 && !other.contains(run)));
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What a calibration says, against comparisons that are made one by one.
+
+use crate::calibration::Benchmark;
+use crate::support::{Random, compared};
+use rayon::prelude::*;
+use sto_query::compare::{CalibrateOptions, Calibration, CompareError, calibrate};
+use sto_query::tree::View;
+
+const STEADY: Benchmark = Benchmark {
+    functions: 40,
+    runs: 24,
+    dispersion: 0.01,
+    erratic: false,
+};
+
+fn calibrated(view: &View, options: &CalibrateOptions) -> Calibration {
+    calibrate(view, 0, options).expect("the options are in range")
+}
+
+/// A build of some runs of another.
+fn some_runs(view: &View, places: &[usize]) -> View {
+    let mut some = view.clone();
+    let profile = |&place: &usize| view.selection.profiles[place].clone();
+    some.selection.profiles = places.iter().map(profile).collect();
+    some.runs = places
+        .iter()
+        .map(|&place| view.runs[place].clone())
+        .collect();
+    some
+}
+
+#[test]
+fn a_calibration_counts_the_comparisons_that_report_anything() {
+    let mut all_reports = 0;
+    for seed in 0..6 {
+        // One erratic function in eight, and two runs a side: many comparisons report something.
+        let benchmark = Benchmark {
+            runs: 5,
+            erratic: true,
+            ..STEADY
+        };
+        let view = benchmark.side(&mut Random::new(seed), "v1", 1.0);
+        let options = CalibrateOptions {
+            runs: Some(1),
+            ..CalibrateOptions::default()
+        };
+        let calibration = calibrated(&view, &options);
+
+        let pairs = (0..5).flat_map(|a| (a + 1..5).map(move |b| (a, b)));
+        let (mut pairs_made, mut reports) = (0, 0);
+        for (a, b) in pairs {
+            let comparison = compared(&some_runs(&view, &[a]), &some_runs(&view, &[b]));
+            pairs_made += 1;
+            reports += usize::from(!comparison.findings.is_empty());
+        }
+        let found = calibration.false_reports.expect("five runs are enough");
+        assert_eq!((found.comparisons, found.reports), (pairs_made, reports));
+        all_reports += reports;
+    }
+    assert!(all_reports > 0, "nothing was there to be counted");
+}
+
+#[test]
+fn equal_builds_are_reported_in_at_most_5_percent_of_splits() {
+    let counts: Vec<(usize, usize)> = (0..6_u64)
+        .into_par_iter()
+        .map(|seed| {
+            let view = STEADY.side(&mut Random::new(100 + seed), "v1", 1.0);
+            let options = CalibrateOptions {
+                splits: 40,
+                ..CalibrateOptions::default()
+            };
+            let found = calibrated(&view, &options).false_reports;
+            let found = found.expect("24 runs are enough");
+            assert!(found.low <= found.share && found.share <= found.high);
+            (found.reports, found.comparisons)
+        })
+        .collect();
+    let (reports, comparisons) = counts
+        .iter()
+        .fold((0, 0), |sum, found| (sum.0 + found.0, sum.1 + found.1));
+    assert_eq!(comparisons, 240);
+    assert!(reports * 20 <= comparisons, "{reports} of {comparisons}");
+}
+
+#[test]
+fn the_smallest_visible_change_is_found_in_9_of_10_comparisons() {
+    // What the first function, of 5 %, must grow by, over several builds.
+    let changes: Vec<f64> = (0..4_u64)
+        .into_par_iter()
+        .map(|seed| {
+            let view = STEADY.side(&mut Random::new(200 + seed), "v1", 1.0);
+            let options = CalibrateOptions {
+                splits: 60,
+                ..CalibrateOptions::default()
+            };
+            let calibration = calibrated(&view, &options);
+            let first = calibration.visible.iter().find(|v| v.function == "f0");
+            first
+                .expect("it is one of the largest")
+                .change
+                .expect("a large change is found")
+        })
+        .collect();
+    let change = changes.iter().sum::<f64>() / changes.len() as f64;
+    assert!(1.15 < change && change < 1.4, "{changes:?}");
+
+    let a_side = Benchmark { runs: 12, ..STEADY };
+    let comparisons = 150;
+    let found = (0..comparisons).into_par_iter().filter(|seed| {
+        let mut random = Random::new(1000 + seed);
+        let baseline = a_side.side(&mut random, "v1", 1.0);
+        let candidate = a_side.side(&mut random, "v2", change);
+        let findings = compared(&baseline, &candidate).findings;
+        findings.iter().any(|finding| finding.function == "f0")
+    });
+    let found = found.count() as u64;
+    assert!(
+        (comparisons * 80 / 100..=comparisons * 98 / 100).contains(&found),
+        "{found} of {comparisons} at {change}"
+    );
+}
+
+#[test]
+fn a_change_is_seen_in_large_functions_before_small_ones() {
+    // Of counts that vary by chance alone; else how much one function varies is what matters.
+    let benchmark = Benchmark {
+        dispersion: 0.0,
+        ..STEADY
+    };
+    let view = benchmark.side(&mut Random::new(1), "v1", 1.0);
+    let options = CalibrateOptions {
+        splits: 40,
+        ..CalibrateOptions::default()
+    };
+    let visible = calibrated(&view, &options).visible;
+    assert_eq!(visible.len(), 10);
+    assert!(visible.is_sorted_by(|a, b| a.share >= b.share));
+    let change = |place: usize| visible[place].change.expect("a large change is found");
+    assert!(change(0) < change(9), "{visible:?}");
+}
+
+#[test]
+fn more_runs_a_side_show_smaller_changes() {
+    let view = STEADY.side(&mut Random::new(1), "v1", 1.0);
+    let smallest = |runs| {
+        let options = CalibrateOptions {
+            splits: 40,
+            runs: Some(runs),
+            ..CalibrateOptions::default()
+        };
+        let calibration = calibrated(&view, &options);
+        assert_eq!(calibration.runs_a_side, runs);
+        calibration.visible[0].change.expect("it is found")
+    };
+    assert!(smallest(12) < smallest(6) && smallest(6) < smallest(3));
+}
+
+#[test]
+fn the_order_of_runs_makes_no_difference() {
+    let benchmark = Benchmark { runs: 8, ..STEADY };
+    let view = benchmark.side(&mut Random::new(3), "v1", 1.0);
+    let other = some_runs(&view, &[5, 2, 7, 0, 1, 6, 4, 3]);
+    let options = CalibrateOptions::default();
+    let (one, mut two) = (calibrated(&view, &options), calibrated(&other, &options));
+    two.subject.profiles.clone_from(&one.subject.profiles);
+    assert_eq!(one, two);
+    // 8! / (4! 4!) / 2
+    let found = one.false_reports.expect("eight runs are enough");
+    assert_eq!(found.comparisons, 35);
+}
+
+#[test]
+fn too_few_runs_tell_nothing_but_how_many_it_takes() {
+    for (there, a_side, needed) in [
+        (1, None, 4),
+        (3, None, 4),
+        (3, Some(1), 4),
+        (8, Some(5), 10),
+    ] {
+        let benchmark = Benchmark {
+            runs: there,
+            ..STEADY
+        };
+        let view = benchmark.side(&mut Random::new(3), "v1", 1.0);
+        let options = CalibrateOptions {
+            runs: a_side,
+            ..CalibrateOptions::default()
+        };
+        let calibration = calibrated(&view, &options);
+        assert_eq!(calibration.runs, there);
+        assert_eq!(calibration.runs_needed, needed);
+        assert_eq!(calibration.false_reports, None);
+        assert!(calibration.visible.is_empty());
+    }
+}
+
+#[test]
+fn a_view_without_samples_tells_nothing() {
+    let view = Benchmark { runs: 1, ..STEADY }.side(&mut Random::new(3), "v1", 1.0);
+    let empty = some_runs(&view, &[]);
+    let options = CalibrateOptions::default();
+    assert_eq!(calibrated(&empty, &options).runs, 0);
+    let nowhere = calibrate(&view, 7, &options).expect("a place that is none is no error");
+    assert_eq!(nowhere.false_reports, None);
+}
+
+#[test]
+fn no_splits_and_no_runs_are_refused() {
+    let view = Benchmark { runs: 4, ..STEADY }.side(&mut Random::new(3), "v1", 1.0);
+    for (name, splits, runs) in [("splits", 0, None), ("runs", 9, Some(0))] {
+        let options = CalibrateOptions {
+            splits,
+            runs,
+            ..CalibrateOptions::default()
+        };
+        let refused = calibrate(&view, 0, &options);
+        assert!(
+            matches!(refused, Err(CompareError::Threshold { name: n, .. }) if n == name),
+            "{refused:?}"
+        );
+    }
+}
