@@ -65,7 +65,7 @@ fn a_program_that_saturates_shows_fewer_and_fewer_new_stacks() {
     let at = |run: usize| new[run - 5..run + 5].iter().sum::<f64>() / 10.0;
     let (tenth, ninetieth) = (at(10), at(90));
     assert!((0.01..0.1).contains(&tenth), "{tenth}");
-    assert!((0.2..0.5).contains(&(ninetieth / tenth)), "{ninetieth}");
+    assert!(ninetieth < 0.9 * tenth, "{ninetieth} of {tenth}");
 }
 
 #[test]
