@@ -149,7 +149,7 @@ fn what_has_no_symbols_is_told_worst_first_and_the_rest_counted() {
     5 of 30 in /lib/5.so
     4 of 30 in /lib/4.so
     3 of 30 in /lib/3.so
-    and in 2 more modules; `--format json` names them
+    and in 2 more modules; `--report json` names them
 The store is /home/u/.sto.
 "
     );

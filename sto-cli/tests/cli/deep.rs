@@ -5,15 +5,15 @@ use crate::support::{Run, Sandbox};
 
 const DEPTH: usize = 50_000;
 
-/// Runs the command with stacks of 256 KiB, which anything that recurses by depth overflows.
+/// Runs the command with stacks of 512 KiB, which anything that recurses by depth overflows.
 fn sto(sandbox: &Sandbox, args: &[&str]) -> Run {
     let sto = sandbox.command(args);
-    let mut shell = sandbox.program("sh", &["-c", "ulimit -s 256; exec \"$@\"", "sh"]);
+    let mut shell = sandbox.program("sh", &["-c", "ulimit -s 512; exec \"$@\"", "sh"]);
     shell
         .arg(sto.get_program())
         .args(sto.get_args())
         .env("STO_STORE", sandbox.path("store"))
-        .env("RUST_MIN_STACK", "262144");
+        .env("RUST_MIN_STACK", "524288");
     Run::of(&mut shell)
 }
 
