@@ -31,13 +31,24 @@ pub(super) fn reader<'p>(path: &'p Path, _options: &ReadOptions) -> Box<dyn Line
     Box::new(Parser::new(path))
 }
 
+/// As much as a stream gives at once, at least.
+const JUDGED: usize = 4 << 20;
+
+/// The lines that are neither blank nor comments.
+fn stacks(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = lines(text).map(|(_, line)| line.trim_ascii_end());
+    lines.filter(|line| !is_passed_over(line))
+}
+
 /// What was read so far. Of the text nothing is held but the distinct names; of the stacks every
 /// distinct one, with the sum of its counts.
 struct Parser<'p> {
     path: &'p Path,
     named: NamedStacks,
-    /// One column, or two of a differential profile, as the first block tells.
+    /// One column, or two of a differential profile; none before the first stack.
     columns: Vec<Column>,
+    /// Bytes that were read.
+    seen: usize,
     line_number: usize,
     ends_within_line: bool,
 }
@@ -59,8 +70,28 @@ impl<'p> Parser<'p> {
             path,
             named: NamedStacks::default(),
             columns: Vec::new(),
+            seen: 0,
             line_number: 0,
             ends_within_line: false,
+        }
+    }
+
+    /// How many counts a line has: two where all lines have that end within the first `JUDGED` bytes, or
+    /// else the first; however the text is cut into blocks. None where there is no stack.
+    fn count_columns(&self, bytes: &[u8]) -> usize {
+        let judged = &bytes[..bytes.len().min(JUDGED.saturating_sub(self.seen))];
+        let whole_lines = memchr::memrchr(b'\n', judged).map_or(0, |end| end + 1);
+        let first = stacks(bytes).next();
+        let mut judged = stacks(&bytes[..whole_lines]).peekable();
+        // A single function may be called `worker 3`; that all are, nobody believes.
+        let have_two = match judged.peek() {
+            Some(_) => judged.all(has_two_counts),
+            None => first.is_some_and(has_two_counts),
+        };
+        match (first, have_two) {
+            (None, _) => 0,
+            (Some(_), false) => 1,
+            (Some(_), true) => 2,
         }
     }
 
@@ -73,7 +104,7 @@ impl<'p> Parser<'p> {
                 return Err(format!(
                     "expected a stack and its count, as in {}, found {}",
                     match self.columns.len() {
-                        2 => "`main;work 42 37`, as the lines before have two,",
+                        2 => "`main;work 42 37`",
                         _ => "`main;work 42`",
                     },
                     excerpt(line)
@@ -93,15 +124,11 @@ impl<'p> Parser<'p> {
 impl LineReader for Parser<'_> {
     fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
         let mut reader = StackReader::default();
-        let stacks = || {
-            let lines = lines(bytes).map(|(_, line)| line.trim_ascii_end());
-            lines.filter(|line| !is_passed_over(line))
-        };
-        if self.columns.is_empty() && stacks().next().is_some() {
-            // A single function may be called `worker 3`; that all are, nobody believes.
-            let columns = if stacks().all(has_two_counts) { 2 } else { 1 };
+        if self.columns.is_empty() {
+            let columns = self.count_columns(bytes);
             self.columns.resize_with(columns, Column::default);
         }
+        self.seen += bytes.len();
         self.ends_within_line = !bytes.is_empty() && !bytes.ends_with(b"\n");
         for (_, line) in lines(bytes) {
             self.line_number += 1;
