@@ -20,6 +20,7 @@ pub(crate) fn symbol_options(symbol_dirs: &[PathBuf], recording: &Path) -> Symbo
         debug_dirs: vec![PathBuf::from("/usr/lib/debug")],
         kallsyms: existing("/proc/kallsyms"),
         kernel_notes: existing("/sys/kernel/notes"),
+        perf_maps: Some(PathBuf::from("/tmp")),
         ..SymbolOptions::default()
     }
 }

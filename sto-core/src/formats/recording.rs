@@ -117,6 +117,13 @@ pub struct Thread {
     pub process: ProcessIx,
 }
 
+/// The module of every function that was made at run time, wherever its name is from: files and
+/// addresses differ from run to run.
+pub(crate) const JIT: &str = "[jit]";
+
+/// The modules that stand for all code of virtual machines' guests: their kernels, and the rest.
+pub(crate) const GUEST: [&str; 2] = ["[guest kernel]", "[guest user]"];
+
 /// Where the code of a module lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ModuleKind {
@@ -126,8 +133,18 @@ pub enum ModuleKind {
     Kernel,
     /// A loadable kernel module; addresses are virtual addresses of the recorded kernel.
     KernelModule,
-    /// Memory without a file (JIT-compiled code, `[vdso]`, ...); addresses are virtual.
+    /// Memory without a file, and without code of its own; addresses are virtual.
     Anonymous,
+    /// Memory without a file where a process may have made code at run time; addresses are virtual.
+    Memory {
+        /// Process id.
+        pid: u32,
+    },
+    /// The jitdump of a process; addresses are offsets in it, of the code that it holds.
+    JitDump {
+        /// Process id.
+        pid: u32,
+    },
 }
 
 /// A file that code was loaded from, or what stands for one.
@@ -153,10 +170,11 @@ impl Module {
         self.alias.as_deref().unwrap_or_else(|| self.file_name())
     }
 
-    /// `[kernel]` for the kernel, else the base name of the file.
+    /// `[kernel]` for the kernel, `[jit]` for a jitdump, else the base name of the file.
     fn file_name(&self) -> &str {
         match self.kind {
             ModuleKind::Kernel => "[kernel]",
+            ModuleKind::JitDump { .. } => JIT,
             _ => self.path.rsplit('/').next().unwrap_or(&self.path),
         }
     }

@@ -12,7 +12,8 @@
 //! Part                      chunk, part                   the answers of all threads, joined
 //! ```
 //!
-//! The kernel takes another way: `kernel` finds its list of symbols, which `kallsyms` reads.
+//! The kernel takes another way: `kernel` finds its list of symbols, which `kallsyms` reads. So does
+//! code that was made at run time: `jit` finds what its maker wrote of it.
 //! SPEC.md states the rules, and those of `unwind`.
 
 mod chunk;
@@ -21,6 +22,7 @@ mod debug_info;
 mod demangle;
 mod elf;
 mod find;
+mod jit;
 mod kallsyms;
 mod kernel;
 mod native;
@@ -32,6 +34,7 @@ mod symtab;
 mod unwind;
 
 pub use demangle::demangled;
+pub(crate) use jit::{JitDump, dump_of, find_dump};
 pub use resolve::symbolize;
 pub(crate) use unwind::Unwinder;
 
@@ -60,6 +63,8 @@ pub struct SymbolOptions {
     pub kallsyms: Option<PathBuf>,
     /// The running kernel's notes, which carry its build id: `/sys/kernel/notes`.
     pub kernel_notes: Option<PathBuf>,
+    /// Where programs write perf maps: `/tmp`.
+    pub perf_maps: Option<PathBuf>,
     /// What a frame stands for: a function, or a function at a line.
     pub granularity: Granularity,
 }

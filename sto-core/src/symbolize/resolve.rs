@@ -2,8 +2,8 @@
 
 use super::demangle::cap;
 use super::part::{Part, join};
-use super::{ModuleSymbols, SymbolOptions, Symbols, kernel, native};
-use crate::formats::{Location, LocationIx, Module, ModuleIx, ModuleKind, Recording};
+use super::{ModuleSymbols, SymbolOptions, Symbols, jit, kernel, native};
+use crate::formats::{GUEST, Location, LocationIx, Module, ModuleIx, ModuleKind, Recording};
 use crate::model::{Frame, Granularity};
 use rayon::prelude::*;
 use std::path::PathBuf;
@@ -70,9 +70,11 @@ pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
             ModuleKind::File => native::resolve(task.module, &task.addresses, options, granularity),
             ModuleKind::Kernel | ModuleKind::KernelModule => kernel.resolve(task, granularity),
             ModuleKind::Anonymous => {
-                let problem = anonymous_problem(task.module);
+                let problem = guest_problem(task.module);
                 Resolved::unresolved(task.module, &task.addresses, granularity, problem)
             }
+            ModuleKind::Memory { pid } => jit::resolve_memory(task, pid, recording, options),
+            ModuleKind::JitDump { pid } => jit::resolve_dump(task, pid, options),
         })
         .collect();
     for (task, resolved) in tasks.iter().zip(resolved) {
@@ -121,7 +123,10 @@ pub(super) fn unresolved_symbol(module: &Module, address: u64) -> String {
         ModuleKind::Kernel => module
             .kernel_text
             .and_then(|text| address.checked_sub(text)),
-        ModuleKind::KernelModule | ModuleKind::Anonymous => None,
+        ModuleKind::KernelModule
+        | ModuleKind::Anonymous
+        | ModuleKind::Memory { .. }
+        | ModuleKind::JitDump { .. } => None,
     };
     let name = module.name();
     let bare = name
@@ -134,11 +139,10 @@ pub(super) fn unresolved_symbol(module: &Module, address: u64) -> String {
     }
 }
 
-fn anonymous_problem(module: &Module) -> Option<String> {
-    let is_kernel_made = matches!(module.path.as_str(), "[vdso]" | "[vsyscall]");
-    (!is_kernel_made).then(|| {
+fn guest_problem(module: &Module) -> Option<String> {
+    GUEST.contains(&module.path.as_str()).then(|| {
         format!(
-            "{} is memory without a file, so its code has no symbols here; it is likely to be made at run time (JIT), whose perf maps and jitdumps are not read yet",
+            "{} is code of a virtual machine's guest, of which nothing but that is recorded; to see it, record inside the guest",
             module.path
         )
     })

@@ -1,6 +1,7 @@
 //! What is mapped where in a process.
 
-use crate::formats::{Module, ModuleIx};
+use crate::formats::{Location, Module, ModuleIx};
+use crate::symbolize::JitDump;
 use std::sync::Arc;
 
 /// A piece of a file, mapped executable.
@@ -29,6 +30,14 @@ impl Mapping {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AddressSpace {
     mappings: Vec<Mapping>,
+    jit: Option<JitCode>,
+}
+
+/// The code that a process made at run time, by its jitdump.
+#[derive(Clone, Debug)]
+struct JitCode {
+    module: ModuleIx,
+    dump: Arc<JitDump>,
 }
 
 impl AddressSpace {
@@ -40,6 +49,28 @@ impl AddressSpace {
         self.mappings[..after]
             .last()
             .filter(|mapping| address < mapping.end)
+    }
+
+    /// The place of an address in code, at a time of the recording's clock; without one, at its end.
+    pub(super) fn locate(&self, address: u64, time: Option<u64>) -> Location {
+        if let Some(JitCode { module, dump }) = &self.jit
+            && let Some(address) = dump.offset_of(address, time)
+        {
+            let module = *module;
+            return Location::Address { module, address };
+        }
+        match self.find(address) {
+            Some(mapping) => Location::Address {
+                module: mapping.module,
+                address: mapping.file_offset_of(address),
+            },
+            None => Location::Unmapped,
+        }
+    }
+
+    /// Takes a jitdump for the code that it tells of.
+    pub(super) fn set_jit_dump(&mut self, module: ModuleIx, dump: Arc<JitDump>) {
+        self.jit = Some(JitCode { module, dump });
     }
 
     /// Number of mappings.

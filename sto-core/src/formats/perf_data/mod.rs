@@ -95,8 +95,7 @@ fn read_whole(
 
     let source_size = source.len() as u64;
     let (records, source, (batches, places)) = locate(path, &mut reader, &events, source, options)?;
-    let mut warnings = events.warnings();
-    warnings.extend(records.warnings());
+    let warnings = records.warnings();
     let (locations, renumber) = merge(&places);
     let mut stacks = Stacks::default();
     // By worker and its number of the stack. Stacks are numbered as samples need them, so that
@@ -225,7 +224,7 @@ fn locate(
             })
             .collect();
         drop((to_locate, recycle));
-        let records = feed(reader, events, full, &recycled);
+        let records = feed(reader, events, options, full, &recycled);
         let joined = threads.into_iter().map(join).collect::<Vec<_>>();
         let source = join(digest);
 
@@ -244,13 +243,14 @@ fn locate(
 fn feed(
     reader: &mut Reader<'_>,
     events: &Events,
+    options: &SymbolOptions,
     full: SyncSender<Batch>,
     recycled: &Receiver<Batch>,
 ) -> Result<Records, FormatError> {
-    let mut records = Records::default();
+    let mut records = Records::new(options);
     let mut batches = 0;
     let mut batch = Batch::default();
-    batch.start(batches, records.processes.kernel());
+    batch.start(batches, records.processes.kernel(), events.is_monotonic);
     let mut send = |batch: &mut Batch, records: &Records| {
         if !batch.is_empty() {
             batches += 1;
@@ -258,7 +258,7 @@ fn feed(
             // It fails only where every worker panicked; joining them tells.
             let _ = full.send(std::mem::replace(batch, empty));
         }
-        batch.start(batches, records.processes.kernel());
+        batch.start(batches, records.processes.kernel(), events.is_monotonic);
     };
     while reader.next(events, &mut records, &mut batch)? {
         if batch.is_full() || !batch.sees(records.processes.kernel()) {

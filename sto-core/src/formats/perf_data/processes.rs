@@ -1,9 +1,12 @@
 //! Which program a sample ran in, and what was mapped there at that time.
 
 use super::address_space::{AddressSpace, Mapping};
-use crate::formats::{Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx};
+use crate::formats::{
+    Location, Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx,
+};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::GnuBuildId;
+use crate::symbolize::{JitDump, SymbolOptions, dump_of, find_dump};
 use hashbrown::HashMap;
 use std::sync::Arc;
 
@@ -33,6 +36,10 @@ pub(super) struct Processes {
     mapped: usize,
     thread_of: HashMap<u32, ThreadIx>,
     comm_of: HashMap<u32, String>,
+    /// Where jitdumps are looked for.
+    symbols: SymbolOptions,
+    /// By path; none where there was none.
+    jit_dumps: HashMap<String, Option<(ModuleIx, Arc<JitDump>)>>,
 }
 
 /// A process while it runs one program; an `exec` begins another.
@@ -45,6 +52,13 @@ struct Live {
 }
 
 impl Processes {
+    pub(super) fn new(symbols: &SymbolOptions) -> Processes {
+        Processes {
+            symbols: symbols.clone(),
+            ..Processes::default()
+        }
+    }
+
     /// The build id of a file that the recording lists apart from its mappings.
     pub(super) fn add_build_id(&mut self, path: &str, build_id: GnuBuildId) {
         self.build_ids.insert(path.to_owned(), build_id);
@@ -103,7 +117,14 @@ impl Processes {
             }
             return;
         }
-        let (path, kind) = user_module(mapped.path);
+        if let Some((path, pid)) = dump_of(mapped.path)
+            && let Some((module, dump)) = self.jit_dump(path, pid, mapped.inode)
+        {
+            let live = self.live.entry(mapped.pid).or_default();
+            Arc::make_mut(&mut live.space).set_jit_dump(module, dump);
+            return;
+        }
+        let (path, kind) = user_module(mapped.path, mapped.pid);
         let build_id = mapped
             .build_id
             .or_else(|| self.build_ids.get(path).cloned());
@@ -140,6 +161,45 @@ impl Processes {
                 process.program = program_of(&self.modules[module.0 as usize]);
             }
         }
+    }
+
+    /// The jitdump of a process, and the module that it is: once a path.
+    fn jit_dump(
+        &mut self,
+        path: String,
+        pid: u32,
+        inode: Option<u64>,
+    ) -> Option<(ModuleIx, Arc<JitDump>)> {
+        if let Some(known) = self.jit_dumps.get(&path) {
+            return known.clone();
+        }
+        let dump = find_dump(&path, pid, inode, &self.symbols);
+        let found = dump.map(|dump| {
+            let module = self.module(Module {
+                path: path.clone(),
+                kind: ModuleKind::JitDump { pid },
+                build_id: None,
+                inode,
+                kernel_text: None,
+                alias: None,
+            });
+            (module, Arc::new(dump))
+        });
+        self.jit_dumps.insert(path, found.clone());
+        found
+    }
+
+    /// The place of all code of virtual machines' guests.
+    pub(super) fn guest(&mut self, name: &str) -> Location {
+        let module = self.module(Module {
+            path: name.to_owned(),
+            kind: ModuleKind::Anonymous,
+            build_id: None,
+            inode: None,
+            kernel_text: None,
+            alias: None,
+        });
+        Location::Address { module, address: 0 }
     }
 
     /// `PERF_RECORD_MMAP` of the kernel or one of its modules.
@@ -254,15 +314,18 @@ fn program_of(main: &Module) -> String {
     name
 }
 
-/// The path of a user mapping without what the kernel adds to it, and whether it is a file.
-fn user_module(path: &str) -> (&str, ModuleKind) {
+/// The path of a user mapping without what the kernel adds to it, and what kind of thing it is.
+fn user_module(path: &str, pid: u32) -> (&str, ModuleKind) {
     let path = path.strip_suffix(" (deleted)").unwrap_or(path);
-    if path == VDSO {
-        return (path, ModuleKind::File);
+    match path {
+        VDSO => return (path, ModuleKind::File),
+        // The kernel's own, in every process.
+        "[vsyscall]" | "[uprobes]" => return (path, ModuleKind::Anonymous),
+        _ => {}
     }
     if path.starts_with("/memfd:") {
         // The name is the program's own choice, often random.
-        return ("[memfd]", ModuleKind::Anonymous);
+        return ("[memfd]", ModuleKind::Memory { pid });
     }
     let special = [
         "//anon",
@@ -273,7 +336,7 @@ fn user_module(path: &str) -> (&str, ModuleKind) {
         "anon_inode:",
     ];
     if path.is_empty() || special.iter().any(|start| path.starts_with(start)) {
-        return (path, ModuleKind::Anonymous);
+        return (path, ModuleKind::Memory { pid });
     }
     (path, ModuleKind::File)
 }

@@ -4,9 +4,10 @@ use super::check::Mode;
 use super::events::Events;
 use super::processes::{KERNEL, Mapped, Processes};
 use super::stacks::{Batch, Taken};
-use crate::formats::{FormatError, SampleTypeIx};
+use crate::formats::{FormatError, GUEST, SampleTypeIx};
 use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
 use crate::model::GnuBuildId;
+use crate::symbolize::SymbolOptions;
 use linux_perf_data::linux_perf_event_reader::{
     CpuMode, EventRecord, Mmap2FileId, RawData, RawEventRecord, RecordType, constants,
 };
@@ -39,6 +40,13 @@ pub(super) struct Records {
 }
 
 impl Records {
+    pub(super) fn new(options: &SymbolOptions) -> Records {
+        Records {
+            processes: Processes::new(options),
+            ..Records::default()
+        }
+    }
+
     /// Dropped events: perf counts them as they happen and, since 6.1, again at the end.
     pub(super) fn lost(&self) -> u64 {
         self.lost_events.max(self.lost_samples)
@@ -177,7 +185,12 @@ fn take_sample(
         time: sample.time,
         period: sample.period,
     };
-    batch.push(taken, &sample, records.processes.space(sample.pid));
+    let guest = match CpuMode::from_misc(record.misc) {
+        CpuMode::GuestKernel => Some(records.processes.guest(GUEST[0])),
+        CpuMode::GuestUser => Some(records.processes.guest(GUEST[1])),
+        _ => None,
+    };
+    batch.push(taken, &sample, records.processes.space(sample.pid), guest);
     Some(())
 }
 

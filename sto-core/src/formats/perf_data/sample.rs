@@ -36,6 +36,9 @@ pub(super) struct RawSample<'a> {
     pub(super) period: u64,
     /// Addresses, innermost first, with `PERF_CONTEXT_*` marks between them; 8 bytes each.
     pub(super) chain: &'a [u8],
+    /// The calls of user space as the processor keeps them (`--call-graph lbr`), innermost first:
+    /// `struct perf_branch_entry`, 24 bytes each.
+    pub(super) branches: &'a [u8],
     /// Instruction, stack and frame pointer of user space.
     pub(super) user_regs: Option<UserRegs>,
     /// Memory above the user's stack pointer.
@@ -114,7 +117,10 @@ impl Layout {
         if has(SampleFormat::BRANCH_STACK) {
             let entries = body.u64()?;
             body.skip_if(self.branch.contains(BranchSampleFormat::HW_INDEX), 8)?;
-            body.take(entries.checked_mul(24)?)?;
+            let branches = body.take(entries.checked_mul(24)?)?;
+            if self.branch.contains(BranchSampleFormat::CALL_STACK) {
+                sample.branches = branches;
+            }
         }
         if has(SampleFormat::REGS_USER) && body.u64()? != 0 {
             let regs = body.take(u64::from(self.user_regs.count_ones()) * 8)?;

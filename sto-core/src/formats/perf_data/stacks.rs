@@ -20,6 +20,11 @@ const CONTEXT_KERNEL: u64 = -128_i64 as u64;
 /// The kernel's and perf's default limit of a call chain (`kernel.perf_event_max_stack`).
 const MAX_CHAIN: usize = 127;
 
+/// A `struct perf_branch_entry`: from, to, flags.
+const BRANCH_SIZE: usize = 24;
+/// The last branch records that processors keep at most, since Skylake.
+const MAX_BRANCHES: usize = 32;
+
 const BATCH_SAMPLES: usize = 4096;
 const BATCH_BYTES: usize = 4 << 20;
 /// Samples keep the address spaces that they were taken in, as these were then.
@@ -30,6 +35,8 @@ const BATCH_MAPPINGS: usize = 1 << 20;
 pub(super) struct Batch {
     pub(super) number: usize,
     kernel: Arc<AddressSpace>,
+    /// Whether times are of the clock that jitdumps have.
+    is_monotonic: bool,
     samples: Vec<Pending>,
     bytes: Vec<u8>,
     /// Number of mappings in the samples' address spaces, as often as these change.
@@ -48,9 +55,11 @@ pub(super) struct Taken {
 struct Pending {
     taken: Taken,
     space: Arc<AddressSpace>,
+    guest: Option<Location>,
     ip: Option<u64>,
     user_regs: Option<UserRegs>,
     chain: Range<usize>,
+    branches: Range<usize>,
     stack: Range<usize>,
 }
 
@@ -66,9 +75,10 @@ impl Batch {
     }
 
     /// Makes the batch ready for samples that see this kernel.
-    pub(super) fn start(&mut self, number: usize, kernel: &Arc<AddressSpace>) {
+    pub(super) fn start(&mut self, number: usize, kernel: &Arc<AddressSpace>, is_monotonic: bool) {
         self.number = number;
         self.kernel = Arc::clone(kernel);
+        self.is_monotonic = is_monotonic;
         self.samples.clear();
         self.bytes.clear();
         self.mappings = 0;
@@ -79,13 +89,21 @@ impl Batch {
         Arc::ptr_eq(&self.kernel, kernel)
     }
 
-    pub(super) fn push(&mut self, taken: Taken, sample: &RawSample<'_>, space: Arc<AddressSpace>) {
+    /// Takes a sample; `guest` is what all its stack is, where a virtual machine ran.
+    pub(super) fn push(
+        &mut self,
+        taken: Taken,
+        sample: &RawSample<'_>,
+        space: Arc<AddressSpace>,
+        guest: Option<Location>,
+    ) {
         let mut copy = |bytes: &[u8]| {
             let start = self.bytes.len();
             self.bytes.extend_from_slice(bytes);
             start..self.bytes.len()
         };
         let (chain, stack) = (copy(sample.chain), copy(sample.user_stack));
+        let branches = copy(sample.branches);
         let (ip, user_regs) = (sample.ip, sample.user_regs);
         let before = self.samples.last();
         if before.is_none_or(|before| !Arc::ptr_eq(&before.space, &space)) {
@@ -94,9 +112,11 @@ impl Batch {
         self.samples.push(Pending {
             taken,
             space,
+            guest,
             ip,
             user_regs,
             chain,
+            branches,
             stack,
         });
     }
@@ -173,7 +193,14 @@ impl<'a> Worker<'a> {
             .user_regs
             .filter(|_| !saved.is_empty())
             .map(|regs| (regs, saved));
+        let branches = &batch.bytes[sample.branches.clone()];
+        let time = sample.taken.time.filter(|_| batch.is_monotonic);
+        let in_user = |address| sample.space.locate(address, time);
         let mut truncated = chain.len() / 8 >= MAX_CHAIN;
+        if let Some(guest) = sample.guest {
+            self.push(guest);
+            return false;
+        }
 
         let mut context = CONTEXT_USER;
         let mut innermost = true;
@@ -190,11 +217,17 @@ impl<'a> Worker<'a> {
             };
             innermost = false;
             match context {
-                CONTEXT_KERNEL => self.push(&batch.kernel, address),
-                CONTEXT_USER if saved.is_some() => {}
-                CONTEXT_USER => self.push(&sample.space, address),
-                _ => self.push(&AddressSpace::default(), address),
+                CONTEXT_KERNEL => self.push(batch.kernel.locate(address, None)),
+                CONTEXT_USER if saved.is_some() || !branches.is_empty() => {}
+                CONTEXT_USER => self.push(in_user(address)),
+                _ => self.push(Location::Unmapped),
             }
+        }
+        if saved.is_none() {
+            for (depth, address) in calls_of(branches).enumerate() {
+                self.push(in_user(address.saturating_sub(u64::from(depth > 0))));
+            }
+            truncated |= branches.len() / BRANCH_SIZE >= MAX_BRANCHES;
         }
         if let Some((regs, stack)) = saved {
             let mut unwound = std::mem::take(&mut self.unwound);
@@ -203,21 +236,17 @@ impl<'a> Worker<'a> {
                 .unwinder
                 .unwind(&sample.space, regs, stack, &mut unwound);
             for (depth, &address) in unwound.iter().enumerate() {
-                self.push(&sample.space, address.saturating_sub(u64::from(depth > 0)));
+                self.push(in_user(address.saturating_sub(u64::from(depth > 0))));
             }
             self.unwound = unwound;
         }
         if self.stack.is_empty() {
             let ip = sample.ip.unwrap_or_default();
             let in_kernel = ip >> 63 == 1;
-            self.push(
-                if in_kernel {
-                    &batch.kernel
-                } else {
-                    &sample.space
-                },
-                ip,
-            );
+            self.push(match in_kernel {
+                true => batch.kernel.locate(ip, None),
+                false => in_user(ip),
+            });
         }
         // A chain that leaves mapped code followed something that was no frame pointer.
         let root = self
@@ -227,14 +256,7 @@ impl<'a> Worker<'a> {
         truncated || root == Some(Location::Unmapped)
     }
 
-    fn push(&mut self, space: &AddressSpace, address: u64) {
-        let location = match space.find(address) {
-            Some(mapping) => Location::Address {
-                module: mapping.module,
-                address: mapping.file_offset_of(address),
-            },
-            None => Location::Unmapped,
-        };
+    fn push(&mut self, location: Location) {
         let locations = &mut self.places.locations;
         let number = *self.index.entry(location).or_insert_with(|| {
             locations.push(location);
@@ -242,4 +264,14 @@ impl<'a> Worker<'a> {
         });
         self.stack.push(number);
     }
+}
+
+/// The addresses of a call stack that the processor kept as branches: where the last call went to, and
+/// where each call came from, innermost first.
+fn calls_of(branches: &[u8]) -> impl Iterator<Item = u64> {
+    let entries = branches.chunks_exact(BRANCH_SIZE);
+    let innermost = entries.clone().next().map(|entry| word_of(&entry[8..16]));
+    innermost
+        .into_iter()
+        .chain(entries.map(|entry| word_of(&entry[..8])))
 }

@@ -1,0 +1,241 @@
+//! jitdump: each piece of code that a just-in-time compiler made, with the time and the address.
+//!
+//! The format is `tools/perf/Documentation/jitdump-specification.txt` of the kernel's sources. Files
+//! are hostile: no number in one is believed before the bytes that it speaks of are there. A file
+//! that is still being written ends in half a record, which is left out.
+
+use memmap2::Mmap;
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+const MAGIC: &[u8] = b"DTiJ";
+const HEADER_SIZE: usize = 40;
+const RECORD_HEADER_SIZE: usize = 16;
+/// `JITDUMP_FLAGS_ARCH_TIMESTAMP`: times count ticks of the processor.
+const ARCH_TIMESTAMP: u64 = 1;
+
+const CODE_LOAD: u32 = 0;
+const CODE_MOVE: u32 = 1;
+const CODE_DEBUG_INFO: u32 = 2;
+
+/// Most pieces of code that are looked at to find the newest at an address.
+const MAX_LOOKED_AT: usize = 4096;
+
+/// A jitdump, open.
+#[derive(Debug)]
+pub(crate) struct JitDump {
+    pub(super) path: PathBuf,
+    bytes: Mmap,
+    /// In the order of the file, and so of their code in it.
+    loads: Vec<Load>,
+    /// Where the code stood, by address, then time.
+    placements: Vec<Placement>,
+    largest: u64,
+}
+
+/// A piece of code in the file.
+#[derive(Debug)]
+struct Load {
+    code: Range<usize>,
+    name: Range<usize>,
+    /// Its lines: entries of address, line, discriminator and file name.
+    lines: Range<usize>,
+    address: u64,
+    index: u64,
+}
+
+/// A piece of code in memory, from a time on.
+#[derive(Debug)]
+struct Placement {
+    start: u64,
+    time: u64,
+    load: u32,
+}
+
+/// A function of a jitdump, and the line that an offset belongs to.
+pub(super) struct JitFunction<'a> {
+    pub(super) name: &'a [u8],
+    pub(super) line: Option<(&'a [u8], u32)>,
+}
+
+impl JitDump {
+    /// Opens the jitdump of a process; `None` where the file is none, or is of another process.
+    pub(super) fn open(path: &Path, pid: u32) -> Option<JitDump> {
+        let file = File::open(path).ok()?;
+        if !file.metadata().ok()?.is_file() {
+            return None;
+        }
+        // SAFETY: the map is only read. As with every mapped file, another process that shortens the
+        // file meanwhile makes this one fail.
+        let bytes = unsafe { Mmap::map(&file) }.ok()?;
+        if !bytes.starts_with(MAGIC) || u32_at(&bytes, 20)? != pid {
+            return None;
+        }
+        let header_size = u32_at(&bytes, 8)? as usize;
+        let has_times = u64_at(&bytes, 32)? & ARCH_TIMESTAMP == 0;
+        let mut dump = JitDump {
+            path: path.to_owned(),
+            bytes,
+            loads: Vec::new(),
+            placements: Vec::new(),
+            largest: 0,
+        };
+        dump.read_records(header_size.max(HEADER_SIZE));
+        if !has_times {
+            for placement in &mut dump.placements {
+                placement.time = 0;
+            }
+        }
+        // Stable: of pieces that stand at one place since one time, the later record is the newer.
+        dump.placements
+            .sort_by_key(|placement| (placement.start, placement.time));
+        Some(dump)
+    }
+
+    /// Reads as many records as are there as a whole.
+    fn read_records(&mut self, mut at: usize) {
+        let mut lines: Option<(u64, Range<usize>)> = None;
+        while let (Some(kind), Some(size)) = (u32_at(&self.bytes, at), u32_at(&self.bytes, at + 4))
+        {
+            let end = at.saturating_add(size as usize);
+            let Some(time) = u64_at(&self.bytes, at + 8) else {
+                break;
+            };
+            if (size as usize) < RECORD_HEADER_SIZE || end > self.bytes.len() {
+                break;
+            }
+            let body = at + RECORD_HEADER_SIZE..end;
+            match kind {
+                CODE_LOAD => self.read_load(body, time, lines.take()),
+                CODE_MOVE => self.read_move(body, time),
+                CODE_DEBUG_INFO => {
+                    let address = u64_at(&self.bytes, body.start);
+                    lines = address.map(|address| (address, body.start + 16..body.end));
+                }
+                _ => {}
+            }
+            at = end;
+        }
+    }
+
+    fn read_load(&mut self, body: Range<usize>, time: u64, lines: Option<(u64, Range<usize>)>) {
+        // pid, tid, vma, address, size, index, name, code.
+        let field = |at: usize| u64_at(&self.bytes[..body.end], body.start + at);
+        let (Some(address), Some(size), Some(index)) = (field(16), field(24), field(32)) else {
+            return;
+        };
+        let names = body.start + 40;
+        let Some(length) = memchr::memchr(0, &self.bytes[names..body.end]) else {
+            return;
+        };
+        let start = names + length + 1;
+        let Some(end) = usize::try_from(size)
+            .ok()
+            .and_then(|size| start.checked_add(size))
+            .filter(|&end| start < end && end <= body.end)
+        else {
+            return;
+        };
+        let lines = lines.filter(|(of, lines)| *of == address && lines.start < lines.end);
+        self.loads.push(Load {
+            code: start..end,
+            name: names..names + length,
+            lines: lines.map_or(0..0, |(_, lines)| lines),
+            address,
+            index,
+        });
+        self.place(address, time, self.loads.len() - 1);
+    }
+
+    fn read_move(&mut self, body: Range<usize>, time: u64) {
+        // pid, tid, vma, old address, new address, size, index.
+        let field = |at: usize| u64_at(&self.bytes[..body.end], body.start + at);
+        let (Some(address), Some(index)) = (field(24), field(40)) else {
+            return;
+        };
+        // It moves code that was made just now, if any.
+        let recent = self.loads.iter().rev().take(MAX_LOOKED_AT);
+        let moved = recent.zip((0..self.loads.len()).rev());
+        if let Some((_, load)) = moved.into_iter().find(|(load, _)| load.index == index) {
+            self.place(address, time, load);
+        }
+    }
+
+    fn place(&mut self, start: u64, time: u64, load: usize) {
+        let size = self.loads[load].code.len() as u64;
+        // An index of a file that has 2^32 records of 56 bytes is out of reach of a mapping.
+        let Ok(load) = u32::try_from(load) else {
+            return;
+        };
+        self.largest = self.largest.max(size);
+        self.placements.push(Placement { start, time, load });
+    }
+
+    /// Where in the file the code stands that was at an address at a time; without a time, the code
+    /// that was there last.
+    pub(crate) fn offset_of(&self, address: u64, time: Option<u64>) -> Option<u64> {
+        let after = self
+            .placements
+            .partition_point(|placement| placement.start <= address);
+        let newest = self.placements[..after]
+            .iter()
+            .rev()
+            .take(MAX_LOOKED_AT)
+            .take_while(|placement| address - placement.start < self.largest)
+            .filter(|placement| {
+                let size = self.loads[placement.load as usize].code.len() as u64;
+                address - placement.start < size && time.is_none_or(|time| placement.time <= time)
+            })
+            // The first of equals is the later record.
+            .reduce(|newest, placement| match placement.time > newest.time {
+                true => placement,
+                false => newest,
+            })?;
+        let code = self.loads[newest.load as usize].code.start as u64;
+        Some(code + (address - newest.start))
+    }
+
+    /// The function whose code has this offset in the file.
+    pub(super) fn function_at(&self, offset: u64) -> Option<JitFunction<'_>> {
+        let offset = usize::try_from(offset).ok()?;
+        let after = self.loads.partition_point(|load| load.code.start <= offset);
+        let load = self.loads[..after].last()?;
+        load.code.contains(&offset).then(|| JitFunction {
+            name: &self.bytes[load.name.clone()],
+            line: self.line_at(load, load.address + (offset - load.code.start) as u64),
+        })
+    }
+
+    /// The file and line of an address in a piece of code: those of the last entry before it.
+    fn line_at(&self, load: &Load, address: u64) -> Option<(&[u8], u32)> {
+        let mut entries = &self.bytes[load.lines.clone()];
+        let mut found = None;
+        let mut file: &[u8] = b"";
+        while let (Some(at), Some(line)) = (u64_at(entries, 0), u32_at(entries, 8)) {
+            let name = &entries[16.min(entries.len())..];
+            let Some(length) = memchr::memchr(0, name) else {
+                break;
+            };
+            // An entry of the same file as the one before it says so by this byte.
+            if name[..length] != *b"\xff" {
+                file = &name[..length];
+            }
+            if at <= address {
+                found = Some((file, line));
+            }
+            entries = &name[length + 1..];
+        }
+        found
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let word = bytes.get(at..)?.first_chunk()?;
+    Some(u32::from_le_bytes(*word))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    let word = bytes.get(at..)?.first_chunk()?;
+    Some(u64::from_le_bytes(*word))
+}
