@@ -3,8 +3,9 @@
 use crate::ui;
 use std::error::Error;
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 use sto_core::ingest::IngestError;
 use sto_core::store::StoreError;
 use sto_query::average::AverageError;
@@ -13,6 +14,7 @@ use sto_query::history::HistoryError;
 use sto_query::policy::PolicyError;
 use sto_query::render::export::ExportError;
 use sto_query::render::flame::FlameError;
+use sto_query::render::printable;
 use sto_query::select::SelectError;
 
 /// What a command that ran to its end found.
@@ -26,6 +28,8 @@ pub(crate) enum Outcome {
     NoMatch,
     /// There is too little data to say.
     TooLittleData,
+    /// The recorded command ended so.
+    Command(ExitStatus),
 }
 
 impl Outcome {
@@ -34,8 +38,19 @@ impl Outcome {
             Outcome::Clean => 0,
             Outcome::Regressions | Outcome::NoMatch => 1,
             Outcome::TooLittleData => 3,
+            Outcome::Command(status) => status_of(status),
         }
     }
+}
+
+/// The status of a command, as shells have it: of one that a signal ended, 128 more than the signal's
+/// number.
+pub(crate) fn status_of(status: ExitStatus) -> u8 {
+    let status = status
+        .code()
+        .or_else(|| Some(128 + status.signal()?))
+        .and_then(|status| u8::try_from(status).ok());
+    status.unwrap_or(FAILURE)
 }
 
 /// Wrong usage or failure; clap uses the same status for arguments that it refuses.
@@ -105,6 +120,19 @@ pub(crate) enum CliError {
     NoProfiles { path: PathBuf },
     #[error("this format would fill the terminal with bytes")]
     BinaryOnTerminal,
+    #[error("there is no `perf` to record with")]
+    NoPerf,
+    #[error("perf cannot record: {said}")]
+    PerfRefused { said: String },
+    #[error("perf recorded nothing: it ended with status {status}, and said above why")]
+    NothingRecorded { status: u8 },
+    #[error("{}: there is no such command to record", printable(command))]
+    NoCommand { command: String },
+    #[error("cannot run {program}")]
+    Run {
+        program: &'static str,
+        source: io::Error,
+    },
     #[error("cannot write {}", path.display())]
     WriteFile { path: PathBuf, source: io::Error },
     #[error("cannot write to standard output")]
@@ -137,6 +165,17 @@ impl CliError {
             CliError::TakenTag { .. } => Some("--force moves it".to_owned()),
             CliError::NoTag { .. } => Some("`sto tag` lists them all".to_owned()),
             CliError::SeveralTags { .. } => Some("write EXE@TAG".to_owned()),
+            CliError::NoPerf => Some(
+                "install it: `apt install linux-perf` on Debian, `apt install linux-tools-generic` \
+                 on Ubuntu, `dnf install perf` on Fedora"
+                    .to_owned(),
+            ),
+            CliError::PerfRefused { .. } => Some(
+                "where the kernel does not let you: `sudo sysctl kernel.perf_event_paranoid=1`, or \
+                 record as root; in a container, allow perf_event_open too (--cap-add PERFMON \
+                 --security-opt seccomp=unconfined)"
+                    .to_owned(),
+            ),
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),
             CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),

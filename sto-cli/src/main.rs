@@ -1,5 +1,6 @@
 //! The `sto` command: arguments in, findings out, exit status.
 
+mod about;
 mod changes;
 mod cli;
 mod commands;
@@ -14,6 +15,7 @@ mod matching;
 mod output;
 mod percent;
 mod policy;
+mod perf;
 mod quantities;
 mod select;
 mod sources;

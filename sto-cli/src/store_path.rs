@@ -1,6 +1,7 @@
 //! Which folder the store is in.
 
 use crate::error::CliError;
+use crate::ui;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,17 @@ pub(crate) struct StorePath {
     pub(crate) is_named: bool,
     /// Whether nobody chose the folder: it is the one in the user's data folder.
     pub(crate) is_default: bool,
+}
+
+impl StorePath {
+    /// Says that a store was made where nobody chose the place.
+    pub(crate) fn tell_if_new(&self, is_new: bool) {
+        if is_new && self.is_default {
+            let folder = self.folder.display();
+            let note = format!("made a new store in {folder}; `--store` names another place");
+            ui::say("note", &note);
+        }
+    }
 }
 
 /// The store of this process: `--store`, else `$STO_STORE`, else the nearest `.sto/` above the

@@ -44,6 +44,11 @@ pub(crate) fn say(kind: &str, message: &str) {
     let _ = writeln!(io::stderr(), "{kind}: {}", printable(message));
 }
 
+/// Writes text to standard error, where standard output is another program's.
+pub(crate) fn tell(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
 /// Says what a user should know of a file that was read all the same.
 pub(crate) fn warn(file: &Path, warnings: &[String]) {
     for warning in warnings {

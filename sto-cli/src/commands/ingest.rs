@@ -1,14 +1,13 @@
 //! `sto ingest`: profile files into the store.
 
+use crate::about::About;
 use crate::environment;
 use crate::error::{CliError, Outcome};
 use crate::in_order::in_order;
 use crate::inputs::{self, Input};
 use crate::output;
-use crate::quantities::label;
 use crate::store_path::StorePath;
-use crate::ui::{self, Progress};
-use clap::builder::NonEmptyStringValueParser;
+use crate::ui::Progress;
 use clap::{Args, ValueEnum};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,25 +40,8 @@ pub(crate) struct IngestArgs {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// Name the build; by default after the main program's GNU build id
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    build: Option<String>,
-
-    /// Name the executable; by default the program with most samples
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    exe: Option<String>,
-
-    /// Name the benchmark that ran
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    benchmark: Option<String>,
-
-    /// Attach a label; may be given several times
-    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
-    labels: Vec<(String, String)>,
-
-    /// Attach a measured number (run time, throughput); may be given several times
-    #[arg(long = "metric", value_name = "NAME=NUMBER", value_parser = metric)]
-    metrics: Vec<(String, f64)>,
+    #[command(flatten)]
+    about: About,
 
     /// Choose what a frame of a stack is
     #[arg(long, value_enum, default_value = "function")]
@@ -159,11 +141,8 @@ fn tell(
     is_new: bool,
     recordings: Vec<RecordingReport>,
 ) -> Result<(), CliError> {
+    place.tell_if_new(is_new);
     let folder = place.folder.display().to_string();
-    if is_new && place.is_default {
-        let note = format!("made a new store in {folder}; `--store` names another place");
-        ui::say("note", &note);
-    }
     let summary = IngestSummary::new(folder, recordings);
     args.report.print(&summary, render::ingest::text)
 }
@@ -194,18 +173,12 @@ impl IngestArgs {
 
     fn options(&self) -> IngestOptions {
         IngestOptions {
-            executable: self.exe.clone(),
-            version: self.build.clone(),
-            revision: environment::revision(),
-            benchmark: self.benchmark.clone(),
-            labels: self.labels.iter().cloned().collect(),
-            metrics: self.metrics.iter().cloned().collect(),
             split_processes: self.split_processes,
             slices: self.slices,
             format: self.format,
             allow_truncated: self.allow_truncated,
             strict: self.strict,
-            ..IngestOptions::default()
+            ..self.about.options()
         }
     }
 }
@@ -229,12 +202,4 @@ fn format(word: &str) -> Result<Format, String> {
 fn slice_count(text: &str) -> Result<SliceCount, String> {
     let count = text.parse().ok().and_then(SliceCount::new);
     count.ok_or_else(|| format!("expected a whole number from 1 to {}", SliceCount::MAX))
-}
-
-fn metric(text: &str) -> Result<(String, f64), &'static str> {
-    let (name, number) = label(text).map_err(|_| "expected NAME=NUMBER")?;
-    match number.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok((name, number)),
-        _ => Err("expected NAME=NUMBER, with a finite decimal number"),
-    }
 }

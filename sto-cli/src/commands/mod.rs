@@ -19,6 +19,7 @@ mod merge;
 mod occurrences;
 mod potential;
 mod prune;
+mod record;
 mod regressions_over_time;
 mod runs;
 mod series;
@@ -36,6 +37,7 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Record(record::RecordArgs),
     Ingest(ingest::IngestArgs),
     Ls(ls::LsArgs),
     Runs(runs::RunsArgs),
@@ -70,6 +72,7 @@ pub(crate) enum Command {
 pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
     let store = || store_path::find(cli.store);
     match cli.command {
+        Command::Record(args) => record::run(&args, &store()?),
         Command::Ingest(args) => ingest::run(&args, &store()?),
         Command::Ls(args) => ls::run(&args, &store()?),
         Command::Runs(args) => runs::run(&args, &store()?),

@@ -11,11 +11,13 @@ mod expansion;
 mod origin;
 mod processes;
 mod records;
+mod run_time;
 mod salvage;
 mod sample;
 mod stacks;
 
 pub(crate) use address_space::AddressSpace;
+pub use run_time::run_time;
 pub(crate) use sample::UserRegs;
 
 use super::detect::{Head, Source};

@@ -146,6 +146,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The next record as it is, `Some(None)` at the end.
+    pub(super) fn raw(&mut self) -> Option<Option<PerfFileRecord<'_>>> {
+        self.records.next_record(&mut self.file).ok()
+    }
+
     fn add_build_ids(&self, processes: &mut Processes) {
         let build_ids = self.file.build_ids().unwrap_or_default();
         for (key, info) in build_ids {

@@ -1,0 +1,54 @@
+//! What the user says of a run that goes into the store.
+
+use crate::environment;
+use crate::quantities::label;
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use sto_core::ingest::IngestOptions;
+
+/// The arguments that `sto ingest` and `sto record` share.
+#[derive(Debug, Args)]
+pub(crate) struct About {
+    /// Name the build; by default after the main program's GNU build id
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    build: Option<String>,
+
+    /// Name the executable; by default the program with most samples
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    exe: Option<String>,
+
+    /// Name the benchmark that ran
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    benchmark: Option<String>,
+
+    /// Attach a label; may be given several times
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    labels: Vec<(String, String)>,
+
+    /// Attach a measured number (run time, throughput); may be given several times
+    #[arg(long = "metric", value_name = "NAME=NUMBER", value_parser = metric)]
+    metrics: Vec<(String, f64)>,
+}
+
+impl About {
+    /// The options that carry it, with the work tree's revision.
+    pub(crate) fn options(&self) -> IngestOptions {
+        IngestOptions {
+            executable: self.exe.clone(),
+            version: self.build.clone(),
+            revision: environment::revision(),
+            benchmark: self.benchmark.clone(),
+            labels: self.labels.iter().cloned().collect(),
+            metrics: self.metrics.iter().cloned().collect(),
+            ..IngestOptions::default()
+        }
+    }
+}
+
+fn metric(text: &str) -> Result<(String, f64), &'static str> {
+    let (name, number) = label(text).map_err(|_| "expected NAME=NUMBER")?;
+    match number.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok((name, number)),
+        _ => Err("expected NAME=NUMBER, with a finite decimal number"),
+    }
+}

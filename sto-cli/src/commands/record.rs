@@ -1,0 +1,233 @@
+//! `sto record`: runs a program under perf, and stores what it did.
+
+use crate::about::About;
+use crate::environment;
+use crate::error::{CliError, Outcome, status_of};
+use crate::perf::{self, CallGraph, Ended};
+use crate::store_path::StorePath;
+use crate::ui::{self, Progress};
+use clap::Args;
+use std::ffi::OsString;
+use std::fs;
+use std::num::NonZeroU32;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use sto_core::formats::{FormatError, run_time};
+use sto_core::ingest::{IngestError, IngestOptions, IngestReport, ingest};
+use sto_core::store::Store;
+use sto_query::render::{self, Style};
+use sto_query::report::{IngestSummary, RecordingReport};
+
+const EXAMPLES: &str = "\
+Examples:
+  sto record --build v1 -- ./server --port 80       Record a program until it ends, or until Ctrl-C
+  sto record --build v1 --runs 5 -- ./benchmark     Record five runs, to compare builds by
+  sto record --call-graph dwarf -- ./stripped       Where programs have no frame pointers
+  sto record -p 1234 -- sleep 10                    Record a running process for ten seconds
+
+Exit status: that of the command; 128 and the signal's number where a signal ended it; 2 where sto fails.";
+
+/// Record a program with perf, and store the runs
+///
+/// The program has this command's standard input and output; the report goes to standard error. Each run
+/// has two metrics: `seconds`, from the program's start to its end, and `exit_status`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RecordArgs {
+    #[command(flatten)]
+    about: About,
+
+    /// Sample so many times a second
+    #[arg(short = 'F', long, value_name = "HZ", default_value = "997")]
+    frequency: NonZeroU32,
+
+    /// Choose how callers are found
+    #[arg(long, value_enum, default_value = "fp")]
+    call_graph: CallGraph,
+
+    /// Record the command so many times; a run that fails is the last
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        conflicts_with = "process"
+    )]
+    runs: NonZeroU32,
+
+    /// Record this running process, until it or the command ends, or until Ctrl-C
+    #[arg(short = 'p', long = "pid", value_name = "PID", id = "process")]
+    pid: Option<u32>,
+
+    /// Keep the recordings in this folder, with the perf maps and jitdumps of their programs
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+
+    /// Run this command
+    #[arg(last = true, required_unless_present = "process")]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn run(args: &RecordArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    if let Some(program) = args.command.first() {
+        perf::check_command(program)?;
+    }
+    let is_new = !place.folder.join(Store::FILE_NAME).exists();
+    // A store that cannot be written is told before anything runs; nobody waits for it meanwhile.
+    drop(Store::open_or_create(&place.folder)?);
+    let work = WorkFolder::make()?;
+    perf::check(&work.path)?;
+
+    let mut recordings = Vec::new();
+    let outcome = args.record_runs(&work.path, place, &mut recordings);
+    if !recordings.is_empty() {
+        place.tell_if_new(is_new);
+        let summary = IngestSummary::new(place.folder.display().to_string(), recordings);
+        ui::tell(&render::ingest::text(&summary, Style::default()));
+    }
+    outcome
+}
+
+impl RecordArgs {
+    fn record_runs(
+        &self,
+        work: &Path,
+        place: &StorePath,
+        recordings: &mut Vec<RecordingReport>,
+    ) -> Result<Outcome, CliError> {
+        let runs = self.runs.get();
+        let plan = perf::Recording {
+            frequency: self.frequency.get(),
+            call_graph: self.call_graph,
+            pid: self.pid,
+            command: &self.command,
+        };
+        for run in 1..=runs {
+            let folder = match &self.keep {
+                Some(keep) => keep.join(run.to_string()),
+                None => work.join(run.to_string()),
+            };
+            fs::create_dir_all(&folder).map_err(|source| CliError::WriteFile {
+                path: folder.clone(),
+                source,
+            })?;
+            let file = folder.join("perf.data");
+            let ended = perf::record(&plan, &file)?;
+            if ended.interrupted && runs > 1 {
+                // Half a run is none to compare by.
+                ui::say(
+                    "note",
+                    &format!("run {run} was interrupted, and is not stored"),
+                );
+                return Ok(Outcome::Command(ended.status));
+            }
+            let name = match runs {
+                1 => "this recording".to_owned(),
+                _ => format!("run {run} of {runs}"),
+            };
+            let report = self.ingest(&file, &ended, place)?;
+            for warning in &report.warnings {
+                ui::say("warning", &format!("{name}: {warning}"));
+            }
+            if self.keep.is_some() {
+                keep_symbols(&report, &folder)?;
+            } else {
+                // A folder that stays is removed with the one that it is in.
+                let _ = fs::remove_dir_all(&folder);
+            }
+            recordings.push(RecordingReport::new(name, &report));
+            if self.pid.is_some() {
+                // It is the user or the command who ends the recording of a process.
+                return Ok(Outcome::Clean);
+            }
+            if ended.interrupted || !ended.status.success() {
+                return Ok(Outcome::Command(ended.status));
+            }
+        }
+        Ok(Outcome::Clean)
+    }
+
+    fn ingest(
+        &self,
+        file: &Path,
+        ended: &Ended,
+        place: &StorePath,
+    ) -> Result<IngestReport, CliError> {
+        if let Some(pid) = self.pid {
+            copy_perf_map(pid, file);
+        }
+        let mut options = IngestOptions {
+            symbols: environment::symbol_options(&[], file),
+            ..self.about.options()
+        };
+        if self.pid.is_none() {
+            let metrics = &mut options.metrics;
+            let status = f64::from(status_of(ended.status));
+            metrics.entry("exit_status".to_owned()).or_insert(status);
+            if let Some(time) = run_time(file) {
+                let seconds = time.0 as f64 / 1e9;
+                metrics.entry("seconds".to_owned()).or_insert(seconds);
+            }
+        }
+        let store = Store::open_or_create(&place.folder)?;
+        let progress = Progress::new(file);
+        let report = ingest(&store, file, &options, &mut |stage| progress.stage(stage));
+        drop(progress);
+        report.map_err(|error| match error {
+            IngestError::Format(
+                FormatError::Io { .. } | FormatError::Empty { .. } | FormatError::Malformed { .. },
+            ) if !ended.status.success() => CliError::NothingRecorded {
+                status: status_of(ended.status),
+            },
+            error => error.into(),
+        })
+    }
+}
+
+/// Copies the perf map of a process that runs: it may have been written long before the recording.
+fn copy_perf_map(pid: u32, file: &Path) {
+    let name = format!("perf-{pid}.map");
+    // Through the process, which may have a `/tmp` of its own. Most processes have no map.
+    let map = PathBuf::from(format!("/proc/{pid}/root/tmp")).join(&name);
+    let _ = fs::copy(map, file.with_file_name(name));
+}
+
+/// Copies what told of code that was made at run time beside the recording; what perf's own cache
+/// has (programs, libraries, the kernel's symbols) is found there by build id.
+fn keep_symbols(report: &IngestReport, folder: &Path) -> Result<(), CliError> {
+    let files = report.modules.iter();
+    for file in files.filter_map(|(_, symbols)| symbols.file.as_deref()) {
+        let name = file.file_name().unwrap_or_default();
+        let target = folder.join(name);
+        let text = name.to_string_lossy();
+        if (text.ends_with(".map") || text.ends_with(".dump")) && !target.exists() {
+            fs::copy(file, &target).map_err(|source| CliError::WriteFile {
+                path: target,
+                source,
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// A folder of this process, which goes with it.
+struct WorkFolder {
+    path: PathBuf,
+}
+
+impl WorkFolder {
+    fn make() -> Result<WorkFolder, CliError> {
+        let path = std::env::temp_dir().join(format!("sto-record-{}", std::process::id()));
+        // Copies of stacks hold whatever the program had there.
+        match fs::DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => Ok(WorkFolder { path }),
+            Err(source) => Err(CliError::WriteFile { path, source }),
+        }
+    }
+}
+
+impl Drop for WorkFolder {
+    fn drop(&mut self) {
+        // What cannot be removed is left to whoever clears the folder of temporary files.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}

@@ -1,0 +1,39 @@
+//! How long the program of a recording ran.
+
+use super::check;
+use super::records::Reader;
+use crate::units::Nanoseconds;
+use linux_perf_data::PerfFileRecord;
+use linux_perf_data::linux_perf_event_reader::{EventRecord, RecordType};
+use std::fs::File;
+use std::path::Path;
+
+/// The time from the start of the program that `perf record -- COMMAND` ran to the end of its
+/// process: from the first `exec` of the recording to the `PERF_RECORD_EXIT` of the thread that called
+/// it. `None` where the recording has no such pair, or cannot be read.
+pub fn run_time(path: &Path) -> Option<Nanoseconds> {
+    let file = File::open(path).ok()?;
+    // SAFETY: the map is only read, and is gone when this function returns. As with every mapped
+    // file, another process that shortens the file meanwhile makes this one fail.
+    let bytes = unsafe { memmap2::Mmap::map(&file) }.ok()?;
+    let mode = check::check(path, &bytes).ok()?;
+    let mut reader = Reader::open(path, &bytes, mode).ok()?;
+    let mut began: Option<(i32, u64)> = None;
+    while let Some(record) = reader.raw()? {
+        let PerfFileRecord::EventRecord { record, .. } = record else {
+            continue;
+        };
+        if !matches!(record.record_type, RecordType::COMM | RecordType::EXIT) {
+            continue;
+        }
+        let time = record.timestamp()?;
+        match (record.parse().ok()?, began) {
+            (EventRecord::Comm(comm), None) if comm.is_execve => began = Some((comm.tid, time)),
+            (EventRecord::Exit(exit), Some((tid, start))) if exit.tid == tid => {
+                return time.checked_sub(start).map(Nanoseconds);
+            }
+            _ => {}
+        }
+    }
+    None
+}
