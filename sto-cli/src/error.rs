@@ -28,6 +28,8 @@ pub(crate) enum Outcome {
     NoMatch,
     /// There is too little data to say.
     TooLittleData,
+    /// The user ended it.
+    Interrupted,
     /// The recorded command ended so.
     Command(ExitStatus),
 }
@@ -38,6 +40,8 @@ impl Outcome {
             Outcome::Clean => 0,
             Outcome::Regressions | Outcome::NoMatch => 1,
             Outcome::TooLittleData => 3,
+            // As shells have it for a command that SIGINT ended.
+            Outcome::Interrupted => 130,
             Outcome::Command(status) => status_of(status),
         }
     }

@@ -11,6 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// How perf finds callers.
@@ -31,12 +32,87 @@ pub(crate) struct Recording<'a> {
     pub(crate) command: &'a [OsString],
 }
 
-/// How a recording ended.
-pub(crate) struct Ended {
-    /// That of perf, which is the command's.
-    pub(crate) status: ExitStatus,
-    /// Whether the user ended it (Ctrl-C, or a request to terminate).
-    pub(crate) interrupted: bool,
+/// perf, and what this process is asked meanwhile: a request to end it (Ctrl-C, SIGTERM) is handed on
+/// to perf, which then writes what it has.
+pub(crate) struct Perf {
+    running: Arc<Mutex<Option<Pid>>>,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Perf {
+    /// From here on, this process goes on where it is asked to end, until perf has ended.
+    pub(crate) fn new() -> Result<Perf, CliError> {
+        let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(cannot_run)?;
+        let perf = Perf {
+            running: Arc::default(),
+            interrupted: Arc::default(),
+        };
+        let (running, interrupted) = (Arc::clone(&perf.running), Arc::clone(&perf.interrupted));
+        thread::spawn(move || {
+            for _ in signals.forever() {
+                interrupted.store(true, Ordering::SeqCst);
+                if let Ok(running) = running.lock()
+                    && let Some(pid) = *running
+                {
+                    // A terminal told perf already; to one that is gone there is nothing to say.
+                    let _ = kill_process(pid, Signal::INT);
+                }
+            }
+        });
+        Ok(perf)
+    }
+
+    /// Whether this process was asked to end.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
+    }
+
+    /// Records into a file, and tells how perf ended, which is how the command did. That has this
+    /// process's standard input, output and error.
+    pub(crate) fn record(
+        &self,
+        recording: &Recording<'_>,
+        file: &Path,
+    ) -> Result<ExitStatus, CliError> {
+        let mut perf = recording.perf(file);
+        let mut child = perf.spawn().map_err(cannot_run)?;
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        self.set_running(pid);
+        if let Some(pid) = pid.filter(|_| self.is_interrupted()) {
+            let _ = kill_process(pid, Signal::INT);
+        }
+        let status = child.wait().map_err(cannot_run);
+        self.set_running(None);
+        status
+    }
+
+    fn set_running(&self, pid: Option<Pid>) {
+        // The thread that has the other side never panics with the lock.
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = pid;
+    }
+}
+
+impl Recording<'_> {
+    fn perf(&self, file: &Path) -> Command {
+        let mut perf = Command::new("perf");
+        // jitdumps have times of this clock.
+        perf.args(["record", "-q", "-k", "mono", "-F"])
+            .arg(self.frequency.to_string())
+            .arg("--call-graph")
+            .arg(match self.call_graph {
+                CallGraph::Fp => "fp",
+                CallGraph::Dwarf => "dwarf",
+            })
+            .arg("-o")
+            .arg(file);
+        if let Some(pid) = self.pid {
+            perf.arg("-p").arg(pid.to_string());
+        }
+        if !self.command.is_empty() {
+            perf.arg("--").args(self.command);
+        }
+        perf
+    }
 }
 
 /// Sees whether perf is there and may record.
@@ -76,53 +152,6 @@ pub(crate) fn check_command(program: &OsStr) -> Result<(), CliError> {
     };
     found.then_some(()).ok_or_else(|| CliError::NoCommand {
         command: program.to_string_lossy().into_owned(),
-    })
-}
-
-/// Records into a file. The command has this process's standard input, output and error.
-pub(crate) fn record(recording: &Recording<'_>, file: &Path) -> Result<Ended, CliError> {
-    let mut perf = Command::new("perf");
-    // jitdumps have times of this clock.
-    perf.args(["record", "-q", "-k", "mono", "-F"])
-        .arg(recording.frequency.to_string())
-        .arg("--call-graph")
-        .arg(match recording.call_graph {
-            CallGraph::Fp => "fp",
-            CallGraph::Dwarf => "dwarf",
-        })
-        .arg("-o")
-        .arg(file);
-    if let Some(pid) = recording.pid {
-        perf.arg("-p").arg(pid.to_string());
-    }
-    if !recording.command.is_empty() {
-        perf.arg("--").args(recording.command);
-    }
-    run(&mut perf).map_err(cannot_run)
-}
-
-/// Runs perf to its end. What asks this process to end is handed on: perf then writes what it has.
-fn run(perf: &mut Command) -> io::Result<Ended> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    let handle = signals.handle();
-    let interrupted = AtomicBool::new(false);
-    let mut child = perf.spawn()?;
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let status = thread::scope(|scope| {
-        scope.spawn(|| {
-            for _ in signals.forever() {
-                interrupted.store(true, Ordering::Relaxed);
-                // A terminal tells perf too; one that is gone needs no telling.
-                let _ = pid.map(|pid| kill_process(pid, Signal::INT));
-            }
-        });
-        let status = child.wait();
-        handle.close();
-        status
-    })?;
-    Ok(Ended {
-        status,
-        interrupted: interrupted.into_inner(),
     })
 }
 

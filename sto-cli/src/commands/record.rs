@@ -3,7 +3,7 @@
 use crate::about::About;
 use crate::environment;
 use crate::error::{CliError, Outcome, status_of};
-use crate::perf::{self, CallGraph, Ended};
+use crate::perf::{self, CallGraph, Perf};
 use crate::store_path::StorePath;
 use crate::ui::{self, Progress};
 use clap::Args;
@@ -12,6 +12,7 @@ use std::fs;
 use std::num::NonZeroU32;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use sto_core::formats::{FormatError, run_time};
 use sto_core::ingest::{IngestError, IngestOptions, IngestReport, ingest};
 use sto_core::store::Store;
@@ -74,11 +75,15 @@ pub(crate) fn run(args: &RecordArgs, place: &StorePath) -> Result<Outcome, CliEr
     let is_new = !place.folder.join(Store::FILE_NAME).exists();
     // A store that cannot be written is told before anything runs; nobody waits for it meanwhile.
     drop(Store::open_or_create(&place.folder)?);
+    let perf = Perf::new()?;
     let work = WorkFolder::make()?;
-    perf::check(&work.path)?;
+    match perf::check(&work.path) {
+        _ if perf.is_interrupted() => return Ok(Outcome::Interrupted),
+        checked => checked?,
+    }
 
     let mut recordings = Vec::new();
-    let outcome = args.record_runs(&work.path, place, &mut recordings);
+    let outcome = args.record_runs(&perf, &work.path, place, &mut recordings);
     if !recordings.is_empty() {
         place.tell_if_new(is_new);
         let summary = IngestSummary::new(place.folder.display().to_string(), recordings);
@@ -90,6 +95,7 @@ pub(crate) fn run(args: &RecordArgs, place: &StorePath) -> Result<Outcome, CliEr
 impl RecordArgs {
     fn record_runs(
         &self,
+        perf: &Perf,
         work: &Path,
         place: &StorePath,
         recordings: &mut Vec<RecordingReport>,
@@ -111,20 +117,31 @@ impl RecordArgs {
                 source,
             })?;
             let file = folder.join("perf.data");
-            let ended = perf::record(&plan, &file)?;
-            if ended.interrupted && runs > 1 {
+            let status = perf.record(&plan, &file)?;
+            if perf.is_interrupted() && runs > 1 {
                 // Half a run is none to compare by.
                 ui::say(
                     "note",
                     &format!("run {run} was interrupted, and is not stored"),
                 );
-                return Ok(Outcome::Command(ended.status));
+                return Ok(Outcome::Interrupted);
             }
             let name = match runs {
                 1 => "this recording".to_owned(),
                 _ => format!("run {run} of {runs}"),
             };
-            let report = self.ingest(&file, &ended, place)?;
+            let report = match self.ingest(&file, status, place) {
+                Err(CliError::Ingest(IngestError::Format(FormatError::NoSamples { .. })))
+                    if !status.success() =>
+                {
+                    ui::say(
+                        "warning",
+                        &format!("{name}: not stored, as it has no samples"),
+                    );
+                    return Ok(self.outcome(perf, status));
+                }
+                report => report?,
+            };
             for warning in &report.warnings {
                 ui::say("warning", &format!("{name}: {warning}"));
             }
@@ -135,21 +152,29 @@ impl RecordArgs {
                 let _ = fs::remove_dir_all(&folder);
             }
             recordings.push(RecordingReport::new(name, &report));
-            if self.pid.is_some() {
-                // It is the user or the command who ends the recording of a process.
-                return Ok(Outcome::Clean);
-            }
-            if ended.interrupted || !ended.status.success() {
-                return Ok(Outcome::Command(ended.status));
+            let outcome = self.outcome(perf, status);
+            if outcome != Outcome::Clean {
+                return Ok(outcome);
             }
         }
         Ok(Outcome::Clean)
     }
 
+    /// How a recording that was made ended.
+    fn outcome(&self, perf: &Perf, status: ExitStatus) -> Outcome {
+        match self.pid {
+            // It is the user or the command who ends the recording of a process.
+            Some(_) => Outcome::Clean,
+            None if perf.is_interrupted() => Outcome::Interrupted,
+            None if status.success() => Outcome::Clean,
+            None => Outcome::Command(status),
+        }
+    }
+
     fn ingest(
         &self,
         file: &Path,
-        ended: &Ended,
+        status: ExitStatus,
         place: &StorePath,
     ) -> Result<IngestReport, CliError> {
         if let Some(pid) = self.pid {
@@ -161,8 +186,10 @@ impl RecordArgs {
         };
         if self.pid.is_none() {
             let metrics = &mut options.metrics;
-            let status = f64::from(status_of(ended.status));
-            metrics.entry("exit_status".to_owned()).or_insert(status);
+            let exit_status = f64::from(status_of(status));
+            metrics
+                .entry("exit_status".to_owned())
+                .or_insert(exit_status);
             if let Some(time) = run_time(file) {
                 let seconds = time.0 as f64 / 1e9;
                 metrics.entry("seconds".to_owned()).or_insert(seconds);
@@ -175,8 +202,8 @@ impl RecordArgs {
         report.map_err(|error| match error {
             IngestError::Format(
                 FormatError::Io { .. } | FormatError::Empty { .. } | FormatError::Malformed { .. },
-            ) if !ended.status.success() => CliError::NothingRecorded {
-                status: status_of(ended.status),
+            ) if !status.success() => CliError::NothingRecorded {
+                status: status_of(status),
             },
             error => error.into(),
         })
