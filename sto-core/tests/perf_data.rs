@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{
-    FormatError, Location, ModuleKind, ReadOptions, Recording, read, read_bytes,
+    FormatError, Location, ModuleKind, ReadOptions, Recording, read, read_bytes, run_time,
 };
 use sto_core::symbolize::SymbolOptions;
 
@@ -128,7 +128,7 @@ fn samples_by_thread(recording: &Recording) -> BTreeMap<(&str, &str), usize> {
 
 #[test]
 fn every_sample_and_period_of_a_recording_is_kept() {
-    let expected: [(&str, &[Event<'_>]); 6] = [
+    let expected: [(&str, &[Event<'_>]); 12] = [
         ("demo/v1.perf.data", &[("cpu-clock", 2716, 2_724_172_444)]),
         (
             "perf-data/zstd.perf.data",
@@ -149,6 +149,30 @@ fn every_sample_and_period_of_a_recording_is_kept() {
         (
             "perf-data/two-events.perf.data",
             &[("cpu-clock", 641, 642_928_769), ("page-faults", 8, 404)],
+        ),
+        (
+            "perf-data/dwarf.perf.data",
+            &[("cpu-clock", 17, 85_427_125)],
+        ),
+        (
+            "perf-data/node-map.perf.data",
+            &[("cpu-clock", 54, 271_356_750)],
+        ),
+        (
+            "perf-data/node-dump.perf.data",
+            &[("cpu-clock", 58, 291_457_250)],
+        ),
+        (
+            "perf-data/node-injected.perf.data",
+            &[("cpu-clock", 58, 291_457_250)],
+        ),
+        (
+            "perf-data/per-thread.perf.data",
+            &[("cpu-clock", 72, 361_809_000)],
+        ),
+        (
+            "perf-data/system-wide.perf.data",
+            &[("cpu-clock", 218, 1_095_477_250)],
         ),
     ];
     for (file, counts) in expected {
@@ -243,6 +267,62 @@ fn stacks_stand_root_first() {
         assert_eq!(modules.last(), Some(&main_module));
         assert_eq!(recording.modules[modules[0].0 as usize].name(), "libc.so.6");
     }
+}
+
+/// The stacks of a recording, root first, with paths and offsets.
+fn stacks(recording: &Recording) -> Vec<Vec<String>> {
+    let place = |location: Location| match location {
+        Location::Address { module, address } => {
+            let module = &recording.modules[module.0 as usize];
+            format!("{}+{address:#x}", module.path)
+        }
+        _ => "unmapped".to_owned(),
+    };
+    let samples = recording.samples.iter();
+    let stacks = samples.map(|sample| recording.stacks.get(sample.stack));
+    stacks
+        .map(|stack| {
+            let locations = stack.iter().map(|ix| recording.locations[ix.0 as usize]);
+            locations.map(place).collect()
+        })
+        .collect()
+}
+
+/// What `perf script` shows too, where a return address is looked up one byte lower.
+#[test]
+fn last_branch_records_are_the_callers_of_user_space() {
+    let calls = ["/bin/lbr+0x100f", "/bin/lbr+0x200f", "/bin/lbr+0x3000"];
+    let in_kernel = [&calls[..], &["unmapped"]].concat();
+    assert_eq!(
+        stacks(&read_testdata("perf-data/lbr.perf.data")),
+        [&calls[..], &in_kernel, &["/bin/lbr+0x1008"]]
+    );
+}
+
+#[test]
+fn code_of_guests_is_not_looked_up_in_the_host() {
+    assert_eq!(
+        stacks(&read_testdata("perf-data/guest.perf.data")),
+        [
+            ["[guest kernel]+0x0"],
+            ["[guest user]+0x0"],
+            ["/bin/vcpu+0x1008"]
+        ]
+    );
+}
+
+#[test]
+fn the_run_time_is_that_of_the_command() {
+    let time = |name| run_time(&testdata(name)).map(|time| time.0);
+    let clock = time("perf-data/per-thread.perf.data").unwrap();
+    let sampled = 361_809_000;
+    assert!(
+        (sampled * 9 / 10..3_000_000_000).contains(&clock),
+        "{clock}"
+    );
+    // It has no exec and no exit.
+    assert_eq!(time("perf-data/lbr.perf.data"), None);
+    assert_eq!(time("perf-data/no-such-file"), None);
 }
 
 #[test]

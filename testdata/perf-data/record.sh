@@ -7,7 +7,7 @@ here=$PWD
 # A folder of its own, so that no path of a checkout gets into the recordings.
 work=$(mktemp -d -t sto-demo.XXXXXX)
 trap 'rm -rf "$work"' EXIT
-cp threads.c ../demo/demo-v1 "$work"
+cp threads.c fib.js ../demo/demo-v1 "$work"
 cd "$work"
 
 gcc -std=c11 -Wall -Wextra -O2 -g -fno-omit-frame-pointer -Wl,--build-id \
@@ -22,5 +22,26 @@ $record -e cpu-clock -o no-call-chains.perf.data ./demo-v1 40000
 $record -e cpu-clock -g -o threads.perf.data ./threads
 perf script -i two-events.perf.data >two-events.perf-script.txt
 
+record="perf record --no-buildid-cache -q -F 199 -e cpu-clock"
+$record --call-graph dwarf,1024 -o dwarf.perf.data ./demo-v1 10000
+$record -g --per-thread -o per-thread.perf.data ./demo-v1 40000
+# In a namespace of its own perf lists this script's processes alone; what others start meanwhile is in the
+# recording all the same.
+unshare --pid --fork --mount-proc $record -g -a -o system-wide.perf.data ./demo-v1 20000
+
+# Of the thousand functions of node itself only some.
+functions='fib.js|JS:.*Module|Entry'
+node="node --interpreted-frames-native-stack"
+$record -g -o node-map.perf.data $node --perf-basic-prof fib.js
+map=$(basename "$(ls -t /tmp/perf-*.map | head -n 1)")
+grep -E "$functions" "/tmp/$map" >"$map"
+$record -g -k mono -o node-dump.perf.data $node --perf-prof fib.js
+dump=$(echo jit-*.dump)
+python3 "$here/trim_jitdump.py" "$functions" "$dump"
+perf inject --jit -i node-dump.perf.data -o node-injected.perf.data
+python3 "$here/synthetic.py"
+
+rm -f "$here"/perf-*.map "$here"/jit-*.dump
+chmod 644 "$map"
 chmod 644 ./*.perf.data
-mv threads ./*.perf.data ./*.txt "$here"
+mv threads ./*.perf.data ./*.txt "$map" "$dump" "$here"

@@ -1,0 +1,202 @@
+//! Functions that programs made at run time: what perf maps and jitdumps tell of them.
+
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use sto_core::formats::{ReadOptions, Recording, read};
+use sto_core::model::FrameKind;
+use sto_core::symbolize::{SymbolOptions, Symbols, symbolize};
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../testdata/perf-data")
+        .join(name)
+}
+
+fn read_with(path: &Path, symbols: SymbolOptions) -> (Recording, Symbols) {
+    let options = ReadOptions {
+        symbols,
+        ..ReadOptions::default()
+    };
+    let recording = read(path, &options).unwrap();
+    let symbols = symbolize(&recording, &options.symbols);
+    (recording, symbols)
+}
+
+fn beside(dir: &Path) -> SymbolOptions {
+    SymbolOptions {
+        recording_dir: Some(dir.to_owned()),
+        ..SymbolOptions::default()
+    }
+}
+
+/// Stacks of the functions that were made at run time, with their samples; other frames depend on the
+/// files of this machine.
+fn made_at_run_time(recording: &Recording, symbols: &Symbols) -> String {
+    let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
+    for sample in &recording.samples {
+        let mut line = String::new();
+        for &location in recording.stacks.get(sample.stack) {
+            for &code in symbols.of(location) {
+                let frame = symbols.frames.frame(symbols.lines[code.0 as usize].frame);
+                if frame.module == "[jit]" {
+                    let at = frame.file.rsplit('/').next().unwrap();
+                    write!(line, ";{}({}) {at}", frame.symbol, frame.kind.name()).unwrap();
+                }
+            }
+        }
+        if !line.is_empty() {
+            *stacks.entry(line[1..].to_owned()).or_default() += sample.cost.samples;
+        }
+    }
+    let lines = stacks
+        .iter()
+        .map(|(stack, samples)| format!("{stack} {samples}\n"));
+    lines.collect()
+}
+
+#[test]
+fn functions_made_at_run_time_have_names_kinds_and_files() {
+    for name in ["node-map", "node-dump", "node-injected"] {
+        let path = testdata(&format!("{name}.perf.data"));
+        let (recording, symbols) = read_with(&path, beside(path.parent().unwrap()));
+        let found = made_at_run_time(&recording, &symbols);
+        let golden = testdata(&format!("{name}.expected"));
+        if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
+            std::fs::write(&golden, &found).unwrap();
+        }
+        assert_eq!(found, std::fs::read_to_string(golden).unwrap(), "{name}");
+        assert!(found.contains(";leaf(jit) fib.js"), "{name}: {found}");
+    }
+}
+
+#[test]
+fn a_jitdump_and_what_perf_inject_makes_of_it_tell_the_same() {
+    let expected = |name| std::fs::read_to_string(testdata(name)).unwrap();
+    assert_eq!(
+        expected("node-dump.expected"),
+        expected("node-injected.expected")
+    );
+}
+
+fn problems(recording: &Recording, symbols: &Symbols) -> String {
+    let anonymous =
+        |&ix: &usize| recording.modules[symbols.modules[ix].module.0 as usize].path == "//anon";
+    let found = (0..symbols.modules.len()).filter(anonymous);
+    found
+        .filter_map(|ix| symbols.modules[ix].problem.clone())
+        .collect()
+}
+
+#[test]
+fn without_a_perf_map_the_advice_is_to_write_one() {
+    let (recording, symbols) = read_with(&testdata("node-map.perf.data"), SymbolOptions::default());
+    assert_eq!(made_at_run_time(&recording, &symbols), "");
+    let problems = problems(&recording, &symbols);
+    assert!(
+        problems.contains("there is no perf map of process"),
+        "{problems}"
+    );
+    assert!(problems.contains("node --perf-basic-prof"), "{problems}");
+}
+
+/// Process ids come again, and maps stay behind.
+#[test]
+fn a_map_that_programs_left_is_believed_only_if_it_was_written_during_the_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("perf.data");
+    std::fs::copy(testdata("node-map.perf.data"), &recording).unwrap();
+    let maps = folder.path().join("tmp");
+    std::fs::create_dir(&maps).unwrap();
+    let testdata_files = testdata("")
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let map = testdata_files
+        .into_iter()
+        .find(|path| path.extension().is_some_and(|end| end == "map"));
+    let map = map.unwrap();
+    let copy = maps.join(map.file_name().unwrap());
+    std::fs::copy(map, &copy).unwrap();
+    let options = SymbolOptions {
+        perf_maps: Some(maps),
+        ..SymbolOptions::default()
+    };
+    let (read, symbols) = read_with(&recording, options.clone());
+    assert!(made_at_run_time(&read, &symbols).contains("leaf(jit)"));
+
+    let before = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    std::fs::File::options()
+        .write(true)
+        .open(&copy)
+        .unwrap()
+        .set_modified(before)
+        .unwrap();
+    let (read, symbols) = read_with(&recording, options);
+    assert_eq!(made_at_run_time(&read, &symbols), "");
+    let problems = problems(&read, &symbols);
+    assert!(
+        problems.contains("is older than the recording"),
+        "{problems}"
+    );
+}
+
+fn dump() -> (String, Vec<u8>) {
+    let mut files = testdata("")
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let path = files
+        .find(|path| path.extension().is_some_and(|end| end == "dump"))
+        .unwrap();
+    let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    (name, std::fs::read(path).unwrap())
+}
+
+fn kinds_with(name: &str, dump: &[u8]) -> Vec<FrameKind> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(name), dump).unwrap();
+    let (_, symbols) = read_with(&testdata("node-dump.perf.data"), beside(folder.path()));
+    symbols.frames.iter().map(|(_, frame)| frame.kind).collect()
+}
+
+#[test]
+fn of_a_jitdump_that_is_still_being_written_whole_records_count() {
+    let (name, bytes) = dump();
+    let of = |bytes: &[u8]| {
+        kinds_with(&name, bytes)
+            .iter()
+            .filter(|&&kind| kind == FrameKind::Jit)
+            .count()
+    };
+    let whole = of(&bytes);
+    let half = of(&bytes[..bytes.len() * 2 / 3]);
+    assert!(0 < half && half < whole, "{half} of {whole}");
+    assert_eq!(of(&bytes[..30]), 0);
+}
+
+#[test]
+fn the_jitdump_of_another_process_is_not_believed() {
+    let (name, mut bytes) = dump();
+    bytes[20] ^= 1;
+    assert!(!kinds_with(&name, &bytes).contains(&FrameKind::Jit));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_damaged_jitdump_never_panics(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40),
+    ) {
+        let (name, mut bytes) = dump();
+        for (place, value) in damage {
+            let place = place.index(bytes.len());
+            bytes[place] = value;
+        }
+        kinds_with(&name, &bytes);
+    }
+}

@@ -1,0 +1,83 @@
+"""Writes the recordings of this folder that need hardware or a virtual machine to make.
+
+The layouts are those of perf_event_open(2) and of
+tools/perf/Documentation/perf.data-file-format.txt (pipe mode) in the sources of Linux.
+"""
+
+import struct
+
+IP, TID, TIME, CALLCHAIN, PERIOD, BRANCH_STACK = 1, 2, 4, 1 << 5, 1 << 8, 1 << 11
+BRANCH_USER, BRANCH_CALL_STACK = 1, 1 << 11
+KERNEL, USER, GUEST_KERNEL, GUEST_USER = 1, 2, 4, 5
+CONTEXT_KERNEL, CONTEXT_USER = 2**64 - 128, 2**64 - 512
+PROGRAM = 0x400000
+
+
+def record(kind, misc, body):
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def text(string):
+    data = string.encode() + b"\0"
+    return data + b"\0" * (-len(data) % 8)
+
+
+def attr(sample_type, branch_sample_type=0):
+    """`PERF_RECORD_HEADER_ATTR` of cpu-clock, every millisecond."""
+    event = struct.pack("<IIQQQQQ", 1, 112, 0, 1_000_000, sample_type, 0, 0)
+    event += struct.pack("<IIQQQQIiQII", 0, 0, 0, 0, branch_sample_type, 0, 0, 0, 0, 0, 0)
+    return record(64, 0, event + struct.pack("<Q", 7))
+
+
+def comm(name):
+    return record(3, 0, struct.pack("<II", 10, 10) + text(name))
+
+
+def mmap(name):
+    fixed = struct.pack("<IIQQQIIQQII", 10, 10, PROGRAM, 0x10000, 0, 0, 0, 99, 0, 5, 2)
+    return record(10, USER, fixed + text(name))
+
+
+def sample(mode, ip, time, chain, branches=None):
+    body = struct.pack("<QIIQQ", ip, 10, 10, time, 1_000_000)
+    body += struct.pack(f"<Q{len(chain)}Q", len(chain), *chain)
+    if branches is not None:
+        body += struct.pack("<Q", len(branches))
+        for source, target in branches:
+            body += struct.pack("<QQQ", source, target, 0)
+    return record(9, mode, body)
+
+
+def write(name, *records):
+    with open(name, "wb") as file:
+        file.write(b"PERFILE2" + struct.pack("<Q", 16) + b"".join(records))
+
+
+stack = IP | TID | TIME | PERIOD | CALLCHAIN
+# main (0x1000) calls work (0x2000), which calls leaf (0x3000).
+calls = [(PROGRAM + 0x2010, PROGRAM + 0x3000), (PROGRAM + 0x1010, PROGRAM + 0x2000)]
+write(
+    "lbr.perf.data",
+    attr(stack | BRANCH_STACK, BRANCH_USER | BRANCH_CALL_STACK),
+    comm("lbr"),
+    mmap("/bin/lbr"),
+    sample(USER, PROGRAM + 0x3008, 1, [CONTEXT_USER, PROGRAM + 0x3008], calls),
+    sample(
+        KERNEL,
+        2**64 - 0x1000_0000,
+        2,
+        [CONTEXT_KERNEL, 2**64 - 0x1000_0000, CONTEXT_USER, PROGRAM + 0x3008],
+        calls,
+    ),
+    # Nothing was called yet.
+    sample(USER, PROGRAM + 0x1008, 3, [CONTEXT_USER, PROGRAM + 0x1008], []),
+)
+write(
+    "guest.perf.data",
+    attr(stack),
+    comm("vcpu"),
+    mmap("/bin/vcpu"),
+    sample(GUEST_KERNEL, 2**64 - 0x1000_0000, 1, []),
+    sample(GUEST_USER, PROGRAM + 0x1008, 2, []),
+    sample(USER, PROGRAM + 0x1008, 3, [CONTEXT_USER, PROGRAM + 0x1008]),
+)
