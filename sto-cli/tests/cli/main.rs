@@ -30,6 +30,7 @@ mod parallel;
 // README.md shows what the command really prints.
 mod readme;
 // What the system refuses.
+mod record;
 mod refused;
 // Profiles out of the store, and into files.
 mod rewriting;

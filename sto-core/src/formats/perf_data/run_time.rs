@@ -26,7 +26,10 @@ pub fn run_time(path: &Path) -> Option<Nanoseconds> {
         if !matches!(record.record_type, RecordType::COMM | RecordType::EXIT) {
             continue;
         }
-        let time = record.timestamp()?;
+        // Those of what ran before have no time.
+        let Some(time) = record.timestamp() else {
+            continue;
+        };
         match (record.parse().ok()?, began) {
             (EventRecord::Comm(comm), None) if comm.is_execve => began = Some((comm.tid, time)),
             (EventRecord::Exit(exit), Some((tid, start))) if exit.tid == tid => {

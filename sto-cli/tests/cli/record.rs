@@ -1,0 +1,252 @@
+//! `sto record`, with the real perf. Where it may not record here, a test holds `sto record` to saying
+//! so; where there is no perf, these tests fail.
+
+use crate::support::{Run, Sandbox};
+use serde_json::Value;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Works for a fraction of a second, longer than it takes to get samples.
+const WORK: &str = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
+
+/// Runs `sto record`; `None` where the kernel does not permit perf to record, and sto said so.
+fn record(sandbox: &Sandbox, args: &[&str]) -> Option<Run> {
+    let run = sandbox.sto(&[&["record"], args].concat());
+    assert!(
+        !run.stderr.contains("there is no `perf`"),
+        "these tests need perf (Debian: linux-perf): {run:?}"
+    );
+    if run.stderr.contains("perf cannot record") {
+        let run = run.fails_with(&["perf cannot record"]);
+        assert!(run.stderr.contains("perf_event_paranoid"), "{run:?}");
+        return None;
+    }
+    Some(run)
+}
+
+fn profiles(sandbox: &Sandbox) -> Vec<Value> {
+    let ls = sandbox.json(&["ls"]);
+    let builds = ls["builds"].as_array().unwrap().iter();
+    let profiles = builds.flat_map(|build| build["profiles"].as_array().unwrap());
+    profiles.cloned().collect()
+}
+
+#[test]
+fn a_run_is_stored_with_its_time_and_status_and_what_the_user_says() {
+    let sandbox = Sandbox::new();
+    let script = format!("{WORK}; echo out; echo err >&2; cat");
+    let args = [
+        "--build",
+        "v1",
+        "--benchmark",
+        "loop",
+        "--label",
+        "k=v",
+        "--metric",
+        "m=2",
+        "--",
+        "sh",
+        "-c",
+        &script,
+    ];
+    let Some(run) = record(&sandbox, &args) else {
+        return;
+    };
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert_eq!(
+        run.stdout, "out\n",
+        "standard output is the command's alone"
+    );
+    assert!(run.stderr.starts_with("err\n"), "{run:?}");
+    assert!(run.stderr.contains("@v1: profile"), "{run:?}");
+    let profiles = profiles(&sandbox);
+    let [profile] = &profiles[..] else {
+        panic!("{profiles:?}")
+    };
+    assert_eq!(profile["benchmark"], "loop");
+    assert_eq!(profile["labels"]["k"], "v");
+    assert_eq!(profile["metrics"]["m"], 2.0);
+    assert_eq!(profile["metrics"]["exit_status"], 0.0);
+    let seconds = profile["metrics"]["seconds"].as_f64().unwrap();
+    assert!((0.001..60.0).contains(&seconds), "{seconds}");
+}
+
+#[test]
+fn several_runs_are_profiles_of_one_build() {
+    let sandbox = Sandbox::new();
+    let args = ["--build", "v1", "--runs", "3", "--", "sh", "-c", WORK];
+    if record(&sandbox, &args).is_some_and(|run| run.status == Some(0)) {
+        assert_eq!(profiles(&sandbox).len(), 3);
+    }
+}
+
+#[test]
+fn the_status_of_a_failing_command_comes_back_and_its_run_is_the_last() {
+    let sandbox = Sandbox::new();
+    let script = format!("{WORK}; exit 7");
+    let args = ["--build", "v1", "--runs", "3", "--", "sh", "-c", &script];
+    let Some(run) = record(&sandbox, &args) else {
+        return;
+    };
+    assert_eq!(run.status, Some(7), "{run:?}");
+    let profiles = profiles(&sandbox);
+    assert_eq!(profiles.len(), 1);
+    assert_eq!(profiles[0]["metrics"]["exit_status"], 7.0);
+}
+
+#[test]
+fn a_command_that_a_signal_ends_has_the_status_that_shells_give_it() {
+    let sandbox = Sandbox::new();
+    let script = format!("{WORK}; kill -TERM $$");
+    let Some(run) = record(&sandbox, &["--build", "v1", "--", "sh", "-c", &script]) else {
+        return;
+    };
+    assert_eq!(run.status, Some(128 + 15), "{run:?}");
+    assert_eq!(profiles(&sandbox).len(), 1);
+}
+
+/// Waits for a file that the recorded command makes; `None` if the recording ended before.
+fn wait_for(sandbox: &Sandbox, name: &str, child: &mut std::process::Child) -> Option<()> {
+    let begun = Instant::now();
+    while !sandbox.path(name).exists() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(120),
+            "{name} never came"
+        );
+        if child.try_wait().unwrap().is_some() {
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Some(())
+}
+
+/// Interrupts `sto record` when the command has worked for a while.
+fn interrupted(sandbox: &Sandbox, args: &[&str], script: &str) -> Option<Run> {
+    let mut command = sandbox.command(&[&["record", "--build", "v1"], args].concat());
+    command.args(["--", "sh", "-c", script]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let is_running = wait_for(sandbox, "worked", &mut child).is_some();
+    let interrupt = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(!is_running || interrupt.unwrap().success());
+    let run = Run::from(child.wait_with_output().unwrap());
+    is_running.then_some(run)
+}
+
+#[test]
+fn what_an_interrupted_recording_has_is_stored() {
+    let sandbox = Sandbox::new();
+    let script = format!("{WORK}; touch worked; while :; do :; done");
+    let Some(run) = interrupted(&sandbox, &[], &script) else {
+        return;
+    };
+    assert_eq!(run.status, Some(130), "{run:?}");
+    assert_eq!(profiles(&sandbox).len(), 1);
+}
+
+#[test]
+fn of_several_runs_an_interrupted_one_is_not_stored_and_those_before_it_are() {
+    let sandbox = Sandbox::new();
+    let script =
+        format!("{WORK}; if [ -e first ]; then touch worked; while :; do :; done; fi; touch first");
+    let Some(run) = interrupted(&sandbox, &["--runs", "5"], &script) else {
+        return;
+    };
+    assert_eq!(run.status, Some(130), "{run:?}");
+    assert!(run.stderr.contains("run 2 was interrupted"), "{run:?}");
+    assert_eq!(profiles(&sandbox).len(), 1);
+}
+
+#[test]
+fn a_running_process_is_recorded_until_the_command_ends() {
+    let sandbox = Sandbox::new();
+    let mut process = sandbox
+        .program("sh", &["-c", "while :; do :; done"])
+        .spawn()
+        .unwrap();
+    let pid = process.id().to_string();
+    let run = record(
+        &sandbox,
+        &["--build", "v1", "-p", &pid, "--", "sleep", "0.5"],
+    );
+    process.kill().unwrap();
+    process.wait().unwrap();
+    if let Some(run) = run {
+        assert_eq!(run.status, Some(0), "{run:?}");
+        let profiles = profiles(&sandbox);
+        assert_eq!(profiles.len(), 1);
+        assert_eq!(profiles[0]["metrics"].as_object().map_or(0, |m| m.len()), 0);
+    }
+}
+
+#[test]
+fn recordings_are_kept_only_where_that_is_asked_for() {
+    let sandbox = Sandbox::new();
+    let temporary = sandbox.path("tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    let kept = sandbox.path("kept");
+    let kept = kept.to_str().unwrap();
+    let args = [
+        "record", "--build", "v1", "--keep", kept, "--", "sh", "-c", WORK,
+    ];
+    let run = Run::of(sandbox.command(&args).env("TMPDIR", &temporary));
+    assert_eq!(temporary.read_dir().unwrap().count(), 0, "{run:?}");
+    if run.status == Some(0) {
+        sandbox
+            .sto(&["ingest", &format!("{kept}/1/perf.data"), "--build", "v1"])
+            .succeeds();
+        assert_eq!(profiles(&sandbox).len(), 1, "it is the same recording");
+    }
+}
+
+#[test]
+fn a_command_that_does_not_exist_is_told_before_anything_is_recorded() {
+    let sandbox = Sandbox::new();
+    let run = sandbox.sto(&["record", "--", "./no-such-program"]);
+    run.fails_with(&["./no-such-program: there is no such command"]);
+}
+
+/// `sto record` with this script as perf.
+fn with_perf(script: Option<&str>) -> Run {
+    let sandbox = Sandbox::new();
+    let bin = sandbox.path("bin");
+    std::fs::create_dir(&bin).unwrap();
+    if let Some(script) = script {
+        use std::os::unix::fs::PermissionsExt;
+        let perf = sandbox.write("bin/perf", format!("#!/bin/sh\n{script}"));
+        std::fs::set_permissions(perf, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    Run::of(
+        sandbox
+            .command(&["record", "--", "/bin/sh"])
+            .env("PATH", bin),
+    )
+}
+
+#[test]
+fn without_perf_the_message_says_how_to_install_it() {
+    let run = with_perf(None).fails_with(&["there is no `perf`"]);
+    assert!(run.stderr.contains("apt install linux-perf"), "{run:?}");
+}
+
+#[test]
+fn where_perf_is_not_permitted_the_message_names_the_setting() {
+    let refusal =
+        "echo 'Error:\nAccess to performance monitoring is limited.\nAdvice' >&2\nexit 255";
+    let run = with_perf(Some(refusal));
+    let run = run.fails_with(&["perf cannot record: Access to performance monitoring is limited."]);
+    assert!(run.stderr.contains("kernel.perf_event_paranoid"), "{run:?}");
+}
+
+#[test]
+fn where_perf_fails_nothing_is_stored() {
+    // It lets the probe pass, and records nothing.
+    let run = with_perf(Some("case \"$*\" in *probe*) exit 0;; esac\nexit 9"));
+    run.fails_with(&["perf recorded nothing: it ended with status 9"]);
+}
