@@ -17,13 +17,12 @@ const ANONYMOUS: &str = "(anonymous)";
 /// Takes a name apart: those of CPython (`py::f:/dir/a.py`) and V8 (`JS:*f /dir/a.js:1:14`) carry
 /// the file, and how the code was made. Any other is one of compiled code, whole.
 pub(super) fn parse(name: &str) -> JitName<'_> {
-    python(name)
-        .or_else(|| v8(name))
-        .unwrap_or_else(|| JitName {
-            kind: FrameKind::Jit,
-            symbol: name,
-            file: "",
-        })
+    let whole = JitName {
+        kind: FrameKind::Jit,
+        symbol: name,
+        file: "",
+    };
+    python(name).or_else(|| v8(name)).unwrap_or(whole)
 }
 
 /// `Objects/perf_trampoline.c` of CPython: the interpreter runs the function, below a jump of its own.
