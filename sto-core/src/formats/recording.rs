@@ -133,7 +133,7 @@ pub enum ModuleKind {
     Kernel,
     /// A loadable kernel module; addresses are virtual addresses of the recorded kernel.
     KernelModule,
-    /// Memory without a file, and without code of its own; addresses are virtual.
+    /// Memory without a file (`[vsyscall]`, or any whose process is not told); addresses are virtual.
     Anonymous,
     /// Memory without a file where a process may have made code at run time; addresses are virtual.
     Memory {

@@ -70,7 +70,7 @@ pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
             ModuleKind::File => native::resolve(task.module, &task.addresses, options, granularity),
             ModuleKind::Kernel | ModuleKind::KernelModule => kernel.resolve(task, granularity),
             ModuleKind::Anonymous => {
-                let problem = guest_problem(task.module);
+                let problem = anonymous_problem(task.module);
                 Resolved::unresolved(task.module, &task.addresses, granularity, problem)
             }
             ModuleKind::Memory { pid } => jit::resolve_memory(task, pid, recording, options),
@@ -139,11 +139,15 @@ pub(super) fn unresolved_symbol(module: &Module, address: u64) -> String {
     }
 }
 
-fn guest_problem(module: &Module) -> Option<String> {
-    GUEST.contains(&module.path.as_str()).then(|| {
-        format!(
-            "{} is code of a virtual machine's guest, of which nothing but that is recorded; to see it, record inside the guest",
-            module.path
-        )
-    })
+fn anonymous_problem(module: &Module) -> Option<String> {
+    let path = module.path.as_str();
+    match path {
+        "[vdso]" | "[vsyscall]" | "[uprobes]" => None,
+        path if GUEST.contains(&path) => Some(format!(
+            "{path} is code of a virtual machine's guest, of which nothing but that is recorded; to see it, record inside the guest"
+        )),
+        path => Some(format!(
+            "{path} is memory without a file, so its code has no symbols here; it is likely to be made at run time (JIT)"
+        )),
+    }
 }

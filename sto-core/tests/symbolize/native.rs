@@ -165,7 +165,7 @@ fn what_has_no_symbol_says_only_where_it_is() {
     };
     let modules = vec![
         module("/opt/app/libgone.so", ModuleKind::File),
-        module("//anon", ModuleKind::Anonymous),
+        module("//anon", ModuleKind::Memory { pid: 7 }),
         module("[vdso]", ModuleKind::Anonymous),
         module("/memfd:doublemapper (deleted)", ModuleKind::File),
     ];
@@ -207,7 +207,7 @@ fn what_has_no_symbol_says_only_where_it_is() {
     assert!(
         problems[0].contains("no build id") && problems[0].contains("perf record --buildid-all")
     );
-    assert!(problems[1].contains("JIT"));
+    assert!(problems[1].contains("JIT") && problems[1].contains("no perf map of process 7"));
     assert_eq!(problems[2], "");
     assert!(problems[3].contains("without a file"));
 }

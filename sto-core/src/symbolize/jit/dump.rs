@@ -62,10 +62,11 @@ pub(super) struct JitFunction<'a> {
 impl JitDump {
     /// Opens the jitdump of a process; `None` where the file is none, or is of another process.
     pub(super) fn open(path: &Path, pid: u32) -> Option<JitDump> {
-        let file = File::open(path).ok()?;
-        if !file.metadata().ok()?.is_file() {
+        // Before it is opened: opening a pipe could wait for ever.
+        if !path.metadata().ok()?.is_file() {
             return None;
         }
+        let file = File::open(path).ok()?;
         // SAFETY: the map is only read. As with every mapped file, another process that shortens the
         // file meanwhile makes this one fail.
         let bytes = unsafe { Mmap::map(&file) }.ok()?;
