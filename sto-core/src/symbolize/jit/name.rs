@@ -18,7 +18,11 @@ const ANONYMOUS: &str = "(anonymous)";
 /// the file, and how the code was made. Any other is one of compiled code, whole.
 pub(super) fn parse(name: &str) -> JitName<'_> {
     let whole = JitName {
-        kind: FrameKind::Jit,
+        kind: match name {
+            // HotSpot's name of the code that runs bytecode.
+            "Interpreter" => FrameKind::Interpreted,
+            _ => FrameKind::Jit,
+        },
         symbol: name,
         file: "",
     };
@@ -104,6 +108,7 @@ mod tests {
             ),
             ("JS:*", Jit, "(anonymous)", ""),
             ("JS:", Jit, "JS:", ""),
+            ("Interpreter", Interpreted, "Interpreter", ""),
             ("Builtin:ArrayMap", Jit, "Builtin:ArrayMap", ""),
             ("Lcom/Foo;::bar", Jit, "Lcom/Foo;::bar", ""),
         ];
