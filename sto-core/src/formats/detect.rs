@@ -1,7 +1,9 @@
 //! Which formats there are, and which one a profile has.
 
 use super::text::{LineReader, lines};
-use super::{FormatError, ReadOptions, Recording, folded, perf_data, perf_script, pprof};
+use super::{
+    FormatError, ReadOptions, Recording, firefox, folded, perf_data, perf_script, pprof, speedscope,
+};
 use std::path::Path;
 
 /// A format that profiles are read from.
@@ -13,6 +15,10 @@ pub enum Format {
     PerfData,
     /// pprof's Protocol Buffers.
     Pprof,
+    /// The Firefox Profiler's processed profiles, in JSON.
+    Firefox,
+    /// speedscope's own JSON.
+    Speedscope,
     /// The text that `perf script` prints.
     PerfScript,
     /// Folded stacks: `root;caller;leaf count` lines.
@@ -21,7 +27,7 @@ pub enum Format {
 
 /// What there is to know of each format, in the order in which they are tried: formats with a magic
 /// number first, those that are told by a line last.
-const ROWS: [Row; 4] = [
+const ROWS: [Row; 6] = [
     row(
         Format::PerfData,
         "perf.data",
@@ -29,6 +35,18 @@ const ROWS: [Row; 4] = [
         Whole(perf_data::read),
     ),
     row(Format::Pprof, "pprof", pprof::is_told, Whole(pprof::read)),
+    row(
+        Format::Firefox,
+        "firefox",
+        firefox::is_told,
+        Whole(firefox::read),
+    ),
+    row(
+        Format::Speedscope,
+        "speedscope",
+        speedscope::is_told,
+        Whole(speedscope::read),
+    ),
     row(
         Format::PerfScript,
         "perf script",

@@ -5,7 +5,9 @@ mod detect;
 mod error;
 mod event;
 mod excerpt;
+mod firefox;
 mod folded;
+mod json;
 mod kind;
 mod named;
 mod perf_data;
@@ -14,6 +16,7 @@ mod pprof;
 mod protobuf;
 mod read;
 mod recording;
+mod speedscope;
 mod text;
 
 pub use detect::{Format, UnknownFormat};

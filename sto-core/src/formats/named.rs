@@ -14,6 +14,8 @@ pub(super) struct NamedStacks {
     of_frame: Vec<LocationIx>,
     locations: Vec<Location>,
     stacks: Stacks,
+    /// How many frames of `stacks` came by [`NamedStacks::shared_stack`].
+    shared_frames: usize,
     lossy: bool,
     cut: bool,
 }
@@ -38,6 +40,8 @@ pub(super) fn malformed(path: &Path, number: usize, problem: impl Into<String>) 
 }
 
 const MOST: usize = u32::MAX as usize;
+/// Most frames of all stacks of a format that shares callers; they take a GiB.
+const MAX_SHARED_FRAMES: usize = 1 << 28;
 const LOSSY: &str = "Some names are not UTF-8; what cannot be read in them is shown as \u{fffd}.";
 const CUT: &str = "Some names are longer than 4096 bytes; they are cut there, and end in `…`.";
 
@@ -131,6 +135,23 @@ impl NamedStacks {
         self.stacks.try_insert(root_first).ok_or_else(|| {
             "the distinct stacks up to here have more than 2^32 frames; split the file".to_owned()
         })
+    }
+
+    /// As [`NamedStacks::stack`], for formats that write a caller once for many stacks, so that a
+    /// small file may have more frames in its stacks than there is memory.
+    pub(super) fn shared_stack(&mut self, root_first: &[LocationIx]) -> Result<StackIx, Limit> {
+        let known = self.stacks.len();
+        let stack = self.stack(root_first)?;
+        if self.stacks.len() > known {
+            self.shared_frames += root_first.len();
+        }
+        if self.shared_frames > MAX_SHARED_FRAMES {
+            return Err(format!(
+                "the distinct stacks up to here have more than {MAX_SHARED_FRAMES} frames; fold their \
+                 recursion, or split the file"
+            ));
+        }
+        Ok(stack)
     }
 
     pub(super) fn finish(self) -> Finished {

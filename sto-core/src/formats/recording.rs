@@ -122,6 +122,8 @@ pub struct Thread {
 pub enum ModuleKind {
     /// A file mapped in user space; addresses are offsets in the file.
     File,
+    /// As [`ModuleKind::File`], but addresses count from where the file's first segment is in memory.
+    Image,
     /// The kernel; addresses are virtual addresses of the recorded kernel.
     Kernel,
     /// A loadable kernel module; addresses are virtual addresses of the recorded kernel.
