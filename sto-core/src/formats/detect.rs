@@ -2,7 +2,8 @@
 
 use super::text::{LineReader, lines};
 use super::{
-    FormatError, ReadOptions, Recording, firefox, folded, perf_data, perf_script, pprof, speedscope,
+    FormatError, ReadOptions, Recording, chrome, cpuprofile, firefox, folded, perf_data,
+    perf_script, pprof, speedscope,
 };
 use std::path::Path;
 
@@ -19,6 +20,10 @@ pub enum Format {
     Firefox,
     /// speedscope's own JSON.
     Speedscope,
+    /// V8's `.cpuprofile`.
+    CpuProfile,
+    /// Chrome's trace events.
+    Chrome,
     /// The text that `perf script` prints.
     PerfScript,
     /// Folded stacks: `root;caller;leaf count` lines.
@@ -27,7 +32,7 @@ pub enum Format {
 
 /// What there is to know of each format, in the order in which they are tried: formats with a magic
 /// number first, those that are told by a line last.
-const ROWS: [Row; 6] = [
+const ROWS: [Row; 8] = [
     row(
         Format::PerfData,
         "perf.data",
@@ -46,6 +51,18 @@ const ROWS: [Row; 6] = [
         "speedscope",
         speedscope::is_told,
         Whole(speedscope::read),
+    ),
+    row(
+        Format::CpuProfile,
+        "cpuprofile",
+        cpuprofile::is_told,
+        Whole(cpuprofile::read),
+    ),
+    row(
+        Format::Chrome,
+        "chrome",
+        chrome::is_told,
+        Whole(chrome::read),
     ),
     row(
         Format::PerfScript,

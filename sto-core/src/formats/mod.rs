@@ -1,6 +1,8 @@
 //! Profile formats: one file or folder a format, from bytes to a [`Recording`].
 
+mod chrome;
 mod compressed;
+mod cpuprofile;
 mod detect;
 mod error;
 mod event;
@@ -18,6 +20,7 @@ mod read;
 mod recording;
 mod speedscope;
 mod text;
+mod v8;
 
 pub use detect::{Format, UnknownFormat};
 pub use error::FormatError;

@@ -100,6 +100,18 @@ impl NamedStacks {
         Ok(self.location_of(frame))
     }
 
+    /// The same function at another line.
+    pub(super) fn at_line(&mut self, location: LocationIx, line: u32) -> Result<LocationIx, Limit> {
+        self.check_room(0)?;
+        let Location::Named(frame) = self.locations[location.0 as usize] else {
+            return Ok(location);
+        };
+        let (symbol, module, file) = self.frames.strings_of(frame);
+        let kind = self.frames.frame(frame).kind;
+        let frame = self.frames.insert_columns(kind, symbol, module, file, line);
+        Ok(self.location_of(frame))
+    }
+
     /// A place that the format has no name for; the caller sees to it that it is added once.
     pub(super) fn nameless(&mut self, location: Location) -> Result<LocationIx, Limit> {
         self.check_room(0)?;

@@ -290,11 +290,11 @@ impl Reader<'_> {
         let are_times = column.unit == Unit::Nanoseconds && !self.is_ours;
         let mut spans = Spans::new(column.thread, column.sample_type, are_times);
         let first = self.samples.len();
-        let mut advance = |spans: &mut Spans,
-                           named: &mut NamedStacks,
-                           samples: &mut Vec<Sample>,
-                           number: Number,
-                           place: &dyn Fn() -> String| {
+        let advance = |spans: &mut Spans,
+                       named: &mut NamedStacks,
+                       samples: &mut Vec<Sample>,
+                       number: Number,
+                       place: &dyn Fn() -> String| {
             let value = scaled(number, place)?.checked_sub(start);
             let value = value.and_then(|value| u64::try_from(value).ok());
             let value = value.filter(|&value| value >= spans.now()).ok_or_else(|| {

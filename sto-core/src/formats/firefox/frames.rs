@@ -147,7 +147,7 @@ impl Tree {
                 stack.into(),
             ));
         }
-        let found = self.0.stack(stack as usize, named);
+        let found = self.0.stack(stack, named);
         found.map_err(|limit| Damage::limit(place())(limit))
     }
 }

@@ -35,23 +35,34 @@ impl CallTree {
         self.entries.len()
     }
 
-    /// Adds an entry.
-    pub(in crate::formats) fn push(&mut self, entry: Caller) {
+    pub(in crate::formats) fn get(&self, entry: u32) -> Caller {
+        self.entries[entry as usize]
+    }
+
+    /// Adds an entry, and tells its place.
+    pub(in crate::formats) fn push(&mut self, entry: Caller) -> u32 {
         self.entries.push(entry);
         self.stacks.push(None);
+        self.entries.len() as u32 - 1
+    }
+
+    /// Says who called an entry; `false` where that was said before.
+    pub(in crate::formats) fn set_caller(&mut self, entry: u32, caller: u32) -> bool {
+        let known = &mut self.entries[entry as usize].caller;
+        known.replace(caller).is_none()
     }
 
     /// The stack that ends at an entry of the table.
     pub(in crate::formats) fn stack(
         &mut self,
-        entry: usize,
+        entry: u32,
         named: &mut NamedStacks,
     ) -> Result<StackIx, Limit> {
-        if let Some(known) = self.stacks[entry] {
+        if let Some(known) = self.stacks[entry as usize] {
             return Ok(known);
         }
         self.buffer.clear();
-        let mut next = Some(entry as u32);
+        let mut next = Some(entry);
         let mut steps = 0;
         while let Some(entry) = next {
             let Caller { caller, location } = self.entries[entry as usize];
@@ -72,7 +83,7 @@ impl CallTree {
         }
         self.buffer.reverse();
         let stack = named.shared_stack(&self.buffer)?;
-        self.stacks[entry] = Some(stack);
+        self.stacks[entry as usize] = Some(stack);
         Ok(stack)
     }
 }
