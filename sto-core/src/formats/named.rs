@@ -197,4 +197,19 @@ mod tests {
         assert_eq!(named.check_room(MOST), Ok(()));
         assert!(named.check_room(MOST + 1).is_err());
     }
+
+    #[test]
+    fn a_small_file_cannot_ask_for_more_memory_than_there_is() {
+        let mut named = NamedStacks::default();
+        let fib = named.frame(FrameKind::User, "fib", "").unwrap();
+        named.shared_frames = MAX_SHARED_FRAMES - 2;
+        let stack = named.shared_stack(&[fib, fib]);
+        assert_eq!(
+            named.shared_stack(&[fib, fib]),
+            stack,
+            "it is there already"
+        );
+        assert!(stack.is_ok());
+        assert!(named.shared_stack(&[fib]).is_err());
+    }
 }

@@ -36,8 +36,6 @@ struct File<'b> {
     #[serde(borrow)]
     profiles: Vec<Profile<'b>>,
     #[serde(borrow, default)]
-    name: Option<Text<'b>>,
-    #[serde(borrow, default)]
     exporter: Option<Text<'b>>,
 }
 
@@ -97,18 +95,16 @@ fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
     let mut reader = Reader {
         // Its profiles are sample types, others' are threads.
         is_ours: by.is_some_and(|by| by.0.starts_with(b"sto@")),
-        program: file.name.unwrap_or_default(),
         locations,
         named,
         threads: Threads::default(),
         sample_types: Vec::new(),
         samples: Vec::new(),
-        rounded: false,
+        fractions: Fractions::default(),
     };
     for (place, profile) in file.profiles.iter().enumerate() {
         reader.profile(profile, &format!("profiles[{place}]"))?;
     }
-    let warning = "Weights have fractions; each was rounded to a whole number.";
     Ok(Parts {
         origin: Origin::default(),
         sample_types: reader.sample_types,
@@ -117,11 +113,7 @@ fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
         modules: Vec::new(),
         named: reader.named,
         samples: reader.samples,
-        warnings: reader
-            .rounded
-            .then(|| warning.to_owned())
-            .into_iter()
-            .collect(),
+        warnings: reader.fractions.warning().into_iter().collect(),
     })
 }
 
@@ -149,18 +141,17 @@ fn location(
     named.frame_at_line(frame).map_err(Damage::limit(at))
 }
 
-struct Reader<'b> {
+struct Reader {
     is_ours: bool,
-    program: Text<'b>,
     locations: Vec<LocationIx>,
     named: NamedStacks,
     threads: Threads,
     sample_types: Vec<SampleType>,
     samples: Vec<Sample>,
-    rounded: bool,
+    fractions: Fractions,
 }
 
-impl Reader<'_> {
+impl Reader {
     fn profile(&mut self, profile: &Profile<'_>, at: &str) -> Result<(), Damage> {
         let (unit, factor) = match &*profile.unit.0 {
             b"none" | b"" => (Unit::Samples, 1),
@@ -208,9 +199,9 @@ impl Reader<'_> {
     }
 
     fn thread(&mut self, name: &Text<'_>) -> ThreadIx {
-        let id = Default::default();
+        let (id, program) = Default::default();
         self.threads
-            .add((&id, &self.program), (&id, name), &mut self.named)
+            .add((&id, &program), (&id, name), &mut self.named)
     }
 
     fn sample_type(&mut self, sample_type: SampleType, at: &str) -> Result<SampleTypeIx, Damage> {
@@ -361,12 +352,37 @@ impl Reader<'_> {
         column: Column,
         place: impl Fn() -> String,
     ) -> Result<u64, Damage> {
-        if let (Number::Fraction(weight), 1) = (weight, column.factor) {
-            self.rounded |= weight.fract() != 0.0;
-        }
-        weight
+        let value = weight
             .weight(column.factor)
-            .map_err(|problem| Damage::new(place(), problem))
+            .map_err(|problem| Damage::new(place(), problem))?;
+        Ok(match weight {
+            Number::Fraction(weight) if column.factor == 1 => self.fractions.whole(weight),
+            _ => value,
+        })
+    }
+}
+
+/// Fractions up to here, and the whole numbers that were given out for them.
+#[derive(Default)]
+struct Fractions {
+    exact: f64,
+    given: u64,
+    any: bool,
+}
+
+impl Fractions {
+    fn warning(&self) -> Option<String> {
+        let warning = "Weights have fractions; they were made whole numbers of the same sum.";
+        self.any.then(|| warning.to_owned())
+    }
+
+    fn whole(&mut self, fraction: f64) -> u64 {
+        self.any |= fraction.fract() != 0.0;
+        self.exact += fraction;
+        let sum = self.exact.round() as u64;
+        let whole = sum.saturating_sub(self.given);
+        self.given += whole;
+        whole
     }
 }
 

@@ -5,6 +5,7 @@ use crate::formats::json::{Damage, Id, Spans, Text};
 use crate::formats::named::NamedStacks;
 use crate::formats::{LocationIx, Sample, kind_by_names};
 use crate::model::Frame;
+use crate::symbolize::source_path;
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 
@@ -118,18 +119,35 @@ impl<'b> Recorder<'b> {
     }
 
     fn location(&mut self, name: &Text<'_>) -> Result<LocationIx, String> {
-        let symbol = self.named.text(match &*name.0 {
+        let (name, file, line) = name_and_place(&name.0);
+        let symbol = self.named.text(match name {
             b"" => b"[unknown]",
             name => name,
         });
+        let file = self.named.text(file);
         self.named.frame_at_line(Frame {
             module: "",
             kind: kind_by_names(&symbol, ""),
             symbol: &symbol,
-            file: "",
-            line: 0,
+            file: &source_path(&file),
+            line,
         })
     }
+}
+
+/// The parts of `work (/srv/work.py:12)`, as VizTracer names calls.
+fn name_and_place(name: &[u8]) -> (&[u8], &[u8], u32) {
+    let parts = || {
+        let start = memchr::memmem::rfind(name, b" (")?;
+        let place = name[start + 2..].strip_suffix(b")")?;
+        let colon = memchr::memrchr(b':', place)?;
+        let line = std::str::from_utf8(&place[colon + 1..])
+            .ok()?
+            .parse()
+            .ok()?;
+        Some((&name[..start], &place[..colon], line))
+    };
+    parts().unwrap_or((name, b"", 0))
 }
 
 /// The open calls of a thread.

@@ -91,8 +91,9 @@ fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
         false => format!("traceEvents[{ix}]"),
     };
     let mut trace = Recorder::new(&events, &at)?;
-    profiles::add(&events, &at, &mut trace)?;
+    let left_out = profiles::add(&events, &at, &mut trace)?;
     let mut warnings = calls::add(&events, &at, &mut trace)?;
+    warnings.extend(left_out);
     if !ends {
         warnings.push(
             "The array of events does not end, as is allowed; if the file was cut short there, events \

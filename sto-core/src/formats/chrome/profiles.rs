@@ -1,10 +1,12 @@
 //! V8's samples in a trace: a `Profile` event a thread, and `ProfileChunk` events with the rest.
 
 use super::{Event, Recorder};
+use crate::formats::ThreadIx;
 use crate::formats::json::{Damage, Id, Number};
 use crate::formats::v8::{Node, Nodes, Run};
 use hashbrown::HashMap;
 use serde::Deserialize;
+use std::cmp::Reverse;
 
 #[derive(Deserialize)]
 struct Args<'b> {
@@ -59,7 +61,7 @@ pub(super) fn add<'b>(
     events: &[Event<'b>],
     at: &dyn Fn(usize) -> String,
     trace: &mut Recorder<'b>,
-) -> Result<(), Damage> {
+) -> Result<Option<String>, Damage> {
     let mut profiles: Vec<Profile> = Vec::new();
     let mut places: HashMap<(Id, Id), usize> = HashMap::new();
     for (ix, event) in events.iter().enumerate() {
@@ -81,15 +83,30 @@ pub(super) fn add<'b>(
         }
         profiles[place].add(data, &format!("{at}.args.data"), trace)?;
     }
+    for profile in &mut profiles {
+        if profile.start.is_none() {
+            let begun = profile.begun;
+            profile.start = Some(events[begun].time(&at(begun))?);
+        }
+    }
+    // With several profilers at work in a thread, the same time is sampled by each.
+    profiles.sort_by_key(|profile| Reverse(profile.ids.len()));
+    let mut taken: Vec<(ThreadIx, i128, i128)> = Vec::new();
+    let mut left_out = 0;
     let mut sample_type = None;
     for mut profile in profiles {
         let event = &events[profile.begun];
         let thread = trace.thread(&event.pid, &event.tid);
-        let sample_type = *sample_type.get_or_insert_with(|| trace.sample_type("wall"));
-        let start = match profile.start {
-            Some(start) => start,
-            None => event.time(&at(profile.begun))?,
+        let (start, end) = profile.time();
+        let is_taken = |&(other, from, to): &(ThreadIx, i128, i128)| {
+            other == thread && start < to && from < end
         };
+        if taken.iter().any(is_taken) {
+            left_out += 1;
+            continue;
+        }
+        taken.push((thread, start, end));
+        let sample_type = *sample_type.get_or_insert_with(|| trace.sample_type("wall"));
         let run = Run {
             thread,
             sample_type,
@@ -110,10 +127,22 @@ pub(super) fn add<'b>(
             .nodes
             .samples(&run, &mut trace.named, &mut trace.samples)?;
     }
-    Ok(())
+    Ok((left_out > 0).then(|| {
+        format!(
+            "{left_out} profiles were left out: of profiles of a thread at one time, that with most \
+             samples is read."
+        )
+    }))
 }
 
 impl Profile {
+    /// When it began, and when its last sample was taken.
+    fn time(&self) -> (i128, i128) {
+        let start = self.start.unwrap_or(0);
+        let took = self.deltas.iter().filter_map(|delta| delta.times(1000));
+        (start, took.fold(start, i128::saturating_add))
+    }
+
     fn add(&mut self, data: Data<'_>, at: &str, trace: &mut Recorder<'_>) -> Result<(), Damage> {
         let time = |time: Option<Number>| time.and_then(|time| time.times(1000));
         self.start = self.start.or(time(data.start_time));
