@@ -1,7 +1,10 @@
 //! Which formats there are, and which one a profile has.
 
 use super::text::{LineReader, lines};
-use super::{FormatError, ReadOptions, Recording, folded, perf_data, perf_script, pprof};
+use super::{
+    FormatError, ReadOptions, Recording, chrome, cpuprofile, firefox, folded, perf_data,
+    perf_script, pprof, speedscope,
+};
 use std::path::Path;
 
 /// A format that profiles are read from.
@@ -13,6 +16,14 @@ pub enum Format {
     PerfData,
     /// pprof's Protocol Buffers.
     Pprof,
+    /// The Firefox Profiler's processed profiles, in JSON.
+    Firefox,
+    /// speedscope's own JSON.
+    Speedscope,
+    /// V8's `.cpuprofile`.
+    CpuProfile,
+    /// Chrome's trace events.
+    Chrome,
     /// The text that `perf script` prints.
     PerfScript,
     /// Folded stacks: `root;caller;leaf count` lines.
@@ -21,7 +32,7 @@ pub enum Format {
 
 /// What there is to know of each format, in the order in which they are tried: formats with a magic
 /// number first, those that are told by a line last.
-const ROWS: [Row; 4] = [
+const ROWS: [Row; 8] = [
     row(
         Format::PerfData,
         "perf.data",
@@ -29,6 +40,30 @@ const ROWS: [Row; 4] = [
         Whole(perf_data::read),
     ),
     row(Format::Pprof, "pprof", pprof::is_told, Whole(pprof::read)),
+    row(
+        Format::Firefox,
+        "firefox",
+        firefox::is_told,
+        Whole(firefox::read),
+    ),
+    row(
+        Format::Speedscope,
+        "speedscope",
+        speedscope::is_told,
+        Whole(speedscope::read),
+    ),
+    row(
+        Format::CpuProfile,
+        "cpuprofile",
+        cpuprofile::is_told,
+        Whole(cpuprofile::read),
+    ),
+    row(
+        Format::Chrome,
+        "chrome",
+        chrome::is_told,
+        Whole(chrome::read),
+    ),
     row(
         Format::PerfScript,
         "perf script",

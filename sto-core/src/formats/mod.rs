@@ -1,11 +1,15 @@
 //! Profile formats: one file or folder a format, from bytes to a [`Recording`].
 
+mod chrome;
 mod compressed;
+mod cpuprofile;
 mod detect;
 mod error;
 mod event;
 mod excerpt;
+mod firefox;
 mod folded;
+mod json;
 mod kind;
 mod named;
 mod perf_data;
@@ -14,7 +18,9 @@ mod pprof;
 mod protobuf;
 mod read;
 mod recording;
+mod speedscope;
 mod text;
+mod v8;
 
 pub use detect::{Format, UnknownFormat};
 pub use error::FormatError;

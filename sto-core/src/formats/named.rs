@@ -14,6 +14,8 @@ pub(super) struct NamedStacks {
     of_frame: Vec<LocationIx>,
     locations: Vec<Location>,
     stacks: Stacks,
+    /// How many frames of `stacks` came by [`NamedStacks::shared_stack`].
+    shared_frames: usize,
     lossy: bool,
     cut: bool,
 }
@@ -38,6 +40,8 @@ pub(super) fn malformed(path: &Path, number: usize, problem: impl Into<String>) 
 }
 
 const MOST: usize = u32::MAX as usize;
+/// Most frames of all stacks of a format that shares callers; they take a GiB.
+const MAX_SHARED_FRAMES: usize = 1 << 28;
 const LOSSY: &str = "Some names are not UTF-8; what cannot be read in them is shown as \u{fffd}.";
 const CUT: &str = "Some names are longer than 4096 bytes; they are cut there, and end in `…`.";
 
@@ -96,6 +100,18 @@ impl NamedStacks {
         Ok(self.location_of(frame))
     }
 
+    /// The same function at another line.
+    pub(super) fn at_line(&mut self, location: LocationIx, line: u32) -> Result<LocationIx, Limit> {
+        self.check_room(0)?;
+        let Location::Named(frame) = self.locations[location.0 as usize] else {
+            return Ok(location);
+        };
+        let (symbol, module, file) = self.frames.strings_of(frame);
+        let kind = self.frames.frame(frame).kind;
+        let frame = self.frames.insert_columns(kind, symbol, module, file, line);
+        Ok(self.location_of(frame))
+    }
+
     /// A place that the format has no name for; the caller sees to it that it is added once.
     pub(super) fn nameless(&mut self, location: Location) -> Result<LocationIx, Limit> {
         self.check_room(0)?;
@@ -133,6 +149,23 @@ impl NamedStacks {
         })
     }
 
+    /// As [`NamedStacks::stack`], for formats that write a caller once for many stacks, so that a
+    /// small file may have more frames in its stacks than there is memory.
+    pub(super) fn shared_stack(&mut self, root_first: &[LocationIx]) -> Result<StackIx, Limit> {
+        let known = self.stacks.len();
+        let stack = self.stack(root_first)?;
+        if self.stacks.len() > known {
+            self.shared_frames += root_first.len();
+        }
+        if self.shared_frames > MAX_SHARED_FRAMES {
+            return Err(format!(
+                "the distinct stacks up to here have more than {MAX_SHARED_FRAMES} frames; fold their \
+                 recursion, or split the file"
+            ));
+        }
+        Ok(stack)
+    }
+
     pub(super) fn finish(self) -> Finished {
         Finished {
             locations: self.locations,
@@ -163,5 +196,20 @@ mod tests {
         let named = NamedStacks::default();
         assert_eq!(named.check_room(MOST), Ok(()));
         assert!(named.check_room(MOST + 1).is_err());
+    }
+
+    #[test]
+    fn a_small_file_cannot_ask_for_more_memory_than_there_is() {
+        let mut named = NamedStacks::default();
+        let fib = named.frame(FrameKind::User, "fib", "").unwrap();
+        named.shared_frames = MAX_SHARED_FRAMES - 2;
+        let stack = named.shared_stack(&[fib, fib]);
+        assert_eq!(
+            named.shared_stack(&[fib, fib]),
+            stack,
+            "it is there already"
+        );
+        assert!(stack.is_ok());
+        assert!(named.shared_stack(&[fib]).is_err());
     }
 }

@@ -129,6 +129,8 @@ pub(crate) const GUEST: [&str; 2] = ["[guest kernel]", "[guest user]"];
 pub enum ModuleKind {
     /// A file mapped in user space; addresses are offsets in the file.
     File,
+    /// As [`ModuleKind::File`], but addresses count from where the file's first segment is in memory.
+    Image,
     /// The kernel; addresses are virtual addresses of the recorded kernel.
     Kernel,
     /// A loadable kernel module; addresses are virtual addresses of the recorded kernel.

@@ -8,7 +8,7 @@ use super::part::Part;
 use super::resolve::{Resolved, unresolved_symbol};
 use super::symtab::Symbol;
 use super::{SymbolOptions, plt, symtab};
-use crate::formats::{LocationIx, Module};
+use crate::formats::{LocationIx, Module, ModuleKind};
 use crate::model::Granularity;
 use object::Object;
 use rayon::prelude::*;
@@ -31,7 +31,11 @@ pub(super) fn resolve(
     let mut outside = Part::new(granularity);
     let mut queries = Vec::with_capacity(offsets.len());
     for &(offset, location) in offsets {
-        match segments.address_of(offset) {
+        let address = match module.kind {
+            ModuleKind::Image => segments.first_address().checked_add(offset),
+            _ => segments.address_of(offset),
+        };
+        match address {
             Some(address) => queries.push(Query {
                 address,
                 offset,

@@ -67,7 +67,9 @@ pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
         .par_iter()
         .with_max_len(1)
         .map(|task| match task.module.kind {
-            ModuleKind::File => native::resolve(task.module, &task.addresses, options, granularity),
+            ModuleKind::File | ModuleKind::Image => {
+                native::resolve(task.module, &task.addresses, options, granularity)
+            }
             ModuleKind::Kernel | ModuleKind::KernelModule => kernel.resolve(task, granularity),
             ModuleKind::Anonymous => {
                 let problem = anonymous_problem(task.module);
@@ -119,7 +121,7 @@ impl Resolved {
 /// run to run.
 pub(super) fn unresolved_symbol(module: &Module, address: u64) -> String {
     let offset = match module.kind {
-        ModuleKind::File => Some(address),
+        ModuleKind::File | ModuleKind::Image => Some(address),
         ModuleKind::Kernel => module
             .kernel_text
             .and_then(|text| address.checked_sub(text)),

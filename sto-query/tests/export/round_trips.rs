@@ -1,11 +1,11 @@
 //! Views that are written, read again by sto's own readers, and the same.
 
 use crate::views::{Stacks, view_of};
-use crate::{FOLDED, PPROF, export};
+use crate::{FIREFOX, FOLDED, PPROF, SPEEDSCOPE, export};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
-use sto_core::formats::{ReadOptions, read_bytes};
+use sto_core::formats::{ReadOptions, kind_by_names, read_bytes};
 use sto_core::intern::intern;
 use sto_core::model::{Frame, FrameKind, FrameTable, Granularity};
 use sto_core::symbolize::{SymbolOptions, symbolize};
@@ -53,6 +53,36 @@ fn content_of(view: &View) -> Content {
             let stack = stack_of(&view.frames, &view.tree, node);
             content.insert((sample_type.clone(), stack), costs[node.get()]);
         }
+    }
+    content
+}
+
+/// What formats for viewers hold of a view: `frame` of each frame, and of costs the value, or where a
+/// sample type has none the number of samples. Each stack is then one sample, unless samples are what is
+/// counted; a number of events counts as one of samples.
+fn shown_content_of(view: &View, frame: impl Fn(&OwnFrame) -> OwnFrame) -> Content {
+    let has_value = |event: &SampleType| {
+        let own = content_of(view);
+        own.iter()
+            .any(|((sample_type, _), cost)| sample_type == event && cost.value > 0)
+    };
+    let mut content = Content::new();
+    for ((sample_type, stack), cost) in content_of(view) {
+        let (value, unit) = match (has_value(&sample_type), sample_type.unit) {
+            (true, unit @ (Unit::Nanoseconds | Unit::Bytes)) => (cost.value, unit),
+            (true, Unit::Samples | Unit::Events) => (cost.value, Unit::Samples),
+            (false, _) => (cost.samples, Unit::Samples),
+        };
+        if value == 0 {
+            continue;
+        }
+        let samples = if unit == Unit::Samples { value } else { 1 };
+        let event = sample_type.event;
+        let key = (
+            SampleType { event, unit },
+            stack.iter().map(&frame).collect(),
+        );
+        *content.entry(key).or_default() += Cost { samples, value };
     }
     content
 }
@@ -152,6 +182,37 @@ proptest! {
         let (content, sample_types) = content_in(&export(&view, PPROF));
         prop_assert_eq!(content, content_of(&view));
         prop_assert_eq!(sample_types, view.sample_types);
+    }
+
+    #[test]
+    fn firefox_profiles_come_back_with_all_of_their_frames(
+        columns in prop::collection::btree_map(sample_types(), stacks(frames()), 1..4),
+    ) {
+        let columns: Vec<_> = columns.into_iter().map(|(sample_type, stacks)| {
+            // Milliseconds are floating-point numbers.
+            let days = |cost: Cost| Cost { value: cost.value % (1 << 50), ..cost };
+            let stacks: Stacks = stacks.into_iter().map(|(stack, cost)| (stack, days(cost))).collect();
+            (sample_type, stacks)
+        }).collect();
+        let run = columns.iter().map(|(sample_type, stacks)| (sample_type.clone(), stacks));
+        let view = view_of("v1", &[run.collect()]);
+        let expected = shown_content_of(&view, OwnFrame::clone);
+        prop_assume!(!expected.is_empty());
+        prop_assert_eq!(content_in(&export(&view, FIREFOX)).0, expected);
+    }
+
+    #[test]
+    fn speedscope_files_come_back_but_for_modules_and_kinds(
+        columns in prop::collection::btree_map(sample_types(), stacks(frames()), 1..4),
+    ) {
+        let run = columns.iter().map(|(sample_type, stacks)| (sample_type.clone(), stacks));
+        let view = view_of("v1", &[run.collect()]);
+        let expected = shown_content_of(&view, |(symbol, _, _, file, line)| {
+            let kind = kind_by_names(symbol, "");
+            (symbol.clone(), String::new(), kind, file.clone(), *line)
+        });
+        prop_assume!(!expected.is_empty());
+        prop_assert_eq!(content_in(&export(&view, SPEEDSCOPE)).0, expected);
     }
 
     #[test]

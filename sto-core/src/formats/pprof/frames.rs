@@ -243,7 +243,7 @@ fn module(
 }
 
 /// A GNU build id, which is written in hexadecimal digits; other linkers' ids are passed over.
-fn build_id(text: &[u8]) -> Option<GnuBuildId> {
+pub(in crate::formats) fn build_id(text: &[u8]) -> Option<GnuBuildId> {
     let (pairs, rest) = text.as_chunks::<2>();
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let byte = |&[high, low]: &[u8; 2]| Some((digit(high)? * 16 + digit(low)?) as u8);

@@ -19,6 +19,7 @@ mod schema;
 mod threads;
 
 pub use frames::SYSTEM_NAME_SUFFIXES;
+pub(super) use frames::build_id;
 
 use super::detect::{Head, Source};
 use super::named::NamedStacks;

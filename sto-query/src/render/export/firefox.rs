@@ -37,6 +37,8 @@ pub fn firefox(view: &View, writer: impl Write) -> Result<(), ExportError> {
         .max();
     let meta = json!({
         "product": title(view),
+        // So that reading it back, threads are known to be sample types.
+        "importedFrom": "sto",
         "startTime": recorded.map_or(0, |time| time.0.saturating_mul(1000)),
         "interval": 1.0,
         "processType": 0,

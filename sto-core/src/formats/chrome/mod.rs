@@ -1,0 +1,228 @@
+//! Chrome trace events, as an array or in an object: calls that begin and end, and V8's samples.
+//!
+//! Source: "Trace Event Format", <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>.
+
+mod calls;
+mod profiles;
+
+use super::detect::{Head, Source};
+use super::json::{Damage, Id, Number, Parts, Text, Threads, first_keys, parse, recording, syntax};
+use super::named::NamedStacks;
+use super::{Format, FormatError, Recording, Sample, SampleTypeIx, ThreadIx};
+use crate::model::Origin;
+use crate::units::{SampleType, Unit};
+use hashbrown::HashMap;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Whether a file begins with an event, or an object that has events.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    let start = head.bytes.trim_ascii_start();
+    match start.strip_prefix(b"[") {
+        Some(first) => first_keys(first.trim_ascii_start()).contains(&&b"ph"[..]),
+        None => first_keys(start).contains(&&b"traceEvents"[..]),
+    }
+}
+
+/// Reads a trace.
+pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
+    recording(source, Format::Chrome, parts)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Trace<'b> {
+    #[serde(borrow)]
+    trace_events: Vec<Event<'b>>,
+}
+
+#[derive(Deserialize)]
+struct Event<'b> {
+    #[serde(borrow)]
+    ph: Text<'b>,
+    #[serde(borrow, default)]
+    name: Option<Text<'b>>,
+    /// Microseconds.
+    #[serde(default)]
+    ts: Option<Number>,
+    #[serde(default)]
+    dur: Option<Number>,
+    #[serde(default)]
+    pid: Id,
+    #[serde(default)]
+    tid: Id,
+    #[serde(default)]
+    id: Id,
+    #[serde(borrow, default)]
+    args: Option<&'b RawValue>,
+}
+
+impl<'b> Event<'b> {
+    fn is(&self, ph: &str, name: &str) -> bool {
+        *self.ph.0 == *ph.as_bytes()
+            && self
+                .name
+                .as_ref()
+                .is_some_and(|own| *own.0 == *name.as_bytes())
+    }
+
+    /// Nanoseconds by the trace's clock.
+    fn time(&self, at: &str) -> Result<i128, Damage> {
+        let time = self.ts.and_then(|ts| ts.times(1000));
+        time.ok_or_else(|| Damage::new(format!("{at}.ts"), "expected microseconds, found none"))
+    }
+
+    fn args<T: Deserialize<'b>>(&self, at: &str) -> Result<T, Damage> {
+        let text = self.args.map_or("{}", RawValue::get);
+        serde_json::from_str(text)
+            .map_err(|error| Damage::new(format!("{at}.args"), error.to_string()))
+    }
+}
+
+fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
+    let start = bytes.len() - bytes.trim_ascii_start().len();
+    let is_array = bytes.get(start) == Some(&b'[');
+    let (events, ends) = match is_array {
+        true => array(bytes, start + 1)?,
+        false => (parse::<Trace<'_>>(bytes)?.trace_events, true),
+    };
+    let at = |ix: usize| match is_array {
+        true => format!("[{ix}]"),
+        false => format!("traceEvents[{ix}]"),
+    };
+    let mut trace = Recorder::new(&events, &at)?;
+    let left_out = profiles::add(&events, &at, &mut trace)?;
+    let mut warnings = calls::add(&events, &at, &mut trace)?;
+    warnings.extend(left_out);
+    if !ends {
+        warnings.push(
+            "The array of events does not end, as is allowed; if the file was cut short there, events \
+             are missing."
+                .to_owned(),
+        );
+    }
+    Ok(Parts {
+        origin: Origin::default(),
+        sample_types: trace.sample_types,
+        processes: trace.threads.processes,
+        threads: trace.threads.threads,
+        modules: Vec::new(),
+        named: trace.named,
+        samples: trace.samples,
+        warnings,
+    })
+}
+
+/// The events of an array, and whether it ends: a program that dies cannot end it.
+fn array(bytes: &[u8], start: usize) -> Result<(Vec<Event<'_>>, bool), Damage> {
+    let mut events = Vec::new();
+    let mut at = start;
+    let skip_space = |at: usize| bytes.len() - bytes[at..].trim_ascii_start().len();
+    loop {
+        at = skip_space(at);
+        match bytes.get(at) {
+            None => return Ok((events, false)),
+            Some(b']') => break,
+            Some(b',') if !events.is_empty() => {
+                at = skip_space(at + 1);
+                // Writers end each event with a comma.
+                if matches!(bytes.get(at), None | Some(b']')) {
+                    continue;
+                }
+            }
+            Some(_) if events.is_empty() => {}
+            Some(_) => {
+                return Err(Damage::new(
+                    format!("byte {at}"),
+                    "expected `,` or `]` behind an event",
+                ));
+            }
+        }
+        let mut stream = serde_json::Deserializer::from_slice(&bytes[at..]).into_iter();
+        match stream.next() {
+            Some(Ok(event)) => events.push(event),
+            Some(Err(error)) => return Err(syntax(bytes, at, &error)),
+            None => return Ok((events, false)),
+        }
+        at += stream.byte_offset();
+    }
+    let rest = skip_space(at + 1);
+    match rest == bytes.len() {
+        true => Ok((events, true)),
+        false => Err(Damage::new(
+            format!("byte {rest}"),
+            "more behind the events; expected the end of the file",
+        )),
+    }
+}
+
+/// What is read so far, and the threads that events name.
+struct Recorder<'b> {
+    names: HashMap<(Id, Id), Text<'b>>,
+    /// By process id.
+    programs: HashMap<Id, Text<'b>>,
+    known: HashMap<(Id, Id), ThreadIx>,
+    threads: Threads,
+    named: NamedStacks,
+    sample_types: Vec<SampleType>,
+    samples: Vec<Sample>,
+    /// Time of the first event, which times count from.
+    zero: i128,
+}
+
+#[derive(Deserialize)]
+struct Name<'b> {
+    #[serde(borrow, default)]
+    name: Text<'b>,
+}
+
+impl<'b> Recorder<'b> {
+    fn new(events: &[Event<'b>], at: &dyn Fn(usize) -> String) -> Result<Recorder<'b>, Damage> {
+        let (mut names, mut programs) = (HashMap::new(), HashMap::new());
+        let mut zero = None;
+        for (ix, event) in events.iter().enumerate() {
+            if event.is("M", "thread_name") {
+                let key = (event.pid.clone(), event.tid.clone());
+                names.insert(key, event.args::<Name<'b>>(&at(ix))?.name);
+            } else if event.is("M", "process_name") {
+                programs.insert(event.pid.clone(), event.args::<Name<'b>>(&at(ix))?.name);
+            } else if let (b"B" | b"E" | b"X" | b"P", Some(_)) = (&*event.ph.0, event.ts) {
+                let time = event.time(&at(ix))?;
+                zero = Some(zero.map_or(time, |zero: i128| zero.min(time)));
+            }
+        }
+        Ok(Recorder {
+            names,
+            programs,
+            known: HashMap::new(),
+            threads: Threads::default(),
+            named: NamedStacks::default(),
+            sample_types: Vec::new(),
+            samples: Vec::new(),
+            zero: zero.unwrap_or(0),
+        })
+    }
+
+    fn thread(&mut self, pid: &Id, tid: &Id) -> ThreadIx {
+        let key = (pid.clone(), tid.clone());
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        let name = self.names.get(&key).cloned().unwrap_or_default();
+        let program = self.programs.get(pid).cloned().unwrap_or_default();
+        let thread = self
+            .threads
+            .add((pid, &program), (tid, &name), &mut self.named);
+        self.known.insert(key, thread);
+        thread
+    }
+
+    /// A sample type of times.
+    fn sample_type(&mut self, event: &str) -> SampleTypeIx {
+        self.sample_types.push(SampleType {
+            event: event.to_owned(),
+            unit: Unit::Nanoseconds,
+        });
+        SampleTypeIx(self.sample_types.len() as u32 - 1)
+    }
+}

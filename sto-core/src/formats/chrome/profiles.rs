@@ -1,0 +1,177 @@
+//! V8's samples in a trace: a `Profile` event a thread, and `ProfileChunk` events with the rest.
+
+use super::{Event, Recorder};
+use crate::formats::ThreadIx;
+use crate::formats::json::{Damage, Id, Number};
+use crate::formats::v8::{Node, Nodes, Run};
+use hashbrown::HashMap;
+use serde::Deserialize;
+use std::cmp::Reverse;
+
+#[derive(Deserialize)]
+struct Args<'b> {
+    #[serde(borrow)]
+    data: Data<'b>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Data<'b> {
+    #[serde(borrow, default)]
+    cpu_profile: CpuProfile<'b>,
+    #[serde(default)]
+    time_deltas: Vec<Number>,
+    #[serde(default)]
+    lines: Vec<i64>,
+    /// Microseconds.
+    #[serde(default)]
+    start_time: Option<Number>,
+    #[serde(default)]
+    end_time: Option<Number>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CpuProfile<'b> {
+    #[serde(borrow, default)]
+    nodes: Vec<Node<'b>>,
+    #[serde(default)]
+    samples: Vec<u64>,
+    #[serde(default)]
+    time_deltas: Vec<Number>,
+    #[serde(default)]
+    lines: Vec<i64>,
+}
+
+/// The profile of a thread, put together from its chunks.
+#[derive(Default)]
+struct Profile {
+    /// The event that begins it.
+    begun: usize,
+    nodes: Nodes,
+    ids: Vec<u64>,
+    deltas: Vec<Number>,
+    lines: Vec<i64>,
+    start: Option<i128>,
+    end: Option<i128>,
+}
+
+/// Adds the samples of all profiles in a trace.
+pub(super) fn add<'b>(
+    events: &[Event<'b>],
+    at: &dyn Fn(usize) -> String,
+    trace: &mut Recorder<'b>,
+) -> Result<Option<String>, Damage> {
+    let mut profiles: Vec<Profile> = Vec::new();
+    let mut places: HashMap<(Id, Id), usize> = HashMap::new();
+    for (ix, event) in events.iter().enumerate() {
+        let is_first = event.is("P", "Profile");
+        if !is_first && !event.is("P", "ProfileChunk") {
+            continue;
+        }
+        let at = at(ix);
+        let Args { data } = event.args(&at)?;
+        let key = (event.pid.clone(), event.id.clone());
+        let known = places.get(&key).copied().filter(|_| !is_first);
+        let place = known.unwrap_or(profiles.len());
+        if known.is_none() {
+            places.insert(key, place);
+            profiles.push(Profile {
+                begun: ix,
+                ..Profile::default()
+            });
+        }
+        profiles[place].add(data, &format!("{at}.args.data"), trace)?;
+    }
+    for profile in &mut profiles {
+        if profile.start.is_none() {
+            let begun = profile.begun;
+            profile.start = Some(events[begun].time(&at(begun))?);
+        }
+    }
+    // With several profilers at work in a thread, the same time is sampled by each.
+    profiles.sort_by_key(|profile| Reverse(profile.ids.len()));
+    let mut taken: Vec<(ThreadIx, i128, i128)> = Vec::new();
+    let mut left_out = 0;
+    let mut sample_type = None;
+    for mut profile in profiles {
+        let event = &events[profile.begun];
+        let thread = trace.thread(&event.pid, &event.tid);
+        let (start, end) = profile.time();
+        let is_taken = |&(other, from, to): &(ThreadIx, i128, i128)| {
+            other == thread && start < to && from < end
+        };
+        if taken.iter().any(is_taken) {
+            left_out += 1;
+            continue;
+        }
+        taken.push((thread, start, end));
+        let sample_type = *sample_type.get_or_insert_with(|| trace.sample_type("wall"));
+        let run = Run {
+            thread,
+            sample_type,
+            ids: &profile.ids,
+            deltas: &profile.deltas,
+            lines: &profile.lines,
+            start,
+            end: profile.end,
+            zero: trace.zero,
+            place: &|column, ix| {
+                format!(
+                    "{column}[{ix}] of the profile that {} begins",
+                    at(profile.begun)
+                )
+            },
+        };
+        profile
+            .nodes
+            .samples(&run, &mut trace.named, &mut trace.samples)?;
+    }
+    Ok((left_out > 0).then(|| {
+        format!(
+            "{left_out} profiles were left out: of profiles of a thread at one time, that with most \
+             samples is read."
+        )
+    }))
+}
+
+impl Profile {
+    /// When it began, and when its last sample was taken.
+    fn time(&self) -> (i128, i128) {
+        let start = self.start.unwrap_or(0);
+        let took = self.deltas.iter().filter_map(|delta| delta.times(1000));
+        (start, took.fold(start, i128::saturating_add))
+    }
+
+    fn add(&mut self, data: Data<'_>, at: &str, trace: &mut Recorder<'_>) -> Result<(), Damage> {
+        let time = |time: Option<Number>| time.and_then(|time| time.times(1000));
+        self.start = self.start.or(time(data.start_time));
+        self.end = time(data.end_time).or(self.end);
+        let CpuProfile {
+            nodes,
+            samples,
+            time_deltas,
+            lines,
+        } = data.cpu_profile;
+        for (ix, node) in nodes.iter().enumerate() {
+            let at = format!("{at}.cpuProfile.nodes[{ix}]");
+            self.nodes.add(node, &at, &mut trace.named)?;
+        }
+        // Both are beside the profile in newer versions, and in it in older ones.
+        let deltas = [data.time_deltas, time_deltas].concat();
+        if deltas.len() != samples.len() {
+            let problem = format!(
+                "{} entries; expected {}, as many as `cpuProfile.samples` has",
+                deltas.len(),
+                samples.len()
+            );
+            return Err(Damage::new(format!("{at}.timeDeltas"), problem));
+        }
+        self.ids.extend(samples);
+        self.deltas.extend(deltas);
+        self.lines.extend(data.lines.into_iter().chain(lines));
+        // Where some have none, the others' places are kept.
+        self.lines.resize(self.ids.len(), 0);
+        Ok(())
+    }
+}

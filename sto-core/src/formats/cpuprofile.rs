@@ -1,0 +1,109 @@
+//! V8's `.cpuprofile`, of `node --cpu-prof` and Chrome.
+
+use super::detect::{Head, Source};
+use super::json::{Damage, Id, Number, Parts, Text, Threads, first_keys, parse, recording};
+use super::named::NamedStacks;
+use super::v8::{Node, Nodes, Run};
+use super::{Format, FormatError, Recording, SampleTypeIx};
+use crate::model::Origin;
+use crate::units::{Nanoseconds, SampleType, Unit};
+use serde::Deserialize;
+
+/// Whether a file begins with call nodes.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    first_keys(head.bytes).contains(&&b"nodes"[..])
+        && memchr::memmem::find(head.bytes, b"\"callFrame\"").is_some()
+}
+
+/// Reads a profile.
+pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
+    recording(source, Format::CpuProfile, parts)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Profile<'b> {
+    #[serde(borrow)]
+    nodes: Vec<Node<'b>>,
+    #[serde(default)]
+    samples: Option<Vec<u64>>,
+    #[serde(default)]
+    time_deltas: Option<Vec<Number>>,
+    /// Microseconds.
+    #[serde(default)]
+    start_time: Option<Number>,
+    #[serde(default)]
+    end_time: Option<Number>,
+}
+
+fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
+    let profile: Profile<'_> = parse(bytes)?;
+    let mut named = NamedStacks::default();
+    let mut nodes = Nodes::default();
+    for (ix, node) in profile.nodes.iter().enumerate() {
+        nodes.add(node, &format!("nodes[{ix}]"), &mut named)?;
+    }
+    nodes.link(&profile.nodes, "nodes")?;
+    let mut threads = Threads::default();
+    let (id, name) = (Id::default(), Text::default());
+    let thread = threads.add((&id, &name), (&id, &name), &mut named);
+    let nanoseconds = |time: Option<Number>| time.and_then(|time| time.times(1000));
+    let (start, end) = (
+        nanoseconds(profile.start_time),
+        nanoseconds(profile.end_time),
+    );
+    let mut samples = Vec::new();
+    let sample_type = match (&profile.samples, &profile.time_deltas) {
+        (Some(ids), Some(deltas)) => {
+            if ids.len() != deltas.len() {
+                let problem = format!(
+                    "{} entries; expected {}, as many as `samples` has",
+                    deltas.len(),
+                    ids.len()
+                );
+                return Err(Damage::new("timeDeltas", problem));
+            }
+            let zero = start.unwrap_or(0);
+            let run = Run {
+                thread,
+                sample_type: SampleTypeIx(0),
+                ids,
+                deltas,
+                lines: &[],
+                start: zero,
+                end,
+                zero,
+                place: &|column, ix| format!("{column}[{ix}]"),
+            };
+            nodes.samples(&run, &mut named, &mut samples)?;
+            SampleType {
+                event: "wall".to_owned(),
+                unit: Unit::Nanoseconds,
+            }
+        }
+        _ => {
+            let column = (thread, SampleTypeIx(0));
+            nodes.hits(&profile.nodes, column, &mut named, &mut samples)?;
+            SampleType {
+                event: "samples".to_owned(),
+                unit: Unit::Samples,
+            }
+        }
+    };
+    let duration = start
+        .zip(end)
+        .and_then(|(start, end)| u64::try_from(end - start).ok());
+    Ok(Parts {
+        origin: Origin {
+            duration: duration.map(Nanoseconds),
+            ..Origin::default()
+        },
+        sample_types: vec![sample_type],
+        processes: threads.processes,
+        threads: threads.threads,
+        modules: Vec::new(),
+        named,
+        samples,
+        warnings: Vec::new(),
+    })
+}

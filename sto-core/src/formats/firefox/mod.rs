@@ -1,0 +1,94 @@
+//! The processed profiles of the Firefox Profiler, as samply and others write them.
+//!
+//! ```text
+//! bytes      schema     columns, as they are
+//!   |        frames     frames by name, or by address where nothing named them yet
+//!   v
+//! threads    samples    weights, CPU times, allocations
+//! ```
+//!
+//! Source: `docs-developer/processed-profile-format.md` and `src/types/profile.ts` of
+//! <https://github.com/firefox-devtools/profiler>.
+
+mod frames;
+mod samples;
+mod schema;
+
+use super::detect::{Head, Source};
+use super::json::{Damage, Parts, Threads, first_keys, parse, recording};
+use super::named::NamedStacks;
+use super::{Format, FormatError, Recording};
+use crate::model::Origin;
+use crate::units::UnixSeconds;
+use frames::{Modules, Tree};
+use samples::Samples;
+use schema::Profile;
+
+/// Whether a file begins with the facts of a profile.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    first_keys(head.bytes).contains(&&b"meta"[..])
+        && memchr::memmem::find(head.bytes, b"\"preprocessedProfileVersion\"").is_some()
+}
+
+/// Reads a profile.
+pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
+    recording(source, Format::Firefox, parts)
+}
+
+/// From this version on, callers are distances instead of places.
+const FIRST_UNKNOWN_VERSION: u32 = 66;
+
+fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
+    let profile: Profile<'_> = parse(bytes)?;
+    let version = profile.meta.preprocessed_profile_version;
+    if version >= FIRST_UNKNOWN_VERSION {
+        return Err(Damage::new(
+            "meta.preprocessedProfileVersion",
+            format!(
+                "{version}; profiles up to version {} are read",
+                FIRST_UNKNOWN_VERSION - 1
+            ),
+        ));
+    }
+    let mut named = NamedStacks::default();
+    let mut modules = Modules::of(&profile, &mut named);
+    let mut threads = Threads::default();
+    let mut samples = Samples::new(&profile.meta);
+    let mut shared = None;
+    for (place, thread) in profile.threads.iter().enumerate() {
+        let at = format!("threads[{place}]");
+        let thread_ix = threads.add(
+            (&thread.pid, &thread.process_name),
+            (&thread.tid, &thread.name),
+            &mut named,
+        );
+        let mut own;
+        let is_shared = thread.stack_table.is_none();
+        let tree = match &mut shared {
+            Some(tree) if is_shared => tree,
+            shared if is_shared => {
+                shared.insert(Tree::of(&profile, thread, &at, &mut modules, &mut named)?)
+            }
+            _ => {
+                own = Tree::of(&profile, thread, &at, &mut modules, &mut named)?;
+                &mut own
+            }
+        };
+        samples.add(thread, &at, thread_ix, tree, &mut named)?;
+    }
+    let start = profile.meta.start_time / 1000.0;
+    let (sample_types, samples) = samples.finish();
+    Ok(Parts {
+        origin: Origin {
+            recorded: (start >= 1.0).then_some(UnixSeconds(start as u64)),
+            ..Origin::default()
+        },
+        sample_types,
+        processes: threads.processes,
+        threads: threads.threads,
+        modules: modules.modules,
+        named,
+        samples,
+        warnings: Vec::new(),
+    })
+}

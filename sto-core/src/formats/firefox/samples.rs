@@ -1,0 +1,227 @@
+//! What samples weigh: numbers, times, bytes, CPU time.
+
+use super::frames::Tree;
+use super::schema::{Meta, SampleTable, Thread};
+use crate::formats::json::{Damage, Number, shown};
+use crate::formats::named::NamedStacks;
+use crate::formats::{Sample, SampleTypeIx, ThreadIx};
+use crate::limits::MAX_SAMPLE_TYPES;
+use crate::units::{Cost, Nanoseconds, SampleType, Unit};
+
+/// Samples of all threads.
+pub(super) struct Samples {
+    sample_types: Vec<SampleType>,
+    samples: Vec<Sample>,
+    /// Nanoseconds in a unit of the CPU times, where these are times.
+    cpu_factor: Option<u64>,
+    /// Whether threads are named after sample types.
+    is_ours: bool,
+}
+
+impl Samples {
+    pub(super) fn new(meta: &Meta<'_>) -> Samples {
+        let cpu_unit = meta
+            .sample_units
+            .as_ref()
+            .map(|units| &*units.thread_cpu_delta.0);
+        Samples {
+            sample_types: Vec::new(),
+            samples: Vec::new(),
+            cpu_factor: match cpu_unit {
+                Some(b"ns") => Some(1),
+                Some(unit) if unit == "µs".as_bytes() => Some(1000),
+                _ => None,
+            },
+            is_ours: super::frames::is_ours(meta),
+        }
+    }
+
+    pub(super) fn finish(self) -> (Vec<SampleType>, Vec<Sample>) {
+        (self.sample_types, self.samples)
+    }
+
+    /// Adds the samples and allocations of a thread.
+    pub(super) fn add(
+        &mut self,
+        thread: &Thread<'_>,
+        at: &str,
+        thread_ix: ThreadIx,
+        tree: &mut Tree,
+        named: &mut NamedStacks,
+    ) -> Result<(), Damage> {
+        let Some(samples) = &thread.samples else {
+            return Err(Damage::new(at, "expected samples, found none"));
+        };
+        let own_name = self
+            .is_ours
+            .then(|| named.text(&thread.name.0).into_owned());
+        let tables = [
+            (Some(samples), "samples", own_name.as_deref()),
+            (
+                thread.js_allocations.as_ref(),
+                "jsAllocations",
+                Some("js-allocations"),
+            ),
+            (
+                thread.native_allocations.as_ref(),
+                "nativeAllocations",
+                Some("native-allocations"),
+            ),
+        ];
+        for (table, name, event) in tables {
+            if let Some(table) = table {
+                let at = format!("{at}.{name}");
+                self.add_table(table, event, &at, thread_ix, tree, named)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_table(
+        &mut self,
+        table: &SampleTable<'_>,
+        event: Option<&str>,
+        at: &str,
+        thread: ThreadIx,
+        tree: &mut Tree,
+        named: &mut NamedStacks,
+    ) -> Result<(), Damage> {
+        let count = table.stack.len();
+        table.check_lengths(at)?;
+        let (default_event, unit, factor) = match table.weight_type.as_ref().map(|kind| &*kind.0) {
+            None | Some(b"samples") => ("samples", Unit::Samples, 1),
+            Some(b"tracing-ms") => ("wall", Unit::Nanoseconds, 1_000_000),
+            Some(b"bytes") => ("bytes", Unit::Bytes, 1),
+            Some(_) => {
+                let found = table.weight_type.as_ref().map(shown).unwrap_or_default();
+                let problem = format!("{found}; expected `samples`, `tracing-ms` or `bytes`");
+                return Err(Damage::new(format!("{at}.weightType"), problem));
+            }
+        };
+        let event = event.unwrap_or(default_event);
+        let mut times = Times::of(table, self.is_ours);
+        let cpu_factor = self.cpu_factor;
+        for row in 0..count {
+            let stack = tree.stack(table.stack[row], || format!("{at}.stack[{row}]"), named)?;
+            let time = times.next(row);
+            let mut add = |event: &str, unit, cost: Cost| {
+                if cost.is_zero() {
+                    return Ok(());
+                }
+                let sample_type = self.sample_type(event, unit, at)?;
+                self.samples.push(Sample {
+                    stack,
+                    thread,
+                    sample_type,
+                    time,
+                    cost,
+                    truncated: false,
+                });
+                Ok(())
+            };
+            let weight = table.weight.as_ref().and_then(|weights| weights[row]);
+            let place = |column: &str| format!("{at}.{column}[{row}]");
+            match weight {
+                // What is freed is written as a negative allocation.
+                Some(freed) if at.ends_with("nativeAllocations") && freed.is_negative() => {
+                    let value = freed.magnitude().weight(factor);
+                    let value = value.map_err(|problem| Damage::new(place("weight"), problem))?;
+                    add("native-deallocations", unit, Cost { samples: 1, value })?;
+                }
+                weight => {
+                    let weight = weight.unwrap_or(Number::Whole(1)).weight(factor);
+                    let value = weight.map_err(|problem| Damage::new(place("weight"), problem))?;
+                    let samples = match unit {
+                        Unit::Samples => value,
+                        _ => u64::from(value > 0),
+                    };
+                    add(event, unit, Cost { samples, value })?;
+                }
+            }
+            let delta = table
+                .thread_cpu_delta
+                .as_ref()
+                .and_then(|deltas| deltas[row]);
+            if let (Some(delta), Some(factor)) = (delta, cpu_factor) {
+                let value = delta.weight(factor);
+                let value =
+                    value.map_err(|problem| Damage::new(place("threadCPUDelta"), problem))?;
+                let samples = u64::from(value > 0);
+                add("cpu", Unit::Nanoseconds, Cost { samples, value })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sample_type(&mut self, event: &str, unit: Unit, at: &str) -> Result<SampleTypeIx, Damage> {
+        let is_this = |known: &SampleType| known.event == event && known.unit == unit;
+        let place = match self.sample_types.iter().position(is_this) {
+            Some(place) => place,
+            None if self.sample_types.len() == MAX_SAMPLE_TYPES => {
+                let problem = format!("profiles of up to {MAX_SAMPLE_TYPES} sample types are read");
+                return Err(Damage::new(at, problem));
+            }
+            None => {
+                self.sample_types.push(SampleType {
+                    event: event.to_owned(),
+                    unit,
+                });
+                self.sample_types.len() - 1
+            }
+        };
+        Ok(SampleTypeIx(place as u32))
+    }
+}
+
+impl SampleTable<'_> {
+    fn check_lengths(&self, at: &str) -> Result<(), Damage> {
+        let count = self.stack.len();
+        let columns = [
+            ("time", self.time.as_ref().map(Vec::len)),
+            ("timeDeltas", self.time_deltas.as_ref().map(Vec::len)),
+            ("weight", self.weight.as_ref().map(Vec::len)),
+            (
+                "threadCPUDelta",
+                self.thread_cpu_delta.as_ref().map(Vec::len),
+            ),
+        ];
+        for (name, length) in columns {
+            if let Some(length) = length.filter(|&length| length != count) {
+                let problem = format!("{length} entries; expected {count}, as many as `stack` has");
+                return Err(Damage::new(format!("{at}.{name}"), problem));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The times of samples, from the start of the recording.
+enum Times<'t> {
+    At(&'t [f64]),
+    Since { deltas: &'t [f64], now: f64 },
+    Unknown,
+}
+
+impl<'t> Times<'t> {
+    fn of(table: &'t SampleTable<'_>, are_made_up: bool) -> Times<'t> {
+        match (&table.time, &table.time_deltas) {
+            _ if are_made_up => Times::Unknown,
+            (Some(times), _) => Times::At(times),
+            (None, Some(deltas)) => Times::Since { deltas, now: 0.0 },
+            (None, None) => Times::Unknown,
+        }
+    }
+
+    fn next(&mut self, row: usize) -> Option<Nanoseconds> {
+        let milliseconds = match self {
+            Times::At(times) => times[row],
+            Times::Since { deltas, now } => {
+                *now += deltas[row];
+                *now
+            }
+            Times::Unknown => return None,
+        };
+        // What came before the start is at the start: a cast stays in range.
+        Some(Nanoseconds((milliseconds * 1e6).round() as u64))
+    }
+}

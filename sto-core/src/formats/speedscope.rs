@@ -1,0 +1,397 @@
+//! speedscope's own JSON, of sampled and evented profiles.
+//!
+//! Source: `src/lib/file-format-spec.ts` of <https://github.com/jlfwong/speedscope>.
+
+use super::detect::{Head, Source};
+use super::json::{
+    Damage, Number, Parts, Spans, Text, Threads, first_keys, parse, recording, shown,
+};
+use super::named::NamedStacks;
+use super::{
+    Format, FormatError, LocationIx, Recording, Sample, SampleTypeIx, ThreadIx, kind_by_names,
+};
+use crate::limits::MAX_SAMPLE_TYPES;
+use crate::model::{Frame, Origin};
+use crate::symbolize::source_path;
+use crate::units::{Cost, Nanoseconds, SampleType, Unit};
+use serde::Deserialize;
+
+/// Whether a file begins as one: with its schema, or the frames that profiles share.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    let keys = first_keys(head.bytes);
+    let has = |key: &[u8]| keys.contains(&key);
+    let names_schema = || memchr::memmem::find(head.bytes, b"speedscope.app/file-format").is_some();
+    (has(b"$schema") && names_schema()) || (has(b"shared") && has(b"profiles"))
+}
+
+/// Reads a file.
+pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
+    recording(source, Format::Speedscope, parts)
+}
+
+#[derive(Deserialize)]
+struct File<'b> {
+    #[serde(borrow)]
+    shared: Shared<'b>,
+    #[serde(borrow)]
+    profiles: Vec<Profile<'b>>,
+    #[serde(borrow, default)]
+    exporter: Option<Text<'b>>,
+}
+
+#[derive(Deserialize)]
+struct Shared<'b> {
+    #[serde(borrow)]
+    frames: Vec<SharedFrame<'b>>,
+}
+
+#[derive(Deserialize)]
+struct SharedFrame<'b> {
+    #[serde(borrow)]
+    name: Text<'b>,
+    #[serde(borrow, default)]
+    file: Option<Text<'b>>,
+    #[serde(default)]
+    line: Option<Number>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Profile<'b> {
+    #[serde(borrow)]
+    r#type: Text<'b>,
+    #[serde(borrow, default)]
+    name: Text<'b>,
+    #[serde(borrow, default)]
+    unit: Text<'b>,
+    start_value: Number,
+    end_value: Number,
+    /// Stacks of a sampled profile, root first.
+    #[serde(default)]
+    samples: Vec<Vec<u32>>,
+    #[serde(default)]
+    weights: Vec<Number>,
+    /// Of an evented profile.
+    #[serde(borrow, default)]
+    events: Vec<Event<'b>>,
+}
+
+#[derive(Deserialize)]
+struct Event<'b> {
+    #[serde(borrow)]
+    r#type: Text<'b>,
+    frame: u32,
+    at: Number,
+}
+
+fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
+    let file: File<'_> = parse(bytes)?;
+    let mut named = NamedStacks::default();
+    let locations = file.shared.frames.iter().enumerate();
+    let locations = locations
+        .map(|(ix, frame)| location(frame, &format!("shared.frames[{ix}]"), &mut named))
+        .collect::<Result<Vec<_>, _>>()?;
+    let by = file.exporter.as_ref();
+    let mut reader = Reader {
+        // Its profiles are sample types, others' are threads.
+        is_ours: by.is_some_and(|by| by.0.starts_with(b"sto@")),
+        locations,
+        named,
+        threads: Threads::default(),
+        sample_types: Vec::new(),
+        samples: Vec::new(),
+        fractions: Fractions::default(),
+    };
+    for (place, profile) in file.profiles.iter().enumerate() {
+        reader.profile(profile, &format!("profiles[{place}]"))?;
+    }
+    Ok(Parts {
+        origin: Origin::default(),
+        sample_types: reader.sample_types,
+        processes: reader.threads.processes,
+        threads: reader.threads.threads,
+        modules: Vec::new(),
+        named: reader.named,
+        samples: reader.samples,
+        warnings: reader.fractions.warning().into_iter().collect(),
+    })
+}
+
+fn location(
+    frame: &SharedFrame<'_>,
+    at: &str,
+    named: &mut NamedStacks,
+) -> Result<LocationIx, Damage> {
+    let symbol = named.text(match &*frame.name.0 {
+        b"" => b"[unknown]",
+        name => name,
+    });
+    let file = named.text(frame.file.as_ref().map_or(b"", |file| &file.0));
+    let line = match frame.line {
+        Some(Number::Whole(line)) => u32::try_from(line).unwrap_or(0),
+        _ => 0,
+    };
+    let frame = Frame {
+        module: "",
+        kind: kind_by_names(&symbol, ""),
+        symbol: &symbol,
+        file: &source_path(&file),
+        line,
+    };
+    named.frame_at_line(frame).map_err(Damage::limit(at))
+}
+
+struct Reader {
+    is_ours: bool,
+    locations: Vec<LocationIx>,
+    named: NamedStacks,
+    threads: Threads,
+    sample_types: Vec<SampleType>,
+    samples: Vec<Sample>,
+    fractions: Fractions,
+}
+
+impl Reader {
+    fn profile(&mut self, profile: &Profile<'_>, at: &str) -> Result<(), Damage> {
+        let (unit, factor) = match &*profile.unit.0 {
+            b"none" | b"" => (Unit::Samples, 1),
+            b"nanoseconds" => (Unit::Nanoseconds, 1),
+            b"microseconds" => (Unit::Nanoseconds, 1_000),
+            b"milliseconds" => (Unit::Nanoseconds, 1_000_000),
+            b"seconds" => (Unit::Nanoseconds, 1_000_000_000),
+            b"bytes" => (Unit::Bytes, 1),
+            _ => {
+                let problem = format!(
+                    "{}; expected one of none, nanoseconds, microseconds, milliseconds, seconds, bytes",
+                    shown(&profile.unit)
+                );
+                return Err(Damage::new(format!("{at}.unit"), problem));
+            }
+        };
+        let event = match (self.is_ours, unit) {
+            (true, _) => self.named.text(&profile.name.0).into_owned(),
+            (false, Unit::Nanoseconds) => "wall".to_owned(),
+            (false, unit) => unit.name().to_owned(),
+        };
+        let sample_type = self.sample_type(SampleType { event, unit }, at)?;
+        let thread = match (self.is_ours, self.threads.threads.first()) {
+            (true, Some(_)) => ThreadIx(0),
+            (true, None) => self.thread(&Text::default()),
+            (false, _) => self.thread(&profile.name),
+        };
+        let column = Column {
+            thread,
+            sample_type,
+            unit,
+            factor,
+        };
+        match &*profile.r#type.0 {
+            b"sampled" => self.sampled(profile, column, at),
+            b"evented" => self.evented(profile, column, at),
+            _ => {
+                let problem = format!(
+                    "{}; expected `sampled` or `evented`",
+                    shown(&profile.r#type)
+                );
+                Err(Damage::new(format!("{at}.type"), problem))
+            }
+        }
+    }
+
+    fn thread(&mut self, name: &Text<'_>) -> ThreadIx {
+        let (id, program) = Default::default();
+        self.threads
+            .add((&id, &program), (&id, name), &mut self.named)
+    }
+
+    fn sample_type(&mut self, sample_type: SampleType, at: &str) -> Result<SampleTypeIx, Damage> {
+        let known = self
+            .sample_types
+            .iter()
+            .position(|known| *known == sample_type);
+        let place = known.unwrap_or(self.sample_types.len());
+        if place == MAX_SAMPLE_TYPES {
+            let problem = format!("files of up to {MAX_SAMPLE_TYPES} sample types are read");
+            return Err(Damage::new(at, problem));
+        }
+        if known.is_none() {
+            self.sample_types.push(sample_type);
+        }
+        Ok(SampleTypeIx(place as u32))
+    }
+
+    fn location(&self, frame: u32, place: impl Fn() -> String) -> Result<LocationIx, Damage> {
+        let length = self.locations.len();
+        let found = self.locations.get(frame as usize).copied();
+        found.ok_or_else(|| Damage::index(place(), "shared.frames", length, frame.into()))
+    }
+
+    fn sampled(&mut self, profile: &Profile<'_>, column: Column, at: &str) -> Result<(), Damage> {
+        let (stacks, weights) = (&profile.samples, &profile.weights);
+        if stacks.len() != weights.len() {
+            let problem = format!(
+                "{} entries; expected {}, as many as `samples` has",
+                weights.len(),
+                stacks.len()
+            );
+            return Err(Damage::new(format!("{at}.weights"), problem));
+        }
+        let mut stack = Vec::new();
+        // Each sample lasts its weight.
+        let mut now = 0u64;
+        for (ix, (frames, &weight)) in stacks.iter().zip(weights).enumerate() {
+            let place = |column: &str| format!("{at}.{column}[{ix}]");
+            let value = self.value(weight, column, || place("weights"))?;
+            stack.clear();
+            for (depth, &frame) in frames.iter().enumerate() {
+                stack.push(self.location(frame, || format!("{}[{depth}]", place("samples")))?);
+            }
+            let stack = self.named.stack(&stack);
+            let stack = stack.map_err(Damage::limit(place("samples")))?;
+            let samples = match column.unit {
+                Unit::Samples => value,
+                _ => u64::from(value > 0),
+            };
+            if value > 0 {
+                self.samples.push(Sample {
+                    stack,
+                    thread: column.thread,
+                    sample_type: column.sample_type,
+                    time: (column.unit == Unit::Nanoseconds).then_some(Nanoseconds(now)),
+                    cost: Cost { samples, value },
+                    truncated: false,
+                });
+            }
+            now = now.saturating_add(value);
+        }
+        Ok(())
+    }
+
+    fn evented(&mut self, profile: &Profile<'_>, column: Column, at: &str) -> Result<(), Damage> {
+        let scaled = |number: Number, place: &dyn Fn() -> String| {
+            number.times(column.factor).ok_or_else(|| {
+                Damage::new(
+                    place(),
+                    format!("{number}; expected a number that fits 64 bits"),
+                )
+            })
+        };
+        let start = scaled(profile.start_value, &|| format!("{at}.startValue"))?;
+        // Where times have no meaning beside values, there are none.
+        let are_times = column.unit == Unit::Nanoseconds && !self.is_ours;
+        let mut spans = Spans::new(column.thread, column.sample_type, are_times);
+        let first = self.samples.len();
+        let advance = |spans: &mut Spans,
+                       named: &mut NamedStacks,
+                       samples: &mut Vec<Sample>,
+                       number: Number,
+                       place: &dyn Fn() -> String| {
+            let value = scaled(number, place)?.checked_sub(start);
+            let value = value.and_then(|value| u64::try_from(value).ok());
+            let value = value.filter(|&value| value >= spans.now()).ok_or_else(|| {
+                let problem = format!(
+                    "{number}; expected a number that is no smaller than the one before, nor than startValue"
+                );
+                Damage::new(place(), problem)
+            })?;
+            let advanced = spans.advance(value, named, samples);
+            advanced.map_err(|limit| Damage::limit(place())(limit))
+        };
+        for (ix, event) in profile.events.iter().enumerate() {
+            let place = |field: &str| format!("{at}.events[{ix}].{field}");
+            advance(
+                &mut spans,
+                &mut self.named,
+                &mut self.samples,
+                event.at,
+                &|| place("at"),
+            )?;
+            let location = self.location(event.frame, || place("frame"))?;
+            match &*event.r#type.0 {
+                b"O" => spans.open(location),
+                b"C" if spans.top() == Some(location) => {
+                    spans.close();
+                }
+                b"C" => {
+                    let problem = "a call that ends and is not the last one that began; expected calls \
+                                   to end after those that they made";
+                    return Err(Damage::new(place("frame"), problem));
+                }
+                _ => {
+                    let problem = format!("{}; expected `O` or `C`", shown(&event.r#type));
+                    return Err(Damage::new(place("type"), problem));
+                }
+            }
+        }
+        let end = &|| format!("{at}.endValue");
+        advance(
+            &mut spans,
+            &mut self.named,
+            &mut self.samples,
+            profile.end_value,
+            end,
+        )?;
+        if spans.depth() > 0 {
+            let problem = format!(
+                "{} calls begin here and do not end; was the recording cut short?",
+                spans.depth()
+            );
+            return Err(Damage::new(format!("{at}.events"), problem));
+        }
+        if column.unit == Unit::Samples {
+            for sample in &mut self.samples[first..] {
+                sample.cost.samples = sample.cost.value;
+            }
+        }
+        Ok(())
+    }
+
+    fn value(
+        &mut self,
+        weight: Number,
+        column: Column,
+        place: impl Fn() -> String,
+    ) -> Result<u64, Damage> {
+        let value = weight
+            .weight(column.factor)
+            .map_err(|problem| Damage::new(place(), problem))?;
+        Ok(match weight {
+            Number::Fraction(weight) if column.factor == 1 => self.fractions.whole(weight),
+            _ => value,
+        })
+    }
+}
+
+/// Fractions up to here, and the whole numbers that were given out for them.
+#[derive(Default)]
+struct Fractions {
+    exact: f64,
+    given: u64,
+    any: bool,
+}
+
+impl Fractions {
+    fn warning(&self) -> Option<String> {
+        let warning = "Weights have fractions; they were made whole numbers of the same sum.";
+        self.any.then(|| warning.to_owned())
+    }
+
+    fn whole(&mut self, fraction: f64) -> u64 {
+        self.any |= fraction.fract() != 0.0;
+        self.exact += fraction;
+        let sum = self.exact.round() as u64;
+        let whole = sum.saturating_sub(self.given);
+        self.given += whole;
+        whole
+    }
+}
+
+/// What the numbers of a profile are.
+#[derive(Clone, Copy)]
+struct Column {
+    thread: ThreadIx,
+    sample_type: SampleTypeIx,
+    unit: Unit,
+    /// What one of the file's units is of ours.
+    factor: u64,
+}

@@ -1,0 +1,299 @@
+//! What V8's sampling profiler tells, in a `.cpuprofile` and in a Chrome trace: call nodes, and
+//! samples of them.
+//!
+//! Source: the domain `Profiler` of the Chrome DevTools Protocol.
+
+use super::json::{CallTree, Caller, Damage, Number, Text};
+use super::named::NamedStacks;
+use super::{LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx, kind_by_names};
+use crate::model::Frame;
+use crate::symbolize::source_path;
+use crate::units::{Cost, Nanoseconds};
+use hashbrown::HashMap;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Node<'b> {
+    pub(super) id: u64,
+    #[serde(borrow)]
+    call_frame: CallFrame<'b>,
+    #[serde(default)]
+    pub(super) hit_count: Option<u64>,
+    #[serde(default)]
+    pub(super) children: Vec<u64>,
+    #[serde(default)]
+    pub(super) parent: Option<u64>,
+    #[serde(default)]
+    pub(super) position_ticks: Vec<Ticks>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CallFrame<'b> {
+    #[serde(borrow, default)]
+    function_name: Text<'b>,
+    #[serde(borrow, default)]
+    url: Text<'b>,
+    /// Where the function begins, from 0; -1 where that is nowhere.
+    #[serde(default)]
+    line_number: Option<i64>,
+}
+
+/// How many samples of a node were at a line, which counts from 1.
+#[derive(Deserialize)]
+pub(super) struct Ticks {
+    line: u32,
+    ticks: u64,
+}
+
+/// The nodes of a profile, by their ids.
+#[derive(Default)]
+pub(super) struct Nodes {
+    tree: CallTree,
+    places: HashMap<u64, u32>,
+    /// By place.
+    nodes: Vec<Placed>,
+    /// Places of a node's frame at other lines.
+    at_lines: HashMap<(u32, u32), u32>,
+}
+
+struct Placed {
+    /// Place in the tree.
+    entry: u32,
+    /// Line and samples that were not yet given to it, by line.
+    ticks: Vec<(u32, u64)>,
+}
+
+impl Nodes {
+    /// Adds a node; `at` is its JSON path.
+    pub(super) fn add(
+        &mut self,
+        node: &Node<'_>,
+        at: &str,
+        named: &mut NamedStacks,
+    ) -> Result<(), Damage> {
+        let place = self.nodes.len() as u32;
+        if self.places.insert(node.id, place).is_some() {
+            let problem = format!(
+                "{}, the id of another node; expected one of its own",
+                node.id
+            );
+            return Err(Damage::new(format!("{at}.id"), problem));
+        }
+        let caller = match node.parent {
+            None => None,
+            Some(parent) => match self.places.get(&parent) {
+                Some(&parent) if parent != place => Some(self.nodes[parent as usize].entry),
+                _ => {
+                    let problem = format!("{parent}; expected the id of a node before it");
+                    return Err(Damage::new(format!("{at}.parent"), problem));
+                }
+            },
+        };
+        let line = node.call_frame.line_number.unwrap_or(-1);
+        let line = u32::try_from(line.saturating_add(1)).unwrap_or(0);
+        // It only holds the others together.
+        let is_root = *node.call_frame.function_name.0 == *b"(root)";
+        let location = match is_root {
+            true => None,
+            false => Some(location(&node.call_frame, line, named).map_err(Damage::limit(at))?),
+        };
+        let mut ticks: Vec<_> = node
+            .position_ticks
+            .iter()
+            .map(|t| (t.line, t.ticks))
+            .collect();
+        ticks.sort_unstable();
+        ticks.reverse();
+        let entry = self.tree.push(Caller { caller, location });
+        self.nodes.push(Placed { entry, ticks });
+        Ok(())
+    }
+
+    /// Adds what nodes say of those that they call, once all are there.
+    pub(super) fn link(&mut self, nodes: &[Node<'_>], at: &str) -> Result<(), Damage> {
+        for (place, node) in nodes.iter().enumerate() {
+            for (ix, child) in node.children.iter().enumerate() {
+                let path = || format!("{at}[{place}].children[{ix}]");
+                let Some(&callee) = self.places.get(child) else {
+                    return Err(Damage::new(
+                        path(),
+                        format!("{child}; expected the id of a node"),
+                    ));
+                };
+                let caller = self.nodes[place].entry;
+                if !self
+                    .tree
+                    .set_caller(self.nodes[callee as usize].entry, caller)
+                {
+                    let problem =
+                        format!("{child}, which another node calls already; expected a tree");
+                    return Err(Damage::new(path(), problem));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a sample of the node with this id, at `line` of its function where that is known.
+    ///
+    /// A `.cpuprofile` tells how many of a node's samples were at which line, but not which: they are
+    /// given out in the order of lines.
+    fn stack(
+        &mut self,
+        id: u64,
+        line: Option<u32>,
+        named: &mut NamedStacks,
+    ) -> Result<StackIx, String> {
+        let Some(&place) = self.places.get(&id) else {
+            return Err(format!("{id}; expected the id of a node"));
+        };
+        let node = &mut self.nodes[place as usize];
+        let line = line.or_else(|| {
+            node.ticks.pop_if(|(_, left)| *left == 0);
+            let (line, left) = node.ticks.last_mut()?;
+            *left -= 1;
+            Some(*line)
+        });
+        let entry = node.entry;
+        let Caller { caller, location } = self.tree.get(entry);
+        let (Some(line @ 1..), Some(location)) = (line, location) else {
+            return self.tree.stack(entry, named);
+        };
+        let location = named.at_line(location, line)?;
+        let tree = &mut self.tree;
+        let entry = *self.at_lines.entry((place, line)).or_insert_with(|| {
+            tree.push(Caller {
+                caller,
+                location: Some(location),
+            })
+        });
+        self.tree.stack(entry, named)
+    }
+
+    /// Adds samples of nodes: each took the time up to the next one, and the last one that up to
+    /// `end`.
+    pub(super) fn samples(
+        &mut self,
+        run: &Run<'_>,
+        named: &mut NamedStacks,
+        samples: &mut Vec<Sample>,
+    ) -> Result<(), Damage> {
+        let mut now = run.start;
+        let mut times = Vec::with_capacity(run.ids.len());
+        for (ix, delta) in run.deltas.iter().enumerate() {
+            now = delta
+                .times(1000)
+                .and_then(|delta| now.checked_add(delta))
+                .ok_or_else(|| {
+                    let place = (run.place)("timeDeltas", ix);
+                    Damage::new(place, format!("{delta}; expected microseconds"))
+                })?;
+            times.push(now);
+        }
+        // V8 writes some samples too late, and then a negative time since the one before.
+        let mut order: Vec<u32> = (0..times.len() as u32).collect();
+        order.sort_by_key(|&ix| times[ix as usize]);
+        for (at, &ix) in order.iter().enumerate() {
+            let ix = ix as usize;
+            let line = run.lines.get(ix).copied().filter(|&line| line > 0);
+            let line = line.and_then(|line| u32::try_from(line).ok());
+            let stack = self.stack(run.ids[ix], line, named);
+            let stack =
+                stack.map_err(|problem| Damage::new((run.place)("samples", ix), problem))?;
+            let next = order.get(at + 1).map(|&next| times[next as usize]);
+            let until = next.or(run.end).unwrap_or(times[ix]);
+            let took = u64::try_from(until.saturating_sub(times[ix])).unwrap_or(0);
+            let since = u64::try_from(times[ix].saturating_sub(run.zero)).unwrap_or(0);
+            samples.push(Sample {
+                stack,
+                thread: run.thread,
+                sample_type: run.sample_type,
+                time: Some(Nanoseconds(since)),
+                cost: Cost {
+                    samples: 1,
+                    value: took,
+                },
+                truncated: false,
+            });
+        }
+        Ok(())
+    }
+
+    /// Adds the numbers of samples that nodes have, where single samples are not told.
+    pub(super) fn hits(
+        &mut self,
+        nodes: &[Node<'_>],
+        (thread, sample_type): (ThreadIx, SampleTypeIx),
+        named: &mut NamedStacks,
+        samples: &mut Vec<Sample>,
+    ) -> Result<(), Damage> {
+        for (ix, node) in nodes.iter().enumerate() {
+            let at = || format!("nodes[{ix}]");
+            let mut left = node.hit_count.unwrap_or(0);
+            let lines = node
+                .position_ticks
+                .iter()
+                .map(|ticks| (ticks.line, ticks.ticks));
+            for (line, hits) in lines.chain([(0, u64::MAX)]) {
+                let hits = hits.min(left);
+                left -= hits;
+                if hits == 0 {
+                    continue;
+                }
+                let stack = self.stack(node.id, Some(line), named);
+                samples.push(Sample {
+                    stack: stack.map_err(|problem| Damage::new(at(), problem))?,
+                    thread,
+                    sample_type,
+                    time: None,
+                    cost: Cost {
+                        samples: hits,
+                        value: hits,
+                    },
+                    truncated: false,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Samples in their order in the file.
+pub(super) struct Run<'r> {
+    pub(super) thread: ThreadIx,
+    pub(super) sample_type: SampleTypeIx,
+    /// Ids of nodes.
+    pub(super) ids: &'r [u64],
+    /// Microseconds since the sample before, as many as samples.
+    pub(super) deltas: &'r [Number],
+    /// Lines, where they are told; 0 or less where one is not.
+    pub(super) lines: &'r [i64],
+    /// Nanoseconds: where the first delta counts from, the end, and the recording's start.
+    pub(super) start: i128,
+    pub(super) end: Option<i128>,
+    pub(super) zero: i128,
+    /// The JSON path of an entry of a column.
+    pub(super) place: &'r dyn Fn(&str, usize) -> String,
+}
+
+fn location(
+    frame: &CallFrame<'_>,
+    line: u32,
+    named: &mut NamedStacks,
+) -> Result<LocationIx, String> {
+    let symbol = named.text(match &*frame.function_name.0 {
+        b"" => b"(anonymous)",
+        name => name,
+    });
+    let url = &*frame.url.0;
+    let file = named.text(url.strip_prefix(b"file://").unwrap_or(url));
+    named.frame_at_line(Frame {
+        module: "",
+        kind: kind_by_names(&symbol, ""),
+        symbol: &symbol,
+        file: &source_path(&file),
+        line,
+    })
+}

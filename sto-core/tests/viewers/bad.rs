@@ -1,0 +1,315 @@
+//! Files that break the rules: an error with a place, never a panic, never half a profile.
+
+use crate::{chrome, cpuprofile, error, firefox, read, speedscope};
+use proptest::prelude::*;
+use std::path::Path;
+use sto_core::formats::{Format, ReadOptions, read_bytes};
+use sto_core::limits::MAX_DEPTH;
+
+#[track_caller]
+fn assert_told(text: &str, parts: &[&str]) {
+    let error = error(text);
+    assert!(error.starts_with("a/file: "), "{error}");
+    assert!(error.len() < 400 && !error.contains('\x1b'), "{error}");
+    for part in parts {
+        assert!(error.contains(part), "`{part}` is missing in: {error}");
+    }
+}
+
+#[track_caller]
+fn assert_firefox(from: &str, to: &str, parts: &[&str]) {
+    let text = firefox::profile(firefox::SAMPLES, |text| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    });
+    assert_told(&text, parts);
+}
+
+/// A sound file of each format.
+fn sound() -> [(Format, String); 4] {
+    [
+        (
+            Format::Firefox,
+            firefox::profile(firefox::SAMPLES, str::to_owned),
+        ),
+        (
+            Format::Speedscope,
+            speedscope::sampled("none", "[[0,1]]", "[3]"),
+        ),
+        (
+            Format::CpuProfile,
+            cpuprofile::profile(
+                &[cpuprofile::node(1, "main", 0, "")],
+                r#","samples":[1],"timeDeltas":[5]"#,
+            ),
+        ),
+        (Format::Chrome, chrome::sound()),
+    ]
+}
+
+#[test]
+fn indices_out_of_their_tables_are_refused() {
+    let of = |place: &'static str, table: &'static str| [place, table, "expected an index of"];
+    assert_firefox(
+        "[0,1,null]",
+        "[0,2,null]",
+        &of("threads[0].samples.stack[1]", "stackTable"),
+    );
+    assert_firefox(
+        r#""frame":[0,1]"#,
+        r#""frame":[0,9]"#,
+        &of("stackTable.frame[1]: 9", "frameTable"),
+    );
+    assert_firefox(
+        r#""func":[0,1]"#,
+        r#""func":[7,1]"#,
+        &of("frameTable.func[0]: 7", "funcTable"),
+    );
+    assert_firefox(
+        r#""name":[0,1]"#,
+        r#""name":[0,99]"#,
+        &of("funcTable.name[1]: 99", "stringArray"),
+    );
+    assert_firefox(
+        r#""resource":[-1,0]"#,
+        r#""resource":[-1,5]"#,
+        &of("funcTable.resource[1]", "resourceTable"),
+    );
+    assert_firefox(
+        r#""lib":[0]"#,
+        r#""lib":[3]"#,
+        &of("resourceTable.lib[0]: 3", "libs"),
+    );
+    assert_firefox(
+        r#""category":[0,0]"#,
+        r#""category":[0,8]"#,
+        &of("frameTable.category[1]", "meta.categories"),
+    );
+    assert_told(
+        &speedscope::sampled("none", "[[0,2]]", "[1]"),
+        &of("profiles[0].samples[0][1]: 2", "shared.frames"),
+    );
+    assert_told(
+        &speedscope::evented("none", r#"[{"type":"O","frame":5,"at":10}]"#),
+        &of("profiles[0].events[0].frame: 5", "shared.frames"),
+    );
+    let node = [cpuprofile::node(1, "main", 0, "")];
+    assert_told(
+        &cpuprofile::profile(&node, r#","samples":[3],"timeDeltas":[5]"#),
+        &["samples[0]: 3", "expected the id of a node"],
+    );
+}
+
+#[test]
+fn cycles_are_refused() {
+    assert_firefox(
+        r#""prefix":[null,0]"#,
+        r#""prefix":[1,0]"#,
+        &["threads[0].stackTable.prefix[0]: 1", "callers come before"],
+    );
+    let nodes = [
+        cpuprofile::node(1, "a", 0, r#","children":[2]"#),
+        cpuprofile::node(2, "b", 0, r#","children":[1]"#),
+    ];
+    assert_told(
+        &cpuprofile::profile(&nodes, r#","samples":[2],"timeDeltas":[5]"#),
+        &["samples[0]", "its own caller"],
+    );
+    let nodes = [
+        cpuprofile::node(1, "a", 0, r#","children":[2,2]"#),
+        cpuprofile::node(2, "b", 0, ""),
+    ];
+    assert_told(
+        &cpuprofile::profile(&nodes, r#","samples":[2],"timeDeltas":[5]"#),
+        &["nodes[0].children[1]: 2", "expected a tree"],
+    );
+    let twice = [
+        cpuprofile::node(1, "a", 0, ""),
+        cpuprofile::node(1, "b", 0, ""),
+    ];
+    assert_told(
+        &cpuprofile::profile(&twice, ""),
+        &["nodes[1].id: 1", "another node"],
+    );
+}
+
+#[test]
+fn negative_weights_are_refused() {
+    let difference = "differences of two profiles";
+    assert_firefox(
+        r#""weight":null"#,
+        r#""weight":[1,-1,1]"#,
+        &["threads[0].samples.weight[1]: -1", difference],
+    );
+    assert_told(
+        &speedscope::sampled("none", "[[0]]", "[-2.5]"),
+        &["profiles[0].weights[0]: -2.5", difference],
+    );
+    let back = r#"[{"type":"O","frame":0,"at":20},{"type":"C","frame":0,"at":15}]"#;
+    assert_told(
+        &speedscope::evented("none", back),
+        &["profiles[0].events[1].at: 15", "no smaller"],
+    );
+    assert_told(
+        r#"{"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":-5}]}"#,
+        &["traceEvents[0].dur: -5"],
+    );
+}
+
+#[test]
+fn numbers_that_are_none_are_refused() {
+    for number in ["NaN", "1e999", "\"x\"", "[]"] {
+        let text = speedscope::sampled("none", "[[0]]", &format!("[{number}]"));
+        assert_told(&text, &["byte "]);
+    }
+    assert_told(
+        &speedscope::sampled("seconds", "[[0]]", "[1e30]"),
+        &["weights[0]: 1e30"],
+    );
+    assert_firefox("[0.5,1.25,2]", "[0.5,nan,2]", &["byte "]);
+}
+
+#[test]
+fn columns_of_other_lengths_are_refused() {
+    assert_firefox(
+        "[0.5,1.25,2]",
+        "[0.5]",
+        &["samples.time: 1 entries; expected 3"],
+    );
+    assert_told(
+        &speedscope::sampled("none", "[[0]]", "[1,2]"),
+        &["profiles[0].weights: 2 entries; expected 1"],
+    );
+    let node = [cpuprofile::node(1, "main", 0, "")];
+    assert_told(
+        &cpuprofile::profile(&node, r#","samples":[1],"timeDeltas":[]"#),
+        &["timeDeltas: 0 entries; expected 1"],
+    );
+}
+
+#[test]
+fn calls_that_cross_or_do_not_end_are_refused_in_evented_profiles() {
+    let crossing = r#"[{"type":"O","frame":0,"at":10},{"type":"O","frame":1,"at":10},
+        {"type":"C","frame":0,"at":20}]"#;
+    assert_told(
+        &speedscope::evented("none", crossing),
+        &["events[2].frame", "not the last one"],
+    );
+    let open = r#"[{"type":"O","frame":0,"at":10}]"#;
+    assert_told(
+        &speedscope::evented("none", open),
+        &["profiles[0].events: 1 calls begin"],
+    );
+}
+
+#[test]
+fn words_that_mean_nothing_are_refused() {
+    assert_told(
+        &speedscope::sampled("parsecs", "[[0]]", "[1]"),
+        &["profiles[0].unit: `parsecs`"],
+    );
+    assert_firefox(
+        r#""weightType":"samples""#,
+        r#""weightType":"\u001b[31m""#,
+        &["threads[0].samples.weightType: `\\u{1b}[31m`"],
+    );
+}
+
+/// A chain of calls as deep as `depth`, of which the innermost is sampled.
+fn chain(depth: usize) -> String {
+    let prefixes: Vec<String> = (0..depth - 1).map(|caller| caller.to_string()).collect();
+    let sample = format!(r#"{{"stack":[{}],"time":[0]}}"#, depth - 1);
+    firefox::profile(&sample, |text| {
+        let prefix = format!(r#""prefix":[null,{}]"#, prefixes.join(","));
+        let frame = format!(r#""frame":[0{}]"#, ",1".repeat(depth - 1));
+        text.replace(r#""prefix":[null,0]"#, &prefix)
+            .replace(r#""frame":[0,1]"#, &frame)
+    })
+}
+
+#[test]
+fn a_stack_of_a_million_frames_is_read_and_one_above_the_limit_refused() {
+    let recording = read(&chain(1_000_000)).unwrap();
+    assert_eq!(recording.stacks.iter().next().unwrap().len(), 1_000_000);
+    assert_told(
+        &chain(MAX_DEPTH + 1),
+        &["threads[0].samples.stack[0]", "2097152"],
+    );
+}
+
+#[test]
+fn nested_values_do_not_overflow_the_stack() {
+    let nested = "[".repeat(1_000_000);
+    for text in [
+        speedscope::sampled("none", &nested, "[]"),
+        format!(r#"{{"traceEvents":{nested}"#),
+        format!(r#"[{{"ph":"M","args":{nested}"#),
+    ] {
+        assert_told(&text, &["byte "]);
+    }
+}
+
+#[test]
+fn invalid_utf_8_is_replaced_in_names_and_refused_elsewhere() {
+    for (format, text) in sound() {
+        let mut bytes = text.into_bytes();
+        let at = bytes.windows(4).position(|four| four == b"main").unwrap();
+        bytes[at] = 0xff;
+        let recording = read_bytes(Path::new("a/file"), &bytes, &Default::default()).unwrap();
+        let said = recording
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("UTF-8"));
+        assert!(said, "{}: {:?}", format.name(), recording.warnings);
+        let at = bytes.iter().position(|&byte| byte == b':').unwrap();
+        bytes[at] = 0xff;
+        let named = ReadOptions {
+            format: Some(format),
+            ..ReadOptions::default()
+        };
+        let error = read_bytes(Path::new("a/file"), &bytes, &named).unwrap_err();
+        assert!(error.to_string().contains("byte "), "{error}");
+    }
+}
+
+#[test]
+fn half_a_file_is_never_half_a_profile() {
+    for (format, text) in sound() {
+        let text = text.trim_end().as_bytes();
+        for allow_truncated in [false, true] {
+            let options = ReadOptions {
+                format: Some(format),
+                allow_truncated,
+                ..ReadOptions::default()
+            };
+            for end in 1..text.len() {
+                let read = read_bytes(Path::new("a/file"), &text[..end], &options);
+                let error = read.expect_err("half a file").to_string();
+                assert!(error.starts_with("a/file: byte "), "{end}: {error}");
+                assert!(error.contains("the file ends here"), "{end}: {error}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn damage_never_panics(
+        which in 0..4usize,
+        at in any::<prop::sample::Index>(),
+        byte: u8,
+        insert: bool,
+    ) {
+        let (format, text) = sound()[which].clone();
+        let mut bytes = text.into_bytes();
+        let at = at.index(bytes.len());
+        match insert {
+            true => bytes.insert(at, byte),
+            false => bytes[at] = byte,
+        }
+        let named = ReadOptions { format: Some(format), ..ReadOptions::default() };
+        let _ = read_bytes(Path::new("a/file"), &bytes, &named);
+    }
+}

@@ -1,0 +1,69 @@
+//! What viewers open: the Firefox Profiler's, speedscope's and Chrome's files, V8's profiles.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod bad;
+mod chrome;
+#[path = "../common/mod.rs"]
+mod common;
+mod cpuprofile;
+mod firefox;
+mod real;
+mod speedscope;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use sto_core::formats::{FormatError, Location, Recording, read_bytes};
+use sto_core::units::Cost;
+
+fn read(text: &str) -> Result<Recording, FormatError> {
+    read_bytes(Path::new("a/file"), text.as_bytes(), &Default::default())
+}
+
+#[track_caller]
+fn error(text: &str) -> String {
+    let error = read(text).expect_err("a file that breaks the rules");
+    error.to_string()
+}
+
+/// What each stack cost, a line a stack: `event samples value unit [thread]: root;leaf file:line`.
+fn stacks(recording: &Recording) -> Vec<String> {
+    let mut costs: BTreeMap<String, (Cost, &str, &str)> = BTreeMap::new();
+    for sample in &recording.samples {
+        let thread = &recording.threads[sample.thread.0 as usize];
+        let sample_type = &recording.sample_types[sample.sample_type.0 as usize];
+        let mut key = format!("[{}]: ", thread.name);
+        let (mut separator, mut place) = ("", String::new());
+        for &location in recording.stacks.get(sample.stack) {
+            key.push_str(separator);
+            separator = ";";
+            place.clear();
+            match recording.locations[location.0 as usize] {
+                Location::Named(frame) => {
+                    let frame = recording.named.frame(frame);
+                    key.push_str(&common::show(&frame));
+                    if !frame.file.is_empty() {
+                        place = format!(" {}:{}", frame.file, frame.line);
+                    }
+                }
+                Location::Address { module, address } => {
+                    let name = recording.modules[module.0 as usize].name();
+                    write!(key, "{name}+{address:#x}").unwrap();
+                }
+                Location::Unmapped => key.push_str("[unmapped]"),
+            }
+        }
+        key.push_str(&place);
+        let key = format!("{}\0{key}", sample_type.event);
+        let unit = sample_type.unit.name();
+        costs
+            .entry(key)
+            .or_insert((Cost::ZERO, &sample_type.event, unit))
+            .0 += sample.cost;
+    }
+    let lines = costs.into_iter().map(|(key, (cost, event, unit))| {
+        let stack = key.split_once('\0').unwrap().1;
+        format!("{event} {} {} {unit} {stack}", cost.samples, cost.value)
+    });
+    lines.collect()
+}

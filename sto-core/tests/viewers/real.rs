@@ -1,0 +1,91 @@
+//! Files of real tools, against goldens.
+
+use crate::stacks;
+use std::fmt::Write;
+use std::path::PathBuf;
+use sto_core::formats::{Format, Recording, read_bytes};
+
+fn describe(recording: &Recording) -> String {
+    let mut text = String::new();
+    let out = &mut text;
+    let origin = &recording.origin;
+    writeln!(
+        out,
+        "recorded {:?}, duration {:?}",
+        origin.recorded, origin.duration
+    )
+    .unwrap();
+    for warning in &recording.warnings {
+        writeln!(out, "warning: {warning}").unwrap();
+    }
+    for process in &recording.processes {
+        writeln!(out, "process {} {:?}", process.pid, process.program).unwrap();
+    }
+    for module in &recording.modules {
+        writeln!(out, "module {:?} {:?}", module.path, module.build_id).unwrap();
+    }
+    let times = recording
+        .samples
+        .iter()
+        .filter(|sample| sample.time.is_some());
+    writeln!(
+        out,
+        "{} samples, {} with times",
+        recording.samples.len(),
+        times.count()
+    )
+    .unwrap();
+    for line in stacks(recording) {
+        writeln!(out, "{line}").unwrap();
+    }
+    text
+}
+
+#[track_caller]
+fn check(format: Format, file: &str) {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata"));
+    let path = folder.join(format.name()).join(file);
+    let bytes = std::fs::read(&path).unwrap();
+    let recording = read_bytes(&path, &bytes, &Default::default()).unwrap();
+    assert_eq!(recording.format, format);
+    let found = describe(&recording);
+    let golden = path.with_extension("expected");
+    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
+        std::fs::write(&golden, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
+    for (number, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(found, expected, "{}, line {}", golden.display(), number + 1);
+    }
+    assert_eq!(found.len(), expected.len(), "{}", golden.display());
+}
+
+#[test]
+fn samply_is_read_with_addresses_and_build_ids_to_look_up() {
+    check(Format::Firefox, "samply.json");
+}
+
+#[test]
+fn py_spy_is_read_from_sampled_profiles() {
+    check(Format::Speedscope, "py-spy.json");
+}
+
+#[test]
+fn pyinstrument_is_read_from_evented_profiles() {
+    check(Format::Speedscope, "pyinstrument.json");
+}
+
+#[test]
+fn node_is_read_with_lines_and_times() {
+    check(Format::CpuProfile, "node.cpuprofile");
+}
+
+#[test]
+fn a_trace_of_node_is_read_with_samples_and_calls() {
+    check(Format::Chrome, "node.json");
+}
+
+#[test]
+fn a_trace_of_viztracer_is_read_with_calls_and_their_files() {
+    check(Format::Chrome, "viztracer.json");
+}

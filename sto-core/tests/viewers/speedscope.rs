@@ -1,0 +1,90 @@
+//! What speedscope's files hold.
+
+use crate::{read, stacks};
+
+/// A file of one profile.
+pub(crate) fn file(profile: &str) -> String {
+    format!(
+        r#"{{"$schema":"https://www.speedscope.app/file-format-schema.json",
+        "shared":{{"frames":[{{"name":"main","file":"/home/ann/a.py","line":3}},{{"name":"work"}}]}},
+        "profiles":[{profile}]}}"#
+    )
+}
+
+pub(crate) fn sampled(unit: &str, samples: &str, weights: &str) -> String {
+    file(&format!(
+        r#"{{"type":"sampled","name":"t","unit":"{unit}","startValue":0,"endValue":9,
+        "samples":{samples},"weights":{weights}}}"#
+    ))
+}
+
+pub(crate) fn evented(unit: &str, events: &str) -> String {
+    file(&format!(
+        r#"{{"type":"evented","name":"t","unit":"{unit}","startValue":10,"endValue":100,
+        "events":{events}}}"#
+    ))
+}
+
+#[test]
+fn every_unit_becomes_one_of_ours() {
+    for (unit, expected) in [
+        ("none", "samples 3 3 samples"),
+        ("nanoseconds", "wall 1 3 ns"),
+        ("microseconds", "wall 1 3000 ns"),
+        ("milliseconds", "wall 1 3000000 ns"),
+        ("seconds", "wall 1 3000000000 ns"),
+        ("bytes", "bytes 1 3 bytes"),
+    ] {
+        let recording = read(&sampled(unit, "[[0,1],[0]]", "[3,0]")).unwrap();
+        assert_eq!(stacks(&recording), [format!("{expected} [t]: main;work")]);
+    }
+}
+
+#[test]
+fn an_empty_stack_is_unknown() {
+    assert_eq!(
+        stacks(&read(&sampled("none", "[[]]", "[1]")).unwrap()),
+        ["samples 1 1 samples [t]: [unknown] (unresolved)"]
+    );
+}
+
+#[test]
+fn fractions_of_samples_keep_their_sum() {
+    let recording = read(&sampled("none", "[[0],[0],[1],[1]]", "[0.25,0.5,0.75,1.5]")).unwrap();
+    assert_eq!(
+        recording.samples.iter().map(|s| s.cost.value).sum::<u64>(),
+        3
+    );
+    assert!(
+        recording.warnings[0].contains("fractions"),
+        "{:?}",
+        recording.warnings
+    );
+}
+
+#[test]
+fn events_give_each_stack_what_its_callees_did_not_take() {
+    let events = r#"[{"type":"O","frame":0,"at":20},{"type":"O","frame":1,"at":25},
+        {"type":"C","frame":1,"at":40},{"type":"C","frame":0,"at":100}]"#;
+    let recording = read(&evented("microseconds", events)).unwrap();
+    assert_eq!(
+        stacks(&recording),
+        [
+            "wall 2 65000 ns [t]: main a.py:3",
+            "wall 1 15000 ns [t]: main;work",
+        ]
+    );
+    let times: Vec<_> = recording
+        .samples
+        .iter()
+        .map(|s| s.time.unwrap().0)
+        .collect();
+    assert_eq!(times, [10_000, 15_000, 30_000]);
+}
+
+#[test]
+fn numbers_above_2_to_53_stay_exact() {
+    let large = (1u64 << 63) + 1;
+    let recording = read(&sampled("bytes", "[[0]]", &format!("[{large}]"))).unwrap();
+    assert_eq!(recording.samples[0].cost.value, large);
+}
