@@ -22,21 +22,22 @@
       status.textContent = part === '' ? '' : `${found} of ${candidates.length}`;
     }
 
-    /** Goes on from the candidate that has the focus, or that was gone to last. */
-    let current = null;
+    let visited = null;
+    /** The candidate that has the focus, or else that was gone to last. */
+    const current = () => document.activeElement.closest('article') ?? visited;
+
     function go(step) {
       const shown = candidates.filter(isShown).map(({ article }) => article);
-      const focused = document.activeElement.closest('article');
-      const place = shown.indexOf(focused ?? current);
+      const place = shown.indexOf(current());
       const next = shown[place < 0 ? (step > 0 ? 0 : shown.length - 1) : place + step];
       if (!next) return;
-      current = next;
+      visited = next;
       next.focus();
       next.scrollIntoView({ block: 'start' });
     }
 
     function unfold() {
-      const traces = [...(current?.querySelectorAll('details.traces') ?? [])];
+      const traces = [...(current()?.querySelectorAll('details.traces') ?? [])];
       const open = traces.some((details) => !details.open);
       for (const details of traces) details.open = open;
     }

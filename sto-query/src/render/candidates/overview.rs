@@ -71,9 +71,13 @@ fn whole(found: &Candidates) -> Option<String> {
     );
     if score.abs() >= FAR && expected.mean > 0.0 {
         let change = actual as f64 / expected.mean - 1.0;
+        let (more, longer, samples) = match change > 0.0 {
+            true => ("more", "longer", "more"),
+            false => ("less", "a shorter time", "fewer"),
+        };
         text += &format!(
-            " A run that is longer or shorter as a whole has more or fewer samples in every function: \
-             by {} here, which explains that much of each difference below, if the same work was done.",
+            " A run that does {more} work, or is recorded for {longer}, has {samples} samples in every \
+             function: by {} here. A difference that all functions have alike is no cause.",
             percent(change.abs()),
         );
     }
