@@ -89,11 +89,15 @@ fn commands_make_the_page_again() {
     let id = &found.run().run.profile[..12];
     assert_eq!(
         found.command.to_string(),
-        format!("sto report --store 'my store' --exe app --event samples --at {id} -o report.html")
+        format!(
+            "sto report --store 'my store' --exe app --benchmark startup --event samples --at {id} -o report.html"
+        )
     );
     assert_eq!(
         named(&found.candidates, "-log").command.to_string(),
-        format!("sto expand --store 'my store' --exe app --event samples --at {id} -- -log")
+        format!(
+            "sto expand --store 'my store' --exe app --benchmark startup --event samples --at {id} -- -log"
+        )
     );
 }
 
@@ -103,7 +107,7 @@ fn of_a_first_run_nothing_is_expected() {
     assert!(found.candidates.is_empty() && found.stacks.is_none());
     let page = html(&found);
     assert!(page.contains("<span class=\"verdict unsure\">Nothing to expect</span>"));
-    assert!(text(&found, Style::default()).starts_with("Nothing to expect: app\n"));
+    assert!(text(&found, Style::default()).starts_with("Nothing to expect: app, startup\n"));
 }
 
 #[test]

@@ -65,7 +65,11 @@ pub(crate) fn slow(log: &str) -> Vec<String> {
 
 /// The candidates of the newest run, as the command finds them.
 pub(crate) fn candidates(runs: &[String]) -> Candidates {
-    let history = History::load(&store(runs), &HistoryQuery::default()).unwrap();
+    let query = HistoryQuery {
+        benchmark: Some("startup".to_owned()),
+        ..HistoryQuery::default()
+    };
+    let history = History::load(&store(runs), &query).unwrap();
     let judged = history.judged(None).unwrap();
     Candidates::of(&history, judged, CandidateOptions::default())
 }

@@ -20,7 +20,10 @@ fn the_page_is_this() {
 fn candidates_can_be_read_found_and_walked_in_a_browser() {
     let Seen { facts, console } = open("log", 1280);
     assert_eq!(facts["error"], Value::Null, "{facts:#}");
-    assert_eq!(facts["title"], "8 candidates: app");
+    assert_eq!(
+        facts["title"],
+        "8 functions far from expected: app, startup"
+    );
     assert_eq!(facts["rows"].as_array().map(Vec::len), Some(8));
     assert_eq!(facts["candidates"][0]["heading"], "1. log ");
     assert_eq!(facts["candidates"][3]["heading"], "4. connect new");

@@ -2,8 +2,8 @@
 
 use super::list::{cell, status};
 use super::{Html, signed};
-use crate::render::header::counted;
 use crate::render::html::short_name;
+use crate::render::numbers::grouped;
 use crate::report::{ContextReport, ExpansionReport};
 
 /// Who calls the candidate where it has its difference.
@@ -50,9 +50,14 @@ fn write(
     }
     html.raw("<details class=\"traces\">\n<summary>")
         .raw(name)
-        .raw(": ")
-        .text(&counted(found.len() as u64, "context"))
-        .raw(" that explain it</summary>\n<table class=\"scores\">\n<thead><tr><th scope=\"col\">Trace<small>")
+        .raw(" <code>")
+        .text(&short_name(&found[0].function.function))
+        .raw("</code>")
+        .text(&match found.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {} more", grouped(more as u64)),
+        })
+        .raw("</summary>\n<table class=\"scores\">\n<thead><tr><th scope=\"col\">Trace<small>")
         .raw(order)
         .raw(
             "</small></th><th scope=\"col\" class=\"number\">Difference<small>of the function in this \

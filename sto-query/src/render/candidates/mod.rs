@@ -13,6 +13,7 @@ use super::header::counted;
 use super::html::{FlameGraph, FlameSides, Html, Page, short_name};
 use super::numbers::grouped;
 use super::paragraph::paragraph;
+use super::series::minute;
 use super::{Style, printable};
 use crate::candidates::Candidates;
 
@@ -69,7 +70,10 @@ fn verdict(found: &Candidates) -> String {
     match (found.expected, found.candidates.len() + found.omitted) {
         (None, _) => "Nothing to expect".to_owned(),
         (Some(_), 0) => "As expected".to_owned(),
-        (Some(_), number) => counted(number as u64, "candidate"),
+        (Some(_), number) => {
+            let functions = counted(number as u64, "function");
+            format!("{functions} far from expected")
+        }
     }
 }
 
@@ -82,6 +86,15 @@ fn subject(found: &Candidates) -> String {
 
 fn reason(found: &Candidates) -> String {
     let before = runs_before(found);
+    let judged = &found.run().run;
+    let run = match judged.recorded.as_deref() {
+        Some(_) => format!(
+            "the run of {} at {}",
+            judged.build,
+            minute(judged.recorded.as_deref())
+        ),
+        None => format!("the run of {}", judged.build),
+    };
     let Some(farthest) = found.candidates.first() else {
         return match found.expected {
             None => {
@@ -89,14 +102,18 @@ fn reason(found: &Candidates) -> String {
                      can be said of this one."
                     .to_owned()
             }
-            Some(_) => format!(
-                "No function of the judged run is far from what the {before} lead to expect."
-            ),
+            Some(_) => {
+                format!("In {run}, no function is far from what the {before} lead to expect.")
+            }
         };
     };
+    let functions = match found.candidates.len() + found.omitted {
+        1 => "a function is".to_owned(),
+        number => format!("{} are", counted(number as u64, "function")),
+    };
     format!(
-        "These functions are far from what the {before} lead to expect. Farthest is {}: {}, where \
-         {} were expected.",
+        "In {run}, {functions} far from what the {before} lead to expect. Farthest is {}: {}, where {} \
+         were expected.",
         short_name(&farthest.score.function.function),
         counted(farthest.score.actual as u64, "sample"),
         mean(farthest.score.expected),

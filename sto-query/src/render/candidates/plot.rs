@@ -7,7 +7,7 @@ use super::Html;
 use crate::candidates::Candidates;
 use crate::render::html::{Axis, coordinate};
 use crate::render::series::minute;
-use crate::render::shorten;
+use crate::render::{printable, shorten};
 use crate::report::ChangePointReport;
 use crate::series::{Expected, expected};
 
@@ -171,22 +171,23 @@ impl Plot<'_> {
                 continue;
             }
             taken_until = x + LABEL_SPACE;
-            let anchor = match x {
+            let place = match x {
                 ..12.0 => " text-anchor=\"start\"",
                 88.0.. => " text-anchor=\"end\"",
                 _ => " text-anchor=\"middle\"",
             };
+            // On a phone there is no room for the days between the first and the last.
+            let class = match x {
+                12.0..88.0 => " class=\"day inner\"",
+                _ => " class=\"day\"",
+            };
             let day = run.run.recorded.as_deref().and_then(|time| time.get(..10));
-            for (line, text) in [
-                (14.0, run.run.build.as_str()),
-                (28.0, day.unwrap_or_default()),
-            ] {
-                html.raw("<text").raw(anchor);
+            let build = shorten(&printable(&run.run.build), LABEL_WIDTH);
+            for (y, class, text) in [(14.0, "", &*build), (28.0, class, day.unwrap_or_default())] {
+                html.raw("<text").raw(class).raw(place);
                 attribute(html, " x=\"", x, "%");
-                attribute(html, " y=\"", TOP + HEIGHT + line, "");
-                html.raw(">")
-                    .text(&shorten(text, LABEL_WIDTH))
-                    .raw("</text>\n");
+                attribute(html, " y=\"", TOP + HEIGHT + y, "");
+                html.raw(">").text(text).raw("</text>\n");
             }
         }
     }
