@@ -107,6 +107,13 @@ pub struct Candidate {
     pub command: Command,
 }
 
+impl Candidate {
+    /// What its own code has of its difference; the rest is in what it calls.
+    pub fn self_difference(&self) -> f64 {
+        self.self_actual - self.self_expected
+    }
+}
+
 impl Candidates {
     /// Finds the candidates of the run at this place of a history. There are none where fewer than two
     /// runs come before it.

@@ -109,7 +109,7 @@ fn mean_samples(samples: f64) -> String {
 
 /// Whether the difference is its own, or that of what it calls.
 fn own(candidate: &Candidate) -> String {
-    let difference = candidate.self_actual - candidate.self_expected;
+    let difference = candidate.self_difference();
     format!(
         "Of the difference, {} are in its own code ({} samples, {} expected), and {} in what it calls.",
         signed(difference),

@@ -34,6 +34,7 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
         "; runs without it count as 0</small></th>\
          <th scope=\"col\" class=\"number\">Actual<small>samples in the judged run</small></th>\
          <th scope=\"col\" class=\"number\">Difference<small>actual less expected</small></th>\
+         <th scope=\"col\" class=\"number\">Own<small>of that, in its own code</small></th>\
          <th scope=\"col\" class=\"number\">Score<small>difference in standard deviations of the \
          window</small></th>\
          <th scope=\"col\">Status<small>new: first seen; gone: only before</small></th></tr></thead>\n\
@@ -54,6 +55,7 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
             ("Expected", mean(score.expected)),
             ("Actual", grouped(score.actual as u64)),
             ("Difference", signed(score.difference)),
+            ("Own", signed(candidate.self_difference())),
             ("Score", signed(score.score)),
         ] {
             cell(html, label, &text);

@@ -30,9 +30,8 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
         );
         fact(html, "measured", &average);
     }
-    match (window.first(), window.last()) {
-        (Some(first), Some(last)) => recorded(html, first, last),
-        _ => {}
+    if let [first, .., last] = window {
+        recorded(html, first, last);
     }
     html.raw("</dl>\n</section>\n<section class=\"side\"><h3>Judged run</h3>\n<p class=\"build\">");
     let run = found.run();
