@@ -80,6 +80,8 @@ pub struct CandidateRun {
     pub run: RunReport,
     /// What the whole run cost.
     pub whole: Cost,
+    /// Its labels, by key.
+    pub labels: BTreeMap<String, String>,
     /// Its metrics, by name.
     pub metrics: BTreeMap<String, f64>,
     /// The machine that it ran on.
@@ -195,6 +197,7 @@ impl From<&HistoryRun> for CandidateRun {
         CandidateRun {
             run: run.into(),
             whole: run.whole,
+            labels: profile.labels.clone(),
             metrics: profile.metrics.clone(),
             host: profile.origin.host.clone(),
             revision: run.build.revision.clone(),

@@ -49,6 +49,9 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
         fact(html, "revision", revision);
     }
     fact(html, "profile", &run.run.profile);
+    for (key, value) in &run.labels {
+        fact(html, key, value);
+    }
     for (name, value) in &run.metrics {
         fact(html, name, &value.to_string());
     }
