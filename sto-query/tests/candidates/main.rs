@@ -28,7 +28,7 @@ pub(crate) fn store(runs: &[String]) -> Store {
             ..IngestOptions::default()
         };
         let path = Path::new("run.folded");
-        let mut recording = read_bytes(path, folded.as_bytes(), &options.symbols).unwrap();
+        let mut recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
         recording.origin.recorded =
             Some(UnixSeconds(1_767_000_000 + u64::from(day as u32) * 86_400));
         ingest_recording(&store, path, recording, &options, &mut |_| {}).unwrap();
