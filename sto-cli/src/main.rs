@@ -11,6 +11,7 @@ mod findings;
 mod history;
 mod in_order;
 mod inputs;
+mod judged;
 mod matching;
 mod output;
 mod percent;

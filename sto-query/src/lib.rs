@@ -17,6 +17,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 pub mod average;
+pub mod candidates;
 pub mod compare;
 pub mod correlate;
 pub mod expand;

@@ -3,6 +3,7 @@
 use crate::changes::Changes;
 use crate::error::{CliError, Outcome};
 use crate::history::HistoryArgs;
+use crate::judged::JudgedArgs;
 use crate::output::FormatArg;
 use crate::store_path::StorePath;
 use clap::{Args, ValueEnum};
@@ -40,13 +41,8 @@ pub(crate) struct ExpandArgs {
     #[command(flatten)]
     history: HistoryArgs,
 
-    /// Judge this profile instead of the newest: its id, or the start of it
-    #[arg(long, value_name = "ID")]
-    at: Option<String>,
-
-    /// Expect what this many runs before show
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..))]
-    window: u16,
+    #[command(flatten)]
+    judged: JudgedArgs,
 
     /// Follow this many calls
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -75,9 +71,9 @@ enum MethodArg {
 
 pub(crate) fn run(args: &ExpandArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let history = args.history.load(place)?;
-    let judged = history.judged(args.at.as_deref())?;
+    let judged = args.judged.place(&history)?;
     let greedy = Greedy {
-        window: judged.saturating_sub(usize::from(args.window))..judged,
+        window: judged.saturating_sub(args.judged.window())..judged,
         judged,
     };
     let direction = match args.direction {

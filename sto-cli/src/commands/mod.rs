@@ -21,6 +21,7 @@ mod potential;
 mod prune;
 mod record;
 mod regressions_over_time;
+mod report;
 mod runs;
 mod series;
 mod show;
@@ -55,6 +56,7 @@ pub(crate) enum Command {
     Where(occurrences::WhereArgs),
     Series(series::SeriesArgs),
     RegressionsOverTime(regressions_over_time::RegressionsOverTimeArgs),
+    Report(report::ReportArgs),
     FindRegressions(find_regressions::FindRegressionsArgs),
     Calibrate(calibrate::CalibrateArgs),
     ExplainMatch(explain_match::ExplainMatchArgs),
@@ -90,6 +92,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Where(args) => occurrences::run(&args, &store()?),
         Command::Series(args) => series::run(&args, &store()?),
         Command::RegressionsOverTime(args) => regressions_over_time::run(&args, &store()?),
+        Command::Report(args) => report::run(&args, &store()?),
         Command::FindRegressions(args) => find_regressions::run(&args, &store()?),
         Command::Calibrate(args) => calibrate::run(&args, &store()?),
         Command::ExplainMatch(args) => explain_match::run(&args),

@@ -2,6 +2,7 @@
 
 use crate::error::{CliError, Outcome};
 use crate::history::HistoryArgs;
+use crate::judged::JudgedArgs;
 use crate::output::FormatArg;
 use crate::percent::Percent;
 use crate::store_path::StorePath;
@@ -19,13 +20,8 @@ pub(crate) struct RegressionsOverTimeArgs {
     #[command(flatten)]
     history: HistoryArgs,
 
-    /// Judge this profile instead of the newest: its id, or the start of it
-    #[arg(long, value_name = "ID")]
-    at: Option<String>,
-
-    /// Expect what this many runs before show
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..))]
-    window: u16,
+    #[command(flatten)]
+    judged: JudgedArgs,
 
     /// Leave out functions with less than this percentage of every run in the window
     #[arg(long, value_name = "PERCENT", default_value = "0.5", value_parser = Percent::part)]
@@ -45,9 +41,9 @@ pub(crate) struct RegressionsOverTimeArgs {
 
 pub(crate) fn run(args: &RegressionsOverTimeArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let history = args.history.load(place)?;
-    let judged = history.judged(args.at.as_deref())?;
+    let judged = args.judged.place(&history)?;
     let options = ScoreOptions {
-        window: usize::from(args.window),
+        window: args.judged.window(),
         min_share: args.min_share.share(),
         ..ScoreOptions::default()
     };

@@ -29,6 +29,8 @@ mod policy;
 mod parallel;
 // README.md shows what the command really prints.
 mod readme;
+// Pages on the candidates of a run.
+mod report;
 // What the system refuses.
 mod record;
 mod refused;

@@ -14,6 +14,7 @@ use crate::select::main_modules;
 use crate::tree::totals;
 use functions::{number_functions, outermost};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 use sto_core::id::{ExecutableId, ProfileId};
 use sto_core::intern::{NodeIx, SelfCosts, StackTree};
 use sto_core::model::{Build, FrameTable};
@@ -50,6 +51,8 @@ pub struct History {
     pub frames: FrameTable,
     /// By run.
     costs: Vec<SelfCosts>,
+    /// By run, the samples of its nodes before each one, once they were asked for.
+    sums: Vec<OnceLock<Vec<u64>>>,
     /// By node.
     function_of: Vec<FunctionIx>,
     /// By node: whether no caller is of the same function.
@@ -134,6 +137,7 @@ impl History {
             functions,
             tree: loaded.tree,
             frames: loaded.frames,
+            sums: vec![OnceLock::new(); costs.len()],
             costs,
             function_of,
             outermost,
@@ -238,13 +242,7 @@ impl History {
     /// Samples of some nodes with all below them, in one run: for each node in its order.
     pub fn samples_below(&self, run: usize, nodes: &[NodeIx], ends: &[u32]) -> Vec<u64> {
         let costs = &self.costs[run];
-        let mut sums = Vec::with_capacity(costs.len() + 1);
-        let mut sum = 0u64;
-        sums.push(sum);
-        for (_, cost) in costs {
-            sum = sum.saturating_add(cost.samples);
-            sums.push(sum);
-        }
+        let sums = self.sums[run].get_or_init(|| running_sums(costs));
         let before = |node: u32| sums[costs.partition_point(|(known, _)| known.0 < node)];
         let below = |node: &NodeIx| before(ends[node.get()]) - before(node.0);
         nodes.iter().map(below).collect()
@@ -302,4 +300,16 @@ impl History {
         }
         of_function
     }
+}
+
+/// The samples before each node of a run, and after them those of all.
+fn running_sums(costs: &SelfCosts) -> Vec<u64> {
+    let mut sums = Vec::with_capacity(costs.len() + 1);
+    let mut sum = 0u64;
+    sums.push(sum);
+    for (_, cost) in costs {
+        sum = sum.saturating_add(cost.samples);
+        sums.push(sum);
+    }
+    sums
 }

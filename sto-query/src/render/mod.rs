@@ -6,6 +6,7 @@
 pub mod average;
 pub mod bottlenecks;
 pub mod calibrate;
+pub mod candidates;
 pub mod drawing;
 pub mod expansion;
 pub mod explain_match;

@@ -2,7 +2,7 @@
 
 use super::{ChangePointReport, HistoryFunctionReport, HistoryReport, RunReport};
 use crate::history::History;
-use crate::series::{ScoreOptions, Status, scores};
+use crate::series::{ChangePoint, Score, ScoreOptions, Status, scores};
 use serde::Serialize;
 
 /// The functions of one run against those before it; schema `sto.regressions-over-time/1`.
@@ -46,6 +46,24 @@ pub struct ScoreReport {
     pub changes: Vec<ChangePointReport>,
 }
 
+impl ScoreReport {
+    pub(crate) fn new(history: &History, score: &Score) -> Self {
+        let change = |change: &ChangePoint| {
+            ChangePointReport::new(change, (&history.runs[change.at]).into())
+        };
+        ScoreReport {
+            function: HistoryFunctionReport::new(history, score.function),
+            expected: score.expected.mean,
+            deviation: score.expected.deviation,
+            actual: score.actual,
+            difference: score.actual - score.expected.mean,
+            score: score.score,
+            status: score.status,
+            changes: score.changes.iter().map(change).collect(),
+        }
+    }
+}
+
 /// Scores the functions of the run at this place of a history; at most `limit` of them, and only
 /// those that score at least `min_score` or changed for good.
 ///
@@ -65,20 +83,7 @@ pub fn regressions_over_time(
     let listed = limit.unwrap_or(usize::MAX).min(scores.len());
     let omitted = scores.len() - listed;
     scores.truncate(listed);
-    let functions = scores.into_iter().map(|score| ScoreReport {
-        function: HistoryFunctionReport::new(history, score.function),
-        expected: score.expected.mean,
-        deviation: score.expected.deviation,
-        actual: score.actual,
-        difference: score.actual - score.expected.mean,
-        score: score.score,
-        status: score.status,
-        changes: score
-            .changes
-            .iter()
-            .map(|change| ChangePointReport::new(change, (&history.runs[change.at]).into()))
-            .collect(),
-    });
+    let functions = scores.iter().map(|score| ScoreReport::new(history, score));
     ScoresReport {
         schema: "sto.regressions-over-time/1",
         history: history.into(),

@@ -1,16 +1,30 @@
 //! The page of comparisons: what is in it, and what a browser makes of it.
 
-use crate::browser::{Seen, drawn, open};
+use crate::browser::{self, Seen};
 use crate::render::assert_golden;
 use crate::support::view;
 use serde_json::{Value, json};
 use std::path::Path;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
-use sto_query::compare::Comparison;
+use sto_query::compare::{CompareOptions, Comparison, compare};
 use sto_query::render::html;
 use sto_query::select::Selection;
 use sto_query::tree::View;
+
+/// Compares as `--format html` does.
+fn drawn(baseline: &View, candidate: &View) -> Comparison {
+    let options = CompareOptions {
+        stacks: true,
+        ..CompareOptions::default()
+    };
+    compare(baseline, candidate, &options).expect("the options are in range")
+}
+
+/// Opens the page of these comparisons in a window of this width.
+fn open(comparisons: &[Comparison], width: u32) -> Seen {
+    browser::open(&html(comparisons), include_str!("facts.js"), width)
+}
 
 /// The recordings of testdata/demo.
 fn demo(version: &str) -> View {

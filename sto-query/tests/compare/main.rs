@@ -1,5 +1,6 @@
 //! Comparisons of two builds, on views made by hand.
 
+#[path = "../browser/mod.rs"]
 mod browser;
 mod calibrate;
 mod calibration;

@@ -55,16 +55,9 @@
     return `${ratio < 1 ? '−' : '+'}${Math.abs(100 * (ratio - 1)).toFixed(1)}%`;
   }
 
-  const difference = ({ baseline, candidate }) =>
-    `${percent(baseline)} → ${percent(candidate)} of a baseline run (${change(baseline, candidate)})`;
-
   const count = (number) => number.toLocaleString('en');
 
-  function describe({ name, module, cost, samples }) {
-    const place = module === '' ? '' : ` [${module}]`;
-    const { baseline, candidate } = samples;
-    return `${name}${place}: ${difference(cost)}, ${count(baseline)} → ${count(candidate)} samples`;
-  }
+  const inRuns = (samples, runs) => (runs === 1 ? count(samples) : `${count(samples)} in ${runs} runs`);
 
   function svg(name, attributes) {
     const element = document.createElementNS('http://www.w3.org/2000/svg', name);
@@ -79,7 +72,8 @@
   }
 
   function flameGraph(figure) {
-    const frames = framesOf(JSON.parse(figure.querySelector('script').textContent));
+    const data = JSON.parse(figure.querySelector('script').textContent);
+    const frames = framesOf(data);
     const all = frames[0];
     const search = figure.querySelector('input');
     const widths = figure.querySelector('select');
@@ -93,6 +87,17 @@
     let matches = new Set();
 
     const side = () => widths.value;
+
+    const difference = ({ baseline, candidate }) =>
+      `${percent(baseline)} → ${percent(candidate)} of ${data.unit} (${change(baseline, candidate)})`;
+
+    function describe({ name, module, cost, samples }) {
+      const place = module === '' ? '' : ` [${module}]`;
+      const [baseline, candidate] = ['baseline', 'candidate'].map((side, ix) =>
+        inRuns(samples[side], data.runs[ix]),
+      );
+      return `${name}${place}: ${difference(cost)}, ${baseline} → ${candidate} samples`;
+    }
 
     /** What the line above the graph says when no frame is pointed at. */
     function summary() {

@@ -25,7 +25,11 @@ struct Drawing<'a> {
     candidate: Vec<u64>,
     /// All samples, those of frames that are not drawn among them.
     all: Samples,
-    /// What a sample of each side costs, in parts of a baseline run.
+    /// Runs of each side.
+    runs: [usize; 2],
+    /// What costs are parts of.
+    unit: &'static str,
+    /// What a sample of each side costs, in parts of that.
     baseline_cost: f64,
     candidate_cost: f64,
     /// A cost that is too small for its change to matter.
@@ -38,12 +42,26 @@ struct Samples {
     candidate: u64,
 }
 
+/// What the two sides are.
+pub(in crate::render) struct FlameSides {
+    /// Runs of each.
+    pub(in crate::render) runs: [usize; 2],
+    /// What each is called.
+    pub(in crate::render) names: [&'static str; 2],
+    /// What costs are parts of.
+    pub(in crate::render) unit: &'static str,
+    /// What is red, and what is blue: the start of a sentence.
+    pub(in crate::render) colors: &'static str,
+}
+
 /// A flame graph of the difference between two sides.
 pub(in crate::render) struct FlameGraph<'a> {
     /// The element's id.
     pub(in crate::render) id: &'a str,
     /// What is drawn.
     pub(in crate::render) stacks: &'a Stacks,
+    /// What its sides are.
+    pub(in crate::render) sides: FlameSides,
     /// A share that is too small for its change to be coloured in full.
     pub(in crate::render) min_share: f64,
     /// Most frames that are drawn: for so much the page has room.
@@ -60,13 +78,19 @@ impl FlameGraph<'_> {
              <div class=\"tools\" hidden>\n\
              <label>Search <input type=\"search\" spellcheck=\"false\" autocomplete=\"off\" \
              placeholder=\"part of a name\"></label>\n\
-             <label>Widths <select><option value=\"candidate\">cost in the candidate</option>\
-             <option value=\"baseline\">cost in the baseline</option></select></label>\n\
+             <label>Widths <select><option value=\"candidate\">",
+        );
+        let [baseline, candidate] = self.sides.names;
+        html.raw("cost in the ")
+            .raw(candidate)
+            .raw("</option><option value=\"baseline\">cost in the ");
+        html.raw(baseline).raw(
+            "</option></select></label>\n\
              <button type=\"button\">Show all</button>\n</div>\n\
              <p class=\"status\" role=\"status\"></p>\n\
              <div class=\"drawing\"></div>\n<figcaption>\n",
         );
-        legend(html);
+        legend(html, self.sides.colors);
         html.raw("<p>")
             .text(&self.note(frames.len(), min_cost))
             .raw("</p>\n</figcaption>\n");
@@ -110,11 +134,12 @@ impl FlameGraph<'_> {
             false => String::new(),
         };
         format!(
-            "{} of {} stacks are drawn: those that cost at least {} of a baseline run on either \
+            "{} of {} stacks are drawn: those that cost at least {} of {} on either \
              side{levels}.",
             grouped(drawn as u64),
             grouped(all as u64),
             percent(min_cost),
+            self.sides.unit,
         )
     }
 
@@ -139,6 +164,8 @@ impl FlameGraph<'_> {
             function: frames.iter().map(|node| place(node.function)).collect(),
             baseline: frames.iter().map(|node| node.baseline_samples).collect(),
             candidate: frames.iter().map(|node| node.candidate_samples).collect(),
+            runs: self.sides.runs,
+            unit: self.sides.unit,
             baseline_cost: self.stacks.baseline_cost,
             candidate_cost: self.stacks.candidate_cost,
             pale_cost: self.min_share,
@@ -147,7 +174,7 @@ impl FlameGraph<'_> {
     }
 }
 
-fn legend(html: &mut Html) {
+fn legend(html: &mut Html, colors: &'static str) {
     html.raw(
         "<p class=\"legend\"><span>half or less</span><svg viewBox=\"0 0 220 16\" \
          preserveAspectRatio=\"none\" role=\"img\" \
@@ -164,9 +191,10 @@ fn legend(html: &mut Html) {
          <rect class=\"w4\" x=\"180\" width=\"20\" height=\"16\"/>\
          <rect class=\"w5\" x=\"200\" width=\"20\" height=\"16\"/></svg>\
          <span>twice or more</span></p>\n\
-         <p>Each box is a function, the boxes under it are what it called. Red costs more than in \
-         the baseline, blue less, after the normalisation that the findings rest on; small costs \
-         stay pale, as their changes are mostly noise. A click, or Enter, shows one stack alone; \
+         <p>Each box is a function, the boxes under it are what it called. ",
+    );
+    html.raw(colors).raw(
+        "; small costs stay pale, as their changes are mostly noise. A click, or Enter, shows one stack alone; \
          arrow keys walk from box to box, Escape shows all again.</p>\n",
     );
 }

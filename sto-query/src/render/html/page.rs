@@ -10,6 +10,8 @@ pub(in crate::render) struct Page<'a> {
     pub(in crate::render) title: &'a str,
     /// Style sheets beside those of the parts in [`html`](super).
     pub(in crate::render) styles: &'a [&'static str],
+    /// Scripts beside those.
+    pub(in crate::render) scripts: &'a [&'static str],
 }
 
 const STYLES: [&str; 2] = [include_str!("page.css"), include_str!("flame.css")];
@@ -27,7 +29,8 @@ impl Page<'_> {
             );
         let styles: Vec<&'static str> = STYLES.iter().chain(self.styles).copied().collect();
         allow(&mut html, "; style-src", &styles);
-        allow(&mut html, "; script-src", &SCRIPTS);
+        let scripts: Vec<&'static str> = SCRIPTS.iter().chain(self.scripts).copied().collect();
+        allow(&mut html, "; script-src", &scripts);
         html.raw("; base-uri &#39;none&#39;; form-action &#39;none&#39;\">\n")
             .raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
             .raw("<meta name=\"color-scheme\" content=\"light dark\">\n")
@@ -39,7 +42,7 @@ impl Page<'_> {
         }
         html.raw("</head>\n<body>\n");
         body(&mut html);
-        for script in SCRIPTS {
+        for script in scripts {
             html.raw("<script>").raw(script).raw("</script>\n");
         }
         html.raw("</body>\n</html>\n");

@@ -10,7 +10,7 @@ mod verdict;
 
 use crate::compare::{Comparison, Finding, TestedFunction, Verdict};
 use crate::render::header::counted;
-use crate::render::html::{FlameGraph, Html, Page, short_name};
+use crate::render::html::{FlameGraph, FlameSides, Html, Page, short_name};
 
 /// Frames that all flame graphs of a page have together, about: each takes some 20 bytes.
 const FRAMES: usize = 20_000;
@@ -28,6 +28,7 @@ pub fn html(comparisons: &[Comparison]) -> String {
     let page = Page {
         title: &title,
         styles: &[include_str!("findings.css")],
+        scripts: &[],
     };
     page.render(|html| {
         verdict::write(html, comparisons);
@@ -100,6 +101,13 @@ impl Section<'_> {
             let graph = FlameGraph {
                 id: &self.graph_id(),
                 stacks,
+                sides: FlameSides {
+                    runs: [comparison.baseline.runs, comparison.candidate.runs],
+                    names: ["baseline", "candidate"],
+                    unit: "a baseline run",
+                    colors: "Red costs more than in the baseline, blue less, after the \
+                             normalisation that the findings rest on",
+                },
                 min_share: comparison.thresholds.min_share,
                 max_frames: self.max_frames,
             };

@@ -8,7 +8,7 @@ use crate::compare::{Finding, Run, RunCost, Side};
 use crate::render::findings::notes::threshold;
 use crate::render::findings::words::basis;
 use crate::render::header::counted;
-use crate::render::html::{Html, short_name};
+use crate::render::html::{Axis, Html, coordinate, short_name};
 use crate::render::numbers::{grouped, percent};
 
 /// Pixels from one run to the next, and the least and most that a side takes.
@@ -17,8 +17,6 @@ const SIDE_HEIGHT: (f64, f64) = (18.0, 144.0);
 /// Pixels above a side's runs, for its label, and below the last side, for the axis.
 const LABEL_HEIGHT: f64 = 22.0;
 const AXIS_HEIGHT: f64 = 24.0;
-/// Steps of the axis, at the most.
-const STEPS: f64 = 5.0;
 
 /// One side of the plot.
 struct Band<'a> {
@@ -86,7 +84,7 @@ impl Section<'_> {
 
         let bottom = candidate.bottom() + 6.0;
         html.raw("<figure class=\"runs\">\n<svg role=\"img\" width=\"100%\" height=\"")
-            .text(&number(bottom + AXIS_HEIGHT))
+            .text(&coordinate(bottom + AXIS_HEIGHT))
             .raw("\">\n<title>");
         let title = format!(
             "Cost of {} by run: {} of the baseline, {} on average; {} of the candidate, {}",
@@ -97,18 +95,18 @@ impl Section<'_> {
             percent(means[1]),
         );
         html.text(&title).raw("</title>\n");
-        axis.write(html, bottom);
+        grid(html, &axis, bottom);
         if let Some((low, high)) = interval {
             let low = axis.place(low);
             let high = high.map_or(100.0, |high| axis.place(high).min(100.0));
             html.raw("<rect class=\"interval\" x=\"")
-                .text(&number(low))
+                .text(&coordinate(low))
                 .raw("%\" width=\"")
-                .text(&number((high - low).max(0.0)))
+                .text(&coordinate((high - low).max(0.0)))
                 .raw("%\" y=\"")
-                .text(&number(candidate.top))
+                .text(&coordinate(candidate.top))
                 .raw("\" height=\"")
-                .text(&number(candidate.height()))
+                .text(&coordinate(candidate.height()))
                 .raw("\"/>\n");
         }
         // The baseline's mean goes on through the candidate's runs, to be compared with.
@@ -137,7 +135,7 @@ impl Section<'_> {
 impl Band<'_> {
     fn write(&self, html: &mut Html, axis: &Axis, mean: f64) {
         html.raw("<text class=\"side-name\" y=\"")
-            .text(&number(self.top - 7.0))
+            .text(&coordinate(self.top - 7.0))
             .raw("\">")
             .raw(self.label)
             .raw("<tspan class=\"side-facts\" dx=\"8\">")
@@ -152,11 +150,11 @@ impl Band<'_> {
         html.raw("<g class=\"").raw(self.class).raw("\">\n");
         for (ix, (cost, run)) in self.costs.iter().zip(&self.side.profiles).enumerate() {
             html.raw("<circle cx=\"")
-                .text(&number(axis.place(cost.cost)))
+                .text(&coordinate(axis.place(cost.cost)))
                 .raw("%\" cy=\"")
-                .text(&number(self.top + pitch * (ix as f64 + 0.5)))
+                .text(&coordinate(self.top + pitch * (ix as f64 + 0.5)))
                 .raw("\" r=\"")
-                .text(&number(radius))
+                .text(&coordinate(radius))
                 .raw("\"><title>")
                 .text(&describe(ix + 1, self.costs.len(), cost, run))
                 .raw("</title></circle>\n");
@@ -184,66 +182,31 @@ fn describe(number: usize, runs: usize, cost: &RunCost, run: &Run) -> String {
 fn line(html: &mut Html, class: &'static str, x: f64, (top, bottom): (f64, f64)) {
     html.raw("<line class=\"").raw(class).raw("\"");
     for (name, x) in [(" x1=\"", x), (" x2=\"", x)] {
-        html.raw(name).text(&number(x)).raw("%\"");
+        html.raw(name).text(&coordinate(x)).raw("%\"");
     }
     for (name, y) in [(" y1=\"", top), (" y2=\"", bottom)] {
-        html.raw(name).text(&number(y)).raw("\"");
+        html.raw(name).text(&coordinate(y)).raw("\"");
     }
     html.raw("/>\n");
 }
 
-/// An axis from nothing, so that distances are proportions.
-struct Axis {
-    step: f64,
-    end: f64,
-}
-
-impl Axis {
-    /// An axis whose steps are 1, 2 or 5 times a power of ten.
-    fn over(largest: f64) -> Axis {
-        let rough = largest.max(1e-6) / STEPS;
-        let power = 10f64.powf(rough.log10().floor());
-        let nice = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
-        let step = nice
-            .into_iter()
-            .find(|&step| step >= rough)
-            .unwrap_or(rough);
-        Axis {
-            step,
-            end: step * (largest / step).ceil().max(1.0),
-        }
+fn grid(html: &mut Html, axis: &Axis, bottom: f64) {
+    let last = axis.ticks().len() - 1;
+    for (step, cost) in axis.ticks().enumerate() {
+        let x = axis.place(cost);
+        line(html, "grid", x, (LABEL_HEIGHT, bottom));
+        html.raw("<text class=\"tick\" text-anchor=\"")
+            .raw(match step {
+                0 => "start",
+                _ if step == last => "end",
+                _ => "middle",
+            })
+            .raw("\" x=\"")
+            .text(&coordinate(x))
+            .raw("%\" y=\"")
+            .text(&coordinate(bottom + 15.0))
+            .raw("\">")
+            .text(&threshold(cost))
+            .raw("</text>\n");
     }
-
-    /// Percent of the width.
-    fn place(&self, cost: f64) -> f64 {
-        100.0 * cost / self.end
-    }
-
-    fn write(&self, html: &mut Html, bottom: f64) {
-        let steps = (self.end / self.step).round() as u32;
-        for step in 0..=steps {
-            let cost = f64::from(step) * self.step;
-            let x = self.place(cost);
-            line(html, "grid", x, (LABEL_HEIGHT, bottom));
-            html.raw("<text class=\"tick\" text-anchor=\"")
-                .raw(match step {
-                    0 => "start",
-                    _ if step == steps => "end",
-                    _ => "middle",
-                })
-                .raw("\" x=\"")
-                .text(&number(x))
-                .raw("%\" y=\"")
-                .text(&number(bottom + 15.0))
-                .raw("\">")
-                .text(&threshold(cost))
-                .raw("</text>\n");
-        }
-    }
-}
-
-/// A coordinate: a hundredth of a pixel is enough.
-fn number(coordinate: f64) -> String {
-    let text = format!("{coordinate:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -1,17 +1,4 @@
-<!doctype html>
-<!-- Opens report.html beside it as a reader would, and leaves what it saw in #facts, as JSON. -->
-<meta charset="utf-8">
-<title>probe</title>
-<iframe src="report.html" width="WIDTH" height="900"></iframe>
-<pre id="facts"></pre>
-<script>
-'use strict';
-const iframe = document.querySelector('iframe');
-
-const turn = () => new Promise((resolve) => setTimeout(resolve, 50));
-
-const texts = (root, selector) => [...root.querySelectorAll(selector)].map((e) => e.textContent);
-
+// What a reader sees of the page of comparisons.
 function findingOf(article) {
   const points = (side) => article.querySelectorAll(`.runs .${side} circle`).length;
   return {
@@ -25,28 +12,10 @@ function findingOf(article) {
   };
 }
 
-function graphOf(figure) {
-  const frames = [...figure.querySelectorAll('.frame')];
-  const width = figure.querySelector('.drawing').clientWidth;
-  return {
-    frames: frames.map((frame) => ({
-      label: frame.getAttribute('aria-label'),
-      color: frame.classList[1],
-      // Between two frames is a pixel.
-      share: (frame.querySelector('rect').getBoundingClientRect().width + 1) / width,
-      match: frame.classList.contains('match'),
-    })),
-    status: figure.querySelector('.status').textContent,
-    note: figure.querySelector('.without-script') !== null,
-  };
-}
-
 async function facts() {
   const page = iframe.contentDocument;
   const figure = page.querySelector('figure.flame');
-  for (let turns = 0; turns < 100 && figure && !figure.querySelector('.frame'); turns += 1) {
-    await turn();
-  }
+  await drawn(figure);
   const seen = {
     title: page.title,
     verdict: page.querySelector('h1').textContent,
@@ -94,26 +63,6 @@ async function facts() {
   widths.dispatchEvent(new Event('change'));
   seen.by_baseline = graphOf(figure);
 
-  // A script that is not the page's own, as a name might smuggle one in.
-  const smuggled = page.createElement('script');
-  smuggled.textContent = 'document.documentElement.dataset.smuggled = "ran"';
-  page.body.append(smuggled);
-  seen.smuggled = page.documentElement.dataset.smuggled ?? 'did not run';
+  seen.smuggled = smuggle(page);
   return seen;
 }
-
-iframe.addEventListener('load', async () => {
-  let seen;
-  try {
-    seen = await facts();
-  } catch (error) {
-    seen = { error: `${error} ${error.stack}` };
-  }
-  // Without `<` and `&`, the text is the same in the DOM that is printed.
-  const json = JSON.stringify(seen).replace(
-    /[<>&]/g,
-    (mark) => `\\u00${mark.charCodeAt(0).toString(16)}`,
-  );
-  document.querySelector('#facts').textContent = json;
-});
-</script>

@@ -3,9 +3,6 @@
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use sto_query::compare::{CompareOptions, Comparison, compare};
-use sto_query::render::html;
-use sto_query::tree::View;
 
 /// What Chromium goes by.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -18,25 +15,19 @@ pub(crate) struct Seen {
     pub(crate) console: Vec<String>,
 }
 
-/// Compares as `--format html` does.
-pub(crate) fn drawn(baseline: &View, candidate: &View) -> Comparison {
-    let options = CompareOptions {
-        stacks: true,
-        ..CompareOptions::default()
-    };
-    compare(baseline, candidate, &options).expect("the options are in range")
-}
-
-/// Opens the page of these comparisons in a window of this width.
-pub(crate) fn open(comparisons: &[Comparison], width: u32) -> Seen {
+/// Opens a page in a window of this width; `facts` is JavaScript with a function of that name, which
+/// looks at the page for `probe.html`.
+pub(crate) fn open(page: &str, facts: &str, width: u32) -> Seen {
     let folder = tempfile::tempdir().expect("a folder for the page");
     let write = |name: &str, content: &str| {
         let path = folder.path().join(name);
         std::fs::write(&path, content).expect("the folder can be written");
         path
     };
-    write("report.html", &html(comparisons));
-    let probe = include_str!("probe.html").replace("WIDTH", &width.to_string());
+    write("report.html", page);
+    let probe = include_str!("probe.html")
+        .replace("WIDTH", &width.to_string())
+        .replace("FACTS", facts);
     let probe = write("probe.html", &probe);
     let output = browser()
         .args([

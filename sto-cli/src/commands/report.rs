@@ -1,0 +1,81 @@
+//! `sto report`: the candidates of a run, as a page for browsers.
+
+use crate::error::{CliError, Outcome};
+use crate::history::HistoryArgs;
+use crate::judged::JudgedArgs;
+use crate::output;
+use crate::percent::Percent;
+use crate::store_path::StorePath;
+use crate::ui;
+use clap::Args;
+use std::path::PathBuf;
+use sto_query::candidates::{CandidateOptions, Candidates};
+use sto_query::render;
+
+const EXAMPLES: &str = "\
+Examples:
+  sto report --benchmark startup -o report.html
+  sto report --benchmark startup --at 3f2a --window 20 -o report.html";
+
+/// Write a page on which functions of a run are far from what the runs before it lead to expect
+///
+/// The page is one file that loads nothing: the runs over time, each candidate with its history and the
+/// contexts that explain it, and a flame graph of the run against the average of those before.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    history: HistoryArgs,
+
+    #[command(flatten)]
+    judged: JudgedArgs,
+
+    /// Leave out functions with less than this percentage of every run in the window
+    #[arg(long, value_name = "PERCENT", default_value = "0.5", value_parser = Percent::part)]
+    min_share: Percent,
+
+    /// Call functions candidates that score at least this
+    #[arg(long, value_name = "SCORE", default_value_t = 2.0, value_parser = positive)]
+    min_score: f64,
+
+    /// Show this many candidates
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 20)]
+    limit: usize,
+
+    /// Write the page to this file; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+pub(crate) fn run(args: &ReportArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    let history = args.history.load(place)?;
+    let options = CandidateOptions {
+        window: args.judged.window(),
+        min_share: args.min_share.share(),
+        min_score: args.min_score,
+        limit: args.limit,
+    };
+    let mut found = Candidates::of(&history, args.judged.place(&history)?, options);
+    if place.is_named {
+        let store = place.folder.display().to_string();
+        found.set_commands(&["--store".to_owned(), store]);
+    }
+    let page = render::candidates::html(&found);
+    let Some(file) = output::file(Some(&args.output)) else {
+        output::write_stdout(page.as_bytes())?;
+        return Ok(Outcome::Clean);
+    };
+    output::write_file(file, page.as_bytes())?;
+    let file = file.display().to_string();
+    let text = render::candidates::text(&found, ui::style());
+    let told = format!("{text}wrote {}\n", render::printable(&file));
+    output::write_stdout(told.as_bytes())?;
+    Ok(Outcome::Clean)
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if number > 0.0 && f64::is_finite(number) => Ok(number),
+        _ => Err("a number above 0 is expected".to_owned()),
+    }
+}

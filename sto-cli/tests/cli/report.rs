@@ -1,0 +1,53 @@
+//! The page on the candidates of a run.
+
+use crate::support::Sandbox;
+
+/// Five runs of `demo`, in the last of which `parse` got slow.
+fn with_history() -> Sandbox {
+    let sandbox = Sandbox::new();
+    for (run, parse) in [300, 310, 305, 298, 900].into_iter().enumerate() {
+        let file = format!("{run}.folded");
+        sandbox.write(&file, format!("main;parse {parse}\nmain;render 70{run}\n"));
+        let build = format!("v{run}");
+        let ingest = ["ingest", &file, "--exe", "demo", "--build", &build];
+        sandbox.sto(&ingest).succeeds();
+    }
+    sandbox
+}
+
+#[test]
+fn a_page_is_written_and_standard_output_says_what_it_says_first() {
+    let sandbox = with_history();
+    let listed = sandbox.json(&["runs"]);
+    let mut runs = listed["runs"].as_array().unwrap().iter();
+    let newest = runs.find(|run| run["build"] == "v4").unwrap();
+    let newest = newest["id"].as_str().unwrap();
+    let run = sandbox.sto(&["report", "--at", newest, "-o", "page.html"]);
+    let said = run.succeeds().stdout;
+    assert!(
+        said.starts_with("2 functions far from expected: demo\n"),
+        "{said}"
+    );
+    assert!(said.ends_with("\nwrote page.html\n"), "{said}");
+    let page = std::fs::read_to_string(sandbox.path("page.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+
+    let piped = sandbox.sto(&["report", "--at", newest, "-o", "-"]);
+    assert_eq!(piped.succeeds().stdout, page);
+}
+
+#[test]
+fn nothing_is_written_where_there_is_nothing_to_report() {
+    let sandbox = with_history();
+    for args in [
+        &["--benchmark", "none"][..],
+        &["--at", "zz"],
+        &["--window", "1"],
+        &["--min-score", "0"],
+        &["--min-score", "nan"],
+    ] {
+        let run = sandbox.sto(&[&["report", "-o", "page.html"], args].concat());
+        assert_eq!(run.status, Some(2), "{run:?}");
+        assert!(!sandbox.path("page.html").exists());
+    }
+}

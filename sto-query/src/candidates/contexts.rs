@@ -1,0 +1,62 @@
+//! The contexts in which a candidate differs.
+
+use crate::expand::{Branch, Direction, Greedy, Reach, StopCriterion, expand};
+use crate::history::History;
+use crate::report::{ExpansionReport, Method, expansion};
+use crate::series::Score;
+
+/// How far contexts are followed.
+const REACH: Reach = Reach {
+    max_depth: 10,
+    max_breadth: 3,
+};
+
+/// The part of a candidate's difference that a context must have. Contexts share the difference among
+/// them, so at most as many are followed side by side as this goes into 1, or a little more where
+/// others have less than expected.
+const LEAST_PART: f64 = 0.1;
+
+/// Discards contexts that have fewer samples than expected, or hardly any of the difference.
+struct Explaining<'a> {
+    greedy: &'a Greedy,
+    least: f64,
+}
+
+impl StopCriterion for Explaining<'_> {
+    fn stops(&self, branch: &Branch) -> bool {
+        let expected = self.greedy.expected(&branch.samples);
+        let difference = expected.map_or(0.0, |e| branch.samples[self.greedy.judged] - e.mean);
+        self.greedy.stops(branch) || difference < self.least
+    }
+}
+
+/// The callers and the callees of a candidate that have its difference.
+pub(super) fn contexts(
+    history: &History,
+    score: &Score,
+    greedy: &Greedy,
+) -> (ExpansionReport, ExpansionReport) {
+    let criterion = Explaining {
+        greedy,
+        least: LEAST_PART * (score.actual - score.expected.mean),
+    };
+    let contexts = |direction| {
+        let branches = expand(
+            history,
+            score.function,
+            direction,
+            &criterion,
+            greedy,
+            REACH,
+        );
+        expansion(
+            history,
+            &branches,
+            direction,
+            Method::Greedy,
+            greedy,
+            greedy,
+        )
+    };
+    (contexts(Direction::Callers), contexts(Direction::Callees))
+}

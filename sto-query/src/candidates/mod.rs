@@ -1,0 +1,320 @@
+//! The functions of one run that are far from what the runs before it lead to expect, with all that
+//! tells why: their history, the contexts in which they differ, and the stacks of both sides.
+//!
+//! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), section 6.1, and
+//! appendix B, whose word *candidate* is meant: a function that may have caused what was seen.
+
+mod contexts;
+mod stacks;
+
+use crate::compare::{Command, Stacks};
+use crate::expand::Greedy;
+use crate::history::{FunctionIx, History, HistoryRun};
+use crate::report::{ExpansionReport, HistoryReport, RunReport, ScoreReport};
+use crate::series::{ChangePoint, Expected, Score, ScoreOptions, Status, score, scores};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use sto_core::units::Cost;
+
+/// Which functions are candidates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CandidateOptions {
+    /// Number of runs before the judged one that tell what to expect, at least 2.
+    pub window: usize,
+    /// Functions with a smaller share of every run that is looked at are left out.
+    pub min_share: f64,
+    /// The least score of a candidate; of one that is gone, the same below zero.
+    pub min_score: f64,
+    /// Most candidates that are listed.
+    pub limit: usize,
+}
+
+impl Default for CandidateOptions {
+    fn default() -> Self {
+        let ScoreOptions {
+            window, min_share, ..
+        } = ScoreOptions::default();
+        CandidateOptions {
+            window,
+            min_share,
+            min_score: 2.0,
+            limit: 20,
+        }
+    }
+}
+
+/// The candidates of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidates {
+    /// The runs that are looked at.
+    pub history: HistoryReport,
+    /// Every run, oldest first.
+    pub runs: Vec<CandidateRun>,
+    /// The place of the judged run.
+    pub judged: usize,
+    /// The places of the runs that tell what to expect.
+    pub window: Range<usize>,
+    /// What makes a candidate.
+    pub options: CandidateOptions,
+    /// What the window leads to expect of the samples of the whole run; `None` of fewer than two runs.
+    pub expected: Option<Expected>,
+    /// The candidates: highest score first, then by name.
+    pub candidates: Vec<Candidate>,
+    /// Number of candidates beyond the limit.
+    pub omitted: usize,
+    /// Functions that are no candidates, but changed for good in some run: in the order of their
+    /// largest change relative to the whole, at most as many as candidates.
+    pub changed: Vec<ScoreReport>,
+    /// Stacks of the window, which is the baseline, and of the judged run; a run of the window costs
+    /// 1 on average. `None` where one of them has no samples.
+    pub stacks: Option<Stacks>,
+    /// The command that finds the same again.
+    pub command: Command,
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CandidateRun {
+    /// The run.
+    pub run: RunReport,
+    /// What the whole run cost.
+    pub whole: Cost,
+    /// Its labels, by key.
+    pub labels: BTreeMap<String, String>,
+    /// Its metrics, by name.
+    pub metrics: BTreeMap<String, f64>,
+    /// The machine that it ran on.
+    pub host: Option<String>,
+    /// The revision of its build.
+    pub revision: Option<String>,
+}
+
+/// A function that may have caused what was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// How far from expected it is.
+    pub score: ScoreReport,
+    /// Its samples in every run of the history, oldest first.
+    pub samples: Vec<f64>,
+    /// The mean of its samples in its own code, in the window.
+    pub self_expected: f64,
+    /// Its samples in its own code, in the judged run.
+    pub self_actual: f64,
+    /// Who calls it where it has more samples than expected; `None` where it is gone.
+    pub callers: Option<ExpansionReport>,
+    /// What it calls that has more samples than expected.
+    pub callees: Option<ExpansionReport>,
+    /// The command that shows more of its contexts.
+    pub command: Command,
+}
+
+impl Candidate {
+    /// What its own code has of its difference; the rest is in what it calls.
+    pub fn self_difference(&self) -> f64 {
+        self.self_actual - self.self_expected
+    }
+}
+
+impl Candidates {
+    /// Finds the candidates of the run at this place of a history. There are none where fewer than two
+    /// runs come before it.
+    ///
+    /// # Panics
+    /// If there is no such run.
+    pub fn of(history: &History, judged: usize, options: CandidateOptions) -> Candidates {
+        let window = judged.saturating_sub(options.window)..judged;
+        let of_scores = ScoreOptions {
+            window: options.window,
+            min_share: options.min_share,
+            ..ScoreOptions::default()
+        };
+        let is_candidate = |score: &Score| {
+            let is_gone = score.status == Status::Gone;
+            score.score >= options.min_score || is_gone && score.score <= -options.min_score
+        };
+        let scores = scores(history, judged, of_scores);
+        let (mut found, rest): (Vec<Score>, Vec<Score>) =
+            scores.into_iter().partition(is_candidate);
+        let omitted = found.len().saturating_sub(options.limit);
+        found.truncate(options.limit);
+        let inquiry = Inquiry {
+            history,
+            greedy: Greedy {
+                window: window.clone(),
+                judged,
+            },
+            self_costs: (window.start..=judged)
+                .map(|run| history.self_costs(run))
+                .collect(),
+        };
+        let wholes: Vec<f64> = window
+            .clone()
+            .map(|run| history.runs[run].whole.samples as f64)
+            .collect();
+        Candidates {
+            history: history.into(),
+            runs: history.runs.iter().map(CandidateRun::from).collect(),
+            judged,
+            expected: Expected::of(&wholes),
+            candidates: found
+                .into_par_iter()
+                .map(|score| inquiry.candidate(score))
+                .collect(),
+            omitted,
+            changed: changed(history, rest, options.limit),
+            stacks: stacks::stacks(history, window.clone(), judged),
+            command: command(history, judged, options),
+            window,
+            options,
+        }
+    }
+
+    /// Adds options that the commands take, where the store is not the one that is found by itself.
+    pub fn set_commands(&mut self, options: &[String]) {
+        let commands = self.candidates.iter_mut().map(|found| &mut found.command);
+        for command in commands.chain([&mut self.command]) {
+            // Behind the subcommand.
+            command.words.splice(2..2, options.iter().cloned());
+        }
+    }
+
+    /// The judged run.
+    pub fn run(&self) -> &CandidateRun {
+        &self.runs[self.judged]
+    }
+
+    /// How far from what is expected the samples of the whole run are, in standard deviations.
+    pub fn score(&self) -> Option<f64> {
+        let actual = self.run().whole.samples as f64;
+        self.expected.map(|expected| score(actual, expected))
+    }
+}
+
+impl From<&HistoryRun> for CandidateRun {
+    fn from(run: &HistoryRun) -> Self {
+        let profile = &run.profile.profile;
+        CandidateRun {
+            run: run.into(),
+            whole: run.whole,
+            labels: profile.labels.clone(),
+            metrics: profile.metrics.clone(),
+            host: profile.origin.host.clone(),
+            revision: run.build.revision.clone(),
+        }
+    }
+}
+
+/// What the candidates are asked with.
+struct Inquiry<'a> {
+    history: &'a History,
+    greedy: Greedy,
+    /// By run of the window, and then of the judged run.
+    self_costs: Vec<Vec<Cost>>,
+}
+
+impl Inquiry<'_> {
+    fn candidate(&self, score: Score) -> Candidate {
+        let own = |costs: &Vec<Cost>| costs[score.function.get()].samples as f64;
+        let (judged, window) = self
+            .self_costs
+            .split_last()
+            .expect("the judged run is one of them");
+        let contexts = (score.status != Status::Gone)
+            .then(|| contexts::contexts(self.history, &score, &self.greedy));
+        let (callers, callees) = contexts.unzip();
+        Candidate {
+            self_expected: window.iter().map(own).sum::<f64>() / window.len() as f64,
+            self_actual: own(judged),
+            callers,
+            callees,
+            command: self.command(score.function),
+            score: ScoreReport::new(self.history, &score),
+            samples: score.samples,
+        }
+    }
+
+    fn command(&self, function: FunctionIx) -> Command {
+        let symbol = &self.history.functions[function.get()].symbol;
+        let mut words = vec!["sto".to_owned(), "expand".to_owned()];
+        words.extend(of_runs(self.history, self.greedy.judged));
+        // A name may begin with a dash.
+        words.extend(["--".to_owned(), symbol.clone()]);
+        Command { words }
+    }
+}
+
+/// The functions that changed for good, the largest change of the whole first.
+fn changed(history: &History, scores: Vec<Score>, limit: usize) -> Vec<ScoreReport> {
+    let largest = |score: &Score| {
+        let change = |change: &ChangePoint| (change.after - change.before).abs();
+        score.changes.iter().map(change).fold(0.0, f64::max)
+    };
+    let mut changed: Vec<Score> = scores;
+    changed.retain(|score| !score.changes.is_empty());
+    changed.sort_by(|a, b| {
+        largest(b)
+            .total_cmp(&largest(a))
+            .then(a.function.cmp(&b.function))
+    });
+    changed.truncate(limit);
+    changed
+        .iter()
+        .map(|score| ScoreReport::new(history, score))
+        .collect()
+}
+
+/// The options that name these runs, whatever the store gets later.
+fn of_runs(history: &History, judged: usize) -> Vec<String> {
+    let id = history.runs[judged].profile.id.to_string();
+    let benchmark = history.benchmark.as_ref();
+    [
+        Some(("--exe", history.executable.as_str())),
+        benchmark.map(|name| ("--benchmark", name.as_str())),
+        Some(("--event", history.sample_type.event.as_str())),
+        Some(("--at", &id[..12])),
+    ]
+    .into_iter()
+    .flatten()
+    .flat_map(|(option, value)| match value.starts_with('-') {
+        // It would be taken for an option.
+        true => vec![format!("{option}={value}")],
+        false => vec![option.to_owned(), value.to_owned()],
+    })
+    .collect()
+}
+
+fn command(history: &History, judged: usize, options: CandidateOptions) -> Command {
+    let mut words = vec!["sto".to_owned(), "report".to_owned()];
+    words.extend(of_runs(history, judged));
+    let usual = CandidateOptions::default();
+    let given = [
+        (
+            "--window",
+            options.window.to_string(),
+            options.window == usual.window,
+        ),
+        (
+            "--min-share",
+            (options.min_share * 100.0).to_string(),
+            options.min_share == usual.min_share,
+        ),
+        (
+            "--min-score",
+            options.min_score.to_string(),
+            options.min_score == usual.min_score,
+        ),
+        (
+            "--limit",
+            options.limit.to_string(),
+            options.limit == usual.limit,
+        ),
+    ];
+    for (option, value, is_usual) in given {
+        if !is_usual {
+            words.extend([option.to_owned(), value]);
+        }
+    }
+    words.extend(["-o", "report.html"].map(str::to_owned));
+    Command { words }
+}

@@ -1,0 +1,59 @@
+//! How candidates were found, and by which options.
+
+use super::Html;
+use crate::candidates::Candidates;
+use crate::render::numbers::percent;
+
+pub(super) fn write(html: &mut Html, found: &Candidates) {
+    let options = &found.options;
+    let rows: [(&'static str, String, &'static str); 4] = [
+        (
+            "--window",
+            options.window.to_string(),
+            "The number of runs before the judged one that tell what to expect.",
+        ),
+        (
+            "--min-share",
+            percent(options.min_share),
+            "Functions with a smaller share of each of these runs are left out.",
+        ),
+        (
+            "--min-score",
+            options.min_score.to_string(),
+            "The least score of a candidate.",
+        ),
+        (
+            "--limit",
+            options.limit.to_string(),
+            "The most candidates that are listed.",
+        ),
+    ];
+    html.raw(
+        "<h3>How this was worked out</h3>\n<ul class=\"notes\">\n\
+         <li>Samples of a function are those whose stack has it, each counted once, however deep a \
+         recursion is.</li>\n\
+         <li>The score is the difference between actual and expected, divided by the standard \
+         deviation of the window. It favours functions that are usually steady. Where the window does \
+         not vary at all, the deviation is taken to be what sampling alone makes of the mean.</li>\n\
+         <li>Traces follow the contexts of a candidate one call at a time. Those with fewer samples than \
+         expected, or less than a tenth of the candidate’s difference, are left out, and so are those \
+         behind them; of each, the three with the highest scores are followed, ten calls far.</li>\n\
+         <li>A score is no test: of many functions, some are far from expected by chance. \
+         <code>sto find-regressions</code> tests two builds with several runs each.</li>\n</ul>\n\
+         <table class=\"thresholds\">\n<thead><tr><th scope=\"col\">Option</th>\
+         <th scope=\"col\" class=\"number\">Value</th><th scope=\"col\">What it does</th></tr></thead>\n\
+         <tbody>\n",
+    );
+    for (option, value, meaning) in rows {
+        html.raw("<tr><th scope=\"row\"><code>")
+            .raw(option)
+            .raw("</code></th><td class=\"number\">")
+            .text(&value)
+            .raw("</td><td>")
+            .raw(meaning)
+            .raw("</td></tr>\n");
+    }
+    html.raw("</tbody>\n</table>\n<p class=\"soft\">This page is made again by <code>")
+        .text(&found.command.to_string())
+        .raw("</code></p>\n");
+}

@@ -1,0 +1,172 @@
+//! The candidates of a run as one page: what was judged against what, the runs over time, the
+//! candidates with their history and their contexts, and the stacks of both sides.
+
+mod candidate;
+mod contexts;
+mod list;
+mod method;
+mod overview;
+mod plot;
+mod sides;
+
+use super::header::counted;
+use super::html::{FlameGraph, FlameSides, Html, Page, short_name};
+use super::numbers::grouped;
+use super::paragraph::paragraph;
+use super::series::minute;
+use super::{Style, printable};
+use crate::candidates::Candidates;
+
+/// Frames of the flame graph, at the most.
+const FRAMES: usize = 10_000;
+
+/// The candidates of a run as a self-contained page of HTML: it loads nothing, and runs no script but
+/// its own. Without scripts, all but the flame graph can be read.
+pub fn html(found: &Candidates) -> String {
+    let title = format!("{}: {}", verdict(found), subject(found));
+    let page = Page {
+        title: &title,
+        styles: &[include_str!("candidates.css")],
+        scripts: &[include_str!("candidates.js")],
+    };
+    page.render(|html| {
+        html.raw("<header>\n<h1><span class=\"verdict ")
+            .raw(match (found.candidates.is_empty(), found.expected) {
+                (true, None) => "unsure",
+                (true, Some(_)) => "fine",
+                (false, _) => "worse",
+            })
+            .raw("\">")
+            .text(&verdict(found))
+            .raw("</span></h1>\n<p class=\"reason\">")
+            .text(&reason(found))
+            .raw("</p>\n</header>\n<main class=\"judged\">\n<h2>")
+            .text(&subject(found))
+            .raw("</h2>\n");
+        sides::write(html, found);
+        overview::write(html, found);
+        list::write(html, found);
+        for (number, candidate) in (1..).zip(&found.candidates) {
+            candidate::write(html, found, number, candidate);
+        }
+        list::changed(html, found);
+        flame_graph(html, found);
+        method::write(html, found);
+        html.raw("</main>\n");
+    })
+}
+
+/// What the page says first, as text of two lines.
+pub fn text(found: &Candidates, style: Style) -> String {
+    let verdict = format!("{}: {}", verdict(found), subject(found));
+    format!(
+        "{}\n{}",
+        style.bold(&printable(&verdict)),
+        paragraph("", &reason(found), 0)
+    )
+}
+
+fn verdict(found: &Candidates) -> String {
+    match (found.expected, found.candidates.len() + found.omitted) {
+        (None, _) => "Nothing to expect".to_owned(),
+        (Some(_), 0) => "As expected".to_owned(),
+        (Some(_), number) => {
+            let functions = counted(number as u64, "function");
+            format!("{functions} far from expected")
+        }
+    }
+}
+
+/// `demo, startup`.
+fn subject(found: &Candidates) -> String {
+    let benchmark = found.history.benchmark.iter();
+    let benchmark: String = benchmark.map(|name| format!(", {name}")).collect();
+    format!("{}{benchmark}", found.history.executable)
+}
+
+fn reason(found: &Candidates) -> String {
+    let before = runs_before(found);
+    let judged = &found.run().run;
+    let run = match judged.recorded.as_deref() {
+        Some(_) => format!(
+            "the run of {} at {}",
+            judged.build,
+            minute(judged.recorded.as_deref())
+        ),
+        None => format!("the run of {}", judged.build),
+    };
+    let Some(farthest) = found.candidates.first() else {
+        return match found.expected {
+            None => {
+                "What to expect of a run is told by the runs before it, at least two; so nothing \
+                     can be said of this one."
+                    .to_owned()
+            }
+            Some(_) => {
+                format!("In {run}, no function is far from what the {before} lead to expect.")
+            }
+        };
+    };
+    let functions = match found.candidates.len() + found.omitted {
+        1 => "a function is".to_owned(),
+        number => format!("{} are", counted(number as u64, "function")),
+    };
+    format!(
+        "In {run}, {functions} far from what the {before} lead to expect. Farthest is {}: {}, where {} \
+         were expected.",
+        short_name(&farthest.score.function.function),
+        counted(farthest.score.actual as u64, "sample"),
+        mean(farthest.score.expected),
+    )
+}
+
+/// `10 runs before it`.
+fn runs_before(found: &Candidates) -> String {
+    format!("{} before it", counted(found.window.len() as u64, "run"))
+}
+
+fn flame_graph(html: &mut Html, found: &Candidates) {
+    let Some(stacks) = &found.stacks else {
+        return;
+    };
+    html.raw("<h3>Flame graph of the judged run against the average of its window</h3>\n");
+    let graph = FlameGraph {
+        id: GRAPH_ID,
+        stacks,
+        sides: FlameSides {
+            runs: [found.window.len(), 1],
+            names: ["average of the window", "judged run"],
+            unit: "an average run",
+            colors: "Red has more samples in the judged run than an average run of its window, blue \
+                     fewer",
+        },
+        min_share: found.options.min_share,
+        max_frames: FRAMES,
+    };
+    graph.write(html);
+}
+
+const GRAPH_ID: &str = "graph";
+
+fn candidate_id(number: usize) -> String {
+    format!("candidate-{number}")
+}
+
+/// Samples on average: one decimal, as that is what they have to offer.
+fn mean(samples: f64) -> String {
+    let tenths = (samples * 10.0).round() as u64;
+    match tenths % 10 {
+        0 => grouped(tenths / 10),
+        tenth => format!("{}.{tenth}", grouped(tenths / 10)),
+    }
+}
+
+/// `+1,205.6`, `−12`, `0`.
+fn signed(number: f64) -> String {
+    let text = mean(number.abs());
+    match text.as_str() {
+        "0" => text,
+        _ if number < 0.0 => format!("−{text}"),
+        _ => format!("+{text}"),
+    }
+}

@@ -1,0 +1,67 @@
+// What a reader sees of the page of candidates.
+function plotOf(figure) {
+  const series = figure.querySelector('.series');
+  const place = series.getBoundingClientRect();
+  const dots = [...series.querySelectorAll('circle')].map((dot) => dot.getBoundingClientRect());
+  return {
+    width: place.width,
+    dots: dots.length,
+    outside: dots.filter((dot) => dot.left < place.left || dot.right > place.right).length,
+    judged: series.querySelectorAll('circle.judged-run').length,
+    band: series.querySelector('.band').getBoundingClientRect().width,
+    tooltip: series.querySelector('circle.judged-run title')?.textContent,
+  };
+}
+
+function candidateOf(article) {
+  const traces = [...article.querySelectorAll('details.traces')].map((details) => {
+    const height = () => details.getBoundingClientRect().height;
+    const folded = height();
+    details.querySelector('summary').click();
+    const unfolded = height();
+    details.querySelector('summary').click();
+    return { names: texts(details, 'tbody code'), folded, unfolded };
+  });
+  return { heading: article.querySelector('h4').textContent, traces };
+}
+
+async function facts() {
+  const page = iframe.contentDocument;
+  const figure = page.querySelector('figure.flame');
+  await drawn(figure);
+  const seen = {
+    title: page.title,
+    rows: texts(page, 'tr[data-candidate] code'),
+    plots: [...page.querySelectorAll('figure.plot')].map(plotOf),
+    candidates: [...page.querySelectorAll('article')].map(candidateOf),
+    scripts: page.querySelectorAll('script').length,
+    images: page.querySelectorAll('img, object, embed, iframe, link').length,
+    overflow: page.documentElement.scrollWidth - page.documentElement.clientWidth,
+    graph: graphOf(figure),
+  };
+
+  const press = (key) =>
+    page.activeElement.dispatchEvent(
+      new iframe.contentWindow.KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }),
+    );
+  const shown = () => [...page.querySelectorAll('article:not([hidden])')];
+  seen.walk = [];
+  for (const key of ['j', 'j', 'k']) {
+    press(key);
+    seen.walk.push(page.activeElement.id);
+  }
+  press('o');
+  seen.opened_by_key = page.querySelector('#candidate-1 details.traces').open;
+
+  press('/');
+  page.activeElement.value = 'CONN';
+  page.activeElement.dispatchEvent(new Event('input'));
+  seen.searched = shown().map((article) => article.querySelector('h4').textContent);
+  press('Escape');
+  seen.all_again = shown().length;
+
+  page.querySelector('a[data-search]').click();
+  seen.found = graphOf(figure);
+  seen.smuggled = smuggle(page);
+  return seen;
+}

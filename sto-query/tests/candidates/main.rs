@@ -1,0 +1,75 @@
+//! The candidates of a run, and their page: what is in it, and what a browser makes of it.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "../browser/mod.rs"]
+mod browser;
+mod found;
+mod page;
+#[path = "../views/mod.rs"]
+mod views;
+
+use std::path::Path;
+use sto_core::formats::read_bytes;
+use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::store::Store;
+use sto_core::units::UnixSeconds;
+use sto_query::candidates::{CandidateOptions, Candidates};
+use sto_query::history::{History, HistoryQuery};
+
+/// Adds runs of `app` on successive days, three a build.
+pub(crate) fn store(runs: &[String]) -> Store {
+    let store = Store::in_memory().unwrap();
+    for (day, folded) in (0..).zip(runs) {
+        let options = IngestOptions {
+            executable: Some("app".to_owned()),
+            version: Some(format!("v{}", day / 3)),
+            benchmark: Some("startup".to_owned()),
+            metrics: [("seconds".to_owned(), 1.5 + f64::from(day % 5) / 50.0)].into(),
+            ..IngestOptions::default()
+        };
+        let path = Path::new("run.folded");
+        let mut recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+        recording.origin.recorded =
+            Some(UnixSeconds(1_767_000_000 + u64::from(day as u32) * 86_400));
+        ingest_recording(&store, path, recording, &options, &mut |_| {}).unwrap();
+    }
+    store
+}
+
+/// Runs of a program in the last of which `log` is slow where `serve` calls it, `cache` is gone and
+/// `retry` is new; from the eighth run on, `load` takes less.
+pub(crate) fn slow(log: &str) -> Vec<String> {
+    (0..14u32)
+        .map(|run| {
+            let last = run == 13;
+            let slow = if last { 480 } else { 100 + run % 4 };
+            let load = if run < 7 { 300 } else { 150 } + run % 3;
+            let vanishing = if last {
+                "main;retry;connect 40".to_owned()
+            } else {
+                format!("main;cache {}", 60 + run % 3)
+            };
+            format!(
+                "main;serve;handle;{log};format {}\nmain;serve;handle;{log} {}\n\
+                 main;idle;{log};format 50\nmain;serve;parse {}\nmain;serve;handle {}\nmain;load {load}\n\
+                 main;render {}\n{vanishing}\n",
+                slow / 4,
+                slow - slow / 4,
+                800 + run * 7 % 23,
+                20 + run * 3 % 7,
+                900 + run * 5 % 31,
+            )
+        })
+        .collect()
+}
+
+/// The candidates of the newest run, as the command finds them.
+pub(crate) fn candidates(runs: &[String]) -> Candidates {
+    let query = HistoryQuery {
+        benchmark: Some("startup".to_owned()),
+        ..HistoryQuery::default()
+    };
+    let history = History::load(&store(runs), &query).unwrap();
+    let judged = history.judged(None).unwrap();
+    Candidates::of(&history, judged, CandidateOptions::default())
+}

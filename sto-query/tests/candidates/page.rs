@@ -1,0 +1,114 @@
+//! The page in a browser.
+
+use crate::browser::{self, Seen};
+use crate::views::assert_golden;
+use crate::{candidates, slow};
+use serde_json::{Value, json};
+use sto_query::render::candidates::html;
+
+fn open(log: &str, width: u32) -> Seen {
+    let page = html(&candidates(&slow(log)));
+    browser::open(&page, include_str!("facts.js"), width)
+}
+
+#[test]
+fn the_page_is_this() {
+    assert_golden("report.html", &html(&candidates(&slow("log"))));
+}
+
+#[test]
+fn candidates_can_be_read_found_and_walked_in_a_browser() {
+    let Seen { facts, console } = open("log", 1280);
+    assert_eq!(facts["error"], Value::Null, "{facts:#}");
+    assert_eq!(
+        facts["title"],
+        "8 functions far from expected: app, startup"
+    );
+    assert_eq!(facts["rows"].as_array().map(Vec::len), Some(8));
+    assert_eq!(facts["candidates"][0]["heading"], "1. log ");
+    assert_eq!(facts["candidates"][3]["heading"], "4. connect new");
+    assert_eq!(facts["candidates"][7]["heading"], "8. cache gone");
+
+    // Each has its runs, and the overview and the metric have them, too.
+    let plots = facts["plots"].as_array().unwrap();
+    assert_eq!(plots.len(), 10);
+    for plot in plots {
+        assert_eq!(plot["dots"], 14, "{plot}");
+        assert_eq!(plot["judged"], 1, "{plot}");
+        assert!(plot["width"].as_f64().unwrap() > 600.0, "{plot}");
+        assert!(plot["band"].as_f64().unwrap() > 300.0, "{plot}");
+        assert_eq!(plot["outside"], 0, "dots beyond the plot in {plot}");
+    }
+    let tooltip = facts["plots"][2]["tooltip"].as_str().unwrap();
+    assert_eq!(
+        tooltip,
+        "v4 2026-01-11 09:20: 530 samples, 21.46% of the run"
+    );
+
+    // Traces are folded, and unfold.
+    let traces = &facts["candidates"][0]["traces"];
+    assert_eq!(
+        traces[0]["names"],
+        json!(["log", "handle", "serve", "main"])
+    );
+    assert_eq!(traces[1]["names"], json!(["log", "format"]));
+    let height = |state: &str| traces[0][state].as_f64().unwrap();
+    assert!(height("unfolded") > height("folded") + 80.0, "{traces}");
+
+    // By name, and by keys alone.
+    assert_eq!(facts["searched"], json!(["4. connect new"]));
+    assert_eq!(facts["all_again"], 8);
+    assert_eq!(
+        facts["walk"],
+        json!(["candidate-1", "candidate-2", "candidate-1"])
+    );
+    assert_eq!(facts["opened_by_key"], true);
+
+    let graph = &facts["graph"];
+    let labels = graph["frames"].as_array().unwrap().iter();
+    let labels: Vec<&str> = labels.filter_map(|frame| frame["label"].as_str()).collect();
+    assert!(
+        labels.iter().any(|label| label.starts_with("retry:")
+            && label.ends_with("(new), 0 in 10 runs → 40 samples")),
+        "{labels:#?}"
+    );
+    let found = facts["found"]["status"].as_str().unwrap();
+    assert!(
+        found.starts_with("Stacks with “log”: ") && found.contains(" of an average run ("),
+        "{found}"
+    );
+    only_the_smuggled_script_is_complained_of(&facts, &console);
+}
+
+#[test]
+fn a_name_that_is_a_script_stays_text_in_a_browser() {
+    let name = "<script>alert(1)</script></script><img src=x onerror=alert(1)>\"><svg onload=alert(1)>\u{202e}";
+    let scripts = html(&candidates(&slow("log"))).matches("<script").count();
+    let Seen { facts, console } = open(name, 1280);
+    let shown = name.replace('\u{202e}', "\\u{202e}");
+    assert_eq!(facts["candidates"][0]["heading"], format!("1. {shown} "));
+    assert_eq!(facts["candidates"][0]["traces"][0]["names"][0], shown);
+    assert_eq!(facts["scripts"], scripts, "no more than any page has");
+    assert_eq!(facts["images"], 0);
+    only_the_smuggled_script_is_complained_of(&facts, &console);
+}
+
+#[test]
+fn nothing_is_cut_off_on_a_phone_in_a_browser() {
+    let long =
+        "std::map<std::string, std::vector<Token>>::find(std::string const&) const".repeat(9);
+    let Seen { facts, .. } = open(&long, 390);
+    assert_eq!(facts["overflow"], 0, "the page scrolls in one direction");
+    let width = facts["plots"][0]["width"].as_f64().unwrap();
+    assert!((250.0..390.0).contains(&width), "{width}");
+}
+
+/// The probe tries to run a script that is not the page's own; nothing else may be wrong.
+fn only_the_smuggled_script_is_complained_of(facts: &Value, console: &[String]) {
+    assert_eq!(facts["smuggled"], "did not run");
+    assert_eq!(console.len(), 1, "{console:#?}");
+    assert!(
+        console[0].contains("Content Security Policy"),
+        "{console:#?}"
+    );
+}
