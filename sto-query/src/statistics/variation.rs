@@ -141,22 +141,28 @@ impl Variation {
     }
 }
 
-/// No function is believed to vary by less than 2 % from run to run, however well a few runs agree.
+/// No dispersion that is reported or planned with is below 2 % from run to run.
 const LEAST_DISPERSION: f64 = 0.0004;
+/// No count is believed to have less than this part of the variance of a Poisson count (half of its
+/// deviation), however well a few runs agree. A timer that samples the same work at a steady rate does
+/// make counts steadier than Poisson's.
+const LEAST_VARIANCE: f64 = 0.25;
 
 impl Variation {
     /// The p-value of a function's counts, if its mean is the same on both sides.
     ///
     /// Where the dispersion was estimated, it is that of the F-test, but at least that of the exact
-    /// test with the least dispersion that is believed in: likelihood ratios of small counts
-    /// promise too much.
+    /// test with the same variance: likelihood ratios of small counts promise too much.
     pub fn p_value(&self, fit: &Fit, counts: &[f64], design: &Design) -> f64 {
-        let samples = design.sides(counts).map(|counts| counts.iter().sum());
+        let samples: [f64; 2] = design.sides(counts).map(|counts| counts.iter().sum());
         let p = match self.quasi {
             None => exact::p_value(samples, design, fit.dispersion),
-            Some(_) => fit
-                .p(counts, design)
-                .max(exact::p_value(samples, design, LEAST_DISPERSION)),
+            Some(_) => {
+                let variance = fit.times_poisson().1.max(LEAST_VARIANCE);
+                let worth = samples.map(|samples| samples / variance);
+                fit.p(counts, design)
+                    .max(exact::p_value(worth, design, 0.0))
+            }
         };
         p.clamp(LEAST_P, 1.0)
     }
@@ -188,9 +194,14 @@ impl Fit {
     /// What the variance exceeds Poisson's by, relative to the square of the mean; at least that of
     /// 2 % from run to run.
     pub fn beyond_poisson(&self) -> f64 {
-        let mean = (self.abundance.exp2() - PRIOR_COUNT).max(1.0);
-        let variance = self.quasi_posterior * (1.0 + self.dispersion * mean);
+        let (mean, variance) = self.times_poisson();
         ((variance - 1.0) / mean).max(LEAST_DISPERSION)
+    }
+
+    /// The mean of a run of size 1, and what the variance is there, relative to Poisson's.
+    fn times_poisson(&self) -> (f64, f64) {
+        let mean = (self.abundance.exp2() - PRIOR_COUNT).max(1.0);
+        (mean, self.quasi_posterior * (1.0 + self.dispersion * mean))
     }
 
     /// The F statistic of the candidate's mean being that of the baseline.
