@@ -151,7 +151,7 @@ impl Nodes {
         };
         let node = &mut self.nodes[place as usize];
         let line = line.or_else(|| {
-            node.ticks.pop_if(|(_, left)| *left == 0);
+            while node.ticks.pop_if(|(_, left)| *left == 0).is_some() {}
             let (line, left) = node.ticks.last_mut()?;
             *left -= 1;
             Some(*line)

@@ -79,6 +79,20 @@ fn ticks_of_lines_are_given_to_the_samples_of_their_node() {
 }
 
 #[test]
+fn lines_without_ticks_are_passed_over() {
+    let mut nodes = nodes();
+    nodes[2] = node(
+        9,
+        "f",
+        6,
+        r#","positionTicks":[{"line":8,"ticks":0},{"line":9,"ticks":0},{"line":12,"ticks":0}]"#,
+    );
+    let rest = r#","samples":[9,9],"timeDeltas":[10,10]"#;
+    let recording = read(&profile(&nodes, rest)).unwrap();
+    assert_eq!(stacks(&recording), ["wall 2 90000 ns []: main;f a.js:7"]);
+}
+
+#[test]
 fn without_single_samples_the_hits_of_nodes_count() {
     let mut nodes = nodes();
     nodes[2] = nodes[2].replace(r#""hitCount":0"#, r#""hitCount":7"#);
