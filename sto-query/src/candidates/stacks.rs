@@ -34,10 +34,9 @@ pub(super) fn stacks(history: &History, window: Range<usize>, judged: usize) -> 
         place.push(ix);
     }
     let nodes: Vec<NodeIx> = history.tree.nodes().collect();
-    let ends = history.tree.subtree_ends();
     let runs = window.len();
     for run in window.chain([judged]) {
-        for (&ix, samples) in place.iter().zip(history.samples_below(run, &nodes, &ends)) {
+        for (&ix, samples) in place.iter().zip(history.samples_below(run, &nodes)) {
             let side = match run == judged {
                 true => &mut tree[ix].candidate,
                 false => &mut tree[ix].baseline,

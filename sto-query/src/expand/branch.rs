@@ -49,20 +49,17 @@ pub(super) struct Runs<'h> {
     history: &'h History,
     function: FunctionIx,
     direction: Direction,
-    /// By node: the first node behind its subtree.
-    ends: Vec<u32>,
     /// By node: its children, where branches grow to callees.
     children: HashMap<NodeIx, Vec<NodeIx>>,
 }
 
 impl<'h> Runs<'h> {
     pub(super) fn of(history: &'h History, function: FunctionIx, direction: Direction) -> Self {
-        let ends = history.tree.subtree_ends();
         let mut children: HashMap<NodeIx, Vec<NodeIx>> = HashMap::new();
         if direction == Direction::Callees {
             let below = history
                 .outermost(function)
-                .flat_map(|start| (start.0 + 1..ends[start.get()]).map(NodeIx));
+                .flat_map(|start| (start.0 + 1..history.subtree_end(start)).map(NodeIx));
             for node in below {
                 if let Some(parent) = history.tree.parent(node) {
                     children.entry(parent).or_default().push(node);
@@ -73,7 +70,6 @@ impl<'h> Runs<'h> {
             history,
             function,
             direction,
-            ends,
             children,
         }
     }
@@ -118,8 +114,8 @@ impl<'h> Runs<'h> {
         let runs = self.history.runs.len();
         let (mut first, mut last) = (Vec::with_capacity(runs), Vec::with_capacity(runs));
         for run in 0..runs {
-            let at_starts = self.history.samples_below(run, &starts, &self.ends);
-            let at_ends = self.history.samples_below(run, &ends, &self.ends);
+            let at_starts = self.history.samples_below(run, &starts);
+            let at_ends = self.history.samples_below(run, &ends);
             first.push(self.first(&nodes, &at_starts, &at_ends) as f64);
             last.push(self.last(&ends, &at_ends) as f64);
         }
@@ -157,7 +153,7 @@ impl<'h> Runs<'h> {
         let mut sum = 0;
         for (node, samples) in order {
             if node.0 >= within_until {
-                within_until = self.ends[node.get()];
+                within_until = self.history.subtree_end(node);
                 sum += samples;
             }
         }

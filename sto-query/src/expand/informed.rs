@@ -80,10 +80,9 @@ impl<F: Fn(&str) -> Option<Duration>> Informed<'_, F> {
         property: impl Fn(NodeIx) -> K,
     ) -> BTreeMap<K, f64> {
         let nodes: Vec<NodeIx> = branch.ends().collect();
-        let ends = self.history.tree.subtree_ends();
         let mut sums: BTreeMap<K, f64> = BTreeMap::new();
         for &run in runs {
-            let samples = self.history.samples_below(run, &nodes, &ends);
+            let samples = self.history.samples_below(run, &nodes);
             for (&node, &samples) in nodes.iter().zip(&samples).filter(|(_, s)| **s > 0) {
                 *sums.entry(property(node)).or_default() += samples as f64;
             }

@@ -4,7 +4,6 @@ use crate::compare::{KeyOptions, key_symbol};
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use sto_core::intern::{NodeIx, StackTree};
 use sto_core::model::{FrameKind, FrameTable};
 
 /// Index of a function in a [`History`](super::History).
@@ -69,22 +68,19 @@ pub(super) fn number_functions(
     (functions.collect(), of_frame)
 }
 
-/// By node: whether no caller is of the same function.
-pub(super) fn outermost(
-    tree: &StackTree,
-    function_of: &[FunctionIx],
-    functions: usize,
-) -> Vec<bool> {
-    let ends = tree.subtree_ends();
+/// By node, whether no caller is of the same function; `ends` are the first nodes behind their
+/// subtrees.
+pub(super) fn outermost(ends: &[u32], function_of: &[FunctionIx], functions: usize) -> Vec<bool> {
     // The outermost node's subtree is one piece of the preorder: within it none is outermost.
     let mut within_until = vec![0u32; functions];
-    let is_outermost = |node: NodeIx| {
-        let until = &mut within_until[function_of[node.get()].get()];
-        let outermost = node.0 >= *until;
+    let nodes = (0..).zip(function_of.iter().zip(ends));
+    let is_outermost = |(node, (function, &end)): (u32, (&FunctionIx, &u32))| {
+        let until = &mut within_until[function.get()];
+        let outermost = node >= *until;
         if outermost {
-            *until = ends[node.get()];
+            *until = end;
         }
         outermost
     };
-    tree.nodes().map(is_outermost).collect()
+    nodes.map(is_outermost).collect()
 }

@@ -55,6 +55,8 @@ pub struct History {
     sums: Vec<OnceLock<Vec<u64>>>,
     /// By node.
     function_of: Vec<FunctionIx>,
+    /// By node: the first node behind its subtree.
+    ends: Vec<u32>,
     /// By node: whether no caller is of the same function.
     outermost: Vec<bool>,
 }
@@ -114,7 +116,8 @@ impl History {
         let (functions, of_frame) = number_functions(&loaded.frames, &main_modules, &executable);
         let of_frame = |node| of_frame[loaded.tree.frame(node).get()];
         let function_of: Vec<FunctionIx> = loaded.tree.nodes().map(of_frame).collect();
-        let outermost = outermost(&loaded.tree, &function_of, functions.len());
+        let ends = loaded.tree.subtree_ends();
+        let outermost = outermost(&ends, &function_of, functions.len());
         let mut kept = Vec::with_capacity(runs.len());
         let mut costs = Vec::with_capacity(runs.len());
         for ((build, profile), columns) in runs.into_iter().zip(loaded.costs) {
@@ -140,6 +143,7 @@ impl History {
             sums: vec![OnceLock::new(); costs.len()],
             costs,
             function_of,
+            ends,
             outermost,
         })
     }
@@ -233,6 +237,11 @@ impl History {
         self.function_of[node.get()]
     }
 
+    /// The first node behind the subtree of a node.
+    pub fn subtree_end(&self, node: NodeIx) -> u32 {
+        self.ends[node.get()]
+    }
+
     /// The nodes of a function that no node of the same function is above, in preorder.
     pub fn outermost(&self, function: FunctionIx) -> impl Iterator<Item = NodeIx> + '_ {
         let nodes = self.tree.nodes();
@@ -240,24 +249,23 @@ impl History {
     }
 
     /// Samples of some nodes with all below them, in one run: for each node in its order.
-    pub fn samples_below(&self, run: usize, nodes: &[NodeIx], ends: &[u32]) -> Vec<u64> {
+    pub fn samples_below(&self, run: usize, nodes: &[NodeIx]) -> Vec<u64> {
         let costs = &self.costs[run];
         let sums = self.sums[run].get_or_init(|| running_sums(costs));
         let before = |node: u32| sums[costs.partition_point(|(known, _)| known.0 < node)];
-        let below = |node: &NodeIx| before(ends[node.get()]) - before(node.0);
+        let below = |node: &NodeIx| before(self.subtree_end(*node)) - before(node.0);
         nodes.iter().map(below).collect()
     }
 
     /// What samples cost whose stack has one of these functions, by run; each counted once.
     pub fn totals_of(&self, functions: &[FunctionIx]) -> Vec<Cost> {
-        let ends = self.tree.subtree_ends();
         // In preorder a subtree is one piece, so the outermost of these nodes are pieces that do
         // not overlap.
         let mut pieces: Vec<(u32, u32)> = Vec::new();
         for node in self.tree.nodes() {
             let is_inside = pieces.last().is_some_and(|&(_, end)| node.0 < end);
             if !is_inside && functions.contains(&self.function_of[node.get()]) {
-                pieces.push((node.0, ends[node.get()]));
+                pieces.push((node.0, self.subtree_end(node)));
             }
         }
         let sum = |costs: &SelfCosts| {
