@@ -6,7 +6,7 @@
 use super::detect::Head;
 use super::kind::is_unresolved;
 use super::named::{Limit, NamedStacks, malformed};
-use super::text::{LineReader, decimal, lines};
+use super::text::{BLOCK, LineReader, decimal, lines};
 use super::{
     Format, FormatError, LocationIx, Process, ProcessIx, ReadOptions, Recording, Sample,
     SampleTypeIx, StackIx, Thread, ThreadIx, excerpt,
@@ -30,9 +30,6 @@ pub(super) fn is_told(head: &Head<'_>) -> bool {
 pub(super) fn reader<'p>(path: &'p Path, _options: &ReadOptions) -> Box<dyn LineReader + 'p> {
     Box::new(Parser::new(path))
 }
-
-/// As much as a stream gives at once, at least.
-const JUDGED: usize = 4 << 20;
 
 /// The lines that are neither blank nor comments.
 fn stacks(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -76,10 +73,10 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// How many counts a line has: two where all lines have that end within the first `JUDGED` bytes, or
+    /// How many counts a line has: two where all lines have that end within the first [`BLOCK`], or
     /// else the first; however the text is cut into blocks. None where there is no stack.
     fn count_columns(&self, bytes: &[u8]) -> usize {
-        let judged = &bytes[..bytes.len().min(JUDGED.saturating_sub(self.seen))];
+        let judged = &bytes[..bytes.len().min(BLOCK.saturating_sub(self.seen))];
         let whole_lines = memchr::memrchr(b'\n', judged).map_or(0, |end| end + 1);
         let first = stacks(bytes).next();
         let mut judged = stacks(&bytes[..whole_lines]).peekable();

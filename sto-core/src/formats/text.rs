@@ -19,7 +19,7 @@ pub(super) trait LineReader: Send {
 }
 
 /// How much of a stream is read at once.
-const BLOCK: usize = 4 << 20;
+pub(super) const BLOCK: usize = 4 << 20;
 
 /// Adds the next bytes of a stream: a block, or as much again as is there, so that looking at all of
 /// it after each block stays linear; less only where the stream ends.
