@@ -2,7 +2,7 @@
 
 use crate::error::{CliError, Outcome};
 use crate::history::HistoryArgs;
-use crate::output::FormatArg;
+use crate::output::{FormatArg, LimitArg};
 use crate::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use sto_query::correlate::{self, BottleneckOptions};
@@ -42,9 +42,8 @@ pub(crate) struct BottlenecksArgs {
     #[arg(long)]
     negative: bool,
 
-    /// Show this many functions; 0 shows all [default: 30 in text, all in JSON]
-    #[arg(short = 'n', long, value_name = "COUNT")]
-    limit: Option<usize>,
+    #[command(flatten)]
+    limit: LimitArg,
 
     #[command(flatten)]
     format: FormatArg,
@@ -85,8 +84,7 @@ pub(crate) fn run(args: &BottlenecksArgs, place: &StorePath) -> Result<Outcome, 
         min_runs: usize::from(args.min_runs),
         negative: args.negative,
     };
-    let limit = args.limit.or(args.format.is_text().then_some(30));
-    let limit = limit.filter(|&limit| limit > 0);
+    let limit = args.limit.of(&args.format);
     let report = report::bottlenecks_report(&histories, &options, limit);
     args.format.print(&report, render::bottlenecks::text)?;
     Ok(Outcome::Clean)

@@ -1,7 +1,7 @@
 //! `sto potential`: the functions that could save most.
 
 use crate::error::{CliError, Outcome};
-use crate::output::FormatArg;
+use crate::output::{FormatArg, LimitArg};
 use crate::select::{EVENT, SelectSeveralArgs};
 use crate::store_path::StorePath;
 use clap::{Args, ValueEnum};
@@ -26,9 +26,8 @@ pub(crate) struct PotentialArgs {
     #[arg(long, value_enum, default_value = "subtree")]
     by: By,
 
-    /// Show this many functions; 0 shows all [default: 30 in text, all in JSON]
-    #[arg(short = 'n', long, value_name = "COUNT")]
-    limit: Option<usize>,
+    #[command(flatten)]
+    limit: LimitArg,
 
     #[command(flatten)]
     format: FormatArg,
@@ -47,9 +46,7 @@ pub(crate) fn run(args: &PotentialArgs, store: &StorePath) -> Result<Outcome, Cl
         By::SelfCost => Degree(0),
         By::Subtree => Degree(args.degree),
     };
-    let limit = args.limit.or(args.format.is_text().then_some(30));
-    let limit = limit.filter(|&limit| limit > 0);
-    let report = report::potential(&views, EVENT, degree, limit);
+    let report = report::potential(&views, EVENT, degree, args.limit.of(&args.format));
     args.format.print(&report, render::potential::text)?;
     Ok(Outcome::Clean)
 }

@@ -3,7 +3,7 @@
 use crate::error::{CliError, Outcome};
 use crate::history::HistoryArgs;
 use crate::judged::JudgedArgs;
-use crate::output::FormatArg;
+use crate::output::{FormatArg, LimitArg};
 use crate::percent::Percent;
 use crate::store_path::StorePath;
 use clap::Args;
@@ -31,9 +31,8 @@ pub(crate) struct RegressionsOverTimeArgs {
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
     min_score: Option<f64>,
 
-    /// Show this many functions; 0 shows all [default: 30 in text, all in JSON]
-    #[arg(short = 'n', long, value_name = "COUNT")]
-    limit: Option<usize>,
+    #[command(flatten)]
+    limit: LimitArg,
 
     #[command(flatten)]
     format: FormatArg,
@@ -47,12 +46,8 @@ pub(crate) fn run(args: &RegressionsOverTimeArgs, place: &StorePath) -> Result<O
         min_share: args.min_share.share(),
         ..ScoreOptions::default()
     };
-    let is_text = args.format.is_text();
-    let min_score = args.min_score.or(is_text.then_some(2.0));
-    let limit = args
-        .limit
-        .or(is_text.then_some(30))
-        .filter(|&limit| limit > 0);
+    let min_score = args.min_score.or(args.format.is_text().then_some(2.0));
+    let limit = args.limit.of(&args.format);
     let report = report::regressions_over_time(&history, judged, options, min_score, limit);
     args.format.print(&report, render::scores::text)?;
     Ok(Outcome::Clean)

@@ -1,7 +1,7 @@
 //! `sto top`: the functions that cost most.
 
 use crate::error::{CliError, Outcome};
-use crate::output::FormatArg;
+use crate::output::{FormatArg, LimitArg};
 use crate::select::{EVENT, SelectArgs};
 use crate::store_path::StorePath;
 use clap::{Args, ValueEnum};
@@ -27,9 +27,8 @@ pub(crate) struct TopArgs {
     #[arg(long)]
     inlined: bool,
 
-    /// Show this many functions; 0 shows all [default: 30 in text, all in JSON]
-    #[arg(short = 'n', long, value_name = "COUNT")]
-    limit: Option<usize>,
+    #[command(flatten)]
+    limit: LimitArg,
 
     #[command(flatten)]
     format: FormatArg,
@@ -53,8 +52,7 @@ pub(crate) fn run(args: &TopArgs, store: &StorePath) -> Result<Outcome, CliError
     } else {
         view.without_inlined()
     };
-    let limit = args.limit.or(args.format.is_text().then_some(30));
-    let report = report::top(&view, EVENT, order, limit.filter(|&limit| limit > 0));
+    let report = report::top(&view, EVENT, order, args.limit.of(&args.format));
     args.format.print(&report, render::top::text)?;
     Ok(Outcome::Clean)
 }

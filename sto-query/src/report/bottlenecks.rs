@@ -1,6 +1,7 @@
 //! Functions whose cost goes with a metric.
 
 use super::HistoryFunctionReport;
+use super::limit::limited;
 use crate::correlate::{Bottleneck, BottleneckOptions, Combination, Measure, bottlenecks};
 use crate::history::History;
 use serde::Serialize;
@@ -79,9 +80,7 @@ pub fn bottlenecks_report(
     limit: Option<usize>,
 ) -> BottlenecksReport {
     let (benchmarks, mut found) = bottlenecks(histories, options);
-    let listed = limit.unwrap_or(usize::MAX).min(found.len());
-    let omitted = found.len() - listed;
-    found.truncate(listed);
+    let omitted = limited(&mut found, limit);
     BottlenecksReport {
         schema: "sto.bottlenecks/1",
         metric: options.metric.clone(),

@@ -10,6 +10,7 @@ mod drawing;
 mod expansion;
 mod history;
 mod ingest;
+mod limit;
 mod ls;
 mod merge;
 mod occurrences;

@@ -1,5 +1,6 @@
 //! The functions that could save most.
 
+use super::limit::limited;
 use super::{CostReport, FrameReport, Subject};
 use crate::potential::{Degree, potentials};
 use crate::tree::{View, function_numbers, functions};
@@ -95,9 +96,7 @@ pub fn potential(
             self_cost.samples,
         ))
     });
-    let listed = limit.unwrap_or(usize::MAX).min(functions.len());
-    let omitted = functions.len() - listed;
-    functions.truncate(listed);
+    let omitted = limited(&mut functions, limit);
     PotentialReport {
         schema: "sto.potential/1",
         selections,

@@ -1,5 +1,6 @@
 //! The functions of one run against those before it.
 
+use super::limit::limited;
 use super::{ChangePointReport, HistoryFunctionReport, HistoryReport, RunReport};
 use crate::history::History;
 use crate::series::{ChangePoint, Score, ScoreOptions, Status, scores};
@@ -80,9 +81,7 @@ pub fn regressions_over_time(
     if let Some(least) = min_score {
         scores.retain(|score| score.score >= least || !score.changes.is_empty());
     }
-    let listed = limit.unwrap_or(usize::MAX).min(scores.len());
-    let omitted = scores.len() - listed;
-    scores.truncate(listed);
+    let omitted = limited(&mut scores, limit);
     let functions = scores.iter().map(|score| ScoreReport::new(history, score));
     ScoresReport {
         schema: "sto.regressions-over-time/1",
