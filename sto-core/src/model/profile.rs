@@ -94,6 +94,11 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// When it was recorded, to sort by: profiles that do not tell come last.
+    pub fn order_of_recording(&self) -> UnixSeconds {
+        self.origin.recorded.unwrap_or(UnixSeconds(u64::MAX))
+    }
+
     /// The content address of this profile: build and source decide it alone, so that the same
     /// file ingested twice for a build is one profile.
     pub fn id(&self) -> ProfileId {

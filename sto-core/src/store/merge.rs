@@ -5,14 +5,14 @@ use super::cut::ExecutableTree;
 use super::error::Fault;
 use super::guard::guarded;
 use super::packs::Frames;
-use super::read::{build_of, module_list, profile_record, recorded};
+use super::read::{build_of, module_list, profile_record};
 use super::rows::Rows;
 use super::tables::Record;
 use super::tags::Tag;
 use super::{Added, Store, StoreError, StoredProfile};
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::model::{Build, ModuleRef};
-use crate::units::Bytes;
+use crate::units::{Bytes, UnixSeconds};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use std::path::Path;
@@ -221,7 +221,7 @@ impl Source<'_> {
         }
         merged.profiles = ids.len();
         let mut new = Vec::new();
-        let mut first_recorded: HashMap<BuildId, u64> = HashMap::new();
+        let mut first_recorded: HashMap<BuildId, UnixSeconds> = HashMap::new();
         for id in ids.into_iter().map(ProfileId) {
             let listed = match guarded(|| self.listed(id)) {
                 Ok(listed) => listed,
@@ -231,10 +231,11 @@ impl Source<'_> {
                 }
             };
             let record = &listed.record;
+            let recorded = record.profile.order_of_recording();
             let first = first_recorded
                 .entry(record.profile.build)
-                .or_insert(u64::MAX);
-            *first = recorded(&record.profile).min(*first);
+                .or_insert(recorded);
+            *first = recorded.min(*first);
             match here.get(&id) {
                 None => new.push(listed),
                 Some(known) => {
@@ -250,7 +251,11 @@ impl Source<'_> {
         new.sort_by(|a, b| {
             let key = |listed: &Listed| {
                 let profile = &listed.record.profile;
-                (first_recorded[&profile.build], recorded(profile), listed.id)
+                (
+                    first_recorded[&profile.build],
+                    profile.order_of_recording(),
+                    listed.id,
+                )
             };
             let (a_key, b_key) = (key(a), key(b));
             (

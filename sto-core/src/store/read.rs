@@ -10,7 +10,7 @@ use super::tables::{Column, Record};
 use super::write::sum;
 use super::{Loaded, LoadedBuild, LoadedLines, StoredBuild, StoredProfile};
 use crate::id::{BuildId, ExecutableId, ProfileId};
-use crate::model::{ModuleRef, Profile};
+use crate::model::ModuleRef;
 use crate::units::Bytes;
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -73,14 +73,14 @@ pub(super) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
     for build in &mut builds {
         build
             .profiles
-            .sort_by_key(|stored| (recorded(&stored.profile), stored.id));
+            .sort_by_key(|stored| (stored.profile.order_of_recording(), stored.id));
     }
     builds.sort_by(|a, b| {
         let first = |build: &StoredBuild| {
             build
                 .profiles
                 .first()
-                .map(|stored| recorded(&stored.profile))
+                .map(|stored| stored.profile.order_of_recording())
         };
         let (a_name, b_name) = (&a.build, &b.build);
         (&a_name.executable, first(a), &a_name.version).cmp(&(
@@ -90,11 +90,6 @@ pub(super) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
         ))
     });
     Ok(builds)
-}
-
-/// When a profile was recorded; profiles that do not tell come last.
-pub(super) fn recorded(profile: &Profile) -> u64 {
-    profile.origin.recorded.map_or(u64::MAX, |time| time.0)
 }
 
 /// Every module list, by its number.

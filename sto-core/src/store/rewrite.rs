@@ -13,7 +13,7 @@ use super::counts::Counts;
 use super::cut::frame_order;
 use super::error::Fault;
 use super::preorder::{mark_callers, preorder};
-use super::read::{module_lists, recorded};
+use super::read::module_lists;
 use super::rows::{Found, NewRows, Rows};
 use super::tables::{Column, MOST_FRAMES, MOST_NODES, Record};
 use super::tags::{self, Tag};
@@ -72,7 +72,7 @@ fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executabl
     let mut builds: Vec<(BuildRecord, Vec<Chosen>)> = Vec::new();
     for Found { id, record, .. } in rows.records::<BuildRecord>(Record::Build)? {
         if let Some(mut profiles) = by_build.remove(&BuildId(id)) {
-            profiles.sort_by_key(|chosen| (recorded(&chosen.record.profile), chosen.id));
+            profiles.sort_by_key(|chosen| (chosen.record.profile.order_of_recording(), chosen.id));
             builds.push((record, profiles));
         }
     }

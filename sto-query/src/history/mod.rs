@@ -106,10 +106,7 @@ impl History {
             runs.extend(profiles.map(|profile| (stored.build.clone(), profile.clone())));
         }
         // Stable: builds and their profiles come in order.
-        runs.sort_by_key(|(_, profile)| {
-            let recorded = profile.profile.origin.recorded;
-            (recorded.is_none(), recorded)
-        });
+        runs.sort_by_key(|(_, profile)| profile.profile.order_of_recording());
         let ids: Vec<ProfileId> = runs.iter().map(|(_, profile)| profile.id).collect();
         let loaded = store.load(ExecutableId::of(&executable), &ids)?;
 

@@ -39,18 +39,17 @@ pub fn runs(
         }
         for profile in &stored.profiles {
             if benchmark.is_none() || profile.profile.benchmark.as_deref() == benchmark {
-                let recorded = profile.profile.origin.recorded;
-                found.push(((recorded.is_none(), recorded), stored, profile));
+                found.push((stored, profile));
             }
         }
     }
     // Stable: builds and their profiles come in order.
-    found.sort_by_key(|(recorded, ..)| *recorded);
+    found.sort_by_key(|(_, profile)| profile.profile.order_of_recording());
     RunsReport {
         schema: "sto.runs/1",
         runs: found
             .into_iter()
-            .map(|(_, stored, profile)| ListedRun {
+            .map(|(stored, profile)| ListedRun {
                 executable: stored.build.executable.clone(),
                 build: stored.build.version.clone(),
                 profile: profile_report(profile.id, &profile.profile),

@@ -3,7 +3,6 @@
 
 use super::damages::{Concerns, Damage, Damages};
 use crate::id::{BuildId, ExecutableId, ProfileId};
-use crate::model::Profile;
 use crate::store::codec::{BuildRecord, Contents, ExecutableRecord, ProfileRecord, Told};
 use crate::store::error::Fault;
 use crate::store::guard::guarded;
@@ -268,11 +267,10 @@ fn told<T: Clone>(
     profiles: &[(ProfileId, &ProfileRecord)],
     value: impl Fn(&ProfileRecord) -> Option<&T>,
 ) -> Option<Told<T>> {
-    let recorded = |profile: &Profile| profile.origin.recorded.map_or(u64::MAX, |time| time.0);
     let all = profiles.iter().filter_map(|&(profile, record)| {
         Some(Told {
             value: value(record)?.clone(),
-            recorded: recorded(&record.profile),
+            recorded: record.profile.order_of_recording().0,
             profile,
         })
     });

@@ -174,7 +174,7 @@ const TOO_MANY: Fault = Fault::Refused("its build would have counts of more than
 
 /// Believes the profile that was recorded first.
 fn tell<T: Clone>(known: &mut Option<Told<T>>, value: Option<&T>, profile: &Profile) {
-    let recorded = profile.origin.recorded.map_or(u64::MAX, |time| time.0);
+    let recorded = profile.order_of_recording().0;
     let profile = profile.id();
     let is_later = |told: &Told<T>| (told.recorded, told.profile) > (recorded, profile);
     if let Some(value) = value
