@@ -89,28 +89,20 @@ impl<'a> Sources<'a> {
     pub(crate) fn find_lines(
         &self,
         comparison: &mut Comparison,
-        (baseline, candidate): (&View, &View),
+        [baseline, candidate]: [(&Located, &View); 2],
     ) -> Result<(), CliError> {
-        for (view, of_gone) in [(baseline, true), (candidate, false)] {
+        for ((place, view), of_gone) in [(baseline, true), (candidate, false)] {
             let is_of_side = |finding: &Finding| finding.is_gone() == of_gone;
             let Some(sample_type) = &comparison.sample_type else {
                 continue;
             };
             if comparison.findings.iter().any(is_of_side) {
-                let lines = self.lines(view, &sample_type.event)?;
+                let store = self.store_of(place);
+                let lines = Lines::load(store, &view.selection, &sample_type.event)?;
                 comparison.set_lines(&lines, of_gone);
             }
         }
         Ok(())
-    }
-
-    fn lines(&self, view: &View, event: &str) -> Result<Lines, StoreError> {
-        match Lines::load(&self.memory, &view.selection, event) {
-            Err(StoreError::NoProfile { .. }) => {
-                Lines::load(&Store::open(self.folder)?, &view.selection, event)
-            }
-            lines => lines,
-        }
     }
 
     /// The profiles that two selectors name.

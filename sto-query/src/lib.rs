@@ -18,6 +18,7 @@
 
 pub mod average;
 pub mod candidates;
+mod closest;
 pub mod compare;
 pub mod correlate;
 pub mod expand;

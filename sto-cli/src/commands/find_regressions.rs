@@ -173,8 +173,8 @@ impl FindRegressionsArgs {
             Some(benchmark) => all.of_benchmark(benchmark),
             None => all,
         };
-        let sides = sides.map(|side| (side, chosen(side.selection.clone())));
-        let (baseline, candidate) = self.sides.load(sources, sides)?;
+        let runs = sides.map(|side| (side, chosen(side.selection.clone())));
+        let (baseline, candidate) = self.sides.load(sources, runs)?;
         // Where neither side has several runs, an earlier build tells how much they vary.
         let earlier = if baseline.runs.len() > 1 || candidate.runs.len() > 1 {
             None
@@ -183,7 +183,8 @@ impl FindRegressionsArgs {
         };
         let earlier = earlier.as_ref();
         let mut comparison = compare_with_earlier(&baseline, &candidate, earlier, options)?;
-        sources.find_lines(&mut comparison, (&baseline, &candidate))?;
+        let views = [(sides[0], &baseline), (sides[1], &candidate)];
+        sources.find_lines(&mut comparison, views)?;
         Ok(comparison)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::functions::key_of;
 use super::keys::KeyOptions;
+use crate::closest::closest;
 use crate::render::printable;
 use crate::select::full_name;
 use crate::tree::View;
@@ -72,7 +73,7 @@ impl Focus {
                 Err(FocusError::NotFound {
                     builds: builds.join(" and "),
                     name: name.to_owned(),
-                    closest: closest(name, frames().map(|frame| frame.symbol)),
+                    closest: closest(name, frames().map(|frame| frame.symbol)).map(str::to_owned),
                 })
             }
         }
@@ -121,15 +122,4 @@ impl Rule {
             Rule::Part => frame.symbol.contains(name),
         }
     }
-}
-
-/// The name that differs least, unless it shares less than half of what was written.
-fn closest<'a>(name: &str, symbols: impl Iterator<Item = &'a str>) -> Option<String> {
-    let most = name.chars().count() / 2;
-    symbols
-        .filter(|symbol| symbol.len().abs_diff(name.len()) <= most)
-        .map(|symbol| (strsim::damerau_levenshtein(symbol, name), symbol))
-        .filter(|(distance, _)| *distance <= most)
-        .min()
-        .map(|(_, symbol)| symbol.to_owned())
 }

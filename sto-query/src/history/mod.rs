@@ -8,6 +8,7 @@ pub use error::HistoryError;
 pub use functions::{FunctionIx, HistoryFunction};
 pub use query::HistoryQuery;
 
+use crate::closest::closest;
 use crate::compare::{KeyOptions, key_symbol};
 use crate::render::printable;
 use crate::select::main_modules;
@@ -155,18 +156,10 @@ impl History {
         if !found.is_empty() {
             return Ok(found);
         }
-        let distance = |symbol: &str| strsim::damerau_levenshtein(symbol, name);
-        let closest = self
-            .functions
-            .iter()
-            .map(|f| (distance(&f.symbol), &f.symbol))
-            .min();
+        let symbols = self.functions.iter().map(|f| f.symbol.as_str());
         Err(HistoryError::NoFunction {
             function: printable(name).into_owned(),
-            // A name that shares less than half of what was written was hardly meant.
-            closest: closest
-                .filter(|(distance, _)| distance * 2 <= name.chars().count())
-                .map(|(_, symbol)| printable(symbol).into_owned()),
+            closest: closest(name, symbols).map(|symbol| printable(symbol).into_owned()),
         })
     }
 
