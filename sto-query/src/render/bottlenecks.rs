@@ -1,6 +1,7 @@
 //! Functions whose cost goes with a metric, as a table.
 
 use super::header::counted;
+use super::numbers::probability;
 use super::{Style, printable};
 use crate::correlate::Combination;
 use crate::report::BottlenecksReport;
@@ -42,10 +43,7 @@ pub fn text(report: &BottlenecksReport, style: Style) -> String {
     let _ = writeln!(text, "\n{}", style.bold(&heading));
     for found in &report.functions {
         let interval = format!("{:+.2}..{:+.2}", found.low, found.high);
-        let q = match found.q {
-            q if q < 0.001 => format!("{q:.0e}"),
-            q => format!("{q:.3}"),
-        };
+        let q = probability(found.q);
         let numbers = format!("{:>+6.2}  {interval:>14} {q:>7}  ", found.coefficient);
         let name = style.fit(&printable(&found.function.function), numbers.len());
         let _ = writeln!(text, "{numbers}{name}");

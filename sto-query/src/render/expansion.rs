@@ -4,7 +4,6 @@ use super::header::counted;
 use super::series::{minute, subject};
 use super::{Style, printable};
 use crate::report::{ExpansionReport, Method};
-use crate::series::Status;
 use std::fmt::Write;
 
 /// The report as text: one branch a line, indented by how far it grew.
@@ -34,11 +33,7 @@ pub fn text(report: &ExpansionReport, style: Style) -> String {
     );
     let _ = writeln!(text, "\n{}", style.bold(&heading));
     for context in &report.contexts {
-        let status = match context.status {
-            Status::Known => "",
-            Status::New => "new",
-            Status::Gone => "gone",
-        };
+        let status = context.status.word();
         let rank = format!("{:.2}", context.rank);
         let numbers = format!(
             "{:>+9.1} {:>+10.1} {:>8.1} {rank:>6}  {status:6}  {:indent$}",

@@ -36,6 +36,7 @@ pub mod tag;
 pub mod top;
 pub mod tree;
 pub mod verify;
+mod xml;
 
 pub use findings::{check_text, findings_text, github, html, junit, markdown, sarif, verdict_text};
 pub use printable::printable;

@@ -20,6 +20,14 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.2}%", share * 100.0)
 }
 
+/// A probability: `0.042`, and where that shows nothing, its power of ten.
+pub(super) fn probability(p: f64) -> String {
+    match p {
+        ..0.001 => format!("{p:.0e}"),
+        _ => format!("{p:.3}"),
+    }
+}
+
 /// Bytes in decimal units: `36.1 MB`.
 pub(super) fn bytes(bytes: u64) -> String {
     match bytes {

@@ -5,7 +5,6 @@ use super::numbers::grouped;
 use super::series::{minute, subject};
 use super::{Style, printable};
 use crate::report::{ScoreReport, ScoresReport};
-use crate::series::Status;
 use std::fmt::Write;
 
 /// The report as text: one function a line, and under it where it changed for good.
@@ -46,11 +45,7 @@ pub fn text(report: &ScoresReport, style: Style) -> String {
 }
 
 fn row(function: &ScoreReport, style: Style) -> String {
-    let status = match function.status {
-        Status::Known => "",
-        Status::New => "new",
-        Status::Gone => "gone",
-    };
+    let status = function.status.word();
     let numbers = format!(
         "{:>10.1} {:>8} {:>+9.1} {:>7.1}  {status:6}  ",
         function.expected,

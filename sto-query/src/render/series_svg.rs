@@ -4,6 +4,7 @@ use super::header::counted;
 use super::numbers::percent;
 use super::printable;
 use super::series::{minute, subject};
+use super::xml::escaped;
 use crate::report::SeriesReport;
 use std::fmt::Write;
 
@@ -153,11 +154,4 @@ impl Scale {
         let height = HEIGHT - TOP - BOTTOM;
         TOP + height - height * share / self.most
     }
-}
-
-/// Text as the content of an element. What XML has no form for, [`printable`] took out.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }

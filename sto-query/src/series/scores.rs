@@ -42,6 +42,15 @@ pub enum Status {
 }
 
 impl Status {
+    /// The word that tables show; none for what is known.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Status::Known => "",
+            Status::New => "new",
+            Status::Gone => "gone",
+        }
+    }
+
     pub(crate) fn of(expected: f64, actual: f64) -> Status {
         match (expected > 0.0, actual > 0.0) {
             (true, false) => Status::Gone,

@@ -8,6 +8,7 @@ use super::steps::steps;
 use super::words::{label, not_counted, side_name, weakness};
 use crate::compare::{Comparison, Finding, Verdict};
 use crate::render::printable;
+use crate::render::xml::escaped;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -194,20 +195,4 @@ fn details(finding: &Finding) -> String {
 /// A name or sentence as an attribute's value: one line, in which every character shows.
 fn attribute(text: &str) -> String {
     escaped(&printable(text))
-}
-
-/// Text of lines that are safe to show.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            // `]]>` may not stand in text.
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            character => escaped.push(character),
-        }
-    }
-    escaped
 }

@@ -4,7 +4,7 @@ use crate::compare::{Basis, Change, Comparison, Finding, Ignored, Side, Verdict}
 
 pub(super) use crate::compare::reason;
 use crate::render::header::counted;
-use crate::render::numbers::quantity;
+use crate::render::numbers::{probability, quantity};
 use crate::render::printable;
 use crate::report::SampleTypeReport;
 use std::fmt::Write;
@@ -148,11 +148,7 @@ pub(super) fn ratio(change: Option<f64>, is_in_candidate: bool) -> String {
 
 /// The probability by which a change was found.
 pub(super) fn q(change: &Change) -> String {
-    match change.q {
-        None => "-".to_owned(),
-        Some(q) if q < 0.001 => format!("{q:.0e}"),
-        Some(q) => format!("{q:.3}"),
-    }
+    change.q.map_or("-".to_owned(), probability)
 }
 
 /// Why a finding does not count, where a policy says so.
