@@ -7,7 +7,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 use sto_core::ingest::IngestError;
-use sto_core::store::StoreError;
+use sto_core::store::{OtherValue, StoreError};
+use sto_query::annotate::AnnotateError;
 use sto_query::average::AverageError;
 use sto_query::compare::{CompareError, FocusError};
 use sto_query::history::HistoryError;
@@ -96,6 +97,14 @@ pub(crate) enum CliError {
         event: String,
         known: Vec<String>,
     },
+    #[error("{}, {source}", path.display())]
+    Annotate {
+        path: PathBuf,
+        source: AnnotateError,
+    },
+    #[error("the run {} has {} = {}, not {}{}", first.profile, printable(&first.metric), first.stored, first.given,
+        match more { 0 => String::new(), more => format!("; so have {more} more metrics") })]
+    OtherMetric { first: OtherValue, more: usize },
     #[error("{}: the store is damaged in {places} place{}", folder.display(), if *places == 1 { "" } else { "s" })]
     DamagedStore { folder: PathBuf, places: usize },
     #[error("{}, {source}", path.display())]
@@ -160,6 +169,9 @@ impl CliError {
             CliError::Merge { added, .. } if *added > 0 => Some(format!(
                 "profiles that went in before: {added}; they stay, and merging again adds the others"
             )),
+            CliError::OtherMetric { .. } => {
+                Some("nothing was changed; --force replaces what the runs have".to_owned())
+            }
             CliError::NoBaseline => Some(
                 "name a build before the candidate, or a tag with --baseline TAG, or write \
                  `baseline = \"TAG\"` into sto.toml"

@@ -16,6 +16,7 @@
 //! The crate knows nothing of the store's tables or of file formats, and never prints.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
+pub mod annotate;
 pub mod average;
 pub mod candidates;
 mod closest;

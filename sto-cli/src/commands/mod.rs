@@ -1,5 +1,6 @@
 //! The subcommands: one file each, its arguments and then `run`.
 
+mod annotate;
 mod average;
 mod bottlenecks;
 mod calibrate;
@@ -42,6 +43,7 @@ pub(crate) enum Command {
     Ingest(ingest::IngestArgs),
     Ls(ls::LsArgs),
     Runs(runs::RunsArgs),
+    Annotate(annotate::AnnotateArgs),
     Tag(tag::TagArgs),
     Merge(merge::MergeArgs),
     Show(show::ShowArgs),
@@ -78,6 +80,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Ingest(args) => ingest::run(&args, &store()?),
         Command::Ls(args) => ls::run(&args, &store()?),
         Command::Runs(args) => runs::run(&args, &store()?),
+        Command::Annotate(args) => annotate::run(&args, &store()?),
         Command::Tag(args) => tag::run(&args, &store()?),
         Command::Merge(args) => merge::run(&args, &store()?),
         Command::Show(args) => show::run(&args, &store()?),

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 // A build compared with itself.
+mod annotate;
 mod calibrate;
 // Stacks of tens of thousands of frames.
 mod deep;

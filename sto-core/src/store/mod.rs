@@ -16,6 +16,7 @@
 //! cut, preorder       trees in an order of their own
 //! slices              costs by thread and slice of time, in and out
 //! tags                names for builds
+//! metrics             numbers for profiles that are stored already
 //! merge               all of it out of one store, into another
 //! verify              everything is read, hashed and counted again
 //! stats               where the bytes are
@@ -40,6 +41,7 @@ mod holder;
 mod loaded;
 mod lock;
 mod merge;
+mod metrics;
 mod open;
 mod packs;
 mod preorder;
@@ -61,7 +63,7 @@ use crate::model::{Build, Profile};
 use crate::units::Bytes;
 use error::Fault;
 use guard::guarded;
-use redb::{Database, ReadTransaction, ReadableDatabase, TransactionError};
+use redb::{Database, ReadTransaction, ReadableDatabase, TransactionError, WriteTransaction};
 use rows::Rows;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
@@ -72,6 +74,7 @@ pub use loaded::{
     Added, Loaded, LoadedBuild, LoadedLines, LoadedSlices, StoredBuild, StoredProfile,
 };
 pub use merge::{LeftOut, Merged};
+pub use metrics::{Annotated, OtherValue};
 pub use replace::Rewritten;
 pub use stats::{ExecutableStats, PartKind, StorePart, StoreStats};
 pub use tags::{Tag, Tagged};
@@ -356,6 +359,33 @@ impl Store {
                 })
             }
         }
+    }
+
+    /// Works out a change, and writes it if there is any, in one transaction: opening for writing
+    /// alone would change the file, so that it is worked out before, and again when nobody else can
+    /// change anything. `bytes` tells about how many it will take.
+    fn change<T, New>(
+        &self,
+        plan: impl Fn(&Rows) -> Result<(T, Option<New>), Fault>,
+        write: impl Fn(&WriteTransaction, &New) -> Result<(), Fault>,
+        bytes: impl Fn(&New) -> u64,
+    ) -> Result<T, StoreError> {
+        let (told, new) = self.read(&plan)?;
+        let Some(new) = new else {
+            return Ok(told);
+        };
+        self.write(bytes(&new), |database| {
+            let mut transaction = database.begin_write()?;
+            // Keeps what redb needs to recover in an instant, should this process be killed.
+            transaction.set_quick_repair(true);
+            // The last committed state, which nobody can change now.
+            let (told, new) = plan(&Rows::open(&database.begin_read()?)?)?;
+            if let Some(new) = new {
+                write(&transaction, &new)?;
+                transaction.commit()?;
+            }
+            Ok(told)
+        })
     }
 
     /// What errors name.

@@ -7,7 +7,7 @@ use super::tables::{META, META_TAGS, Record};
 use super::{Store, StoredBuild};
 use crate::id::{BuildId, ExecutableId};
 use crate::limits::MAX_GIVEN_NAME;
-use redb::{ReadableDatabase, WriteTransaction};
+use redb::WriteTransaction;
 use serde::{Deserialize, Serialize};
 
 /// A name for a build. Of one executable, a name stands for one build; it can be moved to another.
@@ -139,25 +139,15 @@ impl Store {
         })
     }
 
-    /// Works out new tags, and writes them if there are any: opening for writing alone would change
-    /// the file, so that they are worked out before, and again when nobody else can change them.
     fn change_tags<T>(
         &self,
         plan: impl Fn(&Rows) -> Result<(T, Option<Vec<Tag>>), Fault>,
     ) -> Result<T, StoreError> {
-        let (told, None) = self.read(&plan)? else {
-            return self.write(TAGS_BYTES, |database| {
-                let mut transaction = database.begin_write()?;
-                transaction.set_quick_repair(true);
-                let (told, tags) = plan(&Rows::open(&database.begin_read()?)?)?;
-                if let Some(tags) = tags {
-                    write(&transaction, &tags)?;
-                    transaction.commit()?;
-                }
-                Ok(told)
-            });
-        };
-        Ok(told)
+        self.change(
+            plan,
+            |transaction, tags| write(transaction, tags),
+            |_| TAGS_BYTES,
+        )
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod damage;
 mod merge;
+mod metrics;
 mod model;
 mod place;
 mod rewrite;

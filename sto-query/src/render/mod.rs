@@ -3,6 +3,7 @@
 //! Names in a profile are whatever a program, or whoever made the file, put there. Text and SVG
 //! show them through [`printable`]; JSON has them as they are, escaped by the serializer.
 
+pub mod annotate;
 pub mod average;
 pub mod bottlenecks;
 pub mod calibrate;

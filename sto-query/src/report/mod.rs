@@ -3,6 +3,7 @@
 //! Every report has a `schema`: its name and version. A version keeps the meaning of every field;
 //! it may gain fields.
 
+mod annotate;
 mod average;
 mod bottlenecks;
 mod call_tree;
@@ -27,6 +28,7 @@ mod time;
 mod top;
 mod verify;
 
+pub use annotate::AnnotateReport;
 pub use average::AverageReport;
 pub use bottlenecks::{
     BenchmarkReport, BottleneckReport, BottlenecksReport, InBenchmarkReport, bottlenecks_report,
