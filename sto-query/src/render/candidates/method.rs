@@ -2,11 +2,12 @@
 
 use super::Html;
 use crate::candidates::Candidates;
+use crate::render::html::options_table;
 use crate::render::numbers::percent;
 
 pub(super) fn write(html: &mut Html, found: &Candidates) {
     let options = &found.options;
-    let rows: [(&'static str, String, &'static str); 4] = [
+    let rows = [
         (
             "--window",
             options.window.to_string(),
@@ -39,21 +40,10 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
          expected, or less than a tenth of the candidate’s difference, are left out, and so are those \
          behind them; of each, the three with the highest scores are followed, ten calls far.</li>\n\
          <li>A score is no test: of many functions, some are far from expected by chance. \
-         <code>sto find-regressions</code> tests two builds with several runs each.</li>\n</ul>\n\
-         <table class=\"thresholds\">\n<thead><tr><th scope=\"col\">Option</th>\
-         <th scope=\"col\" class=\"number\">Value</th><th scope=\"col\">What it does</th></tr></thead>\n\
-         <tbody>\n",
+         <code>sto find-regressions</code> tests two builds with several runs each.</li>\n</ul>\n",
     );
-    for (option, value, meaning) in rows {
-        html.raw("<tr><th scope=\"row\"><code>")
-            .raw(option)
-            .raw("</code></th><td class=\"number\">")
-            .text(&value)
-            .raw("</td><td>")
-            .raw(meaning)
-            .raw("</td></tr>\n");
-    }
-    html.raw("</tbody>\n</table>\n<p class=\"soft\">This page is made again by <code>")
+    options_table(html, "Option", &rows);
+    html.raw("<p class=\"soft\">This page is made again by <code>")
         .text(&found.command.to_string())
         .raw("</code></p>\n");
 }

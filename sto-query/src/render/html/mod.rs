@@ -4,9 +4,11 @@
 mod axis;
 mod flame;
 mod markup;
+mod options;
 mod page;
 
 pub(super) use axis::{Axis, coordinate};
 pub(super) use flame::{FlameGraph, FlameSides};
 pub(super) use markup::{Html, short_name};
+pub(super) use options::options_table;
 pub(super) use page::Page;

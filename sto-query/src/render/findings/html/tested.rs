@@ -2,7 +2,7 @@
 
 use crate::compare::Comparison;
 use crate::render::findings::notes::{notes, threshold};
-use crate::render::html::Html;
+use crate::render::html::{Html, options_table};
 use crate::render::numbers::grouped;
 
 pub(super) fn write(html: &mut Html, comparison: &Comparison) {
@@ -15,7 +15,7 @@ pub(super) fn write(html: &mut Html, comparison: &Comparison) {
         html.raw("</ul>\n");
     }
     let thresholds = &comparison.thresholds;
-    let rows: [(&'static str, String, &'static str); 4] = [
+    let rows = [
         (
             "--alpha",
             thresholds.alpha.to_string(),
@@ -37,24 +37,11 @@ pub(super) fn write(html: &mut Html, comparison: &Comparison) {
             "With fewer samples on a side, the verdict “clean” is not given.",
         ),
     ];
-    html.raw("<table class=\"thresholds\">\n<thead><tr><th scope=\"col\">Threshold</th>")
-        .raw("<th scope=\"col\" class=\"number\">Value</th><th scope=\"col\">What it does</th>")
-        .raw("</tr></thead>\n<tbody>\n");
-    for (option, value, meaning) in rows {
-        html.raw("<tr><th scope=\"row\"><code>")
-            .raw(option)
-            .raw("</code></th><td class=\"number\">")
-            .text(&value)
-            .raw("</td><td>")
-            .raw(meaning)
-            .raw("</td></tr>\n");
-    }
-    html.raw(
-        "</tbody>\n</table>\n<p class=\"soft\">Functions of the two builds are one where their ",
-    )
-    .raw("symbols are, without what compilers change (version ")
-    .text(&comparison.matching.rules_version.to_string())
-    .raw(" of the rules, which <code>sto explain-match</code> shows)");
+    options_table(html, "Threshold", &rows);
+    html.raw("<p class=\"soft\">Functions of the two builds are one where their ")
+        .raw("symbols are, without what compilers change (version ")
+        .text(&comparison.matching.rules_version.to_string())
+        .raw(" of the rules, which <code>sto explain-match</code> shows)");
     if comparison.matching.options.ignore_template_arguments {
         html.raw(", and without template arguments");
     }
