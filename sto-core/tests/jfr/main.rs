@@ -1,0 +1,7 @@
+//! JDK Flight Recorder: real files as the JDK's own reader has them, what chunks may hold, and what they
+//! may not.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod real;
