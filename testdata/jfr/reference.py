@@ -68,6 +68,7 @@ def frame(found, of_async_profiler):
         text = f"[kernel]!{name}"
     elif kind == "C++" or (kind == "Native" and of_async_profiler):
         text = f"{owner}!{name}" if owner else name
+        text += " (unresolved)" if name.startswith("[") else ""
     else:
         text = re.sub(r"/(?!\d)", ".", owner) + "." + name
     line = f":{found['lineNumber']}" if found["lineNumber"] > 0 else ""

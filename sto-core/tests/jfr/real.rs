@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use sto_core::formats::{Format, Recording, read_bytes};
-use sto_core::units::Cost;
+use sto_core::units::{Cost, Nanoseconds, UnixSeconds};
 
 /// The samples of each event by thread and stack, in the form of the reference.
 fn describe(recording: &Recording) -> String {
@@ -72,4 +72,36 @@ fn samples_of_time_allocations_and_locks_are_those_that_the_jdk_reads() {
 #[test]
 fn several_chunks_and_cut_stacks_are_those_that_the_jdk_reads() {
     check("tlab");
+}
+
+#[test]
+fn every_event_and_frame_of_async_profiler_is_that_which_the_jdk_reads() {
+    let recording = check("async-profiler");
+    let origin = &recording.origin;
+    assert_eq!(
+        origin.command.as_deref(),
+        Some("java -Xmx1g /opt/app.jar 2500")
+    );
+    assert_eq!(origin.kernel.as_deref(), Some("6.1.0-18-amd64"));
+    assert_eq!(origin.cpu.as_deref(), Some("Intel(R) Xeon(R) Processor"));
+    assert_eq!(origin.recorded, Some(UnixSeconds(1_790_000_000)));
+    assert_eq!(origin.duration, Some(Nanoseconds(1_199_000_000)));
+    assert_eq!(recording.processes.len(), 1);
+    assert_eq!(recording.processes[0].program, "app.jar");
+    assert_eq!(recording.processes[0].pid, 4711);
+}
+
+#[test]
+fn samples_have_the_time_at_which_they_were_taken_and_stand_in_its_order() {
+    let recording = check("async-profiler");
+    let times = recording
+        .samples
+        .iter()
+        .map(|sample| sample.time.unwrap().0);
+    let times: Vec<u64> = times
+        .map(|time| (time - 1_790_000_000_000_000_000) / 1_000_000)
+        .collect();
+    let second = [1, 2, 3, 4, 5, 6, 7, 8, 9, 150, 200];
+    assert_eq!(times[..11], second);
+    assert_eq!(times[11..], second.map(|time| 1000 + time));
 }
