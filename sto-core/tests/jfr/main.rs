@@ -2,6 +2,9 @@
 //! may not.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod bad;
+mod build;
+mod chunks;
 #[path = "../common/mod.rs"]
 mod common;
 mod real;
