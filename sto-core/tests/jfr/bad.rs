@@ -402,7 +402,7 @@ fn times_that_leave_64_bits_are_none() {
         let recording = read(&file).unwrap();
         assert_eq!(
             recording.samples[0].time.is_some(),
-            ticks == i64::MAX,
+            ticks == i64::MAX / 2,
             "{ticks}"
         );
     }

@@ -57,8 +57,8 @@ impl<'b> Chunk<'b> {
             return Err(truncated((at + HEADER) as u64));
         };
         let number = |place: usize| {
-            let bytes = header[place..place + 8].try_into();
-            u64::from_be_bytes(bytes.expect("eight bytes"))
+            let bytes = header[place..place + 8].iter();
+            bytes.fold(0, |number, &byte| number << 8 | u64::from(byte))
         };
         let (major, minor) = (header[5], header[7]);
         if (header[4], major) != (0, 2) {
