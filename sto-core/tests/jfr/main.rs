@@ -9,3 +9,4 @@ mod chunks;
 #[path = "../common/mod.rs"]
 mod common;
 mod real;
+mod types;

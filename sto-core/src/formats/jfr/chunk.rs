@@ -50,7 +50,7 @@ impl<'b> Chunk<'b> {
             |place: usize, problem: String| Damage::new(at + place, problem).in_file(path);
         let rest = &file[at..];
         if !rest.starts_with(&MAGIC[..rest.len().min(MAGIC.len())]) {
-            let problem = "expected a chunk, which begins with `FLR\\0`, found something else; was the file put together by `cat`, of files that are no recordings?";
+            let problem = "expected a chunk, which begins with `FLR\\0`, found something else; was the file damaged, or put together from files that are no recordings?";
             return Err(malformed(0, problem.to_owned()));
         }
         let Some(header) = rest.first_chunk::<HEADER>() else {
@@ -89,13 +89,18 @@ impl<'b> Chunk<'b> {
         };
         let event = |place: usize, what: &str| {
             let offset = number(place);
-            let inside = (HEADER as u64..size).contains(&offset);
-            inside.then_some(at + offset as usize).ok_or_else(|| {
-                malformed(
-                    place,
-                    format!("the {what} at byte {offset} of a chunk of {size} bytes; expected {HEADER} or more, and less than its size"),
-                )
-            })
+            if (HEADER as u64..size).contains(&offset) {
+                return Ok(at + offset as usize);
+            }
+            let problem = match offset {
+                0 => format!(
+                    "a chunk that has no {what} yet; was what recorded it killed? Record again"
+                ),
+                _ => format!(
+                    "the {what} at byte {offset} of a chunk of {size} bytes; expected {HEADER} or more, and less than its size"
+                ),
+            };
+            Err(malformed(place, problem))
         };
         let clock = Clock {
             start: number(32),
