@@ -255,6 +255,12 @@ fn values_without_a_byte_take_no_time_however_many_they_are() {
     chunk.fields(101).insert(0, "many 1029[]".to_owned());
     chunk.events[1] = event(101, &numbers(&[i64::MAX, 5, 1, 1]));
     assert_eq!(shown(&read(&chunk.bytes()).unwrap()).len(), 1);
+
+    let frames = changed(|chunk| {
+        chunk.fields(27).clear();
+        chunk.pool(26).constants = vec![(1, [vec![0], number(i64::MAX)].concat())];
+    });
+    assert!(shown(&read(&frames).unwrap())[0].contains(": [unknown] (unresolved) 1 "));
 }
 
 #[test]

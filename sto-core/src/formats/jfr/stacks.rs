@@ -23,10 +23,12 @@ pub(super) struct Traces<'r, 'c, 'b> {
     pools: &'r Pools<'c, 'b>,
     stacks: &'r mut NamedStacks,
     known: HashMap<Identity, Trace>,
+    /// Each method's class's name and its own; read once, as many frames may share a large constant.
+    methods: HashMap<Identity, [Value<'b>; 2]>,
+    /// Each class's name.
+    classes: HashMap<Identity, Value<'b>>,
     /// By method, line and frame type.
     locations: HashMap<(Identity, u32, Identity), LocationIx>,
-    frame: Option<(TypeIx, Wanted<3>)>,
-    trace: Option<(TypeIx, Wanted<2>)>,
     /// Whether frames of the type `Native` are functions of libraries, as async-profiler has them, and
     /// not native methods of Java.
     has_native_functions: bool,
@@ -50,9 +52,9 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
             pools,
             stacks,
             known: HashMap::new(),
+            methods: HashMap::new(),
+            classes: HashMap::new(),
             locations: HashMap::new(),
-            frame: None,
-            trace: None,
             has_native_functions,
             missing: 0,
         })
@@ -66,23 +68,12 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         }
         self.missing += u64::from(self.pools.is_missing(trace));
         let mut locations = Vec::new();
-        let mut truncated = false;
-        if let Some((of, mut cursor)) = self.pools.place(trace) {
-            let types = self.pools.types;
-            let wanted = match &self.trace {
-                Some((known, wanted)) if *known == of => wanted,
-                _ => {
-                    let wanted = Wanted::of(types, of, ["frames", "truncated"]);
-                    &self.trace.insert((of, wanted)).1
-                }
-            };
-            let [frames, cut] = wanted.read(types, &mut cursor)?;
-            truncated = cut.number() != 0;
-            if let Value::Array(of, count, cursor) = frames {
-                self.frames(of, count, cursor, &mut locations)?;
-            }
+        let [frames, truncated] = self.pools.fields(trace, ["frames", "truncated"])?;
+        if let Value::Array(of, count, cursor) = frames {
+            self.frames(of, count, cursor, &mut locations)?;
         }
         let stack = self.stacks.stack(&locations).map_err(Damage::limit(at))?;
+        let truncated = truncated.number() != 0;
         let trace = Trace { stack, truncated };
         self.known.insert(identity, trace);
         Ok(trace)
@@ -102,15 +93,9 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
             return Err(Damage::new(cursor.at(), problem));
         }
         let types = self.pools.types;
-        if self.frame.as_ref().is_none_or(|(known, _)| *known != of) {
-            let names = ["method", "lineNumber", "type"];
-            self.frame = Some((of, Wanted::of(types, of, names)));
-        }
+        let wanted = Wanted::of(types, of, ["method", "lineNumber", "type"]);
         for _ in 0..count {
             let at = cursor.at();
-            let Some((_, wanted)) = &self.frame else {
-                break;
-            };
             let [method, line, kind] = wanted.read(types, &mut cursor)?;
             let line = u32::try_from(line.number()).unwrap_or(0);
             let key = (method.identity(), line, kind.identity());
@@ -135,20 +120,14 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         kind: Value<'b>,
         at: usize,
     ) -> Result<LocationIx, Damage> {
-        self.missing += u64::from(self.pools.is_missing(method));
-        let [class, name] = self.pools.fields(method, ["type", "name"])?;
-        let [class] = self.pools.fields(class, ["name"])?;
+        let [class, name] = self.method(method)?;
         let (class, name) = (self.pools.text(class)?, self.pools.text(name)?);
         let kind = self.pools.text(kind)?;
-        let is_native = match &*kind {
-            b"C++" | b"Kernel" => true,
-            b"Native" => self.has_native_functions,
-            _ => false,
-        };
-        let (symbol, module) = match (is_native, &*kind) {
-            (true, b"Kernel") => (name.into_owned(), "[kernel]".into()),
-            (true, _) => (name.into_owned(), self.stacks.text(&class)),
-            (false, _) => (method_name(&class, &name), "".into()),
+        let (symbol, module) = match &*kind {
+            b"Kernel" => (name.into_owned(), "[kernel]".into()),
+            b"C++" => (name.into_owned(), self.stacks.text(&class)),
+            b"Native" if self.has_native_functions => (name.into_owned(), self.stacks.text(&class)),
+            _ => (method_name(&class, &name), "".into()),
         };
         let symbol = match &*symbol {
             b"" => "[unknown]".into(),
@@ -170,6 +149,25 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
             line,
         };
         self.stacks.frame_at_line(frame).map_err(Damage::limit(at))
+    }
+
+    /// The names of a method's class and of the method.
+    fn method(&mut self, method: Value<'b>) -> Result<[Value<'b>; 2], Damage> {
+        if let Some(&known) = self.methods.get(&method.identity()) {
+            return Ok(known);
+        }
+        self.missing += u64::from(self.pools.is_missing(method));
+        let [class, name] = self.pools.fields(method, ["type", "name"])?;
+        let class_name = match self.classes.get(&class.identity()) {
+            Some(&known) => known,
+            None => {
+                let [name] = self.pools.fields(class, ["name"])?;
+                self.classes.insert(class.identity(), name);
+                name
+            }
+        };
+        self.methods.insert(method.identity(), [class_name, name]);
+        Ok([class_name, name])
     }
 }
 

@@ -48,7 +48,6 @@ impl Value<'_> {
 }
 
 /// Which fields of a type are asked for.
-#[derive(Clone)]
 pub(super) struct Wanted<const N: usize> {
     of: TypeIx,
     /// For each field its place in the answer.
@@ -95,9 +94,11 @@ impl Types<'_> {
             let mut ahead = *cursor;
             let count = ahead.count(self.least_of_item(field))?;
             self.skip_field(field, cursor)?;
-            return Ok(match field.is_pooled {
-                true => Value::None,
-                false => Value::Array(of, count, ahead),
+            // Values without a byte could be as many as the file likes.
+            let has_bytes = !field.is_pooled && self.least(of) > 0;
+            return Ok(match has_bytes {
+                true => Value::Array(of, count, ahead),
+                false => Value::None,
             });
         }
         if field.is_pooled {
