@@ -12,11 +12,12 @@ use super::types::{TypeIx, Types};
 use super::values::{Value, Wanted};
 use hashbrown::HashMap;
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 /// The type of events with constants.
 pub(super) const CONSTANTS: i64 = 1;
 
-/// A string may be behind so many keys and fields; in real files it is behind three.
+/// A string may be behind so many keys; in real files it is behind two.
 const MAX_HOPS: usize = 8;
 
 /// The constants of a chunk.
@@ -26,6 +27,8 @@ pub(super) struct Pools<'c, 'b> {
     /// Where each constant stands in the file.
     places: HashMap<(TypeIx, i64), usize>,
     strings: Option<TypeIx>,
+    /// The strings of constants that were asked for; read once, as many may refer to a long one.
+    texts: RefCell<HashMap<(TypeIx, i64), Text<'b>>>,
 }
 
 impl<'c, 'b> Pools<'c, 'b> {
@@ -35,6 +38,7 @@ impl<'c, 'b> Pools<'c, 'b> {
             bytes: chunk.bytes,
             places: HashMap::new(),
             strings: types.by_name("java.lang.String"),
+            texts: RefCell::default(),
         };
         let mut at = chunk.constants;
         loop {
@@ -121,24 +125,35 @@ impl<'c, 'b> Pools<'c, 'b> {
     /// The string that a value is, or its first field, as a symbol has it; empty for none.
     pub(super) fn text(&self, value: Value<'b>) -> Result<Cow<'b, [u8]>, Damage> {
         let mut value = value;
+        let mut keys = Vec::new();
         let mut at = 0;
-        for _ in 0..MAX_HOPS {
+        let text = loop {
             if let (Value::Text(Text::Pooled(key)), Some(strings)) = (value, self.strings) {
                 value = Value::Key(strings, key);
             }
-            if let Value::Text(text) = value {
-                return Ok(text.bytes());
+            match value {
+                Value::Text(text) => break text,
+                Value::Key(of, key) => match self.texts.borrow().get(&(of, key)) {
+                    Some(&known) => break known,
+                    None => keys.push((of, key)),
+                },
+                _ => {}
             }
             let Some((of, mut cursor)) = self.place(value) else {
-                return Ok(Cow::Borrowed(b""));
+                break Text::Null;
             };
+            if keys.len() > MAX_HOPS {
+                let problem = format!(
+                    "a string behind more than {MAX_HOPS} constants, or one that stands for itself; was the file damaged?"
+                );
+                return Err(Damage::new(at, problem));
+            }
             at = cursor.at();
             value = self.types.first(of, &mut cursor)?;
-        }
-        let problem = format!(
-            "a string behind more than {MAX_HOPS} constants, or one that stands for itself; was the file damaged?"
-        );
-        Err(Damage::new(at, problem))
+        };
+        let mut texts = self.texts.borrow_mut();
+        texts.extend(keys.into_iter().map(|key| (key, text)));
+        Ok(text.bytes())
     }
 
     /// Where the fields of a value are.
