@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use sto_core::formats::{Format, Recording, read_bytes};
+use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::store::Store;
 use sto_core::units::{Cost, Nanoseconds, UnixSeconds};
 
 /// The samples of each event by thread and stack, in the form of the reference.
@@ -104,4 +106,19 @@ fn samples_have_the_time_at_which_they_were_taken_and_stand_in_its_order() {
     let second = [1, 2, 3, 4, 5, 6, 7, 8, 9, 150, 200];
     assert_eq!(times[..11], second);
     assert_eq!(times[11..], second.map(|time| 1000 + time));
+}
+
+#[test]
+fn time_is_shown_unless_another_event_is_asked_for() {
+    let store = Store::in_memory().unwrap();
+    let path = PathBuf::from("tlab.jfr");
+    let options = IngestOptions {
+        version: Some("v1".to_owned()),
+        ..IngestOptions::default()
+    };
+    let recording = check("tlab");
+    let report = ingest_recording(&store, &path, recording, &options, &mut |_| {}).unwrap();
+    let profile = &report.profiles[0].profile;
+    assert!(profile.has_default_sample_type());
+    assert_eq!(profile.sample_types[0].event, "jdk.ExecutionSample");
 }
