@@ -2,7 +2,7 @@
 
 use super::text::{LineReader, lines};
 use super::{
-    FormatError, ReadOptions, Recording, chrome, cpuprofile, firefox, folded, perf_data,
+    FormatError, ReadOptions, Recording, chrome, cpuprofile, firefox, folded, jfr, perf_data,
     perf_script, pprof, speedscope,
 };
 use std::path::Path;
@@ -14,6 +14,8 @@ use std::path::Path;
 pub enum Format {
     /// `perf.data`, in file or pipe mode.
     PerfData,
+    /// Recordings of JDK Flight Recorder.
+    Jfr,
     /// pprof's Protocol Buffers.
     Pprof,
     /// The Firefox Profiler's processed profiles, in JSON.
@@ -32,13 +34,14 @@ pub enum Format {
 
 /// What there is to know of each format, in the order in which they are tried: formats with a magic
 /// number first, those that are told by a line last.
-const ROWS: [Row; 8] = [
+const ROWS: [Row; 9] = [
     row(
         Format::PerfData,
         "perf.data",
         perf_data::is_told,
         Whole(perf_data::read),
     ),
+    row(Format::Jfr, "jfr", jfr::is_told, Whole(jfr::read)),
     row(Format::Pprof, "pprof", pprof::is_told, Whole(pprof::read)),
     row(
         Format::Firefox,

@@ -9,6 +9,7 @@ mod event;
 mod excerpt;
 mod firefox;
 mod folded;
+mod jfr;
 mod json;
 mod kind;
 mod named;
