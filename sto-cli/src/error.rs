@@ -90,6 +90,8 @@ pub(crate) enum CliError {
     Focus(#[from] FocusError),
     #[error(transparent)]
     Roots(#[from] RootsError),
+    #[error("{}: its samples do not tell their threads and times", path.display())]
+    NoThreads { path: PathBuf },
     #[error(transparent)]
     Flame(#[from] FlameError),
     #[error(transparent)]

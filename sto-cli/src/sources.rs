@@ -8,8 +8,8 @@ use crate::store_path::StorePath;
 use crate::ui::{self, Progress};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use sto_core::ingest::{IngestOptions, ingest};
-use sto_core::intern::SliceCount;
+use sto_core::ingest::{IngestError, IngestOptions, ingest};
+use sto_core::intern::{InternError, SliceCount};
 use sto_core::store::{Store, StoreError};
 use sto_query::compare::{Comparison, Finding, Lines};
 use sto_query::select::{SelectError, Selection, Selector, select};
@@ -265,7 +265,16 @@ impl<'a> Sources<'a> {
         };
         let progress = Progress::new(&file.path);
         let mut show = |stage| progress.stage(stage);
-        let report = ingest(&self.memory, &file.path, &options, &mut show)?;
+        let report = ingest(&self.memory, &file.path, &options, &mut show);
+        let report = report.map_err(|error| match error {
+            IngestError::Intern {
+                source: InternError::NoTime { .. },
+                ..
+            } => CliError::NoThreads {
+                path: file.path.clone(),
+            },
+            error => error.into(),
+        })?;
         drop(progress);
         ui::warn(&file.path, &report.warnings);
         let read: Vec<_> = report.profiles.iter().map(|profile| profile.id).collect();

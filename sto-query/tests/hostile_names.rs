@@ -175,13 +175,13 @@ fn svg_is_well_formed_and_names_are_its_text() {
             assert!(known.contains(&&*element), "{element}");
         }
         for shown in [
-            "<script>alert(1)</script> (20 events",
-            "\": DROP TABLE nodes: -- (20 events",
-            "\\u{1b}]0:owned\\u{7}\\u{1b}[31mred (20",
-            "\\u{202e}gnp.exe (20",
-            "#\u{a0}comment (20",
-            "ends in\u{a0}12\u{a0}34 (20",
-            "a:b (20",
+            "<script>alert(1)</script> (",
+            "\": DROP TABLE nodes: -- (",
+            "\\u{1b}]0:owned\\u{7}\\u{1b}[31mred (",
+            "\\u{202e}gnp.exe (",
+            "#\u{a0}comment (",
+            "ends in\u{a0}12\u{a0}34 (",
+            "a:b (",
         ] {
             assert!(text.contains(shown), "{shown}");
         }

@@ -27,9 +27,7 @@ fn in_focus_are_the_stacks_that_have_the_function_from_root_to_leaf() {
     );
     let svg = focused(&before, &after, "parse");
     assert_eq!(names(&svg), ["all", "log", "main", "parse", "write"]);
-    assert!(
-        svg.contains("Only stacks with parse: 10.00% of the baseline, 40.00% of the candidate.")
-    );
+    assert!(svg.contains("Only stacks with parse: 10.00% → 40.00%."));
     let frames = drawn(&svg);
     let widths: Vec<u64> = ["main", "parse", "log"]
         .map(|name| find(&frames, name).width)

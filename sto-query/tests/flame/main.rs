@@ -213,7 +213,7 @@ fn a_difference_says_which_side_is_which_and_what_it_cannot_draw() {
         "{svg}"
     );
     assert!(
-        svg.contains("stacks of the baseline alone, 25.00% of it."),
+        svg.contains("Not drawn: what the baseline alone has, 25.00%."),
         "{svg}"
     );
 }

@@ -29,7 +29,7 @@ fn widths_of_the_baseline_show_what_it_has_alone() {
     assert!(is_blue(find(&frames, "old").fill));
     assert!(is_blue(find(&frames, "same").fill));
     assert!(
-        of_baseline.contains("Not drawn: stacks of the candidate alone, 60.00% of it."),
+        of_baseline.contains("Not drawn: what the candidate alone has, 60.00%."),
         "{of_baseline}"
     );
     let of_candidate = draw(Widths::Candidate);
@@ -73,7 +73,7 @@ fn elided_are_the_stacks_that_the_candidate_does_not_have_with_their_callers() {
         assert_eq!(frame.fill == NEUTRAL, !is_gone, "{name}");
     }
     assert!(
-        svg.contains("In blue: stacks that the candidate does not have, 30.00% of the baseline."),
+        svg.contains("Blue: what the candidate does not have, 30.00%."),
         "{svg}"
     );
     assert_golden("flame-elided.svg", &without_script(&svg));
@@ -116,7 +116,7 @@ fn colours_for_all_readers_are_orange_for_more_and_blue_for_less() {
         ..FlameOptions::default()
     };
     let svg = difference_with(&v1, &v2, Widths::Candidate, &colorblind).unwrap();
-    assert!(svg.contains("In orange: more"), "{svg}");
+    assert!(svg.contains("Orange: more"), "{svg}");
     let frames = drawn(&svg);
     let (r, g, b) = find(&frames, "doLogging").fill;
     assert!(r > g && g > b, "orange");

@@ -33,9 +33,9 @@ const FULL_COLOR_SHARE: f64 = 0.05;
 
 /// Characters of a title that fit above the graph, and of one name in it.
 const TITLE_WIDTH: usize = 110;
-const NAME_WIDTH: usize = 35;
-const FOCUS_WIDTH: usize = 30;
-const EVENT_WIDTH: usize = 20;
+const NAME_WIDTH: usize = 26;
+const EVENT_WIDTH: usize = 16;
+const FOCUS_WIDTH: usize = 20;
 
 /// Why a flame graph cannot be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -167,11 +167,9 @@ pub fn diff_svg(
         return Err(FlameError::NothingChosen);
     }
     let chosen = chosen(options).map_or(String::new(), |stacks| {
-        format!(
-            "{stacks}: {} of the baseline, {} of the candidate. ",
-            percent(drawing.share_drawn(Side::Baseline)),
-            percent(drawing.share_drawn(Side::Candidate)),
-        )
+        let [before, after] =
+            [Side::Baseline, Side::Candidate].map(|side| drawing.share_drawn(side));
+        format!("{stacks}: {} → {}. ", percent(before), percent(after))
     });
     drawing.set_widths(widths);
     if drawing.drawn[drawing.side as usize].is_zero() {
@@ -219,7 +217,7 @@ fn chosen(options: &FlameOptions) -> Option<String> {
         (Some(focus), None) => Some(format!("Only stacks with {}", name(focus))),
         (None, Some(ignore)) => Some(format!("Only stacks without {}", name(ignore))),
         (Some(focus), Some(ignore)) => Some(format!(
-            "Only stacks with {} and without {}",
+            "Only stacks with {}, without {}",
             name(focus),
             name(ignore)
         )),
@@ -238,8 +236,7 @@ fn width_note(drawing: &Drawing, palette: Palette) -> String {
     let [more, less] = palette.of_change();
     if drawing.is_elided {
         return format!(
-            "Width: share in the baseline. In {less}: stacks that the candidate does not have, {} \
-             of the baseline.",
+            "Width: share in the baseline. {less}: what the candidate does not have, {}.",
             percent(drawing.share_drawn(Side::Baseline)),
         );
     }
@@ -248,8 +245,8 @@ fn width_note(drawing: &Drawing, palette: Palette) -> String {
         Side::Baseline => ("baseline", "candidate"),
     };
     format!(
-        "Width: share in the {side}. In {more}: more than in the baseline, in {less}: less. Not \
-         drawn: stacks of the {other} alone, {} of it.",
+        "Width: share in the {side}. {more}: more in the candidate. {less}: less. Not drawn: what the \
+         {other} alone has, {}.",
         percent(drawing.alone(drawing.side.other())),
     )
 }

@@ -40,8 +40,8 @@ impl Palette {
     /// The names of the colours of more and of less.
     pub(super) fn of_change(self) -> [&'static str; 2] {
         match self {
-            Palette::Standard => ["red", "blue"],
-            Palette::Colorblind => ["orange", "blue"],
+            Palette::Standard => ["Red", "Blue"],
+            Palette::Colorblind => ["Orange", "Blue"],
         }
     }
 
