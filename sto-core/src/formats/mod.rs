@@ -12,6 +12,7 @@ mod folded;
 mod json;
 mod kind;
 mod named;
+mod otlp;
 mod perf_data;
 mod perf_script;
 mod pprof;
