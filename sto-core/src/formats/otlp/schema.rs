@@ -36,8 +36,14 @@ pub(super) struct Profile<'b> {
     pub(super) whose: Whose<'b>,
 }
 
-const VERSIONS: &str = "profiles of versions 1.9 to 1.11 of the protocol are read; record it anew with \
-                        a newer SDK, profiler or collector";
+/// What a file has that none of the versions that are read has.
+fn too_old(at: usize, found: &str) -> Damage {
+    let problem = format!(
+        "{found}, as before version 1.8 of the protocol; versions 1.9 to 1.11 are read. Record it anew \
+         with a newer SDK, profiler or collector"
+    );
+    Damage::new(at, problem)
+}
 
 impl<'b> Data<'b> {
     pub(super) fn parse(bytes: &'b [u8]) -> Result<Data<'b>, Damage> {
@@ -57,10 +63,7 @@ impl<'b> Data<'b> {
             }
         }
         let Some(dictionary) = dictionary else {
-            let problem = format!(
-                "expected a dictionary, found none to the file's end, as before version 1.6; {VERSIONS}"
-            );
-            return Err(Damage::new(bytes.len(), problem));
+            return Err(too_old(bytes.len(), "no dictionary to the file's end"));
         };
         let dictionary = Dictionary::parse(dictionary)?;
         let mut profiles = Vec::new();
@@ -129,6 +132,10 @@ impl<'b> Dictionary<'b> {
         while let Some(field) = message.next()? {
             match (field.number, keys) {
                 (1, Key::Text) => key = field.bytes()?,
+                (1, Key::Index) if field.message().is_ok() => {
+                    let problem = "an attribute with a text as its key";
+                    return Err(too_old(field.at, problem));
+                }
                 (1, Key::Index) | (3, Key::Text) => key = self.string(field.number()?, field.at)?,
                 (2, _) => {
                     let strings = |ix, at| self.string(ix, at);
@@ -243,10 +250,8 @@ impl<'b> Dictionary<'b> {
                 1 => profile.sample_type = ValueType::parse(field.message()?)?,
                 2 => profile.samples.push(field.message()?),
                 3 if field.message().is_ok() => {
-                    let problem = format!(
-                        "a profile with a list where its time should be, as before version 1.8; {VERSIONS}"
-                    );
-                    return Err(Damage::new(field.at, problem));
+                    let problem = "a profile with a list where its time should be";
+                    return Err(too_old(field.at, problem));
                 }
                 3 => profile.time = field.number()?,
                 4 => profile.duration = field.number()?,
