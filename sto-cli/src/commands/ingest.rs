@@ -32,7 +32,7 @@ Examples:
 
 /// Store recordings as runs of a build
 ///
-/// Reads perf.data, pprof, the output of `perf script`, folded stacks, and what the Firefox Profiler,
+/// Reads perf.data, pprof, OTLP, the output of `perf script`, folded stacks, and what the Firefox Profiler,
 /// speedscope and Chrome open. The same file goes in once.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
