@@ -1,15 +1,17 @@
 //! The processes and threads that attributes name.
 
 use super::attributes::{Told, Whose};
-use crate::formats::{Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx, excerpt};
-use crate::limits::{MAX_PROCESS_NAME, cut};
+use crate::formats::excerpt::excerpts;
+use crate::formats::named::process_name;
+use crate::formats::{Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx};
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
 
 /// The threads of all profiles.
 pub(super) struct Threads<'b> {
-    /// By process id, program, thread id and name.
-    known: HashMap<(u32, &'b [u8], u32, &'b [u8]), ThreadIx>,
+    /// By process, thread id and name.
+    thread_of: HashMap<(ProcessIx, u32, &'b [u8]), ThreadIx>,
+    /// By process id and program.
     process_of: HashMap<(u32, &'b [u8]), ProcessIx>,
     /// The first module of each name.
     modules: HashMap<String, ModuleIx>,
@@ -30,7 +32,7 @@ impl<'b> Threads<'b> {
             }
         }
         Threads {
-            known: HashMap::new(),
+            thread_of: HashMap::new(),
             process_of: HashMap::new(),
             modules: first,
             processes: Vec::new(),
@@ -48,21 +50,20 @@ impl<'b> Threads<'b> {
             }
         }
         let (pid, program) = (whose.pid, whose.program());
-        let names = (pid, program, whose.tid, whose.thread);
-        *self.known.entry(names).or_insert_with(|| {
-            let process = self.process_of.entry((pid, program));
-            let process = *process.or_insert_with(|| {
-                let program = shown(program);
-                self.processes.push(Process {
-                    pid,
-                    main_module: self.modules.get(&program).copied(),
-                    program,
-                });
-                ProcessIx(self.processes.len() as u32 - 1)
+        let process = *self.process_of.entry((pid, program)).or_insert_with(|| {
+            let program = process_name(program);
+            self.processes.push(Process {
+                pid,
+                main_module: self.modules.get(&program).copied(),
+                program,
             });
+            ProcessIx(self.processes.len() as u32 - 1)
+        });
+        let thread = self.thread_of.entry((process, whose.tid, whose.thread));
+        *thread.or_insert_with(|| {
             self.threads.push(Thread {
                 tid: whose.tid,
-                name: shown(whose.thread),
+                name: process_name(whose.thread),
                 process,
             });
             ThreadIx(self.threads.len() as u32 - 1)
@@ -71,25 +72,9 @@ impl<'b> Threads<'b> {
 
     /// What a user should know of attributes.
     pub(super) fn warning(&self) -> Option<String> {
-        const NAMED: usize = 5;
-        let named = self.others.iter().take(NAMED);
-        let named: Vec<String> = named.map(|key| excerpt(key)).collect();
-        let more = match self.others.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        (!named.is_empty()).then(|| {
-            format!(
-                "Attributes of samples other than thread and process are not kept: {}{more}.",
-                named.join(", ")
-            )
-        })
+        let others = excerpts(&self.others)?;
+        Some(format!(
+            "Attributes of samples other than thread and process are not kept: {others}."
+        ))
     }
-}
-
-fn shown(name: &[u8]) -> String {
-    let kept = &name[..name.len().min(MAX_PROCESS_NAME + 1)];
-    let mut shown = String::from_utf8_lossy(kept).into_owned();
-    cut(&mut shown, MAX_PROCESS_NAME);
-    shown
 }
