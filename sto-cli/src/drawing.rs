@@ -1,16 +1,18 @@
-//! SVG drawings: where they go, and what is said of them.
+//! SVG drawings: what they show, where they go, and what is said of them.
 
+use crate::by::By;
 use crate::error::CliError;
 use crate::output::{self, FormatArg};
 use crate::select::EVENT;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use sto_query::compare::Focus;
+use sto_query::render::flame::{FlameOptions, Palette};
 use sto_query::tree::View;
 use sto_query::{render, report};
 
-/// Where a drawing goes.
+/// What a drawing shows, and where it goes.
 #[derive(Debug, Args)]
 pub(crate) struct DrawingArgs {
     /// Write the SVG to this file; `-` is standard output, and so is no file at all in a pipe
@@ -21,8 +23,31 @@ pub(crate) struct DrawingArgs {
     #[arg(long, value_name = "FUNCTION", allow_hyphen_values = true)]
     focus: Option<String>,
 
+    /// Draw no stack that has this function, or one with this in its name
+    #[arg(long, value_name = "FUNCTION", allow_hyphen_values = true)]
+    ignore: Option<String>,
+
+    /// Draw the functions that cost by themselves on top, and their callers below
+    #[arg(long)]
+    inverted: bool,
+
+    /// Draw stacks below a frame for each thread, or for each value of a label
+    #[arg(long, value_name = "thread|label:KEY")]
+    pub(crate) by: Option<By>,
+
+    /// Take these colours
+    #[arg(long, value_enum, default_value = "standard")]
+    palette: Colors,
+
     #[command(flatten)]
     format: FormatArg,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Colors {
+    Standard,
+    /// Such that all readers can tell them apart, with any kind of colour vision
+    Colorblind,
 }
 
 impl DrawingArgs {
@@ -34,10 +59,21 @@ impl DrawingArgs {
         Ok(())
     }
 
-    /// The functions that were asked for.
-    pub(crate) fn focus(&self, views: &[&View]) -> Result<Option<Focus>, CliError> {
-        let focus = self.focus.as_ref().map(|name| Focus::new(name, views));
-        Ok(focus.transpose()?)
+    /// The same for the library.
+    pub(crate) fn options(&self, views: &[&View]) -> Result<FlameOptions, CliError> {
+        let functions = |name: &Option<String>| {
+            let focus = name.as_ref().map(|name| Focus::new(name, views));
+            focus.transpose()
+        };
+        Ok(FlameOptions {
+            focus: functions(&self.focus)?,
+            ignore: functions(&self.ignore)?,
+            inverted: self.inverted,
+            palette: match self.palette {
+                Colors::Standard => Palette::Standard,
+                Colors::Colorblind => Palette::Colorblind,
+            },
+        })
     }
 
     /// Writes the drawing of these views, and if it went into a file what it shows to standard

@@ -17,6 +17,7 @@ use sto_query::render::export::ExportError;
 use sto_query::render::flame::FlameError;
 use sto_query::render::printable;
 use sto_query::select::SelectError;
+use sto_query::tree::RootsError;
 
 /// What a command that ran to its end found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,10 @@ pub(crate) enum CliError {
     Compare(#[from] CompareError),
     #[error(transparent)]
     Focus(#[from] FocusError),
+    #[error(transparent)]
+    Roots(#[from] RootsError),
+    #[error("{}: its samples do not tell their threads and times", path.display())]
+    NoThreads { path: PathBuf },
     #[error(transparent)]
     Flame(#[from] FlameError),
     #[error(transparent)]
@@ -160,6 +165,17 @@ impl CliError {
             }
             CliError::UnknownEvent { known, .. } => {
                 Some(format!("it was recorded with {}", known.join(", ")))
+            }
+            CliError::Roots(RootsError::NoThreads { .. }) => Some(
+                "they are kept with slices of time: name the recording itself in place of the build, \
+                 or ingest it with --slices 1 into a store that does not have it yet"
+                    .to_owned(),
+            ),
+            CliError::Roots(RootsError::NoLabel { known, .. }) if known.is_empty() => {
+                Some("`sto ingest --label KEY=VALUE` gives a profile labels".to_owned())
+            }
+            CliError::Roots(RootsError::NoLabel { known, .. }) => {
+                Some(format!("there are labels {}", known.join(", ")))
             }
             CliError::DamagedStore { .. } => Some(
                 "bring back a copy of it; without one, merge what can still be read into a new \

@@ -1,6 +1,7 @@
 //! The `sto` command: arguments in, findings out, exit status.
 
 mod about;
+mod by;
 mod changes;
 mod cli;
 mod commands;

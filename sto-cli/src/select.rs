@@ -1,5 +1,6 @@
 //! What the user wants to look at: selectors and an event in, stacks out.
 
+use crate::by::By;
 use crate::error::CliError;
 use crate::sources::{Baseline, Located, Sources};
 use crate::store_path::StorePath;
@@ -7,7 +8,7 @@ use clap::Args;
 use std::ffi::{OsStr, OsString};
 use sto_query::compare::Comparison;
 use sto_query::select::Selection;
-use sto_query::tree::View;
+use sto_query::tree::{ThreadNames, View};
 
 /// The profiles that a command is about.
 #[derive(Debug, Args)]
@@ -80,6 +81,17 @@ impl SelectArgs {
         self.event.keep(Sources::new(store)?.view(&self.selector)?)
     }
 
+    /// The same, below a root for each thread or label.
+    pub(crate) fn load_by(&self, store: &StorePath, by: &By) -> Result<View, CliError> {
+        let sources = Sources::new(store)?;
+        let located = sources.located_by(&self.selector, by)?;
+        let names = match located.selection.profiles.len() {
+            1 => ThreadNames::NameAndId,
+            _ => ThreadNames::Name,
+        };
+        self.event.load_by(&sources, &located, by, names)
+    }
+
     /// The same, with the runs apart.
     pub(crate) fn load_runs(&self, store: &StorePath) -> Result<View, CliError> {
         self.event.keep(Sources::new(store)?.runs(&self.selector)?)
@@ -112,6 +124,15 @@ impl SelectPairArgs {
     pub(crate) fn load(&self, sources: &Sources) -> Result<(View, View), CliError> {
         let (baseline, candidate) = sources.pair(&self.baseline, &self.candidate)?;
         Ok((self.event.keep(baseline)?, self.event.keep(candidate)?))
+    }
+
+    /// The same, below a root for each thread or label.
+    pub(crate) fn load_by(&self, sources: &Sources, by: &By) -> Result<(View, View), CliError> {
+        let selectors = [self.baseline.as_os_str(), self.candidate.as_os_str()];
+        let [baseline, candidate] = sources.located_pair_by(selectors, by)?;
+        // Ids differ between the two.
+        let load = |side| self.event.load_by(sources, side, by, ThreadNames::Name);
+        Ok((load(&baseline)?, load(&candidate)?))
     }
 }
 
@@ -168,6 +189,18 @@ impl SidesArgs {
 }
 
 impl EventArg {
+    fn load_by(
+        &self,
+        sources: &Sources,
+        located: &Located,
+        by: &By,
+        names: ThreadNames,
+    ) -> Result<View, CliError> {
+        let store = sources.store_of(located);
+        let view = self.keep(View::load(store, located.selection.clone())?)?;
+        by.tell_apart(&view, store, names)
+    }
+
     /// Leaves the event that was asked for as the only one; without a wish, the one with most
     /// samples is the first anyway.
     fn keep(&self, mut view: View) -> Result<View, CliError> {

@@ -1,13 +1,15 @@
 //! Where profiles come from: a build or profile in the store, or a file, which is read into a store
 //! in memory.
 
+use crate::by::By;
 use crate::environment::symbol_options;
 use crate::error::CliError;
 use crate::store_path::StorePath;
 use crate::ui::{self, Progress};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::ingest::{IngestError, IngestOptions, ingest};
+use sto_core::intern::{InternError, SliceCount};
 use sto_core::store::{Store, StoreError};
 use sto_query::compare::{Comparison, Finding, Lines};
 use sto_query::select::{SelectError, Selection, Selector, select};
@@ -85,6 +87,21 @@ impl<'a> Sources<'a> {
         }
     }
 
+    /// The profiles that a selector names, with what it takes to tell their stacks apart.
+    pub(crate) fn located_by(&self, selector: &OsStr, by: &By) -> Result<Located, CliError> {
+        self.located(self.locate(selector)?, by.slices())
+    }
+
+    /// The same for two selectors.
+    pub(crate) fn located_pair_by(
+        &self,
+        [a, b]: [&OsStr; 2],
+        by: &By,
+    ) -> Result<[Located; 2], CliError> {
+        let (a, b) = told_apart(self.locate(a)?, self.locate(b)?);
+        Ok([self.located(a, by.slices())?, self.located(b, by.slices())?])
+    }
+
     /// Says of findings which line to look at first.
     pub(crate) fn find_lines(
         &self,
@@ -121,7 +138,10 @@ impl<'a> Sources<'a> {
             }
         };
         let (baseline, candidate) = told_apart(baseline, candidate);
-        Ok((self.located(baseline)?, self.located(candidate)?))
+        Ok((
+            self.located(baseline, None)?,
+            self.located(candidate, None)?,
+        ))
     }
 
     /// A build or tag of an executable, or else whatever the selector names.
@@ -133,7 +153,7 @@ impl<'a> Sources<'a> {
         }
     }
 
-    fn located(&self, target: Target) -> Result<Located, CliError> {
+    fn located(&self, target: Target, slices: Option<SliceCount>) -> Result<Located, CliError> {
         Ok(match target {
             Target::Stored(store, selection) => Located {
                 store: Some(store),
@@ -141,7 +161,7 @@ impl<'a> Sources<'a> {
             },
             Target::File(file) => Located {
                 store: None,
-                selection: self.read(file)?,
+                selection: self.read(file, slices)?,
             },
         })
     }
@@ -155,7 +175,8 @@ impl<'a> Sources<'a> {
         Ok(View::load_both((a, of_a), (b, of_b))?)
     }
 
-    fn store_of<'s>(&'s self, place: &'s Located) -> &'s Store {
+    /// Where profiles are.
+    pub(crate) fn store_of<'s>(&'s self, place: &'s Located) -> &'s Store {
         place.store.as_ref().unwrap_or(&self.memory)
     }
 
@@ -231,19 +252,29 @@ impl<'a> Sources<'a> {
     fn load(&self, target: Target) -> Result<View, CliError> {
         match target {
             Target::Stored(store, selection) => Ok(View::load(&store, selection)?),
-            Target::File(file) => Ok(View::load(&self.memory, self.read(file)?)?),
+            Target::File(file) => Ok(View::load(&self.memory, self.read(file, None)?)?),
         }
     }
 
-    fn read(&self, file: ProfileFile) -> Result<Selection, CliError> {
+    fn read(&self, file: ProfileFile, slices: Option<SliceCount>) -> Result<Selection, CliError> {
         let options = IngestOptions {
             version: Some(file.name),
             symbols: symbol_options(&[], &file.path),
+            slices,
             ..IngestOptions::default()
         };
         let progress = Progress::new(&file.path);
         let mut show = |stage| progress.stage(stage);
-        let report = ingest(&self.memory, &file.path, &options, &mut show)?;
+        let report = ingest(&self.memory, &file.path, &options, &mut show);
+        let report = report.map_err(|error| match error {
+            IngestError::Intern {
+                source: InternError::NoTime { .. },
+                ..
+            } => CliError::NoThreads {
+                path: file.path.clone(),
+            },
+            error => error.into(),
+        })?;
         drop(progress);
         ui::warn(&file.path, &report.warnings);
         let read: Vec<_> = report.profiles.iter().map(|profile| profile.id).collect();

@@ -5,15 +5,19 @@ use crate::error::{CliError, Outcome};
 use crate::select::{EVENT, SelectPairArgs};
 use crate::sources::Sources;
 use crate::store_path::StorePath;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use sto_query::render;
+use sto_query::render::flame::Widths;
 
 const AFTER: &str = "\
 Examples:
   sto diff v1 v2 -o diff.svg
   sto diff v1 v2 --focus parse -o parse.svg
+  sto diff v1 v2 --elided -o gone.svg
 
---focus takes a function's name as any command or finding shows it. If no function is called so, it
+A stack that one side does not have has no width there: --widths and --elided show the others.
+
+--focus and --ignore take a function's name as any command or finding shows it. If no function is called so, it
 is the name of a template without its arguments, and else a part of names.";
 
 /// Draw what changed between two builds: a differential flame graph
@@ -23,19 +27,40 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     select: SelectPairArgs,
 
+    /// Make frames as wide as their share on this side
+    #[arg(long, value_enum, value_name = "SIDE", default_value = "candidate")]
+    widths: WidthsOf,
+
+    /// Draw only what is gone: stacks of the baseline that the candidate does not have
+    #[arg(long, conflicts_with = "widths")]
+    elided: bool,
+
     #[command(flatten)]
     drawing: DrawingArgs,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum WidthsOf {
+    Baseline,
+    Candidate,
+}
+
 pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliError> {
     args.drawing.check()?;
-    let (baseline, candidate) = args.select.load(&Sources::new(store)?)?;
-    let mut svg = Vec::new();
+    let sources = Sources::new(store)?;
+    let (baseline, candidate) = match &args.drawing.by {
+        None => args.select.load(&sources)?,
+        Some(by) => args.select.load_by(&sources, by)?,
+    };
+    let options = args.drawing.options(&[&baseline, &candidate])?;
+    let widths = match (args.elided, args.widths) {
+        (true, _) => Widths::Elided,
+        (false, WidthsOf::Baseline) => Widths::Baseline,
+        (false, WidthsOf::Candidate) => Widths::Candidate,
+    };
     let sides = ((&baseline, EVENT), (&candidate, EVENT));
-    match args.drawing.focus(&[&baseline, &candidate])? {
-        None => render::flame::diff_svg(sides.0, sides.1, &mut svg)?,
-        Some(focus) => render::flame::focused_diff_svg(sides.0, sides.1, &focus, &mut svg)?,
-    }
+    let mut svg = Vec::new();
+    render::flame::diff_svg(sides.0, sides.1, widths, &options, &mut svg)?;
     args.drawing.write(&svg, &[&baseline, &candidate])?;
     Ok(Outcome::Clean)
 }

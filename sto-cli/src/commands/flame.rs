@@ -7,9 +7,21 @@ use crate::store_path::StorePath;
 use clap::Args;
 use sto_query::render;
 
+const AFTER: &str = "\
+Examples:
+  sto flame v1 -o v1.svg
+  sto flame v1 --inverted --ignore main_loop -o leaves.svg
+  sto flame perf.data --by thread -o threads.svg
+
+--focus and --ignore take a function's name as any command shows it. If no function is called so, it
+is the name of a template without its arguments, and else a part of names.
+
+Threads are known of a recording that is named as a file, and of profiles that were ingested with
+--slices. Threads of several profiles are one where they have one name.";
+
 /// Draw an interactive flame graph for the browser
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  sto flame v1 -o v1.svg")]
+#[command(after_help = AFTER)]
 pub(crate) struct FlameArgs {
     #[command(flatten)]
     select: SelectArgs,
@@ -20,12 +32,13 @@ pub(crate) struct FlameArgs {
 
 pub(crate) fn run(args: &FlameArgs, store: &StorePath) -> Result<Outcome, CliError> {
     args.drawing.check()?;
-    let view = args.select.load(store)?;
+    let view = match &args.drawing.by {
+        None => args.select.load(store)?,
+        Some(by) => args.select.load_by(store, by)?,
+    };
+    let options = args.drawing.options(&[&view])?;
     let mut svg = Vec::new();
-    match args.drawing.focus(&[&view])? {
-        None => render::flame::svg(&view, EVENT, &mut svg)?,
-        Some(focus) => render::flame::focused_svg((&view, EVENT), &focus, &mut svg)?,
-    }
+    render::flame::svg((&view, EVENT), &options, &mut svg)?;
     args.drawing.write(&svg, &[&view])?;
     Ok(Outcome::Clean)
 }

@@ -1,6 +1,6 @@
 //! What `sto ingest` puts into the store, and what it says.
 
-use crate::support::{AFTER, BEFORE, Run, Sandbox};
+use crate::support::{AFTER, BEFORE, Run, Sandbox, repository};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
@@ -326,4 +326,20 @@ fn half_a_file_goes_in_only_where_that_is_allowed() {
         .succeeds();
     assert!(run.stderr.contains("left out: `main;wo`"), "{run:?}");
     assert_eq!(sandbox.json(&["top", "v1"])["samples"], 30);
+}
+
+#[test]
+fn an_export_of_otlp_is_shown_in_the_type_of_its_first_profile() {
+    let sandbox = Sandbox::new();
+    let export = repository().join("testdata/otlp/v1.10.otlp");
+    let ingest = ["ingest", export.to_str().unwrap(), "--build", "v1"];
+    sandbox.sto(&ingest).succeeds();
+    let top = sandbox.json(&["top", "v1"]);
+    assert_eq!(top["executable"], "server");
+    assert_eq!(
+        top["sample_type"]["event"], "cpu",
+        "the others have more samples"
+    );
+    let space = sandbox.json(&["top", "v1", "--event", "alloc_space"]);
+    assert_eq!(space["value"], 4096 + 512 + 64);
 }

@@ -8,6 +8,8 @@ mod calibrate;
 mod deep;
 // Bad input: one clear sentence, status 2, and the store as it was.
 mod errors;
+// Flame graphs of what was chosen.
+mod drawings;
 // Stacks in the formats of other tools, and back.
 mod export;
 // The status that scripts look at.

@@ -2,7 +2,7 @@
 
 use super::text::{LineReader, lines};
 use super::{
-    FormatError, ReadOptions, Recording, chrome, cpuprofile, firefox, folded, jfr, perf_data,
+    FormatError, ReadOptions, Recording, chrome, cpuprofile, firefox, folded, jfr, otlp, perf_data,
     perf_script, pprof, speedscope,
 };
 use std::path::Path;
@@ -18,6 +18,8 @@ pub enum Format {
     Jfr,
     /// pprof's Protocol Buffers.
     Pprof,
+    /// OpenTelemetry's Protocol Buffers.
+    Otlp,
     /// The Firefox Profiler's processed profiles, in JSON.
     Firefox,
     /// speedscope's own JSON.
@@ -34,7 +36,7 @@ pub enum Format {
 
 /// What there is to know of each format, in the order in which they are tried: formats with a magic
 /// number first, those that are told by a line last.
-const ROWS: [Row; 9] = [
+const ROWS: [Row; 10] = [
     row(
         Format::PerfData,
         "perf.data",
@@ -43,6 +45,7 @@ const ROWS: [Row; 9] = [
     ),
     row(Format::Jfr, "jfr", jfr::is_told, Whole(jfr::read)),
     row(Format::Pprof, "pprof", pprof::is_told, Whole(pprof::read)),
+    row(Format::Otlp, "otlp", otlp::is_told, Whole(otlp::read)),
     row(
         Format::Firefox,
         "firefox",

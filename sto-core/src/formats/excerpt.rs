@@ -1,5 +1,7 @@
 //! Text of a recording in messages.
 
+use std::collections::BTreeSet;
+
 /// The beginning of hostile text, made fit for one line of a message: in back quotes, at most 60
 /// characters, with everything that does not print escaped.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
@@ -18,6 +20,17 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
         text.push_str("...");
     }
     text
+}
+
+/// The first of some names, and how many more there are; `None` if there is no name.
+pub(super) fn excerpts(names: &BTreeSet<&[u8]>) -> Option<String> {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| excerpt(name)).collect();
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!shown.is_empty()).then(|| shown.join(", ") + &more)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod jfr;
 mod json;
 mod kind;
 mod named;
+mod otlp;
 mod perf_data;
 mod perf_script;
 mod pprof;

@@ -1,7 +1,7 @@
 //! Stacks of formats that name functions instead of addresses.
 
 use super::{FormatError, Location, LocationIx, StackIx, Stacks};
-use crate::limits::{MAX_DEPTH, MAX_NAME, cut};
+use crate::limits::{MAX_DEPTH, MAX_NAME, MAX_PROCESS_NAME, cut};
 use crate::model::{Frame, FrameIx, FrameKind, FrameTable};
 use std::borrow::Cow;
 use std::path::Path;
@@ -185,6 +185,15 @@ impl NamedStacks {
             "the distinct names up to here are more than 2^32 bytes; split the file".to_owned()
         })
     }
+}
+
+/// The name of a process or thread as text, cut where it is too long.
+pub(super) fn process_name(name: &[u8]) -> String {
+    // A byte more than the limit tells that there is something to cut off.
+    let kept = &name[..name.len().min(MAX_PROCESS_NAME + 1)];
+    let mut text = String::from_utf8_lossy(kept).into_owned();
+    cut(&mut text, MAX_PROCESS_NAME);
+    text
 }
 
 #[cfg(test)]

@@ -96,6 +96,17 @@ impl<'b> Message<'b> {
         Ok(Some(Field { number, at, value }))
     }
 
+    /// The number of the next field if it is a message, and as much of that message as is there: of a
+    /// file that is not whole.
+    pub(super) fn begun(&self) -> Option<(u32, Message<'b>)> {
+        let mut message = *self;
+        let tag = message.varint().ok()?;
+        let length = usize::try_from(message.varint().ok()?).unwrap_or(usize::MAX);
+        let number = u32::try_from(tag >> 3).ok()?;
+        message.rest = &message.rest[..length.min(message.rest.len())];
+        (tag & 7 == 2).then_some((number, message))
+    }
+
     fn varint(&mut self) -> Result<u64, WireError> {
         let mut value = 0;
         for (place, &byte) in self.rest.iter().take(10).enumerate() {
@@ -173,6 +184,19 @@ impl<'b> Field<'b> {
             Value::Bytes(mut packed) => {
                 while !packed.rest.is_empty() {
                     numbers.push(packed.varint()?);
+                }
+            }
+            _ => numbers.push(self.number()?),
+        }
+        Ok(())
+    }
+
+    /// Adds the values of a repeated field of eight bytes each, packed or not.
+    pub(super) fn fixed64_into(&self, numbers: &mut Vec<u64>) -> Result<(), WireError> {
+        match self.value {
+            Value::Bytes(mut packed) => {
+                while !packed.rest.is_empty() {
+                    numbers.push(u64::from_le_bytes(packed.array()?));
                 }
             }
             _ => numbers.push(self.number()?),

@@ -151,13 +151,94 @@ fn tables_may_be_shared_and_times_be_deltas() {
     assert_eq!(recording.samples[1].time, Some(Nanoseconds(3_000_000)));
 }
 
+/// The profile of [`profile`] in the layout of version 80: tables are shared, callers are distances,
+/// and flags tell which columns are set.
+fn newest(change: impl Fn(&str) -> String) -> String {
+    change(
+        r#"{"meta":{"version":24,"preprocessedProfileVersion":80,"startTime":1700000000000.5,
+        "sampleUnits":{"time":"ms","threadCPUDelta":"µs"},
+        "categories":[{"name":"User"},{"name":"Kernel"},{"name":"JIT"}]},
+        "libs":[{"name":"libc.so.6","path":"/usr/lib/libc.so.6","codeId":"0102"}],
+        "threads":[{"name":"helper","processName":"app","pid":"7","tid":"8.1",
+        "samples":{"stack":[0,1,-1],"time":[0.5,1.25,2],"weight":null,"weightType":"samples"}}],
+        "shared":{
+        "stackTable":{"length":2,"prefixOffset":[0,1],"frame":[0,1]},
+        "frameTable":{"length":2,"flags":[20,6],"func":[0,1],"address":[0,16],"category":[0,0],
+            "lib":[0,0],"line":[3,9]},
+        "funcTable":{"length":2,"flags":[8,4],"name":[0,1],"resource":[0,0],"source":[0,0]},
+        "resourceTable":{"length":1,"name":[3],"host":[null],"type":[1]},
+        "sources":{"length":1,"filename":[2]},
+        "stringArray":["main","work","/home/ann/a.c","libc.so.6"]}}"#,
+    )
+}
+
 #[test]
-fn versions_of_another_layout_are_refused() {
+fn the_newest_layout_says_the_same_as_the_older_one() {
+    let (old, new) = (profile(SAMPLES, same), newest(same));
+    let (old, new) = (read(&old).unwrap(), read(&new).unwrap());
+    assert_eq!(stacks(&new), stacks(&old));
+    let times = |recording: &sto_core::formats::Recording| -> Vec<_> {
+        let samples = recording.samples.iter();
+        samples.map(|sample| sample.time).collect()
+    };
+    assert_eq!(times(&new), times(&old));
+    let unnamed = newest(|text| text.replace(r#""work""#, r#""0x10""#));
+    let found = stacks(&read(&unnamed).unwrap());
+    let address = "samples 1 1 samples [helper]: main;libc.so.6+0x10".to_owned();
+    assert!(found.contains(&address), "{found:?}");
+}
+
+#[test]
+fn flags_tell_what_is_set() {
+    let with = |from: &str, to: &str| {
+        let changed = newest(|text| {
+            assert!(text.contains(from));
+            text.replace(from, to)
+        });
+        stacks(&read(&changed).unwrap()).remove(1)
+    };
+    let flags = r#""flags":[20,6],"func""#;
+    let shown = with(flags, r#""flags":[4,6],"func""#);
+    assert_eq!(shown, "samples 1 1 samples [helper]: main a.c:0");
+    let shown = with(flags, r#""flags":[21,6],"func""#);
+    assert_eq!(shown, "samples 1 1 samples [helper]: main (inlined) a.c:3");
+    let shown = with(r#""category":[0,0]"#, r#""category":[1,0]"#);
+    assert_eq!(shown, "samples 1 1 samples [helper]: main (kernel) a.c:3");
+    let shown = with(r#""flags":[8,4],"name""#, r#""flags":[0,4],"name""#);
+    assert_eq!(shown, "samples 1 1 samples [helper]: main");
+}
+
+#[test]
+fn functions_without_a_resource_are_of_their_frames_library() {
+    let text = newest(|text| text.replace(r#""flags":[8,4],"name""#, r#""flags":[8,0],"name""#));
+    let found = stacks(&read(&text).unwrap());
+    let expected = "samples 1 1 samples [helper]: main;libc.so.6!work".to_owned();
+    assert!(found.contains(&expected), "{found:?}");
+}
+
+#[test]
+fn distances_to_nowhere_are_refused_where_they_stand() {
+    let refused = |from: &str, to: &str| error(&newest(|text| text.replace(from, to)));
+    let told = refused(r#""prefixOffset":[0,1]"#, r#""prefixOffset":[0,2]"#);
+    assert!(
+        told.contains("stackTable.prefixOffset[1]: 2; expected a stack before it"),
+        "{told}"
+    );
+    let told = refused(r#""prefixOffset":[0,1]"#, r#""prefixOffset":[0]"#);
+    assert!(told.contains("2 entries, and 1 of prefixOffset"), "{told}");
+    let told = refused(r#""lib":[0,0]"#, r#""lib":[0,7]"#);
+    assert!(told.contains("frameTable.lib[1]"), "{told}");
+    let told = refused(r#""stack":[0,1,-1]"#, r#""stack":[0,1,-2]"#);
+    assert!(told.contains("samples.stack[2]"), "{told}");
+}
+
+#[test]
+fn versions_that_nothing_is_known_of_are_refused() {
     let text = profile(SAMPLES, |text| {
-        text.replace(r#"ProfileVersion":49"#, r#"ProfileVersion":66"#)
+        text.replace(r#"ProfileVersion":49"#, r#"ProfileVersion":81"#)
     });
     assert_eq!(
         error(&text),
-        "a/file: meta.preprocessedProfileVersion: 66; profiles up to version 65 are read"
+        "a/file: meta.preprocessedProfileVersion: 81; profiles up to version 80 are read"
     );
 }

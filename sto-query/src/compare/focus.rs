@@ -89,6 +89,18 @@ impl Focus {
     /// # Panics
     /// If there is not one cost a node.
     pub fn keep(&self, view: &View, self_costs: &mut [Cost]) {
+        self.take_away(view, self_costs, false);
+    }
+
+    /// Takes away the self costs, by node of the view, of stacks that have such a function.
+    ///
+    /// # Panics
+    /// If there is not one cost a node.
+    pub fn leave_out(&self, view: &View, self_costs: &mut [Cost]) {
+        self.take_away(view, self_costs, true);
+    }
+
+    fn take_away(&self, view: &View, self_costs: &mut [Cost], those_with: bool) {
         let tree = &view.tree;
         assert_eq!(tree.len(), self_costs.len(), "one self cost a node");
         let frames = view.frames.iter();
@@ -99,7 +111,7 @@ impl Focus {
         for (node, cost) in tree.nodes().zip(self_costs) {
             let is_below = tree.parent(node).is_some_and(|caller| has[caller.get()]);
             has.push(is_below || fits[tree.frame(node).get()]);
-            if !has[node.get()] {
+            if has[node.get()] == those_with {
                 *cost = Cost::ZERO;
             }
         }

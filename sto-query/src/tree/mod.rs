@@ -1,12 +1,14 @@
-//! Loaded stacks: totals, recursion, pruning.
+//! Loaded stacks: totals, recursion, pruning, and roots for threads and labels.
 
 mod functions;
 mod inlined;
 mod prune;
+mod roots;
 mod totals;
 mod view;
 
 pub use functions::{Function, function_numbers, functions};
 pub use prune::{Cut, Prune, Pruned, Row, prune};
+pub use roots::{RootsError, ThreadNames};
 pub use totals::{share, totals};
 pub use view::View;

@@ -15,7 +15,7 @@ pub(crate) struct Seen {
     pub(crate) console: Vec<String>,
 }
 
-/// Opens a page in a window of this width; `facts` is JavaScript with a function of that name, which
+/// Opens a page, or a drawing in SVG, in a window of this width; `facts` is JavaScript with a function of that name, which
 /// looks at the page for `probe.html`.
 pub(crate) fn open(page: &str, facts: &str, width: u32) -> Seen {
     let folder = tempfile::tempdir().expect("a folder for the page");
@@ -24,8 +24,14 @@ pub(crate) fn open(page: &str, facts: &str, width: u32) -> Seen {
         std::fs::write(&path, content).expect("the folder can be written");
         path
     };
-    write("report.html", page);
+    let name = if page.starts_with("<?xml") {
+        "page.svg"
+    } else {
+        "page.html"
+    };
+    write(name, page);
     let probe = include_str!("probe.html")
+        .replace("PAGE", name)
         .replace("WIDTH", &width.to_string())
         .replace("FACTS", facts);
     let probe = write("probe.html", &probe);

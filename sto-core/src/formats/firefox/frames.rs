@@ -1,6 +1,9 @@
 //! From the tables of a profile to stacks: names, modules, kinds, addresses.
 
-use super::schema::{Lib, Meta, Profile, Thread};
+use super::schema::{
+    FrameFlag, FrameTable, FuncFlag, FuncTable, Lib, Meta, Profile, ResourceTable, Sources,
+    StackTable, Thread,
+};
 use crate::formats::json::{CallTree, Caller, Damage, Text};
 use crate::formats::named::NamedStacks;
 use crate::formats::perf_script::module_name;
@@ -99,30 +102,15 @@ impl Tree {
             named,
         };
         let locations = frames.locations()?;
-        if stacks.prefix.len() != stacks.frame.len() {
-            let problem = format!(
-                "{} entries, and {} of prefix; expected as many",
-                stacks.frame.len(),
-                stacks.prefix.len()
-            );
-            return Err(Damage::new(format!("{at}.stackTable.frame"), problem));
-        }
+        let callers = callers(stacks, at)?;
         let mut entries = Vec::with_capacity(stacks.frame.len());
-        for (ix, (&prefix, &frame)) in stacks.prefix.iter().zip(&stacks.frame).enumerate() {
-            if let Some(prefix) = prefix.filter(|&prefix| prefix as usize >= ix) {
-                let problem =
-                    format!("{prefix}; expected a stack before it: callers come before callees");
-                return Err(Damage::new(
-                    format!("{at}.stackTable.prefix[{ix}]"),
-                    problem,
-                ));
-            }
+        for (ix, (caller, &frame)) in callers.into_iter().zip(&stacks.frame).enumerate() {
             let location = locations.get(frame as usize).ok_or_else(|| {
                 let place = format!("{at}.stackTable.frame[{ix}]");
                 Damage::index(place, "frameTable", locations.len(), frame.into())
             })?;
             entries.push(Caller {
-                caller: prefix,
+                caller,
                 location: Some(*location),
             });
         }
@@ -132,24 +120,59 @@ impl Tree {
     /// The stack at a place of the stack table; without one, that of nothing known.
     pub(super) fn stack(
         &mut self,
-        stack: Option<u32>,
+        stack: Option<i32>,
         place: impl Fn() -> String,
         named: &mut NamedStacks,
     ) -> Result<StackIx, Damage> {
-        let Some(stack) = stack else {
+        let Some(stack) = stack.filter(|&stack| stack != -1) else {
             return named.stack(&[]).map_err(Damage::limit(place()));
         };
-        if stack as usize >= self.0.len() {
+        let known = u32::try_from(stack).ok();
+        let Some(known) = known.filter(|&stack| (stack as usize) < self.0.len()) else {
             return Err(Damage::index(
                 place(),
                 "stackTable",
                 self.0.len(),
                 stack.into(),
             ));
-        }
-        let found = self.0.stack(stack, named);
+        };
+        let found = self.0.stack(known, named);
         found.map_err(|limit| Damage::limit(place())(limit))
     }
+}
+
+/// The caller of each stack: one that stands before it.
+fn callers(stacks: &StackTable, at: &str) -> Result<Vec<Option<u32>>, Damage> {
+    let (column, length) = match &stacks.prefix_offset {
+        Some(offsets) => ("prefixOffset", offsets.len()),
+        None => ("prefix", stacks.prefix.len()),
+    };
+    if length != stacks.frame.len() {
+        let problem = format!(
+            "{} entries, and {length} of {column}; expected as many",
+            stacks.frame.len()
+        );
+        return Err(Damage::new(format!("{at}.stackTable.frame"), problem));
+    }
+    let caller_of = |ix: u32| match &stacks.prefix_offset {
+        None => match stacks.prefix[ix as usize] {
+            Some(prefix) if prefix >= ix => Err(prefix),
+            prefix => Ok(prefix),
+        },
+        Some(offsets) => match offsets[ix as usize] {
+            0 => Ok(None),
+            offset => ix.checked_sub(offset).map(Some).ok_or(offset),
+        },
+    };
+    let checked = (0..length as u32).map(|ix| {
+        caller_of(ix).map_err(|found| {
+            let place = format!("{at}.stackTable.{column}[{ix}]");
+            let problem =
+                format!("{found}; expected a stack before it: callers come before callees");
+            Damage::new(place, problem)
+        })
+    });
+    checked.collect()
 }
 
 fn missing(at: &str, table: &str) -> Damage {
@@ -166,10 +189,10 @@ pub(super) fn is_ours(meta: &Meta<'_>) -> bool {
 struct FrameReader<'r, 'b> {
     profile: &'r Profile<'b>,
     strings: &'r [Text<'b>],
-    frames: &'r super::schema::FrameTable,
-    funcs: &'r super::schema::FuncTable,
-    resources: &'r super::schema::ResourceTable,
-    sources: Option<&'r super::schema::Sources>,
+    frames: &'r FrameTable,
+    funcs: &'r FuncTable,
+    resources: &'r ResourceTable,
+    sources: Option<&'r Sources>,
     at: &'r str,
     is_ours: bool,
     modules: &'r mut Modules,
@@ -197,11 +220,10 @@ impl<'b> FrameReader<'_, 'b> {
             ));
         };
         let name = self.string(name, "funcTable.name", func)?;
-        let (lib, module) = self.module(func)?;
-        let address = frames
-            .address
-            .get(ix)
-            .and_then(|&address| u64::try_from(address).ok());
+        let (lib, module) = self.module(ix, func)?;
+        let address = frames.address.get(ix);
+        let address = address.filter(|_| frames.has(ix, FrameFlag::Address));
+        let address = address.and_then(|&address| u64::try_from(address).ok());
         if let (Some(lib), Some(address)) = (lib, address)
             && is_hex(&name.0)
             && self.modules.modules[lib.0 as usize].kind == ModuleKind::Image
@@ -226,7 +248,10 @@ impl<'b> FrameReader<'_, 'b> {
             symbol: &symbol,
             module: &module,
             file: &source_path(&file),
-            line: frames.line.get(ix).copied().flatten().unwrap_or(0),
+            line: match frames.line.get(ix) {
+                Some(&Some(line)) if frames.has(ix, FrameFlag::Line) => line,
+                _ => 0,
+            },
         };
         let found = self.named.frame_at_line(frame);
         found.map_err(Damage::limit(place("func")))
@@ -239,11 +264,15 @@ impl<'b> FrameReader<'_, 'b> {
         })
     }
 
-    /// The library of a function, where known, and its name.
-    fn module(&self, func: usize) -> Result<(Option<ModuleIx>, Text<'b>), Damage> {
+    /// The library of a frame, where known, and the name of what its function is from.
+    fn module(&self, ix: usize, func: usize) -> Result<(Option<ModuleIx>, Text<'b>), Damage> {
+        let own = self.frames.lib.get(ix).copied().flatten();
+        let own = own.filter(|_| self.frames.has(ix, FrameFlag::Address));
+        let own = self.lib(own, || format!("{}.frameTable.lib[{ix}]", self.at))?;
         let resource = self.funcs.resource.get(func).copied().unwrap_or(-1);
-        if resource < 0 {
-            return Ok((None, Text::default()));
+        if resource < 0 || !self.funcs.has(func, FuncFlag::Resource) {
+            let name = own.map(|lib| self.profile.libs[lib.0 as usize].name.clone());
+            return Ok((own, name.unwrap_or_default()));
         }
         let row = resource as usize;
         let Some(&name) = self.resources.name.get(row) else {
@@ -252,22 +281,22 @@ impl<'b> FrameReader<'_, 'b> {
             return Err(Damage::index(place, "resourceTable", length, resource));
         };
         let name = self.string(name, "resourceTable.name", row)?;
-        let Some(lib) = self
-            .resources
-            .lib
-            .get(row)
-            .copied()
-            .flatten()
-            .filter(|&lib| lib >= 0)
-        else {
-            return Ok((None, name));
-        };
+        let lib = self.resources.lib.get(row).copied().flatten();
+        let lib = self.lib(lib, || format!("{}.resourceTable.lib[{row}]", self.at))?;
+        Ok((own.or(lib), name))
+    }
+
+    /// The module of a library; `None` for -1.
+    fn lib(
+        &self,
+        lib: Option<i64>,
+        place: impl Fn() -> String,
+    ) -> Result<Option<ModuleIx>, Damage> {
         let libs = self.modules.modules.len();
-        if lib as usize >= libs {
-            let place = format!("{}.resourceTable.lib[{row}]", self.at);
-            return Err(Damage::index(place, "libs", libs, lib));
+        match lib.filter(|&lib| lib >= 0) {
+            Some(lib) if lib as usize >= libs => Err(Damage::index(place(), "libs", libs, lib)),
+            lib => Ok(lib.map(|lib| ModuleIx(lib as u32))),
         }
-        Ok((Some(ModuleIx(lib as u32)), name))
     }
 
     fn file(&self, func: usize) -> Result<Text<'b>, Damage> {
@@ -275,7 +304,8 @@ impl<'b> FrameReader<'_, 'b> {
         if let Some(file) = known(&self.funcs.file_name) {
             return self.string(file, "funcTable.fileName", func);
         }
-        let (Some(source), Some(sources)) = (known(&self.funcs.source), self.sources) else {
+        let source = known(&self.funcs.source).filter(|_| self.funcs.has(func, FuncFlag::Source));
+        let (Some(source), Some(sources)) = (source, self.sources) else {
             return Ok(Text::default());
         };
         let Some(&file) = sources.filename.get(source as usize) else {
@@ -293,9 +323,9 @@ impl<'b> FrameReader<'_, 'b> {
     /// The kind of a frame, as far as the profile tells it.
     fn kind(&self, ix: usize) -> Result<Option<FrameKind>, Damage> {
         let frames = self.frames;
-        let inlined = frames.inline_depth.get(ix).is_some_and(|&depth| depth > 0);
+        let category = frames.category.get(ix).copied().flatten();
         let mut kind = None;
-        if let Some(category) = frames.category.get(ix).copied().flatten() {
+        if let Some(category) = category.filter(|_| frames.has(ix, FrameFlag::Category)) {
             let categories = &self.profile.meta.categories;
             let Some(category) = categories.get(category as usize) else {
                 let place = format!("{}.frameTable.category[{ix}]", self.at);
@@ -314,7 +344,7 @@ impl<'b> FrameReader<'_, 'b> {
             let name = self.string(implementation, "frameTable.implementation", ix)?;
             kind = kind_of_implementation(&name.0).or(kind);
         }
-        Ok(if inlined {
+        Ok(if frames.is_inlined(ix) {
             Some(FrameKind::Inlined)
         } else {
             kind

@@ -35,19 +35,16 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
     recording(source, Format::Firefox, parts)
 }
 
-/// From this version on, callers are distances instead of places.
-const FIRST_UNKNOWN_VERSION: u32 = 66;
+/// The newest version whose changes are known to be read here.
+const NEWEST_VERSION: u32 = 80;
 
 fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
     let profile: Profile<'_> = parse(bytes)?;
     let version = profile.meta.preprocessed_profile_version;
-    if version >= FIRST_UNKNOWN_VERSION {
+    if version > NEWEST_VERSION {
         return Err(Damage::new(
             "meta.preprocessedProfileVersion",
-            format!(
-                "{version}; profiles up to version {} are read",
-                FIRST_UNKNOWN_VERSION - 1
-            ),
+            format!("{version}; profiles up to version {NEWEST_VERSION} are read"),
         ));
     }
     let mut named = NamedStacks::default();

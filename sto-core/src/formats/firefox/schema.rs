@@ -93,7 +93,8 @@ pub(super) struct Thread<'b> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SampleTable<'b> {
-    pub(super) stack: Vec<Option<u32>>,
+    /// `null`, or since version 78 -1, without one.
+    pub(super) stack: Vec<Option<i32>>,
     /// Milliseconds since the start.
     #[serde(default)]
     pub(super) time: Option<Vec<f64>>,
@@ -109,9 +110,14 @@ pub(super) struct SampleTable<'b> {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct StackTable {
     /// The caller; it stands before its callees.
+    #[serde(default)]
     pub(super) prefix: Vec<Option<u32>>,
+    /// How far before its callee the caller stands, since version 66; 0 without one.
+    #[serde(default)]
+    pub(super) prefix_offset: Option<Vec<u32>>,
     pub(super) frame: Vec<u32>,
 }
 
@@ -119,11 +125,18 @@ pub(super) struct StackTable {
 #[serde(rename_all = "camelCase")]
 pub(super) struct FrameTable {
     pub(super) func: Vec<u32>,
+    /// Which of the other columns are set, since version 71: [`FrameFlag`].
+    #[serde(default)]
+    flags: Vec<u32>,
     /// From where the module's first segment is in memory; -1 without one.
     #[serde(default)]
     pub(super) address: Vec<i64>,
+    /// The library that the address is in, since version 70; before, that of the function's resource.
     #[serde(default)]
-    pub(super) inline_depth: Vec<u32>,
+    pub(super) lib: Vec<Option<i64>>,
+    /// Before version 71.
+    #[serde(default)]
+    inline_depth: Vec<u32>,
     #[serde(default)]
     pub(super) category: Vec<Option<u32>>,
     #[serde(default)]
@@ -133,10 +146,46 @@ pub(super) struct FrameTable {
     pub(super) implementation: Vec<Option<u32>>,
 }
 
+/// A bit of a frame's flags.
+#[derive(Clone, Copy)]
+pub(super) enum FrameFlag {
+    Inlined = 1 << 0,
+    /// Also that there is a library.
+    Address = 1 << 1,
+    Category = 1 << 2,
+    Line = 1 << 4,
+}
+
+/// A bit of a function's flags.
+#[derive(Clone, Copy)]
+pub(super) enum FuncFlag {
+    Resource = 1 << 2,
+    Source = 1 << 3,
+}
+
+impl FrameTable {
+    /// Whether a column is set for a frame; before there were flags, its value tells.
+    pub(super) fn has(&self, ix: usize, flag: FrameFlag) -> bool {
+        self.flags
+            .get(ix)
+            .is_none_or(|flags| flags & flag as u32 != 0)
+    }
+
+    pub(super) fn is_inlined(&self, ix: usize) -> bool {
+        match self.flags.get(ix) {
+            Some(flags) => flags & FrameFlag::Inlined as u32 != 0,
+            None => self.inline_depth.get(ix).is_some_and(|&depth| depth > 0),
+        }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FuncTable {
     pub(super) name: Vec<u32>,
+    /// Which of the other columns are set, since version 73: [`FuncFlag`].
+    #[serde(default)]
+    flags: Vec<u32>,
     #[serde(default)]
     pub(super) resource: Vec<i64>,
     #[serde(default)]
@@ -145,8 +194,18 @@ pub(super) struct FuncTable {
     pub(super) source: Vec<Option<u32>>,
 }
 
+impl FuncTable {
+    /// Whether a column is set for a function; before there were flags, its value tells.
+    pub(super) fn has(&self, func: usize, flag: FuncFlag) -> bool {
+        self.flags
+            .get(func)
+            .is_none_or(|flags| flags & flag as u32 != 0)
+    }
+}
+
 #[derive(Default, Deserialize)]
 pub(super) struct ResourceTable {
+    /// Before version 70.
     #[serde(default)]
     pub(super) lib: Vec<Option<i64>>,
     pub(super) name: Vec<u32>,

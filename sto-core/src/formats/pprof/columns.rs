@@ -1,14 +1,14 @@
 //! Which numbers of a sample make which costs.
 
 use super::damage::Damage;
-use super::schema::{Profile, ValueType};
+use super::schema::Profile;
 use crate::formats::named::NamedStacks;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::units::{Cost, SampleType, Unit};
 
 /// A sample type, and where in a sample its cost stands.
-pub(super) struct Column {
-    pub(super) sample_type: SampleType,
+pub(in crate::formats) struct Column {
+    pub(in crate::formats) sample_type: SampleType,
     /// Place of the value.
     value: usize,
     /// What one of the file's units is of ours: 1000 for microseconds.
@@ -29,38 +29,58 @@ enum Samples {
     Untold,
 }
 
+/// A name and a unit.
+pub(in crate::formats) type Named<'b> = (&'b [u8], &'b [u8]);
+
+/// What the values of a sample are, as a file tells it.
+pub(in crate::formats) struct Measured<'b> {
+    /// The sample types.
+    pub(in crate::formats) types: Vec<Named<'b>>,
+    /// Name of the type to show; empty for the last.
+    pub(in crate::formats) default: &'b [u8],
+    /// The event that samples were taken by, and how much of it is from one to the next.
+    pub(in crate::formats) period: Option<(Named<'b>, u64)>,
+}
+
+impl<'b> Measured<'b> {
+    pub(super) fn of(profile: &Profile<'b>) -> Result<Measured<'b>, Damage> {
+        let types = profile.sample_types.iter();
+        let period = match &profile.period_type {
+            Some(value_type) if profile.period > 0 => {
+                Some((profile.named(value_type)?, profile.period))
+            }
+            _ => None,
+        };
+        Ok(Measured {
+            types: types
+                .map(|value_type| profile.named(value_type))
+                .collect::<Result<_, Damage>>()?,
+            default: profile.text(profile.default_sample_type)?,
+            period,
+        })
+    }
+}
+
 /// The sample types of a profile, the default one first.
 ///
 /// Profilers write a number of samples, or of other things, before what these stand for: `samples`
 /// before `cpu`, `alloc_objects` before `alloc_space`. So a type's samples are counted in the column
 /// of counts before it. One that is called `samples` is nothing but that: our costs have both
 /// numbers.
-pub(super) fn columns(
-    profile: &Profile<'_>,
+pub(in crate::formats) fn columns(
+    measured: &Measured<'_>,
     stacks: &mut NamedStacks,
 ) -> Result<Vec<Column>, Damage> {
-    let text = |value_type: &ValueType| {
-        Ok((
-            profile.text(value_type.kind)?,
-            profile.text(value_type.unit)?,
-        ))
-    };
-    let types = profile.sample_types.iter().map(text);
-    let types: Vec<(&[u8], &[u8])> = types.collect::<Result<_, Damage>>()?;
+    let types = &measured.types;
     if types.is_empty() {
         return Err(Damage::new(0, "expected sample types, found none"));
     }
-    let period_of = match &profile.period_type {
-        Some(value_type) if profile.period > 0 => Some(text(value_type)?),
-        _ => None,
-    };
-    let default_name = profile.text(profile.default_sample_type)?;
     let mut default = None;
     let mut columns: Vec<Column> = Vec::new();
     // Where samples were last counted, and where by a column that does nothing else.
     let (mut counted, mut sample_count) = (None, None);
     for (place, &(event, unit)) in types.iter().enumerate() {
-        if event == default_name || (default_name.is_empty() && place + 1 == types.len()) {
+        if event == measured.default || (measured.default.is_empty() && place + 1 == types.len()) {
             default = default.or(Some(columns.len()));
         }
         let is_sample_count =
@@ -80,8 +100,10 @@ pub(super) fn columns(
         }
         let samples = match counted {
             Some(place) => Samples::Counted(place),
-            None if period_of == Some((event, unit)) => Samples::Period(profile.period),
-            None => Samples::Untold,
+            None => match measured.period {
+                Some((of, period)) if of == (event, unit) => Samples::Period(period),
+                _ => Samples::Untold,
+            },
         };
         let (our_unit, factor) = unit_of(event, unit).unwrap_or((Unit::Events, 1));
         let mut name = stacks.text(event).into_owned();
@@ -147,7 +169,11 @@ fn unit_of(event: &[u8], unit: &[u8]) -> Option<(Unit, u64)> {
 
 impl Column {
     /// The cost that the values of a sample make; `None` where they say that there is none.
-    pub(super) fn cost(&self, values: &[u64], at: usize) -> Result<Option<Cost>, Damage> {
+    pub(in crate::formats) fn cost(
+        &self,
+        values: &[u64],
+        at: usize,
+    ) -> Result<Option<Cost>, Damage> {
         let value = checked(values[self.value], at)?;
         let samples = match self.samples {
             Samples::Counted(place) => checked(values[place], at)?,

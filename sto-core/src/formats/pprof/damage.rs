@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// What is wrong with a file, and at which byte.
 #[derive(Debug)]
-pub(super) struct Damage {
+pub(in crate::formats) struct Damage {
     at: usize,
     problem: Problem,
 }
@@ -19,7 +19,7 @@ enum Problem {
 }
 
 impl Damage {
-    pub(super) fn new(at: usize, problem: impl Into<String>) -> Damage {
+    pub(in crate::formats) fn new(at: usize, problem: impl Into<String>) -> Damage {
         Damage {
             at,
             problem: Problem::Other(problem.into()),
@@ -27,18 +27,18 @@ impl Damage {
     }
 
     /// A place in the file that refers to what it does not have.
-    pub(super) fn missing(at: usize, what: &str, id: u64) -> Damage {
+    pub(in crate::formats) fn missing(at: usize, what: &str, id: u64) -> Damage {
         let problem =
             format!("{what} {id}, which the file does not have; was it cut short, or edited?");
         Damage::new(at, problem)
     }
 
     /// Adds the place to a limit that is passed there.
-    pub(super) fn limit(at: usize) -> impl Fn(Limit) -> Damage {
+    pub(in crate::formats) fn limit(at: usize) -> impl Fn(Limit) -> Damage {
         move |limit| Damage::new(at, limit)
     }
 
-    pub(super) fn in_file(self, path: &Path, bytes: &[u8]) -> FormatError {
+    pub(in crate::formats) fn in_file(self, path: &Path, bytes: &[u8]) -> FormatError {
         let path = path.to_owned();
         let at = self.at;
         let problem = match self.problem {

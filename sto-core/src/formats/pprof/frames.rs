@@ -6,6 +6,7 @@ use super::schema::{Function, Line, Location, Mapping, Profile};
 use crate::formats::named::{Limit, NamedStacks};
 use crate::formats::perf_script::module_name;
 use crate::formats::{self, LocationIx, Module, ModuleIx, ModuleKind, kind_by_names};
+use crate::limits::MAX_DEPTH;
 use crate::model::{Frame, FrameKind, GnuBuildId};
 use crate::symbolize::source_path;
 use std::ops::Range;
@@ -20,7 +21,7 @@ pub const SYSTEM_NAME_SUFFIXES: [&str; FrameKind::ALL.len()] = [
 
 /// Our locations of each location of the file.
 #[derive(Default)]
-pub(super) struct Frames {
+pub(in crate::formats) struct Frames {
     /// By place of a location in the file, its part of `expansion`.
     ranges: Vec<Range<u32>>,
     /// Outer functions before those that were inlined into them.
@@ -40,7 +41,7 @@ enum Cut {
 }
 
 impl Frames {
-    pub(super) fn of(
+    pub(in crate::formats) fn of(
         profile: &Profile<'_>,
         stacks: &mut NamedStacks,
     ) -> Result<(Frames, Vec<Module>), Damage> {
@@ -66,7 +67,7 @@ impl Frames {
 
     /// Puts the frames of a stack, root first, behind `stack`. `places` are those of the stack's
     /// locations, the leaf first.
-    pub(super) fn stack(&self, places: &[u64], stack: &mut Vec<LocationIx>) {
+    pub(in crate::formats) fn stack(&self, places: &[u64], stack: &mut Vec<LocationIx>) {
         // What is dropped at the root stays, or the whole stack would be gone.
         let mut is_kept_above = false;
         for place in places.iter().rev().map(|&place| place as usize) {
@@ -80,7 +81,8 @@ impl Frames {
             }
             let Range { start, end } = self.ranges[place];
             stack.extend_from_slice(&self.expansion[start as usize..end as usize]);
-            if cut == Cut::Behind {
+            // Inlined functions can make a stack far longer than its part of the file.
+            if cut == Cut::Behind || stack.len() > MAX_DEPTH {
                 return;
             }
         }
@@ -107,9 +109,10 @@ impl LocationReader<'_, '_> {
             .mappings
             .get(location.mapping, "the mapping", location.at)?;
         let module = profile.mappings.place(location.mapping);
-        let name = module
-            .map_or("", |place| self.modules[place].name())
-            .to_owned();
+        let name = match module.map_or("", |place| self.modules[place].name()) {
+            "" | "vmlinux" if location.kind == Some(FrameKind::Kernel) => "[kernel]".to_owned(),
+            name => name.to_owned(),
+        };
         let mut functions = Vec::with_capacity(location.lines.len());
         for &message in location.lines.iter().rev() {
             let line = Line::parse(message)?;
@@ -133,7 +136,11 @@ impl LocationReader<'_, '_> {
             Some(depth) => (Cut::Behind, depth),
         };
         for (depth, (function, line)) in functions[..kept].iter().enumerate() {
-            let frame = self.frame(function, line, &name, depth > 0)?;
+            let told = match depth {
+                0 => location.kind,
+                _ => Some(FrameKind::Inlined),
+            };
+            let frame = self.frame(function, line, &name, told)?;
             expansion.push(frame.map_err(Damage::limit(location.at))?);
         }
         Ok(cut)
@@ -144,7 +151,7 @@ impl LocationReader<'_, '_> {
         function: &Function,
         line: &Line,
         module: &str,
-        is_inlined: bool,
+        told: Option<FrameKind>,
     ) -> Result<Result<LocationIx, Limit>, Damage> {
         let profile = self.profile;
         let (name, system_name) = (
@@ -155,18 +162,14 @@ impl LocationReader<'_, '_> {
             (b"", b"") => &b"[unknown]"[..],
             (b"", name) | (name, _) => name,
         };
-        let kind = told_kind(name, system_name);
+        let told = told_kind(name, system_name).or(told);
         let symbol = self.stacks.text(symbol);
         let file = self.stacks.text(profile.text(function.file)?);
         let file = source_path(&file);
         let frame = Frame {
             module,
             symbol: &symbol,
-            kind: match kind {
-                Some(kind) => kind,
-                None if is_inlined => FrameKind::Inlined,
-                None => kind_by_names(&symbol, module),
-            },
+            kind: told.unwrap_or_else(|| kind_by_names(&symbol, module)),
             file: &file,
             line: u32::try_from(line.line).unwrap_or(0),
         };

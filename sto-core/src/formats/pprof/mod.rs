@@ -11,11 +11,11 @@
 //!
 //! Source: `proto/profile.proto` and `proto/README.md` of <https://github.com/google/pprof>.
 
-mod columns;
-mod damage;
+pub(super) mod columns;
+pub(super) mod damage;
 mod dropped;
-mod frames;
-mod schema;
+pub(super) mod frames;
+pub(super) mod schema;
 mod threads;
 
 pub use frames::SYSTEM_NAME_SUFFIXES;
@@ -32,7 +32,7 @@ use crate::id::SourceDigest;
 use crate::limits::{MAX_NAME, cut};
 use crate::model::Origin;
 use crate::units::{Bytes, Nanoseconds, UnixSeconds};
-use columns::{Column, columns};
+use columns::{Column, Measured, columns};
 use damage::Damage;
 use frames::Frames;
 use schema::Profile;
@@ -84,7 +84,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
 fn recording(bytes: &[u8]) -> Result<Recording, Damage> {
     let profile = Profile::parse(bytes)?;
     let mut stacks = NamedStacks::default();
-    let columns = columns(&profile, &mut stacks)?;
+    let columns = columns(&Measured::of(&profile)?, &mut stacks)?;
     let (frames, modules) = Frames::of(&profile, &mut stacks)?;
     let mut reader = SampleReader {
         profile: &profile,

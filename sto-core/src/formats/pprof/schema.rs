@@ -2,94 +2,98 @@
 //!
 //! Source: `proto/profile.proto` of <https://github.com/google/pprof>.
 
+use super::columns::Named;
 use super::damage::Damage;
 use crate::formats::protobuf::{Field, Message};
+use crate::model::FrameKind;
 use hashbrown::HashMap;
 
 /// A profile. Samples are left where they are: the tables that they refer to stand behind them.
 #[derive(Default)]
-pub(super) struct Profile<'b> {
-    pub(super) sample_types: Vec<ValueType>,
-    pub(super) samples: Vec<Message<'b>>,
-    pub(super) mappings: Table<Mapping>,
-    pub(super) locations: Table<Location<'b>>,
-    pub(super) functions: Table<Function>,
-    pub(super) drop_frames: Text,
-    pub(super) keep_frames: Text,
+pub(in crate::formats) struct Profile<'b> {
+    pub(in crate::formats) sample_types: Vec<ValueType>,
+    pub(in crate::formats) samples: Vec<Message<'b>>,
+    pub(in crate::formats) mappings: Table<Mapping>,
+    pub(in crate::formats) locations: Table<Location<'b>>,
+    pub(in crate::formats) functions: Table<Function>,
+    pub(in crate::formats) drop_frames: Text,
+    pub(in crate::formats) keep_frames: Text,
     /// Nanoseconds since 1970.
-    pub(super) time: u64,
+    pub(in crate::formats) time: u64,
     /// Nanoseconds.
-    pub(super) duration: u64,
-    pub(super) period_type: Option<ValueType>,
-    pub(super) period: u64,
-    pub(super) comments: Vec<Text>,
-    pub(super) default_sample_type: Text,
-    strings: Vec<&'b [u8]>,
+    pub(in crate::formats) duration: u64,
+    pub(in crate::formats) period_type: Option<ValueType>,
+    pub(in crate::formats) period: u64,
+    pub(in crate::formats) comments: Vec<Text>,
+    pub(in crate::formats) default_sample_type: Text,
+    pub(in crate::formats) strings: Vec<&'b [u8]>,
 }
 
 /// A string, by its place in the string table.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Text {
-    pub(super) ix: u64,
+pub(in crate::formats) struct Text {
+    pub(in crate::formats) ix: u64,
     /// Where the file refers to it.
-    at: usize,
+    pub(in crate::formats) at: usize,
 }
 
 #[derive(Clone, Copy, Default)]
-pub(super) struct ValueType {
-    pub(super) kind: Text,
-    pub(super) unit: Text,
+pub(in crate::formats) struct ValueType {
+    pub(in crate::formats) kind: Text,
+    pub(in crate::formats) unit: Text,
 }
 
 #[derive(Default)]
-pub(super) struct Mapping {
-    pub(super) start: u64,
-    pub(super) offset: u64,
-    pub(super) file: Text,
-    pub(super) build_id: Text,
+pub(in crate::formats) struct Mapping {
+    pub(in crate::formats) start: u64,
+    pub(in crate::formats) offset: u64,
+    pub(in crate::formats) file: Text,
+    pub(in crate::formats) build_id: Text,
 }
 
-pub(super) struct Location<'b> {
-    pub(super) at: usize,
+pub(in crate::formats) struct Location<'b> {
+    pub(in crate::formats) at: usize,
     /// Id of its mapping; 0 without one.
-    pub(super) mapping: u64,
-    pub(super) address: u64,
+    pub(in crate::formats) mapping: u64,
+    pub(in crate::formats) address: u64,
     /// Its lines, of which the innermost comes first.
-    pub(super) lines: Vec<Message<'b>>,
+    pub(in crate::formats) lines: Vec<Message<'b>>,
+    /// What the file says of its kind; nothing in pprof.
+    pub(in crate::formats) kind: Option<FrameKind>,
 }
 
 #[derive(Default)]
-pub(super) struct Line {
+pub(in crate::formats) struct Line {
     /// Id of its function; 0 without one.
-    pub(super) function: u64,
-    pub(super) line: u64,
+    pub(in crate::formats) function: u64,
+    pub(in crate::formats) line: u64,
 }
 
 #[derive(Default)]
-pub(super) struct Function {
-    pub(super) name: Text,
-    pub(super) system_name: Text,
-    pub(super) file: Text,
+pub(in crate::formats) struct Function {
+    pub(in crate::formats) name: Text,
+    pub(in crate::formats) system_name: Text,
+    pub(in crate::formats) file: Text,
 }
 
 /// What a label says.
 #[derive(Default)]
-pub(super) struct Label {
-    pub(super) key: Text,
-    pub(super) text: Text,
-    pub(super) number: u64,
+pub(in crate::formats) struct Label {
+    pub(in crate::formats) key: Text,
+    pub(in crate::formats) text: Text,
+    pub(in crate::formats) number: u64,
 }
 
 /// Rows by the ids that a file gives them.
-pub(super) struct Table<T> {
-    pub(super) rows: Vec<T>,
+pub(in crate::formats) struct Table<T> {
+    pub(in crate::formats) rows: Vec<T>,
     /// Number of rows from the first on whose ids are 1, 2, 3, as most writers give them.
     in_order: usize,
     others: HashMap<u64, usize>,
 }
 
 impl<'b> Profile<'b> {
-    pub(super) fn parse(bytes: &'b [u8]) -> Result<Profile<'b>, Damage> {
+    pub(in crate::formats) fn parse(bytes: &'b [u8]) -> Result<Profile<'b>, Damage> {
         let mut profile = Profile::default();
         let mut message = Message::of_file(bytes);
         while let Some(field) = message.next()? {
@@ -140,8 +144,12 @@ impl<'b> Profile<'b> {
         Ok(())
     }
 
+    pub(in crate::formats) fn named(&self, value_type: &ValueType) -> Result<Named<'b>, Damage> {
+        Ok((self.text(value_type.kind)?, self.text(value_type.unit)?))
+    }
+
     /// The bytes of a string.
-    pub(super) fn text(&self, text: Text) -> Result<&'b [u8], Damage> {
+    pub(in crate::formats) fn text(&self, text: Text) -> Result<&'b [u8], Damage> {
         let found = usize::try_from(text.ix)
             .ok()
             .and_then(|ix| self.strings.get(ix));
@@ -157,7 +165,7 @@ impl<'b> Profile<'b> {
 }
 
 impl Text {
-    pub(super) fn parse(field: &Field<'_>) -> Result<Text, Damage> {
+    pub(in crate::formats) fn parse(field: &Field<'_>) -> Result<Text, Damage> {
         Ok(Text {
             ix: field.number()?,
             at: field.at,
@@ -166,7 +174,7 @@ impl Text {
 }
 
 impl ValueType {
-    pub(super) fn parse(mut message: Message<'_>) -> Result<ValueType, Damage> {
+    pub(in crate::formats) fn parse(mut message: Message<'_>) -> Result<ValueType, Damage> {
         let mut value_type = ValueType::default();
         while let Some(field) = message.next()? {
             match field.number {
@@ -204,6 +212,7 @@ impl<'b> Location<'b> {
             mapping: 0,
             address: 0,
             lines: Vec::new(),
+            kind: None,
         };
         while let Some(field) = message.next()? {
             match field.number {
@@ -219,7 +228,7 @@ impl<'b> Location<'b> {
 }
 
 impl Line {
-    pub(super) fn parse(mut message: Message<'_>) -> Result<Line, Damage> {
+    pub(in crate::formats) fn parse(mut message: Message<'_>) -> Result<Line, Damage> {
         let mut line = Line::default();
         while let Some(field) = message.next()? {
             match field.number {
@@ -249,7 +258,7 @@ impl Function {
 }
 
 impl Label {
-    pub(super) fn parse(mut message: Message<'_>) -> Result<Label, Damage> {
+    pub(in crate::formats) fn parse(mut message: Message<'_>) -> Result<Label, Damage> {
         let mut label = Label::default();
         while let Some(field) = message.next()? {
             match field.number {
@@ -274,7 +283,7 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
-    fn insert(&mut self, id: u64, row: T, at: usize) -> Result<(), Damage> {
+    pub(in crate::formats) fn insert(&mut self, id: u64, row: T, at: usize) -> Result<(), Damage> {
         if id == 0 {
             return Err(Damage::new(
                 at,
@@ -296,7 +305,7 @@ impl<T> Table<T> {
     }
 
     /// Where in [`Table::rows`] the row of an id stands.
-    pub(super) fn place(&self, id: u64) -> Option<usize> {
+    pub(in crate::formats) fn place(&self, id: u64) -> Option<usize> {
         let place = usize::try_from(id.checked_sub(1)?).ok();
         place
             .filter(|&place| place < self.in_order)
@@ -307,7 +316,12 @@ impl<T> Table<T> {
     ///
     /// # Errors
     /// Where no row has the id.
-    pub(super) fn get(&self, id: u64, what: &str, at: usize) -> Result<Option<&T>, Damage> {
+    pub(in crate::formats) fn get(
+        &self,
+        id: u64,
+        what: &str,
+        at: usize,
+    ) -> Result<Option<&T>, Damage> {
         if id == 0 {
             return Ok(None);
         }

@@ -2,9 +2,10 @@
 
 use super::damage::Damage;
 use super::schema::{Label, Profile, Text};
+use crate::formats::excerpt::excerpts;
+use crate::formats::named::process_name;
 use crate::formats::protobuf::Message;
-use crate::formats::{Process, ProcessIx, Thread, ThreadIx, excerpt, text};
-use crate::limits::{MAX_PROCESS_NAME, cut};
+use crate::formats::{Process, ProcessIx, Thread, ThreadIx, text};
 use crate::units::Nanoseconds;
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
@@ -129,13 +130,10 @@ impl<'r, 'b> Threads<'r, 'b> {
             });
             ProcessIx(self.processes.len() as u32 - 1)
         });
-        let kept = &name[..name.len().min(MAX_PROCESS_NAME + 1)];
-        let mut shown = String::from_utf8_lossy(kept).into_owned();
-        cut(&mut shown, MAX_PROCESS_NAME);
         let thread = ThreadIx(self.threads.len() as u32);
         self.threads.push(Thread {
             tid,
-            name: shown,
+            name: process_name(name),
             process,
         });
         self.known.insert((pid, tid, name), thread);
@@ -144,18 +142,8 @@ impl<'r, 'b> Threads<'r, 'b> {
 
     /// The processes, the threads, and what a user should know of them.
     pub(super) fn finish(self) -> (Vec<Process>, Vec<Thread>, Option<String>) {
-        const NAMED: usize = 5;
-        let named = self.others.iter().take(NAMED);
-        let named: Vec<String> = named.map(|name| excerpt(name)).collect();
-        let more = match self.others.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let warning = (!named.is_empty()).then(|| {
-            format!(
-                "Labels of samples other than thread, process and time are not kept: {}{more}.",
-                named.join(", ")
-            )
+        let warning = excerpts(&self.others).map(|others| {
+            format!("Labels of samples other than thread, process and time are not kept: {others}.")
         });
         (self.processes, self.threads, warning)
     }

@@ -1,5 +1,6 @@
 //! Names of frames as folded text can carry them.
 
+use super::palette::Palette;
 use crate::render::{printable, shorten};
 use hashbrown::HashMap;
 use inferno::flamegraph::color::Color;
@@ -7,13 +8,6 @@ use sto_core::model::{Frame, FrameKind, FrameTable};
 
 /// Longest label, in columns; the largest of C++ templates would multiply the picture's size.
 const MAX_LABEL_WIDTH: usize = 200;
-
-/// The colour of what is no frame.
-pub(super) const NEUTRAL: Color = Color {
-    r: 225,
-    g: 225,
-    b: 225,
-};
 
 /// What the graph writes on a frame.
 pub(super) struct Label {
@@ -62,12 +56,12 @@ impl Labels {
     }
 
     /// What the colours mean, where frames are of several kinds.
-    pub(super) fn legend(&self) -> String {
+    pub(super) fn legend(&self, palette: Palette) -> String {
         let has = |kind| self.all.iter().any(|label| label.kind == kind);
         let kinds: Vec<String> = FrameKind::ALL
             .into_iter()
             .filter(|&kind| has(kind))
-            .map(|kind| format!("{}: {}", kind.name(), shade(kind).name))
+            .map(|kind| format!("{}: {}", kind.name(), palette.shade(kind).name))
             .collect();
         if kinds.len() > 1 {
             kinds.join(", ") + "."
@@ -95,22 +89,12 @@ impl Labels {
 
 impl Label {
     /// A colour for the kind, and a shade of it for the name: the same in every graph.
-    pub(super) fn color(&self) -> Color {
+    pub(super) fn color(&self, palette: Palette) -> Color {
         // FNV-1a: small, and the same everywhere.
         let hash = self.text.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
         });
-        let tint = hash >> 24;
-        let Shade { dark, light, .. } = shade(self.kind);
-        let mix = |channel: usize| {
-            let (dark, light) = (u32::from(dark[channel]), u32::from(light[channel]));
-            ((dark * (255 - tint) + light * tint) / 255) as u8
-        };
-        Color {
-            r: mix(0),
-            g: mix(1),
-            b: mix(2),
-        }
+        palette.shade(self.kind).at((hash >> 24) as u8)
     }
 }
 
@@ -154,24 +138,4 @@ fn annotation(kind: FrameKind) -> &'static str {
         FrameKind::Jit | FrameKind::JitBaseline => "_[j]",
         FrameKind::Interpreted | FrameKind::Waker => "_[w]",
     }
-}
-
-struct Shade {
-    name: &'static str,
-    dark: [u8; 3],
-    light: [u8; 3],
-}
-
-fn shade(kind: FrameKind) -> Shade {
-    let (name, dark, light) = match kind {
-        FrameKind::User => ("red to yellow", [215, 90, 40], [250, 210, 70]),
-        FrameKind::Kernel => ("blue", [95, 145, 205], [140, 185, 245]),
-        FrameKind::Inlined => ("teal", [80, 180, 170], [130, 225, 215]),
-        FrameKind::Jit => ("green", [95, 180, 80], [150, 225, 120]),
-        FrameKind::Interpreted => ("purple", [170, 120, 205], [215, 165, 245]),
-        FrameKind::JitBaseline => ("green", [95, 180, 80], [150, 225, 120]),
-        FrameKind::Waker => ("purple", [170, 120, 205], [215, 165, 245]),
-        FrameKind::Unresolved => ("grey", [165, 165, 165], [205, 205, 205]),
-    };
-    Shade { name, dark, light }
 }

@@ -4,18 +4,22 @@
 //! into a label that survives that form.
 
 mod drawing;
+mod folded;
+mod inverted;
 mod label;
+mod palette;
 
-use super::header::{full_name, header};
-use super::numbers::percent;
+use super::header::{counted, full_name, header};
+use super::numbers::{percent, quantity};
 use super::{Style, printable, shorten};
 use crate::compare::Focus;
 use crate::report::Subject;
 use crate::tree::View;
 use drawing::{Drawing, Side};
 use inferno::flamegraph::color::{BackgroundColor, PaletteMap};
-use inferno::flamegraph::{Options, from_lines};
-use label::{Label, Labels};
+use inferno::flamegraph::{Direction, Options, from_lines};
+use label::Labels;
+pub use palette::Palette;
 use std::io::{self, Write};
 use sto_core::units::Unit;
 
@@ -29,8 +33,9 @@ const FULL_COLOR_SHARE: f64 = 0.05;
 
 /// Characters of a title that fit above the graph, and of one name in it.
 const TITLE_WIDTH: usize = 110;
-const NAME_WIDTH: usize = 35;
-const FOCUS_WIDTH: usize = 30;
+const NAME_WIDTH: usize = 26;
+const EVENT_WIDTH: usize = 16;
+const FOCUS_WIDTH: usize = 20;
 
 /// Why a flame graph cannot be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -42,9 +47,46 @@ pub enum FlameError {
         /// The build, as `EXE@BUILD`.
         build: String,
     },
+    /// What was chosen is none of the stacks.
+    #[error("no stacks are left to draw: all that were chosen have the function to ignore")]
+    NothingChosen,
+    /// The candidate has every stack of the baseline.
+    #[error("nothing is gone: {candidate} has every stack of {baseline}")]
+    NothingElided {
+        /// The baseline, as `EXE@BUILD`.
+        baseline: String,
+        /// The candidate, as `EXE@BUILD`.
+        candidate: String,
+    },
     /// The picture cannot be written.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+/// Which stacks a flame graph shows, from which end, and in which colours.
+#[derive(Clone, Debug, Default)]
+pub struct FlameOptions {
+    /// Show only stacks that have one of these functions.
+    pub focus: Option<Focus>,
+    /// Show no stack that has one of these functions.
+    pub ignore: Option<Focus>,
+    /// Whether the innermost functions come first, and their callers hang below them as icicles:
+    /// which functions cost most by themselves, and who calls them.
+    pub inverted: bool,
+    /// The colours.
+    pub palette: Palette,
+}
+
+/// What the widths of a differential flame graph are of. Stacks without any width are not drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Widths {
+    /// The candidate, or the baseline where the candidate has none of the stacks.
+    #[default]
+    Candidate,
+    /// The baseline, or the candidate where the baseline has none of the stacks.
+    Baseline,
+    /// The baseline, in stacks that the candidate does not have: what is gone.
+    Elided,
 }
 
 /// Draws the flame graph of a view in one sample type.
@@ -53,105 +95,67 @@ pub enum FlameError {
 /// in every graph.
 ///
 /// # Errors
-/// Where there are no samples, or `writer` fails.
-pub fn svg(view: &View, sample_type: usize, writer: impl Write) -> Result<(), FlameError> {
-    draw_one((view, sample_type), None, writer)
-}
-
-/// Draws the stacks of a view that are in focus, as [`svg`] does.
-///
-/// # Errors
-/// As [`svg`].
-pub fn focused_svg(
-    view: (&View, usize),
-    focus: &Focus,
-    writer: impl Write,
-) -> Result<(), FlameError> {
-    draw_one(view, Some(focus), writer)
-}
-
-fn draw_one(
+/// Where there are no samples, the options leave none, or `writer` fails.
+pub fn svg(
     (view, sample_type): (&View, usize),
-    focus: Option<&Focus>,
+    options: &FlameOptions,
     writer: impl Write,
 ) -> Result<(), FlameError> {
     let mut labels = Labels::by_kind();
-    let mut drawing = Drawing::default();
-    drawing.add(Side::Candidate, (view, sample_type), focus, &mut labels);
-    let whole = drawing.whole(Side::Candidate);
-    let subject = Subject::new(view, sample_type, whole);
-    if whole.is_zero() {
+    let views = [(Side::Candidate, (view, sample_type))];
+    let drawing = Drawing::new(&views, options, &mut labels);
+    let subject = Subject::new(view, sample_type, drawing.whole(Side::Candidate));
+    if drawing.whole(Side::Candidate).is_zero() {
         return Err(empty(&subject));
+    }
+    if drawing.drawn[Side::Candidate as usize].is_zero() {
+        return Err(FlameError::NothingChosen);
     }
     let mut palette = PaletteMap::default();
     // The frame below all others has no name, and would have a random colour.
-    palette.insert("", label::NEUTRAL);
+    palette.insert("", palette::NEUTRAL);
     for label in labels.all() {
-        palette.insert(&label.text, label.color());
+        palette.insert(&label.text, label.color(options.palette));
     }
-    let mut options = options(&subject);
-    options.title = header(
+    let mut picture = picture(&subject, options);
+    picture.title = header(
         &subject,
         Style {
             width: Some(TITLE_WIDTH),
             color: false,
         },
     );
-    let focused = focus.map_or(String::new(), |focus| {
-        let share = percent(drawing.in_focus(Side::Candidate));
-        format!(
-            "Only stacks with {}, {share} of all. ",
-            shorten(&printable(focus.name()), FOCUS_WIDTH)
-        )
+    let chosen = chosen(options).map_or(String::new(), |stacks| {
+        let share = percent(drawing.share_drawn(Side::Candidate));
+        format!("{stacks}, {share} of all. ")
     });
-    options.subtitle = Some(focused + &labels.legend() + &drawing.depth_note());
-    options.palette_map = Some(&mut palette);
-    draw(options, &drawing, drawing.lines(labels.all()), writer)
+    picture.subtitle = Some(
+        chosen + order_note(options) + &labels.legend(options.palette) + &drawing.depth_note(),
+    );
+    picture.palette_map = Some(&mut palette);
+    draw(picture, &drawing, drawing.lines(labels.all()), writer)
 }
 
-/// Draws the difference between two views, each in its sample type: widths are the candidate's,
-/// colours tell how a stack's share of the whole changed, red for more and blue for less.
+/// Draws the difference between two views, each in its sample type: colours tell how a stack's share
+/// of the whole changed, red for more and blue for less.
 ///
 /// Stacks are matched by their functions' symbols. Shares are compared, not costs, so that runs of
-/// different length can be. Stacks that the candidate does not have cannot be drawn; the subtitle
-/// says how much of the baseline they were.
+/// different length can be; they are shares of everything, also where the options leave stacks out.
+/// The subtitle says how much of a side is in stacks that the other does not have, where they cannot
+/// be drawn.
 ///
 /// # Errors
-/// Where either has no samples, or `writer` fails.
+/// Where either has no samples, there is nothing to draw, or `writer` fails.
 pub fn diff_svg(
     baseline: (&View, usize),
     candidate: (&View, usize),
-    writer: impl Write,
-) -> Result<(), FlameError> {
-    draw_difference(baseline, candidate, None, writer)
-}
-
-/// Draws the difference between two views in the stacks that are in focus, as [`diff_svg`] does.
-///
-/// Colours tell how a stack's share of everything changed, not of what is drawn. Where the candidate
-/// has none of the stacks, widths are the baseline's.
-///
-/// # Errors
-/// As [`diff_svg`].
-pub fn focused_diff_svg(
-    baseline: (&View, usize),
-    candidate: (&View, usize),
-    focus: &Focus,
-    writer: impl Write,
-) -> Result<(), FlameError> {
-    draw_difference(baseline, candidate, Some(focus), writer)
-}
-
-fn draw_difference(
-    baseline: (&View, usize),
-    candidate: (&View, usize),
-    focus: Option<&Focus>,
-    writer: impl Write,
+    widths: Widths,
+    options: &FlameOptions,
+    mut writer: impl Write,
 ) -> Result<(), FlameError> {
     let mut labels = Labels::by_symbol();
-    let mut drawing = Drawing::default();
-    drawing.add(Side::Baseline, baseline, focus, &mut labels);
-    drawing.add(Side::Candidate, candidate, focus, &mut labels);
+    let views = [(Side::Baseline, baseline), (Side::Candidate, candidate)];
+    let mut drawing = Drawing::new(&views, options, &mut labels);
     let before = Subject::new(baseline.0, baseline.1, drawing.whole(Side::Baseline));
     let after = Subject::new(candidate.0, candidate.1, drawing.whole(Side::Candidate));
     for (side, subject) in [(Side::Baseline, &before), (Side::Candidate, &after)] {
@@ -159,40 +163,95 @@ fn draw_difference(
             return Err(empty(subject));
         }
     }
-    let mut options = options(&after);
-    options.title = format!(
+    if drawing.drawn.iter().all(|cost| cost.is_zero()) {
+        return Err(FlameError::NothingChosen);
+    }
+    let chosen = chosen(options).map_or(String::new(), |stacks| {
+        let [before, after] =
+            [Side::Baseline, Side::Candidate].map(|side| drawing.share_drawn(side));
+        format!("{stacks}: {} → {}. ", percent(before), percent(after))
+    });
+    drawing.set_widths(widths);
+    if drawing.drawn[drawing.side as usize].is_zero() {
+        return Err(FlameError::NothingElided {
+            baseline: full_name(&before),
+            candidate: full_name(&after),
+        });
+    }
+    let mut picture = picture(&after, options);
+    picture.title = difference_title(&before, &after);
+    let what = chosen + order_note(options) + &width_note(&drawing, options.palette);
+    picture.subtitle = Some(what + &drawing.depth_note());
+    let mut svg = Vec::new();
+    let lines = drawing.difference_lines(labels.all());
+    draw(picture, &drawing, lines, &mut svg)?;
+    let svg = String::from_utf8(svg).expect("labels are text");
+    writer.write_all(options.palette.recolor(svg).as_bytes())?;
+    Ok(())
+}
+
+/// `BASELINE demo@v1 → CANDIDATE demo@v2, cpu-clock (722 ms → 992 ms)`.
+fn difference_title(before: &Subject, after: &Subject) -> String {
+    let mut title = format!(
         "BASELINE {} → CANDIDATE {}",
-        shorten(&full_name(&before), NAME_WIDTH),
-        shorten(&full_name(&after), NAME_WIDTH),
+        shorten(&full_name(before), NAME_WIDTH),
+        shorten(&full_name(after), NAME_WIDTH),
     );
-    let head = match focus {
-        None => {
-            "Width: share in the candidate. Red: more than in the baseline, blue: less.".to_owned()
-        }
-        Some(focus) => format!(
-            "Only stacks with {}: {} of the baseline, {} of the candidate. Red: more, blue: less.",
-            shorten(&printable(focus.name()), FOCUS_WIDTH),
-            percent(drawing.in_focus(Side::Baseline)),
-            percent(drawing.in_focus(Side::Candidate)),
-        ),
+    if let Some(sample_type) = &after.sample_type {
+        title += &format!(", {}", shorten(&printable(&sample_type.event), EVENT_WIDTH));
+    }
+    let amount = |subject: &Subject| {
+        let sample_type = subject.sample_type.as_ref();
+        sample_type
+            .and_then(|sample_type| quantity(subject.value, sample_type.unit))
+            .unwrap_or_else(|| counted(subject.samples, "sample"))
     };
-    let widths = match drawing.widths() {
-        Side::Candidate => format!(
-            " Not drawn: stacks of the baseline alone, {} of it.",
-            percent(drawing.gone()),
-        ),
-        Side::Baseline => " Width: share in the baseline.".to_owned(),
+    title + &format!(" ({} → {})", amount(before), amount(after))
+}
+
+/// Which stacks were chosen; `None` where all were.
+fn chosen(options: &FlameOptions) -> Option<String> {
+    let name = |focus: &Focus| shorten(&printable(focus.name()), FOCUS_WIDTH);
+    match (&options.focus, &options.ignore) {
+        (None, None) => None,
+        (Some(focus), None) => Some(format!("Only stacks with {}", name(focus))),
+        (None, Some(ignore)) => Some(format!("Only stacks without {}", name(ignore))),
+        (Some(focus), Some(ignore)) => Some(format!(
+            "Only stacks with {}, without {}",
+            name(focus),
+            name(ignore)
+        )),
+    }
+}
+
+fn order_note(options: &FlameOptions) -> &'static str {
+    match options.inverted {
+        true => "Callers below what they call. ",
+        false => "",
+    }
+}
+
+/// What widths and colours of a difference mean, and what has no width.
+fn width_note(drawing: &Drawing, palette: Palette) -> String {
+    let [more, less] = palette.of_change();
+    if drawing.is_elided {
+        return format!(
+            "Width: share in the baseline. {less}: what the candidate does not have, {}.",
+            percent(drawing.share_drawn(Side::Baseline)),
+        );
+    }
+    let (side, other) = match drawing.side {
+        Side::Candidate => ("candidate", "baseline"),
+        Side::Baseline => ("baseline", "candidate"),
     };
-    options.subtitle = Some(head + &widths + &drawing.depth_note());
-    draw(
-        options,
-        &drawing,
-        drawing.difference_lines(labels.all()),
-        writer,
+    format!(
+        "Width: share in the {side}. {more}: more in the candidate. {less}: less. Not drawn: what the \
+         {other} alone has, {}.",
+        percent(drawing.alone(drawing.side.other())),
     )
 }
 
-fn options(subject: &Subject) -> Options<'static> {
+fn picture(subject: &Subject, chosen: &FlameOptions) -> Options<'static> {
     let mut options = Options::default();
     options.bgcolors = Some(BackgroundColor::Grey);
     let unit = subject
@@ -208,6 +267,9 @@ fn options(subject: &Subject) -> Options<'static> {
     // Keeps our order of siblings. Sorted as text, `a b` would come between `a` and `a;c`, and
     // cut the frame `a` in two.
     options.flame_chart = true;
+    if chosen.inverted {
+        options.direction = Direction::Inverted;
+    }
     options
 }
 

@@ -1,25 +1,44 @@
 //! Flame graphs: what is drawn, how wide, in which colour.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "../browser/mod.rs"]
+mod browser;
+mod chosen;
+mod page;
+mod sides;
+#[path = "../views/mod.rs"]
 mod views;
 
 use sto_core::model::FrameKind;
 use sto_core::units::Cost;
 use sto_query::compare::Focus;
-use sto_query::render::flame::{FlameError, diff_svg, focused_diff_svg, focused_svg, svg};
+use sto_query::render::flame::{FlameError, FlameOptions, Widths, diff_svg, svg};
 use sto_query::tree::View;
 use views::{Stacks, assert_golden, demo, folded, frame, view, view_of};
 
-fn picture(view: &View) -> String {
+fn picture_with(view: &View, options: &FlameOptions) -> String {
     let mut svg_bytes = Vec::new();
-    svg(view, 0, &mut svg_bytes).unwrap();
+    svg((view, 0), options, &mut svg_bytes).unwrap();
     String::from_utf8(svg_bytes).unwrap()
 }
 
-fn difference(before: &View, after: &View) -> String {
+fn picture(view: &View) -> String {
+    picture_with(view, &FlameOptions::default())
+}
+
+fn difference_with(
+    before: &View,
+    after: &View,
+    widths: Widths,
+    options: &FlameOptions,
+) -> Result<String, FlameError> {
     let mut svg_bytes = Vec::new();
-    diff_svg((before, 0), (after, 0), &mut svg_bytes).unwrap();
-    String::from_utf8(svg_bytes).unwrap()
+    diff_svg((before, 0), (after, 0), widths, options, &mut svg_bytes)?;
+    Ok(String::from_utf8(svg_bytes).unwrap())
+}
+
+fn difference(before: &View, after: &View) -> String {
+    difference_with(before, after, Widths::default(), &FlameOptions::default()).unwrap()
 }
 
 /// A drawn frame: what its tooltip says, its colour, its width.
@@ -194,7 +213,7 @@ fn a_difference_says_which_side_is_which_and_what_it_cannot_draw() {
         "{svg}"
     );
     assert!(
-        svg.contains("stacks of the baseline alone, 25.00% of it."),
+        svg.contains("Not drawn: what the baseline alone has, 25.00%."),
         "{svg}"
     );
 }
@@ -273,20 +292,26 @@ fn wide_and_deep_stacks_of_long_names_are_drawn_coarser() {
 fn nothing_to_draw_is_an_error_that_names_the_build() {
     let (full, empty) = (view("v1", &folded("a 1", 1)), view_of("v2", &[vec![]]));
     let mut out = Vec::new();
-    let error = svg(&empty, 0, &mut out).unwrap_err();
+    let error = svg((&empty, 0), &FlameOptions::default(), &mut out).unwrap_err();
     assert_eq!(error.to_string(), "demo@v2 has no samples to draw");
-    for pair in [(&full, &empty), (&empty, &full)] {
-        let error = diff_svg((pair.0, 0), (pair.1, 0), &mut out).unwrap_err();
+    assert!(out.is_empty());
+    for [before, after] in [[&full, &empty], [&empty, &full]] {
+        let drawn = difference_with(before, after, Widths::default(), &FlameOptions::default());
+        let error = drawn.unwrap_err();
         assert!(matches!(error, FlameError::Empty { build } if build == "demo@v2"));
     }
-    assert!(out.is_empty());
+}
+
+fn focus(name: &str, views: &[&View]) -> FlameOptions {
+    FlameOptions {
+        focus: Some(Focus::new(name, views).unwrap()),
+        ..FlameOptions::default()
+    }
 }
 
 fn focused(before: &View, after: &View, name: &str) -> String {
-    let focus = Focus::new(name, &[before, after]).unwrap();
-    let mut svg_bytes = Vec::new();
-    focused_diff_svg((before, 0), (after, 0), &focus, &mut svg_bytes).unwrap();
-    String::from_utf8(svg_bytes).unwrap()
+    let options = focus(name, &[before, after]);
+    difference_with(before, after, Widths::default(), &options).unwrap()
 }
 
 fn names(svg: &str) -> Vec<String> {
@@ -297,76 +322,4 @@ fn names(svg: &str) -> Vec<String> {
         .collect();
     names.sort();
     names
-}
-
-#[test]
-fn in_focus_are_the_stacks_that_have_the_function_from_root_to_leaf() {
-    let before = view(
-        "v1",
-        &folded("main;parse;log;write 10\nmain;run 80\nmain;log 10", 1),
-    );
-    let after = view(
-        "v2",
-        &folded("main;parse;log;write 40\nmain;run 50\nmain;log 10", 1),
-    );
-    let svg = focused(&before, &after, "parse");
-    assert_eq!(names(&svg), ["all", "log", "main", "parse", "write"]);
-    assert!(
-        svg.contains("Only stacks with parse: 10.00% of the baseline, 40.00% of the candidate.")
-    );
-    let frames = drawn(&svg);
-    let widths: Vec<u64> = ["main", "parse", "log"]
-        .map(|name| find(&frames, name).width)
-        .to_vec();
-    assert_eq!(
-        widths,
-        [40, 40, 40],
-        "the picture is as wide as what is in focus"
-    );
-    assert!(
-        is_red(find(&frames, "parse").fill),
-        "colours are changes of the share of everything"
-    );
-
-    let mut one = Vec::new();
-    let focus = Focus::new("parse", &[&after]).unwrap();
-    focused_svg((&after, 0), &focus, &mut one).unwrap();
-    let one = String::from_utf8(one).unwrap();
-    assert_eq!(names(&one), ["all", "log", "main", "parse", "write"]);
-}
-
-#[test]
-fn a_name_is_exact_where_a_function_has_it_and_else_a_part() {
-    let stacks =
-        "main;log 10\nmain;log_all 10\nmain;receive.isra.0 10\nmain;sort<int> 10\nmain;sorted 10";
-    let build = view("v1", &folded(stacks, 1));
-    let shown = |name| names(&focused(&build, &build, name));
-    assert_eq!(shown("log"), ["all", "log", "main"]);
-    assert_eq!(shown("lo"), ["all", "log", "log_all", "main"]);
-    assert_eq!(
-        shown("receive"),
-        ["all", "main", "receive.isra.0"],
-        "as a finding names it"
-    );
-    assert_eq!(shown("receive.isra.0"), ["all", "main", "receive.isra.0"]);
-    assert_eq!(
-        shown("sort"),
-        shown("sort<int>"),
-        "without template arguments"
-    );
-    let error = Focus::new("recieve", &[&build]).unwrap_err().to_string();
-    assert!(
-        error.starts_with("demo@v1: no function has `recieve` in its name"),
-        "{error}"
-    );
-}
-
-#[test]
-fn a_function_that_is_gone_is_drawn_as_wide_as_it_was() {
-    let before = view("v1", &folded("main;old 30\nmain;run 70", 1));
-    let after = view("v2", &folded("main;run 100", 1));
-    let svg = focused(&before, &after, "old");
-    assert_eq!(names(&svg), ["all", "main", "old"]);
-    assert!(is_blue(find(&drawn(&svg), "old").fill));
-    assert!(svg.contains("Width: share in the baseline."), "{svg}");
 }

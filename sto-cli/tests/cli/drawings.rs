@@ -1,0 +1,99 @@
+//! Flame graphs: what their options choose, and what they say where there is nothing to draw.
+
+use crate::support::{Sandbox, repository};
+
+#[test]
+fn each_option_of_a_drawing_changes_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.folded", "main;work;hash 60\nmain;old 40\n");
+    sandbox.write("b.folded", "main;work;hash 50\nmain;log;hash 50\n");
+    let plain = ["diff", "a.folded", "b.folded"];
+    let draw = |options: &[&str]| sandbox.sto(&[&plain, options].concat()).succeeds().stdout;
+    let mut drawn = vec![draw(&[])];
+    assert_eq!(draw(&["--widths", "candidate"]), drawn[0]);
+    for options in [
+        &["--widths", "baseline"][..],
+        &["--elided"],
+        &["--ignore", "log"],
+        &["--focus", "log"],
+        &["--inverted"],
+        &["--palette", "colorblind"],
+    ] {
+        let svg = draw(options);
+        assert!(!drawn.contains(&svg), "{options:?}");
+        drawn.push(svg);
+    }
+    assert!(drawn[2].contains("<title>old ("), "{}", drawn[2]);
+    let both = sandbox.sto(&[&plain[..], &["--elided", "--widths", "baseline"]].concat());
+    assert_eq!(both.status, Some(2), "{both:?}");
+    sandbox
+        .sto(&["diff", "a.folded", "a.folded", "--elided"])
+        .fails_with(&["nothing is gone"]);
+    sandbox
+        .sto(&["flame", "a.folded", "--ignore", "main"])
+        .fails_with(&["no stacks are left to draw"]);
+}
+
+#[test]
+fn labels_of_stored_runs_are_roots() {
+    let sandbox = Sandbox::new();
+    for (name, cpu) in [("a", "zen4"), ("b", "zen5")] {
+        let file = format!("{name}.folded");
+        sandbox.write(&file, format!("main;{name} 30\n"));
+        let label = format!("cpu={cpu}");
+        let ingest = [
+            "ingest", &file, "--build", "v1", "--exe", "demo", "--label", &label,
+        ];
+        sandbox.sto(&ingest).succeeds();
+    }
+    let svg = sandbox
+        .sto(&["flame", "v1", "--by", "label:cpu"])
+        .succeeds();
+    for root in ["<title>cpu=zen4 (30", "<title>cpu=zen5 (30"] {
+        assert!(svg.stdout.contains(root), "{svg:?}");
+    }
+    let run = sandbox.sto(&["flame", "v1", "--by", "label:host"]);
+    let run = run.fails_with(&["demo@v1: no profile has a label `host`"]);
+    assert!(run.stderr.contains("hint: there are labels cpu"), "{run:?}");
+    let run = sandbox.sto(&["flame", "v1", "--by", "host"]);
+    assert!(
+        run.stderr.contains("expected `thread` or `label:KEY`"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn threads_are_roots_of_a_recording_and_of_profiles_with_slices() {
+    let sandbox = Sandbox::new();
+    let recording = repository().join("testdata/perf-data/threads.perf.data");
+    let recording = recording.to_str().unwrap();
+    let of_file = sandbox
+        .sto(&["flame", recording, "--by", "thread"])
+        .succeeds();
+    for thread in ["<title>adder (23137) (", "<title>divider (23138) ("] {
+        assert!(of_file.stdout.contains(thread), "{of_file:?}");
+    }
+    let pair = sandbox.sto(&["diff", recording, recording, "--by", "thread"]);
+    assert!(
+        pair.succeeds().stdout.contains("<title>adder ("),
+        "without ids"
+    );
+
+    sandbox
+        .sto(&["ingest", recording, "--build", "v1"])
+        .succeeds();
+    let run = sandbox.sto(&["flame", "v1", "--by", "thread"]);
+    let run = run.fails_with(&["the threads of profile", "were not kept"]);
+    assert!(run.stderr.contains("name the recording itself"), "{run:?}");
+    sandbox
+        .sto(&["ingest", recording, "--build", "v2", "--slices", "3"])
+        .succeeds();
+    let stored = sandbox.sto(&["flame", "v2", "--by", "thread"]).succeeds();
+    let frames = |svg: &str| svg.split_once("<svg id=\"frames\"").unwrap().1.to_owned();
+    assert_eq!(frames(&stored.stdout), frames(&of_file.stdout));
+
+    sandbox.write("a.folded", "main 1\n");
+    sandbox
+        .sto(&["flame", "a.folded", "--by", "thread"])
+        .fails_with(&["a.folded: its samples do not tell their threads and times"]);
+}

@@ -1,0 +1,141 @@
+//! What attributes tell: threads, processes, kinds of frames, build ids.
+
+use crate::formats::perf_script::module_name;
+use crate::formats::pprof::damage::Damage;
+use crate::formats::protobuf::Message;
+use crate::formats::text;
+use crate::model::FrameKind;
+
+/// What an attribute tells, as far as it is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told<'b> {
+    ThreadId(u32),
+    ThreadName(&'b [u8]),
+    ProcessId(u32),
+    /// Base name of the program.
+    Executable(&'b [u8]),
+    /// Where the program is, which tells its name too.
+    ExecutablePath(&'b [u8]),
+    /// What the program does for its users: its name where nothing else tells one.
+    Service(&'b [u8]),
+    Host(&'b [u8]),
+    Architecture(&'b [u8]),
+    FrameKind(FrameKind),
+    /// In hexadecimal digits.
+    GnuBuildId(&'b [u8]),
+    /// The attribute of this key.
+    Other(&'b [u8]),
+}
+
+impl<'b> Told<'b> {
+    /// What is told under a key.
+    pub(super) fn of(key: &'b [u8], value: Value<'b>) -> Told<'b> {
+        let told = match key {
+            b"thread.id" => value.id().map(Told::ThreadId),
+            b"thread.name" => value.text().map(Told::ThreadName),
+            b"process.pid" => value.id().map(Told::ProcessId),
+            b"process.executable.name" => value.text().map(Told::Executable),
+            b"process.executable.path" => value.text().map(Told::ExecutablePath),
+            b"service.name" => value.text().map(Told::Service),
+            b"host.name" => value.text().map(Told::Host),
+            b"host.arch" => value.text().map(Told::Architecture),
+            b"profile.frame.type" => value.text().and_then(kind_of).map(Told::FrameKind),
+            b"process.executable.build_id.gnu" => value.text().map(Told::GnuBuildId),
+            _ => None,
+        };
+        told.unwrap_or(Told::Other(key))
+    }
+}
+
+/// Whose samples are, by what attributes tell of it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Whose<'b> {
+    pub(super) pid: u32,
+    pub(super) tid: u32,
+    pub(super) thread: &'b [u8],
+    pub(super) host: &'b [u8],
+    pub(super) architecture: &'b [u8],
+    executable: &'b [u8],
+    path: &'b [u8],
+    service: &'b [u8],
+}
+
+impl<'b> Whose<'b> {
+    /// Takes in an attribute, which is more exact than those before it.
+    pub(super) fn tell(&mut self, told: Told<'b>) {
+        match told {
+            Told::ThreadId(tid) => self.tid = tid,
+            Told::ThreadName(name) => self.thread = name,
+            Told::ProcessId(pid) => self.pid = pid,
+            Told::Executable(name) => self.executable = name,
+            Told::ExecutablePath(path) => self.path = path,
+            Told::Service(name) => self.service = name,
+            Told::Host(name) => self.host = name,
+            Told::Architecture(name) => self.architecture = name,
+            Told::FrameKind(_) | Told::GnuBuildId(_) | Told::Other(_) => {}
+        }
+    }
+
+    /// Name of the program; empty where nothing tells it.
+    pub(super) fn program(&self) -> &'b [u8] {
+        let by_exactness = [self.executable, module_name(self.path), self.service];
+        let told = by_exactness.into_iter().find(|name| !name.is_empty());
+        told.unwrap_or_default()
+    }
+}
+
+/// The kind that a frame's type stands for; native code is told apart by its names, as everywhere.
+///
+/// Machines that compile what they run often are taken to have compiled it: the type names the machine
+/// alone.
+fn kind_of(frame_type: &[u8]) -> Option<FrameKind> {
+    match frame_type {
+        b"kernel" => Some(FrameKind::Kernel),
+        b"jvm" | b"dotnet" | b"v8js" | b"beam" => Some(FrameKind::Jit),
+        b"cpython" | b"perl" | b"php" | b"ruby" => Some(FrameKind::Interpreted),
+        _ => None,
+    }
+}
+
+/// The value of an attribute, as far as it is read.
+#[derive(Clone, Copy)]
+pub(super) enum Value<'b> {
+    Text(&'b [u8]),
+    Number(u64),
+    Other,
+}
+
+impl<'b> Value<'b> {
+    /// Reads an `AnyValue`; `strings` finds a string by its place in the dictionary.
+    pub(super) fn parse(
+        mut message: Message<'b>,
+        strings: impl Fn(u64, usize) -> Result<&'b [u8], Damage>,
+    ) -> Result<Value<'b>, Damage> {
+        let mut value = Value::Other;
+        while let Some(field) = message.next()? {
+            value = match field.number {
+                1 | 7 => Value::Text(field.bytes()?),
+                3 => Value::Number(field.number()?),
+                8 => Value::Text(strings(field.number()?, field.at)?),
+                _ => Value::Other,
+            };
+        }
+        Ok(value)
+    }
+
+    fn text(self) -> Option<&'b [u8]> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn id(self) -> Option<u32> {
+        let number = match self {
+            Value::Number(number) => Some(number),
+            Value::Text(digits) => text::decimal(digits),
+            Value::Other => None,
+        };
+        number.and_then(|number| u32::try_from(number).ok())
+    }
+}

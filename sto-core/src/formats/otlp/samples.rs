@@ -1,0 +1,254 @@
+//! Samples: their stacks, values, times and threads.
+
+use super::schema::{Dictionary, Profile};
+use super::threads::Threads;
+use crate::formats::named::NamedStacks;
+use crate::formats::pprof::columns::{Measured, columns};
+use crate::formats::pprof::damage::Damage;
+use crate::formats::pprof::frames::Frames;
+use crate::formats::protobuf::Message;
+use crate::formats::{
+    LocationIx, Module, Process, Sample, SampleTypeIx, StackIx, Thread, ThreadIx,
+};
+use crate::units::{Nanoseconds, SampleType};
+use hashbrown::HashMap;
+
+/// The numbers of a sample's fields, which 1.10 changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbering {
+    /// 2 values, 3 attributes, 4 link.
+    V1_9,
+    /// 2 attributes, 3 link, 4 values.
+    V1_10,
+}
+
+/// Which numbering samples have: what is a list in the one is a single number in the other. Where no
+/// sample has a field that tells, it is the one in which their field 2 makes sense.
+pub(super) fn numbering<'b>(
+    samples: impl Iterator<Item = Message<'b>>,
+    attributes: usize,
+) -> Result<Numbering, Damage> {
+    let (mut seconds, mut times) = (Vec::new(), Vec::new());
+    let mut could_be_attributes = true;
+    for mut sample in samples {
+        seconds.clear();
+        times.clear();
+        while let Some(field) = sample.next()? {
+            let is_list = field.message().is_ok();
+            match (field.number, is_list) {
+                (3, true) | (4, false) => return Ok(Numbering::V1_9),
+                (3, false) | (4, true) => return Ok(Numbering::V1_10),
+                (2, _) => field.numbers_into(&mut seconds)?,
+                (5, _) => field.fixed64_into(&mut times)?,
+                _ => {}
+            }
+        }
+        // A sample has values or times, and as many of the one as of the other where it has both.
+        let could_be_values = times.is_empty() || seconds.len() == times.len();
+        if !could_be_values {
+            return Ok(Numbering::V1_10);
+        }
+        could_be_attributes &=
+            !times.is_empty() && seconds.iter().all(|&place| place < attributes as u64);
+    }
+    match could_be_attributes {
+        true => Ok(Numbering::V1_10),
+        false => Ok(Numbering::V1_9),
+    }
+}
+
+/// Reads samples, profile by profile.
+pub(super) struct SampleReader<'r, 'b> {
+    dictionary: &'r Dictionary<'b>,
+    frames: &'r Frames,
+    numbering: Numbering,
+    stacks: NamedStacks,
+    /// By place in the dictionary, once it was read.
+    stack_of: Vec<Option<StackIx>>,
+    /// By the places of attributes in the dictionary, and by profile.
+    thread_of: HashMap<Vec<u64>, ThreadIx>,
+    threads: Threads<'b>,
+    sample_types: Vec<SampleType>,
+    samples: Vec<Sample>,
+}
+
+/// What came out of all samples.
+pub(super) struct Read {
+    pub(super) stacks: NamedStacks,
+    pub(super) sample_types: Vec<SampleType>,
+    pub(super) processes: Vec<Process>,
+    pub(super) threads: Vec<Thread>,
+    pub(super) samples: Vec<Sample>,
+    pub(super) warning: Option<String>,
+}
+
+/// The fields of a sample.
+#[derive(Default)]
+struct Fields {
+    stack: u64,
+    values: Vec<u64>,
+    attributes: Vec<u64>,
+    times: Vec<u64>,
+}
+
+impl<'r, 'b> SampleReader<'r, 'b> {
+    pub(super) fn new(
+        dictionary: &'r Dictionary<'b>,
+        frames: &'r Frames,
+        modules: &[Module],
+        stacks: NamedStacks,
+        numbering: Numbering,
+    ) -> Self {
+        SampleReader {
+            dictionary,
+            frames,
+            numbering,
+            stacks,
+            stack_of: vec![None; dictionary.stacks.len()],
+            thread_of: HashMap::new(),
+            threads: Threads::new(modules),
+            sample_types: Vec::new(),
+            samples: Vec::new(),
+        }
+    }
+
+    pub(super) fn read(&mut self, profile: &Profile<'b>) -> Result<(), Damage> {
+        if profile.samples.is_empty() {
+            return Ok(());
+        }
+        let tables = &self.dictionary.tables;
+        let period = match profile.period {
+            0 => None,
+            period => Some((tables.named(&profile.period_type)?, period)),
+        };
+        let measured = Measured {
+            types: vec![tables.named(&profile.sample_type)?],
+            default: b"",
+            period,
+        };
+        let columns = columns(&measured, &mut self.stacks)?;
+        let column = &columns[0];
+        let known = self
+            .sample_types
+            .iter()
+            .position(|t| *t == column.sample_type);
+        let place = known.unwrap_or_else(|| {
+            self.sample_types.push(column.sample_type.clone());
+            self.sample_types.len() - 1
+        });
+        self.thread_of.clear();
+        let mut fields = Fields::default();
+        for &message in &profile.samples {
+            fields.parse(message, self.numbering)?;
+            let thread = self.thread(&fields.attributes, profile, message.at())?;
+            let stack = self.stack(fields.stack, message.at())?;
+            for (value, time) in fields.events(message.at())? {
+                let cost = column.cost(&[value], message.at())?;
+                self.samples.extend(cost.map(|cost| Sample {
+                    stack,
+                    thread,
+                    sample_type: SampleTypeIx(place as u32),
+                    time: time.map(Nanoseconds),
+                    cost,
+                    truncated: false,
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    fn thread(
+        &mut self,
+        attributes: &[u64],
+        profile: &Profile<'b>,
+        at: usize,
+    ) -> Result<ThreadIx, Damage> {
+        if let Some(&known) = self.thread_of.get(attributes) {
+            return Ok(known);
+        }
+        let told = self.dictionary.attributes(attributes, at)?;
+        let thread = self.threads.of(profile.whose, &told);
+        self.thread_of.insert(attributes.to_vec(), thread);
+        Ok(thread)
+    }
+
+    fn stack(&mut self, ix: u64, at: usize) -> Result<StackIx, Damage> {
+        let missing = || Damage::missing(at, "the stack", ix);
+        let place = usize::try_from(ix).map_err(|_| missing())?;
+        if let Some(known) = *self.stack_of.get(place).ok_or_else(missing)? {
+            return Ok(known);
+        }
+        let mut message = self.dictionary.stacks[place];
+        let mut locations = Vec::new();
+        while let Some(field) = message.next()? {
+            if field.number == 1 {
+                field.numbers_into(&mut locations)?;
+            }
+        }
+        for ix in &mut locations {
+            let place = self.dictionary.tables.locations.place(*ix);
+            *ix = place.ok_or_else(|| Damage::missing(at, "the location", *ix))? as u64;
+        }
+        let mut root_first: Vec<LocationIx> = Vec::new();
+        self.frames.stack(&locations, &mut root_first);
+        let stack = self.stacks.shared_stack(&root_first);
+        let stack = stack.map_err(Damage::limit(at))?;
+        self.stack_of[place] = Some(stack);
+        Ok(stack)
+    }
+
+    pub(super) fn finish(self) -> Read {
+        Read {
+            stacks: self.stacks,
+            sample_types: self.sample_types,
+            warning: self.threads.warning(),
+            processes: self.threads.processes,
+            threads: self.threads.threads,
+            samples: self.samples,
+        }
+    }
+}
+
+impl Fields {
+    fn parse(&mut self, mut message: Message<'_>, numbering: Numbering) -> Result<(), Damage> {
+        self.stack = 0;
+        self.values.clear();
+        self.attributes.clear();
+        self.times.clear();
+        while let Some(field) = message.next()? {
+            match (field.number, numbering) {
+                (1, _) => self.stack = field.number()?,
+                (2, Numbering::V1_9) | (4, Numbering::V1_10) => {
+                    field.numbers_into(&mut self.values)?;
+                }
+                (3, Numbering::V1_9) | (2, Numbering::V1_10) => {
+                    field.numbers_into(&mut self.attributes)?;
+                }
+                (5, _) => field.fixed64_into(&mut self.times)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What was measured, and when: a value each, 1 where only times are told.
+    fn events(&self, at: usize) -> Result<impl Iterator<Item = (u64, Option<u64>)> + '_, Damage> {
+        let (values, times) = (self.values.len(), self.times.len());
+        let events = values.max(times);
+        if events == 0 {
+            return Err(Damage::new(
+                at,
+                "a sample without values and times; expected one of them at least",
+            ));
+        }
+        if values > 0 && times > 0 && values != times {
+            let problem =
+                format!("a sample of {values} values and {times} times; expected as many");
+            return Err(Damage::new(at, problem));
+        }
+        Ok((0..events).map(|ix| {
+            let value = self.values.get(ix).copied().unwrap_or(1);
+            (value, self.times.get(ix).copied())
+        }))
+    }
+}

@@ -1,0 +1,295 @@
+//! The messages of an export, as far as they are read. Mappings, locations and functions become those
+//! of pprof, which they were made from: what is index 0 here, for nothing, is id 0 there.
+
+use super::attributes::{Told, Value, Whose};
+use crate::formats::pprof::damage::Damage;
+use crate::formats::pprof::schema::{self as pprof, Function, Location, Mapping, Text, ValueType};
+use crate::formats::protobuf::Message;
+
+/// An export: `ProfilesData`, or `ExportProfilesServiceRequest`, whose fields are the same.
+pub(super) struct Data<'b> {
+    pub(super) dictionary: Dictionary<'b>,
+    pub(super) profiles: Vec<Profile<'b>>,
+}
+
+/// What profiles refer to by index.
+#[derive(Default)]
+pub(super) struct Dictionary<'b> {
+    /// Strings, mappings, locations and functions; no samples.
+    pub(super) tables: pprof::Profile<'b>,
+    pub(super) attributes: Vec<Told<'b>>,
+    pub(super) stacks: Vec<Message<'b>>,
+}
+
+/// A profile: samples of one type.
+#[derive(Default)]
+pub(super) struct Profile<'b> {
+    pub(super) sample_type: ValueType,
+    pub(super) samples: Vec<Message<'b>>,
+    /// Nanoseconds since 1970.
+    pub(super) time: u64,
+    /// Nanoseconds.
+    pub(super) duration: u64,
+    pub(super) period_type: ValueType,
+    pub(super) period: u64,
+    /// By its resource's attributes, and its own.
+    pub(super) whose: Whose<'b>,
+}
+
+/// What a file has that none of the versions that are read has.
+fn too_old(at: usize, found: &str) -> Damage {
+    let problem = format!(
+        "{found}, as before version 1.8 of the protocol; versions 1.9 to 1.11 are read. Record it anew \
+         with a newer SDK, profiler or collector"
+    );
+    Damage::new(at, problem)
+}
+
+impl<'b> Data<'b> {
+    pub(super) fn parse(bytes: &'b [u8]) -> Result<Data<'b>, Damage> {
+        let (mut resources, mut dictionary) = (Vec::new(), None);
+        let mut message = Message::of_file(bytes);
+        while let Some(field) = message.next()? {
+            match field.number {
+                1 => resources.push(field.message()?),
+                2 if dictionary.is_some() => {
+                    return Err(Damage::new(
+                        field.at,
+                        "a second dictionary; expected one: was one file written behind another?",
+                    ));
+                }
+                2 => dictionary = Some(field.message()?),
+                _ => {}
+            }
+        }
+        let Some(dictionary) = dictionary else {
+            return Err(too_old(bytes.len(), "no dictionary to the file's end"));
+        };
+        let dictionary = Dictionary::parse(dictionary)?;
+        let mut profiles = Vec::new();
+        for resource in resources {
+            dictionary.resource_profiles(resource, &mut profiles)?;
+        }
+        Ok(Data {
+            dictionary,
+            profiles,
+        })
+    }
+}
+
+impl<'b> Dictionary<'b> {
+    fn parse(message: Message<'b>) -> Result<Dictionary<'b>, Damage> {
+        let mut dictionary = Dictionary::default();
+        let (mut mappings, mut locations) = (Vec::new(), Vec::new());
+        let (mut functions, mut attributes) = (Vec::new(), Vec::new());
+        let mut fields = message;
+        while let Some(field) = fields.next()? {
+            match field.number {
+                1 => mappings.push(field.message()?),
+                2 => locations.push(field.message()?),
+                3 => functions.push(field.message()?),
+                5 => dictionary.tables.strings.push(field.bytes()?),
+                6 => attributes.push(field.message()?),
+                7 => dictionary.stacks.push(field.message()?),
+                _ => {}
+            }
+        }
+        if dictionary.tables.strings.is_empty() {
+            return Err(Damage::new(
+                message.at(),
+                "a dictionary without strings; expected an empty one first",
+            ));
+        }
+        for message in attributes {
+            let told = dictionary.attribute(message, Key::Index)?;
+            dictionary.attributes.push(told);
+        }
+        for (ix, message) in numbered(mappings) {
+            let mapping = dictionary.mapping(message)?;
+            let mappings = &mut dictionary.tables.mappings;
+            mappings.insert(ix, mapping, message.at())?;
+        }
+        for (ix, message) in numbered(locations) {
+            let location = dictionary.location(message)?;
+            let locations = &mut dictionary.tables.locations;
+            locations.insert(ix, location, message.at())?;
+        }
+        for (ix, message) in numbered(functions) {
+            let function = function(message)?;
+            let functions = &mut dictionary.tables.functions;
+            functions.insert(ix, function, message.at())?;
+        }
+        Ok(dictionary)
+    }
+
+    fn string(&self, ix: u64, at: usize) -> Result<&'b [u8], Damage> {
+        self.tables.text(Text { ix, at })
+    }
+
+    /// What an attribute of the dictionary tells, or one of a resource.
+    fn attribute(&self, mut message: Message<'b>, keys: Key) -> Result<Told<'b>, Damage> {
+        let (mut key, mut value) = (&b""[..], Value::Other);
+        while let Some(field) = message.next()? {
+            match (field.number, keys) {
+                (1, Key::Text) => key = field.bytes()?,
+                (1, Key::Index) if field.message().is_ok() => {
+                    let problem = "an attribute with a text as its key";
+                    return Err(too_old(field.at, problem));
+                }
+                (1, Key::Index) | (3, Key::Text) => key = self.string(field.number()?, field.at)?,
+                (2, _) => {
+                    let strings = |ix, at| self.string(ix, at);
+                    value = Value::parse(field.message()?, strings)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(Told::of(key, value))
+    }
+
+    /// What attributes tell that are named by their places.
+    pub(super) fn attributes(&self, places: &[u64], at: usize) -> Result<Vec<Told<'b>>, Damage> {
+        let told = places.iter().map(|&place| {
+            let found = usize::try_from(place).ok();
+            let found = found.and_then(|place| self.attributes.get(place));
+            found
+                .copied()
+                .ok_or_else(|| Damage::missing(at, "the attribute", place))
+        });
+        told.collect()
+    }
+
+    fn mapping(&mut self, mut message: Message<'b>) -> Result<Mapping, Damage> {
+        let at = message.at();
+        let mut mapping = Mapping::default();
+        let mut places = Vec::new();
+        while let Some(field) = message.next()? {
+            match field.number {
+                1 => mapping.start = field.number()?,
+                3 => mapping.offset = field.number()?,
+                4 => mapping.file = Text::parse(&field)?,
+                5 => field.numbers_into(&mut places)?,
+                _ => {}
+            }
+        }
+        for told in self.attributes(&places, at)? {
+            if let Told::GnuBuildId(digits) = told {
+                let ix = self.tables.strings.len() as u64;
+                self.tables.strings.push(digits);
+                mapping.build_id = Text { ix, at };
+            }
+        }
+        Ok(mapping)
+    }
+
+    fn location(&self, mut message: Message<'b>) -> Result<Location<'b>, Damage> {
+        let mut location = Location {
+            at: message.at(),
+            mapping: 0,
+            address: 0,
+            lines: Vec::new(),
+            kind: None,
+        };
+        let mut places = Vec::new();
+        while let Some(field) = message.next()? {
+            match field.number {
+                1 => location.mapping = field.number()?,
+                2 => location.address = field.number()?,
+                3 => location.lines.push(field.message()?),
+                4 => field.numbers_into(&mut places)?,
+                _ => {}
+            }
+        }
+        let attributes = self.attributes(&places, location.at)?;
+        location.kind = attributes.iter().find_map(|told| match told {
+            Told::FrameKind(kind) => Some(*kind),
+            _ => None,
+        });
+        Ok(location)
+    }
+
+    fn resource_profiles(
+        &self,
+        mut message: Message<'b>,
+        profiles: &mut Vec<Profile<'b>>,
+    ) -> Result<(), Damage> {
+        let (mut whose, mut scopes) = (Whose::default(), Vec::new());
+        while let Some(field) = message.next()? {
+            match field.number {
+                1 => {
+                    let mut attributes = field.message()?;
+                    while let Some(field) = attributes.next()? {
+                        if field.number == 1 {
+                            whose.tell(self.attribute(field.message()?, Key::Text)?);
+                        }
+                    }
+                }
+                2 => scopes.push(field.message()?),
+                _ => {}
+            }
+        }
+        for mut scope in scopes {
+            while let Some(field) = scope.next()? {
+                if field.number == 2 {
+                    profiles.push(self.profile(field.message()?, whose)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn profile(&self, mut message: Message<'b>, whose: Whose<'b>) -> Result<Profile<'b>, Damage> {
+        let at = message.at();
+        let mut profile = Profile {
+            whose,
+            ..Profile::default()
+        };
+        let mut places = Vec::new();
+        while let Some(field) = message.next()? {
+            match field.number {
+                1 => profile.sample_type = ValueType::parse(field.message()?)?,
+                2 => profile.samples.push(field.message()?),
+                3 if field.message().is_ok() => {
+                    let problem = "a profile with a list where its time should be";
+                    return Err(too_old(field.at, problem));
+                }
+                3 => profile.time = field.number()?,
+                4 => profile.duration = field.number()?,
+                5 => profile.period_type = ValueType::parse(field.message()?)?,
+                6 => profile.period = field.number()?,
+                11 => field.numbers_into(&mut places)?,
+                _ => {}
+            }
+        }
+        for told in self.attributes(&places, at)? {
+            profile.whose.tell(told);
+        }
+        Ok(profile)
+    }
+}
+
+/// How an attribute's key is written.
+#[derive(Clone, Copy)]
+enum Key {
+    /// As its place among the strings.
+    Index,
+    Text,
+}
+
+/// The rows of a table by their index, without the first, which stands for none.
+fn numbered(rows: Vec<Message<'_>>) -> impl Iterator<Item = (u64, Message<'_>)> {
+    (0..).zip(rows).skip(1)
+}
+
+fn function(mut message: Message<'_>) -> Result<Function, Damage> {
+    let mut function = Function::default();
+    while let Some(field) = message.next()? {
+        match field.number {
+            1 => function.name = Text::parse(&field)?,
+            2 => function.system_name = Text::parse(&field)?,
+            3 => function.file = Text::parse(&field)?,
+            _ => {}
+        }
+    }
+    Ok(function)
+}

@@ -1,0 +1,194 @@
+//! Files that break the rules: an error with a place, never a panic, never half a profile.
+
+use crate::build::{Builder, part, read, with_profile};
+use crate::messages::{Stack, Value};
+use proptest::prelude::*;
+use prost::Message;
+use std::path::Path;
+use sto_core::formats::{Format, ReadOptions, read_bytes};
+use sto_core::limits::MAX_DEPTH;
+
+fn sound() -> Builder {
+    let mut builder = Builder::new("cpu", "nanoseconds");
+    builder.of_resource("service.name", Value::Text("shop".to_owned()));
+    let thread = builder.attribute("thread.name", Value::Text("worker".to_owned()));
+    let stack = builder.stack("main;run");
+    let sample = builder.sample(stack, &[10]);
+    sample.attribute_indices = vec![thread];
+    sample.timestamps_unix_nano = vec![5];
+    builder
+}
+
+/// Asserts that a sound export is refused after a change, with these words.
+#[track_caller]
+fn assert_refused(change: impl FnOnce(&mut Builder), parts: &[&str]) {
+    let mut builder = sound();
+    change(&mut builder);
+    let error = builder.error();
+    assert!(error.starts_with("a/file: byte "), "{error}");
+    for part in parts {
+        assert!(error.contains(part), "`{part}` is missing in: {error}");
+    }
+}
+
+#[test]
+fn indices_that_nothing_has_are_refused() {
+    assert_refused(
+        |b| b.dictionary.function_table[1].name_strindex = 99,
+        &["string 99 of a string table that has "],
+    );
+    assert_refused(
+        |b| b.profiles[0].samples[0].stack_index = 9,
+        &["the stack 9, which the file does not have"],
+    );
+    assert_refused(
+        |b| b.profiles[0].samples[0].stack_index = -1,
+        &["the stack 18446744073709551615"],
+    );
+    assert_refused(
+        |b| b.profiles[0].samples[0].attribute_indices = vec![9],
+        &["the attribute 9"],
+    );
+    assert_refused(
+        |b| b.dictionary.stack_table[1].location_indices[0] = 0,
+        &["the location 0"],
+    );
+    assert_refused(
+        |b| b.dictionary.location_table[1].mapping_index = 3,
+        &["the mapping 3"],
+    );
+    assert_refused(
+        |b| b.dictionary.location_table[1].lines[0].function_index = 9,
+        &["the function 9"],
+    );
+    assert_refused(
+        |b| b.dictionary.attribute_table[1].key_strindex = 99,
+        &["string 99"],
+    );
+    assert_refused(
+        |b| {
+            b.dictionary.mapping_table.push(crate::messages::Mapping {
+                attribute_indices: vec![77],
+                ..Default::default()
+            })
+        },
+        &["the attribute 77"],
+    );
+    assert_refused(|b| b.dictionary.string_table.clear(), &["without strings"]);
+}
+
+#[test]
+fn values_that_cannot_be_are_refused() {
+    let samples = |b: &mut Builder| b.profiles[0].samples.clone();
+    assert_refused(
+        |b| b.profiles[0].samples[0].values = vec![-1],
+        &["the value -1; expected 0 or more"],
+    );
+    assert_refused(
+        |b| b.profiles[0].samples[0].values = vec![1, 2],
+        &["a sample of 2 values and 1 times; expected as many"],
+    );
+    assert_refused(
+        |b| {
+            let mut empty = samples(b);
+            empty[0].values.clear();
+            empty[0].timestamps_unix_nano.clear();
+            b.profiles[0].samples.extend(empty);
+        },
+        &["a sample without values and times"],
+    );
+}
+
+#[test]
+fn older_versions_are_told_by_what_they_have_instead() {
+    let mut data = sound().data();
+    data.dictionary = None;
+    let without = data.encode_to_vec();
+    let with_list = with_profile(&sound(), &part(3, &[1, 2]));
+    for (bytes, found) in [
+        (without, "no dictionary to the file's end"),
+        (with_list, "a profile with a list where its time should be"),
+    ] {
+        let error = read(&bytes).unwrap_err();
+        for part in [found, "versions 1.9 to 1.11 are read"] {
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}
+
+#[test]
+fn two_files_in_one_are_refused() {
+    let bytes = sound().data().encode_to_vec();
+    let error = read(&[&bytes[..], &bytes].concat()).unwrap_err();
+    assert!(error.contains("a second dictionary"), "{error}");
+}
+
+#[test]
+fn an_export_without_samples_is_no_profile() {
+    let mut builder = sound();
+    builder.profiles[0].samples.clear();
+    assert!(
+        builder.error().contains("no samples"),
+        "{}",
+        builder.error()
+    );
+}
+
+#[test]
+fn half_a_file_is_an_error_wherever_it_ends() {
+    let bytes = sound().data().encode_to_vec();
+    for end in 1..bytes.len() {
+        assert!(
+            read_named(&bytes[..end]).is_err(),
+            "{end} of {}",
+            bytes.len()
+        );
+    }
+}
+
+#[test]
+fn a_small_file_cannot_ask_for_more_memory_than_there_is() {
+    let mut builder = Builder::new("samples", "count");
+    // Each of a million references is to a location with thousands of functions.
+    let many = builder.location(&["f"; 5_000], &[]);
+    builder.dictionary.stack_table.push(Stack {
+        location_indices: vec![many; 1_000_000],
+    });
+    builder.sample(1, &[1]);
+    let error = builder.error();
+    assert!(
+        error.contains(&format!("stacks of up to {MAX_DEPTH} are read")),
+        "{error}"
+    );
+}
+
+fn read_named(bytes: &[u8]) -> Result<usize, String> {
+    let named = ReadOptions {
+        format: Some(Format::Otlp),
+        ..ReadOptions::default()
+    };
+    let read = read_bytes(Path::new("a/file"), bytes, &named);
+    read.map(|recording| recording.samples.len())
+        .map_err(|error| error.to_string())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn damage_anywhere_is_an_error_or_another_profile_and_never_a_panic(
+        at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+    ) {
+        let mut bytes = sound().data().encode_to_vec();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        let _ = read_named(&bytes);
+        let _ = read(&bytes);
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = read_named(&bytes);
+    }
+}

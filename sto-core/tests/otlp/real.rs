@@ -1,0 +1,93 @@
+//! Files of OpenTelemetry's own encoders.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use sto_core::formats::{Format, Recording, read_bytes};
+use sto_core::symbolize::{SymbolOptions, symbolize};
+
+fn folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/otlp"))
+}
+
+fn read(name: &str) -> Result<Recording, String> {
+    let bytes = std::fs::read(folder().join(name)).unwrap();
+    let read = read_bytes(name.as_ref(), &bytes, &Default::default());
+    read.map_err(|error| error.to_string())
+}
+
+fn describe(recording: &Recording) -> String {
+    let mut text = format!("{:?}\n", recording.origin);
+    let out = &mut text;
+    for warning in &recording.warnings {
+        writeln!(out, "warning: {warning}").unwrap();
+    }
+    for module in &recording.modules {
+        writeln!(out, "module {:?} {:?}", module.path, module.build_id).unwrap();
+    }
+    for process in &recording.processes {
+        let main = process.main_module.map(|ix| ix.0);
+        writeln!(
+            out,
+            "process {} {:?}, module {main:?}",
+            process.pid, process.program
+        )
+        .unwrap();
+    }
+    let symbols = symbolize(recording, &SymbolOptions::default());
+    for sample in &recording.samples {
+        let thread = &recording.threads[sample.thread.0 as usize];
+        let sample_type = &recording.sample_types[sample.sample_type.0 as usize];
+        writeln!(
+            out,
+            "\n{}: {} samples, {} {}, at {:?}, {:?} ({}) of process {}",
+            sample_type.event,
+            sample.cost.samples,
+            sample.cost.value,
+            sample_type.unit.name(),
+            sample.time.map(|time| time.0),
+            thread.name,
+            thread.tid,
+            recording.processes[thread.process.0 as usize].pid,
+        )
+        .unwrap();
+        for &location in recording.stacks.get(sample.stack) {
+            for line in symbols.of(location) {
+                let line = symbols.lines[line.0 as usize];
+                let frame = symbols.frames.frame(line.frame);
+                let place = match frame.file {
+                    "" => String::new(),
+                    file => format!(" {file}:{}", line.line),
+                };
+                writeln!(out, "  {}{place}", crate::common::show(&frame)).unwrap();
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn exports_of_both_numberings_are_read_alike() {
+    let golden = folder().join("exports.expected");
+    for name in ["v1.10.otlp", "v1.9.otlp"] {
+        let recording = read(name).unwrap();
+        assert_eq!(recording.format, Format::Otlp);
+        let found = describe(&recording);
+        if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
+            std::fs::write(&golden, &found).unwrap();
+        }
+        let expected = std::fs::read_to_string(&golden).unwrap_or_default();
+        assert!(found == expected, "{name} reads otherwise:\n{found}");
+    }
+}
+
+#[test]
+fn an_older_export_is_refused_with_the_versions_that_are_read() {
+    let error = read("v1.7.otlp").unwrap_err();
+    for part in [
+        "v1.7.otlp: byte ",
+        "an attribute with a text as its key",
+        "versions 1.9 to 1.11 are read",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+}

@@ -1,0 +1,192 @@
+//! What the schema and the conventions say, one by one.
+
+use crate::build::{Builder, part, with_profile};
+use crate::common::{folded, show};
+use crate::messages::{Mapping, Stack, Value};
+use prost::Message;
+use sto_core::formats::{Format, Recording};
+use sto_core::units::{Cost, Nanoseconds, SampleType, Unit};
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+fn costs(recording: &Recording) -> Vec<(u64, u64)> {
+    let costs = recording.samples.iter().map(|sample| sample.cost);
+    costs
+        .map(|Cost { samples, value }| (samples, value))
+        .collect()
+}
+
+#[test]
+fn each_profile_is_a_sample_type_and_the_first_is_the_default() {
+    let mut builder = Builder::new("alloc_space", "bytes");
+    let stack = builder.stack("main;run");
+    builder.sample(stack, &[4096]);
+    builder.profile("wall", "microseconds");
+    builder.sample(stack, &[5]);
+    builder.profile("alloc_space", "bytes");
+    builder.sample(stack, &[1]);
+    let recording = builder.read();
+    assert_eq!(recording.format, Format::Otlp);
+    let sample_type = |event: &str, unit| SampleType {
+        event: event.to_owned(),
+        unit,
+    };
+    assert_eq!(
+        recording.sample_types,
+        [
+            sample_type("alloc_space", Unit::Bytes),
+            sample_type("wall", Unit::Nanoseconds)
+        ],
+        "profiles of one type are one column"
+    );
+    assert_eq!(costs(&recording), [(1, 4096), (1, 5_000), (1, 1)]);
+    assert_eq!(folded(&recording)[0], "main;run 1");
+}
+
+#[test]
+fn a_period_tells_how_many_samples_a_value_stands_for() {
+    let mut builder = Builder::new("cpu", "nanoseconds");
+    let stack = builder.stack("main");
+    builder.sample(stack, &[30]);
+    let profile = &mut builder.profiles[0];
+    profile.period_type = profile.sample_type;
+    profile.period = 10;
+    assert_eq!(costs(&builder.read()), [(3, 30)]);
+}
+
+#[test]
+fn times_without_values_are_one_each_and_samples_stand_in_order_of_time() {
+    let mut builder = Builder::new("samples", "count");
+    let stack = builder.stack("main");
+    builder.sample(stack, &[]).timestamps_unix_nano = vec![30, 10];
+    builder.sample(stack, &[7]).timestamps_unix_nano = vec![20];
+    let recording = builder.read();
+    let times = recording.samples.iter().map(|sample| sample.time);
+    assert!(times.eq([10, 20, 30].map(|time| Some(Nanoseconds(time)))));
+    assert_eq!(costs(&recording), [(1, 1), (7, 7), (1, 1)]);
+}
+
+#[test]
+fn processes_and_threads_are_told_by_the_nearest_attributes() {
+    let mut builder = Builder::new("samples", "count");
+    builder.of_resource("service.name", text("shop"));
+    builder.of_resource("process.pid", Value::Number(7));
+    let stack = builder.stack("main");
+    let tid = builder.attribute("thread.id", text("42"));
+    let key = builder.string("the worker");
+    let name = builder.attribute("thread.name", Value::TextAt(key));
+    let program = builder.attribute("process.executable.path", text("/usr/bin/python3"));
+    let pid = builder.attribute("process.pid", Value::Number(8));
+    let other = builder.attribute("container.id", text("cafe"));
+    builder.sample(stack, &[1]);
+    builder.sample(stack, &[1]).attribute_indices = vec![tid, name, program, pid, other];
+    let recording = builder.read();
+    let whose = recording.samples.iter().map(|sample| {
+        let thread = &recording.threads[sample.thread.0 as usize];
+        let process = &recording.processes[thread.process.0 as usize];
+        (
+            process.pid,
+            process.program.as_str(),
+            thread.tid,
+            thread.name.as_str(),
+        )
+    });
+    let whose: Vec<_> = whose.collect();
+    assert_eq!(
+        whose,
+        [(7, "shop", 0, ""), (8, "python3", 42, "the worker")]
+    );
+    let warning =
+        "Attributes of samples other than thread and process are not kept: `container.id`.";
+    assert_eq!(recording.warnings, [warning]);
+}
+
+#[test]
+fn frames_have_the_kind_of_their_type_and_inlined_ones_are_inlined() {
+    let mut builder = Builder::new("samples", "count");
+    let frames = [
+        ("native", "main"),
+        ("kernel", "[kernel]!main (kernel)"),
+        ("jvm", "main (jit)"),
+        ("v8js", "main (jit)"),
+        ("cpython", "main (interpreted)"),
+        ("ruby", "main (interpreted)"),
+        ("something new", "main"),
+    ];
+    for (frame_type, _) in frames {
+        let attribute = builder.attribute("profile.frame.type", text(frame_type));
+        let location = builder.location(&["inner", "main"], &[attribute]);
+        builder.dictionary.stack_table.push(Stack {
+            location_indices: vec![location],
+        });
+        let stack = builder.dictionary.stack_table.len() as i32 - 1;
+        builder.sample(stack, &[1]);
+    }
+    let recording = builder.read();
+    for (sample, (frame_type, expected)) in recording.samples.iter().zip(frames) {
+        let frames = crate::common::frames_of(&recording, sample);
+        let shown: Vec<_> = frames.iter().map(show).collect();
+        assert_eq!(shown[0], expected, "{frame_type}");
+        assert!(shown[1].ends_with("inner (inlined)"), "{shown:?}");
+    }
+}
+
+#[test]
+fn mappings_are_modules_with_their_build_id() {
+    let mut builder = Builder::new("samples", "count");
+    let path = builder.string("/usr/lib/libz.so.1");
+    let build_id = builder.attribute("process.executable.build_id.gnu", text("c0ffee"));
+    builder.dictionary.mapping_table.push(Mapping {
+        filename_strindex: path,
+        attribute_indices: vec![build_id],
+        ..Mapping::default()
+    });
+    let stack = builder.stack("main");
+    builder.sample(stack, &[1]);
+    let recording = builder.read();
+    assert_eq!(recording.modules[0].path, "/usr/lib/libz.so.1");
+    let build_id = recording.modules[0].build_id.as_ref().unwrap();
+    assert_eq!(build_id.to_string(), "c0ffee");
+}
+
+/// The sample messages of the first profile, written anew by hand.
+fn with_samples(builder: &Builder, samples: &[&[u8]]) -> Vec<u8> {
+    let mut profile = builder.profiles[0].clone();
+    profile.samples.clear();
+    let mut profile = profile.encode_to_vec();
+    for sample in samples {
+        profile.extend(part(2, sample));
+    }
+    with_profile(builder, &profile)
+}
+
+#[test]
+fn samples_that_do_not_tell_their_numbering_are_read_as_what_makes_sense() {
+    let mut builder = Builder::new("samples", "count");
+    builder.stack("main");
+    let read = |samples: &[&[u8]]| {
+        let recording = crate::build::read(&with_samples(&builder, samples)).unwrap();
+        costs(&recording)
+    };
+    let time = [0x2a, 8, 1, 0, 0, 0, 0, 0, 0, 0];
+    let second = |numbers: &[u8]| [&[8, 1, 0x12, numbers.len() as u8][..], numbers].concat();
+    assert_eq!(
+        read(&[&second(&[5])]),
+        [(5, 5)],
+        "without times, these are values"
+    );
+    let with_time = |numbers: &[u8]| [&second(numbers)[..], &time].concat();
+    assert_eq!(
+        read(&[&with_time(&[0, 0])]),
+        [(1, 1)],
+        "two for one time are attributes"
+    );
+    assert_eq!(
+        read(&[&with_time(&[9])]),
+        [(9, 9)],
+        "there is no attribute 9, so it is a value"
+    );
+    assert_eq!(read(&[&with_time(&[0])]), [(1, 1)], "either: the newer one");
+}

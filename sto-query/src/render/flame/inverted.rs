@@ -1,0 +1,55 @@
+//! Stacks from their innermost function out to its callers.
+
+use super::MAX_LEVELS;
+use super::drawing::{Drawing, MIN_SHARE, Stacks};
+use crate::tree::share;
+use sto_core::intern::NodeIx;
+use sto_core::units::Cost;
+
+/// A stack on the way out to its root.
+struct Path<'a> {
+    stacks: &'a Stacks<'a>,
+    /// The frame that comes next.
+    node: NodeIx,
+    /// What the whole stack cost.
+    cost: Cost,
+}
+
+impl Drawing {
+    /// Adds the stacks with their leaves as roots. Callers are followed only where what they call is
+    /// wide enough to be drawn, so that there are not more nodes than stacks and drawn frames.
+    pub(super) fn add_inverted(&mut self, stacks: &[Stacks]) {
+        let leaves = stacks.iter().flat_map(|stacks| {
+            let costs = stacks.tree.nodes().zip(&stacks.self_costs);
+            costs
+                .filter(|(_, cost)| !cost.is_zero())
+                .map(move |(node, &cost)| Path { stacks, node, cost })
+        });
+        let mut open = vec![(None, leaves.collect::<Vec<_>>())];
+        while let Some((parent, mut paths)) = open.pop() {
+            let label = |path: &Path| path.stacks.labels[path.stacks.tree.frame(path.node).get()];
+            paths.sort_unstable_by_key(label);
+            for of_label in paths.chunk_by(|a, b| label(a) == label(b)) {
+                let place = self.place(parent, label(&of_label[0]));
+                for path in of_label {
+                    self.nodes[place].totals[path.stacks.side as usize] += path.cost;
+                }
+                let node = &self.nodes[place];
+                let mut sides = node.totals.iter().zip(self.drawn);
+                if !sides.any(|(&total, drawn)| share(total, drawn) >= MIN_SHARE) {
+                    continue;
+                }
+                let callers = of_label.iter().filter_map(|path| {
+                    let node = path.stacks.tree.parent(path.node)?;
+                    Some(Path { node, ..*path })
+                });
+                let callers: Vec<_> = callers.collect();
+                if node.level + 1 < MAX_LEVELS {
+                    open.push((Some(place), callers));
+                } else {
+                    self.is_cut |= !callers.is_empty();
+                }
+            }
+        }
+    }
+}

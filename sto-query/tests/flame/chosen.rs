@@ -1,0 +1,265 @@
+//! Which stacks are drawn, and from which end.
+
+use crate::views::{Stacks, assert_golden, demo, folded, frame, view, view_of};
+use crate::{
+    difference_with, drawn, find, focus, focused, is_blue, is_red, names, picture_with,
+    without_script,
+};
+use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::intern::SliceCount;
+use sto_core::model::FrameKind;
+use sto_core::store::Store;
+use sto_core::units::{Cost, SampleType, Unit};
+use sto_query::compare::Focus;
+use sto_query::render::flame::{FlameError, FlameOptions, Widths};
+use sto_query::select::Selection;
+use sto_query::tree::{RootsError, ThreadNames, View};
+
+#[test]
+fn in_focus_are_the_stacks_that_have_the_function_from_root_to_leaf() {
+    let before = view(
+        "v1",
+        &folded("main;parse;log;write 10\nmain;run 80\nmain;log 10", 1),
+    );
+    let after = view(
+        "v2",
+        &folded("main;parse;log;write 40\nmain;run 50\nmain;log 10", 1),
+    );
+    let svg = focused(&before, &after, "parse");
+    assert_eq!(names(&svg), ["all", "log", "main", "parse", "write"]);
+    assert!(svg.contains("Only stacks with parse: 10.00% → 40.00%."));
+    let frames = drawn(&svg);
+    let widths: Vec<u64> = ["main", "parse", "log"]
+        .map(|name| find(&frames, name).width)
+        .to_vec();
+    assert_eq!(
+        widths,
+        [40, 40, 40],
+        "the picture is as wide as what is in focus"
+    );
+    assert!(
+        is_red(find(&frames, "parse").fill),
+        "colours are changes of the share of everything"
+    );
+
+    let one = picture_with(&after, &focus("parse", &[&after]));
+    assert_eq!(names(&one), ["all", "log", "main", "parse", "write"]);
+}
+
+#[test]
+fn a_name_is_exact_where_a_function_has_it_and_else_a_part() {
+    let stacks =
+        "main;log 10\nmain;log_all 10\nmain;receive.isra.0 10\nmain;sort<int> 10\nmain;sorted 10";
+    let build = view("v1", &folded(stacks, 1));
+    let shown = |name| names(&focused(&build, &build, name));
+    assert_eq!(shown("log"), ["all", "log", "main"]);
+    assert_eq!(shown("lo"), ["all", "log", "log_all", "main"]);
+    assert_eq!(
+        shown("receive"),
+        ["all", "main", "receive.isra.0"],
+        "as a finding names it"
+    );
+    assert_eq!(shown("receive.isra.0"), ["all", "main", "receive.isra.0"]);
+    assert_eq!(
+        shown("sort"),
+        shown("sort<int>"),
+        "without template arguments"
+    );
+    let error = Focus::new("recieve", &[&build]).unwrap_err().to_string();
+    assert!(
+        error.starts_with("demo@v1: no function has `recieve` in its name"),
+        "{error}"
+    );
+}
+
+fn inverted() -> FlameOptions {
+    FlameOptions {
+        inverted: true,
+        ..FlameOptions::default()
+    }
+}
+
+#[test]
+fn ignored_are_the_stacks_that_have_the_function() {
+    let build = view(
+        "v1",
+        &folded("main;log;write 10\nmain;run 20\nmain;run;log 70", 1),
+    );
+    let options = FlameOptions {
+        ignore: Some(Focus::new("log", &[&build]).unwrap()),
+        ..FlameOptions::default()
+    };
+    let svg = picture_with(&build, &options);
+    assert_eq!(names(&svg), ["all", "main", "run"]);
+    assert!(
+        svg.contains("Only stacks without log, 20.00% of all."),
+        "{svg}"
+    );
+    let both = FlameOptions {
+        focus: Some(Focus::new("write", &[&build]).unwrap()),
+        ..options
+    };
+    let error = crate::svg((&build, 0), &both, Vec::new()).unwrap_err();
+    assert!(matches!(error, FlameError::NothingChosen), "{error}");
+}
+
+#[test]
+fn inverted_stacks_stand_on_the_functions_that_cost_by_themselves() {
+    let build = view(
+        "v1",
+        &folded(
+            "main;a;hash 30\nmain;b;hash 10\nmain;b 40\nmain;fib;fib;fib 20",
+            1,
+        ),
+    );
+    let frames = drawn(&picture_with(&build, &inverted()));
+    let named = |name: &str| -> Vec<u64> {
+        let mut widths: Vec<_> = frames
+            .iter()
+            .filter(|f| f.title.split(" (").next() == Some(name))
+            .map(|f| f.width)
+            .collect();
+        widths.sort();
+        widths
+    };
+    assert_eq!(
+        named("hash"),
+        [40],
+        "what it costs by itself, whoever calls it"
+    );
+    assert_eq!(named("a"), [30]);
+    assert_eq!(named("b"), [10, 40], "as hash's caller, and by itself");
+    assert_eq!(named("fib"), [20, 20, 20]);
+    assert_eq!(named("main"), [10, 20, 30, 40]);
+}
+
+#[test]
+fn an_inverted_difference_shows_what_changed_by_itself() {
+    let (v1, v2) = demo();
+    let svg = difference_with(&v1, &v2, Widths::Candidate, &inverted()).unwrap();
+    assert_golden("flame-diff-inverted-v1-v2.svg", &without_script(&svg));
+    let frames = drawn(&svg);
+    assert_eq!(find(&frames, "ksys_write").width, 100_000_000);
+    assert!(is_red(find(&frames, "ksys_write").fill));
+    assert!(is_blue(find(&frames, "mix(unsigned char[16], int)").fill));
+}
+
+#[test]
+fn an_inverted_drawing_of_a_deep_recursion_ends_where_it_says() {
+    let fib = frame("fib", "demo", FrameKind::User);
+    let cost = Cost {
+        samples: 3,
+        value: 3,
+    };
+    let deep = view("v1", &vec![(vec![fib; 100_000], cost)]);
+    let svg = picture_with(&deep, &inverted());
+    assert_eq!(drawn(&svg).len(), 501);
+    assert!(svg.contains("Only the outermost 500 levels of calls are drawn."));
+}
+
+/// Two runs of one build on different machines.
+fn on_two_hosts() -> View {
+    let cycles = SampleType {
+        event: "cycles".to_owned(),
+        unit: Unit::Events,
+    };
+    let first: Stacks = folded("main;run 30", 1);
+    let second: Stacks = folded("main;run 10\nmain;log 60", 1);
+    let mut both = view_of(
+        "v1",
+        &[vec![(cycles.clone(), &first)], vec![(cycles, &second)]],
+    );
+    for (profile, host) in both.selection.profiles.iter_mut().zip(["a", "<b>"]) {
+        let labels = &mut profile.profile.labels;
+        labels.insert("host".to_owned(), host.to_owned());
+    }
+    both
+}
+
+#[test]
+fn each_value_of_a_label_has_a_root() {
+    let view = on_two_hosts();
+    let by_host = view.by_label("host").unwrap();
+    let frames = drawn(&picture_with(&by_host, &FlameOptions::default()));
+    assert_eq!(find(&frames, "host=a").width, 30);
+    assert_eq!(find(&frames, "host=&lt;b&gt;").width, 70);
+    assert_eq!(find(&frames, "log").width, 60);
+    assert_eq!(by_host.runs.len(), 2, "runs stay apart");
+    assert_eq!(
+        by_host.self_costs(0).into_iter().sum::<Cost>(),
+        view.self_costs(0).into_iter().sum()
+    );
+
+    let error = view.by_label("hosts").unwrap_err();
+    assert_eq!(error.to_string(), "demo@v1: no profile has a label `hosts`");
+    assert!(matches!(error, RootsError::NoLabel { known, .. } if known == ["host"]));
+}
+
+#[test]
+fn runs_without_the_label_have_a_root_without_a_value() {
+    let mut view = on_two_hosts();
+    view.selection.profiles[0].profile.labels.clear();
+    let frames = drawn(&picture_with(
+        &view.by_label("host").unwrap(),
+        &FlameOptions::default(),
+    ));
+    assert_eq!(find(&frames, "host=").width, 30);
+}
+
+/// The recording of a program with two threads, ingested in so many slices.
+fn threads(slices: Option<u32>) -> (Store, View) {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../testdata/perf-data/threads.perf.data"
+    );
+    let store = Store::in_memory().unwrap();
+    let options = IngestOptions {
+        version: Some("v1".to_owned()),
+        slices: slices.and_then(SliceCount::new),
+        ..IngestOptions::default()
+    };
+    ingest(&store, file.as_ref(), &options, &mut |_| ()).unwrap();
+    let build = store.builds().unwrap().remove(0);
+    let selection = Selection {
+        build: build.build,
+        profiles: build.profiles,
+    };
+    let view = View::load(&store, selection).unwrap();
+    (store, view)
+}
+
+#[test]
+fn each_thread_has_a_root_with_what_it_cost_and_together_they_cost_everything() {
+    let (store, view) = threads(Some(7));
+    let of_one_slice = threads(Some(1));
+    let loaded = store
+        .load_slices(view.selection.profiles[0].id)
+        .unwrap()
+        .unwrap();
+    let by_id = view.by_thread(&store, ThreadNames::NameAndId).unwrap();
+    let frames = drawn(&picture_with(&by_id, &FlameOptions::default()));
+    for (ix, thread) in loaded.slices.threads.iter().enumerate() {
+        let costs = loaded.slices.costs[0].iter();
+        let own = costs.filter(|cost| cost.thread.0 as usize == ix);
+        let name = format!("{} ({})", thread.name, thread.tid);
+        let root = frames.iter().find(|f| f.title.starts_with(&name)).unwrap();
+        assert_eq!(root.width, own.map(|cost| cost.cost.value).sum::<u64>());
+    }
+    let whole: Cost = view.self_costs(0).into_iter().sum();
+    assert_eq!(by_id.self_costs(0).into_iter().sum::<Cost>(), whole);
+    let one = of_one_slice
+        .1
+        .by_thread(&of_one_slice.0, ThreadNames::NameAndId);
+    assert_eq!(
+        picture_with(&one.unwrap(), &FlameOptions::default()),
+        picture_with(&by_id, &FlameOptions::default()),
+        "however time was cut"
+    );
+}
+
+#[test]
+fn threads_of_a_profile_without_slices_are_not_known() {
+    let (store, view) = threads(None);
+    let error = view.by_thread(&store, ThreadNames::Name).unwrap_err();
+    assert!(matches!(error, RootsError::NoThreads { .. }), "{error}");
+}

@@ -1,0 +1,136 @@
+//! Differences: whose widths, what is gone, and which colours.
+
+use crate::views::{assert_golden, demo, folded, view};
+use crate::{
+    NEUTRAL, difference_with, drawn, find, focus, focused, is_blue, is_red, names, picture_with,
+    without_script,
+};
+use sto_query::render::flame::{FlameError, FlameOptions, Palette, Widths};
+
+#[test]
+fn a_function_that_is_gone_is_drawn_as_wide_as_it_was() {
+    let before = view("v1", &folded("main;old 30\nmain;run 70", 1));
+    let after = view("v2", &folded("main;run 100", 1));
+    let svg = focused(&before, &after, "old");
+    assert_eq!(names(&svg), ["all", "main", "old"]);
+    assert!(is_blue(find(&drawn(&svg), "old").fill));
+    assert!(svg.contains("Width: share in the baseline."), "{svg}");
+}
+
+#[test]
+fn widths_of_the_baseline_show_what_it_has_alone() {
+    let before = view("v1", &folded("main;old 25\nmain;same 75", 1));
+    let after = view("v2", &folded("main;new 60\nmain;same 40", 1));
+    let draw = |widths| difference_with(&before, &after, widths, &FlameOptions::default()).unwrap();
+    let of_baseline = draw(Widths::Baseline);
+    assert_eq!(names(&of_baseline), ["all", "main", "old", "same"]);
+    let frames = drawn(&of_baseline);
+    assert_eq!(find(&frames, "old").width, 25);
+    assert!(is_blue(find(&frames, "old").fill));
+    assert!(is_blue(find(&frames, "same").fill));
+    assert!(
+        of_baseline.contains("Not drawn: what the candidate alone has, 60.00%."),
+        "{of_baseline}"
+    );
+    let of_candidate = draw(Widths::Candidate);
+    assert_eq!(names(&of_candidate), ["all", "main", "new", "same"]);
+    assert!(is_red(find(&drawn(&of_candidate), "new").fill));
+}
+
+#[test]
+fn widths_of_the_baseline_are_its_own_numbers_however_short_the_candidate_was() {
+    let before = view("v1", &folded("main;a 997\nmain;b 3", 1));
+    let after = view("v2", &folded("main;a 1\nmain;b 1", 1));
+    let svg = difference_with(&before, &after, Widths::Baseline, &FlameOptions::default());
+    let svg = svg.unwrap();
+    assert_eq!(find(&drawn(&svg), "a").width, 997);
+    assert!(svg.contains("a (997 ns, 99.70%; -49.70%)"), "{svg}");
+}
+
+#[test]
+fn elided_are_the_stacks_that_the_candidate_does_not_have_with_their_callers() {
+    let before = view(
+        "v1",
+        &folded(
+            "main;old;deep 20\nmain;same 60\nmain;same;gone 10\nother 10",
+            1,
+        ),
+    );
+    let after = view("v2", &folded("main;same 90\nmain;new 9\nother 1", 1));
+    let svg = difference_with(&before, &after, Widths::Elided, &FlameOptions::default()).unwrap();
+    assert_eq!(names(&svg), ["all", "deep", "gone", "main", "old", "same"]);
+    let frames = drawn(&svg);
+    for (name, width, is_gone) in [
+        ("main", 30, false),
+        ("old", 20, true),
+        ("deep", 20, true),
+        ("same", 10, false),
+        ("gone", 10, true),
+    ] {
+        let frame = find(&frames, name);
+        assert_eq!(frame.width, width, "{name}");
+        assert_eq!(is_blue(frame.fill), is_gone, "{name}");
+        assert_eq!(frame.fill == NEUTRAL, !is_gone, "{name}");
+    }
+    assert!(
+        svg.contains("Blue: what the candidate does not have, 30.00%."),
+        "{svg}"
+    );
+    assert_golden("flame-elided.svg", &without_script(&svg));
+}
+
+#[test]
+fn where_nothing_is_gone_there_is_nothing_to_draw() {
+    let (v1, v2) = demo();
+    let error = difference_with(&v1, &v2, Widths::Elided, &FlameOptions::default()).unwrap_err();
+    assert!(matches!(error, FlameError::NothingElided { .. }));
+    assert_eq!(
+        error.to_string(),
+        "nothing is gone: demo@v2 has every stack of demo@v1"
+    );
+}
+
+#[test]
+fn a_new_function_in_focus_is_drawn_as_wide_as_it_is() {
+    let before = view("v1", &folded("main;run 100", 1));
+    let after = view("v2", &folded("main;run 70\nmain;new 30", 1));
+    let options = focus("new", &[&before, &after]);
+    let svg = difference_with(&before, &after, Widths::Baseline, &options).unwrap();
+    assert_eq!(names(&svg), ["all", "main", "new"]);
+    assert!(svg.contains("Width: share in the candidate."), "{svg}");
+}
+
+#[test]
+fn a_title_has_the_values_with_their_unit() {
+    let (v1, v2) = demo();
+    let svg = difference_with(&v1, &v2, Widths::Candidate, &FlameOptions::default()).unwrap();
+    let title = "BASELINE demo@v1 → CANDIDATE demo@v2, cpu-clock (724 ms → 994 ms)";
+    assert!(svg.contains(title), "{svg}");
+}
+
+#[test]
+fn colours_for_all_readers_are_orange_for_more_and_blue_for_less() {
+    let (v1, v2) = demo();
+    let colorblind = FlameOptions {
+        palette: Palette::Colorblind,
+        ..FlameOptions::default()
+    };
+    let svg = difference_with(&v1, &v2, Widths::Candidate, &colorblind).unwrap();
+    assert!(svg.contains("Orange: more"), "{svg}");
+    let frames = drawn(&svg);
+    let (r, g, b) = find(&frames, "doLogging").fill;
+    assert!(r > g && g > b, "orange");
+    let (r, g, b) = find(&frames, "doWork").fill;
+    assert!(b > g && g > r, "blue");
+    assert_eq!(find(&frames, "all").fill, NEUTRAL);
+    let plain = difference_with(&v1, &v2, Widths::Candidate, &FlameOptions::default()).unwrap();
+    let numbers = |svg: &str| -> Vec<_> {
+        let frames = drawn(svg).into_iter();
+        frames.map(|frame| (frame.title, frame.width)).collect()
+    };
+    assert_eq!(numbers(&svg), numbers(&plain), "nothing else differs");
+
+    let one = picture_with(&v1, &colorblind);
+    assert!(one.contains("user: orange, kernel: sky blue"), "{one}");
+    assert_golden("flame-colorblind-v1.svg", &without_script(&one));
+}
