@@ -2,7 +2,7 @@
 
 use super::text::{LineReader, lines};
 use super::{
-    FormatError, ReadOptions, Recording, chrome, cpuprofile, firefox, folded, perf_data,
+    FormatError, ReadOptions, Recording, callgrind, chrome, cpuprofile, firefox, folded, perf_data,
     perf_script, pprof, speedscope,
 };
 use std::path::Path;
@@ -24,6 +24,8 @@ pub enum Format {
     CpuProfile,
     /// Chrome's trace events.
     Chrome,
+    /// Callgrind's format, for KCachegrind.
+    Callgrind,
     /// The text that `perf script` prints.
     PerfScript,
     /// Folded stacks: `root;caller;leaf count` lines.
@@ -32,7 +34,7 @@ pub enum Format {
 
 /// What there is to know of each format, in the order in which they are tried: formats with a magic
 /// number first, those that are told by a line last.
-const ROWS: [Row; 8] = [
+const ROWS: [Row; 9] = [
     row(
         Format::PerfData,
         "perf.data",
@@ -63,6 +65,12 @@ const ROWS: [Row; 8] = [
         "chrome",
         chrome::is_told,
         Whole(chrome::read),
+    ),
+    row(
+        Format::Callgrind,
+        "callgrind",
+        callgrind::is_told,
+        Lines(callgrind::reader),
     ),
     row(
         Format::PerfScript,

@@ -1,5 +1,6 @@
 //! Profile formats: one file or folder a format, from bytes to a [`Recording`].
 
+mod callgrind;
 mod chrome;
 mod compressed;
 mod cpuprofile;

@@ -1,0 +1,310 @@
+//! Callgrind's format, of `valgrind --tool=callgrind`, Cachegrind, and what else writes for
+//! KCachegrind.
+//!
+//! Source: *Callgrind Format Specification* in Valgrind's manual. The format has a call graph, not
+//! stacks; `stacks` makes them.
+
+mod events;
+mod graph;
+mod line;
+mod names;
+mod samples;
+mod stacks;
+
+use super::detect::Head;
+use super::named::{Limit, NamedStacks, malformed};
+use super::text::{LineReader, lines};
+use super::{Format, FormatError, Process, ProcessIx, ReadOptions, Recording, Thread, excerpt};
+use crate::id::SourceDigest;
+use crate::limits::{MAX_PROCESS_NAME, cut};
+use crate::model::Origin;
+use crate::units::Bytes;
+use events::{EventIx, Events};
+use graph::Threads;
+use line::{Line, Position};
+use names::{FunctionIx, Names};
+use std::path::Path;
+
+/// Whether a profile says so in its first line, or begins with a header that names events.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    let is_header = |line: &&[u8]| matches!(Line::of(line), Ok(Line::Header { .. }));
+    head.bytes.starts_with(b"# callgrind format")
+        || lines(head.bytes)
+            .map(|(_, line)| line.trim_ascii_end())
+            .filter(|line| !is_passed_over(line))
+            .take_while(is_header)
+            .any(|line| line.starts_with(b"events:"))
+}
+
+/// Begins to read a profile; `path` is for messages.
+pub(super) fn reader<'p>(path: &'p Path, options: &ReadOptions) -> Box<dyn LineReader + 'p> {
+    Box::new(Parser {
+        path,
+        allow_truncated: options.allow_truncated,
+        line_number: 0,
+        ends_within_line: false,
+        named: NamedStacks::default(),
+        names: Names::default(),
+        events: Events::default(),
+        threads: Threads::default(),
+        part: Part::default(),
+        program: String::new(),
+        pid: 0,
+        has_totals: false,
+        is_ours: false,
+        is_cut: false,
+    })
+}
+
+fn is_passed_over(line: &[u8]) -> bool {
+    line.is_empty() || line.starts_with(b"#")
+}
+
+/// What was read so far: the distinct names, and the costs of lines and calls.
+struct Parser<'p> {
+    path: &'p Path,
+    allow_truncated: bool,
+    line_number: usize,
+    ends_within_line: bool,
+    named: NamedStacks,
+    names: Names,
+    events: Events,
+    threads: Threads,
+    part: Part,
+    program: String,
+    pid: u32,
+    /// Whether its writer ends each part with the totals.
+    has_totals: bool,
+    is_ours: bool,
+    is_cut: bool,
+}
+
+/// What holds for the lines that follow.
+#[derive(Default)]
+struct Part {
+    /// The event of each number of a line of costs; none before the header names them.
+    events: Vec<EventIx>,
+    has_address: bool,
+    has_no_line: bool,
+    address: u64,
+    line: u64,
+    function: Option<FunctionIx>,
+    /// The call whose costs the next line has.
+    call: Option<FunctionIx>,
+    /// Self costs, by place in `events`.
+    sums: Vec<u64>,
+    has_costs: bool,
+    is_ended: bool,
+}
+
+impl Parser<'_> {
+    fn line(&mut self, text: &[u8]) -> Result<(), String> {
+        match (Line::of(text)?, &mut self.part) {
+            (Line::Costs(numbers), _) => self.costs(numbers),
+            (_, Part { call: Some(_), .. }) => Err(format!(
+                "expected the costs of the call in the line before, found {}",
+                excerpt(text)
+            )),
+            (Line::Header { key, value }, _) => self.header(key, value),
+            (Line::Name { field, name }, part) => {
+                let function = self.names.set(field, name)?;
+                part.function = function.or(part.function);
+                Ok(())
+            }
+            (Line::Call, part) => {
+                part.call = Some(self.names.take_called()?);
+                Ok(())
+            }
+            (Line::Jump, _) => Ok(()),
+        }
+    }
+
+    fn header(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
+        if self.part.has_costs && !matches!(key, b"totals" | b"summary") {
+            self.end_part()?;
+        }
+        match key {
+            b"creator" => {
+                self.is_ours = value.starts_with(b"sto ");
+                self.has_totals = self.is_ours || value.starts_with(b"callgrind-");
+            }
+            b"cmd" if !self.is_ours => {
+                let file = line::words(value).next().unwrap_or(b"");
+                let name = file.rsplit(|&byte| byte == b'/').next().unwrap_or(file);
+                self.program = self.named.text(name).into_owned();
+                cut(&mut self.program, MAX_PROCESS_NAME);
+            }
+            b"pid" => self.pid = line::id(value)?,
+            b"thread" => self.threads.choose(line::id(value)?),
+            b"positions" => {
+                let has = |word: &[u8]| line::words(value).any(|found| found == word);
+                self.part.has_address = has(b"instr");
+                self.part.has_no_line = !has(b"line");
+            }
+            b"event" => {
+                let (name, title) = line::title(value);
+                let (name, title) = (self.named.text(name), self.named.text(title).into_owned());
+                self.events.describe(&name, title);
+            }
+            b"events" => {
+                self.part.events.clear();
+                for name in line::words(value) {
+                    let name = self.named.text(name);
+                    self.part.events.push(self.events.of(&name)?);
+                }
+            }
+            b"totals" => self.totals(value)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn costs(&mut self, numbers: &[u8]) -> Result<(), String> {
+        let part = &mut self.part;
+        let mut words = line::words(numbers);
+        if part.has_address {
+            part.address = Position::of(words.next())?.from(part.address)?;
+        }
+        if !part.has_no_line {
+            part.line = Position::of(words.next())?.from(part.line)?;
+        }
+        let mut events = part.events.iter();
+        let mut costs = Vec::with_capacity(part.events.len());
+        for word in words {
+            let &event = events.next().ok_or_else(|| too_many(part.events.len()))?;
+            costs.push((event, line::number(word)?));
+        }
+        let function = part.function.ok_or(NO_FUNCTION)?;
+        part.has_costs = true;
+        if let Some(called) = part.call.take() {
+            self.threads.call(function, called, &costs);
+            return Ok(());
+        }
+        part.sums.resize(part.events.len(), 0);
+        for (sum, &(event, cost)) in part.sums.iter_mut().zip(&costs) {
+            self.events.add(event, cost)?;
+            *sum += cost;
+        }
+        // Of code that was inlined from another file, that file's lines are not the function's.
+        let line = match self.names.is_at_file_of(function) {
+            true => u32::try_from(part.line).unwrap_or(0),
+            false => 0,
+        };
+        self.threads.own(function, line, &costs);
+        Ok(())
+    }
+
+    fn totals(&mut self, value: &[u8]) -> Result<(), String> {
+        let mut sums = self.part.sums.iter();
+        for total in line::words(value) {
+            let total = line::number(total)?;
+            let sum = sums.next().copied().unwrap_or(0);
+            if self.has_totals && total != sum {
+                return Err(format!(
+                    "a total of {total}, where the lines before add up to {sum}; was the file edited, \
+                     or the copy cut short? Copy it again"
+                ));
+            }
+        }
+        self.part.is_ended = true;
+        Ok(())
+    }
+
+    fn end_part(&mut self) -> Result<(), String> {
+        let part = std::mem::take(&mut self.part);
+        let is_cut = part.call.is_some() || (self.has_totals && !part.is_ended);
+        if is_cut && !self.allow_truncated {
+            return Err(CUT_OFF.to_owned());
+        }
+        self.is_cut |= is_cut;
+        // A part need not repeat what its lines are made of.
+        self.part = Part {
+            events: part.events,
+            has_address: part.has_address,
+            has_no_line: part.has_no_line,
+            ..Part::default()
+        };
+        Ok(())
+    }
+}
+
+const NO_FUNCTION: &str = "costs before `fn=`, which says whose they are";
+const CUT_OFF: &str = "truncated: a part ends here, without its `totals:`; was valgrind killed, or the \
+    copy cut short? Record or copy it again, or take what there is: --allow-truncated";
+const CUT: &str = "A part of the profile ends without its totals; what there is of it was read.";
+const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, its costs are \
+    too small.";
+
+fn too_many(events: usize) -> String {
+    match events {
+        0 => "costs before `events:`, which says what they are; was the beginning cut off?"
+            .to_owned(),
+        _ => format!("more costs than the {events} that `events:` names"),
+    }
+}
+
+impl LineReader for Parser<'_> {
+    fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
+        self.ends_within_line = !bytes.is_empty() && !bytes.ends_with(b"\n");
+        for (_, line) in lines(bytes) {
+            self.line_number += 1;
+            let line = line.trim_ascii_end();
+            if !is_passed_over(line) {
+                self.line(line)
+                    .map_err(|problem| malformed(self.path, self.line_number, problem))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(
+        mut self: Box<Self>,
+        source: SourceDigest,
+        source_bytes: Bytes,
+    ) -> Result<Recording, FormatError> {
+        let (path, last_line) = (self.path, self.line_number);
+        let at_end = |problem: Limit| malformed(path, last_line, problem);
+        self.end_part().map_err(at_end)?;
+        let threads = self.threads.ids();
+        let threads = threads.map(|tid| Thread {
+            tid,
+            name: String::new(),
+            process: ProcessIx(0),
+        });
+        let threads = threads.collect();
+        let (sample_types, numbers) = self.events.sample_types(self.is_ours);
+        let frames = self.names.frames(&mut self.named).map_err(at_end)?;
+        let (samples, estimate) =
+            samples::of(self.threads.graphs(), &numbers, &frames, &mut self.named)
+                .map_err(at_end)?;
+        if samples.is_empty() {
+            return Err(FormatError::NoSamples {
+                path: path.to_owned(),
+            });
+        }
+        let stacks = self.named.finish();
+        let within_line = (self.ends_within_line && !self.has_totals).then_some(WITHIN_LINE);
+        let cut = self.is_cut.then_some(CUT);
+        let said = [cut, within_line].into_iter().flatten().map(str::to_owned);
+        Ok(Recording {
+            format: Format::Callgrind,
+            source,
+            source_bytes,
+            origin: Origin::default(),
+            sample_types,
+            processes: vec![Process {
+                pid: self.pid,
+                program: self.program,
+                main_module: None,
+            }],
+            threads,
+            modules: Vec::new(),
+            locations: stacks.locations,
+            named: stacks.frames,
+            stacks: stacks.stacks,
+            samples,
+            lost: 0,
+            warnings: said.chain(estimate).chain(stacks.warnings).collect(),
+        })
+    }
+}

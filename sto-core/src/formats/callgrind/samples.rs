@@ -1,0 +1,111 @@
+//! Samples of the stacks of all threads and events.
+
+use super::events::{EventIx, Numbers};
+use super::graph::Graph;
+use super::names::FunctionIx;
+use super::stacks::{Divided, divide};
+use crate::formats::named::{Limit, NamedStacks};
+use crate::formats::{LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx};
+use crate::units::Cost;
+use hashbrown::HashMap;
+
+/// The samples, and what to say of how their stacks were made.
+pub(super) fn of(
+    graphs: Vec<Vec<(EventIx, Graph)>>,
+    numbers: &[(SampleTypeIx, Numbers)],
+    frames: &[LocationIx],
+    named: &mut NamedStacks,
+) -> Result<(Vec<Sample>, Vec<String>), Limit> {
+    let mut samples = Samples::default();
+    let mut first_event = Divided::default();
+    let mut stack = Vec::new();
+    for (thread, graphs) in (0..).map(ThreadIx).zip(graphs) {
+        for (event, graph) in graphs {
+            let (sample_type, numbers) = numbers[event.0 as usize];
+            let divided = divide(&graph, |path: &[FunctionIx], line, cost| {
+                stack.clear();
+                stack.extend(path.iter().map(|function| frames[function.0 as usize]));
+                if let Some(leaf) = stack.last_mut() {
+                    *leaf = named.at_line(*leaf, line)?;
+                }
+                let cost = match numbers {
+                    Numbers::Both => Cost {
+                        samples: cost,
+                        value: cost,
+                    },
+                    Numbers::Values => Cost {
+                        samples: 0,
+                        value: cost,
+                    },
+                    Numbers::Samples => Cost {
+                        samples: cost,
+                        value: 0,
+                    },
+                };
+                samples.add((thread, sample_type, named.shared_stack(&stack)?), cost);
+                Ok(())
+            })?;
+            if sample_type == SampleTypeIx(0) && !matches!(numbers, Numbers::Samples) {
+                first_event.add(&divided);
+            }
+        }
+    }
+    Ok((samples.samples, first_event.warnings()))
+}
+
+/// One sample for each stack of a thread and sample type.
+#[derive(Default)]
+struct Samples {
+    samples: Vec<Sample>,
+    index: HashMap<(ThreadIx, SampleTypeIx, StackIx), usize>,
+}
+
+impl Samples {
+    fn add(&mut self, key: (ThreadIx, SampleTypeIx, StackIx), cost: Cost) {
+        let next = self.samples.len();
+        let place = *self.index.entry(key).or_insert(next);
+        if place == next {
+            let (thread, sample_type, stack) = key;
+            self.samples.push(Sample {
+                stack,
+                thread,
+                sample_type,
+                time: None,
+                cost: Cost::ZERO,
+                truncated: false,
+            });
+        }
+        self.samples[place].cost += cost;
+    }
+}
+
+impl Divided {
+    fn add(&mut self, other: &Divided) {
+        self.cost += other.cost;
+        self.estimated += other.estimated;
+        self.moved += other.moved;
+        self.has_recursion |= other.has_recursion;
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let percent = |part: f64| 100.0 * part / self.cost as f64;
+        let mut warnings = Vec::new();
+        if self.estimated > 0 {
+            warnings.push(format!(
+                "Callgrind keeps calls, not stacks: of {:.1} % of all cost the stacks are an estimate, as \
+                 functions with several callers were divided by what their calls cost. Functions and their \
+                 totals are exact{}. Record with --separate-callers=10 for exact stacks.",
+                percent(self.estimated as f64),
+                if self.has_recursion { ", but for recursion" } else { "" }
+            ));
+        }
+        if percent(self.moved) >= 0.1 {
+            warnings.push(format!(
+                "There are more paths of calls than are kept: {:.1} % of all cost was moved to larger \
+                 stacks of the same function.",
+                percent(self.moved)
+            ));
+        }
+        warnings
+    }
+}
