@@ -195,16 +195,18 @@ impl Parser<'_> {
     }
 
     fn totals(&mut self, value: &[u8]) -> Result<(), String> {
-        let mut sums = self.part.sums.iter();
-        for total in line::words(value) {
-            let total = line::number(total)?;
-            let sum = sums.next().copied().unwrap_or(0);
-            if self.has_totals && total != sum {
-                return Err(format!(
-                    "a total of {total}, where the lines before add up to {sum}; was the file edited, \
-                     or the copy cut short? Copy it again"
-                ));
-            }
+        let totals = line::words(value).map(line::number);
+        let mut totals = totals.collect::<Result<Vec<_>, _>>()?;
+        // Zeros at the end are not written.
+        totals.resize(self.part.events.len(), 0);
+        self.part.sums.resize(self.part.events.len(), 0);
+        let mut both = totals.iter().zip(&self.part.sums);
+        let other = both.find(|(total, sum)| total != sum);
+        if let Some((total, sum)) = other.filter(|_| self.has_totals) {
+            return Err(format!(
+                "a total of {total}, where the lines before add up to {sum}; was the file edited, or \
+                 the copy cut short? Copy it again"
+            ));
         }
         self.part.is_ended = true;
         Ok(())
