@@ -85,7 +85,7 @@ const ROWS: [Row; 16] = [
         Format::Callgrind,
         "callgrind",
         callgrind::is_told,
-        Lines(callgrind::reader),
+        Lines(report::reader::<callgrind::Callgrind>),
     ),
     row(
         Format::Xctrace,

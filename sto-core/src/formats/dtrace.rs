@@ -73,21 +73,21 @@ impl Report for DTrace {
         }
     }
 
-    fn end(&mut self, _summed: &mut Summed) -> Result<(), String> {
+    fn end(&self) -> Result<(), String> {
         match self.stack.is_empty() || !self.has_counts {
             true => Ok(()),
             false => Err(super::report::CUT_OFF.to_owned()),
         }
     }
 
-    fn about(self) -> About {
-        About {
+    fn finish(self, _summed: &mut Summed) -> Result<About, String> {
+        Ok(About {
             sample_types: vec![SampleType {
                 event: "samples".to_owned(),
                 unit: Unit::Samples,
             }],
             ..About::default()
-        }
+        })
     }
 }
 

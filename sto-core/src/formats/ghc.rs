@@ -102,16 +102,16 @@ impl Report for Ghc {
         Ok(())
     }
 
-    fn end(&mut self, _summed: &mut Summed) -> Result<(), String> {
+    fn end(&self) -> Result<(), String> {
         match self.place {
             Place::Rows | Place::Behind => Ok(()),
             _ => Err(super::report::CUT_OFF.to_owned()),
         }
     }
 
-    fn about(self) -> About {
+    fn finish(self, _summed: &mut Summed) -> Result<About, String> {
         let types = [("time", Unit::Nanoseconds), ("alloc", Unit::Bytes)];
-        About {
+        Ok(About {
             sample_types: types
                 .map(|(event, unit)| SampleType {
                     event: event.to_owned(),
@@ -119,7 +119,7 @@ impl Report for Ghc {
                 })
                 .into(),
             ..self.about
-        }
+        })
     }
 }
 

@@ -15,18 +15,22 @@ use std::path::Path;
 /// What is particular about the text of one profiler.
 pub(super) trait Report: Send {
     const FORMAT: Format;
+    /// Whether the text itself tells where it ends.
+    const HAS_END: bool = false;
 
     /// Takes the next line, without its line end.
     fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String>;
 
-    /// Takes the end of the text; an error where it comes too early.
-    fn end(&mut self, summed: &mut Summed) -> Result<(), String>;
+    /// Whether the text is there to its end; an error where it is not.
+    fn end(&self) -> Result<(), String> {
+        Ok(())
+    }
 
-    /// What was measured, who ran, and in which threads: none stand for one without a name.
-    fn about(self) -> About;
+    /// Adds what is left, and tells what the text says beside its samples.
+    fn finish(self, summed: &mut Summed) -> Result<About, String>;
 }
 
-/// What a report says beside its samples.
+/// What a report says beside its samples. No threads are one without a name.
 #[derive(Default)]
 pub(super) struct About {
     pub(super) sample_types: Vec<SampleType>,
@@ -82,15 +86,17 @@ impl<R: Report> LineReader for Reader<'_, R> {
         source: SourceDigest,
         source_bytes: Bytes,
     ) -> Result<Recording, FormatError> {
-        let mut warnings = Vec::new();
-        match self.report.end(&mut self.summed) {
-            Err(_) if self.allow_truncated => warnings.push(CUT.to_owned()),
-            Err(problem) => return Err(malformed(self.path, self.line_number, problem)),
-            Ok(()) => {}
-        }
-        warnings.extend(self.ends_within_line.then(|| WITHIN_LINE.to_owned()));
-        let mut about = self.report.about();
-        about.warnings.extend(warnings);
+        let damage = |problem| malformed(self.path, self.line_number, problem);
+        let is_cut = match self.report.end() {
+            Err(_) if self.allow_truncated => true,
+            end => end.map(|()| false).map_err(damage)?,
+        };
+        let mut about = self.report.finish(&mut self.summed).map_err(damage)?;
+        about.warnings.extend(is_cut.then(|| CUT.to_owned()));
+        let is_within_line = self.ends_within_line && !R::HAS_END;
+        about
+            .warnings
+            .extend(is_within_line.then(|| WITHIN_LINE.to_owned()));
         let size = (source, source_bytes);
         recording(self.path, R::FORMAT, size, self.summed, about)
     }

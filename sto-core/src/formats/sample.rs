@@ -51,6 +51,7 @@ enum Place {
 
 impl Report for Sample {
     const FORMAT: Format = Format::Sample;
+    const HAS_END: bool = true;
 
     fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String> {
         match self.place {
@@ -67,26 +68,26 @@ impl Report for Sample {
         Ok(())
     }
 
-    fn end(&mut self, summed: &mut Summed) -> Result<(), String> {
-        self.leave_thread(summed)?;
+    fn end(&self) -> Result<(), String> {
         match self.place {
             Place::Behind => Ok(()),
             _ => Err(CUT_OFF.to_owned()),
         }
     }
 
-    fn about(self) -> About {
+    fn finish(mut self, summed: &mut Summed) -> Result<About, String> {
+        self.leave_thread(summed)?;
         let (event, unit) = match self.interval {
             Some(_) => ("wall", Unit::Nanoseconds),
             None => ("samples", Unit::Samples),
         };
-        About {
+        Ok(About {
             sample_types: vec![SampleType {
                 event: event.to_owned(),
                 unit,
             }],
             ..self.about
-        }
+        })
     }
 }
 

@@ -106,13 +106,9 @@ impl Report for VisualStudio {
         one_thread(summed, 1, self.path.stack(), calls)
     }
 
-    fn end(&mut self, _summed: &mut Summed) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn about(self) -> About {
+    fn finish(self, _summed: &mut Summed) -> Result<About, String> {
         let types = [("wall", Unit::Nanoseconds), ("calls", Unit::Events)];
-        About {
+        Ok(About {
             sample_types: types
                 .map(|(event, unit)| SampleType {
                     event: event.to_owned(),
@@ -120,6 +116,6 @@ impl Report for VisualStudio {
                 })
                 .into(),
             ..About::default()
-        }
+        })
     }
 }

@@ -90,17 +90,13 @@ impl Report for VTune {
         one_thread(summed, 0, self.path.stack(), cost)
     }
 
-    fn end(&mut self, _summed: &mut Summed) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn about(self) -> About {
-        About {
+    fn finish(self, _summed: &mut Summed) -> Result<About, String> {
+        Ok(About {
             sample_types: vec![SampleType {
                 event: "cpu".to_owned(),
                 unit: Unit::Nanoseconds,
             }],
             ..About::default()
-        }
+        })
     }
 }

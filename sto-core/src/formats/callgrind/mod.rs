@@ -12,18 +12,15 @@ mod samples;
 mod stacks;
 
 use super::detect::Head;
-use super::named::{Limit, NamedStacks, malformed};
-use super::text::{LineReader, lines};
-use super::{Format, FormatError, Process, ProcessIx, ReadOptions, Recording, Thread, excerpt};
-use crate::id::SourceDigest;
+use super::report::{About, Report};
+use super::summed::Summed;
+use super::text::lines;
+use super::{Format, ProcessIx, Thread, excerpt};
 use crate::limits::{MAX_PROCESS_NAME, cut};
-use crate::model::Origin;
-use crate::units::Bytes;
 use events::{EventIx, Events};
 use graph::Threads;
 use line::{Line, Position};
 use names::{FunctionIx, Names};
-use std::path::Path;
 
 /// Whether a profile says so in its first line, or begins with a header that names events.
 pub(super) fn is_told(head: &Head<'_>) -> bool {
@@ -36,37 +33,13 @@ pub(super) fn is_told(head: &Head<'_>) -> bool {
             .any(|line| line.starts_with(b"events:"))
 }
 
-/// Begins to read a profile; `path` is for messages.
-pub(super) fn reader<'p>(path: &'p Path, options: &ReadOptions) -> Box<dyn LineReader + 'p> {
-    Box::new(Parser {
-        path,
-        allow_truncated: options.allow_truncated,
-        line_number: 0,
-        ends_within_line: false,
-        named: NamedStacks::default(),
-        names: Names::default(),
-        events: Events::default(),
-        threads: Threads::default(),
-        part: Part::default(),
-        program: String::new(),
-        pid: 0,
-        has_totals: false,
-        is_ours: false,
-        is_cut: false,
-    })
-}
-
 fn is_passed_over(line: &[u8]) -> bool {
     line.is_empty() || line.starts_with(b"#")
 }
 
 /// What was read so far: the distinct names, and the costs of lines and calls.
-struct Parser<'p> {
-    path: &'p Path,
-    allow_truncated: bool,
-    line_number: usize,
-    ends_within_line: bool,
-    named: NamedStacks,
+#[derive(Default)]
+pub(super) struct Callgrind {
     names: Names,
     events: Events,
     threads: Threads,
@@ -76,7 +49,6 @@ struct Parser<'p> {
     /// Whether its writer ends each part with the totals.
     has_totals: bool,
     is_ours: bool,
-    is_cut: bool,
 }
 
 /// What holds for the lines that follow.
@@ -97,15 +69,21 @@ struct Part {
     is_ended: bool,
 }
 
-impl Parser<'_> {
-    fn line(&mut self, text: &[u8]) -> Result<(), String> {
+impl Report for Callgrind {
+    const FORMAT: Format = Format::Callgrind;
+
+    fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String> {
+        let text = line.trim_ascii_end();
+        if is_passed_over(text) {
+            return Ok(());
+        }
         match (Line::of(text)?, &mut self.part) {
             (Line::Costs(numbers), _) => self.costs(numbers),
             (_, Part { call: Some(_), .. }) => Err(format!(
                 "expected the costs of the call in the line before, found {}",
                 excerpt(text)
             )),
-            (Line::Header { key, value }, _) => self.header(key, value),
+            (Line::Header { key, value }, _) => self.header(key, value, summed),
             (Line::Name { field, name }, part) => {
                 let function = self.names.set(field, name)?;
                 part.function = function.or(part.function);
@@ -119,9 +97,47 @@ impl Parser<'_> {
         }
     }
 
-    fn header(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
+    fn end(&self) -> Result<(), String> {
+        let is_cut = self.part.call.is_some() || (self.has_totals && !self.part.is_ended);
+        if is_cut {
+            Err(CUT_OFF.to_owned())
+        } else {
+            Ok(())
+        }
+    }
+
+    fn finish(self, summed: &mut Summed) -> Result<About, String> {
+        let threads = self.threads.ids().map(|tid| Thread {
+            tid,
+            name: String::new(),
+            process: ProcessIx(0),
+        });
+        let threads = threads.collect();
+        let (sample_types, numbers) = self.events.sample_types(self.is_ours);
+        let frames = self.names.frames(&mut summed.named)?;
+        let warnings = samples::add(self.threads.graphs(), &numbers, &frames, summed)?;
+        Ok(About {
+            sample_types,
+            program: self.program,
+            pid: self.pid,
+            threads,
+            warnings,
+        })
+    }
+}
+
+impl Callgrind {
+    fn header(&mut self, key: &[u8], value: &[u8], summed: &mut Summed) -> Result<(), String> {
         if self.part.has_costs && !matches!(key, b"totals" | b"summary") {
-            self.end_part()?;
+            self.end()?;
+            // A part need not repeat what its lines are made of.
+            let part = std::mem::take(&mut self.part);
+            self.part = Part {
+                events: part.events,
+                has_address: part.has_address,
+                has_no_line: part.has_no_line,
+                ..Part::default()
+            };
         }
         match key {
             b"creator" => {
@@ -131,7 +147,7 @@ impl Parser<'_> {
             b"cmd" if !self.is_ours => {
                 let file = line::words(value).next().unwrap_or(b"");
                 let name = file.rsplit(|&byte| byte == b'/').next().unwrap_or(file);
-                self.program = self.named.text(name).into_owned();
+                self.program = summed.named.text(name).into_owned();
                 cut(&mut self.program, MAX_PROCESS_NAME);
             }
             b"pid" => self.pid = line::id(value)?,
@@ -143,13 +159,16 @@ impl Parser<'_> {
             }
             b"event" => {
                 let (name, title) = line::title(value);
-                let (name, title) = (self.named.text(name), self.named.text(title).into_owned());
+                let (name, title) = (
+                    summed.named.text(name),
+                    summed.named.text(title).into_owned(),
+                );
                 self.events.describe(&name, title);
             }
             b"events" => {
                 self.part.events.clear();
                 for name in line::words(value) {
-                    let name = self.named.text(name);
+                    let name = summed.named.text(name);
                     self.part.events.push(self.events.of(&name)?);
                 }
             }
@@ -211,102 +230,16 @@ impl Parser<'_> {
         self.part.is_ended = true;
         Ok(())
     }
-
-    fn end_part(&mut self) -> Result<(), String> {
-        let part = std::mem::take(&mut self.part);
-        let is_cut = part.call.is_some() || (self.has_totals && !part.is_ended);
-        if is_cut && !self.allow_truncated {
-            return Err(CUT_OFF.to_owned());
-        }
-        self.is_cut |= is_cut;
-        // A part need not repeat what its lines are made of.
-        self.part = Part {
-            events: part.events,
-            has_address: part.has_address,
-            has_no_line: part.has_no_line,
-            ..Part::default()
-        };
-        Ok(())
-    }
 }
 
 const NO_FUNCTION: &str = "costs before `fn=`, which says whose they are";
 const CUT_OFF: &str = "truncated: a part ends here, without its `totals:`; was valgrind killed, or the \
     copy cut short? Record or copy it again, or take what there is: --allow-truncated";
-const CUT: &str = "A part of the profile ends without its totals; what there is of it was read.";
-const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, its costs are \
-    too small.";
 
 fn too_many(events: usize) -> String {
     match events {
         0 => "costs before `events:`, which says what they are; was the beginning cut off?"
             .to_owned(),
         _ => format!("more costs than the {events} that `events:` names"),
-    }
-}
-
-impl LineReader for Parser<'_> {
-    fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
-        self.ends_within_line = !bytes.is_empty() && !bytes.ends_with(b"\n");
-        for (_, line) in lines(bytes) {
-            self.line_number += 1;
-            let line = line.trim_ascii_end();
-            if !is_passed_over(line) {
-                self.line(line)
-                    .map_err(|problem| malformed(self.path, self.line_number, problem))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(
-        mut self: Box<Self>,
-        source: SourceDigest,
-        source_bytes: Bytes,
-    ) -> Result<Recording, FormatError> {
-        let (path, last_line) = (self.path, self.line_number);
-        let at_end = |problem: Limit| malformed(path, last_line, problem);
-        self.end_part().map_err(at_end)?;
-        let threads = self.threads.ids();
-        let threads = threads.map(|tid| Thread {
-            tid,
-            name: String::new(),
-            process: ProcessIx(0),
-        });
-        let threads = threads.collect();
-        let (sample_types, numbers) = self.events.sample_types(self.is_ours);
-        let frames = self.names.frames(&mut self.named).map_err(at_end)?;
-        let (samples, estimate) =
-            samples::of(self.threads.graphs(), &numbers, &frames, &mut self.named)
-                .map_err(at_end)?;
-        if samples.is_empty() {
-            return Err(FormatError::NoSamples {
-                path: path.to_owned(),
-            });
-        }
-        let stacks = self.named.finish();
-        let within_line = (self.ends_within_line && !self.has_totals).then_some(WITHIN_LINE);
-        let cut = self.is_cut.then_some(CUT);
-        let said = [cut, within_line].into_iter().flatten().map(str::to_owned);
-        Ok(Recording {
-            format: Format::Callgrind,
-            source,
-            source_bytes,
-            origin: Origin::default(),
-            sample_types,
-            processes: vec![Process {
-                pid: self.pid,
-                program: self.program,
-                main_module: None,
-            }],
-            threads,
-            modules: Vec::new(),
-            locations: stacks.locations,
-            named: stacks.frames,
-            stacks: stacks.stacks,
-            samples,
-            lost: 0,
-            warnings: said.chain(estimate).chain(stacks.warnings).collect(),
-        })
     }
 }

@@ -4,19 +4,18 @@ use super::events::{EventIx, Numbers};
 use super::graph::Graph;
 use super::names::FunctionIx;
 use super::stacks::{Divided, divide};
-use crate::formats::named::{Limit, NamedStacks};
-use crate::formats::{LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx};
+use crate::formats::named::Limit;
+use crate::formats::summed::Summed;
+use crate::formats::{LocationIx, SampleTypeIx, ThreadIx};
 use crate::units::Cost;
-use hashbrown::HashMap;
 
-/// The samples, and what to say of how their stacks were made.
-pub(super) fn of(
+/// Adds the samples, and returns what to say of how their stacks were made.
+pub(super) fn add(
     graphs: Vec<Vec<(EventIx, Graph)>>,
     numbers: &[(SampleTypeIx, Numbers)],
     frames: &[LocationIx],
-    named: &mut NamedStacks,
-) -> Result<(Vec<Sample>, Vec<String>), Limit> {
-    let mut samples = Samples::default();
+    summed: &mut Summed,
+) -> Result<Vec<String>, Limit> {
     let mut first_event = Divided::default();
     let mut stack = Vec::new();
     for (thread, graphs) in (0..).map(ThreadIx).zip(graphs) {
@@ -26,7 +25,7 @@ pub(super) fn of(
                 stack.clear();
                 stack.extend(path.iter().map(|function| frames[function.0 as usize]));
                 if let Some(leaf) = stack.last_mut() {
-                    *leaf = named.at_line(*leaf, line)?;
+                    *leaf = summed.named.at_line(*leaf, line)?;
                 }
                 let cost = match numbers {
                     Numbers::Both => Cost {
@@ -42,41 +41,14 @@ pub(super) fn of(
                         value: 0,
                     },
                 };
-                samples.add((thread, sample_type, named.shared_stack(&stack)?), cost);
-                Ok(())
+                summed.add(thread, sample_type, &stack, cost)
             })?;
             if sample_type == SampleTypeIx(0) && !matches!(numbers, Numbers::Samples) {
                 first_event.add(&divided);
             }
         }
     }
-    Ok((samples.samples, first_event.warnings()))
-}
-
-/// One sample for each stack of a thread and sample type.
-#[derive(Default)]
-struct Samples {
-    samples: Vec<Sample>,
-    index: HashMap<(ThreadIx, SampleTypeIx, StackIx), usize>,
-}
-
-impl Samples {
-    fn add(&mut self, key: (ThreadIx, SampleTypeIx, StackIx), cost: Cost) {
-        let next = self.samples.len();
-        let place = *self.index.entry(key).or_insert(next);
-        if place == next {
-            let (thread, sample_type, stack) = key;
-            self.samples.push(Sample {
-                stack,
-                thread,
-                sample_type,
-                time: None,
-                cost: Cost::ZERO,
-                truncated: false,
-            });
-        }
-        self.samples[place].cost += cost;
-    }
+    Ok(first_event.warnings())
 }
 
 impl Divided {
