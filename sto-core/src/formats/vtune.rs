@@ -76,9 +76,10 @@ impl Report for VTune {
         };
         let named = &mut summed.named;
         let function = match function.trim_ascii() {
-            b"" => b"[unknown]",
+            b"" | b"[Unknown stack frame(s)]" => b"[unknown]",
             function => function,
         };
+        let module = if module == b"[Unknown]" { b"" } else { module };
         let module = module.rsplit(|&byte| byte == b'/').next().unwrap_or(module);
         let (symbol, module) = (named.text(function), named.text(module));
         let location = named.frame(kind_by_names(&symbol, &module), &symbol, &module)?;

@@ -208,7 +208,8 @@ impl Trace {
 
     /// `Main Thread 0x5b2a (app, pid: 93)`: the thread of the name without its id.
     fn named_thread(&mut self, text: &str) -> ThreadIx {
-        let name = text.split(" 0x").next().unwrap_or(text);
+        let id = text.find("0x").unwrap_or(text.len());
+        let name = text[..id].trim_end();
         let mut name = self.summed.named.text(name.as_bytes()).into_owned();
         cut(&mut name, MAX_PROCESS_NAME);
         let place = self.names.iter().position(|known| *known == name);
