@@ -10,10 +10,13 @@ use super::{Format, LocationIx, excerpt, kind_by_names};
 use crate::model::FrameKind;
 use crate::units::{Cost, SampleType, Unit};
 
+/// Where the first stack ends in any file.
+const MAX_HEAD: usize = 1 << 16;
+
 /// Whether a profile begins with a stack of indented lines, of which the last is a count.
 pub(super) fn is_told(head: &Head<'_>) -> bool {
     let mut is_stack = false;
-    for (_, line) in lines(head.bytes) {
+    for (_, line) in lines(&head.bytes[..head.bytes.len().min(MAX_HEAD)]) {
         let text = line.trim_ascii();
         let is_indented = text.len() < line.len() && line.starts_with(b" ") && !text.is_empty();
         if is_stack && is_indented && decimal(text).is_some() {

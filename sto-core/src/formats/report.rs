@@ -2,7 +2,7 @@
 
 use super::named::malformed;
 use super::summed::Summed;
-use super::text::{LineReader, lines};
+use super::text::{LineReader, decimal, lines};
 use super::{
     Format, FormatError, LocationIx, Process, ProcessIx, ReadOptions, Recording, SampleTypeIx,
     Thread, ThreadIx, excerpt,
@@ -10,6 +10,7 @@ use super::{
 use crate::id::SourceDigest;
 use crate::model::Origin;
 use crate::units::{Bytes, Cost, SampleType};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// What is particular about the text of one profiler.
@@ -233,8 +234,8 @@ pub(super) fn scaled(text: &[u8], digits: usize) -> Result<u64, String> {
         .chain(std::iter::repeat(b'0'))
         .take(digits)
         .collect();
-    let number = super::text::decimal(&[whole, &padded].concat());
-    let whole = super::text::decimal(whole);
+    let number = decimal(&[whole, &padded].concat());
+    let whole = decimal(whole);
     number
         .filter(|_| is_number && whole.is_some())
         .ok_or_else(|| {
@@ -246,11 +247,14 @@ pub(super) fn scaled(text: &[u8], digits: usize) -> Result<u64, String> {
         })
 }
 
-/// The fields of a line of comma-separated values, without the quotes around them.
-pub(super) fn fields(line: &[u8]) -> Vec<std::borrow::Cow<'_, [u8]>> {
+/// More fields than a line of any format has.
+const MAX_FIELDS: usize = 256;
+
+/// The first fields of a line of comma-separated values, without the quotes around them.
+pub(super) fn fields(line: &[u8]) -> Vec<Cow<'_, [u8]>> {
     let mut fields = Vec::new();
     let mut rest = Some(line);
-    while let Some(line) = rest {
+    while let Some(line) = rest.filter(|_| fields.len() < MAX_FIELDS) {
         let text = line.trim_ascii_start();
         let (field, behind) = match text.strip_prefix(b"\"") {
             Some(quoted) => unquoted(quoted),
@@ -266,7 +270,7 @@ pub(super) fn fields(line: &[u8]) -> Vec<std::borrow::Cow<'_, [u8]>> {
 }
 
 /// The text up to the closing quote, where two stand for one, and what is behind it.
-fn unquoted(text: &[u8]) -> (std::borrow::Cow<'_, [u8]>, &[u8]) {
+fn unquoted(text: &[u8]) -> (Cow<'_, [u8]>, &[u8]) {
     let mut at = 0;
     while let Some(quote) = memchr::memchr(b'"', &text[at..]) {
         at += quote;

@@ -51,10 +51,13 @@ struct Trace {
     summed: Summed,
     modules: HashMap<u64, String>,
     frames: HashMap<u64, LocationIx>,
-    backtraces: HashMap<u64, Vec<LocationIx>>,
+    /// Places in `stacks`.
+    backtraces: HashMap<u64, usize>,
+    stacks: Vec<Vec<LocationIx>>,
     weights: HashMap<u64, u64>,
     threads: HashMap<u64, ThreadIx>,
-    names: Vec<String>,
+    thread_of: HashMap<String, ThreadIx>,
+    thread_names: Vec<String>,
     row: Row,
     /// The ids of a stack that has begun, and of the element around it.
     backtrace: Option<u64>,
@@ -69,7 +72,8 @@ struct Trace {
 
 #[derive(Default)]
 struct Row {
-    backtrace: Option<u64>,
+    /// Place in [`Trace::stacks`].
+    stack: Option<usize>,
     weight: Option<u64>,
     thread: Option<ThreadIx>,
 }
@@ -91,11 +95,11 @@ impl Trace {
             b"thread" => self.row.thread = Some(self.thread(element)?),
             b"tagged-backtrace" => match id(element)? {
                 Id::Own(id) => self.tagged = Some(id),
-                Id::Ref(id) => self.row.backtrace = Some(self.known_backtrace(id)?),
+                Id::Ref(id) => self.row.stack = Some(known(&self.backtraces, id, "backtrace")?),
             },
             b"backtrace" => match id(element)? {
                 Id::Own(id) => self.backtrace = Some(id),
-                Id::Ref(id) => self.row.backtrace = Some(self.known_backtrace(id)?),
+                Id::Ref(id) => self.row.stack = Some(known(&self.backtraces, id, "backtrace")?),
             },
             b"frame" if self.backtrace.is_some() => match id(element)? {
                 Id::Own(id) => {
@@ -109,6 +113,7 @@ impl Trace {
                     Id::Ref(id) => known(&self.modules, id, "binary")?,
                     Id::Own(id) => {
                         let name = element.attribute("name").unwrap_or_default();
+                        let name = self.summed.named.text(name.as_bytes()).into_owned();
                         self.modules.insert(id, name.clone());
                         name
                     }
@@ -134,15 +139,15 @@ impl Trace {
             b"backtrace" => {
                 if let Some(id) = self.backtrace.take() {
                     self.stack.reverse();
-                    let stack = std::mem::take(&mut self.stack);
-                    only_one(self.backtraces.insert(id, stack), "backtrace", id)?;
-                    self.row.backtrace = Some(id);
+                    let place = self.stacks.len();
+                    self.stacks.push(std::mem::take(&mut self.stack));
+                    only_one(self.backtraces.insert(id, place), "backtrace", id)?;
+                    self.row.stack = Some(place);
                 }
             }
             b"tagged-backtrace" => {
-                if let Some((id, inner)) = self.tagged.take().zip(self.row.backtrace) {
-                    let stack = known(&self.backtraces, inner, "backtrace")?;
-                    only_one(self.backtraces.insert(id, stack), "backtrace", id)?;
+                if let Some((id, place)) = self.tagged.take().zip(self.row.stack) {
+                    only_one(self.backtraces.insert(id, place), "backtrace", id)?;
                 }
             }
             b"weight" => self.weight = None,
@@ -168,7 +173,7 @@ impl Trace {
     /// Adds the row's sample; rows that stand for time without a stack have none.
     fn sample(&mut self) -> Result<(), String> {
         let row = std::mem::take(&mut self.row);
-        let Some(backtrace) = row.backtrace else {
+        let Some(stack) = row.stack else {
             return Ok(());
         };
         self.has_weights |= row.weight.is_some();
@@ -177,15 +182,8 @@ impl Trace {
             samples: 1,
             value: row.weight.unwrap_or(0),
         };
-        let stack = &self.backtraces[&backtrace];
-        self.summed.add(thread, SampleTypeIx(0), stack, cost)
-    }
-
-    fn known_backtrace(&self, id: u64) -> Result<u64, String> {
-        match self.backtraces.contains_key(&id) {
-            true => Ok(id),
-            false => Err(unknown("backtrace", id)),
-        }
+        self.summed
+            .add(thread, SampleTypeIx(0), &self.stacks[stack], cost)
     }
 
     fn new_frame(&mut self, name: &str, module: &str) -> Result<LocationIx, String> {
@@ -212,12 +210,12 @@ impl Trace {
         let name = text[..id].trim_end();
         let mut name = self.summed.named.text(name.as_bytes()).into_owned();
         cut(&mut name, MAX_PROCESS_NAME);
-        let place = self.names.iter().position(|known| *known == name);
-        let place = place.unwrap_or_else(|| {
-            self.names.push(name);
-            self.names.len() - 1
-        });
-        ThreadIx(place as u32)
+        let next = ThreadIx(self.thread_names.len() as u32);
+        let thread = *self.thread_of.entry_ref(&name).or_insert(next);
+        if thread == next {
+            self.thread_names.push(name);
+        }
+        thread
     }
 
     fn finish(mut self) -> Parts {
@@ -230,7 +228,7 @@ impl Trace {
                 sample.cost.value = sample.cost.samples;
             }
         }
-        let threads = self.names.into_iter();
+        let threads = self.thread_names.into_iter();
         Parts {
             origin: Origin::default(),
             sample_types: vec![SampleType {

@@ -1,10 +1,14 @@
 //! What the formats that are written in XML share.
 
 use super::json::Damage;
+use crate::limits::MAX_DEPTH;
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 use std::borrow::Cow;
+
+/// Most elements around another: above the deepest stack stand a few.
+const MAX_OPEN: usize = MAX_DEPTH + 64;
 
 /// The elements of a file, each with its beginning and its end.
 pub(super) struct Xml<'b> {
@@ -47,6 +51,9 @@ impl<'b> Xml<'b> {
             }
             let event = self.reader.read_event();
             match event.map_err(|error| self.damage(error.to_string()))? {
+                Event::Start(_) if self.open.len() == MAX_OPEN => {
+                    return Err(self.damage(format!("elements more than {MAX_OPEN} deep")));
+                }
                 Event::Start(start) => return Ok(Some(self.begin(start))),
                 Event::Empty(start) => {
                     self.ends_at_once = true;

@@ -16,7 +16,7 @@ use super::report::{About, Report};
 use super::summed::Summed;
 use super::text::lines;
 use super::{Format, ProcessIx, Thread, excerpt};
-use crate::limits::{MAX_PROCESS_NAME, cut};
+use crate::limits::{MAX_PROCESS_NAME, MAX_SAMPLE_TYPES, cut};
 use events::{EventIx, Events};
 use graph::Threads;
 use line::{Line, Position};
@@ -170,6 +170,9 @@ impl Callgrind {
                 for name in line::words(value) {
                     let name = summed.named.text(name);
                     self.part.events.push(self.events.of(&name)?);
+                    if self.part.events.len() > MAX_SAMPLE_TYPES {
+                        return Err(format!("files of up to {MAX_SAMPLE_TYPES} events are read"));
+                    }
                 }
             }
             b"totals" => self.totals(value)?,
@@ -188,7 +191,7 @@ impl Callgrind {
             part.line = Position::of(words.next())?.from(part.line)?;
         }
         let mut events = part.events.iter();
-        let mut costs = Vec::with_capacity(part.events.len());
+        let mut costs = Vec::new();
         for word in words {
             let &event = events.next().ok_or_else(|| too_many(part.events.len()))?;
             costs.push((event, line::number(word)?));
