@@ -57,7 +57,7 @@ impl Events {
 
     /// The sample types, and for each event the one that it has numbers of.
     ///
-    /// Of sto's own files, titles tell the unit, and which events are numbers of samples.
+    /// Of sto's own files, titles tell the unit; numbers of samples follow their values.
     pub(super) fn sample_types(
         self,
         is_ours: bool,
@@ -69,11 +69,14 @@ impl Events {
                 .and_then(|title| named_and_unit(title))
                 .unwrap_or((name, Unit::Events));
             let counted = title.and_then(|title| title.strip_suffix(" samples"));
-            let of_samples = sample_types
-                .iter()
-                .position(|known| Some(&*known.event) == counted && known.unit != Unit::Samples);
-            if let Some(place) = of_samples {
-                return (SampleTypeIx(place as u32), Numbers::Samples);
+            let before = sample_types
+                .last()
+                .filter(|known| Some(&*known.event) == counted && known.unit != Unit::Samples);
+            if before.is_some() {
+                return (
+                    SampleTypeIx(sample_types.len() as u32 - 1),
+                    Numbers::Samples,
+                );
             }
             let sample_type = SampleType {
                 event: event.to_owned(),
