@@ -5,9 +5,11 @@
 //! stacks; `stacks` makes them.
 
 mod events;
+mod flow;
 mod graph;
 mod line;
 mod names;
+mod paths;
 mod samples;
 mod stacks;
 
