@@ -5,7 +5,7 @@
 use super::detect::Head;
 use super::report::{About, CallPath, Report, one_thread, scaled};
 use super::summed::Summed;
-use super::{Format, excerpt};
+use super::{Format, excerpt, report};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::{Frame, FrameKind};
 use crate::symbolize::source_path;
@@ -105,7 +105,7 @@ impl Report for Ghc {
     fn end(&self) -> Result<(), String> {
         match self.place {
             Place::Rows | Place::Behind => Ok(()),
-            _ => Err(super::report::CUT_OFF.to_owned()),
+            _ => Err(report::CUT_OFF.to_owned()),
         }
     }
 
@@ -159,12 +159,8 @@ impl Ghc {
             samples: ticks,
             value: nanoseconds.ok_or("its ticks are longer than 2^64 ns")?,
         };
-        let alloc = Cost {
-            samples: u64::from(bytes > 0),
-            value: bytes,
-        };
         one_thread(summed, 0, self.path.stack(), time)?;
-        one_thread(summed, 1, self.path.stack(), alloc)
+        one_thread(summed, 1, self.path.stack(), report::per(1024, bytes))
     }
 }
 

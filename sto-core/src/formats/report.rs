@@ -220,6 +220,21 @@ pub(super) fn one_thread(
     summed.add(ThreadIx(0), SampleTypeIx(sample_type), stack, cost)
 }
 
+/// A time that nobody counted samples of: one for each millisecond, so that shares of samples are shares
+/// of time.
+pub(super) fn time(nanoseconds: u64) -> Cost {
+    per(1_000_000, nanoseconds)
+}
+
+/// A cost with a sample for each `unit` of its value, rounded; one at least where there is any.
+pub(super) fn per(unit: u64, value: u64) -> Cost {
+    let rounded = value / unit + u64::from(value % unit >= unit.div_ceil(2));
+    Cost {
+        samples: rounded.max(u64::from(value > 0)),
+        value,
+    }
+}
+
 /// A decimal number with up to `digits` digits behind the point that count, times 10 to the power of
 /// that.
 pub(super) fn scaled(text: &[u8], digits: usize) -> Result<u64, String> {

@@ -5,7 +5,7 @@
 use super::detect::Head;
 use super::report::{About, CallPath, Report, fields, one_thread, scaled};
 use super::summed::Summed;
-use super::{Format, excerpt, kind_by_names};
+use super::{Format, excerpt, kind_by_names, report};
 use crate::units::{Cost, SampleType, Unit};
 
 /// Whether a profile begins with the names of the columns that are read.
@@ -94,15 +94,11 @@ impl Report for VisualStudio {
         let location = named.frame(kind_by_names(&symbol, module), &symbol, module)?;
         let depth = usize::try_from(depth).unwrap_or(usize::MAX);
         self.path.enter(depth, location, 0, |_, _| Ok(()))?;
-        let time = Cost {
-            samples: if nanoseconds > 0 { calls } else { 0 },
-            value: nanoseconds,
-        };
         let calls = Cost {
             samples: calls,
             value: calls,
         };
-        one_thread(summed, 0, self.path.stack(), time)?;
+        one_thread(summed, 0, self.path.stack(), report::time(nanoseconds))?;
         one_thread(summed, 1, self.path.stack(), calls)
     }
 

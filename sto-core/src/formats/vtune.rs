@@ -6,8 +6,8 @@
 use super::detect::Head;
 use super::report::{About, CallPath, Report, fields, one_thread, scaled};
 use super::summed::Summed;
-use super::{Format, excerpt, kind_by_names};
-use crate::units::{Cost, SampleType, Unit};
+use super::{Format, excerpt, kind_by_names, report};
+use crate::units::{SampleType, Unit};
 use std::borrow::Cow;
 
 const FUNCTION: &[u8] = b"Function Stack";
@@ -84,11 +84,7 @@ impl Report for VTune {
         let (symbol, module) = (named.text(function), named.text(module));
         let location = named.frame(kind_by_names(&symbol, &module), &symbol, &module)?;
         self.path.enter(depth, location, 0, |_, _| Ok(()))?;
-        let cost = Cost {
-            samples: u64::from(time > 0),
-            value: time,
-        };
-        one_thread(summed, 0, self.path.stack(), cost)
+        one_thread(summed, 0, self.path.stack(), report::time(time))
     }
 
     fn finish(self, _summed: &mut Summed) -> Result<About, String> {

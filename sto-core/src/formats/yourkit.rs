@@ -10,11 +10,11 @@ use super::text::lines;
 use super::xml::{Element, Part, Xml};
 use super::{
     Format, FormatError, LocationIx, Process, ProcessIx, Recording, SampleTypeIx, Thread, ThreadIx,
-    excerpt,
+    excerpt, report,
 };
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::{Frame, FrameKind, Origin};
-use crate::units::{Cost, SampleType, Unit};
+use crate::units::{SampleType, Unit};
 
 /// Whether a file begins as a view in XML, or with the names of the columns that are read.
 pub(super) fn is_told(head: &Head<'_>) -> bool {
@@ -199,11 +199,18 @@ impl Tree {
         let depth = depth - usize::from(self.has_thread);
         let thread = ThreadIx(self.threads.len().saturating_sub(1) as u32);
         let summed = &mut self.summed;
-        let add = |stack: &[LocationIx], own| summed.add(thread, SampleTypeIx(0), stack, cost(own));
+        let add = |stack: &[LocationIx], own| {
+            summed.add(thread, SampleTypeIx(0), stack, report::time(own))
+        };
         self.path.enter(depth, location, node.total, add)?;
         if let Some(own) = node.own {
             self.path.own_is_told();
-            summed.add(thread, SampleTypeIx(0), self.path.stack(), cost(own))?;
+            summed.add(
+                thread,
+                SampleTypeIx(0),
+                self.path.stack(),
+                report::time(own),
+            )?;
         }
         Ok(())
     }
@@ -211,7 +218,9 @@ impl Tree {
     fn leave(&mut self) -> Result<(), String> {
         let thread = ThreadIx(self.threads.len().saturating_sub(1) as u32);
         let summed = &mut self.summed;
-        let add = |stack: &[LocationIx], own| summed.add(thread, SampleTypeIx(0), stack, cost(own));
+        let add = |stack: &[LocationIx], own| {
+            summed.add(thread, SampleTypeIx(0), stack, report::time(own))
+        };
         self.path.leave(0, add)
     }
 
@@ -241,13 +250,6 @@ impl Tree {
             samples: self.summed.samples,
             warnings: Vec::new(),
         })
-    }
-}
-
-fn cost(value: u64) -> Cost {
-    Cost {
-        samples: u64::from(value > 0),
-        value,
     }
 }
 

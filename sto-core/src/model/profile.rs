@@ -108,6 +108,9 @@ impl Profile {
     /// Whether the source says which of its sample types is to be shown unless another is asked for;
     /// it is then the first of [`Profile::sample_types`].
     pub fn has_default_sample_type(&self) -> bool {
-        matches!(self.format.as_str(), "pprof" | "otlp")
+        matches!(
+            self.format.as_str(),
+            "pprof" | "otlp" | "callgrind" | "ghc" | "visual studio"
+        )
     }
 }

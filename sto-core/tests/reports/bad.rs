@@ -282,8 +282,14 @@ fn a_stack_may_be_a_million_frames_deep() {
     ));
     let begin = "<node call_tree=\"f()\" time_ms=\"1\">";
     let yourkit = yourkit(&(begin.repeat(depth) + &"</node>".repeat(depth)));
-    for text in [stack, xctrace, yourkit] {
-        let recording = read_as(None, text.as_bytes()).unwrap();
+    // Of a stack without an end nothing tells the format.
+    let formats = [
+        (Some(Format::DTrace), stack),
+        (None, xctrace),
+        (None, yourkit),
+    ];
+    for (format, text) in formats {
+        let recording = read_as(format, text.as_bytes()).unwrap();
         let deepest = recording.stacks.iter().map(<[_]>::len).max();
         assert_eq!(deepest, Some(depth));
     }
