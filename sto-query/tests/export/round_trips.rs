@@ -272,8 +272,11 @@ fn callgrind_content_of(view: &View) -> Content {
     content
 }
 
+/// A line of a function, as (symbol, module, file, line).
+type Line<'c> = (&'c str, &'c str, &'c str, u32);
+
 /// What functions cost by themselves, by line, without their kinds and callers.
-fn own_costs_of(content: &Content) -> BTreeMap<(&SampleType, (&str, &str, &str, u32)), Cost> {
+fn own_costs_of(content: &Content) -> BTreeMap<(&SampleType, Line<'_>), Cost> {
     let mut costs = BTreeMap::new();
     for ((sample_type, stack), &cost) in content {
         let (symbol, module, _, file, line) = stack.last().unwrap();
