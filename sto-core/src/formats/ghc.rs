@@ -2,8 +2,9 @@
 //!
 //! Source: chapter *Profiling* of the GHC User's Guide; `rts/ProfilerReport.c` of its sources.
 
+use super::call_path::CallPath;
 use super::detect::Head;
-use super::report::{About, CallPath, Report, one_thread, scaled};
+use super::report::{About, Report, one_thread, scaled};
 use super::summed::Summed;
 use super::{Format, excerpt, report};
 use crate::limits::{MAX_PROCESS_NAME, cut};

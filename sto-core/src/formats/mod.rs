@@ -1,9 +1,11 @@
 //! Profile formats: one file or folder a format, from bytes to a [`Recording`].
 
+mod call_path;
 mod callgrind;
 mod chrome;
 mod compressed;
 mod cpuprofile;
+mod csv;
 mod detect;
 mod dtrace;
 mod error;

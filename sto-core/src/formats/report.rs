@@ -10,7 +10,6 @@ use super::{
 use crate::id::SourceDigest;
 use crate::model::Origin;
 use crate::units::{Bytes, Cost, SampleType};
-use std::borrow::Cow;
 use std::path::Path;
 
 /// What is particular about the text of one profiler.
@@ -104,7 +103,7 @@ impl<R: Report> LineReader for Reader<'_, R> {
 }
 
 /// What was read of a file with this digest and size.
-pub(super) fn recording(
+fn recording(
     path: &Path,
     format: Format,
     (source, source_bytes): (SourceDigest, Bytes),
@@ -145,69 +144,6 @@ pub(super) fn recording(
         lost: 0,
         warnings: about.warnings.into_iter().chain(stacks.warnings).collect(),
     })
-}
-
-/// A tree of calls whose nodes come one after the other, each with its depth: the path to the last.
-#[derive(Default)]
-pub(super) struct CallPath {
-    locations: Vec<LocationIx>,
-    /// By location: what it cost, but for what its calls up to here did, unless that is told.
-    left: Vec<Option<u64>>,
-}
-
-impl CallPath {
-    /// Goes to a node that costs `total` with its calls. Nodes that end before it have what is left as
-    /// their own cost, which is given to `own` with their stack.
-    pub(super) fn enter(
-        &mut self,
-        depth: usize,
-        location: LocationIx,
-        total: u64,
-        own: impl FnMut(&[LocationIx], u64) -> Result<(), String>,
-    ) -> Result<(), String> {
-        if depth > self.locations.len() {
-            return Err(format!(
-                "a call at depth {depth}, where the line before is at depth {}; expected at most one \
-                 more. Was a line lost?",
-                self.locations.len() as i64 - 1
-            ));
-        }
-        self.leave(depth, own)?;
-        // Rounded times of calls may add up to more than their caller's.
-        if let Some(Some(caller)) = self.left.last_mut() {
-            *caller = caller.saturating_sub(total);
-        }
-        self.locations.push(location);
-        self.left.push(Some(total));
-        Ok(())
-    }
-
-    /// Ends all nodes of a depth and below.
-    pub(super) fn leave(
-        &mut self,
-        depth: usize,
-        mut own: impl FnMut(&[LocationIx], u64) -> Result<(), String>,
-    ) -> Result<(), String> {
-        while self.locations.len() > depth {
-            if let Some(left) = self.left.pop().flatten() {
-                own(&self.locations, left)?;
-            }
-            self.locations.pop();
-        }
-        Ok(())
-    }
-
-    /// What the last node costs by itself is told by the format: nothing is left of it.
-    pub(super) fn own_is_told(&mut self) {
-        if let Some(left) = self.left.last_mut() {
-            *left = None;
-        }
-    }
-
-    /// The stack of the last node, root first.
-    pub(super) fn stack(&self) -> &[LocationIx] {
-        &self.locations
-    }
 }
 
 /// A cost of the only thread.
@@ -260,56 +196,4 @@ pub(super) fn scaled(text: &[u8], digits: usize) -> Result<u64, String> {
                 excerpt(text)
             )
         })
-}
-
-/// More fields than a line of any format has.
-const MAX_FIELDS: usize = 256;
-
-/// The first fields of a line of comma-separated values, without the quotes around them.
-pub(super) fn fields(line: &[u8]) -> Vec<Cow<'_, [u8]>> {
-    let mut fields = Vec::new();
-    let mut rest = Some(line);
-    while let Some(line) = rest.filter(|_| fields.len() < MAX_FIELDS) {
-        let text = line.trim_ascii_start();
-        let (field, behind) = match text.strip_prefix(b"\"") {
-            Some(quoted) => unquoted(quoted),
-            None => {
-                let end = memchr::memchr(b',', line).unwrap_or(line.len());
-                (line[..end].trim_ascii().into(), &line[end..])
-            }
-        };
-        fields.push(field);
-        rest = memchr::memchr(b',', behind).map(|comma| &behind[comma + 1..]);
-    }
-    fields
-}
-
-/// The text up to the closing quote, where two stand for one, and what is behind it.
-fn unquoted(text: &[u8]) -> (Cow<'_, [u8]>, &[u8]) {
-    let mut at = 0;
-    while let Some(quote) = memchr::memchr(b'"', &text[at..]) {
-        at += quote;
-        if text.get(at + 1) != Some(&b'"') {
-            break;
-        }
-        at += 2;
-    }
-    let has_end = text.get(at) == Some(&b'"');
-    let end = if has_end { at } else { text.len() };
-    let inside = &text[..end];
-    let field = match memchr::memmem::find(inside, b"\"\"") {
-        None => inside.into(),
-        Some(_) => {
-            let mut field = Vec::with_capacity(inside.len());
-            let mut bytes = inside.iter();
-            while let Some(&byte) = bytes.next() {
-                field.push(byte);
-                if byte == b'"' {
-                    bytes.next();
-                }
-            }
-            field.into()
-        }
-    };
-    (field, text.get(end + 1..).unwrap_or(b""))
 }

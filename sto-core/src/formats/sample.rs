@@ -2,8 +2,9 @@
 //!
 //! Source: `sample(1)` of macOS.
 
+use super::call_path::CallPath;
 use super::detect::Head;
-use super::report::{About, CUT_OFF, CallPath, Report};
+use super::report::{About, CUT_OFF, Report};
 use super::summed::Summed;
 use super::text::{decimal, lines};
 use super::{

@@ -3,8 +3,10 @@
 //!
 //! Source: *Intel VTune Profiler User Guide*, command line reference.
 
+use super::call_path::CallPath;
+use super::csv::fields;
 use super::detect::Head;
-use super::report::{About, CallPath, Report, fields, one_thread, scaled};
+use super::report::{About, Report, one_thread, scaled};
 use super::summed::Summed;
 use super::{Format, excerpt, kind_by_names, report};
 use crate::units::{SampleType, Unit};

@@ -2,9 +2,11 @@
 //!
 //! Source: *Export of profiling results to external formats* in YourKit's help.
 
+use super::call_path::CallPath;
+use super::csv::fields;
 use super::detect::{Head, Source};
 use super::json::{Damage, Parts, recording};
-use super::report::{CallPath, fields, scaled};
+use super::report::scaled;
 use super::summed::Summed;
 use super::text::lines;
 use super::xml::{Element, Part, Xml};
