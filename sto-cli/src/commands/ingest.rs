@@ -32,8 +32,8 @@ Examples:
 
 /// Store recordings as runs of a build
 ///
-/// Reads perf.data, pprof, the output of `perf script`, folded stacks, and what the Firefox Profiler,
-/// speedscope and Chrome open. The same file goes in once.
+/// Reads perf.data, recordings of JDK Flight Recorder, pprof, the output of `perf script`, folded stacks,
+/// and what the Firefox Profiler, speedscope and Chrome open. The same file goes in once.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct IngestArgs {

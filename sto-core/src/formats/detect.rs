@@ -3,8 +3,8 @@
 use super::text::{LineReader, lines};
 use super::{
     FormatError, ReadOptions, Recording, callgrind, chrome, cpuprofile, dtrace, firefox, folded,
-    ghc, perf_data, perf_script, pprof, report, sample, speedscope, visual_studio, vtune, xctrace,
-    yourkit,
+    ghc, jfr, perf_data, perf_script, pprof, report, sample, speedscope, visual_studio, vtune,
+    xctrace, yourkit,
 };
 use std::path::Path;
 
@@ -15,6 +15,8 @@ use std::path::Path;
 pub enum Format {
     /// `perf.data`, in file or pipe mode.
     PerfData,
+    /// Recordings of JDK Flight Recorder.
+    Jfr,
     /// pprof's Protocol Buffers.
     Pprof,
     /// The Firefox Profiler's processed profiles, in JSON.
@@ -49,13 +51,14 @@ pub enum Format {
 
 /// What there is to know of each format, in the order in which they are tried: formats with a magic
 /// number first, those that are told by a line last.
-const ROWS: [Row; 16] = [
+const ROWS: [Row; 17] = [
     row(
         Format::PerfData,
         "perf.data",
         perf_data::is_told,
         Whole(perf_data::read),
     ),
+    row(Format::Jfr, "jfr", jfr::is_told, Whole(jfr::read)),
     row(Format::Pprof, "pprof", pprof::is_told, Whole(pprof::read)),
     row(
         Format::Firefox,

@@ -14,6 +14,7 @@ mod excerpt;
 mod firefox;
 mod folded;
 mod ghc;
+mod jfr;
 mod json;
 mod kind;
 mod named;

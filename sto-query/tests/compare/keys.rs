@@ -159,7 +159,7 @@ fn go_closures_lose_their_numbers_and_keep_their_depth() {
 #[test]
 fn java_names_lose_what_the_virtual_machine_and_javac_count_up() {
     for (symbol, key) in [
-        // A stack trace of Java 8, 17 and 21; async-profiler; perf-map-agent.
+        // A stack trace of Java 8, 17 and 21; async-profiler; JDK Flight Recorder; perf-map-agent.
         ("Shop$$Lambda$14/1324119927.run", "Shop$$Lambda.run"),
         ("Shop$$Lambda$14/0x00007f037c001230.run", "Shop$$Lambda.run"),
         ("Shop$$Lambda/0x00007f037c001230.run", "Shop$$Lambda.run"),
@@ -170,6 +170,14 @@ fn java_names_lose_what_the_virtual_machine_and_javac_count_up() {
         (
             "me/Shop$$Lambda+0x00007f037c001230.run",
             "me/Shop$$Lambda.run",
+        ),
+        (
+            "me.Shop$$Lambda$14+0x00007f037c001230/1324119927.run",
+            "me.Shop$$Lambda.run",
+        ),
+        (
+            "java.lang.invoke.LambdaForm$MH+0x00007f037c001230/77.invoke",
+            "java.lang.invoke.LambdaForm$MH.invoke",
         ),
         ("Lme/Shop$$Lambda$14;::run", "Lme/Shop$$Lambda;::run"),
         ("Shop.lambda$total$1", "Shop.lambda$total"),

@@ -28,7 +28,7 @@ use std::borrow::Cow;
 use sto_core::symbolize::demangled;
 
 /// Version of the rules of [`key_symbol`]; it changes whenever a symbol's key does.
-pub const RULES_VERSION: u32 = 2;
+pub const RULES_VERSION: u32 = 3;
 
 /// What the user decides about keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -258,7 +258,8 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// `Cart$$Lambda/0x00007f037c001230`; Java 8: `Cart$$Lambda$14/1324119927`.
+    /// `Cart$$Lambda/0x00007f037c001230`; Java 8: `Cart$$Lambda$14/1324119927`; JDK Flight Recorder has
+    /// both.
     fn java_address(&self, number: &Range<usize>) -> Option<Cut> {
         let class = self.name[..number.start].strip_suffix(['/', '.', '+'])?;
         let end = match self.name[number.end..].strip_prefix('x') {
@@ -273,8 +274,11 @@ impl<'a> Scan<'a> {
                     .is_some_and(|b| b == b'$' || is_name(b));
                 (is_address && is_whole && is_class).then_some(end)?
             }
-            None if self.last_cut == Some((class.len(), Rule::JavaLambda)) => number.end,
-            None => return None,
+            None => {
+                let (end, rule) = self.last_cut?;
+                let is_hidden = matches!(rule, Rule::JavaLambda | Rule::JavaHiddenClass);
+                (is_hidden && end == class.len()).then_some(number.end)?
+            }
         };
         Some(Cut {
             range: class.len()..end,

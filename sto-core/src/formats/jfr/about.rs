@@ -1,0 +1,167 @@
+//! What a recording says about itself: settings, the virtual machine, the machine, what was lost.
+
+use super::cursor::Event;
+use super::damage::Damage;
+use super::events::{EXECUTION, SAMPLED, WALL};
+use super::pools::Pools;
+use super::types::TypeIx;
+use super::values::{Value, Wanted};
+use crate::formats::named::NamedStacks;
+use crate::formats::text;
+use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
+use crate::model::Origin;
+use crate::units::{Bytes, Nanoseconds};
+use hashbrown::HashMap;
+
+/// What the chunks up to here say. Async-profiler says it in the first one only.
+#[derive(Default)]
+pub(super) struct About {
+    pub(super) pid: u32,
+    /// The program, as processes are called: the base name of the archive, or the main class.
+    pub(super) program: String,
+    pub(super) origin: Origin,
+    /// Samples that are known to be lost.
+    pub(super) lost: u64,
+    /// Size of the events that were lost, of whatever type.
+    pub(super) lost_bytes: Bytes,
+    /// What a sample of an event stands for.
+    periods: HashMap<&'static str, Nanoseconds>,
+    /// The event that async-profiler sampled by, where it says so.
+    event: Vec<u8>,
+}
+
+impl About {
+    pub(super) fn period(&self, event: &str) -> Option<Nanoseconds> {
+        self.periods.get(event).copied()
+    }
+
+    /// Reads an event, if it is one of those that tell something.
+    pub(super) fn read<'b>(
+        &mut self,
+        of: TypeIx,
+        event: Event<'b>,
+        pools: &Pools<'_, 'b>,
+        stacks: &mut NamedStacks,
+    ) -> Result<(), Damage> {
+        let name = pools.types.name(of);
+        match name {
+            b"jdk.ActiveSetting" => {
+                let [of, name, value] = fields(of, event, pools, ["id", "name", "value"])?;
+                let (name, value) = (pools.text(name)?, pools.text(value)?);
+                let of = pools.types.by_id(of.number());
+                self.setting(of.map_or(b"", |of| pools.types.name(of)), &name, &value);
+            }
+            b"jdk.JVMInformation" => {
+                let names = ["pid", "jvmArguments", "javaArguments"];
+                let [pid, jvm, java] = fields(of, event, pools, names)?;
+                let (jvm, java) = (pools.text(jvm)?, pools.text(java)?);
+                let (jvm, java) = (stacks.text(&jvm), stacks.text(&java));
+                self.pid = u32::try_from(pid.number()).unwrap_or(0);
+                self.program = program(&java).to_owned();
+                cut(&mut self.program, MAX_PROCESS_NAME);
+                let words = ["java", &jvm, &java].map(str::trim);
+                let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+                let mut command = words.join(" ");
+                cut(&mut command, MAX_NAME);
+                self.origin.command = Some(command);
+            }
+            b"jdk.OSInformation" => {
+                let [version] = fields(of, event, pools, ["osVersion"])?;
+                let version = pools.text(version)?;
+                let version = stacks.text(&version);
+                let uname = version
+                    .lines()
+                    .find_map(|line| line.strip_prefix("uname: Linux "));
+                let mut words = uname.unwrap_or("").split_whitespace();
+                self.origin.kernel = words.next().map(str::to_owned);
+                self.origin.arch = words.next_back().map(str::to_owned);
+            }
+            b"jdk.CPUInformation" => {
+                let [description] = fields(of, event, pools, ["description"])?;
+                let description = pools.text(description)?;
+                let description = stacks.text(&description);
+                let first = description.lines().next().unwrap_or("");
+                let brand = first
+                    .strip_prefix("Brand: ")
+                    .and_then(|rest| rest.split(", Vendor").next());
+                let cpu = brand.unwrap_or(first).trim();
+                self.origin.cpu = (!cpu.is_empty()).then(|| cpu.to_owned());
+            }
+            b"jdk.DataLoss" => {
+                let [amount] = fields(of, event, pools, ["amount"])?;
+                let amount = u64::try_from(amount.number()).unwrap_or(0);
+                self.lost_bytes.0 = self.lost_bytes.0.saturating_add(amount);
+            }
+            b"jdk.CPUTimeSamplesLost" => {
+                let [lost] = fields(of, event, pools, ["lostSamples"])?;
+                let lost = u64::try_from(lost.number()).unwrap_or(0);
+                self.lost = self.lost.saturating_add(lost);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn setting(&mut self, of: &[u8], name: &[u8], value: &[u8]) {
+        match name {
+            b"period" => {
+                let sampled = SAMPLED.iter().find(|sampled| sampled.name.as_bytes() == of);
+                if let Some(sampled) = sampled {
+                    self.set_period(sampled.name, span(value));
+                }
+            }
+            b"event" => self.event = value.to_vec(),
+            // Of other events, such as cache misses, the interval is a number of them.
+            b"interval" if matches!(&*self.event, b"cpu" | b"itimer" | b"ctimer" | b"wall") => {
+                let interval = text::decimal(value).map(Nanoseconds);
+                self.set_period(EXECUTION, interval);
+                if self.event == b"wall" {
+                    self.set_period(WALL, interval);
+                }
+            }
+            b"wall" => self.set_period(WALL, text::decimal(value).map(Nanoseconds)),
+            _ => {}
+        }
+    }
+
+    fn set_period(&mut self, event: &'static str, period: Option<Nanoseconds>) {
+        match period {
+            // Async-profiler's 0 is its default, which depends on its version.
+            None | Some(Nanoseconds(0)) => self.periods.remove(event),
+            Some(period) => self.periods.insert(event, period),
+        };
+    }
+}
+
+fn fields<'b, const N: usize>(
+    of: TypeIx,
+    event: Event<'b>,
+    pools: &Pools<'_, 'b>,
+    names: [&str; N],
+) -> Result<[Value<'b>; N], Damage> {
+    let mut fields = event.fields;
+    Wanted::of(pools.types, of, names).read(pools.types, &mut fields)
+}
+
+/// The program that `java` was told to run: `app.jar` of `/opt/app.jar --port 80`, else the main class.
+fn program(arguments: &str) -> &str {
+    let first = arguments.split_whitespace().next().unwrap_or("");
+    first.rsplit('/').next().unwrap_or(first)
+}
+
+/// A time as the JDK's settings have it: `20 ms`.
+fn span(text: &[u8]) -> Option<Nanoseconds> {
+    let at = text.iter().position(|byte| !byte.is_ascii_digit())?;
+    let (number, unit) = text.split_at(at);
+    let nanoseconds = match unit.trim_ascii() {
+        b"ns" => 1,
+        b"us" => 1_000,
+        b"ms" => 1_000_000,
+        b"s" => 1_000_000_000,
+        b"m" => 60_000_000_000,
+        _ => return None,
+    };
+    text::decimal(number)?
+        .checked_mul(nanoseconds)
+        .map(Nanoseconds)
+}

@@ -1,0 +1,250 @@
+//! The events that are samples.
+
+use super::about::About;
+use super::chunk::{Chunk, Clock};
+use super::damage::Damage;
+use super::pools::Pools;
+use super::stacks::Traces;
+use super::threads::Threads;
+use super::types::{TypeIx, Types, Unit};
+use super::values::{Value, Wanted};
+use crate::formats::{Sample, SampleTypeIx};
+use crate::units::{self, Cost, Nanoseconds, SampleType};
+use hashbrown::HashMap;
+
+pub(super) const EXECUTION: &str = "jdk.ExecutionSample";
+pub(super) const WALL: &str = "profiler.WallClockSample";
+
+/// The events that are samples, in the order of our sample types.
+pub(super) const SAMPLED: [Sampled; 12] = [
+    sampled(EXECUTION, Measure::Period { count: None }),
+    sampled("jdk.NativeMethodSample", Measure::Period { count: None }),
+    sampled("jdk.CPUTimeSample", Measure::Span("samplingPeriod")),
+    sampled(
+        WALL,
+        Measure::Period {
+            count: Some("samples"),
+        },
+    ),
+    sampled("jdk.ObjectAllocationSample", Measure::Bytes("weight")),
+    sampled("jdk.ObjectAllocationInNewTLAB", Measure::Bytes("tlabSize")),
+    sampled(
+        "jdk.ObjectAllocationOutsideTLAB",
+        Measure::Bytes("allocationSize"),
+    ),
+    sampled("profiler.LiveObject", Measure::Bytes("allocationSize")),
+    sampled("profiler.Malloc", Measure::Bytes("size")),
+    sampled("jdk.JavaMonitorEnter", Measure::Span("duration")),
+    sampled("jdk.ThreadPark", Measure::Span("duration")),
+    sampled("profiler.NativeLock", Measure::Span("duration")),
+];
+
+pub(super) struct Sampled {
+    pub(super) name: &'static str,
+    measure: Measure,
+}
+
+const fn sampled(name: &'static str, measure: Measure) -> Sampled {
+    Sampled { name, measure }
+}
+
+/// What the value of a sample is.
+#[derive(Clone, Copy)]
+enum Measure {
+    /// The period that the recording's settings tell, for each of as many samples as a field counts, or
+    /// for one.
+    Period { count: Option<&'static str> },
+    /// Bytes, which a field has.
+    Bytes(&'static str),
+    /// Time, which a field has.
+    Span(&'static str),
+}
+
+/// The samples of a recording.
+#[derive(Default)]
+pub(super) struct Samples {
+    /// Of types by their place in [`SAMPLED`].
+    samples: Vec<Sample>,
+    /// Types of which some sample has no period.
+    untold: [bool; SAMPLED.len()],
+}
+
+/// How an event of a chunk is read.
+struct Row {
+    place: usize,
+    /// Start time, the two fields that may have the thread, stack trace, value, number of samples.
+    wanted: Wanted<6>,
+    unit: Unit,
+}
+
+impl Samples {
+    /// Reads the samples of a chunk.
+    pub(super) fn read<'b>(
+        &mut self,
+        chunk: &Chunk<'b>,
+        pools: &Pools<'_, 'b>,
+        about: &About,
+        traces: &mut Traces<'_, '_, 'b>,
+        threads: &mut Threads,
+    ) -> Result<(), Damage> {
+        let rows = rows(pools.types);
+        for event in chunk.events() {
+            let event = event?;
+            let of = pools.types.by_id(event.kind);
+            let Some(row) = of.and_then(|of| rows.get(&of)) else {
+                continue;
+            };
+            let mut fields = event.fields;
+            let values = row.wanted.read(pools.types, &mut fields)?;
+            let [start, sampled_thread, event_thread, trace, value, count] = values;
+            let sampled = &SAMPLED[row.place];
+            let period = about.period(sampled.name);
+            let is_untold = matches!(sampled.measure, Measure::Period { .. }) && period.is_none();
+            self.untold[row.place] |= is_untold;
+            let thread = match sampled_thread {
+                Value::None => event_thread,
+                thread => thread,
+            };
+            let trace = traces.read(trace, event.at)?;
+            self.samples.push(Sample {
+                stack: trace.stack,
+                thread: threads.read(thread, pools)?,
+                sample_type: SampleTypeIx(row.place as u32),
+                time: match start {
+                    Value::Number(ticks) => chunk.clock.time(ticks),
+                    _ => None,
+                },
+                cost: row.cost(
+                    value,
+                    count,
+                    period.unwrap_or_default(),
+                    chunk.clock,
+                    event.at,
+                )?,
+                truncated: trace.truncated,
+            });
+        }
+        Ok(())
+    }
+
+    /// The sample types that there are samples of, and the samples in order of time.
+    pub(super) fn finish(self) -> (Vec<SampleType>, Vec<Sample>) {
+        let mut places = [None; SAMPLED.len()];
+        for sample in &self.samples {
+            places[sample.sample_type.0 as usize] = Some(0);
+        }
+        let mut types = Vec::new();
+        for ((place, sampled), untold) in places.iter_mut().zip(&SAMPLED).zip(self.untold) {
+            if let Some(place) = place {
+                *place = types.len() as u32;
+                types.push(SampleType {
+                    event: sampled.name.to_owned(),
+                    unit: match sampled.measure {
+                        Measure::Period { .. } if untold => units::Unit::Samples,
+                        Measure::Period { .. } | Measure::Span(_) => units::Unit::Nanoseconds,
+                        Measure::Bytes(_) => units::Unit::Bytes,
+                    },
+                });
+            }
+        }
+        let mut samples = self.samples;
+        for sample in &mut samples {
+            let place = sample.sample_type.0 as usize;
+            if self.untold[place] {
+                sample.cost.value = sample.cost.samples;
+            }
+            sample.sample_type = SampleTypeIx(places[place].unwrap_or(0));
+        }
+        samples.sort_by_key(|sample| sample.time);
+        (types, samples)
+    }
+}
+
+/// The sampled events that a chunk has types of.
+fn rows(types: &Types<'_>) -> HashMap<TypeIx, Row> {
+    let rows = SAMPLED.iter().enumerate().filter_map(|(place, sampled)| {
+        let of = types.by_name(sampled.name)?;
+        let (value, count) = sampled.measure.fields();
+        let names = [
+            "startTime",
+            "sampledThread",
+            "eventThread",
+            "stackTrace",
+            value,
+            count,
+        ];
+        let mut fields = types.fields(of).iter();
+        let field = fields.find(|field| types.name_of(field) == value.as_bytes());
+        let row = Row {
+            place,
+            wanted: Wanted::of(types, of, names),
+            unit: field.map_or(Unit::Ticks, |field| field.unit),
+        };
+        Some((of, row))
+    });
+    rows.collect()
+}
+
+impl Measure {
+    /// The fields of the value and of the number of samples; empty for none.
+    fn fields(self) -> (&'static str, &'static str) {
+        match self {
+            Measure::Period { count } => ("", count.unwrap_or("")),
+            Measure::Bytes(field) | Measure::Span(field) => (field, ""),
+        }
+    }
+}
+
+impl Row {
+    fn cost(
+        &self,
+        value: Value<'_>,
+        count: Value<'_>,
+        period: Nanoseconds,
+        clock: Clock,
+        at: usize,
+    ) -> Result<Cost, Damage> {
+        let sampled = &SAMPLED[self.place];
+        let amount = |value: Value<'_>, field: &str| match value {
+            Value::Number(number) => u64::try_from(number).map_err(|_| {
+                let name = sampled.name;
+                let problem =
+                    format!("an event {name} with the {field} {number}; expected 0 or more");
+                Damage::new(at, problem)
+            }),
+            _ => {
+                let problem = format!(
+                    "an event {} without a number `{field}`; expected one",
+                    sampled.name
+                );
+                Err(Damage::new(at, problem))
+            }
+        };
+        let (samples, value) = match sampled.measure {
+            Measure::Period { count: None } => (1, Some(period.0)),
+            Measure::Period { count: Some(field) } => {
+                let samples = amount(count, field)?;
+                (samples, samples.checked_mul(period.0))
+            }
+            Measure::Bytes(field) => (1, Some(amount(value, field)?)),
+            Measure::Span(field) => {
+                let span = amount(value, field)?;
+                (
+                    1,
+                    match self.unit {
+                        Unit::Ticks => clock.span(span).map(|span| span.0),
+                        Unit::Nanoseconds(factor) => span.checked_mul(factor),
+                    },
+                )
+            }
+        };
+        let value = value.ok_or_else(|| {
+            let problem = format!(
+                "an event {} of more than 2^64 - 1 nanoseconds",
+                sampled.name
+            );
+            Damage::new(at, problem)
+        })?;
+        Ok(Cost { samples, value })
+    }
+}

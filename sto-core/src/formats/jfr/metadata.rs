@@ -1,0 +1,206 @@
+//! The elements in which a chunk describes its types.
+//!
+//! They are a tree with attributes, of which these matter here:
+//!
+//! ```text
+//! root
+//!   metadata
+//!     class            name, id
+//!       field          name, class (an id), constantPool ("true"), dimension ("1": an array)
+//!         annotation   class (an id), value
+//! ```
+//!
+//! Source: `MetadataReader.java` of the JDK, `jfrMetadata.cpp` of async-profiler.
+
+use super::cursor::Cursor;
+use super::damage::Damage;
+use super::types::MAX_NESTING;
+use crate::formats::{excerpt, text};
+use std::borrow::Cow;
+
+/// Place of a string of the metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StringIx(pub(super) usize);
+
+/// A type as the elements have it.
+pub(super) struct Class {
+    pub(super) at: usize,
+    pub(super) name: StringIx,
+    pub(super) id: i64,
+    pub(super) fields: Vec<ClassField>,
+}
+
+pub(super) struct ClassField {
+    pub(super) name: StringIx,
+    pub(super) of: i64,
+    pub(super) is_pooled: bool,
+    pub(super) is_array: bool,
+    /// The types of annotations, and their values.
+    pub(super) annotations: Vec<(i64, StringIx)>,
+}
+
+/// Reads the types of a metadata event, from behind its strings.
+pub(super) fn classes<'b>(
+    cursor: Cursor<'b>,
+    strings: &[Cow<'b, [u8]>],
+) -> Result<Vec<Class>, Damage> {
+    let mut elements = Elements {
+        strings,
+        cursor,
+        classes: Vec::new(),
+    };
+    elements.read(Place::Top, 0)?;
+    Ok(elements.classes)
+}
+
+/// The elements that are being read.
+struct Elements<'s, 'b> {
+    strings: &'s [Cow<'b, [u8]>],
+    cursor: Cursor<'b>,
+    classes: Vec<Class>,
+}
+
+/// What an element stands in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Nothing, or what holds classes.
+    Top,
+    /// The class that was read last.
+    Class,
+    /// The field that was read last.
+    Field,
+    Other,
+}
+
+impl Elements<'_, '_> {
+    /// Reads an element and those in it.
+    fn read(&mut self, around: Place, depth: u32) -> Result<(), Damage> {
+        let at = self.cursor.at();
+        if depth > MAX_NESTING {
+            let problem = format!("elements more than {MAX_NESTING} deep; was the file damaged?");
+            return Err(Damage::new(at, problem));
+        }
+        let name = self.string()?;
+        let mut attributes = Vec::new();
+        for _ in 0..self.cursor.count(2)? {
+            attributes.push((self.string()?, self.string()?));
+        }
+        let place = match (&*self.strings[name.0], around) {
+            (b"class", Place::Top) => {
+                let (name, id) = (
+                    self.required(at, &attributes, "name")?,
+                    self.id(at, &attributes, "id")?,
+                );
+                self.classes.push(Class {
+                    at,
+                    name,
+                    id,
+                    fields: Vec::new(),
+                });
+                Place::Class
+            }
+            (b"field", Place::Class) => {
+                let field = self.field(at, &attributes)?;
+                let class = self.classes.last_mut().expect("a class is around");
+                class.fields.push(field);
+                Place::Field
+            }
+            (b"annotation", Place::Field) => {
+                if let Some(value) = self.attribute(&attributes, "value") {
+                    let of = self.id(at, &attributes, "class")?;
+                    let field = self
+                        .classes
+                        .last_mut()
+                        .and_then(|class| class.fields.last_mut());
+                    field
+                        .expect("a field is around")
+                        .annotations
+                        .push((of, value));
+                }
+                Place::Other
+            }
+            (_, Place::Top) => Place::Top,
+            _ => Place::Other,
+        };
+        for _ in 0..self.cursor.count(3)? {
+            self.read(place, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn field(&self, at: usize, attributes: &[(StringIx, StringIx)]) -> Result<ClassField, Damage> {
+        let text = |name| {
+            self.attribute(attributes, name)
+                .map(|ix| &*self.strings[ix.0])
+        };
+        let is_array = match text("dimension") {
+            None | Some(b"0") => false,
+            Some(b"1") => true,
+            Some(other) => {
+                let problem = format!(
+                    "expected a field of 0 or 1 dimensions, found {}",
+                    excerpt(other)
+                );
+                return Err(Damage::new(at, problem));
+            }
+        };
+        Ok(ClassField {
+            name: self.required(at, attributes, "name")?,
+            of: self.id(at, attributes, "class")?,
+            is_pooled: text("constantPool") == Some(b"true"),
+            is_array,
+            annotations: Vec::new(),
+        })
+    }
+
+    fn string(&mut self) -> Result<StringIx, Damage> {
+        let at = self.cursor.at();
+        let number = self.cursor.number()?;
+        let place = usize::try_from(number).ok();
+        let place = place.filter(|&place| place < self.strings.len());
+        place.map(StringIx).ok_or_else(|| {
+            let problem = format!(
+                "the string {number} of types that have {} strings; was the file damaged?",
+                self.strings.len()
+            );
+            Damage::new(at, problem)
+        })
+    }
+
+    fn attribute(&self, attributes: &[(StringIx, StringIx)], name: &str) -> Option<StringIx> {
+        let mut attributes = attributes.iter();
+        let found = attributes.find(|(key, _)| *self.strings[key.0] == *name.as_bytes());
+        found.map(|&(_, value)| value)
+    }
+
+    fn required(
+        &self,
+        at: usize,
+        attributes: &[(StringIx, StringIx)],
+        name: &str,
+    ) -> Result<StringIx, Damage> {
+        self.attribute(attributes, name).ok_or_else(|| {
+            Damage::new(
+                at,
+                format!("a type or a field without the attribute `{name}`; expected one"),
+            )
+        })
+    }
+
+    fn id(
+        &self,
+        at: usize,
+        attributes: &[(StringIx, StringIx)],
+        name: &str,
+    ) -> Result<i64, Damage> {
+        let digits = &self.strings[self.required(at, attributes, name)?.0];
+        let id = text::decimal(digits).and_then(|id| i64::try_from(id).ok());
+        id.ok_or_else(|| {
+            let problem = format!(
+                "expected a type's id in decimal digits, found {}",
+                excerpt(digits)
+            );
+            Damage::new(at, problem)
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! JDK Flight Recorder: recordings of the JDK itself and of async-profiler.
+//!
+//! ```text
+//! bytes        chunk, cursor       chunks, their events, numbers and strings
+//!   |          metadata, types     what a chunk says of the types of its values
+//!   |          values, pools       values by the names of their fields; constants by their keys
+//!   v
+//! settings     about               periods, the program, the machine
+//! samples      events              which events are samples, and of what
+//! traces       stacks, threads     named frames with kinds and lines
+//! ```
+//!
+//! No layout is taken for granted: each chunk describes its own types, which differ from one version of
+//! the JDK to the next.
+//!
+//! Source: <https://github.com/openjdk/jdk>, `src/jdk.jfr/share/classes/jdk/jfr/internal/consumer` and
+//! `src/hotspot/share/jfr`; <https://github.com/async-profiler/async-profiler>, `src/flightRecorder.cpp`.
+
+mod about;
+mod chunk;
+mod cursor;
+mod damage;
+mod events;
+mod metadata;
+mod pools;
+mod stacks;
+mod threads;
+mod types;
+mod values;
+
+use super::detect::{Head, Source};
+use super::named::NamedStacks;
+use super::{Format, FormatError, Recording};
+use crate::id::SourceDigest;
+use crate::units::{Bytes, Nanoseconds, UnixSeconds};
+use about::About;
+use chunk::Chunk;
+use damage::Damage;
+use events::Samples;
+use pools::Pools;
+use stacks::Traces;
+use threads::Threads;
+use types::Types;
+
+/// Whether a file that begins with these bytes is a recording.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    head.bytes.starts_with(&chunk::MAGIC)
+}
+
+/// Reads a recording.
+pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
+    let bytes = source.bytes;
+    let (digest, reader) = rayon::join(|| SourceDigest::of(bytes), || read_chunks(source));
+    let Reader {
+        stacks,
+        threads,
+        samples,
+        mut about,
+        began,
+        mut warnings,
+        missing,
+    } = reader?;
+    let (sample_types, samples) = samples.finish();
+    if samples.is_empty() {
+        return Err(FormatError::NoSamples {
+            path: source.path.to_owned(),
+        });
+    }
+    let mut times = samples.iter().filter_map(|sample| sample.time);
+    let first = times.next();
+    let duration = first.zip(times.next_back());
+    about.origin.duration = duration.map(|(first, last)| Nanoseconds(last.0 - first.0));
+    about.origin.recorded = began.map(|began| UnixSeconds(began.0 / 1_000_000_000));
+    if missing > 0 {
+        warnings.push(format!(
+            "{missing} stacks and methods that samples refer to are not in the file; they are shown as `[unknown]`."
+        ));
+    }
+    if about.lost_bytes.0 > 0 {
+        warnings.push(format!(
+            "{} bytes of events were lost while recording, among them perhaps samples; record with larger buffers: `-XX:FlightRecorderOptions:memorysize=SIZE`.",
+            about.lost_bytes.0
+        ));
+    }
+    let stacks = stacks.finish();
+    warnings.extend(stacks.warnings);
+    Ok(Recording {
+        format: Format::Jfr,
+        source: digest,
+        source_bytes: Bytes(bytes.len() as u64),
+        origin: about.origin,
+        sample_types,
+        processes: threads.processes,
+        threads: threads.threads,
+        modules: Vec::new(),
+        locations: stacks.locations,
+        named: stacks.frames,
+        stacks: stacks.stacks,
+        samples,
+        lost: about.lost,
+        warnings,
+    })
+}
+
+/// What was read of the chunks up to here.
+#[derive(Default)]
+struct Reader {
+    stacks: NamedStacks,
+    threads: Threads,
+    samples: Samples,
+    about: About,
+    /// When the first chunk began.
+    began: Option<Nanoseconds>,
+    warnings: Vec<String>,
+    missing: u64,
+}
+
+fn read_chunks(source: &Source<'_>) -> Result<Reader, FormatError> {
+    let &Source { path, bytes, .. } = source;
+    let mut reader = Reader::default();
+    let mut at = 0;
+    while at < bytes.len() {
+        let chunk = match Chunk::at(path, bytes, at) {
+            // The names of a chunk stand at its end.
+            Err(FormatError::Truncated { .. }) if source.options.allow_truncated && at > 0 => {
+                reader.warnings.push(format!(
+                    "It ends within the chunk at byte {at}, which was left out; {at} of {} bytes were read.",
+                    bytes.len()
+                ));
+                break;
+            }
+            chunk => chunk?,
+        };
+        reader.read(&chunk).map_err(|damage| damage.in_file(path))?;
+        at = chunk.bytes.len();
+    }
+    Ok(reader)
+}
+
+impl Reader {
+    fn read(&mut self, chunk: &Chunk<'_>) -> Result<(), Damage> {
+        self.began.get_or_insert(chunk.clock.start());
+        let types = Types::read(chunk.bytes, chunk.metadata)?;
+        let pools = Pools::read(chunk, &types)?;
+        for event in chunk.events() {
+            let event = event?;
+            if let Some(of) = types.by_id(event.kind) {
+                self.about.read(of, event, &pools, &mut self.stacks)?;
+            }
+        }
+        self.threads.begin(self.about.pid, &self.about.program);
+        let mut traces = Traces::of(&pools, &mut self.stacks)?;
+        let threads = &mut self.threads;
+        self.samples
+            .read(chunk, &pools, &self.about, &mut traces, threads)?;
+        self.missing += traces.missing;
+        Ok(())
+    }
+}

@@ -1,0 +1,372 @@
+//! Recordings that break the rules: an error with a place, never a panic, never half a profile.
+
+use crate::build::{
+    Chunk, Pool, checkpoint, event, header, number, numbers, read, read_cut, shown, text,
+};
+use crate::types::with_types;
+use proptest::prelude::*;
+use std::path::PathBuf;
+use sto_core::limits::{MAX_DEPTH, MAX_NAME};
+
+#[track_caller]
+fn error_of(bytes: &[u8]) -> String {
+    let error = read(bytes).expect_err("not a recording").to_string();
+    assert!(error.starts_with("a/file: "), "{error}");
+    error
+}
+
+#[track_caller]
+pub(crate) fn assert_told(bytes: &[u8], parts: &[&str]) {
+    let error = error_of(bytes);
+    for part in parts {
+        assert!(error.contains(part), "`{part}` is missing in: {error}");
+    }
+}
+
+/// A sound chunk after a change.
+pub(crate) fn changed(change: impl FnOnce(&mut Chunk)) -> Vec<u8> {
+    let mut chunk = Chunk::sound();
+    change(&mut chunk);
+    chunk.bytes()
+}
+
+/// A sound chunk with other bytes at a place of its header.
+fn with_header(place: usize, bytes: &[u8]) -> Vec<u8> {
+    let mut file = Chunk::sound().bytes();
+    file[place..place + bytes.len()].copy_from_slice(bytes);
+    file
+}
+
+#[test]
+fn half_a_chunk_is_an_error_wherever_it_ends() {
+    let whole = Chunk::sound().bytes();
+    for end in 4..whole.len() {
+        assert_told(
+            &whole[..end],
+            &[
+                "truncated: the chunk at byte 0 ends at",
+                "--allow-truncated",
+            ],
+        );
+        assert!(read_cut(&whole[..end]).is_err(), "no whole chunk is left");
+    }
+}
+
+#[test]
+fn of_a_file_that_was_cut_off_whole_chunks_are_kept_where_that_is_asked_for() {
+    let first = Chunk::sound().bytes();
+    let both = [first.as_slice(), &first].concat();
+    for end in first.len() + 1..both.len() {
+        let cut = &both[..end];
+        assert_told(
+            cut,
+            &["truncated", &format!("the chunk at byte {}", first.len())],
+        );
+        let kept = read_cut(cut).unwrap();
+        assert_eq!(shown(&kept), shown(&read(&first).unwrap()));
+        let warning = format!(
+            "It ends within the chunk at byte {}, which was left out",
+            first.len()
+        );
+        assert!(
+            kept.warnings[0].starts_with(&warning),
+            "{:?}",
+            kept.warnings
+        );
+    }
+}
+
+#[test]
+fn what_follows_a_chunk_is_another_one() {
+    let file = [Chunk::sound().bytes(), b"something".to_vec()].concat();
+    assert_told(&file, &["expected a chunk, which begins with `FLR\\0`"]);
+}
+
+#[test]
+fn headers_that_break_the_rules_are_refused() {
+    assert_told(
+        &with_header(8, &[0; 8]),
+        &["byte 8", "a chunk of 0 bytes; expected 68"],
+    );
+    assert_told(&with_header(8, &[0xff; 8]), &["truncated"]);
+    assert_told(
+        &with_header(16, &[0; 8]),
+        &[
+            "byte 16",
+            "a chunk that has no constants yet; was what recorded it killed?",
+        ],
+    );
+    assert_told(
+        &with_header(16, &[0xff; 8]),
+        &["the constants at byte 18446744073709551615"],
+    );
+    assert_told(
+        &with_header(24, &[0x7f; 8]),
+        &["the types at byte 9187201950435737471"],
+    );
+    assert_told(&with_header(56, &[0; 8]), &["0 ticks a second"]);
+    assert_told(&with_header(56, &[0xff; 8]), &["-1 ticks a second"]);
+}
+
+#[test]
+fn chunks_of_other_versions_are_named() {
+    assert_told(&with_header(4, &[0, 1, 0, 0]), &["version 1.0", "JDK 11"]);
+    assert_told(&with_header(4, &[0, 3]), &["version 3.1"]);
+    assert_told(&with_header(67, &[0]), &["not compressed"]);
+}
+
+#[test]
+fn events_of_no_size_and_larger_than_their_chunk_are_refused() {
+    for size in [0, 1, -1, i64::MIN, 1 << 40] {
+        let file = changed(|chunk| chunk.events[1] = number(size));
+        assert_told(&file, &[&format!("an event of {size} bytes")]);
+    }
+}
+
+#[test]
+fn a_value_ends_with_its_event() {
+    let file = changed(|chunk| chunk.events[1] = event(101, &numbers(&[5, 1])));
+    assert_told(&file, &["expected a value of 1 bytes, found 0"]);
+}
+
+#[test]
+fn constants_that_are_not_there_are_unknown_and_counted() {
+    let without = |of: i64, key: i64| {
+        let file = changed(|chunk| {
+            chunk
+                .pool(of)
+                .constants
+                .retain(|constant| constant.0 != key)
+        });
+        read(&file).unwrap()
+    };
+    let trace = without(26, 1);
+    assert_eq!(
+        shown(&trace),
+        ["jdk.ExecutionSample main: [unknown] (unresolved) 1 10000000 ns"]
+    );
+    assert!(
+        trace.warnings[0].starts_with("1 stacks and methods"),
+        "{:?}",
+        trace.warnings
+    );
+    let method = without(28, 2);
+    assert!(shown(&method)[0].contains("a.A.main (interpreted);[unknown] (unresolved) "));
+    assert!(
+        method.warnings[0].starts_with("1 stacks and methods"),
+        "{:?}",
+        method.warnings
+    );
+    assert!(
+        shown(&without(31, 3))[0].contains(";a.A (interpreted) "),
+        "a method without a name"
+    );
+    assert!(shown(&without(21, 1))[0].contains("main (interpreted);leaf (interpreted) "));
+    assert!(shown(&without(22, 1))[0].starts_with("jdk.ExecutionSample : "));
+}
+
+#[test]
+fn constants_that_stand_for_themselves_are_refused() {
+    let file = changed(|chunk| {
+        *chunk.fields(31) = vec!["string 31*".to_owned()];
+        chunk.pool(31).constants = vec![(1, number(2)), (2, number(1)), (3, number(3))];
+    });
+    assert_told(&file, &["byte ", "one that stands for itself"]);
+    let file = changed(|chunk| {
+        let strings = Pool::new(20, &[(1, [2, 1].to_vec())]);
+        chunk.constants[0].push(strings);
+        chunk.pool(31).constants[1].1 = [2, 1].to_vec();
+    });
+    assert_told(&file, &["one that stands for itself"]);
+}
+
+#[test]
+fn constants_before_others_are_looked_for_backwards_only() {
+    let types = Chunk::sound().bytes();
+    let types = &types[u64::from_be_bytes(types[24..32].try_into().unwrap()) as usize..];
+    for back in [1, i64::MAX, -69, i64::MIN] {
+        let body = event(1, &checkpoint(back, &[]));
+        let file = header(
+            (68 + body.len() + types.len()) as i64,
+            68,
+            68 + body.len() as i64,
+            &[&*body, types].concat(),
+        );
+        assert_told(&file, &["byte 68", &format!("found {back} bytes")]);
+    }
+}
+
+#[test]
+fn constants_and_types_are_where_the_header_says() {
+    let file = Chunk::sound().bytes();
+    assert_told(
+        &with_header(16, &68_u64.to_be_bytes()),
+        &["expected constants, an event of type 1, found type 103"],
+    );
+    assert_told(
+        &with_header(24, &file[16..24]),
+        &["expected the chunk's types, an event of type 0, found type 1"],
+    );
+}
+
+#[test]
+fn counts_that_do_not_fit_are_refused_before_they_take_memory() {
+    for count in [-1, i64::MIN, i64::MAX, 1 << 40] {
+        let told = ["byte ", &format!("found {count}")];
+        assert_told(&changed(|chunk| chunk.pool(31).count = Some(count)), &told);
+        let frames = [&[0], &*number(count)].concat();
+        assert_told(
+            &changed(|chunk| chunk.pool(26).constants[0].1 = frames),
+            &told,
+        );
+        let name = [&[3], &*number(count)].concat();
+        assert_told(
+            &changed(|chunk| chunk.pool(31).constants[0].1 = name),
+            &told,
+        );
+        let units = [&[4], &*number(count)].concat();
+        assert_told(
+            &changed(|chunk| chunk.pool(31).constants[0].1 = units),
+            &told,
+        );
+        assert_told(&with_types(&numbers(&[count])), &told);
+        assert_told(
+            &with_types(&[numbers(&[1]), text("root"), numbers(&[0, count])].concat()),
+            &told,
+        );
+        assert_told(
+            &with_types(&[numbers(&[1]), text("root"), numbers(&[0, 0, count])].concat()),
+            &told,
+        );
+    }
+}
+
+#[test]
+fn values_without_a_byte_take_no_time_however_many_they_are() {
+    let mut chunk = Chunk::sound();
+    // Each type has the one before it twice.
+    chunk.types.push(("Nothing0".to_owned(), 1000, vec![]));
+    for id in 1001..1030 {
+        let fields = [format!("a {}", id - 1), format!("b {}", id - 1)];
+        chunk
+            .types
+            .push((format!("Nothing{id}"), id, fields.to_vec()));
+    }
+    chunk.fields(101).insert(0, "many 1029[]".to_owned());
+    chunk.events[1] = event(101, &numbers(&[i64::MAX, 5, 1, 1]));
+    assert_eq!(shown(&read(&chunk.bytes()).unwrap()).len(), 1);
+
+    let frames = changed(|chunk| {
+        chunk.fields(27).clear();
+        chunk.pool(26).constants = vec![(1, [vec![0], number(i64::MAX)].concat())];
+    });
+    assert!(shown(&read(&frames).unwrap())[0].contains(": [unknown] (unresolved) 1 "));
+}
+
+#[test]
+fn negative_weights_and_those_that_no_field_has_are_refused() {
+    let negative = changed(|chunk| chunk.event(102, &numbers(&[5, 1, 1, -8])));
+    assert_told(
+        &negative,
+        &[
+            "byte ",
+            "jdk.ObjectAllocationSample with the weight -8; expected 0 or more",
+        ],
+    );
+    let without = changed(|chunk| {
+        chunk.fields(102).pop();
+        chunk.event(102, &numbers(&[5, 1, 1]));
+    });
+    assert_told(&without, &["without a number `weight`"]);
+}
+
+#[test]
+fn spans_of_more_than_64_bits_are_refused() {
+    let file = changed(|chunk| {
+        let fields = "startTime 11,duration 11,eventThread 22*,stackTrace 26*".split(',');
+        let fields = fields.map(str::to_owned).collect();
+        chunk.types.push(("jdk.ThreadPark".to_owned(), 105, fields));
+        chunk.event(105, &numbers(&[5, i64::MAX, 1, 1]));
+        chunk.span = Some(("jdk.ThreadPark.duration", "SECONDS"));
+    });
+    assert_told(&file, &["jdk.ThreadPark of more than 2^64 - 1 nanoseconds"]);
+}
+
+#[test]
+fn times_that_leave_64_bits_are_none() {
+    for ticks in [i64::MIN, -START_TICKS, i64::MAX, i64::MAX / 2] {
+        let file = changed(|chunk| chunk.events[1] = event(101, &numbers(&[ticks, 1, 1])));
+        let recording = read(&file).unwrap();
+        assert_eq!(
+            recording.samples[0].time.is_some(),
+            ticks == i64::MAX / 2,
+            "{ticks}"
+        );
+    }
+}
+
+/// More ticks than there are from 1970 to the beginning of the chunks.
+const START_TICKS: i64 = crate::build::TICKS_PER_SECOND + 1;
+
+#[test]
+fn a_stack_too_deep_is_refused() {
+    let mut frames = [&[0], &*number(MAX_DEPTH as i64 + 1)].concat();
+    for _ in 0..=MAX_DEPTH {
+        frames.extend([1, 7, 1]);
+    }
+    let file = changed(|chunk| chunk.pool(26).constants[0].1 = frames);
+    assert_told(&file, &["a stack of 2097153 frames"]);
+}
+
+#[test]
+fn names_that_are_no_text_or_too_long_are_shown_as_well_as_can_be() {
+    let file = changed(|chunk| chunk.pool(31).constants[2].1 = crate::build::bytes(3, b"le\xffaf"));
+    let recording = read(&file).unwrap();
+    assert!(shown(&recording)[0].contains("a.A.le\u{fffd}af"));
+    assert!(
+        recording.warnings[0].contains("not UTF-8"),
+        "{:?}",
+        recording.warnings
+    );
+    for encoding in [3, 5] {
+        let name = crate::build::bytes(encoding, &vec![b'n'; 100_000]);
+        let file = changed(|chunk| chunk.pool(31).constants[2].1 = name);
+        let recording = read(&file).unwrap();
+        let frames = crate::common::frames_of(&recording, &recording.samples[0]);
+        assert!(frames[1].symbol.len() <= MAX_NAME && frames[1].symbol.ends_with('\u{2026}'));
+        assert!(
+            recording.warnings[0].contains("4096 bytes"),
+            "{:?}",
+            recording.warnings
+        );
+    }
+}
+
+#[test]
+fn a_recording_without_samples_is_told() {
+    assert_told(
+        &changed(|chunk| chunk.events.clear()),
+        &["holds no samples"],
+    );
+}
+
+fn after_async_profiler() -> Vec<u8> {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/jfr"));
+    std::fs::read(folder.join("async-profiler.jfr")).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn no_bytes_make_it_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
+        let mut bytes = after_async_profiler();
+        for (place, byte) in changes {
+            // Past the magic number, or nothing would be read.
+            let place = 4 + place.index(bytes.len() - 4);
+            bytes[place] = byte;
+        }
+        let _ = read(&bytes);
+        let _ = read_cut(&bytes);
+    }
+}

@@ -1,0 +1,120 @@
+//! Types that break the rules: an error with a place, and no time or memory without an end.
+
+use crate::bad::{assert_told, changed};
+use crate::build::{Pool, Strings, checkpoint, event, header, numbers, read, shown};
+
+/// A chunk whose types are these bytes, behind start time, duration and version.
+pub(crate) fn with_types(types: &[u8]) -> Vec<u8> {
+    let constants = event(1, &checkpoint(0, &[]));
+    let types = event(0, &[&*numbers(&[0, 0, 1]), types].concat());
+    let body = [&*constants, &types].concat();
+    header(
+        68 + body.len() as i64,
+        68,
+        68 + constants.len() as i64,
+        &body,
+    )
+}
+
+#[test]
+fn types_in_themselves_and_types_too_deep_in_each_other_are_refused() {
+    let told = ["types in it more than 32 deep, or itself"];
+    assert_told(
+        &changed(|chunk| chunk.fields(26).push("own 26".to_owned())),
+        &told,
+    );
+    assert_told(
+        &changed(|chunk| chunk.fields(26).push("own 26[]".to_owned())),
+        &told,
+    );
+    let deep = |order: fn(i64) -> i64| {
+        changed(|chunk| {
+            for place in 0..1000 {
+                let id = order(place);
+                chunk.types.push((
+                    format!("T{id}"),
+                    1000 + id,
+                    vec![format!("inner {}", 1001 + id)],
+                ));
+            }
+            chunk
+                .types
+                .push(("T1000".to_owned(), 2000, vec!["number 10".to_owned()]));
+        })
+    };
+    assert_told(&deep(|place| place), &told);
+    assert_told(&deep(|place| 999 - place), &told);
+}
+
+#[test]
+fn elements_too_deep_in_each_other_are_refused() {
+    let mut strings = Strings::default();
+    let mut root = Vec::new();
+    for depth in 0..100_000 {
+        // From the innermost outwards, each with the next as its only child.
+        let name = strings.string("root");
+        root.extend([&*name, &numbers(&[0, i64::from(depth < 99_999)])].concat());
+    }
+    assert_told(
+        &with_types(&[strings.bytes(), root].concat()),
+        &["elements more than 32 deep"],
+    );
+}
+
+#[test]
+fn types_that_lack_what_they_need_are_refused() {
+    let with_class = |attributes: &[(&str, &str)], field: Option<&[(&str, &str)]>| {
+        let mut strings = Strings::default();
+        let field = field.map(|attributes| strings.element("field", attributes, &[]));
+        let class = strings.element("class", attributes, field.as_slice());
+        let root = strings.element("root", &[], &[class]);
+        with_types(&[strings.bytes(), root].concat())
+    };
+    assert_told(
+        &with_class(&[("id", "5")], None),
+        &["without the attribute `name`"],
+    );
+    assert_told(
+        &with_class(&[("name", "A")], None),
+        &["without the attribute `id`"],
+    );
+    assert_told(
+        &with_class(&[("name", "A"), ("id", "-5")], None),
+        &["in decimal digits, found `-5`"],
+    );
+    let class = [("name", "A"), ("id", "5")];
+    assert_told(
+        &with_class(&class, Some(&[("name", "f")])),
+        &["without the attribute `class`"],
+    );
+    let field = [("name", "f"), ("class", "5"), ("dimension", "2")];
+    assert_told(
+        &with_class(&class, Some(&field)),
+        &["0 or 1 dimensions, found `2`"],
+    );
+    assert_told(
+        &with_types(&numbers(&[0, 5, 0, 0])),
+        &["the string 5 of types that have 0 strings"],
+    );
+    let twice = changed(|chunk| chunk.types.push(("A".to_owned(), 101, vec![])));
+    assert_told(&twice, &["the type 101 for the second time"]);
+}
+
+#[test]
+fn values_of_types_that_the_chunk_does_not_describe_are_refused() {
+    assert_told(
+        &changed(|chunk| chunk.fields(101).insert(0, "own 999".to_owned())),
+        &["a field `own` of a type"],
+    );
+    let keyed = changed(|chunk| {
+        chunk.fields(101).insert(0, "own 999*".to_owned());
+        chunk.events[1] = event(101, &numbers(&[1, 5, 1, 1]));
+    });
+    assert_eq!(
+        shown(&read(&keyed).unwrap()).len(),
+        1,
+        "a key can be passed over"
+    );
+    let pool = changed(|chunk| chunk.constants[0].push(Pool::new(999, &[])));
+    assert_told(&pool, &["constants of the type 999"]);
+}

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Records Work.java twice: samples.jfr, one chunk; tlab.jfr, one chunk for each dump, and stacks that are
+# cut at eight frames.
+set -eu
+cd "$(dirname "$0")"
+classes=$(mktemp -d)
+javac -encoding UTF-8 -d "$classes" Work.java
+java -Xlog:disable -XX:StartFlightRecording=settings=samples.jfc,filename=samples.jfr -cp "$classes" Work 2500
+java -Xlog:disable -XX:TLABSize=500k -XX:-ResizeTLAB -XX:FlightRecorderOptions=stackdepth=8 \
+	-XX:StartFlightRecording=settings=tlab.jfc,name=tlab -cp "$classes" Work 60000 &
+sleep 2
+jcmd $! JFR.dump name=tlab filename="$classes/first.jfr"
+sleep 1
+jcmd $! JFR.dump name=tlab filename="$PWD/tlab.jfr"
+kill $!
+rm -r "$classes"
+python3 async_profiler.py >async-profiler.jfr
+for recording in samples tlab async-profiler; do
+	python3 reference.py $recording.jfr >$recording.expected
+done

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Prints what the JDK's own reader, `jfr print --json`, finds in a recording, in the form of our goldens:
+the samples of each event, by thread and stack, root first."""
+
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+from decimal import Decimal
+from xml.etree import ElementTree
+
+KINDS = {
+    "Interpreted": " (interpreted)",
+    "JIT compiled": " (jit)",
+    "C1 compiled": " (jit-baseline)",
+    "Inlined": " (inlined)",
+    "Kernel": " (kernel)",
+}
+VALUES = {  # the field of the value, and its unit
+    "jdk.ObjectAllocationSample": ("weight", "bytes"),
+    "jdk.ObjectAllocationInNewTLAB": ("tlabSize", "bytes"),
+    "jdk.ObjectAllocationOutsideTLAB": ("allocationSize", "bytes"),
+    "profiler.LiveObject": ("allocationSize", "bytes"),
+    "profiler.Malloc": ("size", "bytes"),
+    "jdk.JavaMonitorEnter": ("duration", "ns"),
+    "jdk.ThreadPark": ("duration", "ns"),
+}
+SAMPLED = ["jdk.ExecutionSample", "jdk.NativeMethodSample", "profiler.WallClockSample"]
+NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "S": 10**9}
+
+
+def events_of(path):
+    names = ",".join([*SAMPLED, *VALUES, "jdk.ActiveSetting"])
+    command = ["jfr", "print", "--json", "--stack-depth", "2048", "--events", names, path]
+    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    return json.loads(printed, parse_float=Decimal)["recording"]["events"]
+
+
+def nanoseconds(text):
+    """A time as settings have it (`20 ms`), or ISO 8601 (`PT0.02S`)."""
+    number, unit = re.fullmatch(r"(?:PT)?([\d.]+) ?(\w+)", text).groups()
+    return int(Decimal(number) * NANOSECONDS[unit])
+
+
+def periods(path, events):
+    """What a sample stands for: as the settings have it that the JDK recorded with, else as async-profiler
+    says; nothing where the recording does not tell."""
+    said = {e["values"]["name"]: e["values"]["value"] for e in events if e["type"] == "jdk.ActiveSetting"}
+    if not said:
+        return {}
+    settings = pathlib.Path(path).with_suffix(".jfc")
+    if settings.exists():
+        return {
+            event.get("name"): nanoseconds(setting.text)
+            for event in ElementTree.parse(settings).getroot()
+            for setting in event
+            if setting.get("name") == "period" and event.get("name") in SAMPLED
+        }
+    return {"jdk.ExecutionSample": int(said["interval"]), "profiler.WallClockSample": int(said["wall"])}
+
+
+def frame(found, of_async_profiler):
+    method, kind = found["method"], found["type"]
+    name, owner = method["name"], method["type"]["name"]
+    if kind == "Kernel":
+        text = f"[kernel]!{name}"
+    elif kind == "C++" or (kind == "Native" and of_async_profiler):
+        text = f"{owner}!{name}" if owner else name
+        text += " (unresolved)" if name.startswith("[") else ""
+    else:
+        text = re.sub(r"/(?!\d)", ".", owner) + "." + name
+    line = f":{found['lineNumber']}" if found["lineNumber"] > 0 else ""
+    return text + KINDS.get(kind, "") + line
+
+
+def main(path):
+    events = events_of(path)
+    period = periods(path, events)
+    of_async_profiler = "profiler.WallClockSample" in period
+    samples, sums = collections.Counter(), collections.Counter()
+    for event in events:
+        name, values = event["type"], event["values"]
+        if name == "jdk.ActiveSetting":
+            continue
+        count = values.get("samples", 1)
+        if name in SAMPLED:
+            value, unit = (count * period[name], "ns") if period else (count, "samples")
+        else:
+            field, unit = VALUES[name]
+            value = nanoseconds(values[field]) if unit == "ns" else values[field]
+        thread = values.get("sampledThread") or values["eventThread"]
+        thread = thread["javaName"] or thread["osName"]
+        stack = values["stackTrace"] or {"truncated": False, "frames": []}
+        cut = ", cut" if stack["truncated"] else ""
+        frames = ";".join(frame(f, of_async_profiler) for f in reversed(stack["frames"]))
+        frames = frames or "[unknown] (unresolved)"
+        key = f"{name} in {unit}, {thread}{cut}: {frames}"
+        samples[key] += count
+        sums[key] += value
+    for key in sorted(sums):
+        print(key, samples[key], sums[key])
+
+
+main(sys.argv[1])
