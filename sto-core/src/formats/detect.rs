@@ -2,8 +2,9 @@
 
 use super::text::{LineReader, lines};
 use super::{
-    FormatError, ReadOptions, Recording, chrome, cpuprofile, firefox, folded, jfr, otlp, perf_data,
-    perf_script, pprof, speedscope,
+    FormatError, ReadOptions, Recording, callgrind, chrome, cpuprofile, dtrace, firefox, folded,
+    ghc, jfr, otlp, perf_data, perf_script, pprof, report, sample, speedscope, visual_studio,
+    vtune, xctrace, yourkit,
 };
 use std::path::Path;
 
@@ -28,15 +29,31 @@ pub enum Format {
     CpuProfile,
     /// Chrome's trace events.
     Chrome,
+    /// Callgrind's format, for KCachegrind.
+    Callgrind,
+    /// The XML that Apple's `xctrace` exports.
+    Xctrace,
+    /// Call trees that YourKit exports, in CSV or XML.
+    YourKit,
+    /// VTune's top-down tree in CSV.
+    VTune,
+    /// The call tree of Visual Studio's profiler in CSV.
+    VisualStudio,
+    /// GHC's time and allocation profiles.
+    Ghc,
+    /// The text that macOS's `sample` prints.
+    Sample,
     /// The text that `perf script` prints.
     PerfScript,
+    /// DTrace's aggregations of stacks.
+    DTrace,
     /// Folded stacks: `root;caller;leaf count` lines.
     Folded,
 }
 
 /// What there is to know of each format, in the order in which they are tried: formats with a magic
 /// number first, those that are told by a line last.
-const ROWS: [Row; 10] = [
+const ROWS: [Row; 18] = [
     row(
         Format::PerfData,
         "perf.data",
@@ -71,10 +88,58 @@ const ROWS: [Row; 10] = [
         Whole(chrome::read),
     ),
     row(
+        Format::Callgrind,
+        "callgrind",
+        callgrind::is_told,
+        Lines(report::reader::<callgrind::Callgrind>),
+    ),
+    row(
+        Format::Xctrace,
+        "xctrace",
+        xctrace::is_told,
+        Whole(xctrace::read),
+    ),
+    row(
+        Format::YourKit,
+        "yourkit",
+        yourkit::is_told,
+        Whole(yourkit::read),
+    ),
+    row(
+        Format::VTune,
+        "vtune",
+        vtune::is_told,
+        Lines(report::reader::<vtune::VTune>),
+    ),
+    row(
+        Format::VisualStudio,
+        "visual studio",
+        visual_studio::is_told,
+        Lines(report::reader::<visual_studio::VisualStudio>),
+    ),
+    row(
+        Format::Ghc,
+        "ghc",
+        ghc::is_told,
+        Lines(report::reader::<ghc::Ghc>),
+    ),
+    row(
+        Format::Sample,
+        "sample",
+        sample::is_told,
+        Lines(report::reader::<sample::Sample>),
+    ),
+    row(
         Format::PerfScript,
         "perf script",
         perf_script::is_told,
         Lines(perf_script::reader),
+    ),
+    row(
+        Format::DTrace,
+        "dtrace",
+        dtrace::is_told,
+        Lines(report::reader::<dtrace::DTrace>),
     ),
     row(
         Format::Folded,

@@ -1,14 +1,19 @@
 //! Profile formats: one file or folder a format, from bytes to a [`Recording`].
 
+mod call_path;
+mod callgrind;
 mod chrome;
 mod compressed;
 mod cpuprofile;
+mod csv;
 mod detect;
+mod dtrace;
 mod error;
 mod event;
 mod excerpt;
 mod firefox;
 mod folded;
+mod ghc;
 mod jfr;
 mod json;
 mod kind;
@@ -20,9 +25,17 @@ mod pprof;
 mod protobuf;
 mod read;
 mod recording;
+mod report;
+mod sample;
 mod speedscope;
+mod summed;
 mod text;
 mod v8;
+mod visual_studio;
+mod vtune;
+mod xctrace;
+mod xml;
+mod yourkit;
 
 pub use detect::{Format, UnknownFormat};
 pub use error::FormatError;

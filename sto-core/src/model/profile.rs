@@ -108,6 +108,9 @@ impl Profile {
     /// Whether the source, or what it is of, says which of its sample types is to be shown unless
     /// another is asked for; it is then the first of [`Profile::sample_types`].
     pub fn has_default_sample_type(&self) -> bool {
-        matches!(self.format.as_str(), "pprof" | "otlp" | "jfr")
+        matches!(
+            self.format.as_str(),
+            "pprof" | "otlp" | "jfr" | "callgrind" | "ghc" | "visual studio"
+        )
     }
 }

@@ -1,7 +1,7 @@
 //! Views that are written, read again by sto's own readers, and the same.
 
 use crate::views::{Stacks, view_of};
-use crate::{FIREFOX, FOLDED, PPROF, SPEEDSCOPE, export};
+use crate::{CALLGRIND, FIREFOX, FOLDED, PPROF, SPEEDSCOPE, export};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -228,6 +228,79 @@ proptest! {
         let view = view_of("v1", &[vec![(samples, &stacks)]]);
         prop_assert_eq!(content_in(&export(&view, FOLDED)).0, content_of(&view));
     }
+
+    #[test]
+    fn callgrind_files_come_back_with_what_functions_and_lines_cost(
+        columns in prop::collection::btree_map(sample_types(), stacks(frames()), 1..4),
+    ) {
+        // Others are escaped, or unknown.
+        let is_printed = |frame: &Frame<'_>| {
+            !frame.symbol.trim().is_empty() && !frame.symbol.contains(char::is_control)
+        };
+        let columns: Vec<_> = columns.into_iter().map(|(sample_type, stacks)| {
+            let stacks = stacks.into_iter().filter(|(stack, _)| stack.iter().all(is_printed));
+            (sample_type, stacks.collect::<Stacks>())
+        }).collect();
+        let run = columns.iter().map(|(sample_type, stacks)| (sample_type.clone(), stacks));
+        let view = view_of("v1", &[run.collect()]);
+        let expected = callgrind_content_of(&view);
+        prop_assume!(!expected.is_empty());
+        let (content, sample_types) = content_in(&export(&view, CALLGRIND));
+        prop_assert_eq!(own_costs_of(&content), own_costs_of(&expected));
+        prop_assert_eq!(sample_types, view.sample_types);
+    }
+
+    #[test]
+    fn callgrind_stacks_of_functions_with_one_caller_come_back_the_same(
+        columns in prop::collection::btree_map(sample_types(), paths(), 1..4),
+    ) {
+        let run = columns.iter().map(|(sample_type, stacks)| (sample_type.clone(), stacks));
+        let view = view_of("v1", &[run.collect()]);
+        prop_assert_eq!(content_in(&export(&view, CALLGRIND)).0, callgrind_content_of(&view));
+    }
+}
+
+/// What Callgrind's format holds of a view: a number of samples has one column.
+fn callgrind_content_of(view: &View) -> Content {
+    let mut content = content_of(view);
+    for ((sample_type, _), cost) in &mut content {
+        if sample_type.unit == Unit::Samples {
+            cost.samples = cost.value;
+        }
+    }
+    content.retain(|_, cost| !cost.is_zero());
+    content
+}
+
+/// A line of a function, as (symbol, module, file, line).
+type Line<'c> = (&'c str, &'c str, &'c str, u32);
+
+/// What functions cost by themselves, by line, without their kinds and callers.
+fn own_costs_of(content: &Content) -> BTreeMap<(&SampleType, Line<'_>), Cost> {
+    let mut costs = BTreeMap::new();
+    for ((sample_type, stack), &cost) in content {
+        let (symbol, module, _, file, line) = stack.last().unwrap();
+        let function = (&**symbol, &**module, &**file, *line);
+        *costs.entry((sample_type, function)).or_default() += cost;
+    }
+    costs
+}
+
+/// Stacks of functions that each have one caller: a function is called by its path from the root.
+fn paths() -> impl Strategy<Value = Stacks> {
+    let path = prop::collection::vec(0..3u8, 1..6).prop_map(|steps| {
+        let mut name = String::from("f");
+        let mut frames: Vec<Frame<'static>> = Vec::new();
+        for step in steps {
+            name.push(char::from(b'0' + step));
+            let symbol = Box::leak(name.clone().into_boxed_str());
+            frames.push(crate::views::frame(symbol, "demo", FrameKind::User));
+        }
+        frames
+    });
+    let cost = (1..5u64, 1..i64::MAX as u64 / 1000);
+    let cost = cost.prop_map(|(samples, value)| Cost { samples, value });
+    prop::collection::vec((path, cost), 1..8)
 }
 
 /// Frames with nothing that folded text has no place for.

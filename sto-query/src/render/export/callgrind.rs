@@ -264,7 +264,8 @@ fn numbered<'v>(known: &mut HashMap<&'v str, usize>, field: &str, name: &'v str)
     let next = known.len() + 1;
     let number = *known.entry(name).or_insert(next);
     match (number == next, name) {
-        (true, "") => format!("{field}=({number}) ???"),
+        // Behind a number stands a name, or it would be taken for one that was given before.
+        (true, name) if name.trim().is_empty() => format!("{field}=({number}) ???"),
         (true, name) => format!("{field}=({number}) {}", printable(name)),
         (false, _) => format!("{field}=({number})"),
     }

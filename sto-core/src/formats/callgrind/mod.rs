@@ -1,0 +1,250 @@
+//! Callgrind's format, of `valgrind --tool=callgrind`, Cachegrind, and what else writes for
+//! KCachegrind.
+//!
+//! Source: *Callgrind Format Specification* in Valgrind's manual. The format has a call graph, not
+//! stacks; `stacks` makes them.
+
+mod events;
+mod flow;
+mod graph;
+mod line;
+mod names;
+mod paths;
+mod samples;
+mod stacks;
+
+use super::detect::Head;
+use super::report::{About, Report};
+use super::summed::Summed;
+use super::text::lines;
+use super::{Format, ProcessIx, Thread, excerpt};
+use crate::limits::{MAX_PROCESS_NAME, MAX_SAMPLE_TYPES, cut};
+use events::{EventIx, Events};
+use graph::Threads;
+use line::{Line, Position};
+use names::{FunctionIx, Names};
+
+/// Whether a profile says so in its first line, or begins with a header that names events.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    let is_header = |line: &&[u8]| matches!(Line::of(line), Ok(Line::Header { .. }));
+    head.bytes.starts_with(b"# callgrind format")
+        || lines(head.bytes)
+            .map(|(_, line)| line.trim_ascii_end())
+            .filter(|line| !is_passed_over(line))
+            .take_while(is_header)
+            .any(|line| line.starts_with(b"events:"))
+}
+
+fn is_passed_over(line: &[u8]) -> bool {
+    line.is_empty() || line.starts_with(b"#")
+}
+
+/// What was read so far: the distinct names, and the costs of lines and calls.
+#[derive(Default)]
+pub(super) struct Callgrind {
+    names: Names,
+    events: Events,
+    threads: Threads,
+    part: Part,
+    program: String,
+    pid: u32,
+    /// Whether its writer ends each part with the totals.
+    has_totals: bool,
+    is_ours: bool,
+}
+
+/// What holds for the lines that follow.
+#[derive(Default)]
+struct Part {
+    /// The event of each number of a line of costs; none before the header names them.
+    events: Vec<EventIx>,
+    has_address: bool,
+    has_no_line: bool,
+    address: u64,
+    line: u64,
+    function: Option<FunctionIx>,
+    /// The call whose costs the next line has.
+    call: Option<FunctionIx>,
+    /// Self costs, by place in `events`.
+    sums: Vec<u64>,
+    has_costs: bool,
+    is_ended: bool,
+}
+
+impl Report for Callgrind {
+    const FORMAT: Format = Format::Callgrind;
+
+    fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String> {
+        let text = line.trim_ascii_end();
+        if is_passed_over(text) {
+            return Ok(());
+        }
+        match (Line::of(text)?, &mut self.part) {
+            (Line::Costs(numbers), _) => self.costs(numbers),
+            (_, Part { call: Some(_), .. }) => Err(format!(
+                "expected the costs of the call in the line before, found {}",
+                excerpt(text)
+            )),
+            (Line::Header { key, value }, _) => self.header(key, value, summed),
+            (Line::Name { field, name }, part) => {
+                let function = self.names.set(field, name)?;
+                part.function = function.or(part.function);
+                Ok(())
+            }
+            (Line::Call, part) => {
+                part.call = Some(self.names.take_called()?);
+                Ok(())
+            }
+            (Line::Jump, _) => Ok(()),
+        }
+    }
+
+    fn end(&self) -> Result<(), String> {
+        let is_cut = self.part.call.is_some() || (self.has_totals && !self.part.is_ended);
+        if is_cut {
+            Err(CUT_OFF.to_owned())
+        } else {
+            Ok(())
+        }
+    }
+
+    fn finish(self, summed: &mut Summed) -> Result<About, String> {
+        let threads = self.threads.ids().map(|tid| Thread {
+            tid,
+            name: String::new(),
+            process: ProcessIx(0),
+        });
+        let threads = threads.collect();
+        let (sample_types, numbers) = self.events.sample_types(self.is_ours);
+        let frames = self.names.frames(&mut summed.named)?;
+        let warnings = samples::add(self.threads.graphs(), &numbers, &frames, summed)?;
+        Ok(About {
+            sample_types,
+            program: self.program,
+            pid: self.pid,
+            threads,
+            warnings,
+        })
+    }
+}
+
+impl Callgrind {
+    fn header(&mut self, key: &[u8], value: &[u8], summed: &mut Summed) -> Result<(), String> {
+        if self.part.has_costs && !matches!(key, b"totals" | b"summary") {
+            self.end()?;
+            // A part need not repeat what its lines are made of.
+            let part = std::mem::take(&mut self.part);
+            self.part = Part {
+                events: part.events,
+                has_address: part.has_address,
+                has_no_line: part.has_no_line,
+                ..Part::default()
+            };
+        }
+        match key {
+            b"creator" => {
+                self.is_ours = value.starts_with(b"sto ");
+                self.has_totals = self.is_ours || value.starts_with(b"callgrind-");
+            }
+            b"cmd" if !self.is_ours => {
+                let file = line::words(value).next().unwrap_or(b"");
+                let name = file.rsplit(|&byte| byte == b'/').next().unwrap_or(file);
+                self.program = summed.named.text(name).into_owned();
+                cut(&mut self.program, MAX_PROCESS_NAME);
+            }
+            b"pid" => self.pid = line::id(value)?,
+            b"thread" => self.threads.choose(line::id(value)?),
+            b"positions" => {
+                let has = |word: &[u8]| line::words(value).any(|found| found == word);
+                self.part.has_address = has(b"instr");
+                self.part.has_no_line = !has(b"line");
+            }
+            b"event" => {
+                let (name, title) = line::title(value);
+                let (name, title) = (
+                    summed.named.text(name),
+                    summed.named.text(title).into_owned(),
+                );
+                self.events.describe(&name, title);
+            }
+            b"events" => {
+                self.part.events.clear();
+                for name in line::words(value) {
+                    let name = summed.named.text(name);
+                    self.part.events.push(self.events.of(&name)?);
+                    if self.part.events.len() > MAX_SAMPLE_TYPES {
+                        return Err(format!("files of up to {MAX_SAMPLE_TYPES} events are read"));
+                    }
+                }
+            }
+            b"totals" => self.totals(value)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn costs(&mut self, numbers: &[u8]) -> Result<(), String> {
+        let part = &mut self.part;
+        let mut words = line::words(numbers);
+        if part.has_address {
+            part.address = Position::of(words.next())?.from(part.address)?;
+        }
+        if !part.has_no_line {
+            part.line = Position::of(words.next())?.from(part.line)?;
+        }
+        let mut events = part.events.iter();
+        let mut costs = Vec::new();
+        for word in words {
+            let &event = events.next().ok_or_else(|| too_many(part.events.len()))?;
+            costs.push((event, line::number(word)?));
+        }
+        let function = part.function.ok_or(NO_FUNCTION)?;
+        part.has_costs = true;
+        if let Some(called) = part.call.take() {
+            self.threads.call(function, called, &costs);
+            return Ok(());
+        }
+        part.sums.resize(part.events.len(), 0);
+        for (sum, &(event, cost)) in part.sums.iter_mut().zip(&costs) {
+            self.events.add(event, cost)?;
+            *sum += cost;
+        }
+        // Of code that was inlined from another file, that file's lines are not the function's.
+        let line = match self.names.is_at_file_of(function) {
+            true => u32::try_from(part.line).unwrap_or(0),
+            false => 0,
+        };
+        self.threads.own(function, line, &costs);
+        Ok(())
+    }
+
+    fn totals(&mut self, value: &[u8]) -> Result<(), String> {
+        let totals = line::words(value).map(line::number);
+        let mut totals = totals.collect::<Result<Vec<_>, _>>()?;
+        // Zeros at the end are not written.
+        totals.resize(self.part.events.len(), 0);
+        self.part.sums.resize(self.part.events.len(), 0);
+        let mut both = totals.iter().zip(&self.part.sums);
+        let other = both.find(|(total, sum)| total != sum);
+        if let Some((total, sum)) = other.filter(|_| self.has_totals) {
+            return Err(format!(
+                "a total of {total}, where the lines before add up to {sum}; was the file edited, or \
+                 the copy cut short? Copy it again"
+            ));
+        }
+        self.part.is_ended = true;
+        Ok(())
+    }
+}
+
+const NO_FUNCTION: &str = "costs before `fn=`, which says whose they are";
+const CUT_OFF: &str = "truncated: a part ends here, without its `totals:`; was valgrind killed, or the \
+    copy cut short? Record or copy it again, or take what there is: --allow-truncated";
+
+fn too_many(events: usize) -> String {
+    match events {
+        0 => "costs before `events:`, which says what they are; was the beginning cut off?"
+            .to_owned(),
+        _ => format!("more costs than the {events} that `events:` names"),
+    }
+}

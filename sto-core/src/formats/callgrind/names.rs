@@ -1,0 +1,216 @@
+//! Objects, files and functions, whose names are written out once.
+
+use super::line::number;
+use crate::formats::named::{Limit, NamedStacks};
+use crate::formats::{LocationIx, excerpt, kind_by_names};
+use crate::model::Frame;
+use crate::symbolize::source_path;
+use hashbrown::{HashMap, HashSet};
+
+/// Index of a distinct name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct NameIx(u32);
+
+/// Index of a function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct FunctionIx(pub(super) u32);
+
+/// A name of an object, file and function together is one function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Function {
+    object: NameIx,
+    file: NameIx,
+    name: NameIx,
+}
+
+/// What is told by `(3) name`: objects, files and functions are numbered apart.
+#[derive(Clone, Copy)]
+enum Kind {
+    Object,
+    File,
+    Function,
+}
+
+#[derive(Default)]
+pub(super) struct Names {
+    texts: Vec<Box<[u8]>>,
+    known: HashMap<Box<[u8]>, NameIx>,
+    numbered: [HashMap<u64, NameIx>; 3],
+    functions: Vec<Function>,
+    index: HashMap<Function, FunctionIx>,
+    object: Option<NameIx>,
+    file: Option<NameIx>,
+    called_object: Option<NameIx>,
+    called_file: Option<NameIx>,
+    called: Option<NameIx>,
+}
+
+impl Names {
+    /// Takes a line such as `fl=(2) main.c`; of `fn=` it returns the function.
+    pub(super) fn set(&mut self, field: &[u8], name: &[u8]) -> Result<Option<FunctionIx>, String> {
+        let kind = match field {
+            b"ob" | b"cob" | b"job" => Kind::Object,
+            b"fn" | b"cfn" | b"jfn" => Kind::Function,
+            _ => Kind::File,
+        };
+        let name = self.name(kind, name)?;
+        match field {
+            b"ob" => self.object = Some(name),
+            b"fl" | b"fi" | b"fe" => self.file = Some(name),
+            b"cob" => self.called_object = Some(name),
+            b"cfl" | b"cfi" => self.called_file = Some(name),
+            b"cfn" => self.called = Some(name),
+            b"fn" => {
+                let (object, file) = (self.object, self.file);
+                return Ok(Some(self.function(object, file, name)));
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// The function that the last `cfn=` named, in the object and file where the call stands unless
+    /// `cob=` and `cfi=` say otherwise.
+    pub(super) fn take_called(&mut self) -> Result<FunctionIx, String> {
+        let name = self.called.take();
+        let name = name.ok_or("`calls=` without a `cfn=` before, which says what is called")?;
+        let object = self.called_object.take().or(self.object);
+        let file = self.called_file.take().or(self.file);
+        Ok(self.function(object, file, name))
+    }
+
+    /// Whether what follows stands in the file of a function, and was not inlined from another.
+    pub(super) fn is_at_file_of(&self, function: FunctionIx) -> bool {
+        self.file == Some(self.functions[function.0 as usize].file)
+    }
+
+    fn function(
+        &mut self,
+        object: Option<NameIx>,
+        file: Option<NameIx>,
+        name: NameIx,
+    ) -> FunctionIx {
+        let unknown = self.intern(b"");
+        let function = Function {
+            object: object.unwrap_or(unknown),
+            file: file.unwrap_or(unknown),
+            name,
+        };
+        let next = FunctionIx(self.functions.len() as u32);
+        let function_ix = *self.index.entry(function).or_insert(next);
+        if function_ix == next {
+            self.functions.push(function);
+        }
+        function_ix
+    }
+
+    /// `(3) name` gives a name a number, `(3)` is the name of that number.
+    fn name(&mut self, kind: Kind, text: &[u8]) -> Result<NameIx, String> {
+        let text = text.trim_ascii();
+        let numbered = text.strip_prefix(b"(").and_then(|rest| {
+            let end = memchr::memchr(b')', rest)?;
+            Some((number(&rest[..end]).ok()?, rest[end + 1..].trim_ascii()))
+        });
+        match numbered {
+            None => Ok(self.intern(text)),
+            Some((number, b"")) => {
+                let known = self.numbered[kind as usize].get(&number).copied();
+                known.ok_or_else(|| {
+                    format!(
+                        "{}: no name with this number stands before; was the beginning cut off?",
+                        excerpt(text)
+                    )
+                })
+            }
+            Some((number, name)) => {
+                let name = self.intern(name);
+                self.numbered[kind as usize].insert(number, name);
+                Ok(name)
+            }
+        }
+    }
+
+    fn intern(&mut self, name: &[u8]) -> NameIx {
+        let name = if name == b"???" { b"" } else { name };
+        if let Some(&known) = self.known.get(name) {
+            return known;
+        }
+        let ix = NameIx(self.texts.len() as u32);
+        self.texts.push(name.into());
+        self.known.insert(name.into(), ix);
+        ix
+    }
+
+    /// The frame of each function.
+    pub(super) fn frames(&self, named: &mut NamedStacks) -> Result<Vec<LocationIx>, Limit> {
+        let plain_names: HashSet<&[u8]> = self
+            .functions
+            .iter()
+            .filter_map(|function| self.text(function.name).split(|&byte| byte == b'\'').next())
+            .collect();
+        self.functions
+            .iter()
+            .map(|function| {
+                let symbol = match without_callers(self.text(function.name), &plain_names) {
+                    b"" => b"[unknown]",
+                    name => name,
+                };
+                let object = self.text(function.object);
+                let object = object.rsplit(|&byte| byte == b'/').next().unwrap_or(object);
+                let symbol = named.text(symbol);
+                let module = named.text(object);
+                let file = named.text(self.text(function.file));
+                named.frame_at_line(Frame {
+                    module: &module,
+                    symbol: &symbol,
+                    kind: kind_by_names(&symbol, &module),
+                    file: &source_path(&file),
+                    line: 0,
+                })
+            })
+            .collect()
+    }
+
+    fn text(&self, name: NameIx) -> &[u8] {
+        &self.texts[name.0 as usize]
+    }
+}
+
+/// The name of a function without what `--separate-callers` and `--separate-recs` put behind it:
+/// `leaf'work'main` and `fib'2` become `leaf` and `fib`. Apostrophes of a name stay, as what is behind
+/// them is no function.
+fn without_callers<'n>(name: &'n [u8], plain_names: &HashSet<&[u8]>) -> &'n [u8] {
+    let mut parts = name.split(|&byte| byte == b'\'');
+    let plain = parts.next().unwrap_or(name);
+    let is_caller = |part: &[u8]| {
+        (!part.is_empty() && part.iter().all(u8::is_ascii_digit)) || plain_names.contains(part)
+    };
+    match plain {
+        b"" => name,
+        plain if parts.all(is_caller) => plain,
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_functions_and_depths_of_recursion_are_taken_off_a_name() {
+        let plain_names: HashSet<&[u8]> = [&b"main"[..], b"leaf", b"(below main)"]
+            .into_iter()
+            .collect();
+        for (name, plain) in [
+            ("leaf'main'(below main)", "leaf"),
+            ("fib'2'main", "fib"),
+            ("leaf", "leaf"),
+            ("run()::'lambda'(int)", "run()::'lambda'(int)"),
+            ("operator\"\"'x", "operator\"\"'x"),
+            ("'main", "'main"),
+        ] {
+            let found = without_callers(name.as_bytes(), &plain_names);
+            assert_eq!(found, plain.as_bytes(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Which paths of calls costs are divided among.
+
+use super::flow::{Flow, Place};
+use super::names::FunctionIx;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// How many pieces costs are divided into at most, where each function with a cost by line has one.
+const MAX_PIECES: usize = 1 << 18;
+
+/// A function on one path of calls from a root.
+pub(super) struct Context {
+    pub(super) function: Place,
+    caller: Option<usize>,
+    /// How much of all its function's cost belongs to this path, from 0 to 1.
+    pub(super) share: f64,
+}
+
+/// The paths that are kept, at least one to each function.
+pub(super) struct Paths<'f> {
+    flow: &'f Flow<'f>,
+    pub(super) contexts: Vec<Context>,
+}
+
+impl<'f> Paths<'f> {
+    pub(super) fn of(flow: &'f Flow<'f>) -> Paths<'f> {
+        let mut paths = Paths {
+            flow,
+            contexts: Vec::new(),
+        };
+        paths.seed();
+        paths.grow();
+        paths
+    }
+
+    /// Gives each function one context: the dearest way to it.
+    fn seed(&mut self) {
+        // By function, the dearest way to it that was seen: its share and its caller's context.
+        let mut ways: Vec<(f64, Option<usize>)> = (0..self.flow.functions.len())
+            .map(|function| {
+                (
+                    self.flow.root_cost[function] / self.flow.total[function],
+                    None,
+                )
+            })
+            .collect();
+        for &function in &self.flow.order {
+            let (share, caller) = ways[function];
+            let context = self.contexts.len();
+            self.contexts.push(Context {
+                function,
+                caller,
+                share,
+            });
+            for call in &self.flow.calls[function] {
+                let way = &mut ways[call.called];
+                let share = share * call.cost as f64 / self.flow.total[call.called];
+                if share > way.0 {
+                    *way = (share, Some(context));
+                }
+            }
+        }
+    }
+
+    /// Adds contexts, the dearest first, until all are there or costs are in pieces enough.
+    fn grow(&mut self) {
+        let seeds = self.contexts.len();
+        let mut seed_of = vec![0; self.flow.functions.len()];
+        let mut pieces = 0;
+        let mut ways = BinaryHeap::new();
+        for context in 0..seeds {
+            let function = self.contexts[context].function;
+            seed_of[function] = context;
+            pieces += self.flow.own[function].len();
+            if self.contexts[context].caller.is_some() && self.flow.root_cost[function] > 0.0 {
+                let cost = self.flow.root_cost[function];
+                let target = Target::Root(function);
+                ways.push(Way { cost, target });
+            }
+            ways.extend(self.way(context, 0));
+        }
+        while let Some(Way { target, .. }) = ways.pop() {
+            let (function, caller, share) = match target {
+                Target::Root(function) => (
+                    function,
+                    None,
+                    self.flow.root_cost[function] / self.flow.total[function],
+                ),
+                Target::Call(caller, place) => {
+                    ways.extend(self.way(caller, place + 1));
+                    let call = &self.flow.calls[self.contexts[caller].function][place];
+                    let share = self.contexts[caller].share * call.cost as f64;
+                    let share = share / self.flow.total[call.called];
+                    (call.called, Some(caller), share)
+                }
+            };
+            if caller.is_some() && self.contexts[seed_of[function]].caller == caller {
+                continue;
+            }
+            pieces += self.flow.own[function].len().max(1);
+            if pieces > MAX_PIECES {
+                return;
+            }
+            self.contexts.push(Context {
+                function,
+                caller,
+                share,
+            });
+            ways.extend(self.way(self.contexts.len() - 1, 0));
+        }
+    }
+
+    /// The call at a place among those of a context's function, if it cost there half a unit or more.
+    fn way(&self, caller: usize, place: usize) -> Option<Way> {
+        let Context {
+            function, share, ..
+        } = self.contexts[caller];
+        let cost = share * self.flow.calls[function].get(place)?.cost as f64;
+        let target = Target::Call(caller, place);
+        (cost >= 0.5).then_some(Way { cost, target })
+    }
+
+    /// The functions from the root to a context's.
+    pub(super) fn path_to(&self, context: usize, path: &mut Vec<FunctionIx>) {
+        path.clear();
+        let mut next = Some(context);
+        while let Some(context) = next {
+            let Context {
+                function, caller, ..
+            } = self.contexts[context];
+            path.push(self.flow.functions[function]);
+            next = caller;
+        }
+        path.reverse();
+    }
+}
+
+/// A context that may be added, and what its calls and itself cost.
+struct Way {
+    cost: f64,
+    target: Target,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Target {
+    Root(Place),
+    /// A context, and the place of one of its function's calls.
+    Call(usize, usize),
+}
+
+impl Ord for Way {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_cost = self.cost.total_cmp(&other.cost);
+        by_cost.then_with(|| other.target.cmp(&self.target))
+    }
+}
+
+impl PartialOrd for Way {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Way {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Way {}

@@ -1,0 +1,83 @@
+//! Samples of the stacks of all threads and events.
+
+use super::events::{EventIx, Numbers};
+use super::graph::Graph;
+use super::names::FunctionIx;
+use super::stacks::{Divided, divide};
+use crate::formats::named::Limit;
+use crate::formats::summed::Summed;
+use crate::formats::{LocationIx, SampleTypeIx, ThreadIx};
+use crate::units::Cost;
+
+/// Adds the samples, and returns what to say of how their stacks were made.
+pub(super) fn add(
+    graphs: Vec<Vec<(EventIx, Graph)>>,
+    numbers: &[(SampleTypeIx, Numbers)],
+    frames: &[LocationIx],
+    summed: &mut Summed,
+) -> Result<Vec<String>, Limit> {
+    let mut first_event = Divided::default();
+    let mut stack = Vec::new();
+    for (thread, graphs) in (0..).map(ThreadIx).zip(graphs) {
+        for (event, graph) in graphs {
+            let (sample_type, numbers) = numbers[event.0 as usize];
+            let divided = divide(&graph, |path: &[FunctionIx], line, cost| {
+                stack.clear();
+                stack.extend(path.iter().map(|function| frames[function.0 as usize]));
+                if let Some(leaf) = stack.last_mut() {
+                    *leaf = summed.named.at_line(*leaf, line)?;
+                }
+                let cost = match numbers {
+                    Numbers::Both => Cost {
+                        samples: cost,
+                        value: cost,
+                    },
+                    Numbers::Values => Cost {
+                        samples: 0,
+                        value: cost,
+                    },
+                    Numbers::Samples => Cost {
+                        samples: cost,
+                        value: 0,
+                    },
+                };
+                summed.add(thread, sample_type, &stack, cost)
+            })?;
+            if sample_type == SampleTypeIx(0) && !matches!(numbers, Numbers::Samples) {
+                first_event.add(&divided);
+            }
+        }
+    }
+    Ok(first_event.warnings())
+}
+
+impl Divided {
+    fn add(&mut self, other: &Divided) {
+        self.cost += other.cost;
+        self.estimated += other.estimated;
+        self.moved += other.moved;
+        self.has_recursion |= other.has_recursion;
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let percent = |part: f64| 100.0 * part / self.cost as f64;
+        let mut warnings = Vec::new();
+        if self.estimated > 0 {
+            warnings.push(format!(
+                "Callgrind keeps calls, not stacks: of {:.1} % of all cost the stacks are an estimate, as \
+                 functions with several callers were divided by what their calls cost. Functions and their \
+                 totals are exact{}. Record with --separate-callers=10 for exact stacks.",
+                percent(self.estimated as f64),
+                if self.has_recursion { ", but for recursion" } else { "" }
+            ));
+        }
+        if percent(self.moved) >= 0.1 {
+            warnings.push(format!(
+                "There are more paths of calls than are kept: {:.1} % of all cost was moved to larger \
+                 stacks of the same function.",
+                percent(self.moved)
+            ));
+        }
+        warnings
+    }
+}

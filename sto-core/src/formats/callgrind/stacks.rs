@@ -1,0 +1,105 @@
+//! From a call graph to stacks.
+//!
+//! A call graph tells what each function called by each of its callers cost, but not what these were
+//! called by in turn. What a function costs is divided among its callers in proportion of what
+//! their calls cost, as gprof does (Graham, Kessler, McKusick: *gprof: a call graph execution
+//! profiler*, 1982). Each function's own cost stays what it is, and so does that of calls and
+//! totals, as far as there is no recursion. Stacks of functions that all have one caller are exact.
+
+use super::flow::Flow;
+use super::graph::Graph;
+use super::names::FunctionIx;
+use super::paths::Paths;
+use crate::formats::named::Limit;
+
+/// What to say of a graph that was divided.
+#[derive(Default)]
+pub(super) struct Divided {
+    pub(super) cost: u64,
+    /// Of that, what several callers share, so that the stacks above are an estimate.
+    pub(super) estimated: u64,
+    /// Of that, what stands on the larger stacks of its function, as there were too many.
+    pub(super) moved: f64,
+    pub(super) has_recursion: bool,
+}
+
+/// Divides a graph into stacks, root first, of which each is given to `stack` with the line of its
+/// leaf and a cost.
+pub(super) fn divide(
+    graph: &Graph,
+    mut stack: impl FnMut(&[FunctionIx], u32, u64) -> Result<(), Limit>,
+) -> Result<Divided, Limit> {
+    let flow = Flow::of(graph);
+    let paths = Paths::of(&flow);
+    let mut divided = Divided {
+        has_recursion: flow.has_recursion,
+        ..Divided::default()
+    };
+    give_out(&flow, &paths, &mut divided, &mut stack)?;
+    Ok(divided)
+}
+
+/// Divides each function's costs among its contexts, to the last one.
+fn give_out(
+    flow: &Flow<'_>,
+    paths: &Paths<'_>,
+    divided: &mut Divided,
+    stack: &mut impl FnMut(&[FunctionIx], u32, u64) -> Result<(), Limit>,
+) -> Result<(), Limit> {
+    let is_exact = flow.exact();
+    let mut of_function: Vec<Vec<usize>> = vec![Vec::new(); flow.functions.len()];
+    for (ix, context) in paths.contexts.iter().enumerate() {
+        of_function[context.function].push(ix);
+    }
+    let mut path = Vec::new();
+    for (function, contexts) in of_function.iter().enumerate() {
+        let mut lines = flow.own[function].to_vec();
+        let cost = flow.own_cost(function);
+        let shares: f64 = contexts
+            .iter()
+            .map(|&context| paths.contexts[context].share)
+            .sum();
+        divided.cost += cost;
+        divided.estimated += if is_exact[function] { 0 } else { cost };
+        divided.moved += cost as f64 * (1.0 - shares).max(0.0);
+        let (mut given, mut given_share) = (0, 0.0);
+        for (number, &context) in contexts.iter().enumerate() {
+            given_share += paths.contexts[context].share;
+            let up_to_here = match number + 1 == contexts.len() {
+                true => cost,
+                false => ((cost as f64 * (given_share / shares)).round() as u64).clamp(given, cost),
+            };
+            let part = up_to_here - given;
+            if part > 0 {
+                paths.path_to(context, &mut path);
+                take(&mut lines, cost - given, part, |line, cost| {
+                    stack(&path, line, cost)
+                })?;
+            }
+            given = up_to_here;
+        }
+    }
+    Ok(())
+}
+
+/// Takes `part` of what is left of the costs by line, which is `whole`, in proportion.
+fn take(
+    lines: &mut [(FunctionIx, u32, u64)],
+    whole: u64,
+    part: u64,
+    mut taken: impl FnMut(u32, u64) -> Result<(), Limit>,
+) -> Result<(), Limit> {
+    let (mut before, mut given) = (0u128, 0);
+    for (_, line, left) in lines {
+        before += u128::from(*left);
+        // At most `part`, so it fits.
+        let up_to_here = (before * u128::from(part) / u128::from(whole)) as u64;
+        let piece = up_to_here - given;
+        given = up_to_here;
+        *left -= piece;
+        if piece > 0 {
+            taken(*line, piece)?;
+        }
+    }
+    Ok(())
+}

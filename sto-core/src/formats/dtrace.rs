@@ -1,0 +1,118 @@
+//! DTrace's aggregations of stacks: `@[ustack()] = count()` and the like.
+//!
+//! Source: the chapters *Aggregations* and *stack()* of the Dynamic Tracing Guide.
+
+use super::detect::Head;
+use super::report::{About, Report, one_thread};
+use super::summed::Summed;
+use super::text::{decimal, lines};
+use super::{Format, LocationIx, excerpt, kind_by_names};
+use crate::model::FrameKind;
+use crate::units::{Cost, SampleType, Unit};
+
+/// Where the first stack ends in any file.
+const MAX_HEAD: usize = 1 << 16;
+
+/// Whether a profile begins with a stack of indented lines, of which the last is a count.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    let mut is_stack = false;
+    for (_, line) in lines(&head.bytes[..head.bytes.len().min(MAX_HEAD)]) {
+        let text = line.trim_ascii();
+        let is_indented = text.len() < line.len() && line.starts_with(b" ") && !text.is_empty();
+        if is_stack && is_indented && decimal(text).is_some() {
+            return true;
+        }
+        let is_frame = memchr::memchr(b'`', text).is_some() || text.starts_with(b"0x");
+        is_stack = is_indented && (is_stack || is_frame);
+    }
+    false
+}
+
+#[derive(Default)]
+pub(super) struct DTrace {
+    /// Leaf first.
+    stack: Vec<LocationIx>,
+    has_counts: bool,
+}
+
+impl Report for DTrace {
+    const FORMAT: Format = Format::DTrace;
+
+    fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String> {
+        match line.trim_ascii() {
+            // Before the first stack stands a header.
+            b"" if self.has_counts && !self.stack.is_empty() => {
+                Err("a stack ends here without its count; was a line lost?".to_owned())
+            }
+            b"" => {
+                self.stack.clear();
+                Ok(())
+            }
+            text if text.iter().all(u8::is_ascii_digit) => {
+                let count = decimal(text);
+                let count = count.ok_or_else(|| {
+                    format!("the count {} is larger than 2^64 - 1", excerpt(text))
+                })?;
+                self.stack.reverse();
+                let cost = Cost {
+                    samples: count,
+                    value: count,
+                };
+                one_thread(summed, 0, &self.stack, cost)?;
+                self.stack.clear();
+                self.has_counts = true;
+                Ok(())
+            }
+            [b'-', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
+                Err(format!(
+                    "expected a count of 0 or more, found {}; is it an aggregation other than count()?",
+                    excerpt(line)
+                ))
+            }
+            text => {
+                self.stack.push(frame(text, summed)?);
+                Ok(())
+            }
+        }
+    }
+
+    fn end(&self) -> Result<(), String> {
+        match self.stack.is_empty() || !self.has_counts {
+            true => Ok(()),
+            false => Err(super::report::CUT_OFF.to_owned()),
+        }
+    }
+
+    fn finish(self, _summed: &mut Summed) -> Result<About, String> {
+        Ok(About {
+            sample_types: vec![SampleType {
+                event: "samples".to_owned(),
+                unit: Unit::Samples,
+            }],
+            ..About::default()
+        })
+    }
+}
+
+/// ``libc.so.1`memcpy+0x42``, or an address.
+fn frame(text: &[u8], summed: &mut Summed) -> Result<LocationIx, String> {
+    let (module, symbol) = match memchr::memchr(b'`', text) {
+        Some(quote) => (&text[..quote], &text[quote + 1..]),
+        None => (&b""[..], text),
+    };
+    let offset = memchr::memmem::rfind(symbol, b"+0x");
+    let is_hex = |at: &usize| symbol[at + 3..].iter().all(u8::is_ascii_hexdigit);
+    let symbol = &symbol[..offset.filter(is_hex).unwrap_or(symbol.len())];
+    let symbol = if symbol.is_empty() {
+        b"[unknown]"
+    } else {
+        symbol
+    };
+    let (symbol, module) = (summed.named.text(symbol), summed.named.text(module));
+    let kind = match &*module {
+        // What the kernels of illumos, FreeBSD and macOS are called.
+        "unix" | "genunix" | "kernel" | "mach_kernel" => FrameKind::Kernel,
+        module => kind_by_names(&symbol, module),
+    };
+    summed.named.frame(kind, &symbol, &module)
+}

@@ -1,0 +1,174 @@
+//! GHC's time and allocation profile, `PROGRAM.prof`.
+//!
+//! Source: chapter *Profiling* of the GHC User's Guide; `rts/ProfilerReport.c` of its sources.
+
+use super::call_path::CallPath;
+use super::detect::Head;
+use super::report::{About, Report, one_thread, scaled};
+use super::summed::Summed;
+use super::{Format, excerpt, report};
+use crate::limits::{MAX_PROCESS_NAME, cut};
+use crate::model::{Frame, FrameKind};
+use crate::symbolize::source_path;
+use crate::units::{Cost, SampleType, Unit};
+
+const TITLE: &[u8] = b"Time and Allocation Profiling Report";
+
+/// Whether a profile begins with the title of one.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    let first = head.first_line();
+    first.is_some_and(|line| memchr::memmem::find(line, TITLE).is_some())
+}
+
+#[derive(Default)]
+pub(super) struct Ghc {
+    about: About,
+    ticks: u64,
+    /// In nanoseconds.
+    tick: u64,
+    bytes: u64,
+    place: Place,
+    /// Whether rows end with numbers of ticks and bytes.
+    has_numbers: bool,
+    path: CallPath,
+}
+
+#[derive(Default, PartialEq)]
+enum Place {
+    #[default]
+    Title,
+    /// The line with the program's name is next but for blank ones.
+    Program,
+    Header,
+    Rows,
+    Behind,
+}
+
+impl Report for Ghc {
+    const FORMAT: Format = Format::Ghc;
+
+    fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String> {
+        let words: Vec<&[u8]> = line
+            .split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty())
+            .collect();
+        match (&self.place, &words[..]) {
+            (Place::Title, _) if memchr::memmem::find(line, TITLE).is_some() => {
+                self.place = Place::Program;
+            }
+            (Place::Program, [program, ..]) => {
+                let name = program
+                    .rsplit(|&byte| byte == b'/')
+                    .next()
+                    .unwrap_or(program);
+                self.about.program = summed.named.text(name).into_owned();
+                cut(&mut self.about.program, MAX_PROCESS_NAME);
+                self.place = Place::Header;
+            }
+            (
+                Place::Header,
+                [
+                    b"total",
+                    b"time",
+                    b"=",
+                    _,
+                    b"secs",
+                    ticks,
+                    b"ticks",
+                    b"@",
+                    tick,
+                    b"us,",
+                    ..,
+                ],
+            ) => {
+                self.ticks = scaled(ticks.strip_prefix(b"(").unwrap_or(ticks), 0)?;
+                self.tick = scaled(tick, 3)?;
+            }
+            (Place::Header, [b"total", b"alloc", b"=", bytes, ..]) => {
+                let digits: Vec<u8> = bytes.iter().copied().filter(|&byte| byte != b',').collect();
+                self.bytes = scaled(&digits, 0)?;
+            }
+            // The first table has no calls, and so no numbers of entries.
+            (Place::Header, [b"COST", b"CENTRE", columns @ ..])
+                if columns.contains(&&b"entries"[..]) =>
+            {
+                self.has_numbers = columns.ends_with(&[b"ticks", b"bytes"]);
+                self.place = Place::Rows;
+            }
+            (Place::Rows, []) if self.path.stack().is_empty() => {}
+            (Place::Rows, []) => self.place = Place::Behind,
+            (Place::Rows, words) => self.row(line, words, summed)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&self) -> Result<(), String> {
+        match self.place {
+            Place::Rows | Place::Behind => Ok(()),
+            _ => Err(report::CUT_OFF.to_owned()),
+        }
+    }
+
+    fn finish(self, _summed: &mut Summed) -> Result<About, String> {
+        let types = [("time", Unit::Nanoseconds), ("alloc", Unit::Bytes)];
+        Ok(About {
+            sample_types: types
+                .map(|(event, unit)| SampleType {
+                    event: event.to_owned(),
+                    unit,
+                })
+                .into(),
+            ..self.about
+        })
+    }
+}
+
+impl Ghc {
+    /// `  work  Main  src/Main.hs:(3,1)-(5,20)  241  10  12.5  3.0  20.0  4.0  [5  1200]`
+    fn row(&mut self, line: &[u8], words: &[&[u8]], summed: &mut Summed) -> Result<(), String> {
+        let numbers = if self.has_numbers { 8 } else { 6 };
+        let named_by = words.len().checked_sub(numbers).filter(|&count| count >= 2);
+        let (name, numbers) = words.split_at(named_by.ok_or_else(|| {
+            format!(
+                "expected a cost centre with {numbers} numbers, found {}",
+                excerpt(line)
+            )
+        })?);
+        let (ticks, bytes) = match numbers {
+            &[.., ticks, bytes] if self.has_numbers => (scaled(ticks, 0)?, scaled(bytes, 0)?),
+            _ => (part(numbers[2], self.ticks)?, part(numbers[3], self.bytes)?),
+        };
+        let file = name.get(2).map_or(&b""[..], |place| {
+            place.split(|&byte| byte == b':').next().unwrap_or(place)
+        });
+        let file = if file.starts_with(b"<") { b"" } else { file };
+        let named = &mut summed.named;
+        let symbol = [name[1], b".", name[0]].concat();
+        let (symbol, file) = (named.text(&symbol), named.text(file));
+        let location = named.frame_at_line(Frame {
+            module: "",
+            symbol: &symbol,
+            kind: FrameKind::User,
+            file: &source_path(&file),
+            line: 0,
+        })?;
+        let depth = line.iter().take_while(|&&byte| byte == b' ').count();
+        self.path.enter(depth, location, 0, |_, _| Ok(()))?;
+        let nanoseconds = ticks.checked_mul(self.tick);
+        let time = Cost {
+            samples: ticks,
+            value: nanoseconds.ok_or("its ticks are longer than 2^64 ns")?,
+        };
+        one_thread(summed, 0, self.path.stack(), time)?;
+        one_thread(summed, 1, self.path.stack(), report::per(1024, bytes))
+    }
+}
+
+/// The part of `whole` that a percentage tells, which has one digit behind the point.
+fn part(percentage: &[u8], whole: u64) -> Result<u64, String> {
+    let thousandths = scaled(percentage, 1)?;
+    let product = u128::from(thousandths) * u128::from(whole) + 500;
+    u64::try_from(product / 1000)
+        .map_err(|_| format!("expected a percentage, found {}", excerpt(percentage)))
+}

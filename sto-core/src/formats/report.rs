@@ -1,0 +1,199 @@
+//! Text that profilers print for people: read line by line into sums.
+
+use super::named::malformed;
+use super::summed::Summed;
+use super::text::{LineReader, decimal, lines};
+use super::{
+    Format, FormatError, LocationIx, Process, ProcessIx, ReadOptions, Recording, SampleTypeIx,
+    Thread, ThreadIx, excerpt,
+};
+use crate::id::SourceDigest;
+use crate::model::Origin;
+use crate::units::{Bytes, Cost, SampleType};
+use std::path::Path;
+
+/// What is particular about the text of one profiler.
+pub(super) trait Report: Send {
+    const FORMAT: Format;
+    /// Whether the text itself tells where it ends.
+    const HAS_END: bool = false;
+
+    /// Takes the next line, without its line end.
+    fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String>;
+
+    /// Whether the text is there to its end; an error where it is not.
+    fn end(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Adds what is left, and tells what the text says beside its samples.
+    fn finish(self, summed: &mut Summed) -> Result<About, String>;
+}
+
+/// What a report says beside its samples. No threads are one without a name.
+#[derive(Default)]
+pub(super) struct About {
+    pub(super) sample_types: Vec<SampleType>,
+    pub(super) program: String,
+    pub(super) pid: u32,
+    pub(super) threads: Vec<Thread>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Begins to read a report; `path` is for messages.
+pub(super) fn reader<'p, R: Report + Default + 'static>(
+    path: &'p Path,
+    options: &ReadOptions,
+) -> Box<dyn LineReader + 'p> {
+    Box::new(Reader {
+        path,
+        allow_truncated: options.allow_truncated,
+        report: R::default(),
+        summed: Summed::default(),
+        line_number: 0,
+        ends_within_line: false,
+    })
+}
+
+struct Reader<'p, R> {
+    path: &'p Path,
+    allow_truncated: bool,
+    report: R,
+    summed: Summed,
+    line_number: usize,
+    ends_within_line: bool,
+}
+
+const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, its costs are \
+    too small.";
+pub(super) const CUT_OFF: &str = "truncated: the text ends here, before its end; was the profiler stopped, \
+    or the copy cut short? Print or copy it again, or take what there is: --allow-truncated";
+const CUT: &str = "The text ends early; what there is of it was read.";
+
+impl<R: Report> LineReader for Reader<'_, R> {
+    fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
+        self.ends_within_line = !bytes.is_empty() && !bytes.ends_with(b"\n");
+        for (_, line) in lines(bytes) {
+            self.line_number += 1;
+            let taken = self.report.line(line, &mut self.summed);
+            taken.map_err(|problem| malformed(self.path, self.line_number, problem))?;
+        }
+        Ok(())
+    }
+
+    fn finish(
+        mut self: Box<Self>,
+        source: SourceDigest,
+        source_bytes: Bytes,
+    ) -> Result<Recording, FormatError> {
+        let damage = |problem| malformed(self.path, self.line_number, problem);
+        let is_cut = match self.report.end() {
+            Err(_) if self.allow_truncated => true,
+            end => end.map(|()| false).map_err(damage)?,
+        };
+        let mut about = self.report.finish(&mut self.summed).map_err(damage)?;
+        about.warnings.extend(is_cut.then(|| CUT.to_owned()));
+        let is_within_line = self.ends_within_line && !R::HAS_END;
+        about
+            .warnings
+            .extend(is_within_line.then(|| WITHIN_LINE.to_owned()));
+        let size = (source, source_bytes);
+        recording(self.path, R::FORMAT, size, self.summed, about)
+    }
+}
+
+/// What was read of a file with this digest and size.
+fn recording(
+    path: &Path,
+    format: Format,
+    (source, source_bytes): (SourceDigest, Bytes),
+    summed: Summed,
+    about: About,
+) -> Result<Recording, FormatError> {
+    if summed.samples.is_empty() {
+        return Err(FormatError::NoSamples {
+            path: path.to_owned(),
+        });
+    }
+    let stacks = summed.named.finish();
+    let mut threads = about.threads;
+    if threads.is_empty() {
+        threads.push(Thread {
+            tid: 0,
+            name: String::new(),
+            process: ProcessIx(0),
+        });
+    }
+    Ok(Recording {
+        format,
+        source,
+        source_bytes,
+        origin: Origin::default(),
+        sample_types: about.sample_types,
+        processes: vec![Process {
+            pid: about.pid,
+            program: about.program,
+            main_module: None,
+        }],
+        threads,
+        modules: Vec::new(),
+        locations: stacks.locations,
+        named: stacks.frames,
+        stacks: stacks.stacks,
+        samples: summed.samples,
+        lost: 0,
+        warnings: about.warnings.into_iter().chain(stacks.warnings).collect(),
+    })
+}
+
+/// A cost of the only thread.
+pub(super) fn one_thread(
+    summed: &mut Summed,
+    sample_type: u32,
+    stack: &[LocationIx],
+    cost: Cost,
+) -> Result<(), String> {
+    summed.add(ThreadIx(0), SampleTypeIx(sample_type), stack, cost)
+}
+
+/// A time that nobody counted samples of: one for each millisecond, so that shares of samples are shares
+/// of time.
+pub(super) fn time(nanoseconds: u64) -> Cost {
+    per(1_000_000, nanoseconds)
+}
+
+/// A cost with a sample for each `unit` of its value, rounded; one at least where there is any.
+pub(super) fn per(unit: u64, value: u64) -> Cost {
+    let rounded = value / unit + u64::from(value % unit >= unit.div_ceil(2));
+    Cost {
+        samples: rounded.max(u64::from(value > 0)),
+        value,
+    }
+}
+
+/// A decimal number with up to `digits` digits behind the point that count, times 10 to the power of
+/// that.
+pub(super) fn scaled(text: &[u8], digits: usize) -> Result<u64, String> {
+    let (whole, fraction) = match memchr::memchr(b'.', text) {
+        Some(point) => (&text[..point], &text[point + 1..]),
+        None => (text, &b""[..]),
+    };
+    let is_number = fraction.iter().all(u8::is_ascii_digit);
+    let padded: Vec<u8> = fraction
+        .iter()
+        .copied()
+        .chain(std::iter::repeat(b'0'))
+        .take(digits)
+        .collect();
+    let number = decimal(&[whole, &padded].concat());
+    let whole = decimal(whole);
+    number
+        .filter(|_| is_number && whole.is_some())
+        .ok_or_else(|| {
+            format!(
+                "expected a number from 0 to {}, found {}",
+                u64::MAX / 10u64.pow(digits as u32),
+                excerpt(text)
+            )
+        })
+}

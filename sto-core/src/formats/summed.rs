@@ -1,0 +1,52 @@
+//! Samples of formats that have sums: one for each stack of a thread and sample type.
+
+use super::named::{Limit, NamedStacks};
+use super::{LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx};
+use crate::units::Cost;
+use hashbrown::HashMap;
+
+#[derive(Default)]
+pub(super) struct Summed {
+    pub(super) named: NamedStacks,
+    pub(super) samples: Vec<Sample>,
+    index: HashMap<(ThreadIx, SampleTypeIx, StackIx), usize>,
+    /// By sample type.
+    sums: HashMap<SampleTypeIx, Cost>,
+}
+
+impl Summed {
+    /// Adds to what a stack cost, root first; nothing where that is zero.
+    pub(super) fn add(
+        &mut self,
+        thread: ThreadIx,
+        sample_type: SampleTypeIx,
+        root_first: &[LocationIx],
+        cost: Cost,
+    ) -> Result<(), Limit> {
+        if cost.is_zero() {
+            return Ok(());
+        }
+        let sum = self.sums.entry(sample_type).or_default();
+        *sum = sum.checked_add(cost).ok_or_else(|| {
+            "the costs up to here add up to more than 2^64 - 1; was the file edited?".to_owned()
+        })?;
+        let stack = self.named.shared_stack(root_first)?;
+        let next = self.samples.len();
+        let place = *self
+            .index
+            .entry((thread, sample_type, stack))
+            .or_insert(next);
+        if place == next {
+            self.samples.push(Sample {
+                stack,
+                thread,
+                sample_type,
+                time: None,
+                cost: Cost::ZERO,
+                truncated: false,
+            });
+        }
+        self.samples[place].cost += cost;
+        Ok(())
+    }
+}

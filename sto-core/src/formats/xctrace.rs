@@ -1,0 +1,293 @@
+//! Time profiles that Apple's `xctrace export` writes in XML.
+//!
+//! Source: `xctrace(1)` of macOS.
+
+use super::detect::{Head, Source};
+use super::json::{Damage, Parts, recording};
+use super::summed::Summed;
+use super::xml::{Element, Part, Xml};
+use super::{
+    Format, FormatError, LocationIx, Process, ProcessIx, Recording, SampleTypeIx, Thread, ThreadIx,
+    excerpt, kind_by_names,
+};
+use crate::limits::{MAX_PROCESS_NAME, cut};
+use crate::model::Origin;
+use crate::units::{Cost, SampleType, Unit};
+use hashbrown::HashMap;
+
+/// Whether a file begins as the result of a query of a trace.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    let start = head
+        .bytes
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(head.bytes)
+        .trim_ascii_start();
+    let start = &start[..start.len().min(1024)];
+    start.starts_with(b"<") && memchr::memmem::find(start, b"<trace-query-result").is_some()
+}
+
+/// Reads a file.
+pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
+    recording(source, Format::Xctrace, parts)
+}
+
+fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
+    let mut xml = Xml::new(bytes);
+    let mut trace = Trace::default();
+    while let Some(part) = xml.next()? {
+        let taken = match part {
+            Part::Begin(element) => trace.begin(&element),
+            Part::End(name) => trace.end(&name),
+            Part::Text(text) => trace.text(&text),
+        };
+        taken.map_err(|problem| xml.damage(problem))?;
+    }
+    Ok(trace.finish())
+}
+
+/// Elements that others refer to by their id, and the row that is being read.
+#[derive(Default)]
+struct Trace {
+    summed: Summed,
+    modules: HashMap<u64, String>,
+    frames: HashMap<u64, LocationIx>,
+    /// Places in `stacks`.
+    backtraces: HashMap<u64, usize>,
+    stacks: Vec<Vec<LocationIx>>,
+    weights: HashMap<u64, u64>,
+    threads: HashMap<u64, ThreadIx>,
+    thread_of: HashMap<String, ThreadIx>,
+    thread_names: Vec<String>,
+    row: Row,
+    /// The ids of a stack that has begun, and of the element around it.
+    backtrace: Option<u64>,
+    tagged: Option<u64>,
+    /// Leaf first.
+    stack: Vec<LocationIx>,
+    frame: Option<(u64, String, String)>,
+    /// A weight whose number comes as text.
+    weight: Option<u64>,
+    has_weights: bool,
+}
+
+#[derive(Default)]
+struct Row {
+    /// Place in [`Trace::stacks`].
+    stack: Option<usize>,
+    weight: Option<u64>,
+    thread: Option<ThreadIx>,
+}
+
+/// What an element is, or which one it stands for.
+enum Id {
+    Own(u64),
+    Ref(u64),
+}
+
+impl Trace {
+    fn begin(&mut self, element: &Element<'_>) -> Result<(), String> {
+        match element.name() {
+            b"row" => self.row = Row::default(),
+            b"weight" => match id(element)? {
+                Id::Own(id) => self.weight = Some(id),
+                Id::Ref(id) => self.row.weight = Some(known(&self.weights, id, "weight")?),
+            },
+            b"thread" => self.row.thread = Some(self.thread(element)?),
+            b"tagged-backtrace" => match id(element)? {
+                Id::Own(id) => self.tagged = Some(id),
+                Id::Ref(id) => self.row.stack = Some(known(&self.backtraces, id, "backtrace")?),
+            },
+            b"backtrace" => match id(element)? {
+                Id::Own(id) => self.backtrace = Some(id),
+                Id::Ref(id) => self.row.stack = Some(known(&self.backtraces, id, "backtrace")?),
+            },
+            b"frame" if self.backtrace.is_some() => match id(element)? {
+                Id::Own(id) => {
+                    let name = element.attribute("name").unwrap_or_default();
+                    self.frame = Some((id, name, String::new()));
+                }
+                Id::Ref(id) => self.stack.push(known(&self.frames, id, "frame")?),
+            },
+            b"binary" => {
+                let name = match id(element)? {
+                    Id::Ref(id) => known(&self.modules, id, "binary")?,
+                    Id::Own(id) => {
+                        let name = element.attribute("name").unwrap_or_default();
+                        let name = self.summed.named.text(name.as_bytes()).into_owned();
+                        self.modules.insert(id, name.clone());
+                        name
+                    }
+                };
+                if let Some((_, _, module)) = &mut self.frame {
+                    *module = name;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, name: &[u8]) -> Result<(), String> {
+        match name {
+            b"frame" => {
+                if let Some((id, name, module)) = self.frame.take() {
+                    let frame = self.new_frame(&name, &module)?;
+                    only_one(self.frames.insert(id, frame), "frame", id)?;
+                    self.stack.push(frame);
+                }
+            }
+            b"backtrace" => {
+                if let Some(id) = self.backtrace.take() {
+                    self.stack.reverse();
+                    let place = self.stacks.len();
+                    self.stacks.push(std::mem::take(&mut self.stack));
+                    only_one(self.backtraces.insert(id, place), "backtrace", id)?;
+                    self.row.stack = Some(place);
+                }
+            }
+            b"tagged-backtrace" => {
+                if let Some((id, place)) = self.tagged.take().zip(self.row.stack) {
+                    only_one(self.backtraces.insert(id, place), "backtrace", id)?;
+                }
+            }
+            b"weight" => self.weight = None,
+            b"row" => return self.sample(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), String> {
+        let Some(id) = self.weight.take() else {
+            return Ok(());
+        };
+        let weight = text.trim().parse().map_err(|_| {
+            let found = excerpt(text.as_bytes());
+            format!("expected a weight from 0 to 2^64 - 1 in nanoseconds, found {found}")
+        })?;
+        only_one(self.weights.insert(id, weight), "weight", id)?;
+        self.row.weight = Some(weight);
+        Ok(())
+    }
+
+    /// Adds the row's sample; rows that stand for time without a stack have none.
+    fn sample(&mut self) -> Result<(), String> {
+        let row = std::mem::take(&mut self.row);
+        let Some(stack) = row.stack else {
+            return Ok(());
+        };
+        self.has_weights |= row.weight.is_some();
+        let thread = row.thread.unwrap_or_else(|| self.named_thread(""));
+        let cost = Cost {
+            samples: 1,
+            value: row.weight.unwrap_or(0),
+        };
+        self.summed
+            .add(thread, SampleTypeIx(0), &self.stacks[stack], cost)
+    }
+
+    fn new_frame(&mut self, name: &str, module: &str) -> Result<LocationIx, String> {
+        let name = if name.is_empty() { "[unknown]" } else { name };
+        let named = &mut self.summed.named;
+        let (symbol, module) = (named.text(name.as_bytes()), named.text(module.as_bytes()));
+        named.frame(kind_by_names(&symbol, &module), &symbol, &module)
+    }
+
+    fn thread(&mut self, element: &Element<'_>) -> Result<ThreadIx, String> {
+        match id(element)? {
+            Id::Ref(id) => known(&self.threads, id, "thread"),
+            Id::Own(id) => {
+                let thread = self.named_thread(&element.attribute("fmt").unwrap_or_default());
+                only_one(self.threads.insert(id, thread), "thread", id)?;
+                Ok(thread)
+            }
+        }
+    }
+
+    /// `Main Thread 0x5b2a (app, pid: 93)`: the thread of the name without its id.
+    fn named_thread(&mut self, text: &str) -> ThreadIx {
+        let id = text.find("0x").unwrap_or(text.len());
+        let name = text[..id].trim_end();
+        let mut name = self.summed.named.text(name.as_bytes()).into_owned();
+        cut(&mut name, MAX_PROCESS_NAME);
+        let next = ThreadIx(self.thread_names.len() as u32);
+        let thread = *self.thread_of.entry_ref(&name).or_insert(next);
+        if thread == next {
+            self.thread_names.push(name);
+        }
+        thread
+    }
+
+    fn finish(mut self) -> Parts {
+        let sample_type = match self.has_weights {
+            true => ("cpu", Unit::Nanoseconds),
+            false => ("samples", Unit::Samples),
+        };
+        if !self.has_weights {
+            for sample in &mut self.summed.samples {
+                sample.cost.value = sample.cost.samples;
+            }
+        }
+        let threads = self.thread_names.into_iter();
+        Parts {
+            origin: Origin::default(),
+            sample_types: vec![SampleType {
+                event: sample_type.0.to_owned(),
+                unit: sample_type.1,
+            }],
+            processes: vec![Process {
+                pid: 0,
+                program: String::new(),
+                main_module: None,
+            }],
+            threads: threads
+                .map(|name| Thread {
+                    tid: 0,
+                    name,
+                    process: ProcessIx(0),
+                })
+                .collect(),
+            modules: Vec::new(),
+            named: self.summed.named,
+            samples: self.summed.samples,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+fn id(element: &Element<'_>) -> Result<Id, String> {
+    let number = |name: &str| {
+        let text = element.attribute(name)?;
+        Some(text.parse::<u64>().map_err(|_| {
+            format!(
+                "{name}={}; expected a number from 0 to 2^64 - 1",
+                excerpt(text.as_bytes())
+            )
+        }))
+    };
+    match (number("ref"), number("id")) {
+        (Some(id), _) => Ok(Id::Ref(id?)),
+        (None, Some(id)) => Ok(Id::Own(id?)),
+        (None, None) => {
+            let name = excerpt(element.name());
+            Err(format!("an element {name} without an `id` or `ref`"))
+        }
+    }
+}
+
+fn known<T: Clone>(table: &HashMap<u64, T>, id: u64, what: &str) -> Result<T, String> {
+    table.get(&id).cloned().ok_or_else(|| unknown(what, id))
+}
+
+fn unknown(what: &str, id: u64) -> String {
+    format!("{id}; expected the id of a {what} that stands before; was the file edited?")
+}
+
+fn only_one<T>(before: Option<T>, what: &str, id: u64) -> Result<(), String> {
+    match before {
+        Some(_) => Err(format!(
+            "{id} is the id of another {what} too; was the file edited?"
+        )),
+        None => Ok(()),
+    }
+}

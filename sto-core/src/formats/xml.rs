@@ -1,0 +1,114 @@
+//! What the formats that are written in XML share.
+
+use super::json::Damage;
+use crate::limits::MAX_DEPTH;
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::{BytesStart, Event};
+use std::borrow::Cow;
+
+/// Most elements around another: above the deepest stack stand a few.
+const MAX_OPEN: usize = MAX_DEPTH + 64;
+
+/// The elements of a file, each with its beginning and its end.
+pub(super) struct Xml<'b> {
+    reader: Reader<&'b [u8]>,
+    /// Names of the elements that have begun.
+    open: Vec<Vec<u8>>,
+    ends_at_once: bool,
+    has_root: bool,
+}
+
+pub(super) enum Part<'b> {
+    Begin(Element<'b>),
+    /// The end of an element of this name.
+    End(Vec<u8>),
+    Text(Cow<'b, str>),
+}
+
+/// The beginning of an element.
+pub(super) struct Element<'b>(BytesStart<'b>);
+
+impl<'b> Xml<'b> {
+    pub(super) fn new(bytes: &'b [u8]) -> Xml<'b> {
+        Xml {
+            reader: Reader::from_reader(bytes),
+            open: Vec::new(),
+            ends_at_once: false,
+            has_root: false,
+        }
+    }
+
+    /// The next part; `None` behind the end of the outermost element.
+    pub(super) fn next(&mut self) -> Result<Option<Part<'b>>, Damage> {
+        loop {
+            if self.ends_at_once {
+                self.ends_at_once = false;
+                return Ok(self.open.pop().map(Part::End));
+            }
+            if self.has_root && self.open.is_empty() {
+                return Ok(None);
+            }
+            let event = self.reader.read_event();
+            match event.map_err(|error| self.damage(error.to_string()))? {
+                Event::Start(_) if self.open.len() == MAX_OPEN => {
+                    return Err(self.damage(format!("elements more than {MAX_OPEN} deep")));
+                }
+                Event::Start(start) => return Ok(Some(self.begin(start))),
+                Event::Empty(start) => {
+                    self.ends_at_once = true;
+                    return Ok(Some(self.begin(start)));
+                }
+                // That it is the last one open is checked by the reader.
+                Event::End(_) => return Ok(self.open.pop().map(Part::End)),
+                Event::Text(text) => {
+                    return Ok(Some(Part::Text(lossy(text.into_inner()))));
+                }
+                Event::Eof => {
+                    return Err(self.damage(
+                        "the file ends here, in the middle of its XML; was the copy cut short? Export or \
+                         copy it again",
+                    ));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn begin(&mut self, start: BytesStart<'b>) -> Part<'b> {
+        self.has_root = true;
+        self.open.push(start.name().as_ref().to_owned());
+        Part::Begin(Element(start))
+    }
+
+    /// A problem at the place that was read last.
+    pub(super) fn damage(&self, problem: impl Into<String>) -> Damage {
+        Damage::new(format!("byte {}", self.reader.buffer_position()), problem)
+    }
+}
+
+impl Element<'_> {
+    pub(super) fn name(&self) -> &[u8] {
+        self.0.local_name().into_inner()
+    }
+
+    /// The text of an attribute.
+    pub(super) fn attribute(&self, name: &str) -> Option<String> {
+        let mut attributes = self.0.attributes();
+        let found = attributes.with_checks(false).flatten();
+        let value = found
+            .into_iter()
+            .find(|found| found.key.as_ref() == name.as_bytes())?
+            .value;
+        let value = String::from_utf8_lossy(&value);
+        // What is escaped in no known way stays as it is.
+        Some(unescape(&value).map_or_else(|_| value.to_string(), Cow::into_owned))
+    }
+}
+
+fn lossy(text: Cow<'_, [u8]>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => String::from_utf8_lossy(text),
+        Cow::Owned(text) => Cow::Owned(String::from_utf8_lossy(&text).into_owned()),
+    }
+}

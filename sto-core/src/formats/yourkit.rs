@@ -1,0 +1,282 @@
+//! Call trees that YourKit exports, in CSV or XML.
+//!
+//! Source: *Export of profiling results to external formats* in YourKit's help.
+
+use super::call_path::CallPath;
+use super::csv::fields;
+use super::detect::{Head, Source};
+use super::json::{Damage, Parts, recording};
+use super::report::scaled;
+use super::summed::Summed;
+use super::text::lines;
+use super::xml::{Element, Part, Xml};
+use super::{
+    Format, FormatError, LocationIx, Process, ProcessIx, Recording, SampleTypeIx, Thread, ThreadIx,
+    excerpt, report,
+};
+use crate::limits::{MAX_PROCESS_NAME, cut};
+use crate::model::{Frame, FrameKind, Origin};
+use crate::units::{SampleType, Unit};
+
+/// Whether a file begins as a view in XML, or with the names of the columns that are read.
+pub(super) fn is_told(head: &Head<'_>) -> bool {
+    is_xml(head.bytes)
+        || head
+            .first_line()
+            .is_some_and(|line| Columns::of(line).is_some())
+}
+
+fn is_xml(bytes: &[u8]) -> bool {
+    let start = without_mark(bytes).trim_ascii_start();
+    let start = &start[..start.len().min(1024)];
+    start.starts_with(b"<")
+        && memchr::memmem::find(start, b"<view description=\"Call tree").is_some()
+}
+
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
+/// Reads a file.
+pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
+    recording(source, Format::YourKit, |bytes| {
+        match without_mark(bytes).trim_ascii_start() {
+            [b'<', ..] => xml(bytes),
+            _ => csv(bytes),
+        }
+    })
+}
+
+fn xml(bytes: &[u8]) -> Result<Parts, Damage> {
+    let mut xml = Xml::new(bytes);
+    let mut tree = Tree::default();
+    let mut depth = 0;
+    while let Some(part) = xml.next()? {
+        match part {
+            Part::Begin(element) if element.name() == b"node" => {
+                let entered = Node::of(&element).and_then(|node| tree.enter(depth, &node));
+                entered.map_err(|problem| xml.damage(problem))?;
+                depth += 1;
+            }
+            Part::End(name) if name == b"node" => depth -= 1,
+            _ => {}
+        }
+    }
+    tree.finish().map_err(|problem| xml.damage(problem))
+}
+
+fn csv(bytes: &[u8]) -> Result<Parts, Damage> {
+    let mut tree = Tree::default();
+    let mut columns = None;
+    let mut last = 0;
+    for (number, line) in lines(without_mark(bytes)) {
+        last = number;
+        let Some(columns) = &columns else {
+            columns = Columns::of(line);
+            continue;
+        };
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let entered = columns
+            .node(line)
+            .and_then(|(depth, node)| tree.enter(depth, &node));
+        entered.map_err(|problem| Damage::new(format!("line {number}"), problem))?;
+    }
+    let parts = tree.finish();
+    let mut parts = parts.map_err(|problem| Damage::new(format!("line {last}"), problem))?;
+    if !bytes.ends_with(b"\n") {
+        parts.warnings.push(WITHIN_LINE.to_owned());
+    }
+    Ok(parts)
+}
+
+const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, its costs are \
+    too small.";
+
+/// A call, or a thread above its calls.
+struct Node {
+    name: String,
+    /// With calls, and without where the file tells; in milliseconds.
+    total: u64,
+    own: Option<u64>,
+}
+
+impl Node {
+    fn of(element: &Element<'_>) -> Result<Node, String> {
+        let name = element
+            .attribute("call_tree")
+            .or_else(|| element.attribute("name"));
+        let time = element.attribute("time_ms");
+        let time = time.ok_or("a node without `time_ms`; only trees of CPU time are read")?;
+        let own = element
+            .attribute("own_time_ms")
+            .filter(|own| !own.is_empty());
+        Ok(Node {
+            name: name.unwrap_or_default(),
+            total: milliseconds(time.as_bytes())?,
+            own: own.map(|own| milliseconds(own.as_bytes())).transpose()?,
+        })
+    }
+}
+
+struct Columns {
+    name: usize,
+    total: usize,
+    own: Option<usize>,
+    level: usize,
+}
+
+impl Columns {
+    fn of(line: &[u8]) -> Option<Columns> {
+        let names = fields(without_mark(line));
+        let place = |name: &[u8]| names.iter().position(|found| **found == *name);
+        Some(Columns {
+            name: place(b"Name").or_else(|| place(b"Call Tree"))?,
+            total: place(b"Time (ms)")?,
+            own: place(b"Own Time (ms)"),
+            level: place(b"Level")?,
+        })
+    }
+
+    /// The node of a line, and its depth.
+    fn node(&self, line: &[u8]) -> Result<(usize, Node), String> {
+        let fields = fields(line);
+        let field = |column: usize| {
+            let field = fields.get(column).map(|field| field.trim_ascii());
+            field.ok_or_else(|| {
+                format!(
+                    "expected as many fields as columns, found {}",
+                    excerpt(line)
+                )
+            })
+        };
+        let level = scaled(field(self.level)?, 0)?;
+        let depth = level.checked_sub(1).ok_or("level 0; the first is 1")?;
+        let own = self
+            .own
+            .map(field)
+            .transpose()?
+            .filter(|own| !own.is_empty());
+        let node = Node {
+            name: String::from_utf8_lossy(field(self.name)?).into_owned(),
+            total: milliseconds(field(self.total)?)?,
+            own: own.map(milliseconds).transpose()?,
+        };
+        Ok((usize::try_from(depth).unwrap_or(usize::MAX), node))
+    }
+}
+
+fn milliseconds(text: &[u8]) -> Result<u64, String> {
+    // Thousands are apart by commas.
+    let digits: Vec<u8> = text.iter().copied().filter(|&byte| byte != b',').collect();
+    scaled(&digits, 6)
+}
+
+#[derive(Default)]
+struct Tree {
+    summed: Summed,
+    path: CallPath,
+    threads: Vec<String>,
+    /// Whether the outermost node is a thread, which is no call.
+    has_thread: bool,
+}
+
+impl Tree {
+    fn enter(&mut self, depth: usize, node: &Node) -> Result<(), String> {
+        if depth == 0 {
+            self.leave()?;
+            self.has_thread = !node.name.contains('(');
+            let name = if self.has_thread { &*node.name } else { "" };
+            let mut name = self.summed.named.text(name.as_bytes()).into_owned();
+            cut(&mut name, MAX_PROCESS_NAME);
+            if self.threads.last() != Some(&name) {
+                self.threads.push(name);
+            }
+            if self.has_thread {
+                return Ok(());
+            }
+        }
+        let location = frame(&node.name, &mut self.summed)?;
+        let depth = depth - usize::from(self.has_thread);
+        let thread = ThreadIx(self.threads.len().saturating_sub(1) as u32);
+        let summed = &mut self.summed;
+        let add = |stack: &[LocationIx], own| {
+            summed.add(thread, SampleTypeIx(0), stack, report::time(own))
+        };
+        self.path.enter(depth, location, node.total, add)?;
+        if let Some(own) = node.own {
+            self.path.own_is_told();
+            summed.add(
+                thread,
+                SampleTypeIx(0),
+                self.path.stack(),
+                report::time(own),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self) -> Result<(), String> {
+        let thread = ThreadIx(self.threads.len().saturating_sub(1) as u32);
+        let summed = &mut self.summed;
+        let add = |stack: &[LocationIx], own| {
+            summed.add(thread, SampleTypeIx(0), stack, report::time(own))
+        };
+        self.path.leave(0, add)
+    }
+
+    fn finish(mut self) -> Result<Parts, String> {
+        self.leave()?;
+        let threads = self.threads.into_iter();
+        Ok(Parts {
+            origin: Origin::default(),
+            sample_types: vec![SampleType {
+                event: "time".to_owned(),
+                unit: Unit::Nanoseconds,
+            }],
+            processes: vec![Process {
+                pid: 0,
+                program: String::new(),
+                main_module: None,
+            }],
+            threads: threads
+                .map(|name| Thread {
+                    tid: 0,
+                    name,
+                    process: ProcessIx(0),
+                })
+                .collect(),
+            modules: Vec::new(),
+            named: self.summed.named,
+            samples: self.summed.samples,
+            warnings: Vec::new(),
+        })
+    }
+}
+
+/// `Server.java:85 org.example.Server.serve(Request)`, with or without the place.
+fn frame(name: &str, summed: &mut Summed) -> Result<LocationIx, String> {
+    let placed = name.split_once(' ').and_then(|(place, method)| {
+        let (file, line) = place.rsplit_once(':')?;
+        Some((file, line.parse::<u32>().ok()?, method))
+    });
+    let (file, line, method) = placed.unwrap_or(("", 0, name));
+    let method = if method.is_empty() {
+        "[unknown]"
+    } else {
+        method
+    };
+    let named = &mut summed.named;
+    let (symbol, file) = (named.text(method.as_bytes()), named.text(file.as_bytes()));
+    named.frame_at_line(Frame {
+        module: "",
+        symbol: &symbol,
+        kind: match method {
+            "[unknown]" => FrameKind::Unresolved,
+            _ => FrameKind::User,
+        },
+        file: &file,
+        line,
+    })
+}

@@ -1,0 +1,243 @@
+//! Files that break the rules: an error with its line, never a panic, never half a profile.
+
+use crate::{error, file, folded, read};
+use proptest::prelude::*;
+use std::fmt::Write;
+use std::path::Path;
+use sto_core::formats::{Format, FormatError, ReadOptions, read_bytes};
+use sto_core::limits::{MAX_NAME, MAX_SAMPLE_TYPES};
+
+#[track_caller]
+fn assert_told(text: &str, line: usize, problem: &str) {
+    let error = error(text);
+    let start = format!("a/file: line {line}: ");
+    assert!(error.starts_with(&start), "expected {start}, found {error}");
+    assert!(error.contains(problem), "expected {problem}, found {error}");
+    assert!(error.len() < 400 && !error.contains('\x1b'), "{error}");
+}
+
+#[test]
+fn a_number_without_a_name_is_refused() {
+    assert_told(&file("fn=(5)\n1 1\n"), 2, "`(5)`: no name with this number");
+    assert_told(&file("fn=(1) f\n1 1\ncfn=(2)\n"), 4, "`(2)`: no name");
+    assert_told(&file("fl=(1) f\nfn=(1)\n"), 3, "`(1)`: no name");
+}
+
+#[test]
+fn costs_that_are_no_numbers_are_refused() {
+    for cost in [
+        "-5",
+        "NaN",
+        "1e3",
+        "1.5",
+        "18446744073709551616",
+        "0x",
+        "0xg",
+        "\x1b[31m",
+    ] {
+        assert_told(
+            &file(&format!("fn=f\n1 {cost}\n")),
+            3,
+            "expected a number from 0 to 2^64 - 1",
+        );
+    }
+    assert_told(
+        &file("fn=f\n1 18446744073709551615\n2 1\n"),
+        4,
+        "add up to more than 2^64 - 1",
+    );
+    assert_told(
+        &file("fn=f\n1 1 1\n"),
+        3,
+        "more costs than the 1 that `events:` names",
+    );
+}
+
+#[test]
+fn costs_of_nobody_or_nothing_are_refused() {
+    assert_told(&file("1 1\n"), 2, "costs before `fn=`");
+    let no_events = "# callgrind format\nfn=f\n1 1\n";
+    assert_told(no_events, 3, "costs before `events:`");
+}
+
+#[test]
+fn positions_that_leave_64_bits_are_refused() {
+    assert_told(
+        &file("fn=f\n3 1\n-4 1\n"),
+        4,
+        "a position that leaves 64 bits",
+    );
+    assert_told(
+        &file("fn=f\n18446744073709551615 1\n+1 1\n"),
+        4,
+        "leaves 64 bits",
+    );
+    assert_told(&file("fn=f\n+x 1\n"), 3, "expected a number");
+    assert_told(
+        "positions: instr line\nevents: Ir\nfn=f\n5\n",
+        4,
+        "expected a position",
+    );
+}
+
+#[test]
+fn a_call_is_named_and_has_its_costs() {
+    assert_told(&file("fn=f\n1 1\ncalls=1 1\n"), 4, "without a `cfn=`");
+    assert_told(
+        &file("fn=f\n1 1\ncfn=g\ncalls=1 1\nfn=g\n"),
+        6,
+        "expected the costs of the call",
+    );
+    assert_told(&file("fn=f\n1 1\ncfn=g\ncalls=1 1\n"), 5, "truncated");
+    assert_told(&file("cfn=g\ncalls=1 1\n1 5\n"), 4, "costs before `fn=`");
+}
+
+#[test]
+fn lines_of_no_known_form_are_refused() {
+    for line in ["=x", "fn main", "weird=3", "\u{e9}", "(3) x"] {
+        assert_told(
+            &file(&format!("{line}\n")),
+            2,
+            "expected costs, a name such as `fn=`",
+        );
+    }
+    assert_told(&file("pid: x\n"), 2, "expected a number");
+    assert_told(
+        &file("thread: 4294967296\n"),
+        2,
+        "expected an id below 2^32",
+    );
+}
+
+#[test]
+fn totals_that_are_not_the_sum_are_refused_of_callgrind() {
+    let text =
+        |total| format!("creator: callgrind-3.19.0\nevents: Ir\nfn=f\n1 40\ntotals: {total}\n");
+    assert_eq!(folded(&read(&text(40)).unwrap()), ["f 40"]);
+    assert_told(
+        &text(4),
+        5,
+        "a total of 4, where the lines before add up to 40",
+    );
+}
+
+#[test]
+fn half_a_file_is_never_half_a_profile() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/callgrind");
+    for name in ["work", "parts"] {
+        let bytes = std::fs::read(folder.join(format!("{name}.callgrind"))).unwrap();
+        let end = bytes.trim_ascii_end().len();
+        let creator = bytes
+            .windows(8)
+            .position(|eight| eight == b"creator:")
+            .unwrap();
+        let end_of_first_part = bytes.windows(8).position(|eight| eight == b"\npart: 2");
+        for cut in creator + 40..end {
+            // What ends with a part is whole, as far as anybody can tell.
+            if end_of_first_part.is_some_and(|end| (end - 1..end + 60).contains(&cut)) {
+                continue;
+            }
+            let read = read_bytes(Path::new("a/file"), &bytes[..cut], &Default::default());
+            let error = read.expect_err("half a file").to_string();
+            assert!(error.starts_with("a/file"), "{cut}: {error}");
+        }
+        let options = ReadOptions {
+            allow_truncated: true,
+            ..ReadOptions::default()
+        };
+        let half = read_bytes(Path::new("a/file"), &bytes[..end / 2], &options).unwrap();
+        let told = half
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("ends early"));
+        assert!(told, "{:?}", half.warnings);
+    }
+}
+
+#[test]
+fn a_file_without_costs_has_no_samples() {
+    for text in [
+        "events: Ir\n",
+        "# callgrind format\n",
+        "events: Ir\nfn=f\n1 0\n1\n",
+    ] {
+        let error = read(text).unwrap_err();
+        assert!(matches!(error, FormatError::NoSamples { .. }), "{error}");
+    }
+}
+
+#[test]
+fn more_events_than_the_limit_are_refused() {
+    let mut text = "events:".to_owned();
+    for event in 0..=MAX_SAMPLE_TYPES {
+        write!(text, " e{event}").unwrap();
+    }
+    assert_told(&(text + "\n"), 1, "files of up to 1024 events are read");
+}
+
+/// Functions that each call the next, of which the last has costs.
+fn chain(depth: usize) -> String {
+    let mut text = "events: Ir\n".to_owned();
+    for function in 1..depth {
+        writeln!(
+            text,
+            "fn=f{function}\ncfn=f{}\ncalls=1 1\n1 7",
+            function + 1
+        )
+        .unwrap();
+    }
+    write!(text, "fn=f{depth}\n1 7\n").unwrap();
+    text
+}
+
+#[test]
+fn a_stack_may_be_hundreds_of_thousands_of_frames_deep() {
+    let recording = read(&chain(300_000)).unwrap();
+    assert_eq!(recording.stacks.iter().next().unwrap().len(), 300_000);
+}
+
+#[test]
+fn cycles_of_any_size_are_read() {
+    let mut text = "events: Ir\n".to_owned();
+    for function in 0..10_000 {
+        let called = (function + 1) % 10_000;
+        writeln!(
+            text,
+            "fn=f{function}\ncfn=f{called}\ncalls=1 1\n1 18446744073709551615"
+        )
+        .unwrap();
+    }
+    text.push_str("fn=f77\n1 5\n");
+    assert_eq!(read(&text).unwrap().samples.len(), 1);
+}
+
+#[test]
+fn names_may_be_anything() {
+    let mut bytes = b"events: Ir\nfl=\xff\nfn=(1) ma\xffin\x1b[31m;x\n1 1\nfn=".to_vec();
+    bytes.extend([b'n'; MAX_NAME + 1]);
+    bytes.extend(b"\n1 2\n");
+    let recording = read_bytes(Path::new("a/file"), &bytes, &Default::default()).unwrap();
+    let symbols: Vec<_> = folded(&recording);
+    assert!(
+        symbols[0].starts_with("ma\u{fffd}in\u{1b}[31m;x "),
+        "{symbols:?}"
+    );
+    assert_eq!(recording.warnings.len(), 2, "{:?}", recording.warnings);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn no_lines_make_reading_panic(
+        text in "((fn|cfn|fl|fi|ob)=(\\([12]\\))?( ?[ab])?\n|calls=1 1\n|[+-]?[0-9]{1,2}( [0-9]{0,20}){0,2}\n|\
+                 part: 2\n|events: A B\n|totals: 1\n|thread: [12]\n){0,40}",
+    ) {
+        let options = ReadOptions {
+            format: Some(Format::Callgrind),
+            ..ReadOptions::default()
+        };
+        let text = format!("events: A B\nfn=(1) a\nfl=(1) f\ncfn=(2) b\n{text}");
+        let _ = read_bytes(Path::new("a/file"), text.as_bytes(), &options);
+    }
+}

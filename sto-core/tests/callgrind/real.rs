@@ -1,0 +1,111 @@
+//! Files of Valgrind, against goldens and what `callgrind_annotate` says of them.
+
+use crate::{folded, functions};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use sto_core::formats::{Recording, read};
+
+fn testdata(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../testdata/callgrind")
+        .join(file)
+}
+
+fn recording(name: &str) -> Recording {
+    read(&testdata(&format!("{name}.callgrind")), &Default::default()).unwrap()
+}
+
+#[track_caller]
+fn check_golden(name: &str) {
+    let recording = recording(name);
+    let mut found = String::new();
+    for (ix, sample_type) in recording.sample_types.iter().enumerate() {
+        let of_type = recording.samples.iter();
+        let of_type = of_type.filter(|sample| sample.sample_type.0 == ix as u32);
+        let sum: u64 = of_type.map(|sample| sample.cost.value).sum();
+        writeln!(
+            found,
+            "{} {sum} {}",
+            sample_type.event,
+            sample_type.unit.name()
+        )
+        .unwrap();
+    }
+    let process = &recording.processes[0];
+    let threads: Vec<u32> = recording.threads.iter().map(|thread| thread.tid).collect();
+    writeln!(found, "process {:?}, threads {threads:?}", process.program).unwrap();
+    for warning in &recording.warnings {
+        writeln!(found, "warning: {warning}").unwrap();
+    }
+    for stack in folded(&recording) {
+        writeln!(found, "{stack}").unwrap();
+    }
+    let golden = testdata(&format!("{name}.expected"));
+    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
+        std::fs::write(&golden, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
+    assert_eq!(found, expected, "{}", golden.display());
+}
+
+#[test]
+fn what_valgrind_writes_is_read() {
+    for name in ["work", "contexts", "parts", "threads"] {
+        check_golden(name);
+    }
+}
+
+/// Costs of functions without the depth of recursion, of the two tables of `callgrind_annotate`.
+fn annotated() -> [BTreeMap<String, u64>; 2] {
+    let text = std::fs::read_to_string(testdata("work.annotate")).unwrap();
+    let tables = text.split("file:function").skip(1);
+    let tables: Vec<BTreeMap<String, u64>> = tables
+        .map(|table| {
+            let mut costs = BTreeMap::new();
+            for row in table
+                .lines()
+                .filter(|row| row.contains("%)  ") && row.contains(':'))
+            {
+                let (cost, place) = row.split_once('(').unwrap();
+                let place = place.split_once(")  ").unwrap().1;
+                let function = place.split_once(':').unwrap().1.split(" [").next().unwrap();
+                let cost: u64 = cost.trim().replace(',', "").parse().unwrap();
+                *costs.entry(function.to_owned()).or_default() += cost;
+            }
+            costs
+        })
+        .collect();
+    tables.try_into().unwrap()
+}
+
+#[test]
+fn functions_cost_what_callgrind_annotate_says() {
+    let [own, totals] = annotated();
+    let found = functions(&recording("work"));
+    for (function, &cost) in &own {
+        // The first call of a function and those in its recursion are functions of their own there.
+        let plain = function.split('\'').next().unwrap();
+        let parts = own
+            .iter()
+            .filter(|(other, _)| other.split('\'').next() == Some(plain));
+        let sum: u64 = parts.map(|(_, cost)| cost).sum();
+        assert!(cost <= sum);
+        assert_eq!(found[plain].0, sum, "{function}");
+    }
+    let plain = |function: &str| totals[function];
+    for function in ["main", "step", "dear", "cheap", "fib"] {
+        assert_eq!(found[function].1, plain(function), "{function}");
+    }
+}
+
+#[test]
+fn an_estimate_has_the_totals_of_exact_stacks() {
+    let (estimate, exact) = (
+        functions(&recording("work")),
+        functions(&recording("contexts")),
+    );
+    assert_eq!(estimate, exact);
+    assert_eq!(recording("contexts").warnings, [""; 0]);
+    assert_eq!(recording("work").warnings.len(), 1);
+}

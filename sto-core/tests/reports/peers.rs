@@ -1,0 +1,84 @@
+//! What inferno's collapsers make of the same files, as far as they keep what is in them.
+
+use crate::{bytes, read_as};
+use inferno::collapse::{Collapse, dtrace, vtune, xctrace};
+use std::collections::BTreeMap;
+use sto_core::formats::{Recording, read_bytes};
+use sto_core::model::Frame;
+
+use crate::common::frames_of;
+
+/// Counts of stacks, whose frames have their modules in front.
+fn folded(recording: &Recording, count: impl Fn(u64) -> u64) -> BTreeMap<String, u64> {
+    let name = |frame: &Frame<'_>| match frame.module {
+        "" => frame.symbol.to_owned(),
+        module => format!("{module}`{}", frame.symbol),
+    };
+    let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
+    for sample in &recording.samples {
+        let frames = frames_of(recording, sample);
+        let names: Vec<String> = frames.iter().map(name).collect();
+        *stacks.entry(names.join(";")).or_default() += count(sample.cost.value);
+    }
+    stacks.retain(|_, count| *count > 0);
+    stacks
+}
+
+fn collapsed(mut collapser: impl Collapse, bytes: &[u8]) -> BTreeMap<String, u64> {
+    let mut text = Vec::new();
+    collapser.collapse(bytes, &mut text).unwrap();
+    let recording = read_bytes("collapsed".as_ref(), &text, &Default::default()).unwrap();
+    folded(&recording, |count| count)
+}
+
+#[test]
+fn dtrace_is_read_as_inferno_does() {
+    let bytes = String::from_utf8(bytes("dtrace.txt")).unwrap();
+    // It takes parameters of C++ off.
+    let plain = bytes.replace("(Row const&, unsigned long)", "");
+    let recording = read_as(None, plain.as_bytes()).unwrap();
+    assert_eq!(
+        folded(&recording, |count| count),
+        collapsed(dtrace::Folder::default(), plain.as_bytes())
+    );
+}
+
+#[test]
+fn vtune_is_read_as_inferno_does() {
+    // It takes two quotes in a name for two, and does not know what is unknown.
+    let unknown = "[Unknown stack frame(s)],0.020047,[Unknown]";
+    let text = String::from_utf8(bytes("vtune.csv")).unwrap();
+    let text = text.replace("\"\"", "").replace(unknown, "f,0.02,");
+    let recording = read_as(None, text.as_bytes()).unwrap();
+    assert_eq!(
+        folded(&recording, |nanoseconds| (nanoseconds as f64 / 1e6).round()
+            as u64),
+        collapsed(vtune::Folder::default(), text.as_bytes())
+    );
+}
+
+/// It counts rows, which here all weigh a millisecond.
+#[test]
+fn xctrace_is_read_as_inferno_does() {
+    let text = String::from_utf8(bytes("xctrace.xml"))
+        .unwrap()
+        .replace("2000000<", "1000000<");
+    // It does not know references to tagged stacks, nor modules.
+    let text = text.replace(
+        r#"<tagged-backtrace ref="16"/>"#,
+        r#"<backtrace ref="17"/>"#,
+    );
+    let binaries = text
+        .split("<binary")
+        .enumerate()
+        .map(|(number, part)| match number {
+            0 => part,
+            _ => part.split_once("/>").unwrap().1,
+        });
+    let text: String = binaries.collect();
+    let recording = read_as(None, text.as_bytes()).unwrap();
+    assert_eq!(
+        folded(&recording, |nanoseconds| nanoseconds / 1_000_000),
+        collapsed(xctrace::Folder::default(), text.as_bytes())
+    );
+}
