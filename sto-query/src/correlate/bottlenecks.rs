@@ -136,30 +136,54 @@ fn correlations(
     options: &BottleneckOptions,
 ) -> Vec<(HistoryFunction, Correlation)> {
     let metric: Vec<f64> = runs.iter().map(|&(_, value)| value).collect();
-    let samples: Vec<Vec<f64>> = runs
+    // By run, the functions that have samples: of many functions, a run has few.
+    let samples: Vec<Vec<(usize, f64)>> = runs
         .par_iter()
         .map(|&(run, _)| {
             let costs = match options.of_self {
                 true => history.self_costs(run),
                 false => history.totals(run),
             };
-            costs.iter().map(|cost| cost.samples as f64).collect()
+            let samples = costs.iter().map(|cost| cost.samples as f64).enumerate();
+            samples.filter(|&(_, samples)| samples > 0.0).collect()
         })
         .collect();
-    let functions = history.functions.par_iter().enumerate();
-    let correlated = functions.filter_map(|(place, function)| {
-        let samples: Vec<f64> = samples.iter().map(|run| run[place]).collect();
+    let correlation = |samples: &[f64]| {
         let occurrences = samples.iter().filter(|&&samples| samples > 0.0).count();
         if occurrences < options.min_runs {
             return None;
         }
-        let correlation = match options.measure {
-            Measure::Pearson => pearson(&samples, &metric),
-            Measure::Spearman => spearman(&samples, &metric),
-        };
-        Some((function.clone(), correlation?))
+        match options.measure {
+            Measure::Pearson => pearson(samples, &metric),
+            Measure::Spearman => spearman(samples, &metric),
+        }
+    };
+    let blocks = history.functions.par_chunks(BLOCK).enumerate();
+    let correlated = blocks.flat_map_iter(|(block, functions)| {
+        let columns = columns(&samples, block * BLOCK, functions.len());
+        let found: Vec<_> = columns.chunks(runs.len()).map(correlation).collect();
+        let found = functions.iter().zip(found);
+        found.filter_map(|(function, found)| Some((function.clone(), found?)))
     });
     correlated.collect()
+}
+
+/// Functions whose samples are laid out at a time: few enough for a core's cache.
+const BLOCK: usize = 128;
+
+/// The samples of so many functions from the first one on, by function and then by run.
+fn columns(runs: &[Vec<(usize, f64)>], first: usize, functions: usize) -> Vec<f64> {
+    let mut columns = vec![0.0; functions * runs.len()];
+    for (place, run) in runs.iter().enumerate() {
+        let start = run.partition_point(|&(function, _)| function < first);
+        for &(function, samples) in &run[start..] {
+            if function >= first + functions {
+                break;
+            }
+            columns[(function - first) * runs.len() + place] = samples;
+        }
+    }
+    columns
 }
 
 fn combine(

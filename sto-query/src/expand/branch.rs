@@ -2,6 +2,7 @@
 
 use crate::history::{FunctionIx, History};
 use hashbrown::HashMap;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use sto_core::intern::NodeIx;
 
@@ -111,14 +112,14 @@ impl<'h> Runs<'h> {
     fn branch(&self, functions: Vec<FunctionIx>, nodes: Vec<(NodeIx, NodeIx)>) -> Branch {
         let starts: Vec<NodeIx> = nodes.iter().map(|&(start, _)| start).collect();
         let ends: Vec<NodeIx> = nodes.iter().map(|&(_, end)| end).collect();
-        let runs = self.history.runs.len();
-        let (mut first, mut last) = (Vec::with_capacity(runs), Vec::with_capacity(runs));
-        for run in 0..runs {
+        let runs = (0..self.history.runs.len()).into_par_iter();
+        let of_run = |run| {
             let at_starts = self.history.samples_below(run, &starts);
             let at_ends = self.history.samples_below(run, &ends);
-            first.push(self.first(&nodes, &at_starts, &at_ends) as f64);
-            last.push(self.last(&ends, &at_ends) as f64);
-        }
+            let first = self.first(&nodes, &at_starts, &at_ends) as f64;
+            (first, self.last(&ends, &at_ends) as f64)
+        };
+        let (first, last): (Vec<f64>, Vec<f64>) = runs.map(of_run).unzip();
         Branch {
             functions,
             samples: match self.direction {

@@ -12,8 +12,9 @@ use crate::closest::closest;
 use crate::compare::{KeyOptions, key_symbol};
 use crate::render::printable;
 use crate::select::main_modules;
-use crate::tree::totals;
+use crate::tree::for_each_total;
 use functions::{number_functions, outermost};
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use sto_core::id::{ExecutableId, ProfileId};
@@ -271,23 +272,24 @@ impl History {
             }
             sum
         };
-        self.costs.iter().map(sum).collect()
+        self.costs.par_iter().map(sum).collect()
     }
 
     /// What each function cost in one run: the samples whose stack has it, each counted once.
     pub fn totals(&self, run: usize) -> Vec<Cost> {
-        let mut self_costs = vec![Cost::ZERO; self.tree.len()];
-        for &(node, cost) in &self.costs[run] {
-            self_costs[node.get()] = cost;
-        }
-        let of_node = totals(&self.tree, &self_costs);
         let mut of_function = vec![Cost::ZERO; self.functions.len()];
-        for (node, cost) in of_node.into_iter().enumerate() {
-            if self.outermost[node] {
-                of_function[self.function_of[node].get()] += cost;
+        self.for_each_total(run, |node, cost| {
+            if self.outermost[node.get()] {
+                of_function[self.function(node).get()] += cost;
             }
-        }
+        });
         of_function
+    }
+
+    /// What each node cost in one run with all below it: for each node that has a cost, behind those below
+    /// it.
+    pub fn for_each_total(&self, run: usize, each: impl FnMut(NodeIx, Cost)) {
+        for_each_total(&self.tree, &self.costs[run], each);
     }
 
     /// What each function cost by itself in one run.
