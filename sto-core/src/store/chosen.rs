@@ -177,8 +177,17 @@ impl<'a> Walk<'a> {
             self.pack += 1;
             self.run = 0;
         }
-        while self.packs[self.pack].runs.range(self.run).end <= node {
-            self.run += 1;
+        let runs = &self.packs[self.pack].runs;
+        // Between the runs of two nodes lie few others or many: leaps double until they go too far.
+        let mut leap = 1;
+        while leap > 0 {
+            let next = self.run + leap;
+            if next < runs.len() && runs.range(next).start <= node {
+                self.run = next;
+                leap *= 2;
+            } else {
+                leap /= 2;
+            }
         }
         (self.pack, self.run)
     }

@@ -128,13 +128,14 @@ pub(super) struct Cut<'a> {
 impl Cut<'_> {
     /// Costs by place in the tree.
     pub(super) fn place(&self, costs: NodeCosts) -> SelfCosts {
-        let places = self.chosen.places_of(&costs);
-        let placed = places.zip(&costs);
-        let placed = placed.map(|(place, &(_, cost))| (self.places[place as usize], cost));
+        let places: Vec<u32> = self.chosen.places_of(&costs).collect();
+        let placed = costs.into_iter().zip(places);
+        let placed = placed.map(|((_, cost), place)| (self.places[place as usize], cost));
         let mut placed: SelfCosts = placed.collect();
         // Where many nodes have costs, putting each into its place is quicker than comparing them.
         if placed.len() < self.tree.len() / 16 {
-            placed.sort_unstable_by_key(|&(node, _)| node);
+            // Stable: that makes use of the pieces that are in order already.
+            placed.sort_by_key(|&(node, _)| node);
             return placed;
         }
         let mut by_node = vec![0u32; self.tree.len()];

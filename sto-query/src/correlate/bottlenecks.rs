@@ -2,7 +2,7 @@
 
 use super::measures::NORMAL_95;
 use super::{Correlation, pearson, spearman};
-use crate::history::{History, HistoryFunction};
+use crate::history::{FunctionIx, History, HistoryFunction};
 use crate::statistics::benjamini_hochberg;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -139,14 +139,10 @@ fn correlations(
     // By run, the functions that have samples: of many functions, a run has few.
     let samples: Vec<Vec<(usize, f64)>> = runs
         .par_iter()
-        .map(|&(run, _)| {
-            let costs = match options.of_self {
-                true => history.self_costs(run),
-                false => history.totals(run),
-            };
-            let samples = costs.iter().map(|cost| cost.samples as f64).enumerate();
-            samples.filter(|&(_, samples)| samples > 0.0).collect()
-        })
+        .map_init(
+            || vec![0u64; history.functions.len()],
+            |sums, &(run, _)| samples_by_function(history, run, options.of_self, sums),
+        )
         .collect();
     let correlation = |samples: &[f64]| {
         let occurrences = samples.iter().filter(|&&samples| samples > 0.0).count();
@@ -166,6 +162,33 @@ fn correlations(
         found.filter_map(|(function, found)| Some((function.clone(), found?)))
     });
     correlated.collect()
+}
+
+/// The functions with samples in a run, in their order, and how many. `sums` is zero for each function,
+/// before and after: it is made once for many runs.
+fn samples_by_function(
+    history: &History,
+    run: usize,
+    of_self: bool,
+    sums: &mut [u64],
+) -> Vec<(usize, f64)> {
+    let mut functions: Vec<usize> = Vec::new();
+    let mut add = |function: FunctionIx, samples: u64| {
+        let sum = &mut sums[function.get()];
+        if *sum == 0 && samples > 0 {
+            functions.push(function.get());
+        }
+        *sum += samples;
+    };
+    match of_self {
+        true => history.for_each_self(run, |function, cost| add(function, cost.samples)),
+        false => history.for_each_outermost(run, |function, cost| add(function, cost.samples)),
+    }
+    functions.sort_unstable();
+    let taken = functions.into_iter();
+    taken
+        .map(|function| (function, std::mem::take(&mut sums[function]) as f64))
+        .collect()
 }
 
 /// Functions whose samples are laid out at a time: few enough for a core's cache.

@@ -104,16 +104,7 @@ pub fn scores(history: &History, judged: usize, options: ScoreOptions) -> Vec<Sc
         return Vec::new();
     }
     let functions = functions_that_matter(history, first..=judged, options.min_share);
-    let runs: Vec<Vec<f64>> = (0..history.runs.len())
-        .into_par_iter()
-        .map(|run| {
-            let totals = history.totals(run);
-            let samples = functions
-                .iter()
-                .map(|function| totals[function.get()].samples);
-            samples.map(|samples| samples as f64).collect()
-        })
-        .collect();
+    let runs = history.samples_of(&functions);
     let mut scores: Vec<Score> = functions
         .into_par_iter()
         .enumerate()
