@@ -16,10 +16,12 @@ for release in "${releases[@]}"; do
 done
 python3 "$here/book.py" 15000 > "$out/book.md"
 
+# Paths as short as this, for a recording tells its command.
+cd "$out"
 export STO_STORE="$out/store"
 for release in "${releases[@]}"; do
     sto record --build "$release" --benchmark book -F 1997 --runs 5 -- \
-        "$out/$release/bin/pulldown-cmark" -T -F < "$out/book.md" > /dev/null
+        "$release/bin/pulldown-cmark" -T -F < book.md > /dev/null
 done
 rm -f "$here/history.sto"
 sto export-store -o "$here/history.sto"

@@ -1,7 +1,7 @@
 //! The correlation of each function with a metric, over benchmarks.
 
 use super::measures::NORMAL_95;
-use super::{Correlation, pearson, spearman};
+use super::{Correlation, sparse_pearson, spearman};
 use crate::history::{FunctionIx, History, HistoryFunction};
 use crate::statistics::benjamini_hochberg;
 use rayon::prelude::*;
@@ -144,27 +144,34 @@ fn correlations(
             |sums, &(run, _)| samples_by_function(history, run, options.of_self, sums),
         )
         .collect();
-    let correlation = |samples: &[f64]| {
-        let occurrences = samples.iter().filter(|&&samples| samples > 0.0).count();
-        if occurrences < options.min_runs {
+    // By function, the runs that have samples of it.
+    let mut by_function: Vec<Vec<(usize, f64)>> = vec![Vec::new(); history.functions.len()];
+    for (place, run) in samples.into_iter().enumerate() {
+        for (function, samples) in run {
+            by_function[function].push((place, samples));
+        }
+    }
+    let correlated = history.functions.par_iter().zip(by_function);
+    let correlated = correlated.filter_map(|(function, samples)| {
+        if samples.len() < options.min_runs {
             return None;
         }
-        match options.measure {
-            Measure::Pearson => pearson(samples, &metric),
-            Measure::Spearman => spearman(samples, &metric),
-        }
-    };
-    let blocks = history.functions.par_chunks(BLOCK).enumerate();
-    let correlated = blocks.flat_map_iter(|(block, functions)| {
-        let columns = columns(&samples, block * BLOCK, functions.len());
-        let found: Vec<_> = columns.chunks(runs.len()).map(correlation).collect();
-        let found = functions.iter().zip(found);
-        found.filter_map(|(function, found)| Some((function.clone(), found?)))
+        let correlation = match options.measure {
+            Measure::Pearson => sparse_pearson(&samples, &metric),
+            Measure::Spearman => {
+                let mut column = vec![0.0; metric.len()];
+                samples
+                    .iter()
+                    .for_each(|&(run, samples)| column[run] = samples);
+                spearman(&column, &metric)
+            }
+        };
+        Some((function.clone(), correlation?))
     });
     correlated.collect()
 }
 
-/// The functions with samples in a run, in their order, and how many. `sums` is zero for each function,
+/// The functions with samples in a run, and how many. `sums` is zero for each function,
 /// before and after: it is made once for many runs.
 fn samples_by_function(
     history: &History,
@@ -184,29 +191,10 @@ fn samples_by_function(
         true => history.for_each_self(run, |function, cost| add(function, cost.samples)),
         false => history.for_each_outermost(run, |function, cost| add(function, cost.samples)),
     }
-    functions.sort_unstable();
     let taken = functions.into_iter();
     taken
         .map(|function| (function, std::mem::take(&mut sums[function]) as f64))
         .collect()
-}
-
-/// Functions whose samples are laid out at a time: few enough for a core's cache.
-const BLOCK: usize = 128;
-
-/// The samples of so many functions from the first one on, by function and then by run.
-fn columns(runs: &[Vec<(usize, f64)>], first: usize, functions: usize) -> Vec<f64> {
-    let mut columns = vec![0.0; functions * runs.len()];
-    for (place, run) in runs.iter().enumerate() {
-        let start = run.partition_point(|&(function, _)| function < first);
-        for &(function, samples) in &run[start..] {
-            if function >= first + functions {
-                break;
-            }
-            columns[(function - first) * runs.len() + place] = samples;
-        }
-    }
-    columns
 }
 
 fn combine(

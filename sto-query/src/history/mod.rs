@@ -233,6 +233,16 @@ impl History {
         self.ends[node.get()]
     }
 
+    /// The nodes that stand right below a node, in their order.
+    pub(crate) fn children(&self, node: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
+        let end = self.subtree_end(node);
+        // In preorder the first stands behind the node, and each other one behind the subtree before it.
+        let child = move |node: u32| (node < end).then_some(NodeIx(node));
+        std::iter::successors(child(node.0 + 1), move |&last| {
+            child(self.subtree_end(last))
+        })
+    }
+
     /// The nodes of a function that no node of the same function is above, in preorder.
     pub fn outermost(&self, function: FunctionIx) -> impl Iterator<Item = NodeIx> + '_ {
         let nodes = self.tree.nodes();
@@ -252,6 +262,32 @@ impl History {
             sums[end] - sums[start]
         };
         nodes.iter().map(below).collect()
+    }
+
+    /// Samples of those nodes that have any, with all below them, in one run: the places of the nodes, and
+    /// how many. The nodes are in order, and none is below another.
+    pub(crate) fn for_each_below(
+        &self,
+        run: usize,
+        nodes: &[NodeIx],
+        mut each: impl FnMut(usize, u64),
+    ) {
+        let costs = &self.costs[run];
+        let sums = self.sums[run].get_or_init(|| running_sums(costs));
+        let (mut place, mut at) = (0, 0);
+        while let Some(&(next, _)) = costs.get(at) {
+            // Of many nodes a run has few, and of its costs few are below them: both are leapt over.
+            place = leap(nodes, place, |&node| self.subtree_end(node) <= next.0);
+            let Some(&node) = nodes.get(place) else {
+                break;
+            };
+            let start = first_from(costs, at, node.0);
+            at = first_from(costs, start, self.subtree_end(node));
+            if at > start {
+                each(place, sums[at] - sums[start]);
+            }
+            place += 1;
+        }
     }
 
     /// What samples cost whose stack has one of these functions, by run; each counted once.
@@ -361,16 +397,21 @@ impl History {
     }
 }
 
-/// The place of the first cost, of those from a place on, whose node is this or a later one. What lies
-/// close is found in few steps.
+/// The place of the first cost, of those from a place on, whose node is this or a later one.
 fn first_from(costs: &SelfCosts, from: usize, node: u32) -> usize {
+    leap(costs, from, |(known, _)| known.0 < node)
+}
+
+/// The place of the first item, of those from a place on, of which this is not true: it is true of all before
+/// it, and of none behind it. What lies close is found in few steps.
+fn leap<T>(items: &[T], from: usize, is_before: impl Fn(&T) -> bool) -> usize {
     let (mut start, mut leap) = (from, 1);
-    while start + leap <= costs.len() && costs[start + leap - 1].0.0 < node {
+    while start + leap <= items.len() && is_before(&items[start + leap - 1]) {
         start += leap;
         leap *= 2;
     }
-    let end = (start + leap).min(costs.len());
-    start + costs[start..end].partition_point(|(known, _)| known.0 < node)
+    let end = (start + leap).min(items.len());
+    start + items[start..end].partition_point(is_before)
 }
 
 /// The samples before each node of a run, and after them those of all.

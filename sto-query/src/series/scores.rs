@@ -80,6 +80,15 @@ pub struct Score {
     pub changes: Vec<ChangePoint>,
 }
 
+impl Score {
+    /// The largest of the changes, up or down, in samples; 0 without any.
+    pub fn largest_change(&self) -> f64 {
+        let changes = self.changes.iter();
+        let sizes = changes.map(|change| (change.after - change.before).abs());
+        sizes.fold(0.0, f64::max)
+    }
+}
+
 /// (actual - mean) / deviation of samples.
 ///
 /// Where the window does not vary at all, the thesis says 0, and a function that is new would never be
