@@ -24,7 +24,7 @@ import postgres
 from history import LARGE, NODES, commands, fill, medians
 from session import append, build, heading, run, table
 
-REPEAT = 3
+REPEAT = 1
 DEGREE = 10
 WINDOW = 10
 LEAST_OCCURRENCES = 5
@@ -32,7 +32,7 @@ LEAST_OCCURRENCES = 5
 # Each stack's samples, once for each location among its innermost ones.
 STACKS = """
 WITH RECURSIVE up AS (
-    SELECT id AS node, parent_id, data_id, executable_id, sample_count, 0 AS level
+    SELECT stack_node.id AS node, parent_id, data_id, executable_id, sample_count, 0 AS level
     FROM stack_node JOIN executable ON executable.id = executable_id
     WHERE sample_count > 0 AND version > {after}
     UNION ALL
