@@ -16,11 +16,11 @@ def ticks(end, most):
         power *= 10
 
 
-COLOURS = ["#1a56b0", "#b0471a"]
+COLOURS = ["#1a56b0", "#b0471a", "#2a8a3e", "#7a3fa0"]
 
 
 def scatter(title, x_label, y_label, series):
-    """Draws the points (x, y), none negative, of at most two series by name."""
+    """Draws the points (x, y), none negative, of at most four series by name."""
     points = [point for series in series.values() for point in series]
     x_ticks = ticks(max(x for x, _ in points), 10)
     y_ticks = ticks(max(y for _, y in points), 6)

@@ -90,6 +90,7 @@ impl Program {
             revision: None,
         };
         let samples = interned.costs[0].iter().map(|(_, cost)| cost.samples).sum();
+        let duration = Nanoseconds(samples * PERIOD);
         let profile = Profile {
             build: build.id(),
             source: SourceDigest::of(&run.to_le_bytes()),
@@ -97,7 +98,7 @@ impl Program {
             format: "perf.data".to_owned(),
             origin: Origin {
                 recorded: Some(UnixSeconds(1_700_000_000 + 600 * u64::from(run))),
-                duration: Some(Nanoseconds(samples * PERIOD)),
+                duration: Some(duration),
                 host: Some(format!("ci-{}", run % 4)),
                 kernel: Some("6.1.0-38-amd64".to_owned()),
                 arch: Some("x86_64".to_owned()),
@@ -116,7 +117,7 @@ impl Program {
             modules: modules(build.gnu_build_id.as_ref()).into(),
             benchmark: Some("throughput".to_owned()),
             labels: BTreeMap::new(),
-            metrics: BTreeMap::new(),
+            metrics: BTreeMap::from([("seconds".to_owned(), duration.0 as f64 / 1e9)]),
         };
         Run {
             build,

@@ -9,7 +9,9 @@ use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest_recording};
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
-use sto_query::correlate::{BottleneckOptions, Combination, Measure, pearson, spearman};
+use sto_query::correlate::{
+    BottleneckOptions, Combination, Measure, pearson, sparse_pearson, spearman,
+};
 use sto_query::history::{History, HistoryQuery};
 use sto_query::render::{self, Style};
 use sto_query::report::{BottlenecksReport, bottlenecks_report};
@@ -37,6 +39,10 @@ fn coefficients_p_and_intervals_are_those_of_scipy() {
     let cases: Vec<Case> = serde_json::from_str(cases).unwrap();
     assert_eq!(cases.len(), 7);
     for case in &cases {
+        let places = case.x.iter().copied().enumerate();
+        let sparse: Vec<(usize, f64)> = places.filter(|&(_, x)| x != 0.0).collect();
+        let found = sparse_pearson(&sparse, &case.y).unwrap();
+        assert_close(found.coefficient, case.pearson.0, &case.name);
         let found = pearson(&case.x, &case.y).unwrap();
         assert_close(found.coefficient, case.pearson.0, &case.name);
         assert_close(found.p, case.pearson.1, &case.name);

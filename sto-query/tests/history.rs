@@ -8,6 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::intern::NodeIx;
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
 use sto_query::history::{History, HistoryError, HistoryQuery};
@@ -248,7 +249,7 @@ fn a_name_of_markup_stays_text_in_the_drawing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// One function followed by itself, and all of them in one pass.
+    /// One function followed by itself, all of them in one pass, some of them, and nodes one by one.
     #[test]
     fn totals_of_one_function_are_those_of_all(
         runs in prop::collection::vec(prop::collection::vec(("[abc](;[abc]){0,5}", 1..9u32), 1..8), 1..4),
@@ -262,8 +263,13 @@ proptest! {
         for (place, function) in history.functions.iter().enumerate() {
             let found = history.find(&function.symbol).unwrap();
             let by_run = history.totals_of(&found);
+            let samples = history.samples_of(&found);
+            let nodes: Vec<NodeIx> = history.outermost(found[0]).collect();
             for (run, total) in by_run.iter().enumerate() {
                 prop_assert_eq!(history.totals(run)[place], *total);
+                prop_assert_eq!(samples[run][0], total.samples as f64);
+                let below: u64 = history.samples_below(run, &nodes).iter().sum();
+                prop_assert_eq!(below, total.samples);
             }
         }
     }

@@ -8,8 +8,10 @@ use crate::store_path::StorePath;
 use crate::ui::{self, Progress};
 use clap::Args;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom};
 use std::num::NonZeroU32;
+use std::os::fd::AsFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -30,8 +32,8 @@ Exit status: that of the command; 128 and the signal's number where a signal end
 
 /// Record a program with perf, and store the runs
 ///
-/// The program has this command's standard input and output; the report goes to standard error. Each run
-/// has two metrics: `seconds`, from the program's start to its end, and `exit_status`.
+/// The program has this command's standard input and output; the report goes to standard error. Where
+/// standard input is a file, each of several runs reads all of it. Each run has two metrics: `seconds`, from the program's start to its end, and `exit_status`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RecordArgs {
@@ -107,7 +109,11 @@ impl RecordArgs {
             pid: self.pid,
             command: &self.command,
         };
+        let mut input = Input::here();
         for run in 1..=runs {
+            if let Some(input) = &mut input {
+                input.rewind();
+            }
             let folder = match &self.keep {
                 Some(keep) => keep.join(run.to_string()),
                 None => work.join(run.to_string()),
@@ -234,6 +240,26 @@ fn keep_symbols(report: &IngestReport, folder: &Path) -> Result<(), CliError> {
         }
     }
     Ok(())
+}
+
+/// Standard input that is a file: every run is to read the same.
+struct Input {
+    file: File,
+    start: u64,
+}
+
+impl Input {
+    fn here() -> Option<Input> {
+        let mut file = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+        let start = file.stream_position().ok()?;
+        let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        is_file.then_some(Input { file, start })
+    }
+
+    fn rewind(&mut self) {
+        // It told its place, so that it can be put there.
+        let _ = self.file.seek(SeekFrom::Start(self.start));
+    }
 }
 
 /// A folder of this process, which goes with it.

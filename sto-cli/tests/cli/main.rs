@@ -16,6 +16,8 @@ mod export;
 mod exit_codes;
 // Findings for CI systems, and the commands that they name.
 mod findings;
+// Ten releases of a program.
+mod history;
 // `kill -9` while the store is written.
 mod killed;
 // What goes into the store, and what is said of it.

@@ -3,6 +3,7 @@
 
 use crate::support::{Run, Sandbox};
 use serde_json::Value;
+use std::fs::File;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -69,6 +70,22 @@ fn a_run_is_stored_with_its_time_and_status_and_what_the_user_says() {
     assert_eq!(profile["metrics"]["exit_status"], 0.0);
     let seconds = profile["metrics"]["seconds"].as_f64().unwrap();
     assert!((0.001..60.0).contains(&seconds), "{seconds}");
+}
+
+#[test]
+fn each_of_several_runs_reads_all_of_a_file_that_is_standard_input() {
+    let sandbox = Sandbox::new();
+    let script = format!("read skipped; sto record --runs 2 -- sh -c '{WORK}; cat'");
+    let script = script.replacen("sto", env!("CARGO_BIN_EXE_sto"), 1);
+    let input = sandbox.write("input", "skipped\nfirst\nsecond\n");
+    let mut shell = sandbox.program("sh", &["-c", &script]);
+    shell
+        .env("STO_STORE", sandbox.path("store"))
+        .stdin(File::open(input).unwrap());
+    let run = Run::of(&mut shell);
+    if !run.stderr.contains("perf cannot record") {
+        assert_eq!(run.stdout, "first\nsecond\n".repeat(2), "{run:?}");
+    }
 }
 
 #[test]

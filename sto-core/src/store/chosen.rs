@@ -6,6 +6,7 @@ use super::error::Fault;
 use super::packs::NodePack;
 use super::rows::Rows;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The runs that have nodes with costs, and all that these runs stand below. Their nodes have
 /// *places* from 0 on, in the order of their numbers.
@@ -18,23 +19,42 @@ pub(super) struct Chosen<'a> {
 
 const NOT_CHOSEN: u32 = u32::MAX;
 
+/// Marks that several threads set; in what order does not matter.
+pub(super) struct Marks(Vec<AtomicBool>);
+
+impl Marks {
+    pub(super) fn none(len: usize) -> Self {
+        Marks((0..len).map(|_| AtomicBool::new(false)).collect())
+    }
+
+    pub(super) fn set(&self, place: usize) {
+        // What is written anew is taken out of the other threads' caches.
+        if !self.0[place].load(Ordering::Relaxed) {
+            self.0[place].store(true, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn into_vec(self) -> Vec<bool> {
+        self.0.into_iter().map(AtomicBool::into_inner).collect()
+    }
+}
+
 impl<'a> Chosen<'a> {
     /// The runs that these costs need.
-    pub(super) fn of<'c>(
-        packs: &'a [NodePack],
-        costs: impl IntoIterator<Item = &'c NodeCosts>,
-    ) -> Self {
-        let mut places: Vec<Vec<u32>> = packs
-            .iter()
-            .map(|pack| vec![NOT_CHOSEN; pack.runs.len()])
-            .collect();
-        for costs in costs {
+    pub(super) fn of(packs: &'a [NodePack], costs: &[&NodeCosts]) -> Self {
+        let marks: Vec<Marks> = packs.iter().map(|p| Marks::none(p.runs.len())).collect();
+        costs.par_iter().for_each(|costs| {
             let mut walk = Walk::new(packs);
-            for &(node, _) in costs {
+            for &(node, _) in *costs {
                 let (pack, run) = walk.run_of(node);
-                places[pack][run] = 0;
+                marks[pack].set(run);
             }
-        }
+        });
+        let chosen = |is_chosen| if is_chosen { 0 } else { NOT_CHOSEN };
+        let places = marks.into_iter().map(Marks::into_vec);
+        let mut places: Vec<Vec<u32>> = places
+            .map(|marks| marks.into_iter().map(chosen).collect())
+            .collect();
         for pack in (0..packs.len()).rev() {
             let runs = &packs[pack].runs;
             for run in (0..runs.len()).rev() {
@@ -157,8 +177,17 @@ impl<'a> Walk<'a> {
             self.pack += 1;
             self.run = 0;
         }
-        while self.packs[self.pack].runs.range(self.run).end <= node {
-            self.run += 1;
+        let runs = &self.packs[self.pack].runs;
+        // Between the runs of two nodes lie few others or many: leaps double until they go too far.
+        let mut leap = 1;
+        while leap > 0 {
+            let next = self.run + leap;
+            if next < runs.len() && runs.range(next).start <= node {
+                self.run = next;
+                leap *= 2;
+            } else {
+                leap /= 2;
+            }
         }
         (self.pack, self.run)
     }

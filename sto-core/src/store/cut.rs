@@ -1,6 +1,6 @@
 //! Cutting profiles out of the nodes of an executable: their trees, in an order of their own.
 
-use super::chosen::Chosen;
+use super::chosen::{Chosen, Marks};
 use super::codec::{ExecutableRecord, NodeColumns, ProfileRecord, unpack_slices};
 use super::counts::{Counts, NodeCosts};
 use super::error::Fault;
@@ -45,7 +45,8 @@ impl<'a> ExecutableTree<'a> {
             mut lines,
             slices,
         } = Counts::read(rows, record, self.len)?;
-        let cut = Marked::of(rows, &self.packs, &costs)?.cut(self.frames, &lines)?;
+        let marked = Marked::of(rows, &self.packs, &costs.iter().collect::<Vec<_>>())?;
+        let cut = marked.cut(self.frames, &lines)?;
         place_lines(&mut lines, &cut.frame_places);
         let costs: Vec<SelfCosts> = costs.into_iter().map(|costs| cut.place(costs)).collect();
         let slices = slices.map(|pack| {
@@ -71,17 +72,20 @@ pub(super) struct Marked<'a> {
 }
 
 impl<'a> Marked<'a> {
-    pub(super) fn of<'c>(
+    pub(super) fn of(
         rows: &Rows,
         packs: &'a [NodePack],
-        costs: impl IntoIterator<Item = &'c NodeCosts> + Clone,
+        costs: &[&NodeCosts],
     ) -> Result<Self, Fault> {
-        let chosen = Chosen::of(packs, costs.clone());
+        let chosen = Chosen::of(packs, costs);
         let nodes = chosen.unpack(rows)?;
-        let mut is_marked = vec![false; nodes.len()];
-        for place in costs.into_iter().flat_map(|costs| chosen.places_of(costs)) {
-            is_marked[place as usize] = true;
-        }
+        let marks = Marks::none(nodes.len());
+        costs.par_iter().for_each(|costs| {
+            for place in chosen.places_of(costs) {
+                marks.set(place as usize);
+            }
+        });
+        let mut is_marked = marks.into_vec();
         mark_callers(&nodes, &mut is_marked);
         Ok(Marked {
             chosen,
@@ -124,13 +128,14 @@ pub(super) struct Cut<'a> {
 impl Cut<'_> {
     /// Costs by place in the tree.
     pub(super) fn place(&self, costs: NodeCosts) -> SelfCosts {
-        let places = self.chosen.places_of(&costs);
-        let placed = places.zip(&costs);
-        let placed = placed.map(|(place, &(_, cost))| (self.places[place as usize], cost));
+        let places: Vec<u32> = self.chosen.places_of(&costs).collect();
+        let placed = costs.into_iter().zip(places);
+        let placed = placed.map(|((_, cost), place)| (self.places[place as usize], cost));
         let mut placed: SelfCosts = placed.collect();
         // Where many nodes have costs, putting each into its place is quicker than comparing them.
         if placed.len() < self.tree.len() / 16 {
-            placed.sort_unstable_by_key(|&(node, _)| node);
+            // Stable: that makes use of the pieces that are in order already.
+            placed.sort_by_key(|&(node, _)| node);
             return placed;
         }
         let mut by_node = vec![0u32; self.tree.len()];

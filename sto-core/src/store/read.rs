@@ -138,17 +138,19 @@ pub(super) fn load(
     let executable: ExecutableRecord = rows
         .record(Record::Executable, executable.0)?
         .ok_or(Fault::NoProfile(first))?;
+    let read = |&id| {
+        let record = profile_record(rows, id)?;
+        if build_of(rows, &record)?.executable != executable.name {
+            return Err(Fault::NoProfile(id));
+        }
+        let parts = 0..record.profile.sample_types.len() as u32;
+        let types = parts
+            .map(|part| read_costs(rows, Column::Costs, record.number, part, executable.nodes));
+        types.collect::<Result<Vec<NodeCosts>, Fault>>()
+    };
     cut_out(rows, &executable, || {
-        let costs = profiles.iter().map(|&id| {
-            let record = profile_record(rows, id)?;
-            if build_of(rows, &record)?.executable != executable.name {
-                return Err(Fault::NoProfile(id));
-            }
-            let parts = 0..record.profile.sample_types.len() as u32;
-            let types = parts
-                .map(|part| read_costs(rows, Column::Costs, record.number, part, executable.nodes));
-            types.collect::<Result<Vec<NodeCosts>, Fault>>()
-        });
+        // Guarded one by one: these may be other threads.
+        let costs = profiles.par_iter().map(|id| guarded(|| read(id)));
         costs.collect()
     })
 }
@@ -189,11 +191,11 @@ fn cut_out(
     let (costs, packs) = (costs?, packs?);
     let (frames, marked) = rayon::join(
         || guarded(|| rows.frames()),
-        || Marked::of(rows, &packs, costs.iter().flatten()),
+        || Marked::of(rows, &packs, &costs.iter().flatten().collect::<Vec<_>>()),
     );
     let cut = marked?.cut(&frames?, &[])?;
     let costs = costs
-        .into_iter()
+        .into_par_iter()
         .map(|types| types.into_iter().map(|costs| cut.place(costs)).collect());
     Ok(Loaded {
         costs: costs.collect(),

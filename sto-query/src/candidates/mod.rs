@@ -11,7 +11,7 @@ use crate::compare::{Command, Stacks};
 use crate::expand::Greedy;
 use crate::history::{FunctionIx, History, HistoryRun};
 use crate::report::{ExpansionReport, HistoryReport, RunReport, ScoreReport};
-use crate::series::{ChangePoint, Expected, Score, ScoreOptions, Status, score, scores};
+use crate::series::{Expected, Score, ScoreOptions, Status, score, scores};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -246,15 +246,11 @@ impl Inquiry<'_> {
 
 /// The functions that changed for good, the largest change of the whole first.
 fn changed(history: &History, scores: Vec<Score>, limit: usize) -> Vec<ScoreReport> {
-    let largest = |score: &Score| {
-        let change = |change: &ChangePoint| (change.after - change.before).abs();
-        score.changes.iter().map(change).fold(0.0, f64::max)
-    };
     let mut changed: Vec<Score> = scores;
     changed.retain(|score| !score.changes.is_empty());
     changed.sort_by(|a, b| {
-        largest(b)
-            .total_cmp(&largest(a))
+        b.largest_change()
+            .total_cmp(&a.largest_change())
             .then(a.function.cmp(&b.function))
     });
     changed.truncate(limit);

@@ -4,7 +4,6 @@ use crate::compare::{FunctionName, StackNode, Stacks};
 use crate::history::{FunctionIx, History};
 use hashbrown::HashMap;
 use std::ops::Range;
-use sto_core::intern::NodeIx;
 
 /// A stack of functions: stacks whose frames are the same functions fall together.
 #[derive(Default)]
@@ -19,7 +18,15 @@ pub(super) fn stacks(history: &History, window: Range<usize>, judged: usize) -> 
     let mut tree = vec![Node::default()];
     let mut known: HashMap<(usize, FunctionIx), usize> = HashMap::new();
     let mut place: Vec<usize> = Vec::with_capacity(history.tree.len());
+    let mut is_known = vec![false; history.tree.len()];
+    for run in window.clone().chain([judged]) {
+        history.for_each_total(run, |node, _| is_known[node.get()] = true);
+    }
     for node in history.tree.nodes() {
+        if !is_known[node.get()] {
+            place.push(0);
+            continue;
+        }
         let caller = history
             .tree
             .parent(node)
@@ -33,16 +40,16 @@ pub(super) fn stacks(history: &History, window: Range<usize>, judged: usize) -> 
         }
         place.push(ix);
     }
-    let nodes: Vec<NodeIx> = history.tree.nodes().collect();
     let runs = window.len();
     for run in window.chain([judged]) {
-        for (&ix, samples) in place.iter().zip(history.samples_below(run, &nodes)) {
+        history.for_each_total(run, |node, total| {
+            let node = &mut tree[place[node.get()]];
             let side = match run == judged {
-                true => &mut tree[ix].candidate,
-                false => &mut tree[ix].baseline,
+                true => &mut node.candidate,
+                false => &mut node.baseline,
             };
-            *side = side.saturating_add(samples);
-        }
+            *side = side.saturating_add(total.samples);
+        });
     }
     let sum = |samples: fn(&Node) -> u64| -> f64 {
         let outermost = tree[0].callees.iter();

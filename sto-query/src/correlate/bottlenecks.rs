@@ -1,8 +1,8 @@
 //! The correlation of each function with a metric, over benchmarks.
 
 use super::measures::NORMAL_95;
-use super::{Correlation, pearson, spearman};
-use crate::history::{History, HistoryFunction};
+use super::{Correlation, sparse_pearson, spearman};
+use crate::history::{FunctionIx, History, HistoryFunction};
 use crate::statistics::benjamini_hochberg;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -136,30 +136,65 @@ fn correlations(
     options: &BottleneckOptions,
 ) -> Vec<(HistoryFunction, Correlation)> {
     let metric: Vec<f64> = runs.iter().map(|&(_, value)| value).collect();
-    let samples: Vec<Vec<f64>> = runs
+    // By run, the functions that have samples: of many functions, a run has few.
+    let samples: Vec<Vec<(usize, f64)>> = runs
         .par_iter()
-        .map(|&(run, _)| {
-            let costs = match options.of_self {
-                true => history.self_costs(run),
-                false => history.totals(run),
-            };
-            costs.iter().map(|cost| cost.samples as f64).collect()
-        })
+        .map_init(
+            || vec![0u64; history.functions.len()],
+            |sums, &(run, _)| samples_by_function(history, run, options.of_self, sums),
+        )
         .collect();
-    let functions = history.functions.par_iter().enumerate();
-    let correlated = functions.filter_map(|(place, function)| {
-        let samples: Vec<f64> = samples.iter().map(|run| run[place]).collect();
-        let occurrences = samples.iter().filter(|&&samples| samples > 0.0).count();
-        if occurrences < options.min_runs {
+    // By function, the runs that have samples of it.
+    let mut by_function: Vec<Vec<(usize, f64)>> = vec![Vec::new(); history.functions.len()];
+    for (place, run) in samples.into_iter().enumerate() {
+        for (function, samples) in run {
+            by_function[function].push((place, samples));
+        }
+    }
+    let correlated = history.functions.par_iter().zip(by_function);
+    let correlated = correlated.filter_map(|(function, samples)| {
+        if samples.len() < options.min_runs {
             return None;
         }
         let correlation = match options.measure {
-            Measure::Pearson => pearson(&samples, &metric),
-            Measure::Spearman => spearman(&samples, &metric),
+            Measure::Pearson => sparse_pearson(&samples, &metric),
+            Measure::Spearman => {
+                let mut column = vec![0.0; metric.len()];
+                samples
+                    .iter()
+                    .for_each(|&(run, samples)| column[run] = samples);
+                spearman(&column, &metric)
+            }
         };
         Some((function.clone(), correlation?))
     });
     correlated.collect()
+}
+
+/// The functions with samples in a run, and how many. `sums` is zero for each function,
+/// before and after: it is made once for many runs.
+fn samples_by_function(
+    history: &History,
+    run: usize,
+    of_self: bool,
+    sums: &mut [u64],
+) -> Vec<(usize, f64)> {
+    let mut functions: Vec<usize> = Vec::new();
+    let mut add = |function: FunctionIx, samples: u64| {
+        let sum = &mut sums[function.get()];
+        if *sum == 0 && samples > 0 {
+            functions.push(function.get());
+        }
+        *sum += samples;
+    };
+    match of_self {
+        true => history.for_each_self(run, |function, cost| add(function, cost.samples)),
+        false => history.for_each_outermost(run, |function, cost| add(function, cost.samples)),
+    }
+    let taken = functions.into_iter();
+    taken
+        .map(|function| (function, std::mem::take(&mut sums[function]) as f64))
+        .collect()
 }
 
 fn combine(

@@ -63,13 +63,40 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Option<Correlation> {
         yy += b * b;
         xy += a * b;
     }
+    of_sums(x.len(), (xx, mean_x), (yy, mean_y), xy)
+}
+
+/// [`pearson`] of a column that is mostly zero: its other numbers, with their places in the other column.
+pub fn sparse_pearson(x: &[(usize, f64)], y: &[f64]) -> Option<Correlation> {
+    let pairs = y.len() as f64;
+    let mean_x = x.iter().map(|(_, x)| x).sum::<f64>() / pairs;
+    let mean_y = y.iter().sum::<f64>() / pairs;
+    let yy = y.iter().map(|y| (y - mean_y).powi(2)).sum();
+    let zeros = pairs - x.len() as f64;
+    let (mut xx, mut xy) = (zeros * mean_x * mean_x, 0.0);
+    for &(place, x) in x {
+        let y = y[place] - mean_y;
+        xx += (x - mean_x).powi(2);
+        // The distances of y from its mean add up to nothing: the mean of x makes no difference.
+        xy += x * y;
+    }
+    of_sums(y.len(), (xx, mean_x), (yy, mean_y), xy)
+}
+
+/// The coefficient of squared distances from two means, and their products.
+fn of_sums(
+    pairs: usize,
+    (xx, mean_x): (f64, f64),
+    (yy, mean_y): (f64, f64),
+    xy: f64,
+) -> Option<Correlation> {
     let varies = |squares: f64, mean: f64| squares > (1e-12 * mean).powi(2);
-    if x.len() < 2 || !varies(xx, mean_x) || !varies(yy, mean_y) {
+    if pairs < 2 || !varies(xx, mean_x) || !varies(yy, mean_y) {
         return None;
     }
     // Rounding may leave it a little beyond.
     let coefficient = (xy / (xx * yy).sqrt()).clamp(-1.0, 1.0);
-    Some(Correlation::new(coefficient, x.len()))
+    Some(Correlation::new(coefficient, pairs))
 }
 
 /// Spearman's coefficient: Pearson's, of ranks. How close to one another the orders are.

@@ -9,4 +9,4 @@ mod measures;
 pub use bottlenecks::{
     Benchmark, Bottleneck, BottleneckOptions, Combination, InBenchmark, Measure, bottlenecks,
 };
-pub use measures::{Correlation, pearson, spearman};
+pub use measures::{Correlation, pearson, sparse_pearson, spearman};

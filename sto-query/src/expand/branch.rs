@@ -1,7 +1,7 @@
 //! A function in the context of some of its callers, or callees.
 
 use crate::history::{FunctionIx, History};
-use hashbrown::HashMap;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use sto_core::intern::NodeIx;
 
@@ -49,28 +49,14 @@ pub(super) struct Runs<'h> {
     history: &'h History,
     function: FunctionIx,
     direction: Direction,
-    /// By node: its children, where branches grow to callees.
-    children: HashMap<NodeIx, Vec<NodeIx>>,
 }
 
 impl<'h> Runs<'h> {
     pub(super) fn of(history: &'h History, function: FunctionIx, direction: Direction) -> Self {
-        let mut children: HashMap<NodeIx, Vec<NodeIx>> = HashMap::new();
-        if direction == Direction::Callees {
-            let below = history
-                .outermost(function)
-                .flat_map(|start| (start.0 + 1..history.subtree_end(start)).map(NodeIx));
-            for node in below {
-                if let Some(parent) = history.tree.parent(node) {
-                    children.entry(parent).or_default().push(node);
-                }
-            }
-        }
         Runs {
             history,
             function,
             direction,
-            children,
         }
     }
 
@@ -87,17 +73,13 @@ impl<'h> Runs<'h> {
     pub(super) fn extensions(&self, branch: &Branch) -> Vec<Branch> {
         let mut by_function: BTreeMap<FunctionIx, Vec<(NodeIx, NodeIx)>> = BTreeMap::new();
         for &(start, end) in &branch.nodes {
-            let parent;
-            let next: &[NodeIx] = match self.direction {
-                Direction::Callers => {
-                    parent = self.history.tree.parent(end);
-                    parent.as_slice()
-                }
-                Direction::Callees => self.children.get(&end).map_or(&[], Vec::as_slice),
-            };
-            for &next in next {
+            let grow = |next| {
                 let nodes = by_function.entry(self.history.function(next)).or_default();
                 nodes.push((start, next));
+            };
+            match self.direction {
+                Direction::Callers => self.history.tree.parent(end).into_iter().for_each(grow),
+                Direction::Callees => self.history.children(end).for_each(grow),
             }
         }
         let extended = by_function.into_iter().map(|(function, nodes)| {
@@ -109,16 +91,13 @@ impl<'h> Runs<'h> {
     }
 
     fn branch(&self, functions: Vec<FunctionIx>, nodes: Vec<(NodeIx, NodeIx)>) -> Branch {
-        let starts: Vec<NodeIx> = nodes.iter().map(|&(start, _)| start).collect();
-        let ends: Vec<NodeIx> = nodes.iter().map(|&(_, end)| end).collect();
-        let runs = self.history.runs.len();
-        let (mut first, mut last) = (Vec::with_capacity(runs), Vec::with_capacity(runs));
-        for run in 0..runs {
-            let at_starts = self.history.samples_below(run, &starts);
-            let at_ends = self.history.samples_below(run, &ends);
-            first.push(self.first(&nodes, &at_starts, &at_ends) as f64);
-            last.push(self.last(&ends, &at_ends) as f64);
-        }
+        let ends = self.outermost(nodes.iter().map(|&(_, end)| end).collect());
+        let runs = (0..self.history.runs.len()).into_par_iter();
+        let of_run = |run| {
+            let first = self.first(run, &nodes);
+            (first as f64, self.below(run, &ends) as f64)
+        };
+        let (first, last): (Vec<f64>, Vec<f64>) = runs.map(of_run).unzip();
         Branch {
             functions,
             samples: match self.direction {
@@ -132,31 +111,42 @@ impl<'h> Runs<'h> {
     }
 
     /// Samples of the start of each node pair, once, where the context has samples.
-    fn first(&self, nodes: &[(NodeIx, NodeIx)], starts: &[u64], ends: &[u64]) -> u64 {
-        let mut sum = 0;
-        let mut counted = None;
-        for (&(start, _), (&samples, &below)) in nodes.iter().zip(starts.iter().zip(ends)) {
-            if below > 0 && counted != Some(start) {
-                counted = Some(start);
-                sum += samples;
+    fn first(&self, run: usize, nodes: &[(NodeIx, NodeIx)]) -> u64 {
+        let mut starts: Vec<NodeIx> = match self.direction {
+            // The context has all samples that the start has.
+            Direction::Callers => nodes.iter().map(|&(start, _)| start).collect(),
+            // Ends stand equally far below their starts, so that none is below another.
+            Direction::Callees => {
+                let ends: Vec<NodeIx> = nodes.iter().map(|&(_, end)| end).collect();
+                let mut starts = Vec::new();
+                let add = |place: usize, _| starts.push(nodes[place].0);
+                self.history.for_each_below(run, &ends, add);
+                starts
             }
-        }
+        };
+        starts.dedup();
+        self.below(run, &starts)
+    }
+
+    /// Samples of these nodes, of which none is below another, together.
+    fn below(&self, run: usize, nodes: &[NodeIx]) -> u64 {
+        let mut sum = 0;
+        let add = |_, samples| sum += samples;
+        self.history.for_each_below(run, nodes, add);
         sum
     }
 
-    /// Samples of the ends, those below another counted once.
-    fn last(&self, ends: &[NodeIx], samples: &[u64]) -> u64 {
-        let mut order: Vec<(NodeIx, u64)> =
-            ends.iter().copied().zip(samples.iter().copied()).collect();
-        order.sort_unstable();
+    /// These nodes in order, without those that are below others.
+    fn outermost(&self, mut nodes: Vec<NodeIx>) -> Vec<NodeIx> {
+        nodes.sort_unstable();
         let mut within_until = 0;
-        let mut sum = 0;
-        for (node, samples) in order {
-            if node.0 >= within_until {
+        nodes.retain(|&node| {
+            let is_outermost = node.0 >= within_until;
+            if is_outermost {
                 within_until = self.history.subtree_end(node);
-                sum += samples;
             }
-        }
-        sum
+            is_outermost
+        });
+        nodes
     }
 }

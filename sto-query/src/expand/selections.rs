@@ -37,10 +37,14 @@ impl Selection for Greedy {
     }
 }
 
-/// Discards a branch that has fewer samples than expected: a negative score.
+/// Discards a branch that has fewer samples than expected, a negative score; and one without any in all
+/// of these runs.
 impl StopCriterion for Greedy {
     fn stops(&self, branch: &Branch) -> bool {
-        self.score(&branch.samples) < 0.0
+        let samples = &branch.samples;
+        let is_there = |samples: &[f64]| samples.iter().any(|&samples| samples > 0.0);
+        let known = samples[self.judged] > 0.0 || is_there(&samples[self.window.clone()]);
+        !known || self.score(samples) < 0.0
     }
 }
 

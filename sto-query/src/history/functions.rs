@@ -1,9 +1,10 @@
 //! Functions as all builds of a program know them.
 
 use crate::compare::{KeyOptions, key_symbol};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use sto_core::model::{FrameKind, FrameTable};
 
 /// Index of a function in a [`History`](super::History).
@@ -36,11 +37,15 @@ pub(super) fn number_functions(
     main_modules: &BTreeSet<String>,
     executable: &str,
 ) -> (Vec<HistoryFunction>, Vec<FunctionIx>) {
-    let mut keys: HashMap<&str, Cow<str>> = HashMap::new();
-    for (_, frame) in frames.iter() {
-        keys.entry(frame.symbol)
-            .or_insert_with(|| key_symbol(frame.symbol, KeyOptions::default()));
-    }
+    let symbols: HashSet<&str> = frames.iter().map(|(_, frame)| frame.symbol).collect();
+    let symbols: Vec<&str> = symbols.into_iter().collect();
+    let keys = symbols.par_iter();
+    let keys = keys.map(|symbol| key_symbol(symbol, KeyOptions::default()));
+    let keys: Vec<Cow<str>> = keys.collect();
+    let keys: HashMap<&str, &str> = symbols
+        .into_iter()
+        .zip(keys.iter().map(|key| &**key))
+        .collect();
     let key = |ix| {
         let frame = frames.frame(ix);
         let module = match main_modules.contains(frame.module) {
@@ -50,22 +55,25 @@ pub(super) fn number_functions(
         match frame.kind {
             // Offsets shift from build to build: what has no symbol is one function a module.
             FrameKind::Unresolved => ("[unresolved]", module),
-            _ => (&*keys[frame.symbol], module),
+            _ => (keys[frame.symbol], module),
         }
     };
-    let mut numbers: BTreeMap<(&str, &str), FunctionIx> = frames
-        .iter()
-        .map(|(ix, _)| (key(ix), FunctionIx(0)))
-        .collect();
-    for (place, number) in (0..).zip(numbers.values_mut()) {
-        *number = FunctionIx(place);
+    let of_frame: Vec<(&str, &str)> = frames.iter().map(|(ix, _)| key(ix)).collect();
+    let mut order: Vec<usize> = (0..of_frame.len()).collect();
+    order.par_sort_unstable_by_key(|&frame| of_frame[frame]);
+    let mut functions = Vec::new();
+    let mut numbers = vec![FunctionIx(0); of_frame.len()];
+    for same in order.chunk_by(|&a, &b| of_frame[a] == of_frame[b]) {
+        let (symbol, module) = of_frame[same[0]];
+        for &frame in same {
+            numbers[frame] = FunctionIx::new(functions.len());
+        }
+        functions.push(HistoryFunction {
+            symbol: symbol.to_owned(),
+            module: module.to_owned(),
+        });
     }
-    let of_frame = frames.iter().map(|(ix, _)| numbers[&key(ix)]).collect();
-    let functions = numbers.keys().map(|&(symbol, module)| HistoryFunction {
-        symbol: symbol.to_owned(),
-        module: module.to_owned(),
-    });
-    (functions.collect(), of_frame)
+    (functions, numbers)
 }
 
 /// By node, whether no caller is of the same function; `ends` are the first nodes behind their

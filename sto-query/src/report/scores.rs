@@ -19,7 +19,8 @@ pub struct ScoresReport {
     pub window: usize,
     /// The smallest share of any run that is looked at.
     pub min_share: f64,
-    /// The functions: highest score first, then by name.
+    /// The functions: highest score first, then by name; where there is a least score, behind those the
+    /// functions that changed for good, largest change first.
     pub functions: Vec<ScoreReport>,
     /// Number of functions that a limit left out.
     pub omitted: usize,
@@ -65,8 +66,8 @@ impl ScoreReport {
     }
 }
 
-/// Scores the functions of the run at this place of a history; at most `limit` of them, and only
-/// those that score at least `min_score` or changed for good.
+/// Scores the functions of the run at this place of a history; at most `limit` of them. With `min_score`
+/// only those that score at least that, and behind them those that changed for good: largest change first.
 ///
 /// # Panics
 /// If there is no such run.
@@ -79,7 +80,13 @@ pub fn regressions_over_time(
 ) -> ScoresReport {
     let mut scores = scores(history, judged, options);
     if let Some(least) = min_score {
-        scores.retain(|score| score.score >= least || !score.changes.is_empty());
+        let (far, mut changed): (Vec<Score>, Vec<Score>) =
+            scores.into_iter().partition(|score| score.score >= least);
+        changed.retain(|score| !score.changes.is_empty());
+        // Stable: equals keep the order of their scores.
+        changed.sort_by(|a, b| b.largest_change().total_cmp(&a.largest_change()));
+        scores = far;
+        scores.append(&mut changed);
     }
     let omitted = limited(&mut scores, limit);
     let functions = scores.iter().map(|score| ScoreReport::new(history, score));

@@ -7,6 +7,7 @@ use super::{ChangeOptions, ChangePoint, Expected, change_points};
 use crate::history::{FunctionIx, History};
 use rayon::prelude::*;
 use serde::Serialize;
+use std::ops::RangeInclusive;
 
 /// What [`scores`] looks at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,6 +80,15 @@ pub struct Score {
     pub changes: Vec<ChangePoint>,
 }
 
+impl Score {
+    /// The largest of the changes, up or down, in samples; 0 without any.
+    pub fn largest_change(&self) -> f64 {
+        let changes = self.changes.iter();
+        let sizes = changes.map(|change| (change.after - change.before).abs());
+        sizes.fold(0.0, f64::max)
+    }
+}
+
 /// (actual - mean) / deviation of samples.
 ///
 /// Where the window does not vary at all, the thesis says 0, and a function that is new would never be
@@ -102,29 +112,18 @@ pub fn scores(history: &History, judged: usize, options: ScoreOptions) -> Vec<Sc
     if judged - first < 2 {
         return Vec::new();
     }
-    let runs: Vec<Vec<f64>> = (0..history.runs.len())
-        .into_par_iter()
-        .map(|run| {
-            let totals = history.totals(run).into_iter();
-            totals.map(|cost| cost.samples as f64).collect()
-        })
-        .collect();
-    let matters = |function: &usize| {
-        (first..=judged).any(|run| {
-            let whole = history.runs[run].whole.samples as f64;
-            runs[run][*function] > 0.0 && runs[run][*function] >= options.min_share * whole
-        })
-    };
-    let functions: Vec<usize> = (0..history.functions.len()).filter(matters).collect();
+    let functions = functions_that_matter(history, first..=judged, options.min_share);
+    let runs = history.samples_of(&functions);
     let mut scores: Vec<Score> = functions
         .into_par_iter()
-        .filter_map(|function| {
-            let samples: Vec<f64> = runs.iter().map(|run| run[function]).collect();
+        .enumerate()
+        .filter_map(|(place, function)| {
+            let samples: Vec<f64> = runs.iter().map(|run| run[place]).collect();
             let expected = Expected::of(&samples[first..judged])?;
             let actual = samples[judged];
             let mean = samples.iter().sum::<f64>() / samples.len() as f64;
             Some(Score {
-                function: FunctionIx::new(function),
+                function,
                 expected,
                 actual,
                 score: score(actual, expected),
@@ -147,4 +146,21 @@ pub fn scores(history: &History, judged: usize, options: ScoreOptions) -> Vec<Sc
             .then(a.function.cmp(&b.function))
     });
     scores
+}
+
+/// The functions that have at least this share of one of these runs.
+fn functions_that_matter(
+    history: &History,
+    runs: RangeInclusive<usize>,
+    min_share: f64,
+) -> Vec<FunctionIx> {
+    let mut matters = vec![false; history.functions.len()];
+    for run in runs {
+        let least = min_share * history.runs[run].whole.samples as f64;
+        for (matters, total) in matters.iter_mut().zip(history.totals(run)) {
+            *matters |= total.samples > 0 && total.samples as f64 >= least;
+        }
+    }
+    let functions = (0..matters.len()).filter(|&function| matters[function]);
+    functions.map(FunctionIx::new).collect()
 }

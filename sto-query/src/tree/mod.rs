@@ -10,5 +10,6 @@ mod view;
 pub use functions::{Function, function_numbers, functions};
 pub use prune::{Cut, Prune, Pruned, Row, prune};
 pub use roots::{RootsError, ThreadNames};
+pub(crate) use totals::for_each_total;
 pub use totals::{share, totals};
 pub use view::View;

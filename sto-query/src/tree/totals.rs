@@ -1,6 +1,6 @@
 //! Totals: what a stack cost together with everything it called.
 
-use sto_core::intern::StackTree;
+use sto_core::intern::{NodeIx, SelfCosts, StackTree};
 use sto_core::units::Cost;
 
 /// The total cost of every node: its own and that of its subtree.
@@ -19,6 +19,36 @@ pub fn totals(tree: &StackTree, self_costs: &[Cost]) -> Vec<Cost> {
         }
     }
     totals
+}
+
+/// The total cost of every node that has one, each node behind all that are below it, from self costs in
+/// the order of their nodes: work for those nodes alone, however many others the tree has.
+pub(crate) fn for_each_total(
+    tree: &StackTree,
+    self_costs: &SelfCosts,
+    mut each: impl FnMut(NodeIx, Cost),
+) {
+    // Nodes with what is known of their totals, each below the one before: costs of nodes that stand
+    // between them and what was last seen are still to come.
+    let mut open: Vec<(NodeIx, Cost)> = Vec::new();
+    let mut costs = self_costs.iter().rev().peekable();
+    while let Some(&(node, cost)) = costs.next() {
+        let next = costs.peek().map(|&&(next, _)| next);
+        let mut at = Some(node);
+        let mut total = cost;
+        while let Some(node) = at {
+            if let Some((_, known)) = open.pop_if(|(open, _)| *open == node) {
+                total += known;
+            }
+            // In preorder, what stands behind a node and before one below it is below it too.
+            if next.is_some_and(|next| next >= node) {
+                open.push((node, total));
+                break;
+            }
+            each(node, total);
+            at = tree.parent(node);
+        }
+    }
 }
 
 /// What part of `whole` this is, from 0 to 1.

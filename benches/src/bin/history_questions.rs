@@ -1,0 +1,130 @@
+//! Times what is asked of the history of a store that `store_growth` filled, part by part.
+//!
+//!     cargo run --release -p sto-benches --bin history_questions -- STORE
+//!
+//! Prints CSV: the question, the size of what it is put to, and the fastest and the middle of the
+//! times in seconds. Only loading includes opening the file.
+
+use clap::Parser;
+use std::error::Error;
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::time::Instant;
+use sto_core::store::Store;
+use sto_query::correlate::{BottleneckOptions, Combination, Measure, bottlenecks};
+use sto_query::expand::{Direction, Greedy, Reach, expand};
+use sto_query::history::{FunctionIx, History, HistoryQuery};
+use sto_query::potential::{Degree, potentials};
+use sto_query::report::{self, Observation};
+use sto_query::select::Selection;
+use sto_query::series::{ScoreOptions, scores};
+use sto_query::tree::View;
+
+/// Time what is asked of the history of a store that store_growth filled
+#[derive(Parser)]
+struct Args {
+    /// Folder of the store
+    store: PathBuf,
+    /// How often each question is asked
+    #[arg(long, default_value_t = 5)]
+    repeat: usize,
+    /// Ask for the potentials of the last build instead
+    #[arg(long)]
+    potentials: bool,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args = Args::parse();
+    let store = Store::open(&args.store)?;
+    let ask = |question: &str, size: usize, answer: &dyn Fn()| {
+        let mut times = Vec::new();
+        for _ in 0..args.repeat.max(1) {
+            let start = Instant::now();
+            answer();
+            times.push(start.elapsed().as_secs_f64());
+        }
+        times.sort_by(f64::total_cmp);
+        let middle = times[times.len() / 2];
+        println!("{question},{size},{:.6},{middle:.6}", times[0]);
+    };
+    println!("question,size,fastest,middle");
+    if args.potentials {
+        let builds = store.builds()?;
+        let last = builds.last().ok_or("the store is empty")?;
+        let selection = Selection {
+            build: last.build.clone(),
+            profiles: last.profiles.clone(),
+        };
+        let view = View::load(&store, selection)?;
+        for degree in [0, 3, 10] {
+            ask(
+                &format!("potentials of degree {degree}"),
+                view.tree.len(),
+                &|| drop(black_box(potentials(&view, 0, Degree(degree)))),
+            );
+        }
+        return Ok(());
+    }
+    let query = HistoryQuery::default();
+    let history = History::load(&store, &query)?;
+    let nodes = history.tree.len();
+    ask("load", nodes, &|| {
+        drop(black_box(History::load(&store, &query)))
+    });
+    let judged = history.runs.len() - 1;
+    let function = tenth_largest(&history, judged);
+    ask("series", nodes, &|| {
+        let series = report::series(&history, &[function], Observation::Run, 10);
+        drop(black_box(series));
+    });
+    ask("regressions-over-time", nodes, &|| {
+        drop(black_box(scores(&history, judged, ScoreOptions::default())));
+    });
+    let histories = [history];
+    for (by, of_self) in [("self", true), ("total", false)] {
+        let options = BottleneckOptions {
+            metric: "seconds".to_owned(),
+            measure: Measure::Pearson,
+            combination: Combination::Mean,
+            of_self,
+            min_runs: 5,
+            negative: false,
+        };
+        ask(&format!("bottlenecks by {by}"), nodes, &|| {
+            drop(black_box(bottlenecks(&histories, &options)));
+        });
+    }
+    let [history] = &histories;
+    let greedy = Greedy {
+        window: judged - 10..judged,
+        judged,
+    };
+    let reach = Reach {
+        max_depth: 10,
+        max_breadth: 3,
+    };
+    for (name, direction) in [
+        ("callers", Direction::Callers),
+        ("callees", Direction::Callees),
+    ] {
+        ask(&format!("expand to {name}"), nodes, &|| {
+            let branches = expand(history, function, direction, &greedy, &greedy, reach);
+            drop(black_box(branches));
+        });
+    }
+    Ok(())
+}
+
+/// The function with the tenth most samples in a run: not one that is everywhere.
+fn tenth_largest(history: &History, run: usize) -> FunctionIx {
+    let totals = history.totals(run);
+    let mut functions: Vec<FunctionIx> = history
+        .tree
+        .nodes()
+        .map(|node| history.function(node))
+        .collect();
+    functions.sort_unstable();
+    functions.dedup();
+    functions.sort_by_key(|function| std::cmp::Reverse(totals[function.get()].samples));
+    functions[9.min(functions.len() - 1)]
+}

@@ -1,0 +1,115 @@
+//! Commands on histories, asked about a recorded one: ten releases of a program, one of them slower.
+
+use crate::support::{Run, Sandbox, repository};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// What got slower with release 0.10.0.
+const FUNCTION: &str = "pulldown_cmark::firstpass::FirstPass::parse_footnote";
+
+fn folder() -> PathBuf {
+    repository().join("testdata/history")
+}
+
+fn recorded(args: &[&str]) -> Run {
+    let store = folder().join("history.sto");
+    let store = ["--store", store.to_str().unwrap()];
+    Run::of(&mut Sandbox::new().bare_command(&[&store, args].concat())).succeeds()
+}
+
+fn json(args: &[&str]) -> Value {
+    let run = recorded(&[args, &["--format", "json"]].concat());
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+fn assert_golden(name: &str, actual: &str) {
+    let golden = folder().join(name);
+    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
+        std::fs::write(&golden, actual).unwrap();
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
+    assert!(
+        actual == expected,
+        "{name} differs; STO_UPDATE_GOLDENS=1 writes it anew.\nactual:\n{actual}"
+    );
+}
+
+/// The id of the first run of the release that got slower.
+fn first_slow_run() -> String {
+    let runs = json(&["runs"]);
+    let mut runs = runs["runs"].as_array().unwrap().iter();
+    let run = runs.find(|run| run["build"] == "0.10.0").unwrap();
+    run["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn every_command_on_histories_says_what_it_always_said_of_a_recorded_one() {
+    let slow = &first_slow_run();
+    let callers = ["expand", FUNCTION, "--at", slow, "--max-depth", "4"];
+    let callees = ["expand", FUNCTION, "--at", slow, "--direction", "callees"];
+    for (name, args) in [
+        ("runs.txt", &["runs"][..]),
+        ("where.txt", &["where", FUNCTION, "--over", "15"]),
+        ("series.txt", &["series", FUNCTION]),
+        (
+            "series-by-build.txt",
+            &["series", FUNCTION, "--by", "build"],
+        ),
+        ("newest.txt", &["regressions-over-time", "-n", "10"]),
+        (
+            "first-slow.txt",
+            &["regressions-over-time", "--at", slow, "-n", "10"],
+        ),
+        (
+            "bottlenecks.txt",
+            &["bottlenecks", "--metric", "seconds", "-n", "10"],
+        ),
+        ("callers.txt", &callers),
+        (
+            "callees.txt",
+            &[&callees[..], &["--max-depth", "3"]].concat(),
+        ),
+        (
+            "potential.txt",
+            &["potential", "0.10.0", "--degree", "10", "-n", "10"],
+        ),
+    ] {
+        assert_golden(name, &recorded(args).stdout);
+    }
+}
+
+#[test]
+fn the_average_of_the_releases_before_is_a_build_to_compare_with() {
+    let sandbox = Sandbox::new();
+    let history = folder().join("history.sto");
+    let merge = ["merge", history.to_str().unwrap()];
+    sandbox.sto(&merge).succeeds();
+    let before = ["0.9.0", "0.9.1", "0.9.2", "0.9.3", "0.9.6"];
+    let average = [&["average"], &before[..], &["--build", "before"]].concat();
+    assert_golden("average.txt", &sandbox.sto(&average).succeeds().stdout);
+    let top = sandbox.sto(&["top", "before", "-n", "10"]).succeeds();
+    assert_golden("average-top.txt", &top.stdout);
+}
+
+#[test]
+fn the_slow_release_is_found_by_its_change_points() {
+    let series = json(&["series", FUNCTION]);
+    let changes = series["changes"].as_array().unwrap();
+    let [change] = &changes[..] else {
+        panic!("{changes:?}")
+    };
+    // Five runs of each of the five releases before.
+    assert_eq!(change["at"], 25);
+    assert_eq!(change["build"], "0.10.0");
+    let [before, after] = ["before", "after"].map(|side| change[side].as_f64().unwrap());
+    assert!(3.0 * before < after, "{change}");
+
+    let newest = json(&["regressions-over-time"]);
+    let functions = newest["functions"].as_array().unwrap();
+    for name in [FUNCTION, "pulldown_cmark::main"] {
+        let function = functions.iter().find(|f| f["function"] == name).unwrap();
+        assert!(function["score"].as_f64().unwrap() < 2.0, "{function}");
+        let changes = function["changes"].as_array().unwrap();
+        assert!(changes.iter().any(|change| change["build"] == "0.10.0"));
+    }
+}
