@@ -472,7 +472,8 @@ fn a_run_of_another_file_than_its_build_has_is_stored_with_a_warning() {
         panic!("one warning");
     };
     assert!(
-        warning.contains("cdcdcdcd") && warning.contains("build `v1` of `server` has runs of abababab"),
+        warning.contains("cdcdcdcd")
+            && warning.contains("build `v1` of `server` has runs of abababab"),
         "{warning}"
     );
     assert_eq!(ingest(0xcd, 7), Vec::<String>::new(), "nothing was stored");
