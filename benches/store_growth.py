@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """How a store bears growth: time of each profile that goes in, memory, and times of questions.
 
-    python3 benches/store_growth.py --profiles 1000 --saturating 10000
+    python3 benches/store_growth.py --profiles 1000 --saturating 1000 --small 10000
 
 Fills a new store with generated profiles of 100,000 nodes, ten of each build, and at last one of a
 million, asks it questions, and loads the first 20 profiles into PostgreSQL. Of these profiles each shows
 stacks that no other has: the worst case. With --saturating, another store is filled with profiles whose
 new stacks become fewer, a hundred of each build, as those of real programs do (see benches/src/generate.rs). Appends the figures to
-benches/results/growth.md and draws benches/results/growth.svg. Needs cargo and Debian's
+benches/results/growth.md and draws benches/results/growth.svg. With --small, a third store is filled with
+profiles of a tenth of the size, whose new stacks become fewer too, so that many more go in within the
+time: benches/results/growth-small.svg. Needs cargo and Debian's
 postgresql-15 (it starts a server of its own). The store stands in TMPDIR: 100 kB a profile.
 """
 
@@ -21,6 +23,9 @@ from pathlib import Path
 import plot
 import postgres
 from session import RESULTS, append, build, heading, run, table, verdict
+
+# Nodes of a small profile, and functions of its program.
+SMALL = 10_000
 
 # Single times are rough, since a commit waits for the disk.
 WINDOW = 20
@@ -87,7 +92,7 @@ def growth(rows):
         f"- the file has {file / len(rows):,.0f} bytes a profile, {stored / len(rows):,.0f} of them"
         " packed records",
     ]
-    if len(rows) >= 1_000:
+    if len(rows) >= 1_000 and nodes > len(rows) * 5 * SMALL:
         lines.append(within("an addition at 1,000 profiles", at(rows, 1_000), 0.3))
     if len(rows) > 100:
         what, times = f"an addition at {len(rows):,} profiles", at(rows, len(rows)) / at(rows, 100)
@@ -107,6 +112,22 @@ def saturating(programs, folder, profiles):
     rows = fill(programs, folder / "saturating", options, folder / "saturating.csv")
     lines = ["", f"{profiles:,} profiles whose new stacks become fewer:", *growth(rows)]
     return lines, medians(rows)
+
+
+def small(programs, folder, profiles):
+    """Additions of small profiles, drawn by themselves."""
+    options = ["--profiles", profiles, "--builds", -(-profiles // 100), "--saturating"]
+    options += ["--nodes", SMALL, "--functions", SMALL]
+    rows = fill(programs, folder / "small", options, folder / "small.csv")
+    drawing = plot.scatter(
+        f"Adding a profile of {SMALL:,} nodes to a store",
+        "profiles in the store",
+        f"seconds (median of {WINDOW})",
+        {"new stacks become fewer": medians(rows)},
+    )
+    (RESULTS / "growth-small.svg").write_text(drawing)
+    what = f"{profiles:,} profiles of {SMALL:,} nodes, whose new stacks become fewer"
+    return ["", f"![{what}](growth-small.svg)", "", f"{what}:", *growth(rows)]
 
 
 def questions(programs, store):
@@ -153,6 +174,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--profiles", type=int, default=1_000)
     parser.add_argument("--saturating", type=int, default=0, metavar="PROFILES")
+    parser.add_argument("--small", type=int, default=0, metavar="PROFILES")
     arguments = parser.parse_args()
     programs = build()
     series = {}
@@ -179,6 +201,8 @@ def main():
             more, points = saturating(programs, folder, arguments.saturating)
             lines += more
             series["new stacks become fewer"] = points
+        if arguments.small:
+            lines += small(programs, folder, arguments.small)
     drawing = plot.scatter(
         "Adding a profile of 100,000 nodes to a store",
         "profiles in the store",

@@ -319,7 +319,12 @@ impl PreparedFile {
         } in self.profiles
         {
             let id = profile.id();
+            let known = store.build(build.id())?;
             let added = store.add(&build, &profile, &interned)?;
+            if added != Added::AlreadyStored {
+                let other = known.and_then(|known| of_other_code(&known, &build));
+                self.warnings.extend(other);
+            }
             let slices = interned.slices.as_ref();
             if slices.is_some() && added == Added::AlreadyStored && !store.has_slices(id)? {
                 self.warnings.push(STORED_WITHOUT_SLICES.to_owned());
@@ -347,6 +352,20 @@ impl PreparedFile {
 
 const STORED_WITHOUT_SLICES: &str = "It was stored before without slices, and stays so; to have \
     them, ingest it into another store: --store DIR.";
+
+/// Says that a recording is of another file than the runs that its build has already.
+fn of_other_code(known: &Build, told: &Build) -> Option<String> {
+    let (known_id, told_id) = (known.gnu_build_id.as_ref()?, told.gnu_build_id.as_ref()?);
+    (known_id != told_id).then(|| {
+        format!(
+            "It is of a file with the GNU build id {told_id}, but build {} of {} has runs of \
+             {known_id}: they may differ in more than chance. It was stored as a run of that build \
+             all the same; builds of other code should get other names: --build NAME.",
+            excerpt(told.version.as_bytes()),
+            excerpt(told.executable.as_bytes()),
+        )
+    })
+}
 
 /// Names and interns the profiles of a recording: one, or with `split_processes` one a program,
 /// most samples first. With them come the recording's warnings and those about its programs.

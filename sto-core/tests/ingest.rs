@@ -8,7 +8,7 @@ use std::path::Path;
 use sto_core::formats::{
     FormatError, Location, Module, ModuleIx, ModuleKind, Recording, read_bytes,
 };
-use sto_core::id::ExecutableId;
+use sto_core::id::{ExecutableId, SourceDigest};
 use sto_core::ingest::{
     IngestError, IngestOptions, Prepared, Stage, ingest, ingest_recording, prepare,
 };
@@ -452,6 +452,32 @@ fn the_same_file_twice_is_one_profile() {
     assert!(matches!(ingest("v1"), Added::New { .. }));
     assert_eq!(ingest("v1"), Added::AlreadyStored);
     assert!(matches!(ingest("v2"), Added::New { .. }));
+}
+
+#[test]
+fn a_run_of_another_file_than_its_build_has_is_stored_with_a_warning() {
+    let store = Store::in_memory().unwrap();
+    let ingest = |build_id, samples: usize| {
+        let mut recording = three_programs();
+        set_build_id(&mut recording, 20, build_id);
+        recording.samples.truncate(samples);
+        recording.source = SourceDigest::of(&[build_id, samples as u8]);
+        let path = Path::new("perf.data");
+        let report = ingest_recording(&store, path, recording, &version("v1"), &mut |_| ());
+        report.unwrap().warnings
+    };
+    assert_eq!(ingest(0xab, 7), Vec::<String>::new());
+    assert_eq!(ingest(0xab, 6), Vec::<String>::new());
+    let [warning] = &ingest(0xcd, 7)[..] else {
+        panic!("one warning");
+    };
+    assert!(
+        warning.contains("cdcdcdcd")
+            && warning.contains("build `v1` of `server` has runs of abababab"),
+        "{warning}"
+    );
+    assert_eq!(ingest(0xcd, 7), Vec::<String>::new(), "nothing was stored");
+    assert_eq!(store.builds().unwrap()[0].profiles.len(), 3);
 }
 
 #[test]

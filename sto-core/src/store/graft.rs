@@ -66,21 +66,17 @@ impl<'a> Graft<'a> {
         graft
     }
 
-    /// Whether the profile may have a run of this pack, by what was found so far.
+    /// Whether the profile has a run of this pack, by what was found so far.
     pub(super) fn expects(&self, pack: &NodePack) -> bool {
         let mut tops = pack.runs.tops();
-        tops.any(|(anchor, head)| self.expected.may_have(anchor, head))
+        tops.any(|(anchor, head)| self.find_below(anchor, head).is_some())
     }
 
     /// Looks at the next runs of the store.
     pub(super) fn pass(&mut self, rows: &Rows, pack: &NodePack) -> Result<(), Fault> {
         let mut unpacker = None;
         for (run, (anchor, head)) in pack.runs.tops().enumerate() {
-            if !self.expected.may_have(anchor, head) {
-                continue;
-            }
-            let slot = self.slots.get(&anchor).copied();
-            let Some(node) = slot.and_then(|slot| self.find(slot, head)) else {
+            let Some(node) = self.find_below(anchor, head) else {
                 continue;
             };
             let unpacker = match &mut unpacker {
@@ -116,6 +112,14 @@ impl<'a> Graft<'a> {
             }
             self.run_slots.push(found.map_or(MISSING, |node| node + 1));
         }
+    }
+
+    /// The node of the profile that is the head of a run below this anchor.
+    fn find_below(&self, anchor: u32, head: u32) -> Option<u32> {
+        if !self.expected.may_have(anchor, head) {
+            return None;
+        }
+        self.find(*self.slots.get(&anchor)?, head)
     }
 
     /// The node of the profile in this slot with this frame of the store.

@@ -211,6 +211,14 @@ impl Store {
         self.read(read::builds)
     }
 
+    /// What is known of a build, by all its profiles; `None` where the store does not have it.
+    ///
+    /// # Errors
+    /// Where the store is damaged or cannot be read.
+    pub fn build(&self, build: BuildId) -> Result<Option<Build>, StoreError> {
+        self.read(|rows| read::build(rows, build))
+    }
+
     /// Size of the store's file; zero in memory, and where nothing was stored yet.
     ///
     /// # Errors

@@ -192,18 +192,18 @@ impl NewRows {
 
 /// The packs at the end that are to be made one with `new` things behind them.
 ///
-/// A pack goes in where it is no larger than all behind it together, unless the result would have
-/// more than `most` things. So a thing is packed again about as often as the number of things
-/// doubles, and the packs that are not full become smaller by half from one to the next.
+/// A pack goes in where it is no larger than all behind it together, unless it is full: it has `most`
+/// things. So a thing is packed again about as often as the number of things doubles, and the packs
+/// that are not full become smaller by half from one to the next.
 pub(super) fn outgrown(packs: &[Pack], new: u32, most: u32) -> &[Pack] {
     let mut len = new;
     let mut kept = packs.len();
     while let Some(pack) = kept.checked_sub(1).map(|last| &packs[last])
         && new > 0
         && pack.len <= len
-        && pack.len + len <= most
+        && pack.len < most
     {
-        len += pack.len;
+        len = len.saturating_add(pack.len);
         kept -= 1;
     }
     &packs[kept..]

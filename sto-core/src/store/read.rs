@@ -10,7 +10,7 @@ use super::tables::{Column, Record};
 use super::write::sum;
 use super::{Loaded, LoadedBuild, LoadedLines, StoredBuild, StoredProfile};
 use crate::id::{BuildId, ExecutableId, ProfileId};
-use crate::model::ModuleRef;
+use crate::model::{Build, ModuleRef};
 use crate::units::Bytes;
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -90,6 +90,12 @@ pub(super) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
         ))
     });
     Ok(builds)
+}
+
+/// What is known of a build.
+pub(super) fn build(rows: &Rows, id: BuildId) -> Result<Option<Build>, Fault> {
+    let record: Option<BuildRecord> = rows.record(Record::Build, id.0)?;
+    Ok(record.map(|record| record.build()))
 }
 
 /// Every module list, by its number.

@@ -3,8 +3,8 @@
 use super::codec::{self, Contents, seal, unseal};
 use super::error::Fault;
 use super::tables::{
-    COLUMNS, Column, ColumnKey, FORMAT_VERSION, META, META_CONTENTS, META_VERSION, OLDEST_READABLE,
-    RECORDS, Record, RecordKey, SEGMENT,
+    COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, META, META_CONTENTS, META_VERSION,
+    OLDEST_READABLE, RECORDS, Record, RecordKey, SEGMENT, SegmentKey,
 };
 use crate::id::ProfileId;
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, WriteTransaction};
@@ -15,7 +15,8 @@ use std::ops::RangeInclusive;
 pub(super) struct Rows {
     meta: ReadOnlyTable<&'static str, &'static [u8]>,
     records: ReadOnlyTable<RecordKey, &'static [u8]>,
-    columns: ReadOnlyTable<ColumnKey, &'static [u8]>,
+    columns: ReadOnlyTable<SegmentKey, &'static [u8]>,
+    ends: ReadOnlyTable<ColumnKey, &'static [u8]>,
     pub(super) contents: Contents,
 }
 
@@ -23,9 +24,9 @@ pub(super) struct Rows {
 #[derive(Default)]
 pub(super) struct NewRows {
     records: Vec<(RecordKey, Vec<u8>)>,
-    columns: Vec<((u8, u32, u32), Vec<u8>)>,
+    columns: Vec<(ColumnKey, Vec<u8>)>,
     /// Columns that others take the place of.
-    removed: Vec<(u8, u32, u32)>,
+    removed: Vec<ColumnKey>,
     bytes: u64,
     pub(super) contents: Contents,
 }
@@ -86,13 +87,26 @@ impl NewRows {
             records.insert(key, sealed.as_slice())?;
         }
         let mut columns = transaction.open_table(COLUMNS)?;
+        let mut ends = transaction.open_table(ENDS)?;
         for &key in &self.removed {
             columns.retain_in(segments_of(key), |_, _| false)?;
+            ends.remove(key)?;
         }
         for ((kind, owner, part), sealed) in &self.columns {
-            for (segment, bytes) in (0..).zip(sealed.chunks(SEGMENT)) {
+            for (segment, bytes) in (0..).zip(sealed.chunks_exact(SEGMENT)) {
                 columns.insert((*kind, *owner, *part, segment), bytes)?;
             }
+        }
+        let mut in_order: Vec<_> = self.columns.iter().collect();
+        in_order.sort_unstable_by_key(|&(key, _)| key);
+        // redb halves a page that is full, and what comes in order fills only the last one. So every
+        // other end comes later, and finds room.
+        let (sooner, later) = (
+            in_order.iter().step_by(2),
+            in_order.iter().skip(1).step_by(2),
+        );
+        for (key, sealed) in sooner.chain(later) {
+            ends.insert(key, sealed.chunks_exact(SEGMENT).remainder())?;
         }
         let body = codec::pack(&self.contents).map_err(|flaw| Fault::Refused(flaw.0))?;
         let sealed = seal(META_CONTENTS.as_bytes(), body);
@@ -159,6 +173,7 @@ impl Rows {
             meta,
             records: transaction.open_table(RECORDS)?,
             columns: transaction.open_table(COLUMNS)?,
+            ends: transaction.open_table(ENDS)?,
         })
     }
 
@@ -244,11 +259,22 @@ impl Rows {
     }
 
     /// Shows every entry of the table of columns, in the order of their keys.
-    pub(super) fn each_segment(&self, mut see: impl FnMut(ColumnKey, &[u8])) -> Result<(), Fault> {
+    pub(super) fn each_segment(&self, mut see: impl FnMut(SegmentKey, &[u8])) -> Result<(), Fault> {
         let mut last = None;
         for entry in self.columns.iter()? {
             let (key, bytes) = entry?;
             in_order(&mut last, key.value(), "table columns")?;
+            see(key.value(), bytes.value());
+        }
+        Ok(())
+    }
+
+    /// Shows every entry of the table of ends, in the order of their keys.
+    pub(super) fn each_end(&self, mut see: impl FnMut(ColumnKey, &[u8])) -> Result<(), Fault> {
+        let mut last = None;
+        for entry in self.ends.iter()? {
+            let (key, bytes) = entry?;
+            in_order(&mut last, key.value(), "table ends")?;
             see(key.value(), bytes.value());
         }
         Ok(())
@@ -269,27 +295,19 @@ impl Rows {
         owner: u32,
         part: u32,
     ) -> Result<Vec<u8>, Fault> {
+        let missing = |what| Fault::damaged(column_place(kind, owner, part), what);
+        let key = (kind as u8, owner, part);
+        let end = self.ends.get(key)?;
+        let end = end.ok_or_else(|| missing("it is missing"))?;
         let mut sealed = Vec::new();
-        for (entry, segment) in self
-            .columns
-            .range(segments_of((kind as u8, owner, part)))?
-            .zip(0..)
-        {
+        for (entry, segment) in self.columns.range(segments_of(key))?.zip(0..) {
             let (key, bytes) = entry?;
             if key.value().3 != segment {
-                return Err(Fault::damaged(
-                    column_place(kind, owner, part),
-                    "a piece of it is missing",
-                ));
+                return Err(missing("a piece of it is missing"));
             }
             sealed.extend_from_slice(bytes.value());
         }
-        if sealed.is_empty() {
-            return Err(Fault::damaged(
-                column_place(kind, owner, part),
-                "it is missing",
-            ));
-        }
+        sealed.extend_from_slice(end.value());
         Ok(sealed)
     }
 }
@@ -300,7 +318,7 @@ fn records_of(kind: Record) -> RangeInclusive<RecordKey> {
 }
 
 /// The keys of a column's segments, from the first to any that there could be.
-fn segments_of((kind, owner, part): (u8, u32, u32)) -> RangeInclusive<ColumnKey> {
+fn segments_of((kind, owner, part): ColumnKey) -> RangeInclusive<SegmentKey> {
     (kind, owner, part, 0)..=(kind, owner, part, u32::MAX)
 }
 

@@ -93,7 +93,15 @@ pub struct ExecutableStats {
 
 /// Bytes of the keys of records and columns, as redb has them.
 const RECORD_KEY: u64 = 1 + 16;
-const COLUMN_KEY: u64 = 1 + 4 + 4 + 4;
+const COLUMN_KEY: u64 = 1 + 4 + 4;
+const SEGMENT_KEY: u64 = COLUMN_KEY + 4;
+
+/// Columns of one kind and owner.
+#[derive(Default)]
+struct Packed {
+    count: u64,
+    bytes: u64,
+}
 
 /// The stats of a store; `file` is the size of its file.
 ///
@@ -105,23 +113,29 @@ pub(super) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
     let rows = Rows::open(&database.begin_read()?)?;
 
     let mut parts = Parts::default();
+    let mut columns: HashMap<(u8, u32), Packed> = HashMap::new();
+    rows.each_segment(|(kind, owner, ..), bytes| {
+        parts.add(PartKind::Keys, 1, SEGMENT_KEY);
+        columns.entry((kind, owner)).or_default().bytes += bytes.len() as u64;
+    })?;
+    rows.each_end(|(kind, owner, _), bytes| {
+        parts.add(PartKind::Keys, 1, COLUMN_KEY);
+        let packed = columns.entry((kind, owner)).or_default();
+        packed.count += 1;
+        packed.bytes += bytes.len() as u64;
+    })?;
     let mut packed: HashMap<(Column, u32), u64> = HashMap::new();
     let mut packs = 0;
-    rows.each_segment(|(kind, owner, _, segment), bytes| {
-        parts.add(PartKind::Keys, 1, COLUMN_KEY);
-        let (first, seal) = if segment == 0 {
-            (1, SEAL_LEN as u64)
-        } else {
-            (0, 0)
-        };
-        parts.add(PartKind::Checksums, first, seal);
+    for ((kind, owner), Packed { count, bytes }) in columns {
+        let seals = count * SEAL_LEN as u64;
+        parts.add(PartKind::Checksums, count, seals);
         if let Some(column) = Column::from_number(kind) {
-            let bytes = (bytes.len() as u64).saturating_sub(seal);
-            parts.add(PartKind::Column(column.name()), first, bytes);
-            *packed.entry((column, owner)).or_default() += bytes;
-            packs += first * u64::from(matches!(column, Column::Frames | Column::Nodes));
+            let bytes = bytes.saturating_sub(seals);
+            parts.add(PartKind::Column(column.name()), count, bytes);
+            packed.insert((column, owner), bytes);
+            packs += count * u64::from(matches!(column, Column::Frames | Column::Nodes));
         }
-    })?;
+    }
     rows.each_record(|(kind, _), sealed| {
         parts.add(PartKind::Keys, 1, RECORD_KEY);
         parts.add(PartKind::Checksums, 1, SEAL_LEN as u64);

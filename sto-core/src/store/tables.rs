@@ -9,15 +9,16 @@ pub(super) const FILE_NAME: &str = "store.redb";
 pub(super) const REDB_MAGIC: [u8; 9] = *b"redb\x1a\x0a\xa9\x0d\x0a";
 
 /// The format version that this code writes; it goes up with every change of the layout below.
-pub(super) const FORMAT_VERSION: u32 = 2;
+pub(super) const FORMAT_VERSION: u32 = 3;
 
 /// The oldest format version that this code reads.
-pub(super) const OLDEST_READABLE: u32 = 2;
+pub(super) const OLDEST_READABLE: u32 = 3;
 
 /// For each version that is no longer read, the last release that reads it.
-pub(super) const RETIRED: [(u32, &str); 2] = [
+pub(super) const RETIRED: [(u32, &str); 3] = [
     (0, "an unreleased development build"),
     (1, "an unreleased development build"),
+    (2, "an unreleased development build"),
 ];
 
 /// Facts about the whole store, by name.
@@ -35,14 +36,20 @@ pub(super) const META_TAGS: &str = "tags";
 /// Small records, by kind and content address; what listing a store reads.
 pub(super) const RECORDS: TableDefinition<RecordKey, &[u8]> = TableDefinition::new("records");
 
-/// Packed columns, by kind, two numbers that depend on the kind, and segment.
-pub(super) const COLUMNS: TableDefinition<ColumnKey, &[u8]> = TableDefinition::new("columns");
+/// What packed columns begin with: segments that fill a page each.
+pub(super) const COLUMNS: TableDefinition<SegmentKey, &[u8]> = TableDefinition::new("columns");
+
+/// What is left of each packed column, less than a segment: side by side, these share pages.
+pub(super) const ENDS: TableDefinition<ColumnKey, &[u8]> = TableDefinition::new("ends");
 
 /// Kind (a [`Record`]) and content address.
 pub(super) type RecordKey = (u8, [u8; 16]);
 
-/// Kind (a [`Column`]), owner, part, segment.
-pub(super) type ColumnKey = (u8, u32, u32, u32);
+/// Kind (a [`Column`]), and two numbers that depend on it: owner, part.
+pub(super) type ColumnKey = (u8, u32, u32);
+
+/// Kind, owner, part, segment.
+pub(super) type SegmentKey = (u8, u32, u32, u32);
 
 /// Kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +87,7 @@ pub(super) enum Column {
     Runs = 7,
 }
 
-/// Most bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
+/// Bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
 /// 4 a value and the 13 of the key, one entry then fills a page of 4096 bytes. redb would round a
 /// larger value up to a power of two of pages.
 pub(super) const SEGMENT: usize = 4096 - 4 - 4 - 13;
@@ -98,8 +105,9 @@ pub(super) const MOST_APART: usize = 4;
 /// Memory for redb's page cache; its own default is 1 GiB.
 pub(super) const CACHE_BYTES: usize = 64 << 20;
 
-/// Compression level of columns: above it, time grows much faster than size shrinks.
-pub(super) const ZSTD_LEVEL: i32 = 9;
+/// Compression level of columns: the first that weighs what a match saves against what bytes cost that
+/// are likely by themselves. Above it, time grows much faster than size shrinks.
+pub(super) const ZSTD_LEVEL: i32 = 17;
 
 impl Record {
     /// All kinds, in the order of their numbers.

@@ -231,8 +231,7 @@ fn a_profile_that_differs_stays_as_it_is_here_and_is_told() {
 }
 
 const RECORDS: redb::TableDefinition<(u8, [u8; 16]), &[u8]> = redb::TableDefinition::new("records");
-const COLUMNS: redb::TableDefinition<(u8, u32, u32, u32), &[u8]> =
-    redb::TableDefinition::new("columns");
+const ENDS: redb::TableDefinition<(u8, u32, u32), &[u8]> = redb::TableDefinition::new("ends");
 
 /// Flips a bit of a value of the store in a folder.
 fn damage<K: redb::Key + 'static>(
@@ -259,9 +258,9 @@ fn what_is_damaged_in_the_other_store_is_left_out_and_named_and_the_rest_goes_in
     const BUILD: u8 = 1;
     const PROFILE: u8 = 2;
     let runs = runs();
-    let costs_of_second = |folder: &Path| damage(folder, COLUMNS, (2, 1, 0, 0));
-    let lines_of_second = |folder: &Path| damage(folder, COLUMNS, (3, 1, 0, 0));
-    let stacks_of_other = |folder: &Path| damage(folder, COLUMNS, (1, 1, 0, 0));
+    let costs_of_second = |folder: &Path| damage(folder, ENDS, (2, 1, 0));
+    let lines_of_second = |folder: &Path| damage(folder, ENDS, (3, 1, 0));
+    let stacks_of_other = |folder: &Path| damage(folder, ENDS, (1, 1, 0));
     let record = |kind, id| move |folder: &Path| damage(folder, RECORDS, (kind, id));
     let demo = ExecutableId::of("demo").0;
     type Damage<'a> = &'a dyn Fn(&Path);
@@ -301,7 +300,7 @@ fn what_is_damaged_in_the_other_store_is_left_out_and_named_and_the_rest_goes_in
 #[test]
 fn a_store_that_cannot_be_read_at_all_is_an_error_and_nothing_is_written() {
     let there = folder_of(&runs());
-    damage(there.path(), COLUMNS, (0, 0, 0, 0));
+    damage(there.path(), ENDS, (0, 0, 0));
     let folder = tempfile::tempdir().unwrap();
     let here = Store::open_or_create(folder.path()).unwrap();
     let other = Store::open(there.path()).unwrap();

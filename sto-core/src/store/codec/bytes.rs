@@ -22,12 +22,6 @@ impl Packer {
         self.bytes.push(value as u8);
     }
 
-    /// Appends the difference of two numbers, small ones of either sign in few bytes.
-    pub(super) fn difference(&mut self, value: u32, previous: u32) {
-        let difference = i64::from(value) - i64::from(previous);
-        self.number(((difference << 1) ^ (difference >> 63)) as u64);
-    }
-
     /// Appends bytes as they are.
     pub(super) fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
@@ -107,17 +101,6 @@ impl<'a> Unpacker<'a> {
         u32::try_from(self.number()?).map_err(|_| Flaw("a number takes more than 32 bits"))
     }
 
-    /// Takes a number that was written as the difference to another.
-    #[inline]
-    pub(super) fn difference(&mut self, previous: u32) -> Result<u32, Flaw> {
-        let coded = self.number()?;
-        let difference = (coded >> 1) as i64 ^ -((coded & 1) as i64);
-        i64::from(previous)
-            .checked_add(difference)
-            .and_then(|value| u32::try_from(value).ok())
-            .ok_or(Flaw("a number leaves 32 bits"))
-    }
-
     /// Takes bytes as they are.
     pub(super) fn raw(&mut self, len: usize) -> Result<&'a [u8], Flaw> {
         let (bytes, rest) = self.0.split_at_checked(len).ok_or(ENDS_EARLY)?;
@@ -188,14 +171,6 @@ mod tests {
                 prop_assert_eq!(unpacker.number(), Ok(number));
             }
             prop_assert_eq!(unpacker.finish(), Ok(()));
-        }
-
-        #[test]
-        fn differences_come_back(value: u32, previous: u32) {
-            let mut packer = Packer::default();
-            packer.difference(value, previous);
-            let bytes = packer.finish().unwrap();
-            prop_assert_eq!(Unpacker::new(&bytes).difference(previous), Ok(value));
         }
 
         #[test]

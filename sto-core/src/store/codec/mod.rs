@@ -11,6 +11,7 @@ mod frames;
 mod lines;
 mod modules;
 mod nodes;
+mod planes;
 mod records;
 mod runs;
 mod seal;

@@ -7,6 +7,7 @@
 use super::Flaw;
 use super::bytes::{Packer, Unpacker};
 use super::nodes::NO_PARENT;
+use super::planes::{Planes, add_difference, difference, pack_planes};
 use std::ops::Range;
 
 /// The runs of one pack of nodes, in the order of their numbers.
@@ -91,22 +92,23 @@ impl Runs {
 
 /// Packs runs, each below a node with a lower number than its own.
 pub(super) fn pack_runs(runs: &Runs) -> Result<Vec<u8>, Flaw> {
-    let mut lengths = Packer::default();
-    let mut anchors = Packer::default();
-    let mut heads = Packer::default();
+    let lengths: Vec<u32> = (0..runs.len())
+        .map(|run| runs.range(run).len() as u32 - 1)
+        .collect();
+    let mut anchors = Vec::with_capacity(runs.len());
+    let mut heads = Vec::with_capacity(runs.len());
     let (mut last_anchor, mut last_head) = (0, 0);
-    for (run, (anchor, head)) in runs.tops().enumerate() {
-        lengths.number(runs.range(run).len() as u64 - 1);
+    for (anchor, head) in runs.tops() {
         let anchor = anchor.wrapping_add(1);
-        anchors.difference(anchor, last_anchor);
-        heads.difference(head, last_head);
+        anchors.push(difference(anchor, last_anchor));
+        heads.push(difference(head, last_head));
         (last_anchor, last_head) = (anchor, head);
     }
     let mut pack = Packer::default();
     pack.number(runs.nodes() as u64);
     pack.number(runs.len() as u64);
-    for column in [lengths, anchors, heads] {
-        pack.column(column);
+    for numbers in [lengths, anchors, heads] {
+        pack_planes(&numbers, &mut pack);
     }
     pack.finish()
 }
@@ -120,49 +122,45 @@ pub(in crate::store) fn unpack_runs(
     let mut pack = Unpacker::new(pack);
     let nodes = pack.number32()?;
     let count = pack.number32()? as usize;
-    let columns = [pack.column()?, pack.column()?, pack.column()?];
+    let [lengths, mut anchors, mut heads] = [
+        Planes::unpack(&mut pack, count)?.numbers(),
+        Planes::unpack(&mut pack, count)?.numbers(),
+        Planes::unpack(&mut pack, count)?.numbers(),
+    ];
     pack.finish()?;
-    let [mut lengths, mut anchors, mut heads] = columns.each_ref().map(|c| Unpacker::new(c));
-    if count > lengths.left() {
-        return Err(Flaw("there are fewer runs than announced"));
-    }
     let end = first
         .checked_add(nodes)
         .filter(|&end| end < NO_PARENT)
         .ok_or(Flaw("there are more than 2^32 - 2 nodes"))?;
-    let mut runs = Runs {
-        bounds: Vec::with_capacity(count + 1),
-        anchors: Vec::with_capacity(count),
-        heads: Vec::with_capacity(count),
-    };
+    let mut bounds = Vec::with_capacity(count + 1);
     let mut next = first;
-    let (mut anchor, mut head) = (0, 0);
-    for _ in 0..count {
-        runs.bounds.push(next);
-        anchor = anchors.difference(anchor)?;
-        if anchor > next {
+    let (mut last_anchor, mut last_head) = (0, 0);
+    for ((anchor, head), length) in anchors.iter_mut().zip(&mut heads).zip(lengths) {
+        bounds.push(next);
+        last_anchor = add_difference(last_anchor, *anchor);
+        if last_anchor > next {
             return Err(Flaw("a node's parent does not stand before it"));
         }
-        runs.anchors.push(anchor.wrapping_sub(1));
-        head = heads.difference(head)?;
-        if head >= frame_count {
+        *anchor = last_anchor.wrapping_sub(1);
+        last_head = add_difference(last_head, *head);
+        if last_head >= frame_count {
             return Err(Flaw("a node's frame does not exist"));
         }
-        runs.heads.push(head);
-        let more = u32::try_from(lengths.number()?).ok();
-        next = more
-            .and_then(|more| next.checked_add(more)?.checked_add(1))
+        *head = last_head;
+        next = (length.checked_add(1))
+            .and_then(|length| next.checked_add(length))
             .filter(|&next| next <= end)
             .ok_or(NOT_ALL)?;
     }
     if next != end {
         return Err(NOT_ALL);
     }
-    runs.bounds.push(end);
-    [lengths, anchors, heads]
-        .into_iter()
-        .try_for_each(Unpacker::finish)?;
-    Ok(runs)
+    bounds.push(end);
+    Ok(Runs {
+        bounds,
+        anchors,
+        heads,
+    })
 }
 
 const NOT_ALL: Flaw = Flaw("its runs do not add up to its nodes");

@@ -7,43 +7,24 @@
 use super::Flaw;
 use super::bytes::{Packer, Unpacker};
 use super::nodes::NodeColumns;
+use super::planes::{Planes, add_difference, difference, pack_planes};
 use super::runs::Runs;
 use std::collections::BTreeMap;
 
 /// Packs the steps of these runs' nodes.
 pub(super) fn pack_steps(runs: &Runs, nodes: &NodeColumns) -> Result<Vec<u8>, Flaw> {
-    let callees = callees_of(runs, nodes);
+    let mut callees = callees_of(runs, nodes);
+    choose_favourites(&mut callees, runs, nodes);
     let mut ups = ShortPacker::default();
     let mut ranks = ShortPacker::default();
-    let mut path: Vec<Left> = Vec::new();
-    for run in 0..runs.len() {
-        let range = runs.range(run);
-        path.clear();
-        for number in range.clone() {
-            let node = (number - runs.first()) as usize;
-            let (parent, frame) = (nodes.parents[node], nodes.frames[node]);
-            if number > range.start {
-                let depth = path.len();
-                while path.last().is_some_and(|open| open.node != parent) {
-                    path.pop();
-                }
-                ups.number((depth - path.len()) as u64);
-                if let Some(caller) = path.last_mut() {
-                    let siblings = &callees[&caller.frame];
-                    let rank = siblings.partition_point(|&callee| callee < frame);
-                    let fan = siblings.len();
-                    ranks.number(((rank + fan - caller.next) % fan) as u64);
-                    caller.next = rank + 1;
-                }
-            }
-            path.push(Left {
-                node: number,
-                frame,
-                next: 0,
-            });
-        }
-    }
-
+    each_step(runs, nodes, |up, open, frame| {
+        let of_caller = &callees[&open.frame];
+        let rank = of_caller.rank(frame);
+        let fan = of_caller.frames.len();
+        ups.number(up as u64);
+        ranks.number(((rank + fan - open.next.unwrap_or(of_caller.favourite)) % fan) as u64);
+        open.next = Some(rank + 1);
+    });
     let mut pack = Packer::default();
     pack.number((runs.nodes() - runs.len()) as u64);
     ups.finish(&mut pack);
@@ -57,11 +38,51 @@ struct Left {
     node: u32,
     frame: u32,
     /// One more than the rank of the callee that was packed last.
-    next: usize,
+    next: Option<usize>,
 }
 
-/// By caller, the frames that it calls within a run, in the order of their numbers.
-fn callees_of(runs: &Runs, nodes: &NodeColumns) -> BTreeMap<u32, Vec<u32>> {
+/// Shows each step: how many levels it goes up, the node from which it goes down, and the frame that
+/// it comes to.
+fn each_step(runs: &Runs, nodes: &NodeColumns, mut see: impl FnMut(usize, &mut Left, u32)) {
+    let mut path: Vec<Left> = Vec::new();
+    for run in 0..runs.len() {
+        path.clear();
+        for number in runs.range(run) {
+            let node = (number - runs.first()) as usize;
+            let (parent, frame) = (nodes.parents[node], nodes.frames[node]);
+            let depth = path.len();
+            while path.last().is_some_and(|open| open.node != parent) {
+                path.pop();
+            }
+            let up = depth - path.len();
+            if let Some(open) = path.last_mut() {
+                see(up, open, frame);
+            }
+            path.push(Left {
+                node: number,
+                frame,
+                next: None,
+            });
+        }
+    }
+}
+
+/// What a frame calls within the runs of a pack.
+#[derive(Default)]
+struct CalleesOf {
+    /// In the order of their numbers.
+    frames: Vec<u32>,
+    /// The rank of the one that is most often the first child of a node.
+    favourite: usize,
+}
+
+impl CalleesOf {
+    fn rank(&self, callee: u32) -> usize {
+        self.frames.partition_point(|&frame| frame < callee)
+    }
+}
+
+fn callees_of(runs: &Runs, nodes: &NodeColumns) -> BTreeMap<u32, CalleesOf> {
     let first = runs.first();
     let mut calls: Vec<(u32, u32)> = Vec::with_capacity(nodes.len() - runs.len());
     for run in 0..runs.len() {
@@ -74,35 +95,59 @@ fn callees_of(runs: &Runs, nodes: &NodeColumns) -> BTreeMap<u32, Vec<u32>> {
     }
     calls.sort_unstable();
     calls.dedup();
-    let mut callees: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut callees: BTreeMap<u32, CalleesOf> = BTreeMap::new();
     for (caller, callee) in calls {
-        callees.entry(caller).or_default().push(callee);
+        callees.entry(caller).or_default().frames.push(callee);
     }
     callees
 }
 
-fn pack_callees(callees: &BTreeMap<u32, Vec<u32>>, pack: &mut Packer) {
-    let mut callers = Packer::default();
-    let mut fans = Packer::default();
-    let mut frames = Packer::default();
-    let mut next_caller = 0;
-    for (&caller, callees) in callees {
-        callers.number(caller - next_caller);
-        next_caller = caller + 1;
-        fans.number(callees.len() as u64 - 1);
-        let mut next = None;
-        for &callee in callees {
-            match next {
-                None => frames.difference(callee, caller),
-                Some(next) => frames.number(callee - next),
-            }
-            next = Some(callee + 1);
+fn choose_favourites(callees: &mut BTreeMap<u32, CalleesOf>, runs: &Runs, nodes: &NodeColumns) {
+    let mut firsts: Vec<(u32, u32)> = Vec::with_capacity(nodes.len() - runs.len());
+    each_step(runs, nodes, |_, open, frame| {
+        if open.next.replace(0).is_none() {
+            firsts.push((open.frame, frame));
+        }
+    });
+    firsts.sort_unstable();
+    let mut most = (None, 0);
+    for same in firsts.chunk_by(|a, b| a == b) {
+        let (caller, callee) = same[0];
+        if most.0 != Some(caller) {
+            most = (Some(caller), 0);
+        }
+        // Of some that are as many, the first.
+        if let Some(of_caller) = callees.get_mut(&caller)
+            && same.len() > most.1
+        {
+            most.1 = same.len();
+            of_caller.favourite = of_caller.rank(callee);
         }
     }
-    pack.number(callees.len() as u64);
-    for column in [callers, fans, frames] {
-        pack.column(column);
+}
+
+fn pack_callees(callees: &BTreeMap<u32, CalleesOf>, pack: &mut Packer) {
+    let mut callers = Vec::with_capacity(callees.len());
+    let mut fans = Vec::with_capacity(callees.len());
+    let mut favourites = Vec::with_capacity(callees.len());
+    let mut firsts = Vec::with_capacity(callees.len());
+    let mut others = Vec::new();
+    let mut next_caller = 0;
+    for (&caller, callees) in callees {
+        callers.push(caller - next_caller);
+        next_caller = caller + 1;
+        fans.push(callees.frames.len() as u32 - 1);
+        favourites.push(callees.favourite as u32);
+        firsts.push(difference(callees.frames[0], caller));
+        let pairs = callees.frames.windows(2);
+        others.extend(pairs.map(|pair| pair[1] - pair[0] - 1));
     }
+    pack.number(callees.len() as u64);
+    for numbers in [callers, fans, favourites, firsts] {
+        pack_planes(&numbers, pack);
+    }
+    pack.number(others.len() as u64);
+    pack_planes(&others, pack);
 }
 
 /// The steps of a pack.
@@ -110,24 +155,7 @@ pub(in crate::store) struct Steps {
     ups: Short,
     /// For each step the place of its callee, counted on from the one before below that caller.
     ranks: Short,
-    /// The callees of each caller side by side.
-    callees: Vec<Callee>,
-    /// By frame, what it calls.
-    of_frame: Vec<Callees>,
-}
-
-/// A frame, and what it calls itself.
-#[derive(Clone, Copy)]
-struct Callee {
-    frame: u32,
-    callees: Callees,
-}
-
-/// Where a frame's callees stand, and how many they are.
-#[derive(Clone, Copy, Default)]
-struct Callees {
-    start: u32,
-    fan: u32,
+    callers: Callers,
 }
 
 /// Unpacks the steps of nodes with these runs and frames below `frame_count`.
@@ -142,88 +170,184 @@ pub(in crate::store) fn unpack_steps(
         return Err(Flaw("it has not as many nodes as its runs have"));
     }
     let ups = Short::unpack(&mut pack, count)?;
-    let mut of_frame = vec![Callees::default(); frame_count as usize];
-    let callees = unpack_callees(&mut pack, &mut of_frame)?;
+    let callers = Callers::unpack(&mut pack, frame_count)?;
     let ranks = Short::unpack(&mut pack, count)?;
     pack.finish()?;
     Ok(Steps {
         ups,
         ranks,
-        callees,
-        of_frame,
+        callers,
     })
 }
 
-fn unpack_callees(pack: &mut Unpacker<'_>, of_frame: &mut [Callees]) -> Result<Vec<Callee>, Flaw> {
-    const NO_FRAME: Flaw = Flaw("a node's frame does not exist");
-    let count = pack.number32()? as usize;
-    let columns = [pack.column()?, pack.column()?, pack.column()?];
-    let [mut callers, mut fans, mut frames] = columns.each_ref().map(|c| Unpacker::new(c));
-    if count > callers.left() {
-        return Err(Flaw("there are fewer callers than announced"));
-    }
-    let mut found: Vec<u32> = Vec::new();
-    let mut next_caller = 0;
-    for _ in 0..count {
-        let caller = gap(&mut callers, next_caller)?;
-        let of_caller = of_frame.get_mut(caller as usize).ok_or(NO_FRAME)?;
-        next_caller = caller + 1;
-        let fan = fans.number()?;
-        if fan >= frames.left() as u64 {
-            return Err(Flaw("there are fewer callees than announced"));
-        }
-        *of_caller = Callees {
-            start: found.len() as u32,
-            fan: fan as u32 + 1,
-        };
-        let mut callee = frames.difference(caller)?;
-        found.push(callee);
-        for _ in 0..fan {
-            callee = gap(&mut frames, callee.saturating_add(1))?;
-            found.push(callee);
-        }
-        if callee as usize >= of_frame.len() {
-            return Err(NO_FRAME);
-        }
-    }
-    [callers, fans, frames]
-        .into_iter()
-        .try_for_each(Unpacker::finish)?;
-    let callees = found.into_iter().map(|frame| Callee {
-        frame,
-        callees: of_frame[frame as usize],
-    });
-    Ok(callees.collect())
+const NO_FRAME: Flaw = Flaw("a node's frame does not exist");
+
+/// The frames that call others, and where these stand: callers have *places* in the order of their
+/// frames. A profile needs those of few of them, so callees are unpacked when they are asked for.
+struct Callers {
+    frame_count: u32,
+    /// By 64 frames: which of them are callers, and the place of the first.
+    words: Vec<(u64, u32)>,
+    /// By place, the frame.
+    frames: Vec<u32>,
+    /// By place, how many callees stand before its own; behind them, how many there are.
+    starts: Vec<u32>,
+    /// By place, the rank of the callee that is expected first.
+    favourites: Planes,
+    /// By place, the first callee.
+    firsts: Planes,
+    /// The other callees of all, side by side.
+    others: Planes,
 }
 
-/// The next of ascending numbers: what it is beyond the least that it can be.
-fn gap(column: &mut Unpacker<'_>, least: u32) -> Result<u32, Flaw> {
-    least
-        .checked_add(column.number32()?)
-        .filter(|&number| number < u32::MAX)
-        .ok_or(Flaw("a number leaves 32 bits"))
+/// In place of a caller's place: the frame calls nothing.
+const NO_CALLER: u32 = u32::MAX;
+
+impl Callers {
+    fn unpack(pack: &mut Unpacker<'_>, frame_count: u32) -> Result<Self, Flaw> {
+        let count = pack.number32()? as usize;
+        let mut frames = Planes::unpack(pack, count)?.numbers();
+        let fans = Planes::unpack(pack, count)?.numbers();
+        let favourites = Planes::unpack(pack, count)?;
+        let firsts = Planes::unpack(pack, count)?;
+        let other_count = pack.number32()?;
+        let others = Planes::unpack(pack, other_count as usize)?;
+        let mut words = vec![(0u64, 0); frame_count.div_ceil(64) as usize];
+        let mut next_frame = 0u32;
+        for (place, frame) in (0..).zip(&mut frames) {
+            *frame = next_frame
+                .checked_add(*frame)
+                .filter(|&frame| frame < frame_count)
+                .ok_or(NO_FRAME)?;
+            next_frame = *frame + 1;
+            let (word, before) = &mut words[*frame as usize / 64];
+            if *word == 0 {
+                *before = place;
+            }
+            *word |= 1 << (*frame % 64);
+        }
+        let mut starts = Vec::with_capacity(count + 1);
+        let mut start = 0u32;
+        for fan in fans {
+            starts.push(start);
+            start = (fan.checked_add(1))
+                .and_then(|fan| start.checked_add(fan))
+                .ok_or(NOT_ALL)?;
+        }
+        starts.push(start);
+        if u64::from(start) != count as u64 + u64::from(other_count) {
+            return Err(NOT_ALL);
+        }
+        Ok(Callers {
+            frame_count,
+            words,
+            frames,
+            starts,
+            favourites,
+            firsts,
+            others,
+        })
+    }
+
+    /// How many callees a caller has.
+    #[inline]
+    fn fan(&self, caller: usize) -> u32 {
+        self.starts[caller + 1] - self.starts[caller]
+    }
+
+    /// The place of a caller, or [`NO_CALLER`].
+    #[inline]
+    fn place(&self, frame: u32) -> u32 {
+        let (word, before) = self.words[frame as usize / 64];
+        let bit = 1 << (frame % 64);
+        match word & bit {
+            0 => NO_CALLER,
+            _ => before + (word & (bit - 1)).count_ones(),
+        }
+    }
+}
+
+const NOT_ALL: Flaw = Flaw("its callers have not as many callees as it has");
+
+/// The callees that were asked for.
+struct Callees {
+    /// By place of a caller, where its callees stand in `unpacked`, plus 1.
+    starts: Vec<u32>,
+    unpacked: Vec<Callee>,
+}
+
+#[derive(Clone, Copy)]
+struct Callee {
+    frame: u32,
+    /// Its place as a caller, or [`NO_CALLER`].
+    caller: u32,
+}
+
+impl Callees {
+    /// Where the callees of a caller stand.
+    fn of(&mut self, caller: u32, steps: &Steps) -> Result<u32, Flaw> {
+        match self.starts[caller as usize] {
+            0 => self.unpack(caller as usize, steps),
+            start => Ok(start - 1),
+        }
+    }
+
+    #[cold]
+    fn unpack(&mut self, caller: usize, steps: &Steps) -> Result<u32, Flaw> {
+        let callers = &steps.callers;
+        let start = self.unpacked.len() as u32;
+        let mut frame = add_difference(callers.frames[caller], callers.firsts.get(caller));
+        // As many first callees stand before.
+        let others = callers.starts[caller] as usize - caller;
+        for rank in 0..callers.fan(caller) as usize {
+            if rank > 0 {
+                let between = callers.others.get(others + rank - 1);
+                frame = (frame.checked_add(1))
+                    .and_then(|next| next.checked_add(between))
+                    .ok_or(NO_FRAME)?;
+            }
+            if frame >= callers.frame_count {
+                return Err(NO_FRAME);
+            }
+            self.unpacked.push(Callee {
+                frame,
+                caller: callers.place(frame),
+            });
+        }
+        self.starts[caller] = start + 1;
+        Ok(start)
+    }
 }
 
 /// Unpacks runs of a pack, in any order.
 pub(in crate::store) struct RunUnpacker<'a> {
     runs: &'a Runs,
     steps: &'a Steps,
+    callees: Callees,
     /// The path to the node that was unpacked last.
     path: Vec<Open>,
 }
 
 struct Open {
     node: u32,
-    callees: Callees,
-    /// One more than the rank of the callee that was unpacked last.
+    /// Its place as a caller, or [`NO_CALLER`].
+    caller: u32,
+    /// One more than the rank of the callee that was unpacked last, or [`NO_CALLEE_YET`].
     next: u32,
 }
+
+/// In place of a rank: no callee was unpacked.
+const NO_CALLEE_YET: u32 = u32::MAX;
 
 impl<'a> RunUnpacker<'a> {
     pub(in crate::store) fn new(runs: &'a Runs, steps: &'a Steps) -> Self {
         RunUnpacker {
             runs,
             steps,
+            callees: Callees {
+                starts: vec![0; steps.callers.frames.len()],
+                unpacked: Vec::new(),
+            },
             path: Vec::new(),
         }
     }
@@ -237,14 +361,20 @@ impl<'a> RunUnpacker<'a> {
         parents: &mut [u32],
         frames: &mut [u32],
     ) -> Result<(), Flaw> {
-        let RunUnpacker { runs, steps, path } = self;
+        const NO_CALLEE: Flaw = Flaw("a node's frame is not among its caller's callees");
+        let RunUnpacker {
+            runs,
+            steps,
+            callees,
+            path,
+        } = self;
         let head = runs.head(run);
         (parents[0], frames[0]) = (anchor, head);
         path.clear();
         path.push(Open {
             node: base,
-            callees: steps.of_frame[head as usize],
-            next: 0,
+            caller: steps.callers.place(head),
+            next: NO_CALLEE_YET,
         });
         // Heads are no steps.
         let first = (runs.range(run).start - runs.first()) as usize - run;
@@ -252,22 +382,31 @@ impl<'a> RunUnpacker<'a> {
         for ((node, step), (parent, frame)) in (base + 1..).zip(first..).zip(nodes) {
             let up = steps.ups.get(step) as usize;
             path.truncate(path.len().saturating_sub(up));
-            let caller = path
+            let open = path
                 .last_mut()
                 .ok_or(Flaw("a node's path goes up above its run"))?;
-            let Callees { start, fan } = caller.callees;
-            let onward = u64::from(caller.next) + u64::from(steps.ranks.get(step));
+            if open.caller == NO_CALLER {
+                return Err(NO_CALLEE);
+            }
+            let caller = open.caller as usize;
+            let fan = steps.callers.fan(caller);
+            let start = callees.of(open.caller, steps)?;
+            let expected = match open.next {
+                NO_CALLEE_YET => steps.callers.favourites.get(caller),
+                next => next,
+            };
+            let onward = u64::from(expected) + u64::from(steps.ranks.get(step));
             let rank = onward.checked_sub(fan.into()).unwrap_or(onward);
             if rank >= u64::from(fan) {
-                return Err(Flaw("a node's frame is not among its caller's callees"));
+                return Err(NO_CALLEE);
             }
-            let callee = steps.callees[start as usize + rank as usize];
-            caller.next = rank as u32 + 1;
-            (*parent, *frame) = (caller.node, callee.frame);
+            let callee = callees.unpacked[start as usize + rank as usize];
+            open.next = rank as u32 + 1;
+            (*parent, *frame) = (open.node, callee.frame);
             path.push(Open {
                 node,
-                callees: callee.callees,
-                next: 0,
+                caller: callee.caller,
+                next: NO_CALLEE_YET,
             });
         }
         Ok(())

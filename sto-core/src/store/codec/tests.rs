@@ -227,12 +227,15 @@ fn the_bytes_of_nodes_are_those_of_the_specification() {
         frames: vec![0, 1, 2, 3],
     };
     let NodePacks { runs, steps } = pack_nodes(0, &nodes).unwrap();
-    let expected = [&[4, 1][..], &[1, 0, 3], &[1, 0, 0], &[1, 0, 0]];
+    let expected = [&[4, 1][..], &[1, 1, 0, 3], &[1, 1, 0, 0], &[1, 1, 0, 0]];
     assert_eq!(runs, expected.concat());
     let expected = [
         &[3][..],
         &[3, 0, 0, 0, 2, 0, 0],
-        &[2, 2, 0, 0, 0, 2, 0, 1, 0, 3, 0, 2, 1, 2],
+        &[
+            2, 1, 2, 0, 0, 0, 1, 2, 0, 1, 0, 1, 2, 0, 0, 0, 1, 2, 0, 2, 2,
+        ],
+        &[1, 1, 1, 0, 1],
         &[3, 0, 0, 0, 0, 0, 0],
     ];
     assert_eq!(steps, expected.concat());

@@ -20,30 +20,48 @@ struct Found {
     /// Sealed size.
     bytes: u64,
     segments: u32,
+    has_end: bool,
     flaw: Option<Flaw>,
     /// Whether it belongs to something.
     is_owned: bool,
 }
 
+const MISSING: Flaw = Flaw("a piece of it is missing");
+
+impl Found {
+    fn add(&mut self, bytes: &[u8], is_of_right_size: bool) {
+        if !is_of_right_size {
+            self.flaw = Some(Flaw("its pieces are not of the size that they should be"));
+        }
+        self.bytes += bytes.len() as u64;
+    }
+}
+
 impl Columns {
-    /// Reads the table of columns once, for their keys and sizes.
+    /// Reads the tables of columns once, for their keys and sizes.
     pub(super) fn read(rows: &Rows, damages: &mut Damages) -> Self {
         let mut found: BTreeMap<_, Found> = BTreeMap::new();
         let seen = guarded(|| {
             rows.each_segment(|(kind, owner, part, segment), bytes| {
                 let column = found.entry((kind, owner, part)).or_default();
                 if segment != column.segments {
-                    column.flaw = Some(Flaw("a piece of it is missing"));
-                }
-                // All pieces are full but the last.
-                if column.bytes % SEGMENT as u64 != 0 || !(1..=SEGMENT).contains(&bytes.len()) {
-                    column.flaw = Some(Flaw("its pieces are not of the size that they should be"));
+                    column.flaw = Some(MISSING);
                 }
                 column.segments += 1;
-                column.bytes += bytes.len() as u64;
+                column.add(bytes, bytes.len() == SEGMENT);
+            })?;
+            rows.each_end(|key, bytes| {
+                let column = found.entry(key).or_default();
+                column.has_end = true;
+                column.add(bytes, bytes.len() < SEGMENT);
             })
         });
         let is_complete = damages.keep(seen, Concerns::Everything).is_some();
+        for column in found.values_mut() {
+            if !column.has_end && is_complete {
+                column.flaw = Some(MISSING);
+            }
+        }
         Columns { found, is_complete }
     }
 

@@ -8,7 +8,7 @@ use crate::store::codec::{
     pack_modules, pack_nodes, unpack_costs, unpack_frames, unpack_runs, unpack_steps,
 };
 use crate::store::rows::NewRows;
-use crate::store::tables::{COLUMNS, Column, META, META_TAGS, RECORDS, Record};
+use crate::store::tables::{COLUMNS, Column, ENDS, META, META_TAGS, RECORDS, Record, SEGMENT};
 use crate::store::{Store, Tag};
 use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
 use std::path::PathBuf;
@@ -246,6 +246,8 @@ fn what_nobody_refers_to_is_told_and_concerns_no_profile() {
     let verification = after(|_, _, transaction| {
         let mut columns = transaction.open_table(COLUMNS).unwrap();
         columns.insert((9, 0, 0, 0), &b"hello"[..]).unwrap();
+        let mut ends = transaction.open_table(ENDS).unwrap();
+        ends.insert((9, 0, 0), &b"world"[..]).unwrap();
         let mut records = transaction.open_table(RECORDS).unwrap();
         records.insert((9, [0; 16]), &b"hello"[..]).unwrap();
     });
@@ -259,6 +261,33 @@ fn what_nobody_refers_to_is_told_and_concerns_no_profile() {
     };
     assert!(record.starts_with("no such kind of record"), "{record}");
     assert!(column.starts_with("no such kind of column"), "{column}");
+}
+
+#[test]
+fn a_column_without_its_end_or_beginning_is_missing_a_piece() {
+    for has_end in [false, true] {
+        let verification = after(|_, _, transaction| {
+            let mut columns = transaction.open_table(COLUMNS).unwrap();
+            let mut ends = transaction.open_table(ENDS).unwrap();
+            let costs = Column::Costs as u8;
+            columns
+                .insert((costs, 99, 0, u32::from(has_end)), &[0; SEGMENT][..])
+                .unwrap();
+            if has_end {
+                ends.insert((costs, 99, 0), &b"end"[..]).unwrap();
+            }
+        });
+        let [damage, unowned] = &verification.damages[..] else {
+            panic!("{verification:#?}")
+        };
+        assert!(
+            damage.what.contains("a piece of it is missing"),
+            "{damage:?}"
+        );
+        assert!(unowned.what.contains("nobody refers to it"), "{unowned:?}");
+        assert_eq!(damage.concerns, Concerns::Nothing);
+        assert_eq!(verification.sound_profiles, 3);
+    }
 }
 
 #[test]
@@ -278,12 +307,12 @@ fn module_lists_are_what_their_address_says() {
 #[test]
 fn what_was_moved_under_another_key_is_found() {
     let verification = after(|_, _, transaction| {
-        let mut columns = transaction.open_table(COLUMNS).unwrap();
-        let of = |profile| (Column::Costs as u8, profile, 0, 0);
-        let first = columns.get(of(0)).unwrap().unwrap().value().to_vec();
-        let last = columns.get(of(2)).unwrap().unwrap().value().to_vec();
-        columns.insert(of(0), &last[..]).unwrap();
-        columns.insert(of(2), &first[..]).unwrap();
+        let mut ends = transaction.open_table(ENDS).unwrap();
+        let of = |profile| (Column::Costs as u8, profile, 0);
+        let first = ends.get(of(0)).unwrap().unwrap().value().to_vec();
+        let last = ends.get(of(2)).unwrap().unwrap().value().to_vec();
+        ends.insert(of(0), &last[..]).unwrap();
+        ends.insert(of(2), &first[..]).unwrap();
     });
     let told: Vec<&str> = verification
         .damages
