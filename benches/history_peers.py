@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The questions of the thesis on profiles in a graph database, in SQL, in pandas and by sto.
 
-    VENV/bin/python benches/history_peers.py --profiles 100
+    VENV/bin/python benches/history_peers.py --profiles 50
 
 Its three queries (potential, section 5.2; time series, A.1; correlation, A.2), put to PostgreSQL with the
 three tables of the Sto document, to pandas with the same tables in memory, and to the commands of sto.
@@ -12,7 +12,6 @@ benches/results/history.md. Needs cargo, Debian's postgresql-15 (it starts a ser
 import argparse
 import csv
 import json
-import statistics
 import tempfile
 import time
 from pathlib import Path
@@ -24,7 +23,6 @@ import postgres
 from history import LARGE, NODES, commands, fill, medians
 from session import append, build, heading, run, table
 
-REPEAT = 1
 DEGREE = 10
 WINDOW = 10
 LEAST_OCCURRENCES = 5
@@ -73,13 +71,10 @@ GROUP BY symbol HAVING count(*) >= {least} ORDER BY coefficient DESC NULLS LAST"
 
 
 def timed(answer):
-    """The median of the seconds, and the answer."""
-    times = []
-    for _ in range(REPEAT):
-        start = time.monotonic()
-        answered = answer()
-        times.append(time.monotonic() - start)
-    return statistics.median(times), answered
+    """The seconds, and the answer."""
+    start = time.monotonic()
+    answered = answer()
+    return time.monotonic() - start, answered
 
 
 class Sql:
@@ -186,7 +181,7 @@ def exported(programs, store, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--profiles", type=int, default=100)
+    parser.add_argument("--profiles", type=int, default=50)
     profiles = parser.parse_args().profiles
     programs = build()
     with tempfile.TemporaryDirectory(prefix="sto-bench.") as folder:
@@ -234,7 +229,7 @@ def main():
         ]
         for name in words
     ]
-    columns = ["median of seconds", "sto, start to exit", server, "times sto"]
+    columns = ["seconds", "sto, start to exit", server, "times sto"]
     columns += [f"pandas {pd.__version__}, loaded", "times sto"]
     lines = [
         f"- potentials of degree {DEGREE} over one profile of {LARGE:,} nodes; the newest of {profiles}"

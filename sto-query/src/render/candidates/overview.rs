@@ -49,10 +49,15 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
                 text: value.to_string(),
             })
         };
+        let points: Vec<Point> = found.runs.iter().enumerate().filter_map(point).collect();
+        // Of what never changes, as an exit status, the judged run tells enough.
+        if points.iter().all(|point| point.value == points[0].value) {
+            continue;
+        }
         Plot {
             title: format!("{name}, a metric of the runs"),
             found,
-            points: found.runs.iter().enumerate().filter_map(point).collect(),
+            points,
             changes: &[],
         }
         .write(html);
