@@ -105,9 +105,8 @@ pub(super) const MOST_APART: usize = 4;
 /// Memory for redb's page cache; its own default is 1 GiB.
 pub(super) const CACHE_BYTES: usize = 64 << 20;
 
-/// Compression level of columns: the first that weighs what a match saves against what bytes cost that
-/// are likely by themselves. Above it, time grows much faster than size shrinks.
-pub(super) const ZSTD_LEVEL: i32 = 17;
+/// Compression level of columns: above it, time grows much faster than size shrinks.
+pub(super) const ZSTD_LEVEL: i32 = 9;
 
 impl Record {
     /// All kinds, in the order of their numbers.
