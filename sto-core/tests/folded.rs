@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{error_of, folded, frames_of, read_text};
+use common::{assert_golden, error_of, folded, frames_of, read_text};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -320,11 +320,7 @@ fn check_golden(name: &str) {
         }
     }
     let golden = folder.join(format!("{name}.expected"));
-    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-        std::fs::write(&golden, &found).unwrap();
-    }
-    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-    assert_eq!(found, expected, "{}", golden.display());
+    assert_golden(&golden, &found);
 }
 
 #[test]

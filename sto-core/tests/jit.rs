@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::assert_golden;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -65,10 +68,7 @@ fn functions_made_at_run_time_have_names_kinds_and_files() {
         let (recording, symbols) = read_with(&path, beside(path.parent().unwrap()));
         let found = made_at_run_time(&recording, &symbols);
         let golden = testdata(&format!("{name}.expected"));
-        if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-            std::fs::write(&golden, &found).unwrap();
-        }
-        assert_eq!(found, std::fs::read_to_string(golden).unwrap(), "{name}");
+        assert_golden(&golden, &found);
         assert!(found.contains(";leaf(jit) fib.js"), "{name}: {found}");
     }
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{error_of, folded, read_text, show};
+use common::{assert_golden, error_of, folded, read_text, show};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -67,14 +67,7 @@ fn check_golden(name: &str) {
     ));
     let found = describe(&read(&folder.join(format!("{name}.txt")), &Default::default()).unwrap());
     let golden = folder.join(format!("{name}.expected"));
-    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-        std::fs::write(&golden, &found).unwrap();
-    }
-    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-    for (number, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
-        assert_eq!(found, expected, "{}, line {}", golden.display(), number + 1);
-    }
-    assert_eq!(found.len(), expected.len(), "{}", golden.display());
+    assert_golden(&golden, &found);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Commands on histories, asked about a recorded one: ten releases of a program, one of them slower.
 
-use crate::support::{Run, Sandbox, repository};
+use crate::support::{Run, Sandbox, assert_golden_at, repository};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -23,15 +23,7 @@ fn json(args: &[&str]) -> Value {
 }
 
 fn assert_golden(name: &str, actual: &str) {
-    let golden = folder().join(name);
-    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-        std::fs::write(&golden, actual).unwrap();
-    }
-    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-    assert!(
-        actual == expected,
-        "{name} differs; STO_UPDATE_GOLDENS=1 writes it anew.\nactual:\n{actual}"
-    );
+    assert_golden_at(&folder().join(name), actual);
 }
 
 /// The id of the first run of the release that got slower.

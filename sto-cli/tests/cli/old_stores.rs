@@ -1,7 +1,7 @@
 //! Stores that earlier versions of sto wrote: they open and say what they said, or the error tells
 //! what to do.
 
-use crate::support::{Run, Sandbox, repository};
+use crate::support::{Run, Sandbox, assert_golden_at, repository};
 use std::fs;
 use std::path::PathBuf;
 
@@ -28,15 +28,7 @@ fn a_store_of_every_version_that_is_read_says_what_it_always_said() {
         ] {
             let actual = run(args).stdout;
             let golden = path.with_extension(format!("{name}.json"));
-            if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-                fs::write(&golden, &actual).unwrap();
-            }
-            let expected = fs::read_to_string(&golden).unwrap();
-            assert!(
-                actual == expected,
-                "{} differs; STO_UPDATE_GOLDENS=1 writes it anew.\nactual:\n{actual}",
-                golden.display()
-            );
+            assert_golden_at(&golden, &actual);
         }
         assert!(fs::read(&path).unwrap() == before, "reading wrote to it");
     }

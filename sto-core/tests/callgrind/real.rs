@@ -1,5 +1,6 @@
 //! Files of Valgrind, against goldens and what `callgrind_annotate` says of them.
 
+use crate::common::assert_golden;
 use crate::{folded, functions};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -42,11 +43,7 @@ fn check_golden(name: &str) {
         writeln!(found, "{stack}").unwrap();
     }
     let golden = testdata(&format!("{name}.expected"));
-    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-        std::fs::write(&golden, &found).unwrap();
-    }
-    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-    assert_eq!(found, expected, "{}", golden.display());
+    assert_golden(&golden, &found);
 }
 
 #[test]

@@ -36,6 +36,19 @@ pub(crate) fn frames_of<'r>(recording: &'r Recording, sample: &Sample) -> Vec<Fr
         .collect()
 }
 
+/// Compares with a golden file, or writes it where `STO_UPDATE_GOLDENS` is set.
+#[track_caller]
+pub(crate) fn assert_golden(golden: &Path, found: &str) {
+    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
+        std::fs::write(golden, found).unwrap();
+    }
+    let expected = std::fs::read_to_string(golden).unwrap_or_default();
+    for (number, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(found, expected, "{}, line {}", golden.display(), number + 1);
+    }
+    assert_eq!(found.len(), expected.len(), "{}", golden.display());
+}
+
 /// Samples as folded text, with kinds and modules.
 pub(crate) fn folded(recording: &Recording) -> Vec<String> {
     let samples = recording.samples.iter();

@@ -1,5 +1,6 @@
 //! Files of OpenTelemetry's own encoders.
 
+use crate::common::assert_golden;
 use std::fmt::Write;
 use std::path::PathBuf;
 use sto_core::formats::{Format, Recording, read_bytes};
@@ -72,11 +73,7 @@ fn exports_of_both_numberings_are_read_alike() {
         let recording = read(name).unwrap();
         assert_eq!(recording.format, Format::Otlp);
         let found = describe(&recording);
-        if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-            std::fs::write(&golden, &found).unwrap();
-        }
-        let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-        assert!(found == expected, "{name} reads otherwise:\n{found}");
+        assert_golden(&golden, &found);
     }
 }
 

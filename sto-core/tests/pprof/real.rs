@@ -1,5 +1,6 @@
 //! Real files, against goldens that agree with `go tool pprof -raw`.
 
+use crate::common::assert_golden;
 use std::fmt::Write;
 use std::path::PathBuf;
 use sto_core::formats::{Format, Recording, read_bytes};
@@ -62,14 +63,7 @@ fn check_golden(name: &str) {
     assert_eq!(recording.format, Format::Pprof);
     let found = describe(&recording);
     let golden = folder.join(format!("{name}.expected"));
-    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-        std::fs::write(&golden, &found).unwrap();
-    }
-    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-    for (number, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
-        assert_eq!(found, expected, "{}, line {}", golden.display(), number + 1);
-    }
-    assert_eq!(found.len(), expected.len(), "{}", golden.display());
+    assert_golden(&golden, &found);
 }
 
 #[test]

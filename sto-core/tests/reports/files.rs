@@ -1,5 +1,6 @@
 //! Files written after each format's documentation, against goldens.
 
+use crate::common::assert_golden;
 use crate::{FILES, bytes, read_as, stacks, testdata};
 use std::fmt::Write;
 use std::io::Cursor;
@@ -22,11 +23,7 @@ fn files_are_read_and_told_by_their_content() {
             writeln!(found, "{stack}").unwrap();
         }
         let golden = testdata(&format!("{file}.expected"));
-        if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-            std::fs::write(&golden, &found).unwrap();
-        }
-        let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-        assert_eq!(found, expected, "{}", golden.display());
+        assert_golden(&golden, &found);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Files of real tools, against goldens.
 
+use crate::common::assert_golden;
 use crate::stacks;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -50,14 +51,7 @@ fn check(format: Format, file: &str) {
     assert_eq!(recording.format, format);
     let found = describe(&recording);
     let golden = path.with_extension("expected");
-    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-        std::fs::write(&golden, &found).unwrap();
-    }
-    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-    for (number, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
-        assert_eq!(found, expected, "{}, line {}", golden.display(), number + 1);
-    }
-    assert_eq!(found.len(), expected.len(), "{}", golden.display());
+    assert_golden(&golden, &found);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What each format looks like.
 
 use crate::fixtures::{clean, hostile, insufficient, many, weak, worse};
+use crate::views::assert_golden_at;
 use std::path::Path;
 use sto_query::compare::Comparison;
 use sto_query::render::{github, junit, markdown, sarif};
@@ -32,16 +33,7 @@ pub(crate) fn cases() -> Vec<(&'static str, Vec<Comparison>)> {
 }
 
 fn assert_golden(name: &str, actual: &str) {
-    let path = testdata().join(name);
-    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-        std::fs::write(&path, actual).unwrap();
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        actual == expected,
-        "{} differs; STO_UPDATE_GOLDENS=1 writes it anew.\nexpected:\n{expected}\nactual:\n{actual}",
-        path.display()
-    );
+    assert_golden_at(&testdata().join(name), actual);
 }
 
 #[test]

@@ -253,13 +253,17 @@ pub(crate) fn hostile_names() -> Vec<&'static str> {
 /// Compares with a file in `tests/golden`, or writes it where `STO_UPDATE_GOLDENS` is set.
 #[track_caller]
 pub(crate) fn assert_golden(name: &str, actual: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/golden")
-        .join(name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    assert_golden_at(&folder.join(name), actual);
+}
+
+/// The same with a file anywhere.
+#[track_caller]
+pub(crate) fn assert_golden_at(path: &Path, actual: &str) {
     if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-        std::fs::write(&path, actual).unwrap();
+        std::fs::write(path, actual).unwrap();
     }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    let expected = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         actual == expected,
         "{} differs; STO_UPDATE_GOLDENS=1 writes it anew.\nexpected:\n{expected}\nactual:\n{actual}",
