@@ -161,7 +161,7 @@ fn a_function_is_found_wherever_it_takes_much() {
         "main;parse 90\nmain;work 10\n",
     );
     let all = History::load_all(&store, &HistoryQuery::default()).unwrap();
-    let report = occurrences(&all, "parse", 0.3);
+    let report = occurrences(&all, "parse", 0.3).unwrap();
     let runs: Vec<(&str, u64)> = report
         .runs
         .iter()
@@ -172,6 +172,16 @@ fn a_function_is_found_wherever_it_takes_much() {
     assert_golden(
         "where-width80.txt",
         &render::occurrences::text(&report, TERMINAL),
+    );
+}
+
+#[test]
+fn a_function_that_no_run_has_is_an_error_that_names_one_with_such_a_name() {
+    let all = History::load_all(&history(&[60]), &HistoryQuery::default()).unwrap();
+    let error = occurrences(&all, "ars", 0.3).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no run has a function `ars`; did you mean `parse`?"
     );
 }
 

@@ -1,5 +1,8 @@
 //! Why there is no such history.
 
+use super::History;
+use crate::closest::closest;
+use crate::render::printable;
 use sto_core::store::StoreError;
 
 /// Why there is no such history.
@@ -40,7 +43,7 @@ pub enum HistoryError {
         several: bool,
     },
     /// No two runs of a benchmark have that metric.
-    #[error("no benchmark has two runs with a metric `{metric}`; `sto ingest --metric NAME=NUMBER` attaches one{}", if known.is_empty() { String::new() } else { format!(", and there are runs with {}", known.join(", ")) })]
+    #[error("no benchmark has two runs with a metric `{metric}`; `sto ingest --metric NAME=NUMBER` or `sto annotate` attaches one{}", if known.is_empty() { String::new() } else { format!(", and there are runs with {}", known.join(", ")) })]
     NoMetric {
         /// The metric.
         metric: String,
@@ -55,4 +58,16 @@ pub enum HistoryError {
         /// The one whose name is closest.
         closest: Option<String>,
     },
+}
+
+impl HistoryError {
+    /// None of these histories has the function.
+    pub(crate) fn no_function(name: &str, histories: &[History]) -> Self {
+        let functions = histories.iter().flat_map(|history| &history.functions);
+        let symbols = functions.map(|function| function.symbol.as_str());
+        HistoryError::NoFunction {
+            function: printable(name).into_owned(),
+            closest: closest(name, symbols).map(|symbol| printable(symbol).into_owned()),
+        }
+    }
 }

@@ -8,7 +8,6 @@ pub use error::HistoryError;
 pub use functions::{FunctionIx, HistoryFunction};
 pub use query::HistoryQuery;
 
-use crate::closest::closest;
 use crate::compare::{KeyOptions, key_symbol};
 use crate::render::printable;
 use crate::select::main_modules;
@@ -157,11 +156,7 @@ impl History {
         if !found.is_empty() {
             return Ok(found);
         }
-        let symbols = self.functions.iter().map(|f| f.symbol.as_str());
-        Err(HistoryError::NoFunction {
-            function: printable(name).into_owned(),
-            closest: closest(name, symbols).map(|symbol| printable(symbol).into_owned()),
-        })
+        Err(HistoryError::no_function(name, std::slice::from_ref(self)))
     }
 
     /// As [`History::find`]; empty where no run has such a function.

@@ -1,7 +1,7 @@
 //! Where a function takes more than a share.
 
 use super::{HistoryReport, RunReport};
-use crate::history::History;
+use crate::history::{History, HistoryError};
 use crate::tree::share;
 use serde::Serialize;
 
@@ -39,11 +39,21 @@ pub struct OccurrenceReport {
 }
 
 /// The runs of these histories in which a function takes more than a share of all.
-pub fn occurrences(histories: &[History], function: &str, over: f64) -> WhereReport {
+///
+/// # Errors
+/// Where no run has such a function.
+pub fn occurrences(
+    histories: &[History],
+    function: &str,
+    over: f64,
+) -> Result<WhereReport, HistoryError> {
+    let named: Vec<_> = histories.iter().map(|h| h.named(function)).collect();
+    if named.iter().all(Vec::is_empty) {
+        return Err(HistoryError::no_function(function, histories));
+    }
     let mut runs = Vec::new();
-    for history in histories {
+    for (history, functions) in histories.iter().zip(named) {
         let event = HistoryReport::from(history).sample_type.event;
-        let functions = history.named(function);
         for (run, total) in history.runs.iter().zip(history.totals_of(&functions)) {
             let share = share(total, run.whole);
             if share > over {
@@ -60,11 +70,11 @@ pub fn occurrences(histories: &[History], function: &str, over: f64) -> WhereRep
     }
     // Stable: runs of a history come oldest first.
     runs.sort_by(|a, b| b.share.total_cmp(&a.share));
-    WhereReport {
+    Ok(WhereReport {
         schema: "sto.where/1",
         function: function.to_owned(),
         over,
         runs,
         looked_at: histories.iter().map(|history| history.runs.len()).sum(),
-    }
+    })
 }
