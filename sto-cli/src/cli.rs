@@ -6,16 +6,16 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  perf record -g -- ./demo                   Record a program
-  sto ingest perf.data --build v1            Store the recording as a run of build v1
+  sto record --build v1 -- ./demo            Record a run of build v1 with perf, and store it
+  sto ingest perf.data --build v1            Store a recording of any profiler
   sto top v1                                 Show which functions cost most
   sto flame v1 -o v1.svg                     Draw a flame graph
   sto find-regressions v1 v2                 Say what got slower, why, and who is affected
   sto find-regressions old.data new.data     The same of two files, without a store
 
 A selector names profiles. It is [EXE@]BUILD (`v1`, `demo@v1`: all runs of that build), a tag of a
-build (`last-good`), a profile's id or the start of one (`sto ls` shows them), or the path of a profile file: perf.data, the output
-of `perf script`, or folded stacks. A build in the store comes before a file of the same name;
+build (`last-good`), a profile's id or the start of one (`sto ls` shows them), or the path of a file
+of any format that `sto ingest` reads. A build in the store comes before a file of the same name;
 `./NAME` always means the file.
 
 The store is --store, else $STO_STORE, else the nearest .sto/ above the working directory, else

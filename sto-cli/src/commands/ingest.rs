@@ -32,8 +32,9 @@ Examples:
 
 /// Store recordings as runs of a build
 ///
-/// Reads perf.data, recordings of JDK Flight Recorder, pprof, OTLP, the output of `perf script`, folded
-/// stacks, and what the Firefox Profiler, speedscope and Chrome open. The same file goes in once.
+/// Reads perf.data, recordings of JDK Flight Recorder, pprof, OTLP, Callgrind's files, the output of `perf
+/// script`, folded stacks, what the Firefox Profiler, speedscope and Chrome open, and reports of other
+/// profilers (`--format` lists all). The same file goes in once.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct IngestArgs {
@@ -60,8 +61,7 @@ pub(crate) struct IngestArgs {
     #[arg(long = "symbol-dir", value_name = "DIR")]
     symbol_dirs: Vec<PathBuf>,
 
-    /// Read the files as this format; by default their content tells
-    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    #[arg(long, value_name = "FORMAT", value_parser = format, help = format_help())]
     format: Option<Format>,
 
     /// Store what there is of a file that was cut off
@@ -191,6 +191,14 @@ impl From<Granularity> for model::Granularity {
             Granularity::Line => model::Granularity::Line,
         }
     }
+}
+
+fn format_help() -> String {
+    let words: Vec<String> = Format::all().map(Format::word).collect();
+    let words = words.join(", ");
+    format!(
+        "Read the files as this format; by default their content tells [possible values: {words}]"
+    )
 }
 
 fn format(word: &str) -> Result<Format, String> {
