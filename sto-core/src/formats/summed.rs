@@ -1,8 +1,10 @@
 //! Samples of formats that have sums: one for each stack of a thread and sample type.
 
+use super::json::Parts;
 use super::named::{Limit, NamedStacks};
-use super::{LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx};
-use crate::units::Cost;
+use super::{LocationIx, Process, ProcessIx, Sample, SampleTypeIx, StackIx, Thread, ThreadIx};
+use crate::model::Origin;
+use crate::units::{Cost, SampleType};
 use hashbrown::HashMap;
 
 #[derive(Default)]
@@ -48,5 +50,30 @@ impl Summed {
         }
         self.samples[place].cost += cost;
         Ok(())
+    }
+
+    /// What there is, of one sample type, and of threads of one unknown process.
+    pub(super) fn into_parts(self, sample_type: SampleType, threads: Vec<String>) -> Parts {
+        Parts {
+            origin: Origin::default(),
+            sample_types: vec![sample_type],
+            processes: vec![Process {
+                pid: 0,
+                program: String::new(),
+                main_module: None,
+            }],
+            threads: threads
+                .into_iter()
+                .map(|name| Thread {
+                    tid: 0,
+                    name,
+                    process: ProcessIx(0),
+                })
+                .collect(),
+            modules: Vec::new(),
+            named: self.named,
+            samples: self.samples,
+            warnings: Vec::new(),
+        }
     }
 }

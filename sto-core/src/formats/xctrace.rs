@@ -7,11 +7,9 @@ use super::json::{Damage, Parts, recording};
 use super::summed::Summed;
 use super::xml::{Element, Part, Xml};
 use super::{
-    Format, FormatError, LocationIx, Process, ProcessIx, Recording, SampleTypeIx, Thread, ThreadIx,
-    excerpt, kind_by_names,
+    Format, FormatError, LocationIx, Recording, SampleTypeIx, ThreadIx, excerpt, kind_by_names,
 };
 use crate::limits::{MAX_PROCESS_NAME, cut};
-use crate::model::Origin;
 use crate::units::{Cost, SampleType, Unit};
 use hashbrown::HashMap;
 
@@ -228,30 +226,11 @@ impl Trace {
                 sample.cost.value = sample.cost.samples;
             }
         }
-        let threads = self.thread_names.into_iter();
-        Parts {
-            origin: Origin::default(),
-            sample_types: vec![SampleType {
-                event: sample_type.0.to_owned(),
-                unit: sample_type.1,
-            }],
-            processes: vec![Process {
-                pid: 0,
-                program: String::new(),
-                main_module: None,
-            }],
-            threads: threads
-                .map(|name| Thread {
-                    tid: 0,
-                    name,
-                    process: ProcessIx(0),
-                })
-                .collect(),
-            modules: Vec::new(),
-            named: self.summed.named,
-            samples: self.summed.samples,
-            warnings: Vec::new(),
-        }
+        let sample_type = SampleType {
+            event: sample_type.0.to_owned(),
+            unit: sample_type.1,
+        };
+        self.summed.into_parts(sample_type, self.thread_names)
     }
 }
 

@@ -10,12 +10,9 @@ use super::report::scaled;
 use super::summed::Summed;
 use super::text::lines;
 use super::xml::{Element, Part, Xml};
-use super::{
-    Format, FormatError, LocationIx, Process, ProcessIx, Recording, SampleTypeIx, Thread, ThreadIx,
-    excerpt, report,
-};
+use super::{Format, FormatError, LocationIx, Recording, SampleTypeIx, ThreadIx, excerpt, report};
 use crate::limits::{MAX_PROCESS_NAME, cut};
-use crate::model::{Frame, FrameKind, Origin};
+use crate::model::{Frame, FrameKind};
 use crate::units::{SampleType, Unit};
 
 /// Whether a file begins as a view in XML, or with the names of the columns that are read.
@@ -228,30 +225,11 @@ impl Tree {
 
     fn finish(mut self) -> Result<Parts, String> {
         self.leave()?;
-        let threads = self.threads.into_iter();
-        Ok(Parts {
-            origin: Origin::default(),
-            sample_types: vec![SampleType {
-                event: "time".to_owned(),
-                unit: Unit::Nanoseconds,
-            }],
-            processes: vec![Process {
-                pid: 0,
-                program: String::new(),
-                main_module: None,
-            }],
-            threads: threads
-                .map(|name| Thread {
-                    tid: 0,
-                    name,
-                    process: ProcessIx(0),
-                })
-                .collect(),
-            modules: Vec::new(),
-            named: self.summed.named,
-            samples: self.summed.samples,
-            warnings: Vec::new(),
-        })
+        let sample_type = SampleType {
+            event: "time".to_owned(),
+            unit: Unit::Nanoseconds,
+        };
+        Ok(self.summed.into_parts(sample_type, self.threads))
     }
 }
 
