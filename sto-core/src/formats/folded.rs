@@ -169,11 +169,6 @@ impl LineReader for Parser<'_> {
                 truncated: false,
             }));
         }
-        if samples.is_empty() {
-            return Err(FormatError::NoSamples {
-                path: self.path.to_owned(),
-            });
-        }
         let events: &[&str] = match self.columns.len() {
             2 => &["before", "after"],
             _ => &["samples"],

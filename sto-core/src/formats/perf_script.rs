@@ -86,11 +86,6 @@ impl LineReader for Parser<'_> {
         let ended = self.reader.end_sample();
         ended.map_err(|limit| malformed(self.path, self.line_number, limit))?;
         let mut reader = self.reader;
-        if reader.samples.is_empty() {
-            return Err(FormatError::NoSamples {
-                path: self.path.to_owned(),
-            });
-        }
         reader.samples.sort_by_key(|sample| sample.time);
         let stacks = reader.stacks.finish();
         let (processes, threads, threads_warning) = reader.threads.finish();

@@ -101,7 +101,8 @@ pub fn read_stream(
     let mut recording = match format.reader() {
         Reader::Lines(reader) => {
             let reader = reader(path, options);
-            read_lines(path, bytes, &mut input, reader, options)?
+            let recording = read_lines(path, bytes, &mut input, reader, options)?;
+            with_samples(path, recording)?
         }
         Reader::Whole(_) => {
             input.hold(&mut bytes).map_err(FormatError::io(path))?;
@@ -118,7 +119,7 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
         is_all: true,
     };
     let format = format_of(&head, options).ok_or_else(|| unknown(path, bytes))?;
-    match format.reader() {
+    let recording = match format.reader() {
         Reader::Whole(read) => read(&Source {
             path,
             bytes,
@@ -136,6 +137,17 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
             recording.warnings.extend(left_out(cut));
             Ok(recording)
         }
+    };
+    with_samples(path, recording?)
+}
+
+/// Refuses a recording without samples, whatever its format.
+fn with_samples(path: &Path, recording: Recording) -> Result<Recording, FormatError> {
+    match recording.samples.is_empty() {
+        true => Err(FormatError::NoSamples {
+            path: path.to_owned(),
+        }),
+        false => Ok(recording),
     }
 }
 

@@ -98,23 +98,17 @@ impl<R: Report> LineReader for Reader<'_, R> {
             .warnings
             .extend(is_within_line.then(|| WITHIN_LINE.to_owned()));
         let size = (source, source_bytes);
-        recording(self.path, R::FORMAT, size, self.summed, about)
+        Ok(recording(R::FORMAT, size, self.summed, about))
     }
 }
 
 /// What was read of a file with this digest and size.
 fn recording(
-    path: &Path,
     format: Format,
     (source, source_bytes): (SourceDigest, Bytes),
     summed: Summed,
     about: About,
-) -> Result<Recording, FormatError> {
-    if summed.samples.is_empty() {
-        return Err(FormatError::NoSamples {
-            path: path.to_owned(),
-        });
-    }
+) -> Recording {
     let stacks = summed.named.finish();
     let mut threads = about.threads;
     if threads.is_empty() {
@@ -124,7 +118,7 @@ fn recording(
             process: ProcessIx(0),
         });
     }
-    Ok(Recording {
+    Recording {
         format,
         source,
         source_bytes,
@@ -143,7 +137,7 @@ fn recording(
         samples: summed.samples,
         lost: 0,
         warnings: about.warnings.into_iter().chain(stacks.warnings).collect(),
-    })
+    }
 }
 
 /// A cost of the only thread.

@@ -61,11 +61,6 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
         missing,
     } = reader?;
     let (sample_types, samples) = samples.finish();
-    if samples.is_empty() {
-        return Err(FormatError::NoSamples {
-            path: source.path.to_owned(),
-        });
-    }
     let mut times = samples.iter().filter_map(|sample| sample.time);
     let first = times.next();
     let duration = first.zip(times.next_back());

@@ -123,11 +123,6 @@ pub(super) fn recording(
         place,
         problem,
     })?;
-    if samples.is_empty() {
-        return Err(FormatError::NoSamples {
-            path: path.to_owned(),
-        });
-    }
     samples.sort_by_key(|sample| sample.time);
     let stacks = named.finish();
     Ok(Recording {

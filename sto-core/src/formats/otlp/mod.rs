@@ -61,13 +61,7 @@ pub(super) fn is_told(head: &Head<'_>) -> bool {
 /// Reads an export.
 pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
     let &Source { path, bytes, .. } = source;
-    let recording = recording(bytes).map_err(|damage| damage.in_file(path, bytes))?;
-    if recording.samples.is_empty() {
-        return Err(FormatError::NoSamples {
-            path: path.to_owned(),
-        });
-    }
-    Ok(recording)
+    recording(bytes).map_err(|damage| damage.in_file(path, bytes))
 }
 
 fn recording(bytes: &[u8]) -> Result<Recording, Damage> {

@@ -134,9 +134,6 @@ fn read_whole(
             });
         }
     }
-    if samples.is_empty() {
-        return Err(FormatError::NoSamples { path: path.into() });
-    }
     let sample_types = keep_sampled(events.sample_types, &mut samples);
     if sample_types.len() > MAX_SAMPLE_TYPES {
         let problem = format!(
