@@ -37,6 +37,14 @@ impl StackTree {
         Self::default()
     }
 
+    /// An empty forest with room for so many nodes.
+    pub fn with_capacity(nodes: usize) -> Self {
+        StackTree {
+            parents: Vec::with_capacity(nodes),
+            frames: Vec::with_capacity(nodes),
+        }
+    }
+
     /// Number of nodes.
     pub fn len(&self) -> usize {
         self.frames.len()

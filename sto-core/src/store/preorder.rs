@@ -22,7 +22,8 @@ pub(super) fn preorder(
     frames: &[FrameIx],
 ) -> (StackTree, Vec<NodeIx>) {
     let siblings = Siblings::new(nodes, marked, frames);
-    let mut tree = StackTree::new();
+    let len = marked.iter().filter(|&&marked| marked).count();
+    let mut tree = StackTree::with_capacity(len);
     let mut places = vec![NodeIx(NONE); nodes.len()];
     let mut next = vec![siblings.first[0]];
     while let Some(node) = next.pop() {

@@ -5,6 +5,7 @@
 //! that the bytes at hand can hold. Where in the store a [`Flaw`] is, the caller knows.
 
 mod bytes;
+mod callees;
 mod coder;
 mod costs;
 mod frames;
@@ -15,6 +16,7 @@ mod planes;
 mod records;
 mod runs;
 mod seal;
+mod short;
 mod slices;
 mod steps;
 
