@@ -3,6 +3,7 @@
 
 use crate::support::{Run, Sandbox};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -231,9 +232,15 @@ fn a_command_that_does_not_exist_is_told_before_anything_is_recorded() {
 
 /// `sto record` with this script as perf.
 fn with_perf(script: Option<&str>) -> Run {
-    let sandbox = Sandbox::new();
+    with_perf_in(&Sandbox::new(), script)
+}
+
+/// The same in a sandbox whose folder `tmp` is that of temporary files.
+fn with_perf_in(sandbox: &Sandbox, script: Option<&str>) -> Run {
     let bin = sandbox.path("bin");
-    std::fs::create_dir(&bin).unwrap();
+    for folder in [&bin, &sandbox.path("tmp")] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
     if let Some(script) = script {
         use std::os::unix::fs::PermissionsExt;
         let perf = sandbox.write("bin/perf", format!("#!/bin/sh\n{script}"));
@@ -242,7 +249,8 @@ fn with_perf(script: Option<&str>) -> Run {
     Run::of(
         sandbox
             .command(&["record", "--", "/bin/sh"])
-            .env("PATH", bin),
+            .env("PATH", bin)
+            .env("TMPDIR", sandbox.path("tmp")),
     )
 }
 
@@ -266,4 +274,34 @@ fn where_perf_fails_nothing_is_stored() {
     // It lets the probe pass, and records nothing.
     let run = with_perf(Some("case \"$*\" in *probe*) exit 0;; esac\nexit 9"));
     run.fails_with(&["perf recorded nothing: it ended with status 9"]);
+}
+
+#[test]
+fn the_recording_of_a_killed_process_is_removed_by_the_next_and_no_others() {
+    let sandbox = Sandbox::new();
+    let recordings = || {
+        let entries = sandbox.path("tmp").read_dir().unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect::<BTreeSet<String>>()
+    };
+    let killed = "case \"$*\" in *probe*) exit 0;; esac\nkill -9 $PPID";
+    assert_eq!(with_perf_in(&sandbox, Some(killed)).status, None);
+    assert_eq!(recordings().len(), 1);
+
+    // Who has no such process here may have one in another container.
+    let mut nobody = Command::new("true").spawn().unwrap();
+    nobody.wait().unwrap();
+    let others = [
+        format!("sto-record-{}", nobody.id()),
+        format!("sto-record-{}", std::process::id()),
+        "sto-record-mine".to_owned(),
+    ];
+    for name in &others {
+        std::fs::create_dir(sandbox.path("tmp").join(name)).unwrap();
+    }
+    let elsewhere = File::open(sandbox.path("tmp").join(&others[0])).unwrap();
+    elsewhere.lock().unwrap();
+    let fails = "case \"$*\" in *probe*) exit 0;; esac\nexit 9";
+    with_perf_in(&sandbox, Some(fails)).fails_with(&["perf recorded nothing"]);
+    assert_eq!(recordings(), BTreeSet::from(others));
 }
