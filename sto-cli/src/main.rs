@@ -12,6 +12,7 @@ mod findings;
 mod history;
 mod in_order;
 mod inputs;
+mod interrupt;
 mod judged;
 mod matching;
 mod output;

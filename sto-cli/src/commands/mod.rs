@@ -34,6 +34,7 @@ mod verify;
 
 use crate::cli::Cli;
 use crate::error::{CliError, Outcome};
+use crate::interrupt;
 use crate::store_path;
 use clap::Subcommand;
 
@@ -75,6 +76,10 @@ pub(crate) enum Command {
 /// Runs the subcommand that the command line names.
 pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
     let store = || store_path::find(cli.store);
+    // `sto record` goes on until it has stored what there is of the recording.
+    if !matches!(cli.command, Command::Record(_)) {
+        interrupt::leave_no_drafts();
+    }
     match cli.command {
         Command::Record(args) => record::run(&args, &store()?),
         Command::Ingest(args) => ingest::run(&args, &store()?),

@@ -3,12 +3,16 @@
 //! A draft gets the store's name when it is complete, so a store is there as a whole or not at all.
 //! What killed processes leave is taken away by the next one that writes.
 
+use super::Store;
 use super::error::StoreError;
 use super::open::cannot;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::mem;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The folder that a file is in.
 pub(super) fn folder_of(file: &Path) -> PathBuf {
@@ -23,19 +27,66 @@ pub(super) fn locked_draft(path: &Path) -> PathBuf {
     folder_of(path).join(named_after(path, "new"))
 }
 
+/// A file that is removed when this is dropped, unless it was given another name.
+pub(super) struct Draft {
+    pub(super) path: PathBuf,
+}
+
+/// The drafts of this process.
+static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn drafts() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Draft {
+    /// A new, empty file.
+    pub(super) fn create(path: PathBuf) -> io::Result<(Draft, File)> {
+        let mut drafts = drafts();
+        let mut options = File::options();
+        let file = options
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path)?;
+        drafts.insert(path.clone());
+        Ok((Draft { path }, file))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        let mut drafts = drafts();
+        // One that cannot be removed does no harm.
+        let _ = fs::remove_file(&self.path);
+        drafts.remove(&self.path);
+    }
+}
+
+impl Store {
+    /// Removes the half-written files of operations that go on in other threads, for who is about to
+    /// end the process (say, on Ctrl-C). Those operations may wait for ever then.
+    ///
+    /// Without it the next process that writes removes them.
+    pub fn abandon_drafts() {
+        let drafts = drafts();
+        for draft in drafts.iter() {
+            let _ = fs::remove_file(draft);
+        }
+        // No operation is to begin another one.
+        mem::forget(drafts);
+    }
+}
+
 /// A draft that nobody else uses.
-pub(super) fn own_draft(path: &Path) -> Result<(PathBuf, File), StoreError> {
+pub(super) fn own_draft(path: &Path) -> Result<(Draft, File), StoreError> {
     let folder = folder_of(path);
     let mut count = 0;
     loop {
         // Processes of other machines and containers may have the same number.
-        let draft = folder.join(named_after(
-            path,
-            &format!("{}-{count}", std::process::id()),
-        ));
-        let mut options = File::options();
-        match options.read(true).write(true).create_new(true).open(&draft) {
-            Ok(file) => return Ok((draft, file)),
+        let name = named_after(path, &format!("{}-{count}", std::process::id()));
+        match Draft::create(folder.join(name)) {
+            Ok(draft) => return Ok(draft),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => count += 1,
             Err(error) => return Err(cannot("make a file in", &folder, error)),
         }
@@ -51,12 +102,12 @@ fn named_after(path: &Path, suffix: &str) -> OsString {
 }
 
 /// Gives a draft its name, unless something has it already.
-pub(super) fn publish(draft: &Path, path: &Path) -> io::Result<()> {
-    match fs::hard_link(draft, path) {
-        Ok(()) => fs::remove_file(draft),
+pub(super) fn publish(draft: &Draft, path: &Path) -> io::Result<()> {
+    match fs::hard_link(&draft.path, path) {
+        Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
         // Some file systems have no hard links; renaming would replace what was made meanwhile.
-        Err(_) => fs::rename(draft, path),
+        Err(_) => fs::rename(&draft.path, path),
     }
 }
 
@@ -92,7 +143,7 @@ pub(super) fn check_room(path: &Path, bytes: u64) -> Result<(), StoreError> {
     let (draft, mut file) = own_draft(path)?;
     // Without a name, it goes with the process, however that ends. Another process that writes may
     // have taken it for one that was left over, and the name away.
-    let removed = match fs::remove_file(&draft) {
+    let removed = match fs::remove_file(&draft.path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     };
@@ -139,6 +190,6 @@ mod tests {
         let path = folder.path().join("store.redb");
         let (first, _) = own_draft(&path).unwrap();
         let (second, _) = own_draft(&path).unwrap();
-        assert_ne!(first, second);
+        assert_ne!(first.path, second.path);
     }
 }

@@ -119,7 +119,7 @@ impl Store {
     }
 
     fn at(path: &Path, may_create: bool) -> Result<Store, StoreError> {
-        let (folder, file) = open::place(path);
+        let (folder, file) = open::place(path)?;
         let store = Store {
             place: Place::Folder {
                 may_create: may_create && file != path,
@@ -157,7 +157,8 @@ impl Store {
     ///
     /// # Errors
     /// Where the profile breaks the rules of its types, or the file cannot be written (say, a full
-    /// disk): the store is then as it was.
+    /// disk): the store is then as it was. Only where it is not certain that the disk has all that was
+    /// written, the profile may be there.
     pub fn add(
         &self,
         build: &Build,
@@ -309,7 +310,7 @@ impl Store {
     /// Where there is no store, it is of another format version, locked by a writer for too long,
     /// or the system refuses to read it. Damage is no error.
     pub fn verify(path: &Path) -> Result<Verification, StoreError> {
-        let (folder, file) = open::place(path);
+        let (folder, file) = open::place(path)?;
         match open::inspect(&folder, &file)? {
             true => verify::verify(&file),
             false => Err(StoreError::NotFound { folder }),

@@ -16,12 +16,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The folder and the file of a store at a path, which is that of either.
-pub(super) fn place(path: &Path) -> (PathBuf, PathBuf) {
-    if path.is_file() {
+pub(super) fn place(path: &Path) -> Result<(PathBuf, PathBuf), StoreError> {
+    let is_file = match fs::metadata(path) {
+        Ok(found) => found.is_file(),
+        Err(error) => missing(path, error)?,
+    };
+    Ok(if is_file {
         (folder_of(path), path.to_owned())
     } else {
         (path.to_owned(), path.join(FILE_NAME))
-    }
+    })
 }
 
 /// Looks whether there is a store's file in a folder, without opening it as one.
@@ -121,6 +125,7 @@ pub(super) fn create(folder: &Path, bytes: u64) -> Result<(), StoreError> {
         }
     } else {
         sync_folder(folder);
+        made.iter().for_each(|made| sync_folder(&folder_of(made)));
     }
     result
 }
@@ -145,18 +150,12 @@ fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
 
 fn create_file(path: &Path) -> Result<(), StoreError> {
     let (draft, file) = own_draft(path)?;
-    let made = fresh(file).map_err(|fault| fault.at(path, "make"));
-    let result = made.and_then(|database| {
-        drop(database);
-        match publish(&draft, path) {
-            // Who was quicker may have taken this draft for one that was left over.
-            Err(_) if path.exists() => Ok(()),
-            published => published.map_err(|error| cannot("make", path, error)),
-        }
-    });
-    // What cannot be removed does no harm.
-    let _ = fs::remove_file(&draft);
-    result
+    drop(fresh(file).map_err(|fault| fault.at(path, "make"))?);
+    match publish(&draft, path) {
+        // Who was quicker may have taken this draft for one that was left over.
+        Err(_) if path.exists() => Ok(()),
+        published => published.map_err(|error| cannot("make", path, error)),
+    }
 }
 
 fn make_tables(database: &Database) -> Result<(), Fault> {

@@ -5,7 +5,7 @@
 //! reader's lock on the old file until then, which keeps writers out; who waited to write finds
 //! that the file was replaced, and opens the new one.
 
-use super::draft::{folder_of, locked_draft, publish};
+use super::draft::{Draft, folder_of, locked_draft, publish};
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
 use super::lock::lock_folder;
@@ -17,9 +17,9 @@ use crate::id::ProfileId;
 use crate::units::Bytes;
 use redb::{Database, ReadableDatabase};
 use std::collections::BTreeSet;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
 /// The sizes of a store's file before and after it was written anew.
@@ -82,7 +82,6 @@ impl Store {
             );
             return Err(cannot(taken));
         }
-        let draft = locked_draft(path);
         let keep = |id| profiles.contains(&id);
         let result = self.read(|rows| {
             for &id in profiles {
@@ -90,13 +89,13 @@ impl Store {
                     return Err(Fault::NoProfile(id));
                 }
             }
-            Ok(write_file(rows, &keep, &draft).map_err(|fault| fault.copying(self.path(), path)))
+            let written = write_file(rows, &keep, locked_draft(path));
+            Ok(written.map_err(|fault| fault.copying(self.path(), path)))
         });
-        let published = result.flatten().and_then(|size| {
+        let published = result.flatten().and_then(|(draft, size)| {
             publish(&draft, path).map_err(cannot)?;
             Ok(size)
         });
-        let _ = fs::remove_file(&draft);
         open::sync_folder(&folder);
         published
     }
@@ -120,15 +119,15 @@ impl Store {
         let file = &open::real_path(file)?;
         let folder = folder_of(file);
         let _alone = lock_folder(file)?;
-        let draft = locked_draft(file);
         let result = guarded(|| {
             let reading = open::reading_first(file)?;
             let rows = Rows::open(&reading.begin()?)?;
             let before = fs::metadata(file)?;
-            let written = write_file(&rows, &keep, &draft).and_then(|after| {
+            let draft = locked_draft(file);
+            let written = write_file(&rows, &keep, draft.clone()).and_then(|(draft, after)| {
                 if replace {
-                    keep_owner(&draft, &before)?;
-                    fs::rename(&draft, file)?;
+                    keep_owner(&draft.path, &before)?;
+                    fs::rename(&draft.path, file)?;
                 }
                 Ok(Rewritten {
                     before: Bytes(before.len()),
@@ -137,8 +136,6 @@ impl Store {
             });
             Ok(written.map_err(|fault| fault.copying(file, &draft)))
         });
-        // A failure or a dry run may have left it.
-        let _ = fs::remove_file(&draft);
         open::sync_folder(&folder);
         result
             .map_err(|fault| fault.at(file, "read"))
@@ -180,18 +177,22 @@ fn rewrite_memory(
     })
 }
 
-/// Writes chosen profiles into a new file; returns its size.
-fn write_file(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool, path: &Path) -> Result<Bytes, Fault> {
+/// Writes chosen profiles into a new file; returns it with its size.
+fn write_file(
+    rows: &Rows,
+    keep: &dyn Fn(ProfileId) -> bool,
+    path: PathBuf,
+) -> Result<(Draft, Bytes), Fault> {
     // A killed process may have left it.
-    match fs::remove_file(path) {
+    match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => {}
     }
-    let mut options = File::options();
-    let file = options.read(true).write(true).create_new(true).open(path)?;
+    let (draft, file) = Draft::create(path)?;
     let mut database = open::fresh(file)?;
     rewrite(rows, keep, &database)?;
     database.compact()?;
     drop(database);
-    Ok(Bytes(fs::metadata(path)?.len()))
+    let size = Bytes(fs::metadata(&draft.path)?.len());
+    Ok((draft, size))
 }
