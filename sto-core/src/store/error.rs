@@ -112,17 +112,23 @@ pub enum StoreError {
 fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; make room and try again: the store is as it was"
+            "; make room and try again: what is stored is safe"
         }
         io::ErrorKind::FileTooLarge => {
-            "; raise the limit on file sizes and try again: the store is as it was"
+            "; raise the limit on file sizes and try again: what is stored is safe"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "; get the permission, or name another place for the store"
         }
+        _ if error.raw_os_error() == Some(EIO) => {
+            "; see what the system's log says of this disk, then try again"
+        }
         _ => "",
     }
 }
+
+/// The system's number of a device that fails; the standard library has no name for it.
+const EIO: i32 = 5;
 
 /// A [`StoreError`] that does not know yet which store it is about.
 #[derive(Debug)]
