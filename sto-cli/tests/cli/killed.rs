@@ -1,13 +1,13 @@
 //! `kill -9` at any moment of a command that writes: the store is what it was, or what it was to be.
 
-use crate::support::{Sandbox, files_of};
+use crate::support::{Content, Sandbox, content, files_of};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use sto_core::id::{ExecutableId, ProfileId, SourceDigest};
+use sto_core::id::ProfileId;
 use sto_core::store::Store;
 
 /// A long run: `STO_TEST_KILLS=1000 cargo test -p sto-cli --test cli killed`.
@@ -61,23 +61,6 @@ impl Victim {
         self.duration = self.duration.mul_f64(1.02);
         false
     }
-}
-
-/// What a store says of each of its profiles, everything loaded, as a digest.
-type Content = BTreeMap<ProfileId, SourceDigest>;
-
-fn content(store: &Store) -> Content {
-    let mut content = BTreeMap::new();
-    for build in store.builds().unwrap() {
-        let executable = ExecutableId::of(&build.build.executable);
-        for stored in build.profiles {
-            let loaded = store.load(executable, &[stored.id]).unwrap();
-            let lines = store.load_lines(stored.id).unwrap();
-            let said = format!("{:?}\n{loaded:?}\n{lines:?}", stored.profile);
-            content.insert(stored.id, SourceDigest::of(said.as_bytes()));
-        }
-    }
-    content
 }
 
 /// Of the three profiles of each build.

@@ -16,6 +16,8 @@ mod export;
 mod exit_codes;
 // Findings for CI systems, and the commands that they name.
 mod findings;
+// What the system refuses at any single call.
+mod faults;
 // Ten releases of a program.
 mod history;
 // `kill -9` while the store is written.

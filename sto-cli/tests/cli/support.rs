@@ -1,9 +1,12 @@
 //! A folder, a store and a home of their own for each test, and the real binary run in them.
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use sto_core::id::{ExecutableId, ProfileId, SourceDigest};
+use sto_core::store::Store;
 use tempfile::TempDir;
 
 /// Folded stacks of a program whose `doLogging` is cheap.
@@ -194,4 +197,21 @@ pub(crate) fn files_of(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         .collect();
     files.sort();
     files
+}
+
+/// What a store says of each of its profiles, everything loaded, as a digest.
+pub(crate) type Content = BTreeMap<ProfileId, SourceDigest>;
+
+pub(crate) fn content(store: &Store) -> Content {
+    let mut content = BTreeMap::new();
+    for build in store.builds().unwrap() {
+        let executable = ExecutableId::of(&build.build.executable);
+        for stored in build.profiles {
+            let loaded = store.load(executable, &[stored.id]).unwrap();
+            let lines = store.load_lines(stored.id).unwrap();
+            let said = format!("{:?}\n{loaded:?}\n{lines:?}", stored.profile);
+            content.insert(stored.id, SourceDigest::of(said.as_bytes()));
+        }
+    }
+    content
 }
