@@ -4,7 +4,7 @@ mod describe;
 mod programs;
 mod strict;
 
-use crate::formats::{self, Format, FormatError, ReadOptions, Recording, excerpt};
+use crate::formats::{self, Format, FormatError, ReadOptions, Recording, excerpt, excerpts};
 use crate::id::ProfileId;
 use crate::intern::{InternError, Interned, SliceCount, SliceGrid, intern, intern_with_slices};
 use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
@@ -34,7 +34,7 @@ pub struct IngestOptions {
     pub metrics: BTreeMap<String, f64>,
     /// Make one profile a program, instead of one of the whole recording.
     pub split_processes: bool,
-    /// Keep costs by thread and slice of time too, in this many slices. With `split_processes` each
+    /// Keep costs by thread, labels and slice of time too, in this many slices. With `split_processes` each
     /// profile has the slices of the whole recording's time.
     pub slices: Option<SliceCount>,
     /// The format of the file; by default its content tells.
@@ -334,7 +334,7 @@ impl PreparedFile {
                 added,
                 slices: slices.map(|slices| IngestedSlices {
                     grid: slices.grid,
-                    threads: slices.threads.len(),
+                    threads: slices.thread_count(),
                 }),
                 build,
                 profile,
@@ -367,6 +367,15 @@ fn of_other_code(known: &Build, told: &Build) -> Option<String> {
     })
 }
 
+/// Names the labels of samples that are gone without slices.
+fn labels_not_kept(recording: &Recording) -> Option<String> {
+    let labels = recording.threads.iter().flat_map(|thread| &*thread.labels);
+    let keys = excerpts(&labels.map(|label| label.key.as_bytes()).collect())?;
+    Some(format!(
+        "Labels of samples are kept with slices of time alone; --slices 1 keeps them: {keys}."
+    ))
+}
+
 /// Names and interns the profiles of a recording: one, or with `split_processes` one a program,
 /// most samples first. With them come the recording's warnings and those about its programs.
 ///
@@ -380,6 +389,9 @@ pub fn prepare(
 ) -> Result<(Vec<Prepared>, Vec<String>), IngestError> {
     let programs = Programs::of(recording, path);
     let mut warnings = recording.warnings.clone();
+    if options.slices.is_none() {
+        warnings.extend(labels_not_kept(recording));
+    }
     let parts = if options.split_processes {
         let (parts, left_out) = programs.split(options, path)?;
         warnings.extend(left_out);

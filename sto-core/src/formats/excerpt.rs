@@ -23,7 +23,7 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
 }
 
 /// The first of some names, and how many more there are; `None` if there is no name.
-pub(super) fn excerpts(names: &BTreeSet<&[u8]>) -> Option<String> {
+pub(crate) fn excerpts(names: &BTreeSet<&[u8]>) -> Option<String> {
     const SHOWN: usize = 5;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| excerpt(name)).collect();
     let more = match names.len().saturating_sub(SHOWN) {

@@ -16,6 +16,7 @@ use crate::model::{FrameKind, Origin};
 use crate::units::{Bytes, Cost, SampleType, Unit};
 use hashbrown::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Whether a profile begins with a stack and its count. Comments alone are folded stacks too, of
 /// which there are none.
@@ -201,6 +202,7 @@ impl LineReader for Parser<'_> {
                 tid: 0,
                 name: String::new(),
                 process: ProcessIx(0),
+                labels: Arc::default(),
             }],
             modules: Vec::new(),
             locations: stacks.locations,

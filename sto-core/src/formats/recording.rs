@@ -2,10 +2,11 @@
 
 use crate::formats::Format;
 use crate::id::SourceDigest;
-use crate::model::{FrameIx, FrameTable, GnuBuildId, Origin};
+use crate::model::{FrameIx, FrameTable, GnuBuildId, Origin, SampleLabel};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
 /// Index of a sample type in [`Recording::sample_types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,7 +107,7 @@ pub struct Process {
     pub main_module: Option<ModuleIx>,
 }
 
-/// A thread of a recording.
+/// A thread of a recording. One whose samples have different labels stands here for each set of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
     /// Thread id.
@@ -115,6 +116,8 @@ pub struct Thread {
     pub name: String,
     /// The process it belongs to.
     pub process: ProcessIx,
+    /// What its samples are labelled with, in ascending order, none twice.
+    pub labels: Arc<[SampleLabel]>,
 }
 
 /// The module of every function that was made at run time, wherever its name is from: files and

@@ -11,6 +11,7 @@ use crate::id::SourceDigest;
 use crate::model::Origin;
 use crate::units::{Bytes, Cost, SampleType};
 use std::path::Path;
+use std::sync::Arc;
 
 /// What is particular about the text of one profiler.
 pub(super) trait Report: Send {
@@ -116,6 +117,7 @@ fn recording(
             tid: 0,
             name: String::new(),
             process: ProcessIx(0),
+            labels: Arc::default(),
         });
     }
     Recording {

@@ -14,6 +14,7 @@ use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::Frame;
 use crate::symbolize::source_path;
 use crate::units::{Cost, SampleType, Unit};
+use std::sync::Arc;
 
 const BEGIN: &[u8] = b"Call graph:";
 const END: &[u8] = b"Total number in stack";
@@ -200,6 +201,7 @@ fn thread(text: &str) -> Thread {
         tid: id.parse().unwrap_or(0),
         name,
         process: ProcessIx(0),
+        labels: Arc::default(),
     }
 }
 

@@ -6,6 +6,7 @@ use super::{LocationIx, Process, ProcessIx, Sample, SampleTypeIx, StackIx, Threa
 use crate::model::Origin;
 use crate::units::{Cost, SampleType};
 use hashbrown::HashMap;
+use std::sync::Arc;
 
 #[derive(Default)]
 pub(super) struct Summed {
@@ -68,6 +69,7 @@ impl Summed {
                     tid: 0,
                     name,
                     process: ProcessIx(0),
+                    labels: Arc::default(),
                 })
                 .collect(),
             modules: Vec::new(),

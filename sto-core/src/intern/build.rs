@@ -24,7 +24,7 @@ pub struct Interned {
     /// Line costs by sample type, in the order of frame and line; lines that are unknown (0) are
     /// left out.
     pub lines: Vec<Vec<LineCost>>,
-    /// Costs by thread and slice of time, where they are kept.
+    /// Costs by context and slice of time, where they are kept.
     pub slices: Option<Slices>,
 }
 
@@ -50,7 +50,8 @@ pub enum InternError {
     TooLarge,
     /// Time is to be cut into slices, but samples have no time stamp.
     #[error(
-        "{} time stamp, so that time cannot be cut into slices; ingest it without --slices",
+        "{} time stamp, so that time cannot be cut into slices; ingest it without --slices, or with \
+         --slices 1, which leaves it whole",
         if *all { "no sample has a" } else { "some samples have no" }
     )]
     NoTime {
@@ -75,12 +76,12 @@ pub fn intern(
     Ok(build(recording, symbols, keep)?.0)
 }
 
-/// As [`intern`], and keeps costs by thread and slice of time too.
+/// As [`intern`], and keeps costs by context and slice of time too.
 ///
 /// The time that is cut is that of the whole recording, whatever samples are kept.
 ///
 /// # Errors
-/// As [`intern`], and where a sample of the recording has no time stamp.
+/// As [`intern`], and where a sample of the recording has no time stamp, unless there is one slice.
 pub fn intern_with_slices(
     recording: &Recording,
     symbols: &Symbols,

@@ -10,6 +10,7 @@ mod tree;
 pub use build::{InternError, Interned, intern, intern_with_slices};
 pub use lines::LineCost;
 pub use slices::{
-    ProfileThread, ProfileThreadIx, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx, Slices,
+    Context, ContextIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,
+    Slices,
 };
 pub use tree::{NodeIx, SelfCosts, StackTree};

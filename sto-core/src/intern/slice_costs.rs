@@ -1,22 +1,28 @@
-//! Adding up what each thread did in each slice of time.
+//! Adding up what was done in each context and slice of time.
 
 use super::build::{InternError, StackNodes, sum_by_key};
-use super::slices::{ProfileThread, ProfileThreadIx, SliceCost, SliceCount, SliceGrid, Slices};
+use super::slices::{
+    Context, ContextIx, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, Slices,
+};
 use crate::formats::{Recording, Sample};
+use crate::units::Nanoseconds;
 
-/// Cuts the time of all samples of a recording.
+/// Cuts the time of all samples of a recording. What is left whole needs no time.
 pub(super) fn grid(recording: &Recording, count: SliceCount) -> Result<SliceGrid, InternError> {
     let samples = &recording.samples;
     let times = || samples.iter().filter_map(|sample| sample.time);
     let without = samples.len() - times().count();
     let ends = times().min().zip(times().max()).filter(|_| without == 0);
-    let grid = ends.and_then(|(first, last)| SliceGrid::new(first, last, count));
+    let untold = (count.get() == 1).then_some((Nanoseconds(0), Nanoseconds(0)));
+    let grid = ends
+        .or(untold)
+        .and_then(|(first, last)| SliceGrid::new(first, last, count));
     grid.ok_or(InternError::NoTime {
         all: without == samples.len(),
     })
 }
 
-/// The costs of the kept samples by thread, slice and node.
+/// The costs of the kept samples by context, slice and node.
 pub(super) fn slice_costs(
     recording: &Recording,
     nodes: &StackNodes,
@@ -27,21 +33,26 @@ pub(super) fn slice_costs(
     let kept: Vec<&Sample> = kept
         .filter(|sample| keep(sample) && !sample.cost.is_zero())
         .collect();
-    let (threads, thread_of) = threads(recording, &kept);
+    let (contexts, context_of) = contexts(recording, &kept);
     let mut costs = vec![Vec::new(); recording.sample_types.len()];
     for sample in kept {
-        let slice = sample.time.and_then(|time| grid.slice_of(time));
-        let slice = slice.expect("the grid covers the time of every sample");
-        let thread = thread_of[sample.thread.0 as usize];
+        let slice = match grid.count().get() {
+            1 => SliceIx(0),
+            _ => {
+                let slice = sample.time.and_then(|time| grid.slice_of(time));
+                slice.expect("the grid covers the time of every sample")
+            }
+        };
+        let context = context_of[sample.thread.0 as usize];
         costs[sample.sample_type.0 as usize]
-            .push(((thread, slice, nodes.of(sample.stack)), sample.cost));
+            .push(((context, slice, nodes.of(sample.stack)), sample.cost));
     }
     costs.iter_mut().for_each(sum_by_key);
     let costs = costs.into_iter().map(|costs| {
         let costs = costs.into_iter();
         costs
-            .map(|((thread, slice, node), cost)| SliceCost {
-                thread,
+            .map(|((context, slice, node), cost)| SliceCost {
+                context,
                 slice,
                 node,
                 cost,
@@ -50,39 +61,42 @@ pub(super) fn slice_costs(
     });
     Slices {
         grid,
-        threads,
+        contexts,
         costs: costs.collect(),
     }
 }
 
-/// The threads of these samples, in order, and for each thread of the recording its place there.
-/// Threads that nothing tells apart are one.
-fn threads(recording: &Recording, kept: &[&Sample]) -> (Vec<ProfileThread>, Vec<ProfileThreadIx>) {
-    const UNUSED: ProfileThreadIx = ProfileThreadIx(u32::MAX);
+/// The contexts of these samples, in order, and for each thread of the recording its place there.
+/// Those that nothing tells apart are one.
+fn contexts(recording: &Recording, kept: &[&Sample]) -> (Vec<Context>, Vec<ContextIx>) {
+    const UNUSED: ContextIx = ContextIx(u32::MAX);
     let mut used = vec![false; recording.threads.len()];
     for sample in kept {
         used[sample.thread.0 as usize] = true;
     }
-    let mut sorted: Vec<(ProfileThread, usize)> = (0..used.len())
+    let mut sorted: Vec<(Context, usize)> = (0..used.len())
         .filter(|&ix| used[ix])
         .map(|ix| {
             let thread = &recording.threads[ix];
-            let thread = ProfileThread {
-                pid: recording.processes[thread.process.0 as usize].pid,
-                tid: thread.tid,
-                name: thread.name.clone(),
+            let context = Context {
+                thread: ProfileThread {
+                    pid: recording.processes[thread.process.0 as usize].pid,
+                    tid: thread.tid,
+                    name: thread.name.clone(),
+                },
+                labels: thread.labels.clone(),
             };
-            (thread, ix)
+            (context, ix)
         })
         .collect();
     sorted.sort_unstable();
-    let mut threads: Vec<ProfileThread> = Vec::new();
+    let mut contexts: Vec<Context> = Vec::new();
     let mut places = vec![UNUSED; used.len()];
-    for (thread, ix) in sorted {
-        if threads.last() != Some(&thread) {
-            threads.push(thread);
+    for (context, ix) in sorted {
+        if contexts.last() != Some(&context) {
+            contexts.push(context);
         }
-        places[ix] = ProfileThreadIx(threads.len() as u32 - 1);
+        places[ix] = ContextIx(contexts.len() as u32 - 1);
     }
-    (threads, places)
+    (contexts, places)
 }

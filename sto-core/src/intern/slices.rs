@@ -1,7 +1,9 @@
-//! What each thread did in each slice of a run's time.
+//! What was done in each context and slice of a run's time.
 
 use super::NodeIx;
+use crate::model::SampleLabel;
 use crate::units::{Cost, Nanoseconds};
+use std::sync::Arc;
 
 /// Number of slices that the time of a run is cut into: 1 to [`SliceCount::MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +31,9 @@ impl SliceCount {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SliceIx(pub u32);
 
-/// Index of a thread in [`Slices::threads`].
+/// Index of a context in [`Slices::contexts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ProfileThreadIx(pub u32);
+pub struct ContextIx(pub u32);
 
 /// How the time of a recording is cut: from its first sample to its last, in slices of equal
 /// length.
@@ -89,40 +91,56 @@ pub struct ProfileThread {
     pub name: String,
 }
 
-/// The costs of a profile by thread, slice of time and node.
+/// What samples were taken in: a thread, and what they are labelled with.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Context {
+    /// The thread.
+    pub thread: ProfileThread,
+    /// The labels of each of the samples, in ascending order, none twice.
+    pub labels: Arc<[SampleLabel]>,
+}
+
+/// The costs of a profile by context, slice of time and node.
 ///
-/// Over all threads and slices they add up to the profile's self costs.
+/// Over all contexts and slices they add up to the profile's self costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slices {
     /// How time is cut.
     pub grid: SliceGrid,
-    /// The threads, in ascending order, none twice.
-    pub threads: Vec<ProfileThread>,
+    /// The contexts, in ascending order, none twice: those of one thread stand together.
+    pub contexts: Vec<Context>,
     /// Costs by sample type.
     pub costs: Vec<SliceCosts>,
 }
 
-/// Self costs by thread, slice and node: parallel columns, in ascending order, none twice, none
+/// Self costs by context, slice and node: parallel columns, in ascending order, none twice, none
 /// with a zero cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SliceCosts {
-    threads: Vec<ProfileThreadIx>,
+    contexts: Vec<ContextIx>,
     slices: Vec<SliceIx>,
     nodes: Vec<NodeIx>,
     costs: Vec<Cost>,
 }
 
-/// What one node cost in one slice, in one thread.
+/// What one node cost in one slice, in one context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceCost {
-    /// The thread.
-    pub thread: ProfileThreadIx,
+    /// The context.
+    pub context: ContextIx,
     /// The slice.
     pub slice: SliceIx,
     /// The node.
     pub node: NodeIx,
     /// Its self cost there.
     pub cost: Cost,
+}
+
+impl Slices {
+    /// Number of distinct threads.
+    pub fn thread_count(&self) -> usize {
+        self.contexts.chunk_by(|a, b| a.thread == b.thread).count()
+    }
 }
 
 impl SliceCosts {
@@ -139,7 +157,7 @@ impl SliceCosts {
     /// Every cost, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = SliceCost> + Clone {
         (0..self.len()).map(|i| SliceCost {
-            thread: self.threads[i],
+            context: self.contexts[i],
             slice: self.slices[i],
             node: self.nodes[i],
             cost: self.costs[i],
@@ -151,13 +169,13 @@ impl FromIterator<SliceCost> for SliceCosts {
     fn from_iter<I: IntoIterator<Item = SliceCost>>(costs: I) -> Self {
         let mut columns = SliceCosts::default();
         for SliceCost {
-            thread,
+            context,
             slice,
             node,
             cost,
         } in costs
         {
-            columns.threads.push(thread);
+            columns.contexts.push(context);
             columns.slices.push(slice);
             columns.nodes.push(node);
             columns.costs.push(cost);

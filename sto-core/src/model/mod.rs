@@ -2,8 +2,10 @@
 
 mod build;
 mod frame;
+mod label;
 mod profile;
 
 pub use build::{Build, Executable, GnuBuildId};
 pub use frame::{Frame, FrameIx, FrameKind, FrameTable, StringIx};
+pub use label::{LabelValue, SampleLabel};
 pub use profile::{Granularity, ModuleRef, Origin, Profile, Quality};

@@ -84,7 +84,7 @@ pub struct LoadedLines {
     pub lines: Vec<Vec<LineCost>>,
 }
 
-/// Costs of one profile by thread and slice of time.
+/// Costs of one profile by context and slice of time.
 #[derive(Clone, Debug)]
 pub struct LoadedSlices {
     /// The frames that the tree uses.

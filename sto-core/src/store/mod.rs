@@ -14,7 +14,7 @@
 //! rewrite, replace    some profiles are written into a new file
 //! read, loaded        builds are listed, stacks and costs come out
 //! cut, preorder       trees in an order of their own
-//! slices              costs by thread and slice of time, in and out
+//! slices              costs by context and slice of time, in and out
 //! tags                names for builds
 //! metrics             numbers for profiles that are stored already
 //! merge               all of it out of one store, into another
@@ -58,7 +58,7 @@ mod verify;
 mod write;
 
 use crate::id::{BuildId, ExecutableId, ProfileId};
-use crate::intern::Interned;
+use crate::intern::{Context, Interned};
 use crate::model::{Build, Profile};
 use crate::units::Bytes;
 use error::Fault;
@@ -263,7 +263,7 @@ impl Store {
         self.read(|rows| read::load_lines(rows, profile))
     }
 
-    /// Loads the costs of a profile by thread and slice of time; `None` where they were not kept.
+    /// Loads the costs of a profile by context and slice of time; `None` where they were not kept.
     ///
     /// # Errors
     /// Where the profile does not exist, or the store is damaged.
@@ -271,7 +271,16 @@ impl Store {
         self.read(|rows| slices::load(rows, profile))
     }
 
-    /// Whether a profile's costs by thread and slice of time are kept.
+    /// Loads what samples of a profile were taken in, in ascending order; `None` where its slices of
+    /// time were not kept.
+    ///
+    /// # Errors
+    /// As [`Store::load_slices`].
+    pub fn load_contexts(&self, profile: ProfileId) -> Result<Option<Vec<Context>>, StoreError> {
+        self.read(|rows| slices::contexts(rows, profile))
+    }
+
+    /// Whether a profile's costs by context and slice of time are kept.
     ///
     /// # Errors
     /// As [`Store::load_slices`].

@@ -1,19 +1,19 @@
-//! Costs by thread and slice of time: what they must keep to go in, and how they come out.
+//! Costs by context and slice of time: what they must keep to go in, and how they come out.
 
-use super::codec::{add_up, unpack_slices};
+use super::codec::{add_up, unpack_slices, unpack_slices_contexts};
 use super::error::Fault;
 use super::read;
 use super::rows::{Rows, column_place};
 use super::tables::Column;
 use super::{Loaded, LoadedSlices};
 use crate::id::{ExecutableId, ProfileId};
-use crate::intern::{Interned, Slices};
+use crate::intern::{Context, Interned, Slices};
 
 /// Checks what the types of a profile's slices leave open.
 pub(super) fn check(slices: &Slices, interned: &Interned) -> Result<(), Fault> {
     let Slices {
         grid,
-        threads,
+        contexts,
         costs,
     } = slices;
     let all = || costs.iter().flat_map(|costs| costs.iter());
@@ -23,23 +23,29 @@ pub(super) fn check(slices: &Slices, interned: &Interned) -> Result<(), Fault> {
             "it has not as many columns of slices as sample types",
         ),
         (
-            threads.is_sorted_by(|a, b| a < b),
-            "its threads are out of order",
+            contexts.is_sorted_by(|a, b| a < b),
+            "its contexts are out of order",
+        ),
+        (
+            contexts
+                .iter()
+                .all(|context| context.labels.is_sorted_by(|a, b| a < b)),
+            "labels of a context are out of order",
         ),
         (
             costs.iter().all(|costs| {
                 let keys = costs
                     .iter()
-                    .map(|cost| (cost.thread, cost.slice, cost.node));
+                    .map(|cost| (cost.context, cost.slice, cost.node));
                 keys.is_sorted_by(|a, b| a < b)
             }),
             "its slices are out of order",
         ),
         (
             all().all(|cost| {
-                (cost.thread.0 as usize) < threads.len() && cost.slice.0 < grid.count().get()
+                (cost.context.0 as usize) < contexts.len() && cost.slice.0 < grid.count().get()
             }),
-            "a slice or its thread does not exist",
+            "a slice or its context does not exist",
         ),
         (
             costs
@@ -80,4 +86,16 @@ pub(super) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedSlices>, F
         tree,
         slices,
     }))
+}
+
+/// The contexts of a profile, where it has slices.
+pub(super) fn contexts(rows: &Rows, id: ProfileId) -> Result<Option<Vec<Context>>, Fault> {
+    let record = read::profile_record(rows, id)?;
+    if record.slices == 0 {
+        return Ok(None);
+    }
+    let pack = rows.column(Column::Slices, record.number, 0)?;
+    let contexts = unpack_slices_contexts(&pack)
+        .map_err(|flaw| flaw.at(column_place(Column::Slices, record.number, 0)))?;
+    Ok(Some(contexts))
 }

@@ -81,7 +81,7 @@ pub(super) enum Column {
     Modules = 4,
     /// Self costs summed over the profiles of a build: build, sample type.
     Sums = 5,
-    /// Costs by thread and slice of time: profile, zero.
+    /// Costs by context and slice of time: profile, zero.
     Slices = 6,
     /// Runs of nodes: executable, number of the first node.
     Runs = 7,

@@ -71,7 +71,7 @@ fn threads_with_the_same_ids_and_other_names_are_told_apart() {
     recording.samples[1].thread = ThreadIx(recording.threads.len() as u32 - 2);
     recording.samples[2].thread = ThreadIx(recording.threads.len() as u32 - 1);
     let names = |slices: Slices| -> Vec<(u32, u32, String)> {
-        let threads = slices.threads.into_iter();
+        let threads = slices.contexts.into_iter().map(|context| context.thread);
         threads
             .map(|thread| (thread.pid, thread.tid, thread.name))
             .collect()
@@ -104,7 +104,7 @@ fn without_time_stamps_there_are_no_slices() {
         error.to_string(),
         format!(
             "{}: no sample has a time stamp, so that time cannot be cut into slices; ingest it \
-             without --slices",
+             without --slices, or with --slices 1, which leaves it whole",
             path.display()
         )
     );
@@ -128,7 +128,7 @@ fn the_profiles_of_one_recording_are_cut_at_the_same_times() {
     // By the time of its own two samples, both would stand in other slices.
     assert_eq!(show_interned(&b.interned, 0), ["2/7 b 0 main;f 1 10"]);
     assert_eq!(show_interned(&b.interned, 1), ["2/7 b 1 main 1 10"]);
-    assert_eq!(b.interned.slices.as_ref().unwrap().threads.len(), 1);
+    assert_eq!(b.interned.slices.as_ref().unwrap().contexts.len(), 1);
 }
 
 #[test]
@@ -141,13 +141,13 @@ fn threads_of_a_perf_data_file_are_sliced() {
     let slices = loaded.unwrap().slices;
     let mut samples = BTreeMap::new();
     for SliceCost {
-        thread,
+        context,
         slice,
         cost,
         ..
     } in slices.costs[0].iter()
     {
-        let ProfileThread { pid, tid, name } = &slices.threads[thread.0 as usize];
+        let ProfileThread { pid, tid, name } = &slices.contexts[context.0 as usize].thread;
         *samples
             .entry((*pid, *tid, name.as_str(), slice.0))
             .or_default() += cost.samples;

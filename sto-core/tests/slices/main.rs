@@ -54,12 +54,12 @@ pub(crate) fn show(
     costs
         .map(
             |SliceCost {
-                 thread,
+                 context,
                  slice,
                  node,
                  cost,
              }| {
-                let ProfileThread { pid, tid, name } = &slices.threads[thread.0 as usize];
+                let ProfileThread { pid, tid, name } = &slices.contexts[context.0 as usize].thread;
                 let stack = stack_of(frames, tree, node);
                 format!(
                     "{pid}/{tid} {name} {} {stack} {} {}",

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use sto_core::ingest::{IngestReport, ingest_recording};
 use sto_core::intern::{
-    Interned, NodeIx, ProfileThreadIx, SliceCost, SliceCosts, SliceIx, Slices, StackTree,
+    ContextIx, Interned, NodeIx, SliceCost, SliceCosts, SliceIx, Slices, StackTree,
 };
 use sto_core::model::FrameIx;
 use sto_core::store::{Added, Store, StoreError};
@@ -165,8 +165,8 @@ fn slices_that_break_their_rules_are_refused() {
         "it has not as many columns of slices as sample types"
     );
     assert_eq!(
-        refused(&|_, slices, _| slices.threads.swap(0, 1)),
-        "its threads are out of order"
+        refused(&|_, slices, _| slices.contexts.swap(0, 1)),
+        "its contexts are out of order"
     );
     assert_eq!(
         refused(&|_, _, costs| costs.swap(0, 1)),
@@ -177,12 +177,12 @@ fn slices_that_break_their_rules_are_refused() {
         "its slices are out of order"
     );
     for out_of_range in [
-        |last: &mut SliceCost| last.thread = ProfileThreadIx(9),
+        |last: &mut SliceCost| last.context = ContextIx(9),
         |last: &mut SliceCost| last.slice = SliceIx(2),
     ] {
         assert_eq!(
             refused(&|_, _, costs| out_of_range(costs.last_mut().unwrap())),
-            "a slice or its thread does not exist"
+            "a slice or its context does not exist"
         );
     }
     let not_the_sum = "its slices do not add up to its costs";

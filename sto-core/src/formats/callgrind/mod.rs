@@ -23,6 +23,7 @@ use events::{EventIx, Events};
 use graph::Threads;
 use line::{Line, Position};
 use names::{FunctionIx, Names};
+use std::sync::Arc;
 
 /// Whether a profile says so in its first line, or begins with a header that names events.
 pub(super) fn is_told(head: &Head<'_>) -> bool {
@@ -113,6 +114,7 @@ impl Report for Callgrind {
             tid,
             name: String::new(),
             process: ProcessIx(0),
+            labels: Arc::default(),
         });
         let threads = threads.collect();
         let (sample_types, numbers) = self.events.sample_types(self.is_ours);

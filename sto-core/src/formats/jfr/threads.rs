@@ -6,6 +6,7 @@ use super::values::{Identity, Value};
 use crate::formats::{Process, ProcessIx, Thread, ThreadIx};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use hashbrown::HashMap;
+use std::sync::Arc;
 
 /// The threads of a recording.
 #[derive(Default)]
@@ -64,6 +65,7 @@ impl Threads {
                     tid,
                     name: name.clone(),
                     process,
+                    labels: Arc::default(),
                 });
                 ThreadIx(threads.len() as u32 - 1)
             });

@@ -5,6 +5,7 @@ use crate::formats::named::NamedStacks;
 use crate::formats::{Process, ProcessIx, Thread, ThreadIx};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use hashbrown::HashMap;
+use std::sync::Arc;
 
 /// Processes and threads, each in the order in which it came first.
 #[derive(Default)]
@@ -45,6 +46,7 @@ impl Threads {
             tid: tid.number(),
             name,
             process,
+            labels: Arc::default(),
         });
         ThreadIx(self.threads.len() as u32 - 1)
     }

@@ -1,5 +1,6 @@
 //! What attributes tell: threads, processes, kinds of frames, build ids.
 
+use crate::formats::labels::RawValue;
 use crate::formats::perf_script::module_name;
 use crate::formats::pprof::damage::Damage;
 use crate::formats::protobuf::Message;
@@ -23,8 +24,8 @@ pub(super) enum Told<'b> {
     FrameKind(FrameKind),
     /// In hexadecimal digits.
     GnuBuildId(&'b [u8]),
-    /// The attribute of this key.
-    Other(&'b [u8]),
+    /// The attribute of this key tells something else.
+    Other(&'b [u8], Value<'b>),
 }
 
 impl<'b> Told<'b> {
@@ -43,7 +44,7 @@ impl<'b> Told<'b> {
             b"process.executable.build_id.gnu" => value.text().map(Told::GnuBuildId),
             _ => None,
         };
-        told.unwrap_or(Told::Other(key))
+        told.unwrap_or(Told::Other(key, value))
     }
 }
 
@@ -72,7 +73,7 @@ impl<'b> Whose<'b> {
             Told::Service(name) => self.service = name,
             Told::Host(name) => self.host = name,
             Told::Architecture(name) => self.architecture = name,
-            Told::FrameKind(_) | Told::GnuBuildId(_) | Told::Other(_) => {}
+            Told::FrameKind(_) | Told::GnuBuildId(_) | Told::Other(..) => {}
         }
     }
 
@@ -98,10 +99,13 @@ fn kind_of(frame_type: &[u8]) -> Option<FrameKind> {
 }
 
 /// The value of an attribute, as far as it is read.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value<'b> {
     Text(&'b [u8]),
     Number(u64),
+    /// The bits of a number with a fraction.
+    Fraction(u64),
+    /// A list or a map.
     Other,
 }
 
@@ -115,12 +119,30 @@ impl<'b> Value<'b> {
         while let Some(field) = message.next()? {
             value = match field.number {
                 1 | 7 => Value::Text(field.bytes()?),
+                2 if field.number()? == 0 => Value::Text(b"false"),
+                2 => Value::Text(b"true"),
                 3 => Value::Number(field.number()?),
+                4 => Value::Fraction(field.number()?),
                 8 => Value::Text(strings(field.number()?, field.at)?),
                 _ => Value::Other,
             };
         }
         Ok(value)
+    }
+
+    /// The value of a label; `None` for those that labels do not have.
+    pub(super) fn of_label(self) -> Option<RawValue<'b>> {
+        Some(match self {
+            Value::Text(text) => RawValue::Text(text.into()),
+            Value::Number(number) => RawValue::Number {
+                number: number as i64,
+                unit: b"",
+            },
+            Value::Fraction(bits) => {
+                RawValue::Text(f64::from_bits(bits).to_string().into_bytes().into())
+            }
+            Value::Other => return None,
+        })
     }
 
     fn text(self) -> Option<&'b [u8]> {
@@ -134,7 +156,7 @@ impl<'b> Value<'b> {
         let number = match self {
             Value::Number(number) => Some(number),
             Value::Text(digits) => text::decimal(digits),
-            Value::Other => None,
+            Value::Fraction(_) | Value::Other => None,
         };
         number.and_then(|number| u32::try_from(number).ok())
     }

@@ -6,7 +6,7 @@
 //!   v
 //! samples          samples      values and times, in the numbering of their version
 //! dictionary       pprof        mappings, functions, lines: those of pprof under other numbers
-//! attributes       attributes   threads, processes, kinds of frames, build ids
+//! attributes       attributes   threads, processes, other labels, kinds of frames, build ids
 //! ```
 //!
 //! The signal is in development, and its messages changed with each release of the protocol. Read are
@@ -97,7 +97,7 @@ fn recording(bytes: &[u8]) -> Result<Recording, Damage> {
         stacks: stacks.stacks,
         samples: read.samples,
         lost: 0,
-        warnings: stacks.warnings.into_iter().chain(read.warning).collect(),
+        warnings: stacks.warnings.into_iter().chain(read.warnings).collect(),
     })
 }
 

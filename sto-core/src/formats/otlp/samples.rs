@@ -79,7 +79,7 @@ pub(super) struct Read {
     pub(super) processes: Vec<Process>,
     pub(super) threads: Vec<Thread>,
     pub(super) samples: Vec<Sample>,
-    pub(super) warning: Option<String>,
+    pub(super) warnings: Vec<String>,
 }
 
 /// The fields of a sample.
@@ -167,7 +167,8 @@ impl<'r, 'b> SampleReader<'r, 'b> {
             return Ok(known);
         }
         let told = self.dictionary.attributes(attributes, at)?;
-        let thread = self.threads.of(profile.whose, &told);
+        let told = attributes.iter().copied().zip(told);
+        let thread = self.threads.of(profile.whose, told);
         self.thread_of.insert(attributes.to_vec(), thread);
         Ok(thread)
     }
@@ -197,13 +198,14 @@ impl<'r, 'b> SampleReader<'r, 'b> {
         Ok(stack)
     }
 
-    pub(super) fn finish(self) -> Read {
+    pub(super) fn finish(mut self) -> Read {
+        let (processes, threads, warnings) = self.threads.finish(&mut self.stacks);
         Read {
             stacks: self.stacks,
             sample_types: self.sample_types,
-            warning: self.threads.warning(),
-            processes: self.threads.processes,
-            threads: self.threads.threads,
+            processes,
+            threads,
+            warnings,
             samples: self.samples,
         }
     }

@@ -1,24 +1,29 @@
-//! The processes and threads that attributes name.
+//! The processes and threads that attributes name, and what else they tell of samples.
 
-use super::attributes::{Told, Whose};
-use crate::formats::excerpt::excerpts;
-use crate::formats::named::process_name;
+use super::attributes::{Told, Value, Whose};
+use crate::formats::excerpts;
+use crate::formats::labels::{LabelIx, LabelSetIx, LabelSets, RawLabel};
+use crate::formats::named::{NamedStacks, process_name};
 use crate::formats::{Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx};
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The threads of all profiles.
 pub(super) struct Threads<'b> {
-    /// By process, thread id and name.
-    thread_of: HashMap<(ProcessIx, u32, &'b [u8]), ThreadIx>,
+    /// By process, thread id, name and labels.
+    thread_of: HashMap<(ProcessIx, u32, &'b [u8], LabelSetIx), ThreadIx>,
     /// By process id and program.
     process_of: HashMap<(u32, &'b [u8]), ProcessIx>,
     /// The first module of each name.
     modules: HashMap<String, ModuleIx>,
-    pub(super) processes: Vec<Process>,
-    pub(super) threads: Vec<Thread>,
-    /// Keys of samples' attributes that are not read.
-    others: BTreeSet<&'b [u8]>,
+    processes: Vec<Process>,
+    threads: Vec<(Thread, LabelSetIx)>,
+    /// Attributes that tell something else, by their places in the dictionary.
+    others: HashMap<u64, LabelIx>,
+    sets: LabelSets<'b>,
+    /// Keys of those whose values are lists or maps.
+    not_kept: BTreeSet<&'b [u8]>,
 }
 
 impl<'b> Threads<'b> {
@@ -37,18 +42,27 @@ impl<'b> Threads<'b> {
             modules: first,
             processes: Vec::new(),
             threads: Vec::new(),
-            others: BTreeSet::new(),
+            others: HashMap::new(),
+            sets: LabelSets::default(),
+            not_kept: BTreeSet::new(),
         }
     }
 
-    /// The thread of a sample, by what its profile tells and by its own attributes.
-    pub(super) fn of(&mut self, mut whose: Whose<'b>, attributes: &[Told<'b>]) -> ThreadIx {
-        for &told in attributes {
+    /// The thread of a sample, by what its profile tells and by its own attributes, which come with
+    /// their places in the dictionary.
+    pub(super) fn of(
+        &mut self,
+        mut whose: Whose<'b>,
+        attributes: impl Iterator<Item = (u64, Told<'b>)>,
+    ) -> ThreadIx {
+        let mut labels = Vec::new();
+        for (place, told) in attributes {
             whose.tell(told);
-            if let Told::Other(key) = told {
-                self.others.insert(key);
+            if let Told::Other(key, value) = told {
+                labels.extend(self.label(place, key, value));
             }
         }
+        let labels = self.sets.set(&mut labels);
         let (pid, program) = (whose.pid, whose.program());
         let process = *self.process_of.entry((pid, program)).or_insert_with(|| {
             let program = process_name(program);
@@ -59,22 +73,49 @@ impl<'b> Threads<'b> {
             });
             ProcessIx(self.processes.len() as u32 - 1)
         });
-        let thread = self.thread_of.entry((process, whose.tid, whose.thread));
+        let thread = self
+            .thread_of
+            .entry((process, whose.tid, whose.thread, labels));
         *thread.or_insert_with(|| {
-            self.threads.push(Thread {
+            let own = Thread {
                 tid: whose.tid,
                 name: process_name(whose.thread),
                 process,
-            });
+                labels: Arc::default(),
+            };
+            self.threads.push((own, labels));
             ThreadIx(self.threads.len() as u32 - 1)
         })
     }
 
-    /// What a user should know of attributes.
-    pub(super) fn warning(&self) -> Option<String> {
-        let others = excerpts(&self.others)?;
-        Some(format!(
-            "Attributes of samples other than thread and process are not kept: {others}."
-        ))
+    fn label(&mut self, place: u64, key: &'b [u8], value: Value<'b>) -> Option<LabelIx> {
+        if let Some(&known) = self.others.get(&place) {
+            return Some(known);
+        }
+        let Some(value) = value.of_label() else {
+            self.not_kept.insert(key);
+            return None;
+        };
+        let label = self.sets.label(RawLabel { key, value });
+        self.others.insert(place, label);
+        Some(label)
+    }
+
+    /// The processes, the threads, and what a user should know of attributes.
+    pub(super) fn finish(
+        self,
+        texts: &mut NamedStacks,
+    ) -> (Vec<Process>, Vec<Thread>, Vec<String>) {
+        let (sets, left_out) = self.sets.finish(texts);
+        let threads = self.threads.into_iter().map(|(thread, labels)| Thread {
+            labels: sets.get(labels),
+            ..thread
+        });
+        let not_kept = excerpts(&self.not_kept);
+        let not_kept = not_kept.map(|keys| {
+            format!("Attributes of samples that are lists or maps are not kept: {keys}.")
+        });
+        let warnings = not_kept.into_iter().chain(left_out).collect();
+        (self.processes, threads.collect(), warnings)
     }
 }

@@ -254,7 +254,12 @@ impl Processes {
         let thread = ThreadIx(self.threads.len() as u32);
         let name = self.comm_of.get(&tid).or_else(|| self.comm_of.get(&pid));
         let name = name.cloned().unwrap_or_default();
-        self.threads.push(Thread { tid, name, process });
+        self.threads.push(Thread {
+            tid,
+            name,
+            process,
+            labels: Arc::default(),
+        });
         self.thread_of.insert(tid, thread);
         thread
     }

@@ -4,6 +4,7 @@ use super::header::Header;
 use crate::formats::{Process, ProcessIx, Thread, ThreadIx};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use hashbrown::HashMap;
+use std::sync::Arc;
 
 /// The threads that were met.
 #[derive(Default)]
@@ -33,6 +34,7 @@ impl Threads {
                     tid: header.tid,
                     name: String::new(),
                     process,
+                    labels: Arc::default(),
                 });
                 ThreadIx(self.threads.len() as u32 - 1)
             });

@@ -6,7 +6,7 @@
 //!   v
 //! values           columns      sample types and costs
 //! locations        frames       named frames, inlined ones, addresses; dropped ones taken out
-//! labels           threads      threads, processes, times
+//! labels           threads      threads, processes, times, other labels
 //! ```
 //!
 //! Source: `proto/profile.proto` and `proto/README.md` of <https://github.com/google/pprof>.
@@ -105,7 +105,7 @@ fn recording(bytes: &[u8]) -> Result<Recording, Damage> {
         samples.sort_by_key(|sample| sample.time);
     }
     let origin = origin(&profile, &mut stacks)?;
-    let (processes, threads, labels_warning) = threads.finish();
+    let (processes, threads, labels_warning) = threads.finish(&mut stacks);
     let stacks = stacks.finish();
     let sample_types = columns.into_iter().map(|column| column.sample_type);
     Ok(Recording {

@@ -82,6 +82,7 @@ pub(in crate::formats) struct Label {
     pub(in crate::formats) key: Text,
     pub(in crate::formats) text: Text,
     pub(in crate::formats) number: u64,
+    pub(in crate::formats) unit: Text,
 }
 
 /// Rows by the ids that a file gives them.
@@ -265,6 +266,7 @@ impl Label {
                 1 => label.key = Text::parse(&field)?,
                 2 => label.text = Text::parse(&field)?,
                 3 => label.number = field.number()?,
+                4 => label.unit = Text::parse(&field)?,
                 _ => {}
             }
         }

@@ -1,24 +1,25 @@
-//! What labels say of samples: their thread, their process, their time.
+//! What labels say of samples: their thread, their process, their time, and whatever else they tell.
 
 use super::damage::Damage;
 use super::schema::{Label, Profile, Text};
-use crate::formats::excerpt::excerpts;
-use crate::formats::named::process_name;
+use crate::formats::labels::{LabelIx, LabelSetIx, LabelSets, RawLabel, RawValue};
+use crate::formats::named::{NamedStacks, process_name};
 use crate::formats::protobuf::Message;
 use crate::formats::{Process, ProcessIx, Thread, ThreadIx, text};
 use crate::units::Nanoseconds;
 use hashbrown::HashMap;
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The threads that samples are labelled with; without labels there is one.
 pub(super) struct Threads<'r, 'b> {
     profile: &'r Profile<'b>,
     meanings: HashMap<u64, Meaning>,
-    /// Keys of labels that mean nothing here.
-    others: BTreeSet<&'b [u8]>,
-    known: HashMap<(u32, u32, &'b [u8]), ThreadIx>,
+    /// Labels that tell none of these, by what refers to their texts, and by their number.
+    others: HashMap<[u64; 4], LabelIx>,
+    sets: LabelSets<'b>,
+    known: HashMap<(u32, u32, &'b [u8], LabelSetIx), ThreadIx>,
     process_of: HashMap<u32, ProcessIx>,
-    threads: Vec<Thread>,
+    threads: Vec<(Thread, LabelSetIx)>,
     processes: Vec<Process>,
     /// The process that each pid is.
     main: Process,
@@ -48,7 +49,8 @@ impl<'r, 'b> Threads<'r, 'b> {
         Threads {
             profile,
             meanings: HashMap::new(),
-            others: BTreeSet::new(),
+            others: HashMap::new(),
+            sets: LabelSets::default(),
             known: HashMap::new(),
             process_of: HashMap::new(),
             threads: Vec::new(),
@@ -61,6 +63,7 @@ impl<'r, 'b> Threads<'r, 'b> {
     pub(super) fn read(&mut self, labels: &[Message<'b>]) -> Result<Labelled, Damage> {
         let (mut pid, mut tid, mut name) = (0, 0, &b""[..]);
         let mut time = None;
+        let mut others = Vec::new();
         for &message in labels {
             let label = Label::parse(message)?;
             let text = self.profile.text(label.text)?;
@@ -86,11 +89,12 @@ impl<'r, 'b> Threads<'r, 'b> {
                          (`-diff_base`); give the two that it was made of",
                     ));
                 }
-                Meaning::Other => {}
+                Meaning::Other => others.push(self.other(&label)?),
             }
         }
+        let labels = self.sets.set(&mut others);
         Ok(Labelled {
-            thread: self.thread(pid, tid, name),
+            thread: self.thread(pid, tid, name, labels),
             time,
         })
     }
@@ -110,17 +114,41 @@ impl<'r, 'b> Threads<'r, 'b> {
             b"pid" | b"process_id" | b"process id" | b"process.pid" => Meaning::ProcessId,
             b"timestamp_ns" | b"end_timestamp_ns" => Meaning::Time,
             b"pprof::base" => Meaning::Base,
-            _ => {
-                self.others.insert(name);
-                Meaning::Other
-            }
+            _ => Meaning::Other,
         };
         self.meanings.insert(key.ix, meaning);
         Ok(meaning)
     }
 
-    fn thread(&mut self, pid: u32, tid: u32, name: &'b [u8]) -> ThreadIx {
-        if let Some(&known) = self.known.get(&(pid, tid, name)) {
+    fn other(&mut self, label: &Label) -> Result<LabelIx, Damage> {
+        let Label {
+            key,
+            text,
+            number,
+            unit,
+        } = *label;
+        let id = [key.ix, text.ix, number, unit.ix];
+        if let Some(&known) = self.others.get(&id) {
+            return Ok(known);
+        }
+        let ix = self.sets.label(RawLabel {
+            key: self.profile.text(key)?,
+            value: match text.ix {
+                // As for pprof, a label without a text is a number.
+                0 => RawValue::Number {
+                    number: number as i64,
+                    unit: self.profile.text(unit)?,
+                },
+                _ => RawValue::Text(self.profile.text(text)?.into()),
+            },
+        });
+        self.others.insert(id, ix);
+        Ok(ix)
+    }
+
+    fn thread(&mut self, pid: u32, tid: u32, name: &'b [u8], labels: LabelSetIx) -> ThreadIx {
+        let key = (pid, tid, name, labels);
+        if let Some(&known) = self.known.get(&key) {
             return known;
         }
         let process = *self.process_of.entry(pid).or_insert_with(|| {
@@ -131,20 +159,27 @@ impl<'r, 'b> Threads<'r, 'b> {
             ProcessIx(self.processes.len() as u32 - 1)
         });
         let thread = ThreadIx(self.threads.len() as u32);
-        self.threads.push(Thread {
+        let own = Thread {
             tid,
             name: process_name(name),
             process,
-        });
-        self.known.insert((pid, tid, name), thread);
+            labels: Arc::default(),
+        };
+        self.threads.push((own, labels));
+        self.known.insert(key, thread);
         thread
     }
 
     /// The processes, the threads, and what a user should know of them.
-    pub(super) fn finish(self) -> (Vec<Process>, Vec<Thread>, Option<String>) {
-        let warning = excerpts(&self.others).map(|others| {
-            format!("Labels of samples other than thread, process and time are not kept: {others}.")
+    pub(super) fn finish(
+        self,
+        texts: &mut NamedStacks,
+    ) -> (Vec<Process>, Vec<Thread>, Option<String>) {
+        let (sets, warning) = self.sets.finish(texts);
+        let threads = self.threads.into_iter().map(|(thread, labels)| Thread {
+            labels: sets.get(labels),
+            ..thread
         });
-        (self.processes, self.threads, warning)
+        (self.processes, threads.collect(), warning)
     }
 }

@@ -7,6 +7,7 @@
 mod bytes;
 mod callees;
 mod coder;
+mod contexts;
 mod costs;
 mod frames;
 mod lines;
@@ -30,7 +31,7 @@ pub(super) use records::{
 };
 pub(super) use runs::{Runs, unpack_runs};
 pub(super) use seal::{SEAL_LEN, seal, unseal};
-pub(super) use slices::{add_up, pack_slices, unpack_slices};
+pub(super) use slices::{add_up, pack_slices, unpack_slices, unpack_slices_contexts};
 pub(super) use steps::{RunUnpacker, Steps, unpack_steps};
 
 /// What is wrong with some bytes.

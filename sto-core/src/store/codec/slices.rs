@@ -1,16 +1,16 @@
-//! Costs by thread and slice of time.
+//! Costs by context and slice of time.
 //!
-//! Threads and slices make cells, most of them empty. A cell has few nodes, and those are named by
+//! Contexts and slices make cells, most of them empty. A cell has few nodes, and those are named by
 //! their place among the nodes that have a self cost in the profile: these numbers are small, and
 //! the same in every store.
 
 use super::Flaw;
 use super::bytes::{Packer, Unpacker};
 use super::coder::{Decoder, Encoder};
+use super::contexts::{pack_contexts, unpack_contexts};
 use super::costs::{Counts, fixed_period, pack_period, unpack_period};
 use crate::intern::{
-    ProfileThread, ProfileThreadIx, SelfCosts, SliceCost, SliceCosts, SliceCount, SliceGrid,
-    SliceIx, Slices,
+    Context, ContextIx, SelfCosts, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx, Slices,
 };
 use crate::units::Nanoseconds;
 
@@ -21,9 +21,9 @@ pub(in crate::store) fn pack_slices(slices: &Slices, costs: &[SelfCosts]) -> Res
     pack.number(grid.count().get());
     pack.number(grid.first().0);
     pack.number(grid.last().0 - grid.first().0);
-    pack_threads(&mut pack, &slices.threads);
+    pack_contexts(&mut pack, &slices.contexts)?;
     for (slice_costs, costs) in slices.costs.iter().zip(costs) {
-        pack_cells(&mut pack, slices.threads.len(), slice_costs, costs);
+        pack_cells(&mut pack, slices.contexts.len(), slice_costs, costs);
     }
     pack.finish()
 }
@@ -31,16 +31,10 @@ pub(in crate::store) fn pack_slices(slices: &Slices, costs: &[SelfCosts]) -> Res
 /// Unpacks slices of the profile with these self costs by sample type.
 pub(in crate::store) fn unpack_slices(pack: &[u8], costs: &[SelfCosts]) -> Result<Slices, Flaw> {
     let mut pack = Unpacker::new(pack);
-    let count = SliceCount::new(pack.number32()?);
-    let count = count.ok_or(Flaw("the number of slices is out of range"))?;
-    let first = pack.number()?;
-    let last = first.checked_add(pack.number()?);
-    let grid = last.and_then(|last| SliceGrid::new(Nanoseconds(first), Nanoseconds(last), count));
-    let grid = grid.ok_or(Flaw("a time leaves 64 bits"))?;
-    let threads = unpack_threads(&mut pack)?;
+    let (grid, contexts) = unpack_head(&mut pack)?;
     let mut columns = Vec::with_capacity(costs.len());
     for costs in costs {
-        let slices = unpack_cells(&mut pack, threads.len(), count, costs)?;
+        let slices = unpack_cells(&mut pack, contexts.len(), grid.count(), costs)?;
         if !add_up(&slices, costs) {
             return Err(Flaw("the slices do not add up to the self costs"));
         }
@@ -49,75 +43,37 @@ pub(in crate::store) fn unpack_slices(pack: &[u8], costs: &[SelfCosts]) -> Resul
     pack.finish()?;
     Ok(Slices {
         grid,
-        threads,
+        contexts,
         costs: columns,
     })
 }
 
-fn pack_threads(pack: &mut Packer, threads: &[ProfileThread]) {
-    let mut pids = Packer::default();
-    let mut tids = Packer::default();
-    let mut lengths = Packer::default();
-    let mut text = Packer::default();
-    let mut previous = 0;
-    for thread in threads {
-        pids.number(thread.pid - previous);
-        tids.number(thread.tid.wrapping_sub(thread.pid));
-        lengths.number(thread.name.len() as u64);
-        text.raw(thread.name.as_bytes());
-        previous = thread.pid;
-    }
-    pack.number(threads.len() as u64);
-    for column in [pids, tids, lengths, text] {
-        pack.column(column);
-    }
+/// Unpacks the contexts of slices alone.
+pub(in crate::store) fn unpack_slices_contexts(pack: &[u8]) -> Result<Vec<Context>, Flaw> {
+    let (_, contexts) = unpack_head(&mut Unpacker::new(pack))?;
+    Ok(contexts)
 }
 
-fn unpack_threads(pack: &mut Unpacker<'_>) -> Result<Vec<ProfileThread>, Flaw> {
-    let count = pack.number32()? as usize;
-    let pids = pack.column()?;
-    let mut pids = Unpacker::new(&pids);
-    let tids = pack.column()?;
-    let mut tids = Unpacker::new(&tids);
-    let lengths = pack.column()?;
-    let mut lengths = Unpacker::new(&lengths);
-    let text = pack.column()?;
-    let mut text = Unpacker::new(&text);
-    if count > pids.left() {
-        return Err(Flaw("there are fewer threads than announced"));
-    }
-    let mut threads: Vec<ProfileThread> = Vec::with_capacity(count);
-    for _ in 0..count {
-        let previous = threads.last().map_or(0, |thread| thread.pid);
-        let pid = previous.checked_add(pids.number32()?);
-        let pid = pid.ok_or(Flaw("a process id takes more than 32 bits"))?;
-        let tid = pid.wrapping_add(tids.number32()?);
-        let length = usize::try_from(lengths.number()?).unwrap_or(usize::MAX);
-        let name = str::from_utf8(text.raw(length)?).map_err(|_| Flaw("a name is not UTF-8"))?;
-        let name = name.to_owned();
-        let thread = ProfileThread { pid, tid, name };
-        if threads.last().is_some_and(|last| *last >= thread) {
-            return Err(Flaw("threads are out of order"));
-        }
-        threads.push(thread);
-    }
-    pids.finish()?;
-    tids.finish()?;
-    lengths.finish()?;
-    text.finish()?;
-    Ok(threads)
+fn unpack_head(pack: &mut Unpacker<'_>) -> Result<(SliceGrid, Vec<Context>), Flaw> {
+    let count = SliceCount::new(pack.number32()?);
+    let count = count.ok_or(Flaw("the number of slices is out of range"))?;
+    let first = pack.number()?;
+    let last = first.checked_add(pack.number()?);
+    let grid = last.and_then(|last| SliceGrid::new(Nanoseconds(first), Nanoseconds(last), count));
+    let grid = grid.ok_or(Flaw("a time leaves 64 bits"))?;
+    Ok((grid, unpack_contexts(pack)?))
 }
 
-fn pack_cells(pack: &mut Packer, thread_count: usize, slices: &SliceCosts, costs: &SelfCosts) {
-    let mut cells_of = vec![0u32; thread_count];
+fn pack_cells(pack: &mut Packer, context_count: usize, slices: &SliceCosts, costs: &SelfCosts) {
+    let mut cells_of = vec![0u32; context_count];
     let mut numbers = Packer::default();
     let mut sizes = Packer::default();
     let mut places = Packer::default();
     let mut next_slice = 0;
     let all: Vec<SliceCost> = slices.iter().collect();
-    for cell in all.chunk_by(|a, b| (a.thread, a.slice) == (b.thread, b.slice)) {
-        let SliceCost { thread, slice, .. } = cell[0];
-        let cells = &mut cells_of[thread.0 as usize];
+    for cell in all.chunk_by(|a, b| (a.context, a.slice) == (b.context, b.slice)) {
+        let SliceCost { context, slice, .. } = cell[0];
+        let cells = &mut cells_of[context.0 as usize];
         if *cells == 0 {
             next_slice = 0;
         }
@@ -153,7 +109,7 @@ fn pack_cells(pack: &mut Packer, thread_count: usize, slices: &SliceCosts, costs
 
 fn unpack_cells(
     pack: &mut Unpacker<'_>,
-    thread_count: usize,
+    context_count: usize,
     slice_count: SliceCount,
     costs: &SelfCosts,
 ) -> Result<SliceCosts, Flaw> {
@@ -166,7 +122,7 @@ fn unpack_cells(
     let places = pack.column()?;
     let mut places = Unpacker::new(&places);
     let mut keys = Vec::new();
-    for thread in 0..thread_count as u32 {
+    for context in 0..context_count as u32 {
         let mut next_slice = 0u32;
         for _ in 0..cells.number32()? {
             let slice = next_slice.checked_add(numbers.number32()?);
@@ -179,7 +135,7 @@ fn unpack_cells(
                 let cost = place.and_then(|place| costs.get(place as usize));
                 let &(node, _) = cost.ok_or(Flaw("a slice has a node without a self cost"))?;
                 next = place.map_or(0, |place| place + 1);
-                keys.push((ProfileThreadIx(thread), SliceIx(slice), node));
+                keys.push((ContextIx(context), SliceIx(slice), node));
             }
         }
     }
@@ -190,9 +146,9 @@ fn unpack_cells(
     let mut counts = Counts::new(unpack_period(pack)?);
     let coded = pack.column()?;
     let mut coder = Decoder::new(&coded)?;
-    let slice_costs = keys.into_iter().map(|(thread, slice, node)| {
+    let slice_costs = keys.into_iter().map(|(context, slice, node)| {
         Ok(SliceCost {
-            thread,
+            context,
             slice,
             node,
             cost: counts.decode(&mut coder)?,
@@ -203,7 +159,7 @@ fn unpack_cells(
     Ok(slice_costs)
 }
 
-/// Whether no cost is zero, and those of each node over all threads and slices are its self cost.
+/// Whether no cost is zero, and those of each node over all contexts and slices are its self cost.
 pub(in crate::store) fn add_up(slices: &SliceCosts, costs: &SelfCosts) -> bool {
     let mut left = costs.clone();
     let mut take = |SliceCost { node, cost, .. }: SliceCost| {
@@ -220,7 +176,8 @@ pub(in crate::store) fn add_up(slices: &SliceCosts, costs: &SelfCosts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::intern::NodeIx;
+    use crate::intern::{NodeIx, ProfileThread};
+    use crate::model::{LabelValue, SampleLabel};
     use crate::units::Cost;
     use proptest::prelude::*;
 
@@ -229,14 +186,24 @@ mod tests {
         Cost { samples, value }
     }
 
-    fn slices(threads: &[(u32, u32, &str)], costs: &[(u32, u32, u32, Cost)]) -> Slices {
-        let threads = threads.iter().map(|&(pid, tid, name)| ProfileThread {
-            pid,
-            tid,
-            name: name.to_owned(),
+    /// A thread as process, thread and name, and texts with which its samples are labelled as `k`.
+    type Told<'t> = (u32, u32, &'t str, &'t [&'t str]);
+
+    fn slices(contexts: &[Told], costs: &[(u32, u32, u32, Cost)]) -> Slices {
+        let label = |text: &&str| SampleLabel {
+            key: "k".to_owned(),
+            value: LabelValue::Text((*text).to_owned()),
+        };
+        let contexts = contexts.iter().map(|&(pid, tid, name, labels)| Context {
+            thread: ProfileThread {
+                pid,
+                tid,
+                name: name.to_owned(),
+            },
+            labels: labels.iter().map(label).collect(),
         });
-        let costs = costs.iter().map(|&(thread, slice, node, cost)| SliceCost {
-            thread: ProfileThreadIx(thread),
+        let costs = costs.iter().map(|&(context, slice, node, cost)| SliceCost {
+            context: ContextIx(context),
             slice: SliceIx(slice),
             node: NodeIx(node),
             cost,
@@ -244,7 +211,7 @@ mod tests {
         let count = SliceCount::new(4).unwrap();
         Slices {
             grid: SliceGrid::new(Nanoseconds(100), Nanoseconds(199), count).unwrap(),
-            threads: threads.collect(),
+            contexts: contexts.collect(),
             costs: vec![costs.collect()],
         }
     }
@@ -259,7 +226,7 @@ mod tests {
             (1, 3, 7, one),
         ];
         (
-            slices(&[(1, 1, "a"), (1, 7, "a")], &cells),
+            slices(&[(1, 1, "a", &[]), (1, 7, "a", &["v"])], &cells),
             vec![
                 (NodeIx(7), cost(2, 100)),
                 (NodeIx(8), one),
@@ -278,6 +245,8 @@ mod tests {
             b"\x02\0\0\x06",
             b"\x02\0\x01\x01",
             b"\x02\0aa",
+            b"\x02\0\0\x01",
+            b"\x09\0\x01\x01k\0\x01v\x01\x01\0",
             b"\x02\0\x01\x02",
             b"\x03\0\x01\0\x02",
             b"\x03\0\x01\0\0",
@@ -292,7 +261,12 @@ mod tests {
     #[test]
     fn extremes_come_back() {
         let all = u32::MAX;
-        let threads = [(0, all, ""), (0, all, "\0\u{1b}ü"), (all, 0, "")];
+        let threads: [Told; 4] = [
+            (0, all, "", &[]),
+            (0, all, "\0\u{1b}ü", &["", "\0\u{1b}ü"]),
+            (0, all, "\0\u{1b}ü", &["\0\u{1b}ü"]),
+            (all, 0, "", &[]),
+        ];
         let huge = Cost {
             samples: 0,
             value: u64::MAX,
@@ -332,20 +306,34 @@ mod tests {
         for (place, byte, why) in [
             (0, 0, "the number of slices is out of range"),
             (0, 3, "a slice is not among those announced"),
-            (3, 3, "there are fewer threads than announced"),
-            (11, 0, "threads are out of order"),
+            (3, 3, "there are fewer contexts than announced"),
+            (10, 9, "contexts are out of order"),
             (18, 0xff, "a name is not UTF-8"),
-            (22, 2, "it ends early"),
-            (27, 3, "a slice is not among those announced"),
-            (31, 0, "bytes are left over"),
-            (38, 3, "a slice has a node without a self cost"),
-            (40, 2, "the form of the values is unknown"),
-            (41, 99, "the slices do not add up to the self costs"),
-            (42, 4, "it ends early"),
+            (23, 2, "a context has a set of labels that does not exist"),
+            (34, 1, "a set has a label that does not exist"),
+            (37, 2, "it ends early"),
+            (42, 3, "a slice is not among those announced"),
+            (46, 0, "bytes are left over"),
+            (53, 3, "a slice has a node without a self cost"),
+            (55, 2, "the form of the values is unknown"),
+            (56, 99, "the slices do not add up to the self costs"),
+            (57, 4, "it ends early"),
         ] {
             let mut pack = pack.clone();
             pack[place] = byte;
             assert_eq!(unpack_slices(&pack, &costs), Err(Flaw(why)), "{place}");
+        }
+        // Labels, or places in a set, that do not ascend; a set of none.
+        for list in [
+            &b"\x02\x01k\0\x01v\x01k\0\x01a\x01\x01\0"[..],
+            b"\x01\x01k\0\x01v\x01\x02\0\0",
+            b"\x01\x01k\0\x01v\x02\x01\0\x01\0",
+            b"\x01\x01k\0\x01v\x01\0",
+        ] {
+            let column = [&[list.len() as u8, 0], list].concat();
+            let pack = [&pack[..24], &column, &pack[35..]].concat();
+            let out_of_order = Flaw("labels are out of order");
+            assert_eq!(unpack_slices(&pack, &costs), Err(out_of_order), "{list:?}");
         }
         let long = [&[4u8], &[0xff; 9][..], &[1, 1], &pack[3..]].concat();
         assert_eq!(
@@ -369,12 +357,12 @@ mod tests {
                 pack[at] = byte;
             }
             if let Ok(slices) = unpack_slices(&pack, &costs) {
-                prop_assert!(slices.threads.is_sorted_by(|a, b| a < b));
+                prop_assert!(slices.contexts.is_sorted_by(|a, b| a < b));
                 let all = &slices.costs[0];
                 prop_assert!(add_up(all, &costs[0]));
                 prop_assert!(all.iter().all(|cost| cost.slice.0 < slices.grid.count().get()
-                    && (cost.thread.0 as usize) < slices.threads.len()));
-                let keys = all.iter().map(|cost| (cost.thread, cost.slice, cost.node));
+                    && (cost.context.0 as usize) < slices.contexts.len()));
+                let keys = all.iter().map(|cost| (cost.context, cost.slice, cost.node));
                 prop_assert!(keys.is_sorted_by(|a, b| a < b));
             }
         }

@@ -1,0 +1,145 @@
+//! Labels of samples: the distinct sets of them, no more than a profile may have.
+
+use super::excerpt::excerpts;
+use super::named::NamedStacks;
+use crate::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
+use crate::model::{LabelValue, SampleLabel};
+use hashbrown::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A label as a file has it.
+pub(super) struct RawLabel<'b> {
+    pub(super) key: &'b [u8],
+    pub(super) value: RawValue<'b>,
+}
+
+/// The value of a label, as a file has it.
+pub(super) enum RawValue<'b> {
+    Text(Cow<'b, [u8]>),
+    Number { number: i64, unit: &'b [u8] },
+}
+
+/// Place of a label in [`LabelSets`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct LabelIx(u32);
+
+/// Place of a set of labels in [`LabelSets`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct LabelSetIx(u32);
+
+/// The sets of labels that samples have. They refer to the file: a small one can ask for more text
+/// than there is memory.
+#[derive(Default)]
+pub(super) struct LabelSets<'b> {
+    labels: Vec<RawLabel<'b>>,
+    sets: HashMap<Vec<LabelIx>, LabelSetIx>,
+}
+
+impl<'b> LabelSets<'b> {
+    /// Adds a label; the caller sees to it that it is added once.
+    pub(super) fn label(&mut self, label: RawLabel<'b>) -> LabelIx {
+        self.labels.push(label);
+        LabelIx(self.labels.len() as u32 - 1)
+    }
+
+    /// The set of these labels, which are left in order.
+    pub(super) fn set(&mut self, labels: &mut Vec<LabelIx>) -> LabelSetIx {
+        labels.sort_unstable();
+        labels.dedup();
+        let next = LabelSetIx(self.sets.len() as u32);
+        *self.sets.entry_ref(labels.as_slice()).or_insert(next)
+    }
+
+    /// The sets by their places, and what a user should know of what was left out: where they are
+    /// more than [`MAX_LABEL_SETS`], the labels of some keys.
+    pub(super) fn finish(self, texts: &mut NamedStacks) -> (Sets, Option<String>) {
+        let left_out = self.left_out();
+        let labels = self.labels.iter();
+        let mut text = |bytes: &[u8]| texts.text(bytes).into_owned();
+        let labels: Vec<Option<SampleLabel>> = labels
+            .map(|label| {
+                (!left_out.contains(label.key)).then(|| SampleLabel {
+                    key: text(label.key),
+                    value: match &label.value {
+                        RawValue::Text(value) => LabelValue::Text(text(value)),
+                        &RawValue::Number { number, unit } => LabelValue::Number {
+                            number,
+                            unit: text(unit),
+                        },
+                    },
+                })
+            })
+            .collect();
+        let mut sets: Vec<Arc<[SampleLabel]>> = vec![Arc::default(); self.sets.len()];
+        for (set, place) in &self.sets {
+            let own = set
+                .iter()
+                .filter_map(|label| labels[label.0 as usize].clone());
+            let mut own: Vec<SampleLabel> = own.collect();
+            own.sort_unstable();
+            // Texts that were cut may have become one.
+            own.dedup();
+            sets[place.0 as usize] = own.into();
+        }
+        let warning = excerpts(&left_out)
+            .map(|keys| format!("Labels of samples with too many values are left out: {keys}."));
+        (Sets(sets), warning)
+    }
+
+    /// Keys to leave out, so that what is left is not too much: those with most values first, equals
+    /// by name.
+    fn left_out(&self) -> BTreeSet<&'b [u8]> {
+        let cost = |label: &LabelIx| self.labels[label.0 as usize].cost();
+        if self.sets.keys().flatten().map(cost).sum::<usize>() <= MAX_LABEL_SETS {
+            return BTreeSet::new();
+        }
+        let mut values: HashMap<&[u8], usize> = HashMap::new();
+        for label in &self.labels {
+            *values.entry(label.key).or_default() += 1;
+        }
+        let mut keys: Vec<(Reverse<usize>, &[u8])> = values
+            .iter()
+            .map(|(&key, &count)| (Reverse(count), key))
+            .collect();
+        keys.sort_unstable();
+        for (place, (_, key)) in keys.iter().enumerate() {
+            values.insert(key, place);
+        }
+        let place_of = self.labels.iter().map(|label| values[label.key]);
+        let place_of: Vec<usize> = place_of.collect();
+        let is_too_much = |without: &usize| {
+            let is_kept = |label: &&LabelIx| place_of[label.0 as usize] >= *without;
+            let sets = self.sets.keys();
+            let sets: HashSet<Vec<&LabelIx>> = sets
+                .map(|set| set.iter().filter(is_kept).collect())
+                .collect();
+            sets.into_iter().flatten().map(cost).sum::<usize>() > MAX_LABEL_SETS
+        };
+        let counts: Vec<usize> = (0..=keys.len()).collect();
+        let without = counts.partition_point(is_too_much);
+        keys.into_iter().take(without).map(|(_, key)| key).collect()
+    }
+}
+
+impl RawLabel<'_> {
+    /// What it takes of [`MAX_LABEL_SETS`].
+    fn cost(&self) -> usize {
+        let text = match &self.value {
+            RawValue::Text(text) => text.len(),
+            RawValue::Number { unit, .. } => unit.len(),
+        };
+        LABEL_COST + self.key.len().min(MAX_NAME) + text.min(MAX_NAME)
+    }
+}
+
+/// Sets of labels by their places, each in ascending order.
+pub(super) struct Sets(Vec<Arc<[SampleLabel]>>);
+
+impl Sets {
+    pub(super) fn get(&self, set: LabelSetIx) -> Arc<[SampleLabel]> {
+        self.0[set.0 as usize].clone()
+    }
+}

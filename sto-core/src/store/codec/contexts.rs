@@ -1,0 +1,108 @@
+//! What samples were taken in: threads, and labels.
+//!
+//! Many contexts have one set of labels, and many sets one label: each stands once.
+
+use super::Flaw;
+use super::bytes::{Packer, Unpacker};
+use super::records;
+use crate::intern::{Context, ProfileThread};
+use crate::model::SampleLabel;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Labels, and sets of their places.
+type Labels = (Vec<SampleLabel>, Vec<Vec<u32>>);
+
+pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(), Flaw> {
+    let sets: BTreeSet<&[SampleLabel]> = contexts.iter().map(|context| &*context.labels).collect();
+    let sets = || sets.iter().filter(|set| !set.is_empty());
+    let labels: BTreeSet<&SampleLabel> = sets().copied().flatten().collect();
+    let label_places: BTreeMap<&SampleLabel, u32> = labels.iter().copied().zip(0..).collect();
+    let places = sets().map(|set| set.iter().map(|label| label_places[label]).collect());
+    let told: Labels = (labels.into_iter().cloned().collect(), places.collect());
+    // 0 for none.
+    let set_places: BTreeMap<&[SampleLabel], u32> = sets().copied().zip(1..).collect();
+
+    let mut pids = Packer::default();
+    let mut tids = Packer::default();
+    let mut lengths = Packer::default();
+    let mut text = Packer::default();
+    let mut own_sets = Packer::default();
+    let mut previous = 0;
+    for Context { thread, labels } in contexts {
+        pids.number(thread.pid - previous);
+        tids.number(thread.tid.wrapping_sub(thread.pid));
+        lengths.number(thread.name.len() as u64);
+        text.raw(thread.name.as_bytes());
+        own_sets.number(set_places.get(&**labels).copied().unwrap_or(0));
+        previous = thread.pid;
+    }
+    let mut list = Packer::default();
+    list.raw(&records::pack(&told)?);
+    pack.number(contexts.len() as u64);
+    for column in [pids, tids, lengths, text, own_sets, list] {
+        pack.column(column);
+    }
+    Ok(())
+}
+
+pub(super) fn unpack_contexts(pack: &mut Unpacker<'_>) -> Result<Vec<Context>, Flaw> {
+    let count = pack.number32()? as usize;
+    let pids = pack.column()?;
+    let mut pids = Unpacker::new(&pids);
+    let tids = pack.column()?;
+    let mut tids = Unpacker::new(&tids);
+    let lengths = pack.column()?;
+    let mut lengths = Unpacker::new(&lengths);
+    let text = pack.column()?;
+    let mut text = Unpacker::new(&text);
+    let own_sets = pack.column()?;
+    let mut own_sets = Unpacker::new(&own_sets);
+    let sets = unpack_sets(&pack.column()?)?;
+    if count > pids.left() {
+        return Err(Flaw("there are fewer contexts than announced"));
+    }
+    let mut contexts: Vec<Context> = Vec::with_capacity(count);
+    for _ in 0..count {
+        let previous = contexts.last().map_or(0, |context| context.thread.pid);
+        let pid = previous.checked_add(pids.number32()?);
+        let pid = pid.ok_or(Flaw("a process id takes more than 32 bits"))?;
+        let tid = pid.wrapping_add(tids.number32()?);
+        let length = usize::try_from(lengths.number()?).unwrap_or(usize::MAX);
+        let name = str::from_utf8(text.raw(length)?).map_err(|_| Flaw("a name is not UTF-8"))?;
+        let name = name.to_owned();
+        let labels = sets.get(own_sets.number32()? as usize);
+        let labels = labels.ok_or(Flaw("a context has a set of labels that does not exist"))?;
+        let context = Context {
+            thread: ProfileThread { pid, tid, name },
+            labels: labels.clone(),
+        };
+        if contexts.last().is_some_and(|last| *last >= context) {
+            return Err(Flaw("contexts are out of order"));
+        }
+        contexts.push(context);
+    }
+    for column in [pids, tids, lengths, text, own_sets] {
+        column.finish()?;
+    }
+    Ok(contexts)
+}
+
+/// The sets of labels, the empty one first.
+fn unpack_sets(list: &[u8]) -> Result<Vec<Arc<[SampleLabel]>>, Flaw> {
+    let (labels, places): Labels = records::unpack(list)?;
+    let is_in_order = |set: &Vec<u32>| !set.is_empty() && set.is_sorted_by(|a, b| a < b);
+    if !labels.is_sorted_by(|a, b| a < b)
+        || !places.iter().all(is_in_order)
+        || !places.is_sorted_by(|a, b| a < b)
+    {
+        return Err(Flaw("labels are out of order"));
+    }
+    let mut sets = vec![Arc::default()];
+    for places in places {
+        let set = places.iter().map(|&place| labels.get(place as usize));
+        let set: Option<Arc<[_]>> = set.map(Option::<&SampleLabel>::cloned).collect();
+        sets.push(set.ok_or(Flaw("a set has a label that does not exist"))?);
+    }
+    Ok(sets)
+}
