@@ -2,7 +2,6 @@
 
 use crate::error::CliError;
 use std::str::FromStr;
-use sto_core::intern::SliceCount;
 use sto_core::store::Store;
 use sto_query::tree::{ThreadNames, View};
 
@@ -10,7 +9,7 @@ use sto_query::tree::{ThreadNames, View};
 #[derive(Clone, Debug)]
 pub(crate) enum By {
     Thread,
-    /// A value of the label with this key.
+    /// A value of the label with this key, of samples or of runs.
     Label(String),
 }
 
@@ -27,14 +26,6 @@ impl FromStr for By {
 }
 
 impl By {
-    /// The slices that a file is to be read in: what threads did is kept with them alone.
-    pub(crate) fn slices(&self) -> Option<SliceCount> {
-        match self {
-            By::Thread => SliceCount::new(1),
-            By::Label(_) => None,
-        }
-    }
-
     /// The stacks of a view that was loaded from this store, below their roots.
     pub(crate) fn tell_apart(
         &self,
@@ -44,7 +35,7 @@ impl By {
     ) -> Result<View, CliError> {
         Ok(match self {
             By::Thread => view.by_thread(store, names)?,
-            By::Label(key) => view.by_label(key)?,
+            By::Label(key) => view.by_label(store, key)?,
         })
     }
 }

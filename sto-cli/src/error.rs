@@ -90,8 +90,6 @@ pub(crate) enum CliError {
     Focus(#[from] FocusError),
     #[error(transparent)]
     Roots(#[from] RootsError),
-    #[error("{}: its samples do not tell their threads and times", path.display())]
-    NoThreads { path: PathBuf },
     #[error(transparent)]
     Flame(#[from] FlameError),
     #[error(transparent)]
@@ -172,10 +170,20 @@ impl CliError {
                     .to_owned(),
             ),
             CliError::Roots(RootsError::NoLabel { known, .. }) if known.is_empty() => {
-                Some("`sto ingest --label KEY=VALUE` gives a profile labels".to_owned())
+                Some(
+                    "`sto ingest --label KEY=VALUE` gives a profile labels; those of its samples are \
+                     kept with --slices 1"
+                        .to_owned(),
+                )
             }
             CliError::Roots(RootsError::NoLabel { known, .. }) => {
-                Some(format!("there are labels {}", known.join(", ")))
+                const SHOWN: usize = 10;
+                let shown: Vec<_> = known.iter().take(SHOWN).map(|key| printable(key)).collect();
+                let more = match known.len().saturating_sub(SHOWN) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                Some(format!("there are labels {}{more}", shown.join(", ")))
             }
             CliError::DamagedStore { .. } => Some(
                 "bring back a copy of it; without one, merge what can still be read into a new \

@@ -8,7 +8,7 @@ use clap::Args;
 use std::ffi::{OsStr, OsString};
 use sto_query::compare::Comparison;
 use sto_query::select::Selection;
-use sto_query::tree::{ThreadNames, View};
+use sto_query::tree::{ContextCosts, ThreadNames, View};
 
 /// The profiles that a command is about.
 #[derive(Debug, Args)]
@@ -84,12 +84,27 @@ impl SelectArgs {
     /// The same, below a root for each thread or label.
     pub(crate) fn load_by(&self, store: &StorePath, by: &By) -> Result<View, CliError> {
         let sources = Sources::new(store)?;
-        let located = sources.located_by(&self.selector, by)?;
+        let located = sources.located_with_contexts(&self.selector)?;
         let names = match located.selection.profiles.len() {
             1 => ThreadNames::NameAndId,
             _ => ThreadNames::Name,
         };
         self.event.load_by(&sources, &located, by, names)
+    }
+
+    /// The same, and what they cost in each thread and with each set of labels, where it is a single run
+    /// that has these.
+    pub(crate) fn load_with_contexts(
+        &self,
+        store: &StorePath,
+    ) -> Result<(View, Option<ContextCosts>), CliError> {
+        let sources = Sources::new(store)?;
+        let located = sources.located_with_contexts(&self.selector)?;
+        let store = sources.store_of(&located);
+        let view = View::load_sum(store, located.selection.clone())?;
+        let view = self.event.keep(view)?;
+        let contexts = view.context_costs(store)?;
+        Ok((view, contexts))
     }
 
     /// The same, with the runs apart.
@@ -129,7 +144,7 @@ impl SelectPairArgs {
     /// The same, below a root for each thread or label.
     pub(crate) fn load_by(&self, sources: &Sources, by: &By) -> Result<(View, View), CliError> {
         let selectors = [self.baseline.as_os_str(), self.candidate.as_os_str()];
-        let [baseline, candidate] = sources.located_pair_by(selectors, by)?;
+        let [baseline, candidate] = sources.located_pair_with_contexts(selectors)?;
         // Ids differ between the two.
         let load = |side| self.event.load_by(sources, side, by, ThreadNames::Name);
         Ok((load(&baseline)?, load(&candidate)?))

@@ -1,15 +1,14 @@
 //! Where profiles come from: a build or profile in the store, or a file, which is read into a store
 //! in memory.
 
-use crate::by::By;
 use crate::environment::symbol_options;
 use crate::error::CliError;
 use crate::store_path::StorePath;
 use crate::ui::{self, Progress};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use sto_core::ingest::{IngestError, IngestOptions, ingest};
-use sto_core::intern::{InternError, SliceCount};
+use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::intern::SliceCount;
 use sto_core::store::{Store, StoreError};
 use sto_query::compare::{Comparison, Finding, Lines};
 use sto_query::select::{SelectError, Selection, Selector, select};
@@ -47,6 +46,10 @@ struct ProfileFile {
     path: PathBuf,
     name: String,
 }
+
+/// Slices that a file is read in where threads and labels of samples are asked for: they are kept with
+/// these alone.
+const CONTEXTS: Option<SliceCount> = SliceCount::new(1);
 
 impl Located {
     /// Whether the profiles are in the store, and no file: that names no benchmark.
@@ -87,19 +90,18 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The profiles that a selector names, with what it takes to tell their stacks apart.
-    pub(crate) fn located_by(&self, selector: &OsStr, by: &By) -> Result<Located, CliError> {
-        self.located(self.locate(selector)?, by.slices())
+    /// The profiles that a selector names, those of files with threads and labels of samples.
+    pub(crate) fn located_with_contexts(&self, selector: &OsStr) -> Result<Located, CliError> {
+        self.located(self.locate(selector)?, CONTEXTS)
     }
 
     /// The same for two selectors.
-    pub(crate) fn located_pair_by(
+    pub(crate) fn located_pair_with_contexts(
         &self,
         [a, b]: [&OsStr; 2],
-        by: &By,
     ) -> Result<[Located; 2], CliError> {
         let (a, b) = told_apart(self.locate(a)?, self.locate(b)?);
-        Ok([self.located(a, by.slices())?, self.located(b, by.slices())?])
+        Ok([self.located(a, CONTEXTS)?, self.located(b, CONTEXTS)?])
     }
 
     /// Says of findings which line to look at first.
@@ -265,16 +267,7 @@ impl<'a> Sources<'a> {
         };
         let progress = Progress::new(&file.path);
         let mut show = |stage| progress.stage(stage);
-        let report = ingest(&self.memory, &file.path, &options, &mut show);
-        let report = report.map_err(|error| match error {
-            IngestError::Intern {
-                source: InternError::NoTime { .. },
-                ..
-            } => CliError::NoThreads {
-                path: file.path.clone(),
-            },
-            error => error.into(),
-        })?;
+        let report = ingest(&self.memory, &file.path, &options, &mut show)?;
         drop(progress);
         ui::warn(&file.path, &report.warnings);
         let read: Vec<_> = report.profiles.iter().map(|profile| profile.id).collect();

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use sto_query::render::export::{self, ExportError};
-use sto_query::tree::View;
+use sto_query::tree::{ContextCosts, View};
 use sto_query::{render, report};
 
 const EXAMPLES: &str = "\
@@ -59,10 +59,15 @@ impl Format {
         matches!(self, Format::Folded | Format::D3)
     }
 
-    fn render(self, view: &View, out: &mut Vec<u8>) -> Result<(), ExportError> {
+    fn render(
+        self,
+        view: &View,
+        contexts: Option<&ContextCosts>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ExportError> {
         match self {
             Format::Folded => export::folded(view, EVENT, out),
-            Format::Pprof => export::pprof(view, out),
+            Format::Pprof => export::pprof(view, contexts, out),
             Format::Speedscope => export::speedscope(view, out),
             Format::Firefox => export::firefox(view, out),
             Format::D3 => export::d3(view, EVENT, out),
@@ -80,9 +85,12 @@ pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliEr
     if args.format == Format::Pprof && args.output.is_none() && io::stdout().is_terminal() {
         return Err(CliError::BinaryOnTerminal);
     }
-    let view = args.select.load(store)?;
+    let (view, contexts) = match args.format {
+        Format::Pprof => args.select.load_with_contexts(store)?,
+        _ => (args.select.load(store)?, None),
+    };
     let mut bytes = Vec::new();
-    args.format.render(&view, &mut bytes)?;
+    args.format.render(&view, contexts.as_ref(), &mut bytes)?;
     let Some(file) = file else {
         output::write_stdout(&bytes)?;
         return Ok(Outcome::Clean);

@@ -6,6 +6,7 @@ use crate::sources::Sources;
 use crate::store_path::StorePath;
 use clap::Args;
 use std::ffi::OsString;
+use sto_query::tree::View;
 use sto_query::{render, report};
 
 /// Show where profiles are from, and how much of their stacks can be trusted
@@ -19,8 +20,11 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn run(args: &ShowArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let view = Sources::new(store)?.runs(&args.selector)?;
+    let sources = Sources::new(store)?;
+    let located = sources.located_with_contexts(&args.selector)?;
+    let store = sources.store_of(&located);
+    let view = View::load(store, located.selection.clone())?;
     args.format
-        .print(&report::show(&view), render::show::text)?;
+        .print(&report::show(&view, store)?, render::show::text)?;
     Ok(Outcome::Clean)
 }

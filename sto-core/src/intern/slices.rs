@@ -15,10 +15,11 @@ impl SliceCount {
     pub const MAX: u32 = 1 << 16;
 
     /// `None` for 0 and for more than [`SliceCount::MAX`].
-    pub fn new(count: u32) -> Option<Self> {
-        (1..=Self::MAX)
-            .contains(&count)
-            .then_some(SliceCount(count))
+    pub const fn new(count: u32) -> Option<Self> {
+        match count {
+            1..=Self::MAX => Some(SliceCount(count)),
+            _ => None,
+        }
     }
 
     /// The number.

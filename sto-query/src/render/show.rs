@@ -4,12 +4,15 @@ use super::header::counted;
 use super::ls::{short_id, write_wrapped};
 use super::numbers::{bytes, grouped, percent, quantity};
 use super::{Style, printable};
-use crate::report::{ShowReport, ShownProfile, UnresolvedReport};
+use crate::report::{SampleLabelReport, ShowReport, ShownProfile, UnresolvedReport};
 use std::fmt::Write;
 use sto_core::units::Unit;
 
 /// Modules without symbols that are shown of one profile; JSON has all.
 const MAX_MODULES: usize = 10;
+
+/// Keys of samples' labels that are shown of one profile; JSON has all.
+const MAX_KEYS: usize = 10;
 
 /// The report as text: each profile with its origin and quality.
 pub fn text(report: &ShowReport, style: Style) -> String {
@@ -55,6 +58,7 @@ fn write_origin(text: &mut String, report: &ShowReport, shown: &ShownProfile, st
     let metrics = profile.metrics.iter();
     let metrics = metrics.map(|(name, value)| format!("{name}={value}"));
     write_wrapped(text, &labels.chain(metrics).collect::<Vec<_>>(), style);
+    write_sample_labels(text, &shown.sample_labels, style);
     let _ = writeln!(
         text,
         "  {} of {}, stored in {}",
@@ -62,6 +66,25 @@ fn write_origin(text: &mut String, report: &ShowReport, shown: &ShownProfile, st
         printable(&profile.format),
         bytes(shown.own_bytes),
     );
+}
+
+fn write_sample_labels(text: &mut String, labels: &[SampleLabelReport], style: Style) {
+    if labels.is_empty() {
+        return;
+    }
+    let shown = labels.iter().take(MAX_KEYS).map(|label| {
+        let values = counted(label.values as u64, "value");
+        format!("{} ({values})", label.key)
+    });
+    let mut all = format!(
+        "labels of samples: {}",
+        shown.collect::<Vec<_>>().join(", ")
+    );
+    let more = labels.len().saturating_sub(MAX_KEYS);
+    if more > 0 {
+        let _ = write!(all, " and {}", counted(more as u64, "more key"));
+    }
+    let _ = writeln!(text, "  {}", style.fit(&printable(&all), 2));
 }
 
 fn write_quality(text: &mut String, shown: &ShownProfile) {

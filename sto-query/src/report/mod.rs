@@ -46,7 +46,7 @@ pub use rewrite::{CompactReport, ExportReport};
 pub use runs::{ListedRun, RunsReport, runs};
 pub use scores::{ScoreReport, ScoresReport, regressions_over_time};
 pub use series::{Observation, PointReport, SeriesReport, series};
-pub use show::{OriginReport, ShowReport, ShownProfile, UnresolvedReport, show};
+pub use show::{OriginReport, SampleLabelReport, ShowReport, ShownProfile, UnresolvedReport, show};
 pub use stats::{ExecutableReport, PartReport, StatsReport, stats};
 pub use subject::{CostReport, FrameReport, SampleTypeReport, Subject};
 pub use tag::{TagAction, TagEntry, TagReport};

@@ -4,11 +4,11 @@ use super::ProfileReport;
 use super::ls::profile_report;
 use crate::tree::View;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use sto_core::intern::NodeIx;
 use sto_core::model::{FrameKind, GnuBuildId, ModuleRef, Origin};
-use sto_core::store::StoredProfile;
-use sto_core::units::Cost;
+use sto_core::store::{Store, StoreError, StoredProfile};
+use sto_core::units::{Bytes, Cost};
 
 /// The profiles of a selection; schema `sto.show/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,6 +37,8 @@ pub struct ShownProfile {
     pub own_bytes: u64,
     /// Where and how it was recorded.
     pub origin: OriginReport,
+    /// The keys of its samples' labels, in order, where they are kept with slices of time.
+    pub sample_labels: Vec<SampleLabelReport>,
     /// Samples whose innermost frame has no symbol.
     pub unresolved_samples: u64,
     /// Samples whose stack was cut before its root.
@@ -66,6 +68,15 @@ pub struct OriginReport {
     pub command: Option<String>,
 }
 
+/// The labels of one key that samples of a profile have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SampleLabelReport {
+    /// The key.
+    pub key: String,
+    /// Number of distinct values.
+    pub values: usize,
+}
+
 /// Samples without a symbol in one module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnresolvedReport {
@@ -79,26 +90,52 @@ pub struct UnresolvedReport {
     pub advice: String,
 }
 
-/// Tells what is known of a selection's profiles.
-pub fn show(view: &View) -> ShowReport {
+/// Tells what is known of a selection's profiles, which `store` has.
+///
+/// # Errors
+/// Where `store` does not have a profile, or is damaged.
+pub fn show(view: &View, store: &Store) -> Result<ShowReport, StoreError> {
     let build = &view.selection.build;
     let profiles = view.selection.profiles.iter().zip(&view.runs);
-    ShowReport {
+    Ok(ShowReport {
         schema: "sto.show/1",
         executable: build.executable.clone(),
         version: build.version.clone(),
         gnu_build_id: build.gnu_build_id.as_ref().map(GnuBuildId::to_string),
         revision: build.revision.clone(),
         profiles: profiles
-            .map(|(stored, run)| shown(view, stored, run.iter().flatten()))
-            .collect(),
+            .map(|(stored, run)| {
+                let sample_labels = sample_labels(store, stored)?;
+                Ok(shown(view, stored, run.iter().flatten(), sample_labels))
+            })
+            .collect::<Result<_, StoreError>>()?,
+    })
+}
+
+fn sample_labels(
+    store: &Store,
+    stored: &StoredProfile,
+) -> Result<Vec<SampleLabelReport>, StoreError> {
+    if stored.slices == Bytes(0) {
+        return Ok(Vec::new());
     }
+    let contexts = store.load_contexts(stored.id)?.unwrap_or_default();
+    let mut values: BTreeMap<&str, BTreeSet<_>> = BTreeMap::new();
+    for label in contexts.iter().flat_map(|context| &*context.labels) {
+        values.entry(&label.key).or_default().insert(label.text());
+    }
+    let reports = values.into_iter().map(|(key, values)| SampleLabelReport {
+        key: key.to_owned(),
+        values: values.len(),
+    });
+    Ok(reports.collect())
 }
 
 fn shown<'a>(
     view: &View,
     stored: &StoredProfile,
     costs: impl Iterator<Item = &'a (NodeIx, Cost)>,
+    sample_labels: Vec<SampleLabelReport>,
 ) -> ShownProfile {
     let profile = &stored.profile;
     let mut by_module: BTreeMap<&str, u64> = BTreeMap::new();
@@ -119,6 +156,7 @@ fn shown<'a>(
         profile: profile_report(stored.id, profile),
         own_bytes: stored.stored.0,
         origin: OriginReport::from(&profile.origin),
+        sample_labels,
         unresolved_samples: quality.unresolved,
         truncated_samples: quality.truncated,
         samples_without_stack: quality.without_stack,

@@ -1,5 +1,6 @@
 //! Loaded stacks: totals, recursion, pruning, and roots for threads and labels.
 
+mod contexts;
 mod functions;
 mod inlined;
 mod prune;
@@ -7,6 +8,7 @@ mod roots;
 mod totals;
 mod view;
 
+pub use contexts::ContextCosts;
 pub use functions::{Function, function_numbers, functions};
 pub use prune::{Cut, Prune, Pruned, Row, prune};
 pub use roots::{RootsError, ThreadNames};

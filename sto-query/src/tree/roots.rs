@@ -1,28 +1,32 @@
 //! Stacks below a root of their own for each thread, or each value of a label.
 
 use super::View;
+use super::contexts::{ContextCosts, Nodes};
 use super::view::merge_equal_nodes;
+use crate::closest::closest;
 use crate::render::printable;
 use crate::select::full_name;
-use hashbrown::HashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::ProfileId;
-use sto_core::intern::{NodeIx, ProfileThread, SelfCosts, StackTree};
-use sto_core::model::{Frame, FrameIx, FrameKind};
-use sto_core::store::{LoadedSlices, Store, StoreError};
+use sto_core::intern::{Context, NodeIx, ProfileThread, SelfCosts, StackTree};
+use sto_core::model::{Frame, FrameKind, SampleLabel};
+use sto_core::store::{Store, StoreError};
+use sto_core::units::Bytes;
 
 /// Why stacks cannot be told apart.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RootsError {
-    /// No profile has the label.
-    #[error("{}: no profile has a label `{}`", printable(.build), printable(.key))]
+    /// Neither a profile nor its samples have the label.
+    #[error("{}: no profile has a label `{}`{}", printable(.build), printable(.key), .closest.as_ref().map_or(String::new(), |key| format!("; did you mean `{}`?", printable(key))))]
     NoLabel {
         /// The build, as `EXE@BUILD`.
         build: String,
         /// The label's key.
         key: String,
-        /// The keys that there are.
+        /// The key that is closest, if any is close.
+        closest: Option<String>,
+        /// The keys that there are, in order.
         known: Vec<String>,
     },
     /// Threads are kept with slices of time alone.
@@ -32,6 +36,12 @@ pub enum RootsError {
         build: String,
         /// The profile.
         profile: ProfileId,
+    },
+    /// No sample tells which thread it was taken in.
+    #[error("{}: its samples do not tell their threads", printable(.build))]
+    UntoldThreads {
+        /// The build, as `EXE@BUILD`.
+        build: String,
     },
     /// The store cannot be read.
     #[error(transparent)]
@@ -50,31 +60,68 @@ pub enum ThreadNames {
 /// Self costs of one root: `[run][sample type]`.
 type Columns = Vec<Vec<SelfCosts>>;
 
+/// The roots by their names.
+type Roots = BTreeMap<String, Columns>;
+
 impl View {
-    /// The same stacks, below a frame `KEY=VALUE` for each value of a label. Runs without the label
-    /// are below one without a value.
+    /// The same stacks, below a frame `KEY=VALUE` for each value of a label: that of the sample where
+    /// it has one, else that of its run. What has neither is below one without a value.
+    ///
+    /// Labels of samples are kept with slices of time alone. Several of one key are one value, with
+    /// commas in between.
     ///
     /// # Errors
-    /// Where no profile has the label.
-    pub fn by_label(&self, key: &str) -> Result<View, RootsError> {
-        let profiles = || self.selection.profiles.iter().map(|stored| &stored.profile);
-        if !profiles().any(|profile| profile.labels.contains_key(key)) {
-            let mut known: Vec<_> = profiles().flat_map(|p| p.labels.keys().cloned()).collect();
-            known.sort();
-            known.dedup();
+    /// Where neither a profile nor its samples have the label, or `store` does not have every profile
+    /// with its slices.
+    ///
+    /// # Panics
+    /// If stacks were changed since the view was loaded from that store.
+    pub fn by_label(&self, store: &Store, key: &str) -> Result<View, RootsError> {
+        let profiles = &self.selection.profiles;
+        let mut is_of_samples = vec![false; profiles.len()];
+        let mut known = BTreeSet::new();
+        for (stored, is_of_samples) in profiles.iter().zip(&mut is_of_samples) {
+            known.extend(stored.profile.labels.keys().cloned());
+            if stored.slices > Bytes(0) {
+                let contexts = store.load_contexts(stored.id)?.unwrap_or_default();
+                let labels = contexts.iter().flat_map(|context| &*context.labels);
+                let keys: BTreeSet<&str> = labels.map(|label| &*label.key).collect();
+                *is_of_samples = keys.contains(key);
+                known.extend(keys.into_iter().map(str::to_owned));
+            }
+        }
+        if !known.contains(key) {
+            let names = known.iter().map(String::as_str);
             return Err(RootsError::NoLabel {
                 build: full_name(&self.selection.build),
                 key: key.to_owned(),
-                known,
+                closest: closest(key, names).map(str::to_owned),
+                known: known.into_iter().collect(),
             });
         }
-        let mut roots = BTreeMap::new();
-        for (run, profile) in profiles().enumerate() {
-            let value = profile.labels.get(key).map_or("", String::as_str);
-            let columns: &mut Columns = roots
-                .entry(format!("{key}={value}"))
-                .or_insert_with(|| self.empty());
-            columns[run].clone_from(&self.runs[run]);
+        let mut roots = Roots::default();
+        let nodes = Nodes::of(self);
+        for (run, (stored, is_of_samples)) in profiles.iter().zip(is_of_samples).enumerate() {
+            let of_run = stored.profile.labels.get(key).map_or("", String::as_str);
+            let kept = match is_of_samples {
+                true => nodes.context_costs(store, stored.id)?,
+                false => None,
+            };
+            match kept {
+                Some(kept) => self.add(&mut roots, run, &kept, |context| {
+                    let own = context.labels.iter().filter(|label| label.key == key);
+                    let own: Vec<_> = own.map(SampleLabel::text).collect();
+                    match &own[..] {
+                        [] => format!("{key}={of_run}"),
+                        own => format!("{key}={}", own.join(", ")),
+                    }
+                }),
+                None => {
+                    let columns = roots.entry(format!("{key}={of_run}"));
+                    let columns = columns.or_insert_with(|| self.empty());
+                    columns[run].clone_from(&self.runs[run]);
+                }
+            }
         }
         Ok(self.below(roots))
     }
@@ -82,66 +129,58 @@ impl View {
     /// The same stacks, below a frame for each thread that ran them.
     ///
     /// # Errors
-    /// Where `store` does not have every profile with its threads, as they are kept with slices of
-    /// time.
+    /// Where no profile tells its threads, or `store` does not have every profile with them, as they
+    /// are kept with slices of time.
     ///
     /// # Panics
     /// If stacks were changed since the view was loaded from that store.
     pub fn by_thread(&self, store: &Store, names: ThreadNames) -> Result<View, RootsError> {
-        let mut nodes: HashMap<(Option<NodeIx>, FrameIx), NodeIx> = HashMap::new();
-        for node in self.tree.nodes() {
-            nodes.insert((self.tree.parent(node), self.tree.frame(node)), node);
-        }
-        let mut roots = BTreeMap::new();
+        let build = || full_name(&self.selection.build);
+        let nodes = Nodes::of(self);
+        let mut roots = Roots::default();
+        let mut any_told = false;
         for (run, stored) in self.selection.profiles.iter().enumerate() {
-            let loaded = store.load_slices(stored.id)?;
-            let loaded = loaded.ok_or_else(|| RootsError::NoThreads {
-                build: full_name(&self.selection.build),
+            let kept = nodes.context_costs(store, stored.id)?;
+            let kept = kept.ok_or_else(|| RootsError::NoThreads {
+                build: build(),
                 profile: stored.id,
             })?;
-            let places = self.places_of(&loaded, &nodes);
-            let types = stored.profile.sample_types.iter();
-            for (sample_type, costs) in types.zip(&loaded.slices.costs) {
-                let known = self.sample_types.iter().position(|t| t == sample_type);
-                // The view may be of one event alone.
-                let Some(column) = known else { continue };
-                for cost in costs.iter() {
-                    let thread = &loaded.slices.threads[cost.thread.0 as usize];
-                    let columns: &mut Columns = roots
-                        .entry(thread_name(thread, names))
-                        .or_insert_with(|| self.empty());
-                    columns[run][column].push((places[cost.node.get()], cost.cost));
+            let mut threads = kept.contexts.iter().map(|context| &context.thread);
+            any_told |= threads.any(|thread| thread.tid != 0 || !thread.name.is_empty());
+            self.add(&mut roots, run, &kept, |context| {
+                thread_name(&context.thread, names)
+            });
+        }
+        match any_told {
+            true => Ok(self.below(roots)),
+            false => Err(RootsError::UntoldThreads { build: build() }),
+        }
+    }
+
+    /// Adds the costs of a run to the roots that its contexts belong to.
+    fn add(
+        &self,
+        roots: &mut Roots,
+        run: usize,
+        kept: &ContextCosts,
+        name: impl Fn(&Context) -> String,
+    ) {
+        let names: Vec<String> = kept.contexts.iter().map(name).collect();
+        for (&(context, node), costs) in &kept.costs {
+            let name = &names[context.0 as usize];
+            if !roots.contains_key(name) {
+                roots.insert(name.clone(), self.empty());
+            }
+            let columns = &mut roots.get_mut(name).expect("it was put there")[run];
+            for (column, &cost) in columns.iter_mut().zip(costs) {
+                if !cost.is_zero() {
+                    column.push((node, cost));
                 }
             }
         }
-        for column in roots.values_mut().flatten().flatten() {
-            merge_equal_nodes(column);
+        for columns in roots.values_mut() {
+            columns[run].iter_mut().for_each(merge_equal_nodes);
         }
-        Ok(self.below(roots))
-    }
-
-    /// For each node of a profile's own tree the node of this view.
-    fn places_of(
-        &self,
-        profile: &LoadedSlices,
-        nodes: &HashMap<(Option<NodeIx>, FrameIx), NodeIx>,
-    ) -> Vec<NodeIx> {
-        let frames: Vec<FrameIx> = profile
-            .frames
-            .iter()
-            .map(|(_, frame)| {
-                self.frames
-                    .find(frame)
-                    .expect("the view has its profiles' frames")
-            })
-            .collect();
-        let mut places: Vec<NodeIx> = Vec::with_capacity(profile.tree.len());
-        for node in profile.tree.nodes() {
-            let parent = profile.tree.parent(node).map(|parent| places[parent.get()]);
-            let frame = frames[profile.tree.frame(node).get()];
-            places.push(nodes[&(parent, frame)]);
-        }
-        places
     }
 
     fn empty(&self) -> Columns {
@@ -149,7 +188,7 @@ impl View {
     }
 
     /// A copy of the stacks below each root that has a cost in them, with these costs.
-    fn below(&self, roots: BTreeMap<String, Columns>) -> View {
+    fn below(&self, roots: Roots) -> View {
         let mut frames = self.frames.clone();
         let mut tree = StackTree::new();
         let mut runs = self.empty();

@@ -24,7 +24,9 @@ pub fn folded(view: &View, sample_type: usize, writer: impl Write) -> Result<(),
     check_any(view)?;
     let costs = view.self_costs(sample_type);
     let weight = Weight::of(&costs);
-    check_frames(view, |node| weight.get(costs[node]) > 0, "folded text")?;
+    let ends = view.tree.nodes();
+    let ends = ends.filter(|node| weight.get(costs[node.get()]) > 0);
+    check_frames(view, ends, "folded text")?;
     let names: Vec<String> = view.frames.iter().map(|(_, frame)| name(frame)).collect();
     let mut writer = BufWriter::new(writer);
     // The text of the last node's stack, and where its frames end.

@@ -1,8 +1,8 @@
 //! Stacks in the formats that other tools open: one file a format.
 //!
 //! What a format can hold comes back the same when it is read; what it cannot is said at its
-//! function. None of them holds the profiles' threads, slices of time, labels and metrics, and what
-//! single lines of a function cost: a view has none of these.
+//! function. None of them holds the profiles' slices of time, their own labels and metrics, and what
+//! single lines of a function cost; pprof alone holds threads and labels of samples.
 
 mod callgrind;
 mod csv;
@@ -25,6 +25,7 @@ pub use speedscope::speedscope;
 use crate::select::full_name;
 use crate::tree::View;
 use std::io;
+use sto_core::intern::NodeIx;
 use sto_core::units::{Cost, Unit};
 
 /// Why stacks cannot be exported.
@@ -79,11 +80,10 @@ fn check_any(view: &View) -> Result<(), ExportError> {
 /// Refuses to write out more than [`MAX_FRAMES`] of stacks that end at these nodes.
 fn check_frames(
     view: &View,
-    has_cost: impl Fn(usize) -> bool,
+    ends: impl Iterator<Item = NodeIx>,
     format: &'static str,
 ) -> Result<(), ExportError> {
     let mut depths: Vec<u32> = Vec::with_capacity(view.tree.len());
-    let mut frames = 0u64;
     for node in view.tree.nodes() {
         let depth = view
             .tree
@@ -91,10 +91,8 @@ fn check_frames(
             .map_or(0, |caller| depths[caller.get()])
             + 1;
         depths.push(depth);
-        if has_cost(node.get()) {
-            frames += u64::from(depth);
-        }
     }
+    let frames: u64 = ends.map(|node| u64::from(depths[node.get()])).sum();
     (frames <= MAX_FRAMES)
         .then_some(())
         .ok_or_else(|| ExportError::TooDeep {

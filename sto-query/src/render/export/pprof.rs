@@ -1,17 +1,19 @@
 //! pprof.
 
+mod samples;
+
 use super::protobuf::Message;
 use super::{ExportError, check_any, check_frames};
-use crate::tree::View;
+use crate::tree::{ContextCosts, View};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hashbrown::HashMap;
+use samples::{Row, Samples, columns};
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 use sto_core::formats::{PPROF_SYSTEM_NAME_SUFFIXES, kind_by_names};
-use sto_core::intern::NodeIx;
-use sto_core::model::{FrameIx, FrameKind};
-use sto_core::units::{Cost, SampleType, Unit};
+use sto_core::intern::{Context, NodeIx};
+use sto_core::model::{FrameIx, FrameKind, LabelValue};
 
 /// Writes the stacks in every sample type as pprof's Protocol Buffers, compressed by gzip.
 ///
@@ -26,17 +28,25 @@ use sto_core::units::{Cost, SampleType, Unit};
 /// All of a view's stacks and costs comes back, but for the runs that it is the sum of. Addresses
 /// are not in it.
 ///
+/// With what the view costs in each context, threads and labels of samples come back too: `thread`,
+/// `thread_id` and `pid` are labels there. pprof takes labels that are an empty text, or zero without
+/// a unit, for none, and those that are called as it calls threads, processes and times for these.
+///
 /// # Errors
 /// Where there are no samples, the stacks are too deep to be written out, a value is larger than
 /// 2^63 - 1, or `writer` fails.
-pub fn pprof(view: &View, writer: impl Write) -> Result<(), ExportError> {
+pub fn pprof(
+    view: &View,
+    contexts: Option<&ContextCosts>,
+    writer: impl Write,
+) -> Result<(), ExportError> {
     check_any(view)?;
-    let costs: Vec<Vec<Cost>> = (0..view.sample_types.len())
-        .map(|sample_type| view.self_costs(sample_type))
-        .collect();
-    let columns = columns(view, &costs);
-    let has_cost = |node: usize| costs.iter().any(|costs| !costs[node].is_zero());
-    check_frames(view, has_cost, "pprof")?;
+    let samples = match contexts {
+        Some(contexts) => Samples::by_context(view, contexts),
+        None => Samples::of(view),
+    };
+    let columns = columns(view, &samples.costs);
+    check_frames(view, samples.rows.iter().map(|row| row.node), "pprof")?;
     let mut tables = Tables::default();
     tables.string("");
     tables.mapping(view, &view.selection.build.executable);
@@ -48,12 +58,12 @@ pub fn pprof(view: &View, writer: impl Write) -> Result<(), ExportError> {
         message.message(1, &tables.value_type(&column.name, column.unit));
     }
     file.write_all(&message.take())?;
-    for node in view.tree.nodes().filter(|node| has_cost(node.get())) {
+    for (row, &Row { node, context }) in samples.rows.iter().enumerate() {
         let mut sample = Message::default();
         sample.numbers(1, locations.stack(node));
         let values: Vec<u64> = columns
             .iter()
-            .map(|column| column.value(node, &costs))
+            .map(|column| column.value(&samples.costs, row))
             .collect();
         if let Some(&value) = values.iter().find(|&&value| value > LIMIT) {
             return Err(ExportError::TooLarge {
@@ -63,6 +73,9 @@ pub fn pprof(view: &View, writer: impl Write) -> Result<(), ExportError> {
             });
         }
         sample.numbers(2, values.into_iter());
+        if let Some(context) = context {
+            tables.label(context, &mut sample);
+        }
         message.message(2, &sample);
         file.write_all(&message.take())?;
     }
@@ -82,68 +95,6 @@ pub fn pprof(view: &View, writer: impl Write) -> Result<(), ExportError> {
 
 /// The schema's numbers are signed.
 const LIMIT: u64 = i64::MAX as u64;
-
-/// A sample type of the file.
-struct Column {
-    name: String,
-    unit: &'static str,
-    sample_type: usize,
-    /// Whether its values are numbers of samples, and another column has what these stand for.
-    counts_samples: bool,
-}
-
-impl Column {
-    fn value(&self, node: NodeIx, costs: &[Vec<Cost>]) -> u64 {
-        let cost = costs[self.sample_type][node.get()];
-        match self.counts_samples {
-            true => cost.samples,
-            false => cost.value,
-        }
-    }
-}
-
-fn columns(view: &View, costs: &[Vec<Cost>]) -> Vec<Column> {
-    let is_alone = view.sample_types.len() == 1;
-    let mut columns = Vec::new();
-    for (sample_type, known) in view.sample_types.iter().enumerate() {
-        let is_number_of_samples = known.unit == Unit::Samples
-            && costs[sample_type]
-                .iter()
-                .all(|cost| cost.samples == cost.value);
-        if !is_number_of_samples {
-            columns.push(Column {
-                name: match is_alone {
-                    true => "samples".to_owned(),
-                    false => format!("{}_samples", known.event),
-                },
-                unit: "count",
-                sample_type,
-                counts_samples: true,
-            });
-        }
-        columns.push(Column {
-            name: known.event.clone(),
-            unit: unit(known, is_alone && is_number_of_samples),
-            sample_type,
-            counts_samples: false,
-        });
-    }
-    columns
-}
-
-/// The name that pprof's tools know of a unit, or another where our reader would take it for the
-/// number of samples of what follows.
-fn unit(sample_type: &SampleType, is_only_column: bool) -> &'static str {
-    let event = sample_type.event.as_str();
-    match sample_type.unit {
-        Unit::Nanoseconds => "nanoseconds",
-        Unit::Bytes => "bytes",
-        Unit::Samples if is_only_column && event == "samples" => "count",
-        Unit::Samples => "samples",
-        Unit::Events if event.ends_with("sample") || event.ends_with("samples") => "events",
-        Unit::Events => "count",
-    }
-}
 
 /// When, how long and by what was recorded.
 fn origin(view: &View, tables: &mut Tables, message: &mut Message) {
@@ -200,6 +151,38 @@ impl Tables {
         value_type.number(1, self.string(name));
         value_type.number(2, self.string(unit));
         value_type
+    }
+
+    /// The labels of a sample that was taken in this context.
+    fn label(&mut self, context: &Context, sample: &mut Message) {
+        let thread = &context.thread;
+        let mut add = |key: &str, text: &str, number: u64, unit: &str| {
+            let mut label = Message::default();
+            for (field, value) in [
+                (1, self.string(key)),
+                (2, self.string(text)),
+                (3, number),
+                (4, self.string(unit)),
+            ] {
+                label.number(field, value);
+            }
+            sample.message(3, &label);
+        };
+        if thread.pid != 0 {
+            add("pid", "", thread.pid.into(), "");
+        }
+        if thread.tid != 0 {
+            add("thread_id", "", thread.tid.into(), "");
+        }
+        if !thread.name.is_empty() {
+            add("thread", &thread.name, 0, "");
+        }
+        for label in &*context.labels {
+            match &label.value {
+                LabelValue::Text(text) => add(&label.key, text, 0, ""),
+                LabelValue::Number { number, unit } => add(&label.key, "", *number as u64, unit),
+            }
+        }
     }
 
     /// The mapping of a module; 0 for none.

@@ -1,0 +1,118 @@
+//! The samples of a file, and what their values are.
+
+use crate::tree::{ContextCosts, View};
+use sto_core::intern::{Context, NodeIx};
+use sto_core::units::{Cost, SampleType, Unit};
+
+/// What becomes a sample of the file.
+pub(super) struct Row<'c> {
+    pub(super) node: NodeIx,
+    pub(super) context: Option<&'c Context>,
+}
+
+/// The samples, with their costs: `[sample type][row]`.
+pub(super) struct Samples<'c> {
+    pub(super) rows: Vec<Row<'c>>,
+    pub(super) costs: Vec<Vec<Cost>>,
+}
+
+impl<'c> Samples<'c> {
+    /// A sample a node that has a cost.
+    pub(super) fn of(view: &View) -> Self {
+        let types = 0..view.sample_types.len();
+        let mut costs: Vec<Vec<Cost>> = types.map(|place| view.self_costs(place)).collect();
+        let has_cost = |node: &NodeIx| costs.iter().any(|costs| !costs[node.get()].is_zero());
+        let nodes: Vec<NodeIx> = view.tree.nodes().filter(has_cost).collect();
+        for costs in &mut costs {
+            *costs = nodes.iter().map(|node| costs[node.get()]).collect();
+        }
+        let rows = nodes.into_iter().map(|node| Row {
+            node,
+            context: None,
+        });
+        Samples {
+            rows: rows.collect(),
+            costs,
+        }
+    }
+
+    /// A sample a context and node that have a cost.
+    pub(super) fn by_context(view: &View, contexts: &'c ContextCosts) -> Self {
+        let mut costs = vec![Vec::new(); view.sample_types.len()];
+        for own in contexts.costs.values() {
+            for (column, &cost) in costs.iter_mut().zip(own) {
+                column.push(cost);
+            }
+        }
+        let rows = contexts.costs.keys().map(|&(context, node)| Row {
+            node,
+            context: Some(&contexts.contexts[context.0 as usize]),
+        });
+        Samples {
+            rows: rows.collect(),
+            costs,
+        }
+    }
+}
+
+/// A sample type of the file.
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) unit: &'static str,
+    sample_type: usize,
+    /// Whether its values are numbers of samples, and another column has what these stand for.
+    pub(super) counts_samples: bool,
+}
+
+impl Column {
+    pub(super) fn value(&self, costs: &[Vec<Cost>], row: usize) -> u64 {
+        let cost = costs[self.sample_type][row];
+        match self.counts_samples {
+            true => cost.samples,
+            false => cost.value,
+        }
+    }
+}
+
+pub(super) fn columns(view: &View, costs: &[Vec<Cost>]) -> Vec<Column> {
+    let is_alone = view.sample_types.len() == 1;
+    let mut columns = Vec::new();
+    for (sample_type, known) in view.sample_types.iter().enumerate() {
+        let is_number_of_samples = known.unit == Unit::Samples
+            && costs[sample_type]
+                .iter()
+                .all(|cost| cost.samples == cost.value);
+        if !is_number_of_samples {
+            columns.push(Column {
+                name: match is_alone {
+                    true => "samples".to_owned(),
+                    false => format!("{}_samples", known.event),
+                },
+                unit: "count",
+                sample_type,
+                counts_samples: true,
+            });
+        }
+        columns.push(Column {
+            name: known.event.clone(),
+            unit: unit(known, is_alone && is_number_of_samples),
+            sample_type,
+            counts_samples: false,
+        });
+    }
+    columns
+}
+
+/// The name that pprof's tools know of a unit, or another where our reader would take it for the
+/// number of samples of what follows.
+fn unit(sample_type: &SampleType, is_only_column: bool) -> &'static str {
+    let event = sample_type.event.as_str();
+    match sample_type.unit {
+        Unit::Nanoseconds => "nanoseconds",
+        Unit::Bytes => "bytes",
+        Unit::Samples if is_only_column && event == "samples" => "count",
+        Unit::Samples => "samples",
+        Unit::Events if event.ends_with("sample") || event.ends_with("samples") => "events",
+        Unit::Events => "count",
+    }
+}
