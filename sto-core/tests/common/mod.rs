@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use sto_core::formats::{FormatError, Location, Recording, Sample, read_bytes};
+use sto_core::formats::{FormatError, Location, Recording, Sample, Thread, read_bytes};
 use sto_core::model::{Frame, FrameKind};
 use sto_core::symbolize::{CodeLine, CodeLineIx, Symbols};
 
@@ -34,6 +34,13 @@ pub(crate) fn frames_of<'r>(recording: &'r Recording, sample: &Sample) -> Vec<Fr
             other => panic!("not a named frame: {other:?}"),
         })
         .collect()
+}
+
+/// What the samples of a thread are labelled with: `key=value key=value`.
+pub(crate) fn labels_of(thread: &Thread) -> String {
+    let labels = thread.labels.iter();
+    let labels = labels.map(|label| format!("{}={}", label.key, label.text()));
+    labels.collect::<Vec<_>>().join(" ")
 }
 
 /// Compares with a golden file, or writes it where `STO_UPDATE_GOLDENS` is set.

@@ -155,7 +155,7 @@ pub(crate) struct KeyValue {
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct AnyValue {
-    #[prost(oneof = "Value", tags = "1, 2, 3, 8")]
+    #[prost(oneof = "Value", tags = "1, 2, 3, 4, 5, 8")]
     pub(crate) value: Option<Value>,
 }
 
@@ -167,6 +167,14 @@ pub(crate) enum Value {
     Bool(bool),
     #[prost(int64, tag = "3")]
     Number(i64),
+    #[prost(double, tag = "4")]
+    Fraction(f64),
+    #[prost(message, tag = "5")]
+    List(List),
     #[prost(int32, tag = "8")]
     TextAt(i32),
 }
+
+/// What is in it does not matter.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct List {}

@@ -38,9 +38,8 @@ fn describe(recording: &Recording) -> String {
     for sample in &recording.samples {
         let thread = &recording.threads[sample.thread.0 as usize];
         let sample_type = &recording.sample_types[sample.sample_type.0 as usize];
-        writeln!(
-            out,
-            "\n{}: {} samples, {} {}, at {:?}, {:?} ({}) of process {}",
+        let head = format!(
+            "{}: {} samples, {} {}, at {:?}, {:?} ({}) of process {} {}",
             sample_type.event,
             sample.cost.samples,
             sample.cost.value,
@@ -49,8 +48,9 @@ fn describe(recording: &Recording) -> String {
             thread.name,
             thread.tid,
             recording.processes[thread.process.0 as usize].pid,
-        )
-        .unwrap();
+            crate::common::labels_of(thread),
+        );
+        writeln!(out, "\n{}", head.trim_end()).unwrap();
         for &location in recording.stacks.get(sample.stack) {
             for line in symbols.of(location) {
                 let line = symbols.lines[line.0 as usize];

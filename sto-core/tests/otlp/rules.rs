@@ -1,8 +1,8 @@
 //! What the schema and the conventions say, one by one.
 
 use crate::build::{Builder, part, with_profile};
-use crate::common::{folded, show};
-use crate::messages::{Mapping, Stack, Value};
+use crate::common::{folded, labels_of, show};
+use crate::messages::{List, Mapping, Stack, Value};
 use prost::Message;
 use sto_core::formats::{Format, Recording};
 use sto_core::units::{Cost, Nanoseconds, SampleType, Unit};
@@ -79,9 +79,8 @@ fn processes_and_threads_are_told_by_the_nearest_attributes() {
     let name = builder.attribute("thread.name", Value::TextAt(key));
     let program = builder.attribute("process.executable.path", text("/usr/bin/python3"));
     let pid = builder.attribute("process.pid", Value::Number(8));
-    let other = builder.attribute("container.id", text("cafe"));
     builder.sample(stack, &[1]);
-    builder.sample(stack, &[1]).attribute_indices = vec![tid, name, program, pid, other];
+    builder.sample(stack, &[1]).attribute_indices = vec![tid, name, program, pid];
     let recording = builder.read();
     let whose = recording.samples.iter().map(|sample| {
         let thread = &recording.threads[sample.thread.0 as usize];
@@ -98,8 +97,34 @@ fn processes_and_threads_are_told_by_the_nearest_attributes() {
         whose,
         [(7, "shop", 0, ""), (8, "python3", 42, "the worker")]
     );
-    let warning =
-        "Attributes of samples other than thread and process are not kept: `container.id`.";
+    assert_eq!(recording.warnings, [""; 0]);
+}
+
+#[test]
+fn other_attributes_of_samples_are_their_labels() {
+    let mut builder = Builder::new("samples", "count");
+    let stack = builder.stack("main");
+    let attributes = [
+        ("container.id", text("cafe")),
+        ("cpu", Value::Number(-1)),
+        ("idle", Value::Bool(false)),
+        ("load", Value::Fraction(0.5)),
+        ("tags", Value::List(List {})),
+    ];
+    let places = attributes.map(|(key, value)| builder.attribute(key, value));
+    builder.sample(stack, &[1]).attribute_indices = places.to_vec();
+    let again = builder.attribute("container.id", text("cafe"));
+    builder.sample(stack, &[1]).attribute_indices = vec![again, places[0]];
+    let recording = builder.read();
+    let labels: Vec<_> = recording.threads.iter().map(labels_of).collect();
+    assert_eq!(
+        labels,
+        [
+            "container.id=cafe cpu=-1 idle=false load=0.5",
+            "container.id=cafe"
+        ]
+    );
+    let warning = "Attributes of samples that are lists or maps are not kept: `tags`.";
     assert_eq!(recording.warnings, [warning]);
 }
 

@@ -103,11 +103,15 @@ impl Builder {
 
     /// Labels the last sample.
     pub(crate) fn label(&mut self, key: &str, text: &str, num: i64) {
+        self.label_of_unit(key, text, num, "");
+    }
+
+    pub(crate) fn label_of_unit(&mut self, key: &str, text: &str, num: i64, unit: &str) {
         let label = Label {
             key: self.string(key),
             str: self.string(text),
             num,
-            num_unit: 0,
+            num_unit: self.string(unit),
         };
         self.0.sample.last_mut().unwrap().label.push(label);
     }

@@ -1,6 +1,15 @@
 //! What labels tell of samples.
 
 use crate::build::Builder;
+use crate::common::labels_of;
+use crate::messages::Label;
+use std::collections::BTreeSet;
+use std::path::Path;
+use sto_core::formats::Recording;
+use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::intern::SliceCount;
+use sto_core::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
+use sto_core::store::Store;
 use sto_core::units::Nanoseconds;
 
 #[test]
@@ -45,12 +54,160 @@ fn labelled_times_order_the_samples() {
     assert_eq!(times, [Some(Nanoseconds(10)), Some(Nanoseconds(20))]);
 }
 
+/// What each sample is labelled with, as text.
+fn labels(recording: &Recording) -> Vec<String> {
+    let samples = recording.samples.iter();
+    samples
+        .map(|sample| labels_of(&recording.threads[sample.thread.0 as usize]))
+        .collect()
+}
+
 #[test]
-fn other_labels_are_told_to_be_left_out() {
+fn other_labels_are_kept_as_text_and_numbers_with_their_units() {
     let mut builder = Builder::cpu();
     builder.stack("main", &[1, 1]);
     builder.label("request", "GET /", 0);
-    let warnings = builder.read().warnings;
-    assert_eq!(warnings.len(), 1);
-    assert!(warnings[0].contains("`request`"), "{warnings:?}");
+    builder.label("tenant", "b", 0);
+    builder.label("tenant", "a", 0);
+    builder.label("tenant", "b", 0);
+    builder.label("thread_id", "", 7);
+    builder.stack("main", &[1, 1]);
+    builder.label("bytes", "", 1024);
+    builder.label("size", "", -3);
+    builder.label_of_unit("wait", "", 20, "milliseconds");
+    builder.stack("main", &[1, 1]);
+    builder.label("nothing", "", 0);
+    builder.label_of_unit("zero", "", 0, "seconds");
+    builder.stack("main", &[1, 1]);
+    let recording = builder.read();
+    assert_eq!(
+        labels(&recording),
+        [
+            "request=GET / tenant=a tenant=b",
+            "bytes=1024 bytes size=-3 wait=20 milliseconds",
+            "zero=0 seconds",
+            "",
+        ]
+    );
+    assert_eq!(recording.threads[0].tid, 7);
+    assert_eq!(recording.warnings, [""; 0]);
+}
+
+#[test]
+fn samples_with_the_same_labels_in_any_order_are_of_one_thread() {
+    let mut builder = Builder::cpu();
+    for keys in [["a", "b"], ["b", "a"], ["a", "c"]] {
+        builder.stack("main", &[1, 1]);
+        for key in keys {
+            builder.label(key, "x", 0);
+        }
+    }
+    let recording = builder.read();
+    let threads: Vec<_> = recording.samples.iter().map(|s| s.thread.0).collect();
+    assert_eq!(threads, [0, 0, 1]);
+}
+
+#[test]
+fn an_id_on_every_sample_is_left_out_and_other_labels_stay() {
+    let mut builder = Builder::cpu();
+    let count = MAX_LABEL_SETS / LABEL_COST / 2;
+    let location = builder.location(0, &[("main", "", 0)]);
+    for id in 0..count as i64 {
+        builder.sample(vec![location], &[1, 1]);
+        builder.label("id", "", id + 1);
+        builder.label("kind", ["read", "write"][id as usize % 2], 0);
+    }
+    let recording = builder.read();
+    let warning = "Labels of samples with too many values are left out: `id`.";
+    assert_eq!(recording.warnings, [warning]);
+    assert_eq!(labels(&recording)[..2], ["kind=read", "kind=write"]);
+    let sets: BTreeSet<_> = recording.threads.iter().map(|t| &t.labels).collect();
+    assert_eq!(sets.len(), 2);
+}
+
+#[test]
+fn as_many_labels_as_fit_are_all_kept() {
+    let mut builder = Builder::cpu();
+    let location = builder.location(0, &[("main", "", 0)]);
+    let count = MAX_LABEL_SETS / (LABEL_COST + "id".len());
+    for id in 0..count as i64 {
+        builder.sample(vec![location], &[1, 1]);
+        builder.label("id", "", id + 1);
+    }
+    let recording = builder.read();
+    assert_eq!(recording.warnings, [""; 0]);
+    assert_eq!(labels(&recording)[count - 1], format!("id={count}"));
+}
+
+#[test]
+fn a_key_on_every_sample_keeps_some_and_leaves_out_the_rest() {
+    let mut builder = Builder::cpu();
+    let location = builder.location(0, &[("main", "", 0)]);
+    for id in 0..2 * MAX_LABEL_SETS / (LABEL_COST + "key000000".len()) {
+        builder.0.string_table.push(format!("key{id:06}"));
+        let key = builder.0.string_table.len() as i64 - 1;
+        builder.sample(vec![location], &[1, 1]).label = vec![Label {
+            key,
+            num: 1,
+            ..Label::default()
+        }];
+    }
+    let labels = labels(&builder.read());
+    let kept = labels.iter().filter(|labels| !labels.is_empty()).count();
+    assert_eq!(kept, MAX_LABEL_SETS / (LABEL_COST + "key000000".len()));
+    assert_eq!(labels[0], "", "of equals the first by name go first");
+}
+
+#[test]
+fn long_texts_of_labels_are_cut() {
+    let mut builder = Builder::cpu();
+    builder.stack("main", &[1, 1]);
+    let long = "x".repeat(MAX_NAME + 1);
+    builder.label(&long, &long, 0);
+    builder.label(&long, &format!("{long}y"), 0);
+    let recording = builder.read();
+    let [label] = &*recording.threads[0].labels else {
+        panic!("cut, they are one");
+    };
+    assert!(label.key.len() <= MAX_NAME && label.key.ends_with('…'));
+    assert!(label.text().len() <= MAX_NAME && label.text().ends_with('…'));
+    assert!(recording.warnings[0].contains("4096 bytes"));
+}
+
+#[test]
+fn labels_are_said_to_be_gone_without_slices_and_kept_with_one() {
+    let mut builder = Builder::cpu();
+    for tenant in ["a", "b"] {
+        builder.stack("main", &[1, 5]);
+        builder.label("tenant", tenant, 0);
+    }
+    let ingest = |slices| {
+        let store = Store::in_memory().unwrap();
+        let options = IngestOptions {
+            version: Some("v1".to_owned()),
+            slices,
+            ..IngestOptions::default()
+        };
+        let report = ingest_recording(
+            &store,
+            Path::new("p"),
+            builder.read(),
+            &options,
+            &mut |_| (),
+        );
+        let report = report.unwrap();
+        let contexts = store.load_contexts(report.profiles[0].id).unwrap();
+        (report.warnings, contexts)
+    };
+    let told =
+        "Labels of samples are kept with slices of time alone; --slices 1 keeps them: `tenant`.";
+    assert_eq!(ingest(None), (vec![told.to_owned()], None));
+    let (warnings, contexts) = ingest(SliceCount::new(1));
+    assert_eq!(
+        warnings, [""; 0],
+        "without time stamps, one slice is possible"
+    );
+    let contexts = contexts.unwrap();
+    let values = contexts.iter().map(|context| context.labels[0].text());
+    assert_eq!(values.collect::<Vec<_>>(), ["a", "b"]);
 }

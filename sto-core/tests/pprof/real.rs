@@ -32,12 +32,12 @@ fn describe(recording: &Recording) -> String {
         let sample_type = &recording.sample_types[sample.sample_type.0 as usize];
         let (event, unit) = (&sample_type.event, sample_type.unit.name());
         let (samples, value) = (sample.cost.samples, sample.cost.value);
-        writeln!(
-            out,
-            "\n{event}: {samples} samples, {value} {unit}, {:?}",
+        let labels = crate::common::labels_of(thread);
+        let head = format!(
+            "{event}: {samples} samples, {value} {unit}, {:?} {labels}",
             thread.name
-        )
-        .unwrap();
+        );
+        writeln!(out, "\n{}", head.trim_end()).unwrap();
         for &location in recording.stacks.get(sample.stack) {
             for line in symbols.of(location) {
                 let line = symbols.lines[line.0 as usize];
@@ -75,6 +75,12 @@ fn cpu_time_of_go_with_inlined_functions_and_threads_is_read() {
 fn allocations_and_waits_for_locks_of_go_are_read() {
     check_golden("go-heap");
     check_golden("go-mutex");
+}
+
+#[test]
+fn labels_of_go_are_read() {
+    check_golden("go-labels-cpu");
+    check_golden("go-labels-heap");
 }
 
 #[test]

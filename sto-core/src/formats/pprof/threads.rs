@@ -89,6 +89,8 @@ impl<'r, 'b> Threads<'r, 'b> {
                          (`-diff_base`); give the two that it was made of",
                     ));
                 }
+                // As for pprof, what has neither text nor number is no label.
+                Meaning::Other if [label.text.ix, label.number, label.unit.ix] == [0; 3] => {}
                 Meaning::Other => others.push(self.other(&label)?),
             }
         }
@@ -134,7 +136,6 @@ impl<'r, 'b> Threads<'r, 'b> {
         let ix = self.sets.label(RawLabel {
             key: self.profile.text(key)?,
             value: match text.ix {
-                // As for pprof, a label without a text is a number.
                 0 => RawValue::Number {
                     number: number as i64,
                     unit: self.profile.text(unit)?,
