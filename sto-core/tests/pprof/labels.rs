@@ -2,7 +2,6 @@
 
 use crate::build::Builder;
 use crate::common::labels_of;
-use crate::messages::Label;
 use std::collections::BTreeSet;
 use std::path::Path;
 use sto_core::formats::Recording;
@@ -107,15 +106,23 @@ fn samples_with_the_same_labels_in_any_order_are_of_one_thread() {
     assert_eq!(threads, [0, 0, 1]);
 }
 
+/// An id so long that few reach the limit.
+fn long(id: usize) -> String {
+    format!("{id:04000}")
+}
+
+/// How many labels with such an id fit, which have this much text beside it.
+fn fitting(other: usize) -> usize {
+    MAX_LABEL_SETS / (LABEL_COST + long(0).len() + other)
+}
+
 #[test]
 fn an_id_on_every_sample_is_left_out_and_other_labels_stay() {
     let mut builder = Builder::cpu();
-    let count = MAX_LABEL_SETS / LABEL_COST / 2;
-    let location = builder.location(0, &[("main", "", 0)]);
-    for id in 0..count as i64 {
-        builder.sample(vec![location], &[1, 1]);
-        builder.label("id", "", id + 1);
-        builder.label("kind", ["read", "write"][id as usize % 2], 0);
+    for id in 0..=fitting("id".len()) {
+        builder.stack("main", &[1, 1]);
+        builder.label("id", &long(id), 0);
+        builder.label("kind", ["read", "write"][id % 2], 0);
     }
     let recording = builder.read();
     let warning = "Labels of samples with too many values are left out: `id`.";
@@ -128,34 +135,30 @@ fn an_id_on_every_sample_is_left_out_and_other_labels_stay() {
 #[test]
 fn as_many_labels_as_fit_are_all_kept() {
     let mut builder = Builder::cpu();
-    let location = builder.location(0, &[("main", "", 0)]);
-    let count = MAX_LABEL_SETS / (LABEL_COST + "id".len());
-    for id in 0..count as i64 {
-        builder.sample(vec![location], &[1, 1]);
-        builder.label("id", "", id + 1);
+    let count = fitting("id".len());
+    for id in 0..count {
+        builder.stack("main", &[1, 1]);
+        builder.label("id", &long(id), 0);
     }
     let recording = builder.read();
     assert_eq!(recording.warnings, [""; 0]);
-    assert_eq!(labels(&recording)[count - 1], format!("id={count}"));
+    assert_eq!(labels(&recording)[7], format!("id={}", long(7)));
+    builder.stack("main", &[1, 1]);
+    builder.label("id", &long(count), 0);
+    assert_eq!(labels(&builder.read())[7], "", "one more is too much");
 }
 
 #[test]
-fn a_key_on_every_sample_keeps_some_and_leaves_out_the_rest() {
+fn of_keys_with_as_many_values_the_first_by_name_are_left_out() {
     let mut builder = Builder::cpu();
-    let location = builder.location(0, &[("main", "", 0)]);
-    for id in 0..2 * MAX_LABEL_SETS / (LABEL_COST + "key000000".len()) {
-        builder.0.string_table.push(format!("key{id:06}"));
-        let key = builder.0.string_table.len() as i64 - 1;
-        builder.sample(vec![location], &[1, 1]).label = vec![Label {
-            key,
-            num: 1,
-            ..Label::default()
-        }];
+    for id in 0..2 * fitting(0) {
+        builder.stack("main", &[1, 1]);
+        builder.label(&long(id), "", 1);
     }
     let labels = labels(&builder.read());
-    let kept = labels.iter().filter(|labels| !labels.is_empty()).count();
-    assert_eq!(kept, MAX_LABEL_SETS / (LABEL_COST + "key000000".len()));
-    assert_eq!(labels[0], "", "of equals the first by name go first");
+    let (left_out, kept) = labels.split_at(fitting(0));
+    assert!(left_out.iter().all(String::is_empty));
+    assert!(kept.iter().all(|labels| labels.ends_with("=1")));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod cells;
 #[path = "../common/mod.rs"]
 mod common;
+mod labels;
 mod properties;
 mod stored;
 

@@ -342,8 +342,33 @@ mod tests {
         );
     }
 
+    fn context() -> impl Strategy<Value = Context> {
+        let value = prop_oneof![
+            "[a-cü]{0,2}".prop_map(LabelValue::Text),
+            (any::<i64>(), "s?").prop_map(|(number, unit)| LabelValue::Number { number, unit }),
+        ];
+        let label = ("[a-c]{0,2}", value).prop_map(|(key, value)| SampleLabel { key, value });
+        let labels = prop::collection::btree_set(label, 0..4);
+        let context = (0u32..3, any::<u32>(), "[a-c]?", labels);
+        context.prop_map(|(pid, tid, name, labels)| Context {
+            thread: ProfileThread { pid, tid, name },
+            labels: labels.into_iter().collect(),
+        })
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(512))]
+
+        #[test]
+        fn contexts_come_back(contexts in prop::collection::btree_set(context(), 0..6)) {
+            let slices = Slices {
+                contexts: contexts.into_iter().collect(),
+                ..slices(&[], &[])
+            };
+            let pack = pack_slices(&slices, &[SelfCosts::new()]).unwrap();
+            prop_assert_eq!(unpack_slices_contexts(&pack), Ok(slices.contexts.clone()));
+            prop_assert_eq!(unpack_slices(&pack, &[SelfCosts::new()]), Ok(slices));
+        }
 
         #[test]
         fn changed_bytes_never_give_what_breaks_the_rules(
