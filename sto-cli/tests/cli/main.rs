@@ -43,6 +43,8 @@ mod record;
 mod refused;
 // Profiles out of the store, and into files.
 mod rewriting;
+// Labels of single samples.
+mod sample_labels;
 // What a selector names.
 mod selectors;
 mod show;

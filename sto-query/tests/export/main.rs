@@ -1,6 +1,7 @@
 //! Exported stacks: what a format can hold comes back the same, and what reads it is satisfied.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod contexts;
 #[path = "../../../sto-core/tests/pprof/messages.rs"]
 mod messages;
 mod pprof;
@@ -31,7 +32,7 @@ fn json(view: &View, render: Renderer) -> serde_json::Value {
 
 const EVERY: [Renderer; 7] = [
     |view, out| sto_query::render::export::folded(view, 0, out),
-    |view, out| sto_query::render::export::pprof(view, out),
+    |view, out| sto_query::render::export::pprof(view, None, out),
     |view, out| sto_query::render::export::speedscope(view, out),
     |view, out| sto_query::render::export::firefox(view, out),
     |view, out| sto_query::render::export::d3(view, 0, out),

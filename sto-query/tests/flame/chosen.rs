@@ -5,6 +5,7 @@ use crate::{
     difference_with, drawn, find, focus, focused, is_blue, is_red, names, picture_with,
     without_script,
 };
+use std::collections::BTreeMap;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::SliceCount;
 use sto_core::model::FrameKind;
@@ -179,7 +180,8 @@ fn on_two_hosts() -> View {
 #[test]
 fn each_value_of_a_label_has_a_root() {
     let view = on_two_hosts();
-    let by_host = view.by_label("host").unwrap();
+    let store = Store::in_memory().unwrap();
+    let by_host = view.by_label(&store, "host").unwrap();
     let frames = drawn(&picture_with(&by_host, &FlameOptions::default()));
     assert_eq!(find(&frames, "host=a").width, 30);
     assert_eq!(find(&frames, "host=&lt;b&gt;").width, 70);
@@ -190,8 +192,9 @@ fn each_value_of_a_label_has_a_root() {
         view.self_costs(0).into_iter().sum()
     );
 
-    let error = view.by_label("hosts").unwrap_err();
-    assert_eq!(error.to_string(), "demo@v1: no profile has a label `hosts`");
+    let error = view.by_label(&store, "hosts").unwrap_err();
+    let told = "demo@v1: no profile has a label `hosts`; did you mean `host`?";
+    assert_eq!(error.to_string(), told);
     assert!(matches!(error, RootsError::NoLabel { known, .. } if known == ["host"]));
 }
 
@@ -200,7 +203,7 @@ fn runs_without_the_label_have_a_root_without_a_value() {
     let mut view = on_two_hosts();
     view.selection.profiles[0].profile.labels.clear();
     let frames = drawn(&picture_with(
-        &view.by_label("host").unwrap(),
+        &view.by_label(&Store::in_memory().unwrap(), "host").unwrap(),
         &FlameOptions::default(),
     ));
     assert_eq!(find(&frames, "host=").width, 30);
@@ -208,17 +211,23 @@ fn runs_without_the_label_have_a_root_without_a_value() {
 
 /// The recording of a program with two threads, ingested in so many slices.
 fn threads(slices: Option<u32>) -> (Store, View) {
-    let file = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../testdata/perf-data/threads.perf.data"
-    );
+    ingested(&["perf-data/threads.perf.data"], slices)
+}
+
+/// Recordings of one program as runs of a build, ingested in so many slices.
+fn ingested(files: &[&str], slices: Option<u32>) -> (Store, View) {
     let store = Store::in_memory().unwrap();
-    let options = IngestOptions {
-        version: Some("v1".to_owned()),
-        slices: slices.and_then(SliceCount::new),
-        ..IngestOptions::default()
-    };
-    ingest(&store, file.as_ref(), &options, &mut |_| ()).unwrap();
+    for (run, file) in files.iter().enumerate() {
+        let file = format!("{}/../testdata/{file}", env!("CARGO_MANIFEST_DIR"));
+        let options = IngestOptions {
+            executable: Some("demo".to_owned()),
+            version: Some("v1".to_owned()),
+            slices: slices.and_then(SliceCount::new),
+            labels: BTreeMap::from([("run".to_owned(), run.to_string())]),
+            ..IngestOptions::default()
+        };
+        ingest(&store, file.as_ref(), &options, &mut |_| ()).unwrap();
+    }
     let build = store.builds().unwrap().remove(0);
     let selection = Selection {
         build: build.build,
@@ -238,9 +247,10 @@ fn each_thread_has_a_root_with_what_it_cost_and_together_they_cost_everything() 
         .unwrap();
     let by_id = view.by_thread(&store, ThreadNames::NameAndId).unwrap();
     let frames = drawn(&picture_with(&by_id, &FlameOptions::default()));
-    for (ix, thread) in loaded.slices.threads.iter().enumerate() {
+    for (ix, context) in loaded.slices.contexts.iter().enumerate() {
+        let thread = &context.thread;
         let costs = loaded.slices.costs[0].iter();
-        let own = costs.filter(|cost| cost.thread.0 as usize == ix);
+        let own = costs.filter(|cost| cost.context.0 as usize == ix);
         let name = format!("{} ({})", thread.name, thread.tid);
         let root = frames.iter().find(|f| f.title.starts_with(&name)).unwrap();
         assert_eq!(root.width, own.map(|cost| cost.cost.value).sum::<u64>());
@@ -262,4 +272,80 @@ fn threads_of_a_profile_without_slices_are_not_known() {
     let (store, view) = threads(None);
     let error = view.by_thread(&store, ThreadNames::Name).unwrap_err();
     assert!(matches!(error, RootsError::NoThreads { .. }), "{error}");
+}
+
+/// The titles of the outermost frames but one, with their widths.
+fn roots(view: &View) -> BTreeMap<String, u64> {
+    let frames = drawn(&picture_with(view, &FlameOptions::default()));
+    let is_root = |name: &str| name.contains('=') || name.starts_with("thread ");
+    let roots = frames.iter().filter_map(|frame| {
+        let name = frame.title.split(" (").next()?;
+        is_root(name).then(|| (name.to_owned(), frame.width))
+    });
+    roots.collect()
+}
+
+#[test]
+fn each_value_of_a_label_of_samples_has_a_root_as_go_tool_pprof_tags_has_it() {
+    let (store, view) = ingested(&["pprof/go-labels-cpu.pb.gz"], Some(1));
+    let ms = 1_000_000;
+    let expected = [
+        ("request=", 20 * ms),
+        ("request=read", 140 * ms),
+        ("request=search", 200 * ms),
+    ];
+    let by_request = view.by_label(&store, "request").unwrap();
+    assert_eq!(
+        roots(&by_request),
+        expected
+            .map(|(name, width)| (name.to_owned(), width))
+            .into()
+    );
+    assert_eq!(
+        by_request.self_costs(0).into_iter().sum::<Cost>(),
+        view.self_costs(0).into_iter().sum()
+    );
+    // Threads are told apart by nothing here, and contexts of one are one.
+    let error = view.by_thread(&store, ThreadNames::Name).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "demo@v1: its samples do not tell their threads"
+    );
+
+    let error = view.by_label(&store, "tenants").unwrap_err();
+    let RootsError::NoLabel { closest, known, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(closest.as_deref(), Some("tenant"));
+    assert_eq!(known, ["request", "run", "tenant"]);
+}
+
+#[test]
+fn the_label_of_a_run_is_that_of_samples_without_one_of_their_own() {
+    let files = ["pprof/go-labels-cpu.pb.gz", "pprof/go-cpu.pb.gz"];
+    let (store, mut view) = ingested(&files, Some(1));
+    for (profile, tenant) in view.selection.profiles.iter_mut().zip(["own", "other"]) {
+        let labels = &mut profile.profile.labels;
+        labels.insert("tenant".to_owned(), tenant.to_owned());
+    }
+    let by_tenant = view.by_label(&store, "tenant").unwrap();
+    let names: Vec<_> = roots(&by_tenant).into_keys().collect();
+    let expected = ["blue", "green", "other", "own", "red"].map(|value| format!("tenant={value}"));
+    assert_eq!(names, expected);
+    for run in 0..2 {
+        let sum = |view: &View| -> Cost { view.runs[run][0].iter().map(|&(_, cost)| cost).sum() };
+        assert_eq!(sum(&by_tenant), sum(&view), "run {run}");
+    }
+}
+
+#[test]
+fn numbers_are_values_with_their_unit_and_each_run_may_have_its_own() {
+    let (store, view) = ingested(&["pprof/go-labels-heap.pb.gz"], Some(1));
+    let by_size = roots(&view.by_label(&store, "bytes").unwrap());
+    assert_eq!(by_size["bytes=1048576 bytes"], 2 << 20);
+    let (store, view) = ingested(&["pprof/go-labels-heap.pb.gz"], None);
+    assert!(matches!(
+        view.by_label(&store, "bytes"),
+        Err(RootsError::NoLabel { .. })
+    ));
 }

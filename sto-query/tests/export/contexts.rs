@@ -1,0 +1,110 @@
+//! Threads and labels of samples: pprof holds them, and they come back.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::intern::{Context, SliceCount};
+use sto_core::store::Store;
+use sto_core::units::Cost;
+use sto_query::render::export::pprof;
+use sto_query::select::Selection;
+use sto_query::tree::View;
+
+/// What each context and stack cost, root first, by event.
+type Content = BTreeMap<(String, Context, Vec<String>), Cost>;
+
+/// A recording in a store of its own, with one slice.
+fn stored(file: &Path) -> (Store, View) {
+    let store = Store::in_memory().unwrap();
+    let options = IngestOptions {
+        executable: Some("app".to_owned()),
+        version: Some("v1".to_owned()),
+        slices: SliceCount::new(1),
+        ..IngestOptions::default()
+    };
+    ingest(&store, file, &options, &mut |_| ()).unwrap();
+    let build = store.builds().unwrap().remove(0);
+    let selection = Selection {
+        build: build.build,
+        profiles: build.profiles,
+    };
+    let view = View::load(&store, selection).unwrap();
+    (store, view)
+}
+
+fn content(store: &Store, view: &View) -> Content {
+    let mut content = Content::new();
+    let kept = view.context_costs(store).unwrap().unwrap();
+    for ((context, node), costs) in &kept.costs {
+        let stack = view.tree.ancestors(*node);
+        let stack = stack.map(|node| format!("{:?}", view.frames.frame(view.tree.frame(node))));
+        let mut stack: Vec<String> = stack.collect();
+        stack.reverse();
+        for (sample_type, &cost) in view.sample_types.iter().zip(costs) {
+            let context = kept.contexts[context.0 as usize].clone();
+            let key = (sample_type.event.clone(), context, stack.clone());
+            if !cost.is_zero() {
+                content.insert(key, cost);
+            }
+        }
+    }
+    content
+}
+
+fn testdata(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../testdata")
+        .join(file)
+}
+
+/// Writes a recording as pprof, with its threads and labels.
+fn exported(file: &str, folder: &Path) -> (PathBuf, Content) {
+    let (store, view) = stored(&testdata(file));
+    let contexts = view.context_costs(&store).unwrap();
+    let mut bytes = Vec::new();
+    pprof(&view, contexts.as_ref(), &mut bytes).unwrap();
+    let path = folder.join("app.pb.gz");
+    std::fs::write(&path, bytes).unwrap();
+    (path, content(&store, &view))
+}
+
+#[test]
+fn threads_and_labels_of_samples_come_back() {
+    for file in [
+        "pprof/go-labels-cpu.pb.gz",
+        "pprof/go-labels-heap.pb.gz",
+        "pprof/go-cpu.pb.gz",
+        "otlp/v1.10.otlp",
+        "perf-data/threads.perf.data",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, before) = exported(file, folder.path());
+        let (store, view) = stored(&path);
+        let after = content(&store, &view);
+        assert!(before.len() > 1, "{file}");
+        assert_eq!(after, before, "{file}");
+    }
+}
+
+/// Needs Go (Debian: `golang-go`); without it there is nothing to ask.
+#[test]
+fn go_tool_pprof_finds_the_same_tags() {
+    for (file, event) in [("go-labels-cpu", "cpu"), ("go-labels-heap", "alloc_space")] {
+        let folder = tempfile::tempdir().unwrap();
+        let original = format!("pprof/{file}.pb.gz");
+        let (path, _) = exported(&original, folder.path());
+        let tags = |path: &Path| {
+            let mut go = Command::new("go");
+            go.args(["tool", "pprof", "-tags", "-symbolize=none"]);
+            go.arg(format!("-sample_index={event}")).arg(path);
+            let output = go.env("HOME", folder.path()).output().ok()?;
+            assert!(output.status.success(), "{output:?}");
+            Some(String::from_utf8(output.stdout).unwrap())
+        };
+        let Some(expected) = tags(&testdata(&original)) else {
+            return;
+        };
+        assert_eq!(tags(&path).unwrap(), expected);
+    }
+}
