@@ -25,6 +25,7 @@ fn a_store_of_every_version_that_is_read_says_what_it_always_said() {
             ("ls", &["ls", "--format", "json"][..]),
             ("top", &["top", "v2", "--format", "json"]),
             ("tree", &["tree", "v1", "--format", "json"]),
+            ("show", &["show", "labelled", "--format", "json"]),
         ] {
             let actual = run(args).stdout;
             let golden = path.with_extension(format!("{name}.json"));
