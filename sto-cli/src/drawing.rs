@@ -31,7 +31,7 @@ pub(crate) struct DrawingArgs {
     #[arg(long)]
     inverted: bool,
 
-    /// Draw stacks below a frame for each thread, or for each value of a label
+    /// Draw stacks below a frame for each thread, or for each value of a label of samples or runs
     #[arg(long, value_name = "thread|label:KEY")]
     pub(crate) by: Option<By>,
 

@@ -12,12 +12,13 @@ Examples:
   sto flame v1 -o v1.svg
   sto flame v1 --inverted --ignore main_loop -o leaves.svg
   sto flame perf.data --by thread -o threads.svg
+  sto flame heap.pb.gz --by label:bytes -o sizes.svg
 
 --focus and --ignore take a function's name as any command shows it. If no function is called so, it
 is the name of a template without its arguments, and else a part of names.
 
-Threads are known of a recording that is named as a file, and of profiles that were ingested with
---slices. Threads of several profiles are one where they have one name.";
+Threads and labels of samples are known of a recording that is named as a file, and of profiles that were
+ingested with --slices. Threads of several profiles are one where they have one name.";
 
 /// Draw an interactive flame graph for the browser
 #[derive(Debug, Args)]

@@ -53,7 +53,8 @@ pub(crate) struct IngestArgs {
     #[arg(long, conflicts_with = "exe")]
     split_processes: bool,
 
-    /// Keep also what each thread did in each of N equal parts of the recording's time
+    /// Keep also what each thread did in each of N equal parts of the recording's time, and labels of
+    /// samples; 1 needs no time stamps
     #[arg(long, value_name = "N", value_parser = slice_count)]
     slices: Option<SliceCount>,
 
