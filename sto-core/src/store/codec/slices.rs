@@ -259,6 +259,18 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_labels_have_the_bytes_of_the_specification() {
+        let number = LabelValue::Number {
+            number: -8,
+            unit: "s".to_owned(),
+        };
+        assert_eq!(
+            super::super::records::pack(&number).unwrap(),
+            b"\x01\x0f\x01s"
+        );
+    }
+
+    #[test]
     fn extremes_come_back() {
         let all = u32::MAX;
         let threads: [Told; 4] = [
