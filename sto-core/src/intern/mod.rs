@@ -11,6 +11,6 @@ pub use build::{InternError, Interned, intern, intern_with_slices};
 pub use lines::LineCost;
 pub use slices::{
     Context, ContextIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,
-    Slices,
+    Slices, label_sets,
 };
 pub use tree::{NodeIx, SelfCosts, StackTree};

@@ -3,6 +3,7 @@
 use super::NodeIx;
 use crate::model::SampleLabel;
 use crate::units::{Cost, Nanoseconds};
+use hashbrown::HashSet;
 use std::sync::Arc;
 
 /// Number of slices that the time of a run is cut into: 1 to [`SliceCount::MAX`].
@@ -99,6 +100,14 @@ pub struct Context {
     pub thread: ProfileThread,
     /// The labels of each of the samples, in ascending order, none twice.
     pub labels: Arc<[SampleLabel]>,
+}
+
+/// The sets of labels that contexts have, each once where they share it: many contexts may share a
+/// large one, so that going through all of each would take far longer than reading them did.
+pub fn label_sets(contexts: &[Context]) -> impl Iterator<Item = &[SampleLabel]> {
+    let mut known = HashSet::new();
+    let sets = contexts.iter().map(|context| &*context.labels);
+    sets.filter(move |set| known.insert(set.as_ptr()))
 }
 
 /// The costs of a profile by context, slice of time and node.

@@ -7,7 +7,7 @@ use super::rows::{Rows, column_place};
 use super::tables::Column;
 use super::{Loaded, LoadedSlices};
 use crate::id::{ExecutableId, ProfileId};
-use crate::intern::{Context, Interned, Slices};
+use crate::intern::{Context, Interned, Slices, label_sets};
 
 /// Checks what the types of a profile's slices leave open.
 pub(super) fn check(slices: &Slices, interned: &Interned) -> Result<(), Fault> {
@@ -27,9 +27,7 @@ pub(super) fn check(slices: &Slices, interned: &Interned) -> Result<(), Fault> {
             "its contexts are out of order",
         ),
         (
-            contexts
-                .iter()
-                .all(|context| context.labels.is_sorted_by(|a, b| a < b)),
+            label_sets(contexts).all(|set| set.is_sorted_by(|a, b| a < b)),
             "labels of a context are out of order",
         ),
         (

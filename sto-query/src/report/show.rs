@@ -5,7 +5,7 @@ use super::ls::profile_report;
 use crate::tree::View;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use sto_core::intern::NodeIx;
+use sto_core::intern::{NodeIx, label_sets};
 use sto_core::model::{FrameKind, GnuBuildId, ModuleRef, Origin};
 use sto_core::store::{Store, StoreError, StoredProfile};
 use sto_core::units::{Bytes, Cost};
@@ -121,7 +121,7 @@ fn sample_labels(
     }
     let contexts = store.load_contexts(stored.id)?.unwrap_or_default();
     let mut values: BTreeMap<&str, BTreeSet<_>> = BTreeMap::new();
-    for label in contexts.iter().flat_map(|context| &*context.labels) {
+    for label in label_sets(&contexts).flatten() {
         values.entry(&label.key).or_default().insert(label.text());
     }
     let reports = values.into_iter().map(|(key, values)| SampleLabelReport {

@@ -1,17 +1,19 @@
 //! Stacks below a root of their own for each thread, or each value of a label.
 
 use super::View;
-use super::contexts::{ContextCosts, Nodes};
+use super::contexts::Nodes;
 use super::view::merge_equal_nodes;
 use crate::closest::closest;
 use crate::render::printable;
 use crate::select::full_name;
+use hashbrown::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use sto_core::id::ProfileId;
-use sto_core::intern::{Context, NodeIx, ProfileThread, SelfCosts, StackTree};
+use sto_core::intern::{ContextIx, NodeIx, ProfileThread, SelfCosts, StackTree, label_sets};
 use sto_core::model::{Frame, FrameKind, SampleLabel};
 use sto_core::store::{Store, StoreError};
-use sto_core::units::Bytes;
+use sto_core::units::{Bytes, Cost};
 
 /// Why stacks cannot be told apart.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +63,7 @@ pub enum ThreadNames {
 type Columns = Vec<Vec<SelfCosts>>;
 
 /// The roots by their names.
-type Roots = BTreeMap<String, Columns>;
+type Roots = BTreeMap<Rc<str>, Columns>;
 
 impl View {
     /// The same stacks, below a frame `KEY=VALUE` for each value of a label: that of the sample where
@@ -84,7 +86,7 @@ impl View {
             known.extend(stored.profile.labels.keys().cloned());
             if stored.slices > Bytes(0) {
                 let contexts = store.load_contexts(stored.id)?.unwrap_or_default();
-                let labels = contexts.iter().flat_map(|context| &*context.labels);
+                let labels = label_sets(&contexts).flatten();
                 let keys: BTreeSet<&str> = labels.map(|label| &*label.key).collect();
                 *is_of_samples = keys.contains(key);
                 known.extend(keys.into_iter().map(str::to_owned));
@@ -108,16 +110,17 @@ impl View {
                 false => None,
             };
             match kept {
-                Some(kept) => self.add(&mut roots, run, &kept, |context| {
-                    let own = context.labels.iter().filter(|label| label.key == key);
-                    let own: Vec<_> = own.map(SampleLabel::text).collect();
-                    match &own[..] {
-                        [] => format!("{key}={of_run}"),
-                        own => format!("{key}={}", own.join(", ")),
-                    }
-                }),
+                Some(kept) => {
+                    let sets = label_sets(&kept.contexts);
+                    let names: HashMap<*const SampleLabel, Rc<str>> = sets
+                        .map(|labels| (labels.as_ptr(), label_name(key, labels, of_run)))
+                        .collect();
+                    let contexts = kept.contexts.iter();
+                    let names = contexts.map(|context| names[&context.labels.as_ptr()].clone());
+                    self.add(&mut roots, run, &kept.costs, &names.collect::<Vec<_>>());
+                }
                 None => {
-                    let columns = roots.entry(format!("{key}={of_run}"));
+                    let columns = roots.entry(label_name(key, &[], of_run));
                     let columns = columns.or_insert_with(|| self.empty());
                     columns[run].clone_from(&self.runs[run]);
                 }
@@ -147,9 +150,9 @@ impl View {
             })?;
             let mut threads = kept.contexts.iter().map(|context| &context.thread);
             any_told |= threads.any(|thread| thread.tid != 0 || !thread.name.is_empty());
-            self.add(&mut roots, run, &kept, |context| {
-                thread_name(&context.thread, names)
-            });
+            let threads = kept.contexts.iter().map(|context| &context.thread);
+            let names: Vec<Rc<str>> = threads.map(|t| thread_name(t, names).into()).collect();
+            self.add(&mut roots, run, &kept.costs, &names);
         }
         match any_told {
             true => Ok(self.below(roots)),
@@ -157,21 +160,17 @@ impl View {
         }
     }
 
-    /// Adds the costs of a run to the roots that its contexts belong to.
+    /// Adds the costs of a run to the roots of these names, one a context.
     fn add(
         &self,
         roots: &mut Roots,
         run: usize,
-        kept: &ContextCosts,
-        name: impl Fn(&Context) -> String,
+        costs: &BTreeMap<(ContextIx, NodeIx), Vec<Cost>>,
+        names: &[Rc<str>],
     ) {
-        let names: Vec<String> = kept.contexts.iter().map(name).collect();
-        for (&(context, node), costs) in &kept.costs {
-            let name = &names[context.0 as usize];
-            if !roots.contains_key(name) {
-                roots.insert(name.clone(), self.empty());
-            }
-            let columns = &mut roots.get_mut(name).expect("it was put there")[run];
+        for (&(context, node), costs) in costs {
+            let root = roots.entry(names[context.0 as usize].clone());
+            let columns = &mut root.or_insert_with(|| self.empty())[run];
             for (column, &cost) in columns.iter_mut().zip(costs) {
                 if !cost.is_zero() {
                     column.push((node, cost));
@@ -242,6 +241,17 @@ impl View {
             runs,
         }
     }
+}
+
+/// `KEY=VALUE`, by the labels of a sample or else of its run.
+fn label_name(key: &str, labels: &[SampleLabel], of_run: &str) -> Rc<str> {
+    let own = labels.iter().filter(|label| label.key == key);
+    let own: Vec<_> = own.map(SampleLabel::text).collect();
+    match &own[..] {
+        [] => format!("{key}={of_run}"),
+        own => format!("{key}={}", own.join(", ")),
+    }
+    .into()
 }
 
 fn thread_name(thread: &ProfileThread, names: ThreadNames) -> String {

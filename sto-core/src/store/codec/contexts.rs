@@ -5,8 +5,9 @@
 use super::Flaw;
 use super::bytes::{Packer, Unpacker};
 use super::records;
-use crate::intern::{Context, ProfileThread};
+use crate::intern::{Context, ProfileThread, label_sets};
 use crate::model::SampleLabel;
+use hashbrown::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -14,14 +15,18 @@ use std::sync::Arc;
 type Labels = (Vec<SampleLabel>, Vec<Vec<u32>>);
 
 pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(), Flaw> {
-    let sets: BTreeSet<&[SampleLabel]> = contexts.iter().map(|context| &*context.labels).collect();
+    let sets: BTreeSet<&[SampleLabel]> = label_sets(contexts).collect();
     let sets = || sets.iter().filter(|set| !set.is_empty());
     let labels: BTreeSet<&SampleLabel> = sets().copied().flatten().collect();
     let label_places: BTreeMap<&SampleLabel, u32> = labels.iter().copied().zip(0..).collect();
     let places = sets().map(|set| set.iter().map(|label| label_places[label]).collect());
     let told: Labels = (labels.into_iter().cloned().collect(), places.collect());
-    // 0 for none.
     let set_places: BTreeMap<&[SampleLabel], u32> = sets().copied().zip(1..).collect();
+    // 0 for none.
+    let place = |set: &[SampleLabel]| set_places.get(set).copied().unwrap_or(0);
+    let place_of: HashMap<*const SampleLabel, u32> = label_sets(contexts)
+        .map(|set| (set.as_ptr(), place(set)))
+        .collect();
 
     let mut pids = Packer::default();
     let mut tids = Packer::default();
@@ -34,7 +39,7 @@ pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(
         tids.number(thread.tid.wrapping_sub(thread.pid));
         lengths.number(thread.name.len() as u64);
         text.raw(thread.name.as_bytes());
-        own_sets.number(set_places.get(&**labels).copied().unwrap_or(0));
+        own_sets.number(place_of[&labels.as_ptr()]);
         previous = thread.pid;
     }
     let mut list = Packer::default();
