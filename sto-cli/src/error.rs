@@ -140,9 +140,15 @@ pub(crate) enum CliError {
     NoPerf,
     #[error("perf cannot record: {said}")]
     PerfRefused { said: String },
-    #[error("perf recorded nothing: it ended with status {status}, and said above why")]
+    #[error("perf recorded nothing: it ended with status {status}")]
     NothingRecorded { status: u8 },
-    #[error("{}: there is no such command to record", printable(command))]
+    #[error("no sample was taken: the program ended too soon, or only waited")]
+    NoSamples,
+    #[error("there is no process {pid} to record")]
+    NoProcess { pid: u32 },
+    #[error("perf may not look into process {pid}")]
+    ProcessRefused { pid: u32, source: io::Error },
+    #[error("{}: there is no such program to run", printable(command))]
     NoCommand { command: String },
     #[error("cannot run {program}")]
     Run {
@@ -216,6 +222,14 @@ impl CliError {
                  --security-opt seccomp=unconfined)"
                     .to_owned(),
             ),
+            CliError::NothingRecorded { .. } => Some(
+                "what it said of that stands above; where there is nothing, `perf record -v` says more"
+                    .to_owned(),
+            ),
+            CliError::NoSamples => {
+                Some("let it work for longer, or sample more often, as with -F 9997".to_owned())
+            }
+            CliError::ProcessRefused { .. } => Some("record as its user, or as root".to_owned()),
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),
             CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),

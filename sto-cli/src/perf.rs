@@ -6,6 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -153,6 +154,16 @@ pub(crate) fn check_command(program: &OsStr) -> Result<(), CliError> {
     found.then_some(()).ok_or_else(|| CliError::NoCommand {
         command: program.to_string_lossy().into_owned(),
     })
+}
+
+/// Sees whether there is such a process and perf may look at what it has mapped: of either perf says
+/// nothing.
+pub(crate) fn check_process(pid: u32) -> Result<(), CliError> {
+    match File::open(format!("/proc/{pid}/maps")) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(CliError::NoProcess { pid }),
+        Err(source) => Err(CliError::ProcessRefused { pid, source }),
+    }
 }
 
 fn cannot_run(source: io::Error) -> CliError {

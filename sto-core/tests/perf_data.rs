@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{
-    FormatError, Location, ModuleKind, ReadOptions, Recording, read, read_bytes, run_time,
+    Format, FormatError, Location, ModuleKind, ReadOptions, Recording, read, read_bytes, run_time,
 };
 use sto_core::symbolize::SymbolOptions;
 
@@ -128,7 +128,7 @@ fn samples_by_thread(recording: &Recording) -> BTreeMap<(&str, &str), usize> {
 
 #[test]
 fn every_sample_and_period_of_a_recording_is_kept() {
-    let expected: [(&str, &[Event<'_>]); 12] = [
+    let expected: [(&str, &[Event<'_>]); 13] = [
         ("demo/v1.perf.data", &[("cpu-clock", 2716, 2_724_172_444)]),
         (
             "perf-data/zstd.perf.data",
@@ -149,6 +149,10 @@ fn every_sample_and_period_of_a_recording_is_kept() {
         (
             "perf-data/two-events.perf.data",
             &[("cpu-clock", 641, 642_928_769), ("page-faults", 8, 404)],
+        ),
+        (
+            "perf-data/group.perf.data",
+            &[("cpu-clock", 71, 356_783_875)],
         ),
         (
             "perf-data/dwarf.perf.data",
@@ -196,6 +200,53 @@ fn the_program_is_the_file_that_was_executed() {
     let main = &recording.modules[process.main_module.unwrap().0 as usize];
     assert_eq!((main.name(), main.kind), ("demo-v1", ModuleKind::File));
     assert!(main.build_id.is_some());
+}
+
+#[test]
+fn a_process_that_ran_before_the_recording_is_not_its_parent() {
+    let recording = read_testdata("perf-data/ran-before.perf.data");
+    let process = &recording.processes[0];
+    assert_eq!(process.program, "child");
+    let main = &recording.modules[process.main_module.unwrap().0 as usize];
+    assert_eq!(main.name(), "child");
+}
+
+#[test]
+fn callers_that_frame_pointers_do_not_lead_to_are_told_with_what_helps() {
+    let warns = |file| {
+        let warnings = read_testdata(file).warnings;
+        warnings
+            .iter()
+            .any(|w| w.contains("-fno-omit-frame-pointer"))
+    };
+    assert!(warns("perf-data/ran-before.perf.data"));
+    assert!(!warns("perf-data/threads.perf.data"));
+    assert!(!warns("perf-data/dwarf.perf.data"));
+}
+
+#[test]
+fn a_part_of_a_recording_in_several_files_is_refused_by_name() {
+    let mut bytes = std::fs::read(testdata("demo/v1.perf.data")).unwrap();
+    // `HEADER_DIR_FORMAT`, bit 24 of the features.
+    bytes[72 + 3] |= 1;
+    let error = error_of("part", &bytes);
+    assert!(error.contains("Record without --threads"), "{error}");
+}
+
+#[test]
+fn what_is_named_perf_data_but_is_not_is_told_by_its_first_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stacks.folded");
+    std::fs::write(&path, "main;work 42\n").unwrap();
+    let options = ReadOptions {
+        format: Some(Format::PerfData),
+        ..ReadOptions::default()
+    };
+    let error = read(&path, &options).unwrap_err().to_string();
+    assert!(
+        error.contains("byte 0: expected `PERFILE2`, found `main;work 42"),
+        "{error}"
+    );
 }
 
 #[test]

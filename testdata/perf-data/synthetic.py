@@ -9,6 +9,7 @@ import struct
 IP, TID, TIME, CALLCHAIN, PERIOD, BRANCH_STACK = 1, 2, 4, 1 << 5, 1 << 8, 1 << 11
 BRANCH_USER, BRANCH_CALL_STACK = 1, 1 << 11
 KERNEL, USER, GUEST_KERNEL, GUEST_USER = 1, 2, 4, 5
+FORK_EXEC = 1 << 13
 CONTEXT_KERNEL, CONTEXT_USER = 2**64 - 128, 2**64 - 512
 PROGRAM = 0x400000
 
@@ -29,12 +30,17 @@ def attr(sample_type, branch_sample_type=0):
     return record(64, 0, event + struct.pack("<Q", 7))
 
 
-def comm(name):
-    return record(3, 0, struct.pack("<II", 10, 10) + text(name))
+def comm(name, pid=10):
+    return record(3, 0, struct.pack("<II", pid, pid) + text(name))
 
 
-def mmap(name):
-    fixed = struct.pack("<IIQQQIIQQII", 10, 10, PROGRAM, 0x10000, 0, 0, 0, 99, 0, 5, 2)
+def ran_before(pid, parent):
+    """`PERF_RECORD_FORK`, as perf writes it for a process that it did not see begin."""
+    return record(7, FORK_EXEC, struct.pack("<IIIIQ", pid, parent, pid, parent, 0))
+
+
+def mmap(name, pid=10):
+    fixed = struct.pack("<IIQQQIIQQII", pid, pid, PROGRAM, 0x10000, 0, 0, 0, 99, 0, 5, 2)
     return record(10, USER, fixed + text(name))
 
 
@@ -80,4 +86,14 @@ write(
     sample(GUEST_KERNEL, 2**64 - 0x1000_0000, 1, []),
     sample(GUEST_USER, PROGRAM + 0x1008, 2, []),
     sample(USER, PROGRAM + 0x1008, 3, [CONTEXT_USER, PROGRAM + 0x1008]),
+)
+write(
+    "ran-before.perf.data",
+    attr(stack),
+    comm("sh", pid=9),
+    mmap("/bin/sh", pid=9),
+    ran_before(10, parent=9),
+    comm("child"),
+    mmap("/bin/child"),
+    sample(USER, PROGRAM + 0x1008, 1, [CONTEXT_USER, PROGRAM + 0x1008]),
 )

@@ -75,8 +75,11 @@ pub(crate) fn run(args: &RecordArgs, place: &StorePath) -> Result<Outcome, CliEr
         perf::check_command(program)?;
     }
     let is_new = !place.folder.join(Store::FILE_NAME).exists();
+    if let Some(pid) = args.pid {
+        perf::check_process(pid)?;
+    }
     // A store that cannot be written is told before anything runs; nobody waits for it meanwhile.
-    drop(Store::open_or_create(&place.folder)?);
+    Store::open_or_create(&place.folder)?.check_writable()?;
     let perf = Perf::new()?;
     let work = WorkFolder::make()?;
     match perf::check(&work.path) {
@@ -211,6 +214,9 @@ impl RecordArgs {
             ) if !status.success() => CliError::NothingRecorded {
                 status: status_of(status),
             },
+            IngestError::Format(FormatError::NoSamples { .. }) if status.success() => {
+                CliError::NoSamples
+            }
             error => error.into(),
         })
     }

@@ -227,7 +227,7 @@ fn recordings_are_kept_only_where_that_is_asked_for() {
 fn a_command_that_does_not_exist_is_told_before_anything_is_recorded() {
     let sandbox = Sandbox::new();
     let run = sandbox.sto(&["record", "--", "./no-such-program"]);
-    run.fails_with(&["./no-such-program: there is no such command"]);
+    run.fails_with(&["./no-such-program: there is no such program to run"]);
 }
 
 /// `sto record` with this script as perf.

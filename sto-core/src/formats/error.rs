@@ -26,7 +26,7 @@ pub enum FormatError {
     Unknown {
         /// The file.
         path: PathBuf,
-        /// Its first bytes, made printable.
+        /// Its first bytes, made printable, and what they tell.
         found: String,
         /// The formats that there are.
         known: String,

@@ -164,9 +164,21 @@ fn unknown(path: &Path, bytes: &[u8]) -> FormatError {
         [] => FormatError::Empty { path },
         _ => FormatError::Unknown {
             path,
-            found: excerpt(bytes.trim_ascii_start()),
+            found: found(bytes),
             known: known(),
         },
+    }
+}
+
+/// The first bytes, and which compression they tell that is not seen through.
+fn found(bytes: &[u8]) -> String {
+    let start = excerpt(bytes.trim_ascii_start());
+    match bytes {
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => format!("{start} (xz: unpack it first)"),
+        [b'B', b'Z', b'h', ..] => format!("{start} (bzip2: unpack it first)"),
+        [4, b'"', b'M', 0x18, ..] => format!("{start} (LZ4: unpack it first)"),
+        [b'P', b'K', 3, 4, ..] => format!("{start} (a ZIP archive: unpack it first)"),
+        _ => start,
     }
 }
 

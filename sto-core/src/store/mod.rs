@@ -131,6 +131,19 @@ impl Store {
         Ok(store)
     }
 
+    /// Sees whether a profile could be added, for who works for long before there is one. Leaves
+    /// nothing behind.
+    ///
+    /// # Errors
+    /// Where the system does not let this process make or change the store's file.
+    pub fn check_writable(&self) -> Result<(), StoreError> {
+        match &self.place {
+            Place::Memory(_) => Ok(()),
+            Place::Folder { file, .. } if self.file_exists()? => open::check_writable(file),
+            Place::Folder { folder, file, .. } => open::check_creatable(folder, file),
+        }
+    }
+
     /// An empty store that lives in memory.
     ///
     /// # Errors

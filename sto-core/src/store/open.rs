@@ -130,6 +130,31 @@ pub(super) fn create(folder: &Path, bytes: u64) -> Result<(), StoreError> {
     result
 }
 
+/// Sees whether a store's file could be changed.
+pub(super) fn check_writable(file: &Path) -> Result<(), StoreError> {
+    let file = real_path(file)?;
+    let opened = File::options().append(true).open(&file);
+    opened.map_err(|error| cannot("write", &file, error))?;
+    check_folder(&file)
+}
+
+/// Sees whether [`create`] could make a store.
+pub(super) fn check_creatable(folder: &Path, path: &Path) -> Result<(), StoreError> {
+    let made = make_folders(folder)?;
+    let checked = check_folder(path);
+    for folder in made.iter().rev() {
+        let _ = fs::remove_dir(folder);
+    }
+    checked
+}
+
+/// Sees whether a draft could be made beside a file.
+fn check_folder(path: &Path) -> Result<(), StoreError> {
+    let (draft, _) = own_draft(path)?;
+    let _ = fs::remove_file(draft);
+    Ok(())
+}
+
 /// Makes a folder and those above it, and returns those that were missing, uppermost first.
 fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let exists = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();

@@ -4,8 +4,9 @@
 //! a file that was cut short or damaged must not get that far. Layouts:
 //! `tools/perf/Documentation/perf.data-file-format.txt` of the kernel's sources.
 
+use super::MAGIC;
 use super::expansion::Expansion;
-use crate::formats::FormatError;
+use crate::formats::{FormatError, excerpt};
 use std::fmt::Display;
 use std::path::Path;
 
@@ -27,6 +28,7 @@ const FEATURE_BITS: u64 = 256;
 const MIN_ATTR_SIZE: u64 = 64;
 
 const FEATURE_EVENT_DESC: u32 = 12;
+const FEATURE_DIR_FORMAT: u64 = 24;
 const RECORD_FINISHED_ROUND: u32 = 68;
 const RECORD_AUXTRACE: u32 = 71;
 const RECORD_HEADER_FEATURE: u32 = 80;
@@ -36,11 +38,15 @@ const RECORD_COMPRESSED2: u32 = 83;
 /// Checks that every part that the headers announce lies inside the file.
 pub(super) fn check(path: &Path, bytes: &[u8]) -> Result<Mode, FormatError> {
     let file = Checked { path, bytes };
-    if bytes.starts_with(b"2ELIFREP") {
+    if bytes.starts_with(MAGIC[1]) {
         return Err(file.unsupported(
             "recorded on a big-endian machine; sto reads recordings of x86_64. Run `perf script` \
              on the recording machine and ingest its text",
         ));
+    }
+    if !bytes.starts_with(MAGIC[0]) {
+        let problem = format!("expected `PERFILE2`, found {}", excerpt(bytes));
+        return Err(file.malformed("byte 0", problem));
     }
     match file.u64(8, "the header")? {
         PIPE_HEADER_SIZE => {
@@ -73,6 +79,14 @@ impl Checked<'_> {
         let (types, types_size) = section(56)?;
         self.section_inside("the list of events", attrs, attrs_size)?;
         self.section_inside("the list of event types", types, types_size)?;
+        let features = self.u64(72, "the header")?;
+        if features >> FEATURE_DIR_FORMAT & 1 == 1 {
+            return Err(self.unsupported(
+                "a part of a recording in several files (`perf record --threads`); sto reads \
+                 recordings in one. Record without --threads, or run `perf script -i` on the folder \
+                 and ingest its text",
+            ));
+        }
         if data_size == 0 {
             let problem = "the data section is empty: perf writes its size when it ends, so perf \
                            was killed before; record again and stop perf with Ctrl-C, or take what there is: \

@@ -1,5 +1,7 @@
 //! The events that a recording sampled.
 
+use super::check::Mode;
+use super::read_format::read_formats;
 use super::sample::Layout;
 use crate::formats::units_of_event;
 use crate::limits::{MAX_NAME, cut};
@@ -16,12 +18,14 @@ pub(super) struct Events {
 }
 
 impl Events {
-    pub(super) fn of(file: &PerfFile) -> Events {
+    /// The events of a file whose shape was checked.
+    pub(super) fn of(file: &PerfFile, bytes: &[u8], mode: Mode) -> Events {
         let mut events = Events {
             sample_types: Vec::new(),
             layouts: Vec::new(),
             is_monotonic: false,
         };
+        let read_formats = read_formats(bytes, mode);
         for (number, description) in file.event_attributes().iter().enumerate() {
             let mut name = match description.name() {
                 Some(name) => name.to_owned(),
@@ -33,7 +37,9 @@ impl Events {
                 unit: units_of_event(&name),
                 event: name,
             });
-            events.layouts.push(Layout::of(attr));
+            let read = read_formats.get(number).copied();
+            let read = read.unwrap_or(attr.read_format.bits());
+            events.layouts.push(Layout::of(attr, read));
             events.is_monotonic = matches!(attr.clock, PerfClock::ClockId(ClockId::Monotonic));
         }
         events
@@ -41,5 +47,10 @@ impl Events {
 
     pub(super) fn have_stacks(&self) -> bool {
         self.layouts.iter().any(Layout::has_stacks)
+    }
+
+    pub(super) fn rely_on_frame_pointers(&self) -> bool {
+        let mut with_stacks = self.layouts.iter().filter(|layout| layout.has_stacks());
+        with_stacks.all(Layout::relies_on_frame_pointers)
     }
 }

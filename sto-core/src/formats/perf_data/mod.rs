@@ -10,6 +10,7 @@ mod events;
 mod expansion;
 mod origin;
 mod processes;
+mod read_format;
 mod records;
 mod run_time;
 mod salvage;
@@ -41,6 +42,9 @@ use std::sync::{Arc, Mutex};
 /// `PERF_MAGIC2` of `tools/perf/util/header.c`, as machines of either byte order write it. Files
 /// in pipe mode begin with it too.
 const MAGIC: [&[u8]; 2] = [b"PERFILE2", b"2ELIFREP"];
+
+/// How many of a hundred samples may lack callers before that is told.
+const MAX_CUT: usize = 20;
 
 /// Whether a profile begins as perf.data does.
 pub(super) fn is_told(head: &Head<'_>) -> bool {
@@ -90,14 +94,14 @@ fn read_whole(
             problem,
         });
     }
-    let events = Events::of(&reader.file);
+    let events = Events::of(&reader.file, bytes, mode);
     if !events.have_stacks() {
         return Err(FormatError::NoCallChains { path: path.into() });
     }
 
     let source_size = source.len() as u64;
     let (records, source, (batches, places)) = locate(path, &mut reader, &events, source, options)?;
-    let warnings = records.warnings();
+    let mut warnings = records.warnings();
     let (locations, renumber) = merge(&places);
     let mut stacks = Stacks::default();
     // By worker and its number of the stack. Stacks are numbered as samples need them, so that
@@ -134,6 +138,9 @@ fn read_whole(
             });
         }
     }
+    if events.rely_on_frame_pointers() {
+        warnings.extend(warn_of_missing_callers(&samples, &stacks));
+    }
     let sample_types = keep_sampled(events.sample_types, &mut samples);
     if sample_types.len() > MAX_SAMPLE_TYPES {
         let problem = format!(
@@ -163,6 +170,19 @@ fn read_whole(
         samples,
         lost,
         warnings,
+    })
+}
+
+/// Says what helps where frame pointers do not lead to callers.
+fn warn_of_missing_callers(samples: &[Sample], stacks: &Stacks) -> Option<String> {
+    let is_cut = |sample: &&Sample| sample.truncated || stacks.get(sample.stack).len() <= 1;
+    let cut = samples.iter().filter(is_cut).count();
+    (cut * 100 > samples.len() * MAX_CUT).then(|| {
+        format!(
+            "{} % of samples have no callers or not all of them, as where code is built without frame \
+             pointers; build it with -fno-omit-frame-pointer, or record with --call-graph dwarf",
+            cut * 100 / samples.len()
+        )
     })
 }
 

@@ -76,10 +76,15 @@ impl Processes {
         }
     }
 
+    /// A process has a new program, and nothing mapped yet.
+    pub(super) fn exec(&mut self, pid: u32) {
+        self.begin(pid, Live::default());
+    }
+
     /// `PERF_RECORD_COMM`: a thread has a new name; with `exec`, a new program.
     pub(super) fn comm(&mut self, pid: u32, tid: u32, name: &str, exec: bool) {
         if exec {
-            self.begin(pid, Live::default());
+            self.exec(pid);
         }
         self.comm_of.insert(tid, name.to_owned());
         if let Some(&thread) = self.thread_of.get(&tid) {

@@ -229,12 +229,12 @@ fn take_event(record: &RawEventRecord<'_>, records: &mut Records) -> Option<()> 
             processes.comm(pid, tid, &text(comm.name, MAX_PROCESS_NAME), comm.is_execve);
         }
         EventRecord::Fork(fork) => {
-            processes.fork(
-                fork.pid as u32,
-                fork.tid as u32,
-                fork.ppid as u32,
-                fork.ptid as u32,
-            );
+            let pid = fork.pid as u32;
+            processes.fork(pid, fork.tid as u32, fork.ppid as u32, fork.ptid as u32);
+            // perf writes such a record for a process that ran before: its program and mappings follow.
+            if record.misc & constants::PERF_RECORD_MISC_FORK_EXEC != 0 && fork.pid != fork.ppid {
+                processes.exec(pid);
+            }
         }
         EventRecord::Mmap(mmap) => {
             let mapped = Mapped {

@@ -61,7 +61,7 @@ fn end_of_records(bytes: &[u8], start: usize) -> usize {
     at
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u64> {
+pub(super) fn word(bytes: &[u8], at: usize) -> Option<u64> {
     let word = bytes.get(at..)?.first_chunk()?;
     Some(u64::from_le_bytes(*word))
 }

@@ -8,7 +8,7 @@ use linux_perf_data::linux_perf_event_reader::{
     BranchSampleFormat, PerfEventAttr, ReadFormat, SampleFormat, SamplingPolicy,
 };
 
-/// `PERF_FORMAT_LOST`, newer than the crate's constants.
+/// `PERF_FORMAT_LOST`, newer than the crate's constants, which leave it out.
 const FORMAT_LOST: u64 = 1 << 4;
 
 /// Numbers of the x86 registers in `sample_regs_user`: `arch/x86/include/uapi/asm/perf_regs.h`.
@@ -54,10 +54,11 @@ pub(crate) struct UserRegs {
 }
 
 impl Layout {
-    pub(super) fn of(attr: &PerfEventAttr) -> Layout {
+    /// The layout of an event's samples; `read` is its whole `read_format`.
+    pub(super) fn of(attr: &PerfEventAttr, read: u64) -> Layout {
         Layout {
             fields: attr.sample_format,
-            read: attr.read_format.bits(),
+            read,
             branch: attr.branch_sample_format,
             user_regs: attr.sample_regs_user,
             fixed_period: match attr.sampling_policy {
@@ -71,6 +72,12 @@ impl Layout {
     pub(super) fn has_stacks(&self) -> bool {
         self.fields
             .intersects(SampleFormat::CALLCHAIN | SampleFormat::STACK_USER)
+    }
+
+    /// Whether nothing else leads to callers in user space.
+    pub(super) fn relies_on_frame_pointers(&self) -> bool {
+        let others = SampleFormat::STACK_USER | SampleFormat::BRANCH_STACK;
+        !self.fields.intersects(others)
     }
 
     /// Decodes a sample's body; `None` if it ends too soon.
