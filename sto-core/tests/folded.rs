@@ -230,6 +230,10 @@ fn other_files_are_told_by_how_they_begin() {
          visual-studio, ghc, sample, perf-script, dtrace, folded; if it is one of them, name it: --format NAME"
     );
     assert!(error_of(b"PK\x03\x04\0\0a 1\n").contains("it starts with `PK\\u{3}\\u{4}\\0\\0a 1"));
+    assert!(
+        error_of(b"PK\x03\x04\0\0a 1\n").contains("` (a ZIP archive: unpack it first); expected")
+    );
+    assert!(error_of(b"\xfd7zXZ\0\0").contains("` (xz: unpack it first); expected"));
     assert!(error_of(b"").starts_with("a/file: the file is empty"));
 }
 

@@ -230,6 +230,14 @@ fn a_command_that_does_not_exist_is_told_before_anything_is_recorded() {
     run.fails_with(&["./no-such-program: there is no such program to run"]);
 }
 
+#[test]
+fn a_process_that_does_not_exist_is_told_before_anything_is_recorded() {
+    let sandbox = Sandbox::new();
+    // More than the kernel's `PID_MAX_LIMIT`.
+    let run = sandbox.sto(&["record", "-p", "4194305"]);
+    run.fails_with(&["there is no process 4194305"]);
+}
+
 /// `sto record` with this script as perf.
 fn with_perf(script: Option<&str>) -> Run {
     with_perf_in(&Sandbox::new(), script)
@@ -273,7 +281,23 @@ fn where_perf_is_not_permitted_the_message_names_the_setting() {
 fn where_perf_fails_nothing_is_stored() {
     // It lets the probe pass, and records nothing.
     let run = with_perf(Some("case \"$*\" in *probe*) exit 0;; esac\nexit 9"));
-    run.fails_with(&["perf recorded nothing: it ended with status 9"]);
+    let run = run.fails_with(&["perf recorded nothing: it ended with status 9"]);
+    assert!(run.stderr.contains("`perf record -v` says more"), "{run:?}");
+}
+
+#[test]
+fn where_no_sample_was_taken_the_message_says_what_to_do() {
+    let recording = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../testdata/perf-data/ran-before.perf.data"
+    );
+    // All but its last record, the one sample.
+    let script = format!(
+        "case \"$*\" in *probe*) exit 0;; esac\n\
+         while [ \"$1\" != -o ]; do shift; done\n/usr/bin/head -c -64 {recording} > \"$2\""
+    );
+    let run = with_perf(Some(&script)).fails_with(&["no sample was taken"]);
+    assert!(run.stderr.contains("sample more often"), "{run:?}");
 }
 
 #[test]

@@ -150,6 +150,14 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
+/// What takes long is not begun where its result could not be stored.
+fn refuses_to_record(sandbox: &Sandbox, store: &str) {
+    set_mode(&sandbox.path(""), 0o777);
+    let record = ["record", "--store", store, "--", "touch", "ran"];
+    unprivileged(sandbox, &record).fails_with(&["Permission denied", "get the permission"]);
+    assert!(!sandbox.path("ran").exists(), "{store}");
+}
+
 #[test]
 fn a_read_only_folder_or_file_is_read_and_not_written() {
     for (folder, file) in [(0o555, 0o444), (0o555, 0o666), (0o777, 0o444)] {
@@ -173,6 +181,7 @@ fn a_read_only_folder_or_file_is_read_and_not_written() {
             assert!(run.stderr.contains("cannot "), "{run:?}");
             assert_eq!(files_of(&store), before, "{command:?}");
         }
+        refuses_to_record(&sandbox, "store");
         unprivileged(&sandbox, &["top", "v1"]).succeeds();
         set_mode(&store, 0o777);
     }
@@ -200,6 +209,7 @@ fn a_folder_that_may_not_be_made_is_told() {
         let ingest = ["ingest", "c.folded", "--build", "v1", "--store", missing];
         unprivileged(&sandbox, &ingest).fails_with(&["cannot make", "place", "Permission denied"]);
         assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
+        refuses_to_record(&sandbox, missing);
     }
     set_mode(&place, 0o777);
 }

@@ -150,9 +150,7 @@ pub(super) fn check_creatable(folder: &Path, path: &Path) -> Result<(), StoreErr
 
 /// Sees whether a draft could be made beside a file.
 fn check_folder(path: &Path) -> Result<(), StoreError> {
-    let (draft, _) = own_draft(path)?;
-    let _ = fs::remove_file(draft);
-    Ok(())
+    own_draft(path).map(drop)
 }
 
 /// Makes a folder and those above it, and returns those that were missing, uppermost first.
