@@ -238,6 +238,17 @@ fn other_files_are_told_by_how_they_begin() {
 }
 
 #[test]
+fn text_of_which_only_the_first_line_looks_like_a_stack_is_no_profile() {
+    let message = error_of(b"version = 4\n\n[[package]]\nname = \"a\"\n");
+    assert!(
+        message.contains("not a profile that sto can read"),
+        "{message}"
+    );
+    let recording = read_text("main 4\nwork 2\n").unwrap();
+    assert_eq!(folded(&recording), ["main 4", "work 2"]);
+}
+
+#[test]
 fn counts_of_one_stack_are_added_up() {
     let recording = read_text("a;b 1\na;c 2\na;b 3\n").unwrap();
     assert_eq!(folded(&recording), ["a;b 4", "a;c 2"]);

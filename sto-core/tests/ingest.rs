@@ -267,12 +267,12 @@ fn quality_counts_samples() {
             lost: 9,
         }
     );
-    // Folded text counts many samples on one line.
-    let recording = read_text("main;[unknown] 5\nmain;work 7\nmain 11\n").unwrap();
+    // Folded text counts many samples on one line. `main` alone is all of a stack, as others begin so.
+    let recording = read_text("main;[unknown] 5\nmain;work 7\nmain 11\nwork 3\n").unwrap();
     let quality = prepare_one(&recording, &version("v")).profile.quality;
     assert_eq!(
         (quality.samples, quality.unresolved, quality.without_stack),
-        (23, 5, 11)
+        (26, 5, 3)
     );
 }
 

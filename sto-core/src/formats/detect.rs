@@ -197,13 +197,18 @@ pub(super) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// The first line that is neither blank nor a comment (`#`), if it is there to its end.
-    pub(super) fn first_line(&self) -> Option<&'a [u8]> {
-        let whole_lines = match self.is_all {
+    /// The lines that are there to their ends.
+    pub(super) fn whole_lines(&self) -> &'a [u8] {
+        let end = match self.is_all {
             true => self.bytes.len(),
             false => memchr::memrchr(b'\n', self.bytes).map_or(0, |end| end + 1),
         };
-        lines(&self.bytes[..whole_lines])
+        &self.bytes[..end]
+    }
+
+    /// The first line that is neither blank nor a comment (`#`), if it is there to its end.
+    pub(super) fn first_line(&self) -> Option<&'a [u8]> {
+        lines(self.whole_lines())
             .map(|(_, line)| line)
             .find(|line| !line.trim_ascii().is_empty() && !line.starts_with(b"#"))
     }

@@ -18,12 +18,20 @@ use hashbrown::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Whether a profile begins with a stack and its count. Comments alone are folded stacks too, of
-/// which there are none.
+/// Most lines that are looked at to tell stacks of one frame from other text.
+const LINES_THAT_TELL: usize = 100;
+
+/// Whether a profile begins with a stack and its count: one of several frames, or many of one, as the
+/// line `version = 4` may be of any text. Comments alone are folded stacks too, of which there are none.
 pub(super) fn is_told(head: &Head<'_>) -> bool {
-    match head.first_line() {
-        Some(line) => memchr::memchr(0, line).is_none() && is_stack(line.trim_ascii_end()),
-        None => head.is_all,
+    let Some(first) = head.first_line() else {
+        return head.is_all;
+    };
+    let is_stack = |line: &[u8]| memchr::memchr(0, line).is_none() && is_stack(line);
+    let mut stacks = stacks(head.whole_lines()).take(LINES_THAT_TELL);
+    match first.contains(&b';') {
+        true => is_stack(first.trim_ascii_end()),
+        false => stacks.all(is_stack),
     }
 }
 

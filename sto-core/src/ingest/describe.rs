@@ -1,9 +1,10 @@
 //! What a profile is, beside its stacks and counts.
 
 use super::IngestOptions;
-use crate::formats::{Location, LocationIx, Recording, Sample};
+use crate::formats::{Format, Location, LocationIx, Recording, Sample};
 use crate::model::{Build, FrameKind, GnuBuildId, ModuleRef, Profile, Quality};
 use crate::symbolize::Symbols;
+use hashbrown::HashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Describes the profile that the kept samples make.
@@ -46,6 +47,7 @@ fn quality<'a>(
             symbols.frames.frame(frame).kind != FrameKind::Unresolved
         })
     };
+    let roots = known_roots(recording);
     // Once a stack, not once a sample: of each whether its leaf is resolved, and whether it is all.
     let of_stack: Vec<(bool, bool)> = recording
         .stacks
@@ -53,7 +55,11 @@ fn quality<'a>(
         .map(|stack| {
             (
                 stack.last().is_some_and(|&leaf| is_resolved(leaf)),
-                stack.len() <= 1,
+                match stack {
+                    [] => true,
+                    &[only] => !roots.contains(&function_of(recording, only)),
+                    _ => false,
+                },
             )
         })
         .collect();
@@ -70,6 +76,27 @@ fn quality<'a>(
         add_if(&mut quality.without_stack, is_leaf_alone);
     }
     quality
+}
+
+/// The functions that longer stacks begin with, where a stack of one of them alone is whole: runtimes
+/// walk their own stacks to the root, while what perf finds may begin anywhere.
+fn known_roots(recording: &Recording) -> HashSet<Option<&str>> {
+    match recording.format {
+        Format::PerfData | Format::PerfScript => HashSet::new(),
+        _ => {
+            let longer = recording.stacks.iter().filter(|stack| stack.len() > 1);
+            let roots = longer.map(|stack| function_of(recording, stack[0]));
+            roots.filter(Option::is_some).collect()
+        }
+    }
+}
+
+/// The function that a location is in, where the format names it.
+fn function_of(recording: &Recording, LocationIx(location): LocationIx) -> Option<&str> {
+    match recording.locations[location as usize] {
+        Location::Named(frame) => Some(recording.named.frame(frame).symbol),
+        _ => None,
+    }
 }
 
 /// The modules that have code on a sampled stack.
