@@ -17,6 +17,14 @@ impl Input {
     pub(crate) fn is_stdin(&self) -> bool {
         self.path.as_os_str() == "-"
     }
+
+    /// What it is called to the user.
+    pub(crate) fn name(&self) -> String {
+        match self.is_stdin() {
+            true => "standard input".to_owned(),
+            false => self.path.display().to_string(),
+        }
+    }
 }
 
 /// The files that the paths name, and of folders those that stand in them at any depth, by name.

@@ -10,7 +10,7 @@ use crate::store_path::StorePath;
 use crate::ui::Progress;
 use clap::{Args, ValueEnum};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use sto_core::formats::{self, Format, FormatError, UnknownFormat};
 use sto_core::ingest::{
     IngestError, IngestOptions, PreparedFile, Stage, prepare_file, prepare_recording,
@@ -98,10 +98,10 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let work = |input: &Input| args.prepare(input, &options, &progress);
     let outcome = in_order(&inputs, threads, work, |input, prepared| {
-        let path = &input.path;
+        let name = input.name();
         let prepared = match prepared {
             Err(IngestError::Format(error)) if input.is_found && is_no_profile(&error) => {
-                let note = format!("{}: passed over, as it is no profile", path.display());
+                let note = format!("{name}: passed over, as it is no profile");
                 progress.say("note", &note);
                 return Ok(());
             }
@@ -109,9 +109,9 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
         };
         let report = prepared.store(&store, &mut |stage| progress.stage(stage))?;
         for warning in &report.warnings {
-            progress.say("warning", &format!("{}: {warning}", path.display()));
+            progress.say("warning", &format!("{name}: {warning}"));
         }
-        recordings.push(RecordingReport::new(path.display().to_string(), &report));
+        recordings.push(RecordingReport::new(name, &report));
         progress.file_done();
         Ok(())
     });
@@ -168,8 +168,9 @@ impl IngestArgs {
             return prepare_file(&input.path, &options, &mut show);
         }
         progress.stage(Stage::Reading);
-        let name = Path::new("standard input");
-        let mut recording = formats::read_stream(name, io::stdin().lock(), &options.read())?;
+        let name = input.name();
+        let mut recording =
+            formats::read_stream(name.as_ref(), io::stdin().lock(), &options.read())?;
         prepare_recording(&input.path, &mut recording, &options, &mut show)
     }
 

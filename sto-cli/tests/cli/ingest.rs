@@ -43,12 +43,13 @@ fn the_same_file_goes_in_once() {
 fn standard_input_is_read() {
     let sandbox = Sandbox::new();
     let stdin = std::fs::File::open(sandbox.write("a.folded", BEFORE)).unwrap();
-    Run::of(
+    let run = Run::of(
         sandbox
             .command(&["ingest", "-", "--build", "v1", "--exe", "demo"])
             .stdin(Stdio::from(stdin)),
     )
     .succeeds();
+    assert!(run.stdout.contains(" from standard input\n"), "{run:?}");
     assert_eq!(sandbox.json(&["top", "v1"])["samples"], 10_000);
 }
 

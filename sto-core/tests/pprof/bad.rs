@@ -174,6 +174,7 @@ fn half_a_file_is_never_half_a_profile() {
     for end in 1..whole.len() {
         let error = read_named(&whole[..end]).expect_err("half a file");
         assert!(error.starts_with("a/file: "), "{end}: {error}");
+        assert!(!error.contains("--allow-truncated"), "{end}: {error}");
     }
 }
 

@@ -40,14 +40,26 @@ pub(super) struct Clock {
 impl<'b> Chunk<'b> {
     /// Reads the header of the chunk at a place in the file.
     pub(super) fn at(path: &Path, file: &'b [u8], at: usize) -> Result<Chunk<'b>, FormatError> {
-        let truncated = |expected| FormatError::Truncated {
-            path: path.to_owned(),
-            place: format!("the chunk at byte {at}"),
-            expected,
-            found: file.len() as u64,
-        };
         let malformed =
             |place: usize, problem: String| Damage::new(at + place, problem).in_file(path);
+        let truncated = |expected| match at {
+            // Not `FormatError::Truncated`, whose advice is to take what there is: names stand last.
+            0 => malformed(
+                0,
+                format!(
+                    "truncated: the first chunk ends at byte {expected}, but the file ends at byte {}, and \
+                     of a chunk only all can be read; was the recording killed, or the copy cut short? \
+                     Record or copy it again",
+                    file.len()
+                ),
+            ),
+            _ => FormatError::Truncated {
+                path: path.to_owned(),
+                place: format!("the chunk at byte {at}"),
+                expected,
+                found: file.len() as u64,
+            },
+        };
         let rest = &file[at..];
         if !rest.starts_with(&MAGIC[..rest.len().min(MAGIC.len())]) {
             let problem = "expected a chunk, which begins with `FLR\\0`, found something else; was the file damaged, or put together from files that are no recordings?";

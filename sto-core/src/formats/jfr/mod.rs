@@ -117,7 +117,7 @@ fn read_chunks(source: &Source<'_>) -> Result<Reader, FormatError> {
     while at < bytes.len() {
         let chunk = match Chunk::at(path, bytes, at) {
             // The names of a chunk stand at its end.
-            Err(FormatError::Truncated { .. }) if source.options.allow_truncated && at > 0 => {
+            Err(FormatError::Truncated { .. }) if source.options.allow_truncated => {
                 reader.warnings.push(format!(
                     "It ends within the chunk at byte {at}, which was left out; {at} of {} bytes were read.",
                     bytes.len()

@@ -42,13 +42,13 @@ impl Damage {
         let path = path.to_owned();
         let at = self.at;
         let problem = match self.problem {
+            // Not `FormatError::Truncated`, whose advice is to take what there is: names stand last here.
             Problem::EndsAt(expected) if expected > bytes.len() as u64 => {
-                return FormatError::Truncated {
-                    path,
-                    place: format!("the value at byte {at}"),
-                    expected,
-                    found: bytes.len() as u64,
-                };
+                format!(
+                    "truncated: the value here ends at byte {expected}, but the file ends at byte {}; \
+                     was the copy cut short? Record or copy it again",
+                    bytes.len()
+                )
             }
             Problem::EndsAt(end) => {
                 format!(
