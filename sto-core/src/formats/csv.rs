@@ -1,12 +1,103 @@
-//! Comma-separated values.
+//! Comma-separated values: tables whose first line names the columns.
 
+use super::detect::Head;
+use super::excerpt;
+use super::report::scaled;
 use std::borrow::Cow;
 
 /// More fields than a line of any format has.
 const MAX_FIELDS: usize = 256;
 
+/// Where the columns stand that a reader goes by.
+pub(super) trait Columns: Sized {
+    /// Finds them among the names in the first line.
+    fn of(names: &Names<'_>) -> Option<Self>;
+}
+
+/// The names of columns.
+pub(super) struct Names<'l>(Vec<Cow<'l, [u8]>>);
+
+impl Names<'_> {
+    /// The place of the column of this name.
+    pub(super) fn place(&self, name: &[u8]) -> Option<usize> {
+        self.0.iter().position(|found| **found == *name)
+    }
+}
+
+/// Whether a profile begins with the names of such columns.
+pub(super) fn is_told<C: Columns>(head: &Head<'_>) -> bool {
+    head.first_line()
+        .is_some_and(|line| named::<C>(line).is_some())
+}
+
+fn named<C: Columns>(line: &[u8]) -> Option<C> {
+    C::of(&Names(fields(without_mark(line))))
+}
+
+/// Text without the mark of UTF-8 in front.
+pub(super) fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
+/// A table that is read line by line.
+pub(super) struct Table<C> {
+    columns: Option<C>,
+}
+
+impl<C> Default for Table<C> {
+    fn default() -> Self {
+        Table { columns: None }
+    }
+}
+
+impl<C: Columns> Table<C> {
+    /// The next line as a row. Blank lines are none, and neither are those up to the names.
+    pub(super) fn row<'l>(&mut self, line: &'l [u8]) -> Option<(&C, Row<'l>)> {
+        if line.trim_ascii().is_empty() {
+            return None;
+        }
+        if self.columns.is_none() {
+            self.columns = named(line);
+            return None;
+        }
+        let fields = fields(line);
+        Some((self.columns.as_ref()?, Row { line, fields }))
+    }
+}
+
+/// A line of a table.
+pub(super) struct Row<'l> {
+    line: &'l [u8],
+    fields: Vec<Cow<'l, [u8]>>,
+}
+
+impl Row<'_> {
+    /// The field in a column; an error where the line has too few.
+    pub(super) fn field(&self, column: usize) -> Result<&[u8], String> {
+        let field = self.fields.get(column).map(Cow::as_ref);
+        field.ok_or_else(|| {
+            format!(
+                "expected as many fields as columns, found {}",
+                excerpt(self.line)
+            )
+        })
+    }
+
+    /// The number in a column, [scaled]. Thousands may be apart by commas.
+    pub(super) fn number(&self, column: usize, digits: usize) -> Result<u64, String> {
+        number(self.field(column)?, digits)
+    }
+}
+
+/// A number, [scaled]. Thousands may be apart by commas.
+pub(super) fn number(text: &[u8], digits: usize) -> Result<u64, String> {
+    let text = text.trim_ascii().iter().copied();
+    let without_commas: Vec<u8> = text.filter(|&byte| byte != b',').collect();
+    scaled(&without_commas, digits)
+}
+
 /// The first fields of a line of comma-separated values, without the quotes around them.
-pub(super) fn fields(line: &[u8]) -> Vec<Cow<'_, [u8]>> {
+fn fields(line: &[u8]) -> Vec<Cow<'_, [u8]>> {
     let mut fields = Vec::new();
     let mut rest = Some(line);
     while let Some(line) = rest.filter(|_| fields.len() < MAX_FIELDS) {

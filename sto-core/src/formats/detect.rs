@@ -2,9 +2,9 @@
 
 use super::text::{LineReader, lines};
 use super::{
-    FormatError, ReadOptions, Recording, callgrind, chrome, cpuprofile, dtrace, firefox, folded,
-    ghc, jfr, otlp, perf_data, perf_script, pprof, report, sample, speedscope, visual_studio,
-    vtune, xctrace, yourkit,
+    FormatError, ReadOptions, Recording, callgrind, chrome, cpuprofile, csv, dtrace, firefox,
+    folded, ghc, jfr, otlp, perf_data, perf_script, pprof, report, sample, speedscope,
+    visual_studio, vtune, xctrace, yourkit,
 };
 use std::path::Path;
 
@@ -108,13 +108,13 @@ const ROWS: [Row; 18] = [
     row(
         Format::VTune,
         "vtune",
-        vtune::is_told,
+        csv::is_told::<vtune::Columns>,
         Lines(report::reader::<vtune::VTune>),
     ),
     row(
         Format::VisualStudio,
         "visual studio",
-        visual_studio::is_told,
+        csv::is_told::<visual_studio::Columns>,
         Lines(report::reader::<visual_studio::VisualStudio>),
     ),
     row(

@@ -3,20 +3,13 @@
 //! Source: *Call Tree view - instrumentation data* of Visual Studio's documentation.
 
 use super::call_path::CallPath;
-use super::csv::fields;
-use super::detect::Head;
-use super::report::{About, Report, one_thread, scaled};
+use super::csv::{self, Names, Table};
+use super::report::{About, Report, one_thread};
 use super::summed::Summed;
-use super::{Format, excerpt, kind_by_names, report};
+use super::{Format, kind_by_names, report};
 use crate::units::{Cost, SampleType, Unit};
 
-/// Whether a profile begins with the names of the columns that are read.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
-    head.first_line()
-        .is_some_and(|line| Columns::of(line).is_some())
-}
-
-struct Columns {
+pub(super) struct Columns {
     level: usize,
     function: usize,
     calls: usize,
@@ -24,23 +17,21 @@ struct Columns {
     module: usize,
 }
 
-impl Columns {
-    fn of(line: &[u8]) -> Option<Columns> {
-        let names = fields(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line));
-        let place = |name: &[u8]| names.iter().position(|found| **found == *name);
+impl csv::Columns for Columns {
+    fn of(names: &Names<'_>) -> Option<Columns> {
         Some(Columns {
-            level: place(b"Level")?,
-            function: place(b"Function Name")?,
-            calls: place(b"Number of Calls")?,
-            own_milliseconds: place(b"Avg Elapsed Exclusive Time")?,
-            module: place(b"Module Name")?,
+            level: names.place(b"Level")?,
+            function: names.place(b"Function Name")?,
+            calls: names.place(b"Number of Calls")?,
+            own_milliseconds: names.place(b"Avg Elapsed Exclusive Time")?,
+            module: names.place(b"Module Name")?,
         })
     }
 }
 
 #[derive(Default)]
 pub(super) struct VisualStudio {
-    columns: Option<Columns>,
+    table: Table<Columns>,
     /// The level of the first function, from which others are counted.
     first_level: Option<u64>,
     path: CallPath,
@@ -50,48 +41,26 @@ impl Report for VisualStudio {
     const FORMAT: Format = Format::VisualStudio;
 
     fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String> {
-        if line.trim_ascii().is_empty() {
-            return Ok(());
-        }
-        let Some(columns) = &self.columns else {
-            self.columns = Columns::of(line);
+        let Some((columns, row)) = self.table.row(line) else {
             return Ok(());
         };
-        let fields = fields(line);
-        let field = |column: usize| {
-            let field = fields.get(column).map(|field| field.trim_ascii());
-            field.ok_or_else(|| {
-                format!(
-                    "expected as many fields as columns, found {}",
-                    excerpt(line)
-                )
-            })
-        };
-        let number = |column: usize, digits| {
-            // Thousands are apart by commas.
-            let digits_only: Vec<u8> = field(column)?
-                .iter()
-                .copied()
-                .filter(|&byte| byte != b',')
-                .collect();
-            scaled(&digits_only, digits)
-        };
-        let level = number(columns.level, 0)?;
+        let level = row.number(columns.level, 0)?;
         let first_level = *self.first_level.get_or_insert(level);
         let depth = level.checked_sub(first_level).ok_or_else(|| {
             format!(
                 "a function at level {level}, where the first is at {first_level}; was a line lost?"
             )
         })?;
-        let calls = number(columns.calls, 0)?;
-        let nanoseconds = number(columns.own_milliseconds, 6)?.checked_mul(calls);
+        let calls = row.number(columns.calls, 0)?;
+        let nanoseconds = row.number(columns.own_milliseconds, 6)?.checked_mul(calls);
         let nanoseconds = nanoseconds.ok_or("its calls take longer than 2^64 ns")?;
         let named = &mut summed.named;
-        let function = match field(columns.function)? {
+        let function = match row.field(columns.function)?.trim_ascii() {
             b"" => b"[unknown]",
             function => function,
         };
-        let (symbol, module) = (named.text(function), named.text(field(columns.module)?));
+        let module = row.field(columns.module)?.trim_ascii();
+        let (symbol, module) = (named.text(function), named.text(module));
         let module = module.rsplit(['\\', '/']).next().unwrap_or(&module);
         let location = named.frame(kind_by_names(&symbol, module), &symbol, module)?;
         let depth = usize::try_from(depth).unwrap_or(usize::MAX);

@@ -3,24 +3,20 @@
 //! Source: *Export of profiling results to external formats* in YourKit's help.
 
 use super::call_path::CallPath;
-use super::csv::fields;
+use super::csv::{self, Names, Row, Table, number, without_mark};
 use super::detect::{Head, Source};
 use super::json::{Damage, Parts, recording};
-use super::report::scaled;
 use super::summed::Summed;
 use super::text::lines;
 use super::xml::{Element, Part, Xml};
-use super::{Format, FormatError, LocationIx, Recording, SampleTypeIx, ThreadIx, excerpt, report};
+use super::{Format, FormatError, LocationIx, Recording, SampleTypeIx, ThreadIx, report};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::{Frame, FrameKind};
 use crate::units::{SampleType, Unit};
 
 /// Whether a file begins as a view in XML, or with the names of the columns that are read.
 pub(super) fn is_told(head: &Head<'_>) -> bool {
-    is_xml(head.bytes)
-        || head
-            .first_line()
-            .is_some_and(|line| Columns::of(line).is_some())
+    is_xml(head.bytes) || csv::is_told::<Columns>(head)
 }
 
 fn is_xml(bytes: &[u8]) -> bool {
@@ -30,16 +26,12 @@ fn is_xml(bytes: &[u8]) -> bool {
         && memchr::memmem::find(start, b"<view description=\"Call tree").is_some()
 }
 
-fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
-}
-
 /// Reads a file.
 pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
     recording(source, Format::YourKit, |bytes| {
         match without_mark(bytes).trim_ascii_start() {
             [b'<', ..] => xml(bytes),
-            _ => csv(bytes),
+            _ => table(bytes),
         }
     })
 }
@@ -62,21 +54,17 @@ fn xml(bytes: &[u8]) -> Result<Parts, Damage> {
     tree.finish().map_err(|problem| xml.damage(problem))
 }
 
-fn csv(bytes: &[u8]) -> Result<Parts, Damage> {
+fn table(bytes: &[u8]) -> Result<Parts, Damage> {
     let mut tree = Tree::default();
-    let mut columns = None;
+    let mut table = Table::<Columns>::default();
     let mut last = 0;
-    for (number, line) in lines(without_mark(bytes)) {
+    for (number, line) in lines(bytes) {
         last = number;
-        let Some(columns) = &columns else {
-            columns = Columns::of(line);
+        let Some((columns, row)) = table.row(line) else {
             continue;
         };
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
         let entered = columns
-            .node(line)
+            .node(&row)
             .and_then(|(depth, node)| tree.enter(depth, &node));
         entered.map_err(|problem| Damage::new(format!("line {number}"), problem))?;
     }
@@ -124,31 +112,23 @@ struct Columns {
     level: usize,
 }
 
-impl Columns {
-    fn of(line: &[u8]) -> Option<Columns> {
-        let names = fields(without_mark(line));
-        let place = |name: &[u8]| names.iter().position(|found| **found == *name);
+impl csv::Columns for Columns {
+    fn of(names: &Names<'_>) -> Option<Columns> {
+        let name = names.place(b"Name").or_else(|| names.place(b"Call Tree"));
         Some(Columns {
-            name: place(b"Name").or_else(|| place(b"Call Tree"))?,
-            total: place(b"Time (ms)")?,
-            own: place(b"Own Time (ms)"),
-            level: place(b"Level")?,
+            name: name?,
+            total: names.place(b"Time (ms)")?,
+            own: names.place(b"Own Time (ms)"),
+            level: names.place(b"Level")?,
         })
     }
+}
 
-    /// The node of a line, and its depth.
-    fn node(&self, line: &[u8]) -> Result<(usize, Node), String> {
-        let fields = fields(line);
-        let field = |column: usize| {
-            let field = fields.get(column).map(|field| field.trim_ascii());
-            field.ok_or_else(|| {
-                format!(
-                    "expected as many fields as columns, found {}",
-                    excerpt(line)
-                )
-            })
-        };
-        let level = scaled(field(self.level)?, 0)?;
+impl Columns {
+    /// The node of a row, and its depth.
+    fn node(&self, row: &Row<'_>) -> Result<(usize, Node), String> {
+        let field = |column| row.field(column).map(<[u8]>::trim_ascii);
+        let level = row.number(self.level, 0)?;
         let depth = level.checked_sub(1).ok_or("level 0; the first is 1")?;
         let own = self
             .own
@@ -164,10 +144,9 @@ impl Columns {
     }
 }
 
+/// Nanoseconds.
 fn milliseconds(text: &[u8]) -> Result<u64, String> {
-    // Thousands are apart by commas.
-    let digits: Vec<u8> = text.iter().copied().filter(|&byte| byte != b',').collect();
-    scaled(&digits, 6)
+    number(text, 6)
 }
 
 #[derive(Default)]

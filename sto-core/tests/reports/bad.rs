@@ -133,7 +133,10 @@ fn calls_at_a_depth_without_a_caller_are_refused() {
 
 #[test]
 fn fields_that_are_missing_are_told() {
-    assert_told(&format!("{VTUNE}f\n"), &["line 2", "expected a function"]);
+    assert_told(
+        &format!("{VTUNE}f\n"),
+        &["line 2", "expected as many fields as columns"],
+    );
     assert_told(
         &format!("{VISUAL_STUDIO}1,\"f\n"),
         &["line 2", "as many fields as columns"],
