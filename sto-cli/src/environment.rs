@@ -16,6 +16,7 @@ pub(crate) fn symbol_options(symbol_dirs: &[PathBuf], recording: &Path) -> Symbo
             name if name.is_empty() => PathBuf::from("."),
             _ => folder.to_owned(),
         }),
+        recorded: recording.metadata().and_then(|file| file.modified()).ok(),
         perf_cache: home.map(|home| PathBuf::from(home).join(".debug")),
         debug_dirs: vec![PathBuf::from("/usr/lib/debug")],
         kallsyms: existing("/proc/kallsyms"),

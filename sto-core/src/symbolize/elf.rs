@@ -8,6 +8,7 @@ use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// How much a file tells of its code; more is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +27,8 @@ pub(super) struct ElfFile {
     pub(super) path: PathBuf,
     pub(super) build_id: Option<GnuBuildId>,
     pub(super) inode: u64,
+    /// When it was last written, where the system tells.
+    pub(super) written: Option<SystemTime>,
     pub(super) detail: Detail,
     /// Whether it holds the code itself; a separate debug file does not.
     pub(super) has_code: bool,
@@ -84,6 +87,7 @@ impl ElfFile {
             path: path.to_owned(),
             build_id,
             inode: metadata.ino(),
+            written: metadata.modified().ok(),
             detail,
             has_code,
             debug_link,

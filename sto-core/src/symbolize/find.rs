@@ -7,6 +7,7 @@ use crate::model::GnuBuildId;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
 
 /// The files that tell of a module.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub(super) fn find(module: &Module, options: &SymbolOptions) -> Result<Found, St
     }
     match &module.build_id {
         Some(build_id) => find_by_build_id(module, build_id, options),
-        None => find_by_inode(module),
+        None => find_by_inode(module, options.recorded),
     }
 }
 
@@ -97,8 +98,9 @@ fn find_by_build_id(
     })
 }
 
-/// Without a build id only the inode tells whether the file is still the one that was mapped.
-fn find_by_inode(module: &Module) -> Result<Found, String> {
+/// Without a build id only the inode tells whether the file is still the one that was mapped; file systems
+/// give its number to the next file when it is gone, as to what a linker writes in its place.
+fn find_by_inode(module: &Module, recorded: Option<SystemTime>) -> Result<Found, String> {
     let refuse = |why: &str| {
         Err(format!(
             "the recording has no build id of {}, and {why}, so no file can be trusted to be the one that ran; link it with -Wl,--build-id, and record with `perf record --buildid-all`",
@@ -112,8 +114,9 @@ fn find_by_inode(module: &Module) -> Result<Found, String> {
     if !path.is_absolute() {
         return refuse("its path is not a whole one");
     }
+    let is_newer = |file: &ElfFile| recorded.is_some_and(|recorded| file.written > Some(recorded));
     match ElfFile::open(path) {
-        Ok(Some(file)) if file.inode == inode => Ok(Found {
+        Ok(Some(file)) if file.inode == inode && !is_newer(&file) => Ok(Found {
             symbols: file,
             image: None,
         }),

@@ -47,6 +47,7 @@ use crate::formats::{LocationIx, ModuleIx};
 use crate::model::{FrameIx, FrameTable, Granularity};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 /// Where symbols are looked for. Everything that depends on the user or the machine is given here.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +56,8 @@ pub struct SymbolOptions {
     pub symbol_dirs: Vec<PathBuf>,
     /// The folder of the recording.
     pub recording_dir: Option<PathBuf>,
+    /// When the recording was last written: a file without a build id that was written later is another.
+    pub recorded: Option<SystemTime>,
     /// perf's cache of files by build id: `~/.debug`.
     pub perf_cache: Option<PathBuf>,
     /// Folders of separate debug files: `/usr/lib/debug`.

@@ -3,6 +3,7 @@
 use crate::compile::{Program, run};
 use crate::recording::{Resolved, resolve};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use sto_core::formats::Module;
 use sto_core::symbolize::SymbolOptions;
 
@@ -262,8 +263,18 @@ fn without_a_build_id_only_the_same_inode_is_believed() {
     };
     let gone = Module {
         path: "/nowhere/app".to_owned(),
-        ..module
+        ..module.clone()
     };
+    let before = SymbolOptions {
+        recorded: Some(SystemTime::UNIX_EPOCH),
+        ..SymbolOptions::default()
+    };
+    let rebuilt = resolve(module.clone(), offsets.clone(), &before);
+    assert!(
+        rebuilt.problem().contains("another file"),
+        "{}",
+        rebuilt.problem()
+    );
     for (module, why) in [
         (unknown, "inode"),
         (other, "another file"),
