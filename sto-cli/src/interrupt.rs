@@ -3,13 +3,16 @@
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
-use std::thread;
+use std::{fs, thread};
 use sto_core::store::Store;
 
 /// From here on, this process takes its half-written files away where it is asked to end.
 pub(crate) fn leave_no_drafts() {
     // Without that they stay until somebody writes again.
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else {
+    let ignored = ignored_signals();
+    let heeded = [SIGINT, SIGTERM].into_iter();
+    let heeded = heeded.filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let Ok(mut signals) = Signals::new(heeded) else {
         return;
     };
     thread::spawn(move || {
@@ -19,4 +22,14 @@ pub(crate) fn leave_no_drafts() {
             let _ = emulate_default_handler(signal);
         }
     });
+}
+
+/// The signals that whoever started this process had it ignore, as a shell does for what it runs in
+/// the background; the lowest bit is signal 1 (proc_pid_status(5), `SigIgn`). None where the system
+/// does not tell.
+fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
 }

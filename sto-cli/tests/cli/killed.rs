@@ -4,6 +4,7 @@ use crate::support::{Content, Sandbox, content, files_of};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -291,4 +292,27 @@ fn a_killed_first_ingestion_leaves_no_store_or_a_whole_one() {
         assert_eq!(listed["totals"]["profiles"], 1);
     }
     assert!(victim.hits * 3 >= victim.kills);
+}
+
+#[test]
+fn a_signal_that_the_shell_has_ignored_ends_nothing() {
+    let sandbox = Sandbox::with_two_builds();
+    let script = "trap '' INT TERM; exec \"$@\"";
+    let mut command = sandbox.program("sh", &["-c", script, "sh", env!("CARGO_BIN_EXE_sto")]);
+    command.env("STO_STORE", sandbox.path("store"));
+    command.args(["ingest", "-", "--build", "v3"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // More than a pipe holds: when it is written, sto reads.
+    let text = "main;work 3\n".repeat(30_000);
+    stdin.write_all(text.as_bytes()).unwrap();
+    for signal in ["-INT", "-TERM"] {
+        let pid = child.id().to_string();
+        let killed = Command::new("kill").args([signal, &pid]).status();
+        assert!(killed.unwrap().success());
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+    sandbox.sto(&["show", "v3"]).succeeds();
 }
