@@ -166,6 +166,25 @@ impl NamedStacks {
         Ok(stack)
     }
 
+    /// Adds the frames and stacks that were read of the text behind, in their order; returns the
+    /// places of its stacks here.
+    pub(super) fn append(&mut self, behind: &NamedStacks) -> Result<Vec<StackIx>, Limit> {
+        self.lossy |= behind.lossy;
+        self.cut |= behind.cut;
+        let locations = behind.locations.iter().map(|&location| match location {
+            Location::Named(frame) => self.frame_at_line(behind.frames.frame(frame)),
+            nameless => self.nameless(nameless),
+        });
+        let locations = locations.collect::<Result<Vec<_>, _>>()?;
+        let mut here = Vec::new();
+        let stacks = behind.stacks.iter().map(|stack| {
+            here.clear();
+            here.extend(stack.iter().map(|there| locations[there.0 as usize]));
+            self.stack(&here)
+        });
+        stacks.collect()
+    }
+
     pub(super) fn finish(self) -> Finished {
         Finished {
             locations: self.locations,

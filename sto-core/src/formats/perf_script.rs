@@ -7,24 +7,23 @@
 
 mod call;
 mod header;
+mod lost;
+mod reader;
+mod stack;
 mod threads;
 
 use super::detect::Head;
-use super::named::{Limit, NamedStacks, malformed};
-use super::text::{LineReader, decimal, lines};
-use super::{
-    Format, FormatError, LocationIx, ReadOptions, Recording, Sample, SampleTypeIx, ThreadIx,
-    excerpt, units_of_event,
-};
+use super::named::malformed;
+use super::text::{LineReader, lines};
+use super::{FormatError, ReadOptions, Recording, excerpt};
 use crate::id::SourceDigest;
-use crate::limits::MAX_SAMPLE_TYPES;
-use crate::model::{FrameKind, Origin};
-use crate::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
+use crate::model::FrameKind;
+use crate::units::Bytes;
 use call::Call;
-use hashbrown::HashMap;
 use header::Header;
+use rayon::prelude::*;
+use reader::{Problem, Reader, header};
 use std::path::Path;
-use threads::Threads;
 
 /// Whether a profile begins with the first line of a sample.
 pub(super) fn is_told(head: &Head<'_>) -> bool {
@@ -52,85 +51,108 @@ fn call(dso: &[u8]) -> Call<'_> {
 
 /// Begins to read the text that `perf script` prints; `path` is for messages.
 pub(super) fn reader<'p>(path: &'p Path, _options: &ReadOptions) -> Box<dyn LineReader + 'p> {
-    Box::new(Parser {
-        path,
-        line_number: 0,
-        reader: Reader::default(),
-    })
+    Box::new(Parser::new(path, PART))
 }
+
+/// About how much text a core reads before it gives of the rest to an idle one.
+const PART: usize = 128 << 10;
 
 struct Parser<'p> {
     path: &'p Path,
-    line_number: usize,
+    part: usize,
     reader: Reader,
+}
+
+impl<'p> Parser<'p> {
+    fn new(path: &'p Path, part: usize) -> Self {
+        Parser {
+            path,
+            part,
+            reader: Reader::default(),
+        }
+    }
+
+    /// Reads one line after the other.
+    fn lines(&mut self, text: &[u8]) -> Result<(), FormatError> {
+        for (_, line) in lines(text) {
+            let read = self.reader.line(line);
+            read.map_err(|problem| problem.at_line(self.path, self.reader.line_number, line))?;
+        }
+        Ok(())
+    }
+
+    /// Reads what stands between cuts, on every core; it comes to the same as one line after the
+    /// other.
+    fn samples(&mut self, text: &[u8], cuts: &[usize]) -> Result<(), FormatError> {
+        let read = cuts
+            .par_windows(2)
+            .try_fold(Reader::default, |mut reader, cut| {
+                let mut lines = lines(&text[cut[0]..cut[1]]);
+                lines.try_for_each(|(_, line)| reader.line(line))?;
+                Ok(reader)
+            })
+            .try_reduce_with(|mut reader, behind| {
+                reader.append(behind)?;
+                Ok(reader)
+            });
+        let read = read.unwrap_or_else(|| Ok(Reader::default()));
+        let Err(problem) = read.and_then(|read| self.reader.append(read)) else {
+            return Ok(());
+        };
+        // Several cores may have met something; what is first, and in which line, is told by reading
+        // one line after the other.
+        self.lines(&text[cuts[0]..cuts[cuts.len() - 1]])?;
+        Err(problem.at_line(self.path, self.reader.line_number, b""))
+    }
+}
+
+/// The first lines of some samples, so that what is between them can be read on its own: the first
+/// such line, then the first that is at least `part` bytes behind another, and so on.
+fn cuts(text: &[u8], part: usize) -> Vec<usize> {
+    let mut cuts = Vec::new();
+    let mut at = 0;
+    while let Some((_, line)) = lines(&text[at..]).next() {
+        let mut passed = at;
+        if header(line).is_some() {
+            cuts.push(at);
+            passed = at.saturating_add(part - 1);
+        }
+        let behind = text.get(passed..).unwrap_or_default();
+        at = memchr::memchr(b'\n', behind).map_or(text.len(), |end| passed + end + 1);
+    }
+    cuts
 }
 
 impl LineReader for Parser<'_> {
     fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
-        for (_, line) in lines(bytes) {
-            self.line_number += 1;
-            let read = self.reader.line(line);
-            read.map_err(|problem| problem.at_line(self.path, self.line_number, line))?;
+        let cuts = cuts(bytes, self.part);
+        match cuts[..] {
+            [first, .., last] => {
+                self.lines(&bytes[..first])?;
+                self.samples(bytes, &cuts)?;
+                self.lines(&bytes[last..])?;
+            }
+            _ => self.lines(bytes)?,
         }
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
-            return Err(malformed(self.path, self.line_number, CUT_OFF));
+            return Err(malformed(self.path, self.reader.line_number, CUT_OFF));
         }
         Ok(())
     }
 
     fn finish(
-        mut self: Box<Self>,
+        self: Box<Self>,
         source: SourceDigest,
         source_bytes: Bytes,
     ) -> Result<Recording, FormatError> {
-        let ended = self.reader.end_sample();
-        ended.map_err(|limit| malformed(self.path, self.line_number, limit))?;
-        let mut reader = self.reader;
-        reader.samples.sort_by_key(|sample| sample.time);
-        let stacks = reader.stacks.finish();
-        let (processes, threads, threads_warning) = reader.threads.finish();
-        let no_stacks = (!reader.any_call_chain).then(|| NO_CALL_CHAINS.to_owned());
-        let warnings = [threads_warning, no_stacks].into_iter().flatten();
-        Ok(Recording {
-            format: Format::PerfScript,
-            source,
-            source_bytes,
-            origin: Origin {
-                duration: duration(&reader.samples),
-                ..reader.origin
-            },
-            sample_types: reader.sample_types,
-            processes,
-            threads,
-            modules: Vec::new(),
-            locations: stacks.locations,
-            named: stacks.frames,
-            stacks: stacks.stacks,
-            samples: reader.samples,
-            lost: reader.lost.events.max(reader.lost.samples),
-            warnings: warnings.chain(stacks.warnings).collect(),
-        })
+        let line_number = self.reader.line_number;
+        let recording = self.reader.finish(source, source_bytes);
+        recording.map_err(|limit| malformed(self.path, line_number, limit))
     }
 }
 
 const CUT_OFF: &str = "truncated: the text ends within this line, and perf ends every line; was perf \
     stopped, or the copy cut short? Print or copy it again, or take what there is: --allow-truncated";
-
-const NO_CALL_CHAINS: &str = "No sample has a call chain; record with `perf record -g` or `perf \
-    record --call-graph dwarf`, and print without `-G`.";
-
-/// Time between the first sample and the last, of samples in order of time.
-fn duration(samples: &[Sample]) -> Option<Nanoseconds> {
-    let first = samples.iter().find_map(|sample| sample.time)?;
-    let last = samples.last()?.time?;
-    Some(Nanoseconds(last.0 - first.0))
-}
-
-enum Problem {
-    NotASample,
-    NotACall,
-    Limit(Limit),
-}
 
 impl Problem {
     fn at_line(self, path: &Path, number: usize, line: &[u8]) -> FormatError {
@@ -150,275 +172,100 @@ impl Problem {
     }
 }
 
-impl From<Limit> for Problem {
-    fn from(limit: Limit) -> Problem {
-        Problem::Limit(limit)
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::MAX_SAMPLE_TYPES;
+    use proptest::prelude::*;
 
-/// Deepest call chain that the kernel records and perf prints unless it is told otherwise
-/// (`PERF_MAX_STACK_DEPTH`, `kernel.perf_event_max_stack`): a stack that reaches it was cut.
-const MAX_STACK: usize = 127;
-
-/// Lost events. perf counts them as they happen (`PERF_RECORD_LOST lost 5`), and since Linux 6.1 all
-/// of them once more at the end (`PERF_RECORD_LOST_SAMPLES lost 5`).
-#[derive(Default)]
-struct Lost {
-    events: u64,
-    samples: u64,
-}
-
-impl Lost {
-    fn add(&mut self, record: &[u8]) {
-        let mut words = record.split(|byte| matches!(byte, b' ' | b':'));
-        let sum = match words.next() {
-            Some(b"PERF_RECORD_LOST") => &mut self.events,
-            Some(b"PERF_RECORD_LOST_SAMPLES") => &mut self.samples,
-            _ => return,
-        };
-        *sum = sum.saturating_add(words.find_map(decimal).unwrap_or(0));
-    }
-}
-
-/// `-F +srcline` puts the source line under each line of a stack, two spaces in: `  work.c:12`.
-fn is_source_line(line: &[u8]) -> bool {
-    matches!(line, [b' ', b' ', next, ..] if *next != b' ') && Call::parse(line).is_none()
-}
-
-#[derive(Default)]
-struct Reader {
-    origin: Origin,
-    sample_types: Vec<SampleType>,
-    /// By name, without periods and with them.
-    known_types: [HashMap<Box<[u8]>, SampleTypeIx>; 2],
-    threads: Threads,
-    stacks: NamedStacks,
-    /// Locations by the whole line, so that each distinct line is taken apart once.
-    known_calls: HashMap<Box<[u8]>, Known>,
-    /// Names of inlined functions.
-    functions: Vec<Box<str>>,
-    /// Locations of inlined functions, by the one that they were inlined into.
-    placed: HashMap<(usize, Option<LocationIx>), LocationIx>,
-    samples: Vec<Sample>,
-    lost: Lost,
-    any_call_chain: bool,
-    open: Option<OpenSample>,
-    /// The open sample's stack so far, innermost frame first.
-    stack: Vec<LocationIx>,
-    /// Its last lines, if they are functions inlined into one whose line comes later.
-    inlined: Vec<(u64, usize)>,
-    /// Number of its frames that are not inlined.
-    calls: usize,
-}
-
-/// What a line of a stack says: an instruction pointer, and where it is.
-#[derive(Clone, Copy)]
-enum Known {
-    Call {
-        ip: u64,
-        location: LocationIx,
-    },
-    /// The number of a name in [`Reader::functions`].
-    Inlined {
-        ip: u64,
-        function: usize,
-    },
-}
-
-/// A sample whose stack is being read.
-#[derive(Clone, Copy)]
-struct OpenSample {
-    thread: ThreadIx,
-    sample_type: SampleTypeIx,
-    time: Option<Nanoseconds>,
-    cost: Cost,
-}
-
-impl Reader {
-    fn line(&mut self, line: &[u8]) -> Result<(), Problem> {
-        let text = line.trim_ascii();
-        if text.is_empty() {
-            return Ok(self.end_sample()?);
-        }
-        if let [b'\t', ..] = line {
-            return self.call(text);
-        }
-        if let [b'#', comment @ ..] = line {
-            self.comment(comment);
-            return Ok(());
-        }
-        match Header::parse(line) {
-            Some(header) => self.begin_sample(header),
-            None if is_source_line(line) || line.starts_with(b"PERF_RECORD_") => Ok(()),
-            // Somebody's editor made spaces of the tabs.
-            None if line.starts_with(b" ") => self.call(text),
-            None => Err(Problem::NotASample),
-        }
+    /// Reads blocks of text in parts of a size, on several cores.
+    fn read(blocks: &[String], part: usize) -> Result<Recording, FormatError> {
+        let mut parser = Box::new(Parser::new(Path::new("x"), part));
+        let cores = rayon::ThreadPoolBuilder::new().num_threads(3).build();
+        cores.unwrap().install(|| {
+            let mut blocks = blocks.iter();
+            blocks.try_for_each(|block| parser.block(block.as_bytes()))
+        })?;
+        let text = blocks.concat();
+        parser.finish(SourceDigest::of(text.as_bytes()), Bytes(text.len() as u64))
     }
 
-    fn begin_sample(&mut self, header: Header<'_>) -> Result<(), Problem> {
-        self.end_sample()?;
-        // `--show-mmap-events` and its like print other records of the recording too.
-        if header.is_other_record() {
-            self.lost.add(header.rest);
-            return Ok(());
-        }
-        self.open = Some(OpenSample {
-            thread: self.threads.insert(&header),
-            sample_type: self.sample_type(header.event, header.period.is_some())?,
-            time: header.time,
-            cost: Cost {
-                samples: 1,
-                value: header.period.unwrap_or(1),
-            },
-        });
-        // A tracepoint's fields may stand there too; only a function has its file behind it.
-        if header.rest.ends_with(b")") && Call::parse(header.rest).is_some() {
-            self.call(header.rest)?;
-            self.end_sample()?;
-        }
-        Ok(())
+    #[track_caller]
+    fn check(blocks: &[String], part: usize) {
+        let in_order = read(&[blocks.concat()], usize::MAX);
+        assert_eq!(
+            format!("{:?}", read(blocks, part)),
+            format!("{in_order:?}"),
+            "in parts of {part} bytes"
+        );
     }
 
-    fn end_sample(&mut self) -> Result<(), Limit> {
-        let Some(sample) = self.open.take() else {
-            return Ok(());
-        };
-        self.place_inlined(None)?;
-        self.stack.reverse();
-        self.samples.push(Sample {
-            stack: self.stacks.stack(&self.stack)?,
-            thread: sample.thread,
-            sample_type: sample.sample_type,
-            time: sample.time,
-            cost: sample.cost,
-            truncated: self.calls >= MAX_STACK,
-        });
-        self.any_call_chain |= self.calls > 1;
-        self.stack.clear();
-        self.calls = 0;
-        Ok(())
+    /// A sample, or another record; its stack may lack the empty line behind it.
+    fn sample() -> impl Strategy<Value = String> {
+        let first = prop_oneof![
+            8 => "(a |b b |c )? ?[12](/[123])? {1,2}(\\[001\\] )?[12]\\.[0-9]: ([1-9] )?(cycles|faults:u): ",
+            1 => "[ab] 1 1\\.5: cycles: \n# (hostname|cmdline) : [ab]",
+        ];
+        let caller = prop_oneof![
+            20 => "\t {0,2}[1-3] (f|g|h|\\[unknown\\])(\\+0x[12])? \\((/x|/y \\(deleted\\)|inlined)\\)",
+            1 => "  work\\.c:[12]\r?",
+            1 => "        [1-3] f \\(/x\\)",
+        ];
+        let stack = prop::collection::vec(caller.prop_map(|line| line + "\n"), 0..6);
+        let sample = (first, stack, "\n{0,2}");
+        prop_oneof![
+            9 => sample.prop_map(|(first, stack, end)| format!("{first}\n{}{end}", stack.concat())),
+            1 => "[ab] 1 1\\.5: PERF_RECORD_LOST(_SAMPLES)? lost [1-9]\n",
+            2 => "[ab] 1 1\\.5: ([1-9] cycles: )? ?[1-3] f \\((/x|inlined)\\)\n",
+        ]
     }
 
-    fn call(&mut self, line: &[u8]) -> Result<(), Problem> {
-        if self.open.is_none() {
-            return Err(Problem::NotASample);
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn however_text_is_cut_it_is_the_same_recording(
+            samples in prop::collection::vec(sample(), 1..60),
+            begin_of_block in any::<prop::sample::Index>(),
+            part in 1..300usize,
+        ) {
+            let text = samples.concat();
+            let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+            let behind = lines.split_off(begin_of_block.index(lines.len()));
+            let blocks = [lines.concat(), behind.concat()];
+            prop_assert!(read(&blocks, part).is_ok());
+            check(&blocks, part);
         }
-        let known = match self.known_calls.get(line) {
-            Some(&known) => known,
-            None => self.learn(line)?,
-        };
-        match known {
-            Known::Inlined { ip, function } => self.inlined.push((ip, function)),
-            Known::Call { ip, location } => {
-                self.place_inlined(Some((ip, location)))?;
-                self.stack.push(location);
-                self.calls += 1;
+
+        #[test]
+        fn however_text_is_cut_the_first_line_that_is_wrong_is_named(
+            mut samples in prop::collection::vec(sample(), 3..60),
+            wrong in prop::collection::vec(
+                (any::<prop::sample::Index>(), "\tx y|\n\t1 f|what is this\\?"),
+                1..4,
+            ),
+            part in 1..300usize,
+        ) {
+            for (at, wrong) in wrong {
+                let at = at.index(samples.len());
+                samples[at].push_str(&(wrong + "\n"));
             }
+            let text = [samples.concat()];
+            prop_assert!(read(&text, part).is_err());
+            check(&text, part);
         }
-        Ok(())
     }
 
-    /// Takes a line of a stack apart that was not met before.
-    fn learn(&mut self, line: &[u8]) -> Result<Known, Problem> {
-        let call = Call::parse(line).ok_or(Problem::NotACall)?;
-        let ip = call.ip;
-        let known = if call.is_inlined() {
-            let function = self.functions.len();
-            let symbol = self.stacks.text(call.symbol);
-            self.functions.push(symbol.into());
-            Known::Inlined { ip, function }
-        } else {
-            let location = self.location(&call)?;
-            Known::Call { ip, location }
-        };
-        self.known_calls.insert(line.into(), known);
-        Ok(known)
-    }
-
-    fn location(&mut self, call: &Call<'_>) -> Result<LocationIx, Limit> {
-        let module = self.stacks.text(call.module());
-        if call.is_resolved() {
-            let symbol = self.stacks.text(call.symbol);
-            return self.stacks.frame(call.kind(), &symbol, &module);
-        }
-        let symbol = match &*module {
-            "" => "[unknown]".to_owned(),
-            name if name.starts_with('[') => name.to_owned(),
-            // Offsets in a file are the same in every run; addresses are not, and lie higher.
-            name if call.ip < 1 << 32 => format!("[{name}+0x{:x}]", call.ip),
-            name => format!("[{name}]"),
-        };
-        self.stacks.frame(FrameKind::Unresolved, &symbol, &module)
-    }
-
-    /// Puts inlined functions onto the stack, now that the function that they were inlined into
-    /// is known: the one with the same instruction pointer.
-    ///
-    /// Where a function's names in its symbol table and its debug information differ, perf prints
-    /// it as inlined into nothing; such a function is taken for one that was called.
-    fn place_inlined(&mut self, into: Option<(u64, LocationIx)>) -> Result<(), Limit> {
-        for (ip, function) in self.inlined.drain(..) {
-            let into = into.filter(|&(outer, _)| outer == ip);
-            let into = into.map(|(_, location)| location);
-            let location = match self.placed.get(&(function, into)) {
-                Some(&location) => location,
-                None => {
-                    let symbol = &self.functions[function];
-                    let location = match into {
-                        Some(into) => self.stacks.inlined(symbol, into)?,
-                        None => self.stacks.frame(FrameKind::User, symbol, "")?,
-                    };
-                    *self.placed.entry((function, into)).insert(location).get()
-                }
-            };
-            self.stack.push(location);
-        }
-        Ok(())
-    }
-
-    fn sample_type(
-        &mut self,
-        event: Option<&[u8]>,
-        has_period: bool,
-    ) -> Result<SampleTypeIx, Limit> {
-        let event = event.unwrap_or(b"samples");
-        let known = &self.known_types[usize::from(has_period)];
-        if let Some(&known) = known.get(event) {
-            return Ok(known);
-        }
-        let ix = self.sample_types.len();
-        if ix == MAX_SAMPLE_TYPES {
-            return Err(format!(
-                "samples of more than {MAX_SAMPLE_TYPES} events; print fewer of them, or split the \
-                 text"
-            ));
-        }
-        let ix = SampleTypeIx(ix as u32);
-        self.known_types[usize::from(has_period)].insert(event.into(), ix);
-        let event = self.stacks.text(event).into_owned();
-        let unit = match has_period {
-            true => units_of_event(&event),
-            false => Unit::Samples,
-        };
-        self.sample_types.push(SampleType { event, unit });
-        Ok(ix)
-    }
-
-    /// What `perf script --header` says of the machine.
-    fn comment(&mut self, comment: &[u8]) {
-        let Some(colon) = memchr::memchr(b':', comment) else {
-            return;
-        };
-        let field = match comment[..colon].trim_ascii() {
-            b"hostname" => &mut self.origin.host,
-            b"os release" => &mut self.origin.kernel,
-            b"arch" => &mut self.origin.arch,
-            b"cpudesc" => &mut self.origin.cpu,
-            b"cmdline" => &mut self.origin.command,
-            _ => return,
-        };
-        let value = self.stacks.text(comment[colon + 1..].trim_ascii());
-        *field = Some(value.into_owned());
+    #[test]
+    fn the_line_at_which_a_limit_is_passed_is_named_however_text_is_cut() {
+        let events =
+            (0..MAX_SAMPLE_TYPES + 2).map(|event| format!("p 1 1.5: e{event}: \n\t1 f (/x)\n\n"));
+        let events = events.collect::<String>();
+        let message = read(&[events.clone()], 100).unwrap_err().to_string();
+        assert!(
+            message.starts_with("x: line 3073: samples of more than 1024 events"),
+            "{message}"
+        );
+        check(&[events], 100);
     }
 }

@@ -1,6 +1,5 @@
 //! One line of a stack: `ip symbol+0xoffset (dso)`.
 
-use super::header::next_token;
 use crate::model::FrameKind;
 
 /// What one line of a stack says.
@@ -16,8 +15,7 @@ pub(super) struct Call<'a> {
 
 impl<'a> Call<'a> {
     pub(super) fn parse(line: &'a [u8]) -> Option<Call<'a>> {
-        let (ip, rest) = next_token(line)?;
-        let ip = hexadecimal(ip)?;
+        let (ip, rest) = split_ip(line.trim_ascii_start())?;
         let (symbol, dso) = split_dso(rest.trim_ascii());
         Some(Call {
             ip,
@@ -102,36 +100,71 @@ impl<'a> Call<'a> {
     }
 }
 
-fn hexadecimal(digits: &[u8]) -> Option<u64> {
-    let digits = std::str::from_utf8(digits).ok()?;
-    let plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    plain.then(|| u64::from_str_radix(digits, 16).ok())?
+/// The number that hexadecimal digits write up to a white space, and what stands from there.
+fn split_ip(text: &[u8]) -> Option<(u64, &[u8])> {
+    let mut ip = 0;
+    let mut len = 0;
+    for &byte in text {
+        let digit = HEXADECIMAL[usize::from(byte)];
+        if digit == NO_DIGIT {
+            break;
+        }
+        if ip >> 60 != 0 {
+            return None;
+        }
+        ip = ip << 4 | u64::from(digit);
+        len += 1;
+    }
+    let rest = &text[len..];
+    let ends = rest.first().is_none_or(u8::is_ascii_whitespace);
+    (len > 0 && ends).then_some((ip, rest))
 }
+
+const NO_DIGIT: u8 = u8::MAX;
+
+/// The value of each digit. Which digits an address has nothing foretells, so a comparison would often
+/// be guessed wrong.
+const HEXADECIMAL: [u8; 256] = {
+    let mut values = [NO_DIGIT; 256];
+    let mut digit = 0;
+    while digit < 16 {
+        values[b"0123456789abcdef"[digit] as usize] = digit as u8;
+        values[b"0123456789ABCDEF"[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    values
+};
 
 /// The symbol and what stands in the last parentheses, which may hold others, as in
 /// `(/usr/bin/prog (deleted))`.
 fn split_dso(text: &[u8]) -> (&[u8], &[u8]) {
-    if !text.ends_with(b")") {
+    let Some(inside) = text.strip_suffix(b")") else {
         return (text, b"");
+    };
+    let begin = match memchr::memrchr2(b'(', b')', inside) {
+        Some(at) if inside[at] == b')' => before_nested(inside),
+        begin => begin,
+    };
+    match begin {
+        // Without a space it is the parameters of a function, and there is no file.
+        Some(at) if at == 0 || text[at - 1] == b' ' => {
+            (text[..at].trim_ascii_end(), &inside[at + 1..])
+        }
+        _ => (text, b""),
     }
-    let mut depth = 0;
-    for (at, byte) in text.iter().enumerate().rev() {
+}
+
+/// Where the parenthesis stands that the end of a text closes, with others between.
+fn before_nested(text: &[u8]) -> Option<usize> {
+    let mut open = 1;
+    text.iter().rposition(|byte| {
         match byte {
-            b')' => depth += 1,
-            b'(' => depth -= 1,
+            b')' => open += 1,
+            b'(' => open -= 1,
             _ => {}
         }
-        if depth == 0 {
-            // Without a space it is the parameters of a function, and there is no file.
-            let starts_field = at == 0 || text[at - 1] == b' ';
-            return if starts_field {
-                (text[..at].trim_ascii_end(), &text[at + 1..text.len() - 1])
-            } else {
-                (text, b"")
-            };
-        }
-    }
-    (text, b"")
+        open == 0
+    })
 }
 
 fn without_offset(symbol: &[u8]) -> &[u8] {

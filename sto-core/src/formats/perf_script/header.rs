@@ -103,7 +103,7 @@ fn optional<'a, T>(text: &'a [u8], parse: impl Fn(&'a [u8]) -> Option<T>) -> (Op
 }
 
 /// The first run of bytes that are not white space, and what stands behind it.
-pub(super) fn next_token(text: &[u8]) -> Option<(&[u8], &[u8])> {
+fn next_token(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let text = text.trim_ascii_start();
     let end = text
         .iter()

@@ -21,23 +21,7 @@ impl Threads {
     /// program, keeps the last one.
     pub(super) fn insert(&mut self, header: &Header<'_>) -> ThreadIx {
         self.any_without_pid |= header.pid.is_none();
-        let pid = header.pid.unwrap_or(header.tid);
-        let process = *self.process_of.entry(pid).or_insert_with(|| {
-            self.pids.push(pid);
-            ProcessIx(self.pids.len() as u32 - 1)
-        });
-        let thread = *self
-            .thread_of
-            .entry((process, header.tid))
-            .or_insert_with(|| {
-                self.threads.push(Thread {
-                    tid: header.tid,
-                    name: String::new(),
-                    process,
-                    labels: Arc::default(),
-                });
-                ThreadIx(self.threads.len() as u32 - 1)
-            });
+        let thread = self.place(header.pid.unwrap_or(header.tid), header.tid);
         let name = &mut self.threads[thread.0 as usize].name;
         if name.as_bytes() != header.comm {
             let kept = &header.comm[..header.comm.len().min(MAX_PROCESS_NAME + 1)];
@@ -45,6 +29,34 @@ impl Threads {
             cut(name, MAX_PROCESS_NAME);
         }
         thread
+    }
+
+    fn place(&mut self, pid: u32, tid: u32) -> ThreadIx {
+        let process = *self.process_of.entry(pid).or_insert_with(|| {
+            self.pids.push(pid);
+            ProcessIx(self.pids.len() as u32 - 1)
+        });
+        *self.thread_of.entry((process, tid)).or_insert_with(|| {
+            self.threads.push(Thread {
+                tid,
+                name: String::new(),
+                process,
+                labels: Arc::default(),
+            });
+            ThreadIx(self.threads.len() as u32 - 1)
+        })
+    }
+
+    /// Adds threads that were met later; returns their places here.
+    pub(super) fn append(&mut self, behind: Threads) -> Vec<ThreadIx> {
+        self.any_without_pid |= behind.any_without_pid;
+        let pids = behind.pids;
+        let threads = behind.threads.into_iter().map(|thread| {
+            let place = self.place(pids[thread.process.0 as usize], thread.tid);
+            self.threads[place.0 as usize].name = thread.name;
+            place
+        });
+        threads.collect()
     }
 
     /// The processes, named after their main thread, or after the first one that was met; the

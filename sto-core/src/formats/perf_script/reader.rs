@@ -1,0 +1,281 @@
+//! From lines to samples.
+
+use super::call::Call;
+use super::header::Header;
+use super::lost::Lost;
+use super::stack::StackLines;
+use super::threads::Threads;
+use crate::formats::named::{Limit, NamedStacks};
+use crate::formats::{Format, Recording, Sample, SampleTypeIx, ThreadIx, units_of_event};
+use crate::id::SourceDigest;
+use crate::limits::MAX_SAMPLE_TYPES;
+use crate::model::Origin;
+use crate::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
+use hashbrown::HashMap;
+
+/// Why a line cannot be read.
+pub(super) enum Problem {
+    NotASample,
+    NotACall,
+    Limit(Limit),
+}
+
+impl From<Limit> for Problem {
+    fn from(limit: Limit) -> Problem {
+        Problem::Limit(limit)
+    }
+}
+
+/// Deepest call chain that the kernel records and perf prints unless it is told otherwise
+/// (`PERF_MAX_STACK_DEPTH`, `kernel.perf_event_max_stack`): a stack that reaches it was cut.
+const MAX_STACK: usize = 127;
+
+const NO_CALL_CHAINS: &str = "No sample has a call chain; record with `perf record -g` or `perf \
+    record --call-graph dwarf`, and print without `-G`.";
+
+/// The fields of a line that begins a sample or another record. Such a line ends the sample before it,
+/// whatever stands there, so that reading can begin at it.
+pub(super) fn header(line: &[u8]) -> Option<Header<'_>> {
+    match line {
+        [b'\t' | b'#', ..] => None,
+        _ => Header::parse(line),
+    }
+}
+
+/// `-F +srcline` puts the source line under each line of a stack, two spaces in: `  work.c:12`.
+fn is_source_line(line: &[u8]) -> bool {
+    matches!(line, [b' ', b' ', next, ..] if *next != b' ') && Call::parse(line).is_none()
+}
+
+/// What was read so far.
+#[derive(Default)]
+pub(super) struct Reader {
+    /// Number of lines.
+    pub(super) line_number: usize,
+    origin: Origin,
+    sample_types: Vec<SampleType>,
+    /// By name, without periods and with them.
+    known_types: [HashMap<Box<[u8]>, SampleTypeIx>; 2],
+    threads: Threads,
+    stacks: NamedStacks,
+    samples: Vec<Sample>,
+    lost: Lost,
+    any_call_chain: bool,
+    open: Option<OpenSample>,
+    stack: StackLines,
+}
+
+/// A sample whose stack is being read.
+#[derive(Clone, Copy)]
+struct OpenSample {
+    thread: ThreadIx,
+    sample_type: SampleTypeIx,
+    time: Option<Nanoseconds>,
+    cost: Cost,
+}
+
+impl Reader {
+    pub(super) fn line(&mut self, line: &[u8]) -> Result<(), Problem> {
+        self.line_number += 1;
+        let text = line.trim_ascii();
+        if text.is_empty() {
+            return Ok(self.end_sample()?);
+        }
+        if let Some(header) = header(line) {
+            return self.begin_sample(header);
+        }
+        match line {
+            [b'#', comment @ ..] => {
+                self.comment(comment);
+                Ok(())
+            }
+            [b'\t', ..] => self.call(text),
+            _ if is_source_line(line) || line.starts_with(b"PERF_RECORD_") => Ok(()),
+            // Somebody's editor made spaces of the tabs.
+            [b' ', ..] => self.call(text),
+            _ => Err(Problem::NotASample),
+        }
+    }
+
+    fn begin_sample(&mut self, header: Header<'_>) -> Result<(), Problem> {
+        self.end_sample()?;
+        // `--show-mmap-events` and its like print other records of the recording too.
+        if header.is_other_record() {
+            self.lost.add(header.rest);
+            return Ok(());
+        }
+        self.open = Some(OpenSample {
+            thread: self.threads.insert(&header),
+            sample_type: self
+                .sample_type(header.event.unwrap_or(b"samples"), header.period.is_some())?,
+            time: header.time,
+            cost: Cost {
+                samples: 1,
+                value: header.period.unwrap_or(1),
+            },
+        });
+        // A tracepoint's fields may stand there too; only a function has its file behind it.
+        if header.rest.ends_with(b")") && Call::parse(header.rest).is_some() {
+            self.call(header.rest)?;
+            self.end_sample()?;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, line: &[u8]) -> Result<(), Problem> {
+        if self.open.is_none() {
+            return Err(Problem::NotASample);
+        }
+        let call = Call::parse(line).ok_or(Problem::NotACall)?;
+        Ok(self.stack.add(&call, &mut self.stacks)?)
+    }
+
+    /// Ends the sample that is open, if one is. After an error it stays so.
+    fn end_sample(&mut self) -> Result<(), Limit> {
+        let Some(sample) = self.open else {
+            return Ok(());
+        };
+        let finished = self.stack.finish(&mut self.stacks)?;
+        self.samples.push(Sample {
+            stack: finished.stack,
+            thread: sample.thread,
+            sample_type: sample.sample_type,
+            time: sample.time,
+            cost: sample.cost,
+            truncated: finished.calls >= MAX_STACK,
+        });
+        self.any_call_chain |= finished.calls > 1;
+        self.open = None;
+        Ok(())
+    }
+
+    fn sample_type(&mut self, event: &[u8], has_period: bool) -> Result<SampleTypeIx, Limit> {
+        let known = &self.known_types[usize::from(has_period)];
+        if let Some(&known) = known.get(event) {
+            return Ok(known);
+        }
+        let ix = self.sample_types.len();
+        if ix == MAX_SAMPLE_TYPES {
+            return Err(format!(
+                "samples of more than {MAX_SAMPLE_TYPES} events; print fewer of them, or split the \
+                 text"
+            ));
+        }
+        let ix = SampleTypeIx(ix as u32);
+        self.known_types[usize::from(has_period)].insert(event.into(), ix);
+        let event = self.stacks.text(event).into_owned();
+        let unit = match has_period {
+            true => units_of_event(&event),
+            false => Unit::Samples,
+        };
+        self.sample_types.push(SampleType { event, unit });
+        Ok(ix)
+    }
+
+    /// What `perf script --header` says of the machine.
+    fn comment(&mut self, comment: &[u8]) {
+        let Some(colon) = memchr::memchr(b':', comment) else {
+            return;
+        };
+        let field = match comment[..colon].trim_ascii() {
+            b"hostname" => &mut self.origin.host,
+            b"os release" => &mut self.origin.kernel,
+            b"arch" => &mut self.origin.arch,
+            b"cpudesc" => &mut self.origin.cpu,
+            b"cmdline" => &mut self.origin.command,
+            _ => return,
+        };
+        let value = self.stacks.text(comment[colon + 1..].trim_ascii());
+        *field = Some(value.into_owned());
+    }
+
+    /// Goes on with what another reader read of the text behind, of which the first line begins a
+    /// sample. It comes to the same as if this one had read that text.
+    pub(super) fn append(&mut self, mut behind: Reader) -> Result<(), Problem> {
+        self.end_sample()?;
+        behind.end_sample()?;
+        let sample_types = self.append_types(&behind)?;
+        let threads = self.threads.append(behind.threads);
+        let stacks = self.stacks.append(&behind.stacks)?;
+        let samples = behind.samples.into_iter().map(|sample| Sample {
+            stack: stacks[sample.stack.0 as usize],
+            thread: threads[sample.thread.0 as usize],
+            sample_type: sample_types[sample.sample_type.0 as usize],
+            ..sample
+        });
+        self.samples.extend(samples);
+        self.append_origin(behind.origin);
+        self.lost.append(behind.lost);
+        self.any_call_chain |= behind.any_call_chain;
+        self.line_number += behind.line_number;
+        Ok(())
+    }
+
+    fn append_types(&mut self, behind: &Reader) -> Result<Vec<SampleTypeIx>, Limit> {
+        let [without, with] = &behind.known_types;
+        let without = without.iter().map(|(event, ix)| (ix, event, false));
+        let mut types: Vec<_> = without
+            .chain(with.iter().map(|(event, ix)| (ix, event, true)))
+            .collect();
+        types.sort_unstable();
+        types
+            .into_iter()
+            .map(|(_, event, has_period)| self.sample_type(event, has_period))
+            .collect()
+    }
+
+    fn append_origin(&mut self, behind: Origin) {
+        let origin = &mut self.origin;
+        for (field, behind) in [
+            (&mut origin.host, behind.host),
+            (&mut origin.kernel, behind.kernel),
+            (&mut origin.arch, behind.arch),
+            (&mut origin.cpu, behind.cpu),
+            (&mut origin.command, behind.command),
+        ] {
+            if behind.is_some() {
+                *field = behind;
+            }
+        }
+    }
+
+    /// What was read, of a source with this digest and size.
+    pub(super) fn finish(
+        mut self,
+        source: SourceDigest,
+        source_bytes: Bytes,
+    ) -> Result<Recording, Limit> {
+        self.end_sample()?;
+        self.samples.sort_by_key(|sample| sample.time);
+        let stacks = self.stacks.finish();
+        let (processes, threads, threads_warning) = self.threads.finish();
+        let no_stacks = (!self.any_call_chain).then(|| NO_CALL_CHAINS.to_owned());
+        let warnings = [threads_warning, no_stacks].into_iter().flatten();
+        Ok(Recording {
+            format: Format::PerfScript,
+            source,
+            source_bytes,
+            origin: Origin {
+                duration: duration(&self.samples),
+                ..self.origin
+            },
+            sample_types: self.sample_types,
+            processes,
+            threads,
+            modules: Vec::new(),
+            locations: stacks.locations,
+            named: stacks.frames,
+            stacks: stacks.stacks,
+            samples: self.samples,
+            lost: self.lost.all(),
+            warnings: warnings.chain(stacks.warnings).collect(),
+        })
+    }
+}
+
+/// Time between the first sample and the last, of samples in order of time.
+fn duration(samples: &[Sample]) -> Option<Nanoseconds> {
+    let first = samples.iter().find_map(|sample| sample.time)?;
+    let last = samples.last()?.time?;
+    Some(Nanoseconds(last.0 - first.0))
+}

@@ -1,0 +1,173 @@
+//! From the lines of one stack to its locations.
+
+use super::call::Call;
+use crate::formats::named::{Limit, NamedStacks};
+use crate::formats::{LocationIx, StackIx};
+use crate::model::FrameKind;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use std::hash::BuildHasher;
+
+/// The stack of one sample after the other.
+#[derive(Default)]
+pub(super) struct StackLines {
+    /// By symbol and file, so that what addresses share is taken apart once.
+    known: HashTable<Known>,
+    hasher: DefaultHashBuilder,
+    /// Names of inlined functions.
+    inlined_names: Vec<Box<str>>,
+    /// Locations of inlined functions, by the one that they were inlined into.
+    placed: HashMap<(usize, Option<LocationIx>), LocationIx>,
+    /// Numbers of the files that have code without symbols.
+    bare_files: usize,
+    /// Locations without symbols, by file and offset; `None` stands for all that are no offsets.
+    bare: HashMap<(usize, Option<u32>), LocationIx>,
+    /// The stack so far, innermost frame first.
+    stack: Vec<LocationIx>,
+    /// Its last lines, if they are functions inlined into one whose line comes later: instruction
+    /// pointers, and places in `inlined_names`.
+    inlined: Vec<(u64, usize)>,
+    /// Number of its frames that are not inlined.
+    calls: usize,
+}
+
+/// A symbol and the file that it stands in.
+struct Known {
+    /// Symbol and file as they are written, without anything between.
+    text: Box<[u8]>,
+    symbol_len: usize,
+    function: Function,
+}
+
+#[derive(Clone, Copy)]
+enum Function {
+    Called(LocationIx),
+    /// A place in [`StackLines::inlined_names`].
+    Inlined(usize),
+    /// The number of a file, which has no symbol there.
+    Bare(usize),
+}
+
+impl Known {
+    fn parts(&self) -> (&[u8], &[u8]) {
+        self.text.split_at(self.symbol_len)
+    }
+}
+
+/// A stack whose lines are all there.
+pub(super) struct Finished {
+    pub(super) stack: StackIx,
+    /// Number of its frames that are not inlined.
+    pub(super) calls: usize,
+}
+
+impl StackLines {
+    /// Adds the next line, that of a caller.
+    pub(super) fn add(&mut self, call: &Call<'_>, stacks: &mut NamedStacks) -> Result<(), Limit> {
+        let location = match self.function(call, stacks)? {
+            Function::Inlined(name) => {
+                self.inlined.push((call.ip, name));
+                return Ok(());
+            }
+            Function::Called(location) => location,
+            Function::Bare(file) => self.bare(file, call, stacks)?,
+        };
+        self.place_inlined(Some((call.ip, location)), stacks)?;
+        self.stack.push(location);
+        self.calls += 1;
+        Ok(())
+    }
+
+    /// Ends the stack, and begins the next one.
+    pub(super) fn finish(&mut self, stacks: &mut NamedStacks) -> Result<Finished, Limit> {
+        self.place_inlined(None, stacks)?;
+        self.stack.reverse();
+        let finished = Finished {
+            stack: stacks.stack(&self.stack)?,
+            calls: self.calls,
+        };
+        self.stack.clear();
+        self.calls = 0;
+        Ok(finished)
+    }
+
+    fn function(&mut self, call: &Call<'_>, stacks: &mut NamedStacks) -> Result<Function, Limit> {
+        let parts = (call.symbol, call.dso);
+        let hash = self.hasher.hash_one(parts);
+        if let Some(known) = self.known.find(hash, |known| known.parts() == parts) {
+            return Ok(known.function);
+        }
+        let function = if call.is_inlined() {
+            let name = stacks.text(call.symbol);
+            self.inlined_names.push(name.into());
+            Function::Inlined(self.inlined_names.len() - 1)
+        } else if call.is_resolved() {
+            let (symbol, module) = (stacks.text(call.symbol), stacks.text(call.module()));
+            Function::Called(stacks.frame(call.kind(), &symbol, &module)?)
+        } else {
+            self.bare_files += 1;
+            Function::Bare(self.bare_files - 1)
+        };
+        let known = Known {
+            text: [call.symbol, call.dso].concat().into(),
+            symbol_len: call.symbol.len(),
+            function,
+        };
+        let hasher = &self.hasher;
+        let rehash = |known: &Known| hasher.hash_one(known.parts());
+        self.known.insert_unique(hash, known, rehash);
+        Ok(function)
+    }
+
+    /// The location of an address without a symbol.
+    fn bare(
+        &mut self,
+        file: usize,
+        call: &Call<'_>,
+        stacks: &mut NamedStacks,
+    ) -> Result<LocationIx, Limit> {
+        // Offsets in a file are the same in every run; addresses are not, and lie higher.
+        let offset = u32::try_from(call.ip).ok();
+        if let Some(&location) = self.bare.get(&(file, offset)) {
+            return Ok(location);
+        }
+        let module = stacks.text(call.module());
+        let symbol = match (&*module, offset) {
+            ("", _) => "[unknown]".to_owned(),
+            (name, _) if name.starts_with('[') => name.to_owned(),
+            (name, Some(offset)) => format!("[{name}+0x{offset:x}]"),
+            (name, None) => format!("[{name}]"),
+        };
+        let location = stacks.frame(FrameKind::Unresolved, &symbol, &module)?;
+        self.bare.insert((file, offset), location);
+        Ok(location)
+    }
+
+    /// Puts inlined functions onto the stack, now that the function that they were inlined into
+    /// is known: the one with the same instruction pointer.
+    ///
+    /// Where a function's names in its symbol table and its debug information differ, perf prints
+    /// it as inlined into nothing; such a function is taken for one that was called.
+    fn place_inlined(
+        &mut self,
+        into: Option<(u64, LocationIx)>,
+        stacks: &mut NamedStacks,
+    ) -> Result<(), Limit> {
+        for (ip, name) in self.inlined.drain(..) {
+            let into = into.filter(|&(outer, _)| outer == ip);
+            let into = into.map(|(_, location)| location);
+            let location = match self.placed.get(&(name, into)) {
+                Some(&location) => location,
+                None => {
+                    let symbol = &self.inlined_names[name];
+                    let location = match into {
+                        Some(into) => stacks.inlined(symbol, into)?,
+                        None => stacks.frame(FrameKind::User, symbol, "")?,
+                    };
+                    *self.placed.entry((name, into)).insert(location).get()
+                }
+            };
+            self.stack.push(location);
+        }
+        Ok(())
+    }
+}
