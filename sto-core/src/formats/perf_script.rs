@@ -9,20 +9,21 @@ mod call;
 mod header;
 mod lost;
 mod reader;
+mod sharing;
 mod stack;
 mod threads;
 
 use super::detect::Head;
 use super::named::malformed;
-use super::text::{LineReader, lines};
+use super::text::LineReader;
 use super::{FormatError, ReadOptions, Recording, excerpt};
 use crate::id::SourceDigest;
 use crate::model::FrameKind;
 use crate::units::Bytes;
 use call::Call;
 use header::Header;
-use rayon::prelude::*;
-use reader::{Problem, Reader, header};
+use reader::{Problem, Reader};
+use sharing::{AMONG_IDLE, Sharing};
 use std::path::Path;
 
 /// Whether a profile begins with the first line of a sample.
@@ -51,89 +52,28 @@ fn call(dso: &[u8]) -> Call<'_> {
 
 /// Begins to read the text that `perf script` prints; `path` is for messages.
 pub(super) fn reader<'p>(path: &'p Path, _options: &ReadOptions) -> Box<dyn LineReader + 'p> {
-    Box::new(Parser::new(path, PART))
+    Box::new(Parser::new(path, AMONG_IDLE))
 }
-
-/// About how much text a core reads before it gives of the rest to an idle one.
-const PART: usize = 128 << 10;
 
 struct Parser<'p> {
     path: &'p Path,
-    part: usize,
     reader: Reader,
+    sharing: Sharing,
 }
 
-impl<'p> Parser<'p> {
-    fn new(path: &'p Path, part: usize) -> Self {
+impl Parser<'_> {
+    fn new(path: &Path, sharing: Sharing) -> Parser<'_> {
         Parser {
             path,
-            part,
             reader: Reader::default(),
+            sharing,
         }
     }
-
-    /// Reads one line after the other.
-    fn lines(&mut self, text: &[u8]) -> Result<(), FormatError> {
-        for (_, line) in lines(text) {
-            let read = self.reader.line(line);
-            read.map_err(|problem| problem.at_line(self.path, self.reader.line_number, line))?;
-        }
-        Ok(())
-    }
-
-    /// Reads what stands between cuts, on every core; it comes to the same as one line after the
-    /// other.
-    fn samples(&mut self, text: &[u8], cuts: &[usize]) -> Result<(), FormatError> {
-        let read = cuts
-            .par_windows(2)
-            .try_fold(Reader::default, |mut reader, cut| {
-                let mut lines = lines(&text[cut[0]..cut[1]]);
-                lines.try_for_each(|(_, line)| reader.line(line))?;
-                Ok(reader)
-            })
-            .try_reduce_with(|mut reader, behind| {
-                reader.append(behind)?;
-                Ok(reader)
-            });
-        let read = read.unwrap_or_else(|| Ok(Reader::default()));
-        let Err(problem) = read.and_then(|read| self.reader.append(read)) else {
-            return Ok(());
-        };
-        // Several cores may have met something; what is first, and in which line, is told by reading
-        // one line after the other.
-        self.lines(&text[cuts[0]..cuts[cuts.len() - 1]])?;
-        Err(problem.at_line(self.path, self.reader.line_number, b""))
-    }
-}
-
-/// The first lines of some samples, so that what is between them can be read on its own: the first
-/// such line, then the first that is at least `part` bytes behind another, and so on.
-fn cuts(text: &[u8], part: usize) -> Vec<usize> {
-    let mut cuts = Vec::new();
-    let mut at = 0;
-    while let Some((_, line)) = lines(&text[at..]).next() {
-        let mut passed = at;
-        if header(line).is_some() {
-            cuts.push(at);
-            passed = at.saturating_add(part - 1);
-        }
-        let behind = text.get(passed..).unwrap_or_default();
-        at = memchr::memchr(b'\n', behind).map_or(text.len(), |end| passed + end + 1);
-    }
-    cuts
 }
 
 impl LineReader for Parser<'_> {
     fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
-        let cuts = cuts(bytes, self.part);
-        match cuts[..] {
-            [first, .., last] => {
-                self.lines(&bytes[..first])?;
-                self.samples(bytes, &cuts)?;
-                self.lines(&bytes[last..])?;
-            }
-            _ => self.lines(bytes)?,
-        }
+        self.sharing.read(&mut self.reader, self.path, bytes)?;
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
             return Err(malformed(self.path, self.reader.line_number, CUT_OFF));
         }
@@ -178,14 +118,15 @@ mod tests {
     use crate::limits::MAX_SAMPLE_TYPES;
     use proptest::prelude::*;
 
-    /// Reads blocks of text in parts of a size, on several cores.
+    /// Reads blocks of text, each part by another reader.
     fn read(blocks: &[String], part: usize) -> Result<Recording, FormatError> {
-        let mut parser = Box::new(Parser::new(Path::new("x"), part));
-        let cores = rayon::ThreadPoolBuilder::new().num_threads(3).build();
-        cores.unwrap().install(|| {
-            let mut blocks = blocks.iter();
-            blocks.try_for_each(|block| parser.block(block.as_bytes()))
-        })?;
+        let sharing = Sharing {
+            part,
+            is_apart: |_| true,
+        };
+        let mut parser = Box::new(Parser::new(Path::new("x"), sharing));
+        let mut each = blocks.iter();
+        each.try_for_each(|block| parser.block(block.as_bytes()))?;
         let text = blocks.concat();
         parser.finish(SourceDigest::of(text.as_bytes()), Bytes(text.len() as u64))
     }
@@ -221,7 +162,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(128))]
+        #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
         fn however_text_is_cut_it_is_the_same_recording(

@@ -197,8 +197,9 @@ fn left_out(cut: &[u8]) -> Option<String> {
     })
 }
 
-/// Reads lines as they come: `begun`, then the rest of the input. No more of the text than a block is
-/// held, or than its longest line.
+/// Reads lines as they come: `begun`, then the rest of the input. While one block is read, the next one
+/// comes in, and is expanded where it is compressed; of the text no more than these two are held, or
+/// than its longest line.
 fn read_lines(
     path: &Path,
     begun: Vec<u8>,
@@ -209,6 +210,7 @@ fn read_lines(
     let mut digest = SourceHasher::new();
     let mut size = 0;
     let mut block = begun;
+    let mut next = Vec::new();
     // The bytes of an unfinished line, which were digested already.
     let mut left = 0;
     loop {
@@ -218,10 +220,20 @@ fn read_lines(
             true => left,
             false => line_end.unwrap_or(0),
         };
-        let ((), read) = rayon::join(
-            || digest.update(&block[left..]),
-            || reader.block(&block[..lines]),
-        );
+        next.extend_from_slice(&block[lines..]);
+        let mut read = Ok(());
+        let came = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| {
+                ((), read) = rayon::join(
+                    || digest.update(&block[left..]),
+                    || reader.block(&block[..lines]),
+                );
+            });
+            match ended {
+                true => Ok(()),
+                false => read_block(&mut input, &mut next),
+            }
+        });
         read?;
         size += (block.len() - left) as u64;
         if ended {
@@ -229,8 +241,9 @@ fn read_lines(
             recording.warnings.extend(left_out(&block[lines..]));
             return Ok(recording);
         }
-        block.drain(..lines);
-        left = block.len();
-        read_block(&mut input, &mut block).map_err(FormatError::io(path))?;
+        came.map_err(FormatError::io(path))?;
+        left = block.len() - lines;
+        block.clear();
+        std::mem::swap(&mut block, &mut next);
     }
 }

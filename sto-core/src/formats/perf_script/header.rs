@@ -28,15 +28,15 @@ impl<'a> Header<'a> {
     }
 
     pub(super) fn parse(line: &'a [u8]) -> Option<Header<'a>> {
-        let mut before = 0;
-        loop {
-            let (token, rest) = next_token(&line[before..])?;
-            let end = line.len() - rest.len();
-            if let Some((pid, tid)) = parse_ids(token)
-                && let Some(fields) = Fields::parse(rest)
+        let mut words = Words::of(line);
+        while words.first_len > 0 {
+            let comm_len = line.len() - words.text.len();
+            let behind = &words.text[words.first_len..];
+            if let Some((pid, tid)) = words.take(parse_ids)
+                && let Some(fields) = Fields::parse(words)
             {
                 return Some(Header {
-                    comm: line[..end - token.len()].trim_ascii(),
+                    comm: line[..comm_len].trim_ascii(),
                     pid,
                     tid,
                     time: fields.time,
@@ -45,8 +45,9 @@ impl<'a> Header<'a> {
                     rest: fields.rest.trim_ascii(),
                 });
             }
-            before = end;
+            words = Words::of(behind);
         }
+        None
     }
 }
 
@@ -65,51 +66,58 @@ struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// `[cpu] misc time: period event:`, of which a time or an event must be there,
     /// or a record that is no sample behind them.
-    fn parse(text: &'a [u8]) -> Option<Fields<'a>> {
-        let (_cpu, text) = optional(text, parse_cpu);
-        let (_misc, text) = optional(text, parse_misc);
-        let (time, text) = optional(text, parse_time);
-        let (period, after_period) = optional(text, decimal);
-        let (event, rest) = optional(after_period, parse_event);
-        match (time, event) {
-            (_, Some(_)) => Some(Fields {
+    fn parse(mut words: Words<'a>) -> Option<Fields<'a>> {
+        words.take(parse_cpu);
+        words.take(parse_misc);
+        let time = words.take(parse_time);
+        let behind_time = words.text;
+        let period = words.take(decimal);
+        let event = words.take(parse_event);
+        let fields = match event {
+            Some(_) => Fields {
                 time,
                 period,
                 event,
-                rest,
-            }),
-            (Some(_), None) => Some(Fields {
+                rest: words.text,
+            },
+            None => Fields {
                 time,
                 period: None,
                 event,
-                rest: text,
-            }),
-            (None, None) if is_other_record(text) => Some(Fields {
-                time,
-                period: None,
-                event,
-                rest: text,
-            }),
-            (None, None) => None,
-        }
+                rest: behind_time,
+            },
+        };
+        let is_one = time.is_some() || event.is_some() || is_other_record(behind_time);
+        is_one.then_some(fields)
     }
 }
 
-/// The first token if it can be parsed, and what stands behind it; else nothing, and all.
-fn optional<'a, T>(text: &'a [u8], parse: impl Fn(&'a [u8]) -> Option<T>) -> (Option<T>, &'a [u8]) {
-    next_token(text)
-        .and_then(|(token, rest)| Some((Some(parse(token)?), rest)))
-        .unwrap_or((None, text))
+/// A text, seen as words with white space between.
+#[derive(Clone, Copy)]
+struct Words<'a> {
+    /// All of it, but for white space in front.
+    text: &'a [u8],
+    /// Length of the first word; 0 where there is none.
+    first_len: usize,
 }
 
-/// The first run of bytes that are not white space, and what stands behind it.
-fn next_token(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let text = text.trim_ascii_start();
-    let end = text
-        .iter()
-        .position(u8::is_ascii_whitespace)
-        .unwrap_or(text.len());
-    (end > 0).then(|| text.split_at(end))
+impl<'a> Words<'a> {
+    fn of(text: &'a [u8]) -> Words<'a> {
+        let text = text.trim_ascii_start();
+        let first_len = text.iter().position(u8::is_ascii_whitespace);
+        Words {
+            text,
+            first_len: first_len.unwrap_or(text.len()),
+        }
+    }
+
+    /// Takes the first word off, if it can be parsed.
+    fn take<T>(&mut self, parse: impl Fn(&'a [u8]) -> Option<T>) -> Option<T> {
+        let (first, behind) = self.text.split_at(self.first_len);
+        let parsed = parse(first).filter(|_| !first.is_empty())?;
+        *self = Words::of(behind);
+        Some(parsed)
+    }
 }
 
 /// `tid` or `pid/tid`.

@@ -191,7 +191,7 @@ impl Reader {
 
     /// Goes on with what another reader read of the text behind, of which the first line begins a
     /// sample. It comes to the same as if this one had read that text.
-    pub(super) fn append(&mut self, mut behind: Reader) -> Result<(), Problem> {
+    pub(super) fn append(&mut self, mut behind: Reader) -> Result<(), Limit> {
         self.end_sample()?;
         behind.end_sample()?;
         let sample_types = self.append_types(&behind)?;

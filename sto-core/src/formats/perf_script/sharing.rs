@@ -1,0 +1,113 @@
+//! Text that several cores read.
+//!
+//! It is cut before lines that begin a sample, so that what stands between two cuts means the same
+//! whoever reads it.
+
+use super::reader::{Reader, header};
+use crate::formats::FormatError;
+use crate::formats::named::malformed;
+use crate::formats::text::lines;
+use rayon::FnContext;
+use std::path::Path;
+
+/// How text is shared out among cores.
+#[derive(Clone, Copy)]
+pub(super) struct Sharing {
+    /// About how much text a core reads before it looks whether another one took what is behind.
+    pub(super) part: usize,
+    /// Whether what is behind has a reader of its own.
+    pub(super) is_apart: fn(&FnContext) -> bool,
+}
+
+/// Every reader has to learn names anew, so there is another one only where a core was idle.
+pub(super) const AMONG_IDLE: Sharing = Sharing {
+    part: 128 << 10,
+    is_apart: FnContext::migrated,
+};
+
+impl Sharing {
+    /// Goes on with lines. It comes to the same as to read one after the other, errors too.
+    pub(super) fn read(
+        self,
+        reader: &mut Reader,
+        path: &Path,
+        text: &[u8],
+    ) -> Result<(), FormatError> {
+        let parts = Parts {
+            path,
+            text,
+            is_apart: self.is_apart,
+        };
+        let cuts = cuts(text, self.part);
+        let [first, .., last] = cuts[..] else {
+            return parts.read_in_order(reader, 0, text.len());
+        };
+        parts.read_in_order(reader, 0, first)?;
+        parts.read(reader, &cuts)?;
+        parts.read_in_order(reader, last, text.len())
+    }
+}
+
+struct Parts<'t> {
+    path: &'t Path,
+    text: &'t [u8],
+    is_apart: fn(&FnContext) -> bool,
+}
+
+impl Parts<'_> {
+    /// Reads from the first cut to the last.
+    fn read(&self, reader: &mut Reader, cuts: &[usize]) -> Result<(), FormatError> {
+        if let &[begin, end] = cuts {
+            return self.read_in_order(reader, begin, end);
+        }
+        let middle = cuts.len() / 2;
+        let (front, back) = (&cuts[..=middle], &cuts[middle..]);
+        let (read, behind) = rayon::join_context(
+            |_| self.read(reader, front),
+            |context| {
+                let mut behind = (self.is_apart)(&context).then(Reader::default)?;
+                self.read(&mut behind, back).ok()?;
+                Some(behind)
+            },
+        );
+        read?;
+        let Some(behind) = behind else {
+            // If something is wrong there, only the reader of all lines before can say in which line.
+            return self.read(reader, back);
+        };
+        reader.append(behind).or_else(|limit| {
+            self.read(reader, back)?;
+            Err(malformed(self.path, reader.line_number, limit))
+        })
+    }
+
+    fn read_in_order(
+        &self,
+        reader: &mut Reader,
+        begin: usize,
+        end: usize,
+    ) -> Result<(), FormatError> {
+        for (_, line) in lines(&self.text[begin..end]) {
+            let read = reader.line(line);
+            read.map_err(|problem| problem.at_line(self.path, reader.line_number, line))?;
+        }
+        Ok(())
+    }
+}
+
+/// Where text can be cut: at the first line that begins a sample, then at the first such line that is
+/// at least `part` bytes behind another, and so on.
+fn cuts(text: &[u8], part: usize) -> Vec<usize> {
+    let mut cuts = Vec::new();
+    let mut at = 0;
+    while let Some((_, line)) = lines(&text[at..]).next() {
+        let mut passed = at;
+        if header(line).is_some() {
+            cuts.push(at);
+            passed = at.saturating_add(part - 1);
+        }
+        let behind = text.get(passed..).unwrap_or_default();
+        at = memchr::memchr(b'\n', behind).map_or(text.len(), |end| passed + end + 1);
+    }
+    cuts
+}
