@@ -401,16 +401,19 @@ pub fn prepare(
     };
     let prepared = parts.into_iter().map(|part| {
         let keep = |sample: &_| part.program.is_none_or(|ix| programs.ran(sample) == ix);
-        let interned = match options.slices {
-            None => intern(recording, symbols, keep),
-            Some(count) => intern_with_slices(recording, symbols, count, keep),
-        };
+        let (interned, profile) = rayon::join(
+            || match options.slices {
+                None => intern(recording, symbols, keep),
+                Some(count) => intern_with_slices(recording, symbols, count, keep),
+            },
+            || describe::profile(&part.build, recording, symbols, options, keep),
+        );
         let interned = interned.map_err(|source| IngestError::Intern {
             path: path.display().to_string(),
             source,
         })?;
         Ok(Prepared {
-            profile: describe::profile(&part.build, recording, symbols, options, keep),
+            profile,
             build: part.build,
             interned,
         })

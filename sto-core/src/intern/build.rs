@@ -184,7 +184,7 @@ impl FrameStacks {
             .collect();
         let mut frames: Vec<FrameIx> = Vec::new();
         let mut ends: Vec<usize> = Vec::new();
-        let mut index: HashTable<u32> = HashTable::new();
+        let mut index: HashTable<u32> = HashTable::with_capacity(recording.stacks.len());
         let hasher = hashbrown::DefaultHashBuilder::default();
         for &(stack, _) in costs.iter().flatten() {
             let place = &mut of_stack[stack.0 as usize];

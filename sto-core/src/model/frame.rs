@@ -102,7 +102,8 @@ impl StringIx {
 pub struct FrameTable {
     text: String,
     string_ends: Vec<u32>,
-    string_index: HashTable<u32>,
+    /// Places of strings, with the hashes that a growing table would have to work out anew.
+    string_index: HashTable<(u64, u32)>,
     kinds: Vec<FrameKind>,
     symbols: Vec<StringIx>,
     modules: Vec<StringIx>,
@@ -156,20 +157,16 @@ impl FrameTable {
             ..
         } = self;
         let hash = hasher.hash_one(string);
-        let found = string_index
-            .find(hash, |&ix| {
-                string_at(text, string_ends, ix as usize) == string
-            })
-            .copied();
-        if let Some(ix) = found {
+        let is_this = |&(known, ix): &(u64, u32)| {
+            known == hash && string_at(text, string_ends, ix as usize) == string
+        };
+        if let Some(&(_, ix)) = string_index.find(hash, is_this) {
             return StringIx(ix);
         }
         let ix = u32::try_from(string_ends.len()).expect("fewer than 2^32 strings");
         text.push_str(string);
         string_ends.push(u32::try_from(text.len()).expect("strings stay below 4 GiB"));
-        string_index.insert_unique(hash, ix, |&ix| {
-            hasher.hash_one(string_at(text, string_ends, ix as usize))
-        });
+        string_index.insert_unique(hash, (hash, ix), |&(hash, _)| hash);
         StringIx(ix)
     }
 
@@ -197,8 +194,8 @@ impl FrameTable {
         let hash = self.hasher.hash_one(string);
         let found = self
             .string_index
-            .find(hash, |&ix| self.string(StringIx(ix)) == string);
-        found.map(|&ix| StringIx(ix))
+            .find(hash, |&(_, ix)| self.string(StringIx(ix)) == string);
+        found.map(|&(_, ix)| StringIx(ix))
     }
 
     /// The place of a frame with these strings of this table.

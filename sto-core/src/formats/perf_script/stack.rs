@@ -13,6 +13,8 @@ pub(super) struct StackLines {
     /// By symbol and file, so that what addresses share is taken apart once.
     known: HashTable<Known>,
     hasher: DefaultHashBuilder,
+    /// The symbols and files of `known` as they are written.
+    text: Vec<u8>,
     /// Names of inlined functions.
     inlined_names: Vec<Box<str>>,
     /// Locations of inlined functions, by the one that they were inlined into.
@@ -30,11 +32,11 @@ pub(super) struct StackLines {
     calls: usize,
 }
 
-/// A symbol and the file that it stands in.
+/// A function: the place in [`StackLines::text`] of its symbol, and behind it of its file.
 struct Known {
-    /// Symbol and file as they are written, without anything between.
-    text: Box<[u8]>,
+    begin: usize,
     symbol_len: usize,
+    file_len: usize,
     function: Function,
 }
 
@@ -48,8 +50,9 @@ enum Function {
 }
 
 impl Known {
-    fn parts(&self) -> (&[u8], &[u8]) {
-        self.text.split_at(self.symbol_len)
+    fn parts<'t>(&self, text: &'t [u8]) -> (&'t [u8], &'t [u8]) {
+        let (symbol, rest) = text[self.begin..].split_at(self.symbol_len);
+        (symbol, &rest[..self.file_len])
     }
 }
 
@@ -93,7 +96,8 @@ impl StackLines {
     fn function(&mut self, call: &Call<'_>, stacks: &mut NamedStacks) -> Result<Function, Limit> {
         let parts = (call.symbol, call.dso);
         let hash = self.hasher.hash_one(parts);
-        if let Some(known) = self.known.find(hash, |known| known.parts() == parts) {
+        let is_this = |known: &Known| known.parts(&self.text) == parts;
+        if let Some(known) = self.known.find(hash, is_this) {
             return Ok(known.function);
         }
         let function = if call.is_inlined() {
@@ -108,12 +112,14 @@ impl StackLines {
             Function::Bare(self.bare_files - 1)
         };
         let known = Known {
-            text: [call.symbol, call.dso].concat().into(),
+            begin: self.text.len(),
             symbol_len: call.symbol.len(),
+            file_len: call.dso.len(),
             function,
         };
-        let hasher = &self.hasher;
-        let rehash = |known: &Known| hasher.hash_one(known.parts());
+        self.text.extend_from_slice(call.symbol);
+        self.text.extend_from_slice(call.dso);
+        let rehash = |known: &Known| self.hasher.hash_one(known.parts(&self.text));
         self.known.insert_unique(hash, known, rehash);
         Ok(function)
     }
