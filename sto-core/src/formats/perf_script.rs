@@ -122,6 +122,7 @@ mod tests {
     fn read(blocks: &[String], part: usize) -> Result<Recording, FormatError> {
         let sharing = Sharing {
             part,
+            at_once: 1 + part % 7,
             is_apart: |_| true,
         };
         let mut parser = Box::new(Parser::new(Path::new("x"), sharing));

@@ -15,6 +15,8 @@ use std::path::Path;
 pub(super) struct Sharing {
     /// About how much text a core reads before it looks whether another one took what is behind.
     pub(super) part: usize,
+    /// How many parts are shared out at once; so many may be read in vain where the first is wrong.
+    pub(super) at_once: usize,
     /// Whether what is behind has a reader of its own.
     pub(super) is_apart: fn(&FnContext) -> bool,
 }
@@ -22,6 +24,7 @@ pub(super) struct Sharing {
 /// Every reader has to learn names anew, so there is another one only where a core was idle.
 pub(super) const AMONG_IDLE: Sharing = Sharing {
     part: 128 << 10,
+    at_once: 4096,
     is_apart: FnContext::migrated,
 };
 
@@ -43,7 +46,12 @@ impl Sharing {
             return parts.read_in_order(reader, 0, text.len());
         };
         parts.read_in_order(reader, 0, first)?;
-        parts.read(reader, &cuts)?;
+        let mut begin = 0;
+        while begin + 1 < cuts.len() {
+            let end = (begin + self.at_once).min(cuts.len() - 1);
+            parts.read(reader, &cuts[begin..=end])?;
+            begin = end;
+        }
         parts.read_in_order(reader, last, text.len())
     }
 }
