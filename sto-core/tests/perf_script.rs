@@ -277,8 +277,8 @@ my prog  9494 23609.940001: PERF_RECORD_EXIT(9494:9494):(9494:9494)
     assert_eq!(recording.warnings, [""; 0]);
 }
 
-#[test]
-fn a_stream_of_many_blocks_is_read_as_the_file_is() {
+/// Text of more than one block, of which several cores take parts.
+fn long_text() -> String {
     let name = "n".repeat(100);
     let sample = |at: u32| {
         let inlined = format!("\t  7 f{}_{name} (inlined)\n\t  7 g (/x)\n", at % 11);
@@ -290,11 +290,31 @@ fn a_stream_of_many_blocks_is_read_as_the_file_is() {
     };
     let text: String = (0..40_000).map(sample).collect();
     assert!(text.len() > 5 << 20, "several blocks: {}", text.len());
+    text
+}
+
+#[test]
+fn a_stream_of_many_blocks_is_read_as_the_file_is() {
+    let text = long_text();
     let stream = read_stream(Path::new("x"), text.as_bytes(), &Default::default()).unwrap();
     assert_eq!(
         format!("{stream:?}"),
         format!("{:?}", read_text(&text).unwrap())
     );
+}
+
+#[test]
+fn the_number_of_cores_changes_nothing() {
+    let read = |text: &str, cores| {
+        let cores = rayon::ThreadPoolBuilder::new().num_threads(cores).build();
+        format!("{:?}", cores.unwrap().install(|| read_text(text)))
+    };
+    let mut text = long_text();
+    assert!(read(&text, 4) == read(&text, 1), "the recordings differ");
+    text.push_str("p 1/1 1.5: 3 cycles:\n\twhat is this?\n");
+    let error = read(&text, 4);
+    assert!(error.contains("\"line 200002\""), "{error}");
+    assert_eq!(error, read(&text, 1));
 }
 
 #[test]
