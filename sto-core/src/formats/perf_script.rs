@@ -203,11 +203,12 @@ mod tests {
         let events =
             (0..MAX_SAMPLE_TYPES + 2).map(|event| format!("p 1 1.5: e{event}: \n\t1 f (/x)\n\n"));
         let events = events.collect::<String>();
-        let message = read(&[events.clone()], 100).unwrap_err().to_string();
+        let events = [events];
+        let message = read(&events, 100).unwrap_err().to_string();
         assert!(
             message.starts_with("x: line 3073: samples of more than 1024 events"),
             "{message}"
         );
-        check(&[events], 100);
+        check(&events, 100);
     }
 }
