@@ -164,10 +164,9 @@ fn parse_time(token: &[u8]) -> Option<Nanoseconds> {
 /// An event's name and a colon; the name may end in modifiers, as in `cycles:u:`.
 fn parse_event(token: &[u8]) -> Option<&[u8]> {
     let event = token.strip_suffix(b":")?;
-    event
-        .first()
-        .is_some_and(|first| !first.is_ascii_digit())
-        .then_some(event)
+    // Text of Go's heap profiles has `1: 4 [20: 400]`.
+    let is_name = |first: &u8| !first.is_ascii_digit() && *first != b'[';
+    event.first().is_some_and(is_name).then_some(event)
 }
 
 #[cfg(test)]
@@ -241,7 +240,13 @@ mod tests {
 
     #[test]
     fn text_without_a_time_or_an_event_is_no_header() {
-        for line in ["main;work 42", "", "perf 12/12", "It is 5 o'clock."] {
+        for line in [
+            "main;work 42",
+            "",
+            "perf 12/12",
+            "It is 5 o'clock.",
+            "heap profile: 1: 4 [20: 400] @ heap/1048576",
+        ] {
             assert_eq!(Header::parse(line.as_bytes()), None, "{line}");
         }
     }
