@@ -1,100 +1,22 @@
 //! The way from a profile file into the store, on one page.
 
 mod describe;
+mod error;
+mod options;
 mod programs;
 mod strict;
 
-use crate::formats::{self, Format, FormatError, ReadOptions, Recording, excerpt, excerpts};
+use crate::formats::{self, Recording, excerpt, excerpts};
 use crate::id::ProfileId;
-use crate::intern::{InternError, Interned, SliceCount, SliceGrid, intern, intern_with_slices};
-use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
+use crate::intern::{Interned, SliceGrid, intern, intern_with_slices};
 use crate::model::{Build, Profile};
-use crate::store::{Added, Store, StoreError};
-use crate::symbolize::{ModuleSymbols, SymbolOptions, Symbols, symbolize};
+use crate::store::{Added, Store};
+use crate::symbolize::{ModuleSymbols, Symbols, symbolize};
 use programs::{Programs, name_main_modules};
-use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What the user says about a profile when it goes in.
-#[derive(Clone, Debug, Default)]
-pub struct IngestOptions {
-    /// Name of the executable; by default the program with most samples. Frames of the main
-    /// program's own file carry it as their module, whatever the file is called. With
-    /// `split_processes` each profile has the name of its program instead.
-    pub executable: Option<String>,
-    /// Version of the build; by default the program's GNU build id.
-    pub version: Option<String>,
-    /// Revision of the work tree.
-    pub revision: Option<String>,
-    /// The benchmark that ran.
-    pub benchmark: Option<String>,
-    /// Labels.
-    pub labels: BTreeMap<String, String>,
-    /// Metrics.
-    pub metrics: BTreeMap<String, f64>,
-    /// Make one profile a program, instead of one of the whole recording.
-    pub split_processes: bool,
-    /// Keep costs by thread, labels and slice of time too, in this many slices. With `split_processes` each
-    /// profile has the slices of the whole recording's time.
-    pub slices: Option<SliceCount>,
-    /// The format of the file; by default its content tells.
-    pub format: Option<Format>,
-    /// Take what there is of a file that was cut off.
-    pub allow_truncated: bool,
-    /// Refuse a profile whose stacks are poor; see [`IngestError::Poor`].
-    pub strict: bool,
-    /// Where symbols are looked for, and what a frame stands for.
-    pub symbols: SymbolOptions,
-}
-
-impl IngestOptions {
-    /// How the file is to be read.
-    pub fn read(&self) -> ReadOptions {
-        ReadOptions {
-            format: self.format,
-            allow_truncated: self.allow_truncated,
-            symbols: self.symbols.clone(),
-        }
-    }
-
-    /// Whether a profile may carry all of it. Nothing of it is cut: names are what things are found
-    /// by.
-    fn check(&self, path: &Path) -> Result<(), IngestError> {
-        let optional = [
-            ("the executable's name", &self.executable),
-            ("the build's name", &self.version),
-            ("the revision", &self.revision),
-            ("the benchmark's name", &self.benchmark),
-        ];
-        let names = optional
-            .into_iter()
-            .filter_map(|(what, name)| Some((what, name.as_ref()?)));
-        let labels = self.labels.iter();
-        let labels = labels.flat_map(|(key, value)| [("a label's key", key), ("a label", value)]);
-        let metrics = self.metrics.keys().map(|name| ("a metric's name", name));
-        let lengths = names
-            .chain(labels)
-            .chain(metrics)
-            .map(|(what, text)| (what, text.len(), "bytes", MAX_GIVEN_NAME));
-        let counts = [
-            ("the profile", self.labels.len(), "labels", MAX_LABELS),
-            ("the profile", self.metrics.len(), "metrics", MAX_LABELS),
-        ];
-        match lengths
-            .chain(counts)
-            .find(|&(_, found, _, limit)| found > limit)
-        {
-            None => Ok(()),
-            Some((what, found, unit, limit)) => Err(IngestError::TooLong {
-                path: path.display().to_string(),
-                what,
-                found,
-                unit,
-                limit,
-            }),
-        }
-    }
-}
+pub use error::IngestError;
+pub use options::IngestOptions;
 
 /// Stages of ingestion, for progress displays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,59 +79,6 @@ pub struct IngestReport {
     pub modules: Vec<(String, ModuleSymbols)>,
     /// Whole sentences about what a user should know of this recording.
     pub warnings: Vec<String>,
-}
-
-/// Why a file cannot be ingested.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum IngestError {
-    /// The file cannot be read.
-    #[error(transparent)]
-    Format(#[from] FormatError),
-    /// Its samples cannot be interned.
-    #[error("{path}: {source}")]
-    Intern {
-        /// The file.
-        path: String,
-        /// Why.
-        source: InternError,
-    },
-    /// No name for the build is given, and the recording has none.
-    #[error(
-        "{path}: the recording has no GNU build id of {} to name the build after; name it: --build NAME",
-        excerpt(program.as_bytes())
-    )]
-    NoBuildName {
-        /// The file.
-        path: String,
-        /// The main program.
-        program: String,
-    },
-    /// What the user says of the profile is more than a profile may carry.
-    #[error("{path}: {what} has {found} {unit}, and may have {limit} at most; give it less")]
-    TooLong {
-        /// The file.
-        path: String,
-        /// What it is: `the executable's name`.
-        what: &'static str,
-        /// How much was given.
-        found: usize,
-        /// Of what: `bytes`.
-        unit: &'static str,
-        /// How much is taken.
-        limit: usize,
-    },
-    /// More of its samples than `strict` allows have no symbol, are cut, or were lost.
-    #[error("{path}: not stored, as its stacks are poor and --strict was given: {problems}")]
-    Poor {
-        /// The file.
-        path: String,
-        /// What is too much, the limit, and what to do.
-        problems: String,
-    },
-    /// The store cannot be written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
 /// Reads a profile file, resolves its symbols, and adds it to the store.

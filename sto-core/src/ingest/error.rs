@@ -1,0 +1,58 @@
+//! Why a file cannot be ingested.
+
+use crate::formats::{FormatError, excerpt};
+use crate::intern::InternError;
+use crate::store::StoreError;
+
+/// Why a file cannot be ingested.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IngestError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// Its samples cannot be interned.
+    #[error("{path}: {source}")]
+    Intern {
+        /// The file.
+        path: String,
+        /// Why.
+        source: InternError,
+    },
+    /// No name for the build is given, and the recording has none.
+    #[error(
+        "{path}: the recording has no GNU build id of {} to name the build after; name it: --build NAME",
+        excerpt(program.as_bytes())
+    )]
+    NoBuildName {
+        /// The file.
+        path: String,
+        /// The main program.
+        program: String,
+    },
+    /// What the user says of the profile is more than a profile may carry.
+    #[error("{path}: {what} has {found} {unit}, and may have {limit} at most; give it less")]
+    TooLong {
+        /// The file.
+        path: String,
+        /// What it is: `the executable's name`.
+        what: &'static str,
+        /// How much was given.
+        found: usize,
+        /// Of what: `bytes`.
+        unit: &'static str,
+        /// How much is taken.
+        limit: usize,
+    },
+    /// More of its samples than `strict` allows have no symbol, are cut, or were lost.
+    #[error("{path}: not stored, as its stacks are poor and --strict was given: {problems}")]
+    Poor {
+        /// The file.
+        path: String,
+        /// What is too much, the limit, and what to do.
+        problems: String,
+    },
+    /// The store cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -1,0 +1,90 @@
+//! What goes in with a profile, and how it is read.
+
+use super::IngestError;
+use crate::formats::{Format, ReadOptions};
+use crate::intern::SliceCount;
+use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
+use crate::symbolize::SymbolOptions;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What the user says about a profile when it goes in.
+#[derive(Clone, Debug, Default)]
+pub struct IngestOptions {
+    /// Name of the executable; by default the program with most samples. Frames of the main
+    /// program's own file carry it as their module, whatever the file is called. With
+    /// `split_processes` each profile has the name of its program instead.
+    pub executable: Option<String>,
+    /// Version of the build; by default the program's GNU build id.
+    pub version: Option<String>,
+    /// Revision of the work tree.
+    pub revision: Option<String>,
+    /// The benchmark that ran.
+    pub benchmark: Option<String>,
+    /// Labels.
+    pub labels: BTreeMap<String, String>,
+    /// Metrics.
+    pub metrics: BTreeMap<String, f64>,
+    /// Make one profile a program, instead of one of the whole recording.
+    pub split_processes: bool,
+    /// Keep costs by thread, labels and slice of time too, in this many slices. With `split_processes` each
+    /// profile has the slices of the whole recording's time.
+    pub slices: Option<SliceCount>,
+    /// The format of the file; by default its content tells.
+    pub format: Option<Format>,
+    /// Take what there is of a file that was cut off.
+    pub allow_truncated: bool,
+    /// Refuse a profile whose stacks are poor; see [`IngestError::Poor`].
+    pub strict: bool,
+    /// Where symbols are looked for, and what a frame stands for.
+    pub symbols: SymbolOptions,
+}
+
+impl IngestOptions {
+    /// How the file is to be read.
+    pub fn read(&self) -> ReadOptions {
+        ReadOptions {
+            format: self.format,
+            allow_truncated: self.allow_truncated,
+            symbols: self.symbols.clone(),
+        }
+    }
+
+    /// Whether a profile may carry all of it. Nothing of it is cut: names are what things are found
+    /// by.
+    pub(super) fn check(&self, path: &Path) -> Result<(), IngestError> {
+        let optional = [
+            ("the executable's name", &self.executable),
+            ("the build's name", &self.version),
+            ("the revision", &self.revision),
+            ("the benchmark's name", &self.benchmark),
+        ];
+        let names = optional
+            .into_iter()
+            .filter_map(|(what, name)| Some((what, name.as_ref()?)));
+        let labels = self.labels.iter();
+        let labels = labels.flat_map(|(key, value)| [("a label's key", key), ("a label", value)]);
+        let metrics = self.metrics.keys().map(|name| ("a metric's name", name));
+        let lengths = names
+            .chain(labels)
+            .chain(metrics)
+            .map(|(what, text)| (what, text.len(), "bytes", MAX_GIVEN_NAME));
+        let counts = [
+            ("the profile", self.labels.len(), "labels", MAX_LABELS),
+            ("the profile", self.metrics.len(), "metrics", MAX_LABELS),
+        ];
+        match lengths
+            .chain(counts)
+            .find(|&(_, found, _, limit)| found > limit)
+        {
+            None => Ok(()),
+            Some((what, found, unit, limit)) => Err(IngestError::TooLong {
+                path: path.display().to_string(),
+                what,
+                found,
+                unit,
+                limit,
+            }),
+        }
+    }
+}
