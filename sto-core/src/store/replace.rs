@@ -5,6 +5,8 @@
 //! reader's lock on the old file until then, which keeps writers out; who waited to write finds
 //! that the file was replaced, and opens the new one.
 
+use super::Store;
+use super::access::{Place, in_memory};
 use super::draft::{Draft, folder_of, locked_draft, publish};
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
@@ -12,7 +14,6 @@ use super::lock::lock_folder;
 use super::open;
 use super::rewrite::rewrite;
 use super::rows::Rows;
-use super::{Place, Store, in_memory};
 use crate::id::ProfileId;
 use crate::units::Bytes;
 use redb::{Database, ReadableDatabase};

@@ -1,0 +1,138 @@
+//! One operation on a store: open the file, do the work in one transaction, close it.
+
+use super::Store;
+use super::error::{Fault, StoreError};
+use super::guard::guarded;
+use super::open;
+use super::rows::Rows;
+use redb::{Database, ReadTransaction, ReadableDatabase, TransactionError, WriteTransaction};
+use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
+
+/// Where a store is.
+pub(super) enum Place {
+    Folder {
+        /// The folder that the file is in.
+        folder: PathBuf,
+        file: PathBuf,
+        /// Whether the first profile makes the store where there is none.
+        may_create: bool,
+    },
+    Memory(RwLock<Database>),
+}
+
+impl Store {
+    /// Does work that reads one state of the store.
+    pub(super) fn read<T>(
+        &self,
+        work: impl FnOnce(&Rows) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let work = |transaction: Result<ReadTransaction, TransactionError>| {
+            work(&Rows::open(&transaction?)?)
+        };
+        match &self.place {
+            Place::Memory(database) => {
+                let database = database.read().unwrap_or_else(PoisonError::into_inner);
+                work(database.begin_read()).map_err(|fault| fault.at(in_memory(), "read"))
+            }
+            Place::Folder { file, .. } if self.file_exists()? => {
+                guarded(|| work(open::reading(file)?.begin()))
+                    .map_err(|fault| fault.at(file, "read"))
+            }
+            Place::Folder { .. } => {
+                let empty = open::in_memory().map_err(|fault| fault.at(in_memory(), "make"))?;
+                work(empty.begin_read()).map_err(|fault| fault.at(in_memory(), "read"))
+            }
+        }
+    }
+
+    /// Does work that will write about this many bytes.
+    pub(super) fn write<T>(
+        &self,
+        bytes: u64,
+        work: impl FnOnce(&Database) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        match &self.place {
+            Place::Memory(database) => {
+                let database = database.read().unwrap_or_else(PoisonError::into_inner);
+                work(&database).map_err(|fault| fault.at(in_memory(), "write"))
+            }
+            Place::Folder { folder, file, .. } => {
+                if !self.file_exists()? {
+                    open::create(folder, bytes)?;
+                }
+                let file = &open::real_path(file)?;
+                let result = guarded(|| {
+                    let mut database = match open::writing(file, bytes) {
+                        Ok(database) => database,
+                        Err(error) => return Ok(Err(error)),
+                    };
+                    let result = work(&database)?;
+                    open::compact_small(&mut database, file);
+                    Ok(Ok(result))
+                });
+                result.unwrap_or_else(|fault| {
+                    open::recover(file);
+                    Err(fault.at(file, "write"))
+                })
+            }
+        }
+    }
+
+    /// Works out a change, and writes it if there is any, in one transaction: opening for writing
+    /// alone would change the file, so that it is worked out before, and again when nobody else can
+    /// change anything. `bytes` tells about how many it will take.
+    pub(super) fn change<T, New>(
+        &self,
+        plan: impl Fn(&Rows) -> Result<(T, Option<New>), Fault>,
+        write: impl Fn(&WriteTransaction, &New) -> Result<(), Fault>,
+        bytes: impl Fn(&New) -> u64,
+    ) -> Result<T, StoreError> {
+        let (told, new) = self.read(&plan)?;
+        let Some(new) = new else {
+            return Ok(told);
+        };
+        self.write(bytes(&new), |database| {
+            let mut transaction = database.begin_write()?;
+            // Keeps what redb needs to recover in an instant, should this process be killed.
+            transaction.set_quick_repair(true);
+            // The last committed state, which nobody can change now.
+            let (told, new) = plan(&Rows::open(&database.begin_read()?)?)?;
+            if let Some(new) = new {
+                write(&transaction, &new)?;
+                transaction.commit()?;
+            }
+            Ok(told)
+        })
+    }
+
+    /// What errors name.
+    pub(super) fn path(&self) -> &Path {
+        match &self.place {
+            Place::Folder { file, .. } => file,
+            Place::Memory(_) => in_memory(),
+        }
+    }
+
+    /// Whether the file is there. It must be, unless the first profile may make it.
+    pub(super) fn file_exists(&self) -> Result<bool, StoreError> {
+        match &self.place {
+            Place::Folder {
+                folder,
+                file,
+                may_create,
+            } => match open::inspect(folder, file)? {
+                false if !may_create => Err(StoreError::NotFound {
+                    folder: folder.clone(),
+                }),
+                exists => Ok(exists),
+            },
+            Place::Memory(_) => Ok(true),
+        }
+    }
+}
+
+/// What errors name where there is no file.
+pub(super) fn in_memory() -> &'static Path {
+    Path::new("the store in memory")
+}
