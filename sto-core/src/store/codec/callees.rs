@@ -169,6 +169,18 @@ impl Callers {
         })
     }
 
+    /// How many callees a caller has.
+    #[inline]
+    pub(super) fn fan(&self, caller: usize) -> u32 {
+        self.starts[caller + 1] - self.starts[caller]
+    }
+
+    /// The rank of the callee that a caller is expected to have first.
+    #[inline]
+    pub(super) fn favourite(&self, caller: usize) -> u32 {
+        self.favourites.get(caller)
+    }
+
     /// The place of a caller, or [`NO_CALLER`].
     #[inline]
     pub(super) fn place(&self, frame: u32) -> u32 {
@@ -185,20 +197,9 @@ const NOT_ALL: Flaw = Flaw("its callers have not as many callees as it has");
 
 /// The callees that were asked for.
 pub(super) struct Callees {
-    /// By place of a caller.
-    fans: Vec<Fan>,
+    /// By place of a caller, where its callees stand in `unpacked`, plus 1.
+    starts: Vec<u32>,
     unpacked: Vec<Callee>,
-}
-
-/// The callees of one caller: side by side with all that a step needs of it.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Fan {
-    /// Where they stand in [`Callees::unpacked`].
-    start: u32,
-    /// How many they are; 0 until they are unpacked.
-    pub(super) len: u32,
-    /// The rank of the one that is expected first.
-    pub(super) favourite: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -208,44 +209,37 @@ pub(super) struct Callee {
     pub(super) caller: u32,
 }
 
-pub(super) const NO_CALLEE: Flaw = Flaw("a node's frame is not among its caller's callees");
-
 impl Callees {
     /// None yet of these callers.
     pub(super) fn new(callers: &Callers) -> Self {
         Callees {
-            fans: vec![Fan::default(); callers.frames.len()],
+            starts: vec![0; callers.frames.len()],
             unpacked: Vec::new(),
         }
     }
 
-    /// The callee of this rank among some.
+    /// The callee at a place.
     #[inline]
-    pub(super) fn get(&self, fan: Fan, rank: u32) -> Callee {
-        self.unpacked[fan.start as usize + rank as usize]
+    pub(super) fn get(&self, place: usize) -> Callee {
+        self.unpacked[place]
     }
 
-    /// The callees of the caller at a place, which may be [`NO_CALLER`].
+    /// Where the callees of a caller stand.
     #[inline]
-    pub(super) fn of(&mut self, caller: u32, callers: &Callers) -> Result<Fan, Flaw> {
-        match self.fans.get(caller as usize) {
-            Some(&fan) if fan.len > 0 => Ok(fan),
-            Some(_) => self.unpack(caller as usize, callers),
-            None => Err(NO_CALLEE),
+    pub(super) fn of(&mut self, caller: u32, callers: &Callers) -> Result<u32, Flaw> {
+        match self.starts[caller as usize] {
+            0 => self.unpack(caller as usize, callers),
+            start => Ok(start - 1),
         }
     }
 
     #[cold]
-    fn unpack(&mut self, caller: usize, callers: &Callers) -> Result<Fan, Flaw> {
-        let fan = Fan {
-            start: self.unpacked.len() as u32,
-            len: callers.starts[caller + 1] - callers.starts[caller],
-            favourite: callers.favourites.get(caller),
-        };
+    fn unpack(&mut self, caller: usize, callers: &Callers) -> Result<u32, Flaw> {
+        let start = self.unpacked.len() as u32;
         let mut frame = add_difference(callers.frames[caller], callers.firsts.get(caller));
         // As many first callees stand before.
         let others = callers.starts[caller] as usize - caller;
-        for rank in 0..fan.len as usize {
+        for rank in 0..callers.fan(caller) as usize {
             if rank > 0 {
                 let between = callers.others.get(others + rank - 1);
                 frame = (frame.checked_add(1))
@@ -260,7 +254,7 @@ impl Callees {
                 caller: callers.place(frame),
             });
         }
-        self.fans[caller] = fan;
-        Ok(fan)
+        self.starts[caller] = start + 1;
+        Ok(start)
     }
 }

@@ -41,15 +41,8 @@ impl Planes {
 
     /// The number at a place.
     pub(super) fn get(&self, place: usize) -> u32 {
-        match self.0.as_slice() {
-            // Most by far.
-            [low] => low[place].into(),
-            [low, high] => u16::from_le_bytes([low[place], high[place]]).into(),
-            planes => {
-                let planes = planes.iter().rev();
-                planes.fold(0, |number, plane| number << 8 | u32::from(plane[place]))
-            }
-        }
+        let planes = self.0.iter().rev();
+        planes.fold(0, |number, plane| number << 8 | u32::from(plane[place]))
     }
 
     /// All numbers.

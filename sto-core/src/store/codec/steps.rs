@@ -6,7 +6,7 @@
 
 use super::Flaw;
 use super::bytes::{Packer, Unpacker};
-use super::callees::{AllCallees, Callees, Callers, NO_CALLEE};
+use super::callees::{AllCallees, Callees, Callers, NO_CALLER};
 use super::nodes::NodeColumns;
 use super::runs::Runs;
 use super::short::{Short, ShortPacker};
@@ -119,7 +119,7 @@ pub(in crate::store) struct RunUnpacker<'a> {
 
 struct Open {
     node: u32,
-    /// Its place as a caller, or [`NO_CALLER`](super::callees::NO_CALLER).
+    /// Its place as a caller, or [`NO_CALLER`].
     caller: u32,
     /// One more than the rank of the callee that was unpacked last, or [`NO_CALLEE_YET`].
     next: u32,
@@ -147,6 +147,7 @@ impl<'a> RunUnpacker<'a> {
         parents: &mut [u32],
         frames: &mut [u32],
     ) -> Result<(), Flaw> {
+        const NO_CALLEE: Flaw = Flaw("a node's frame is not among its caller's callees");
         let RunUnpacker {
             runs,
             steps,
@@ -170,19 +171,23 @@ impl<'a> RunUnpacker<'a> {
             let open = path
                 .last_mut()
                 .ok_or(Flaw("a node's path goes up above its run"))?;
-            let fan = callees.of(open.caller, &steps.callers)?;
+            if open.caller == NO_CALLER {
+                return Err(NO_CALLEE);
+            }
+            let caller = open.caller as usize;
+            let fan = steps.callers.fan(caller);
+            let start = callees.of(open.caller, &steps.callers)?;
             let expected = match open.next {
-                NO_CALLEE_YET => fan.favourite,
+                NO_CALLEE_YET => steps.callers.favourite(caller),
                 next => next,
             };
             let onward = u64::from(expected) + u64::from(steps.ranks.get(step));
-            let rank = onward.checked_sub(fan.len.into()).unwrap_or(onward);
-            if rank >= u64::from(fan.len) {
+            let rank = onward.checked_sub(fan.into()).unwrap_or(onward);
+            if rank >= u64::from(fan) {
                 return Err(NO_CALLEE);
             }
-            let rank = rank as u32;
-            let callee = callees.get(fan, rank);
-            open.next = rank + 1;
+            let callee = callees.get(start as usize + rank as usize);
+            open.next = rank as u32 + 1;
             (*parent, *frame) = (open.node, callee.frame);
             path.push(Open {
                 node,
