@@ -1,5 +1,6 @@
 //! Labels of samples: the distinct sets of them, no more than a profile may have.
 
+use super::Thread;
 use super::excerpt::excerpts;
 use super::named::NamedStacks;
 use crate::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
@@ -53,9 +54,13 @@ impl<'b> LabelSets<'b> {
         *self.sets.entry_ref(labels.as_slice()).or_insert(next)
     }
 
-    /// The sets by their places, and what a user should know of what was left out: where they are
-    /// more than [`MAX_LABEL_SETS`], the labels of some keys.
-    pub(super) fn finish(self, texts: &mut NamedStacks) -> (Sets, Option<String>) {
+    /// These threads with their labels, and what a user should know of what was left out: where sets
+    /// are more than [`MAX_LABEL_SETS`], the labels of some keys.
+    pub(super) fn finish(
+        self,
+        threads: Vec<(Thread, LabelSetIx)>,
+        texts: &mut NamedStacks,
+    ) -> (Vec<Thread>, Option<String>) {
         let left_out = self.left_out();
         let labels = self.labels.iter();
         let mut text = |bytes: &[u8]| texts.text(bytes).into_owned();
@@ -86,7 +91,11 @@ impl<'b> LabelSets<'b> {
         }
         let warning = excerpts(&left_out)
             .map(|keys| format!("Labels of samples with too many values are left out: {keys}."));
-        (Sets(sets), warning)
+        let threads = threads.into_iter().map(|(thread, set)| Thread {
+            labels: sets[set.0 as usize].clone(),
+            ..thread
+        });
+        (threads.collect(), warning)
     }
 
     /// Keys to leave out, so that what is left is not too much: those with most values first, equals
@@ -132,14 +141,5 @@ impl RawLabel<'_> {
             RawValue::Number { unit, .. } => unit.len(),
         };
         LABEL_COST + self.key.len().min(MAX_NAME) + text.min(MAX_NAME)
-    }
-}
-
-/// Sets of labels by their places, each in ascending order.
-pub(super) struct Sets(Vec<Arc<[SampleLabel]>>);
-
-impl Sets {
-    pub(super) fn get(&self, set: LabelSetIx) -> Arc<[SampleLabel]> {
-        self.0[set.0 as usize].clone()
     }
 }

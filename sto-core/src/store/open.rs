@@ -120,9 +120,7 @@ pub(super) fn create(folder: &Path, bytes: u64) -> Result<(), StoreError> {
     let path = folder.join(FILE_NAME);
     let result = check_room(&path, bytes).and_then(|()| create_file(&path));
     if result.is_err() {
-        for folder in made.iter().rev() {
-            let _ = fs::remove_dir(folder);
-        }
+        remove_folders(&made);
     } else {
         sync_folder(folder);
         made.iter().for_each(|made| sync_folder(&folder_of(made)));
@@ -142,9 +140,7 @@ pub(super) fn check_writable(file: &Path) -> Result<(), StoreError> {
 pub(super) fn check_creatable(folder: &Path, path: &Path) -> Result<(), StoreError> {
     let made = make_folders(folder)?;
     let checked = check_folder(path);
-    for folder in made.iter().rev() {
-        let _ = fs::remove_dir(folder);
-    }
+    remove_folders(&made);
     checked
 }
 
@@ -169,6 +165,13 @@ fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
         _ => cannot("make", folder, error),
     })?;
     Ok(missing)
+}
+
+/// Removes what [`make_folders`] made, where nothing came in.
+fn remove_folders(made: &[PathBuf]) {
+    for folder in made.iter().rev() {
+        let _ = fs::remove_dir(folder);
+    }
 }
 
 fn create_file(path: &Path) -> Result<(), StoreError> {

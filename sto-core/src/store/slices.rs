@@ -1,6 +1,6 @@
 //! Costs by context and slice of time: what they must keep to go in, and how they come out.
 
-use super::codec::{add_up, unpack_slices, unpack_slices_contexts};
+use super::codec::{Flaw, ProfileRecord, add_up, unpack_slices, unpack_slices_contexts};
 use super::error::Fault;
 use super::read;
 use super::rows::{Rows, column_place};
@@ -76,9 +76,7 @@ pub(super) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedSlices>, F
         tree,
         costs,
     } = read::load(rows, executable, &[id])?;
-    let pack = rows.column(Column::Slices, record.number, 0)?;
-    let slices = unpack_slices(&pack, &costs[0])
-        .map_err(|flaw| flaw.at(column_place(Column::Slices, record.number, 0)))?;
+    let slices = unpacked(rows, &record, |pack| unpack_slices(pack, &costs[0]))?;
     Ok(Some(LoadedSlices {
         frames,
         tree,
@@ -92,8 +90,14 @@ pub(super) fn contexts(rows: &Rows, id: ProfileId) -> Result<Option<Vec<Context>
     if record.slices == 0 {
         return Ok(None);
     }
+    unpacked(rows, &record, unpack_slices_contexts).map(Some)
+}
+
+fn unpacked<T>(
+    rows: &Rows,
+    record: &ProfileRecord,
+    unpack: impl FnOnce(&[u8]) -> Result<T, Flaw>,
+) -> Result<T, Fault> {
     let pack = rows.column(Column::Slices, record.number, 0)?;
-    let contexts = unpack_slices_contexts(&pack)
-        .map_err(|flaw| flaw.at(column_place(Column::Slices, record.number, 0)))?;
-    Ok(Some(contexts))
+    unpack(&pack).map_err(|flaw| flaw.at(column_place(Column::Slices, record.number, 0)))
 }

@@ -148,10 +148,9 @@ impl View {
                 build: build(),
                 profile: stored.id,
             })?;
-            let mut threads = kept.contexts.iter().map(|context| &context.thread);
-            any_told |= threads.any(|thread| thread.tid != 0 || !thread.name.is_empty());
-            let threads = kept.contexts.iter().map(|context| &context.thread);
-            let names: Vec<Rc<str>> = threads.map(|t| thread_name(t, names).into()).collect();
+            let threads = || kept.contexts.iter().map(|context| &context.thread);
+            any_told |= threads().any(|thread| thread.tid != 0 || !thread.name.is_empty());
+            let names: Vec<Rc<str>> = threads().map(|t| thread_name(t, names).into()).collect();
             self.add(&mut roots, run, &kept.costs, &names);
         }
         match any_told {

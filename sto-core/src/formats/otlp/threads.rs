@@ -106,16 +106,12 @@ impl<'b> Threads<'b> {
         self,
         texts: &mut NamedStacks,
     ) -> (Vec<Process>, Vec<Thread>, Vec<String>) {
-        let (sets, left_out) = self.sets.finish(texts);
-        let threads = self.threads.into_iter().map(|(thread, labels)| Thread {
-            labels: sets.get(labels),
-            ..thread
-        });
+        let (threads, left_out) = self.sets.finish(self.threads, texts);
         let not_kept = excerpts(&self.not_kept);
         let not_kept = not_kept.map(|keys| {
             format!("Attributes of samples that are lists or maps are not kept: {keys}.")
         });
         let warnings = not_kept.into_iter().chain(left_out).collect();
-        (self.processes, threads.collect(), warnings)
+        (self.processes, threads, warnings)
     }
 }

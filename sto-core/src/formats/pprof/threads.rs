@@ -176,11 +176,7 @@ impl<'r, 'b> Threads<'r, 'b> {
         self,
         texts: &mut NamedStacks,
     ) -> (Vec<Process>, Vec<Thread>, Option<String>) {
-        let (sets, warning) = self.sets.finish(texts);
-        let threads = self.threads.into_iter().map(|(thread, labels)| Thread {
-            labels: sets.get(labels),
-            ..thread
-        });
-        (self.processes, threads.collect(), warning)
+        let (threads, warning) = self.sets.finish(self.threads, texts);
+        (self.processes, threads, warning)
     }
 }
