@@ -15,6 +15,6 @@ jcmd $! JFR.dump name=tlab filename="$PWD/tlab.jfr"
 kill $!
 rm -r "$classes"
 python3 async_profiler.py >async-profiler.jfr
-for recording in samples tlab async-profiler; do
+for recording in samples tlab async-profiler rust-agent; do
 	python3 reference.py $recording.jfr >$recording.expected
 done

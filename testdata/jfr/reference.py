@@ -67,6 +67,11 @@ def frame(found, of_async_profiler):
     if kind == "Kernel":
         text = f"[kernel]!{name}"
     elif kind == "C++" or (kind == "Native" and of_async_profiler):
+        if not owner and name.startswith("/"):  # code without a symbol
+            owner = name.rpartition("/")[2]
+            name = f"[{owner}]"
+        elif not owner and name == "unknown":  # code in no library
+            name = "[unknown]"
         text = f"{owner}!{name}" if owner else name
         text += " (unresolved)" if name.startswith("[") else ""
     else:

@@ -94,6 +94,18 @@ fn every_event_and_frame_of_async_profiler_is_that_which_the_jdk_reads() {
 }
 
 #[test]
+fn native_code_of_async_profiler_is_unresolved_where_it_is_called_by_its_library() {
+    let recording = check("rust-agent");
+    let events = recording.sample_types.iter().map(|kind| &*kind.event);
+    let expected = [
+        "jdk.ExecutionSample",
+        "profiler.WallClockSample",
+        "profiler.Malloc",
+    ];
+    assert_eq!(events.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn samples_have_the_time_at_which_they_were_taken_and_stand_in_its_order() {
     let recording = check("async-profiler");
     let times = recording

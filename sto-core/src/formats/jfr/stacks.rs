@@ -124,15 +124,16 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         let (class, name) = (self.pools.text(class)?, self.pools.text(name)?);
         let kind = self.pools.text(kind)?;
         let (symbol, module) = match &*kind {
-            b"Kernel" => (name.into_owned(), "[kernel]".into()),
-            b"C++" => (name.into_owned(), self.stacks.text(&class)),
-            b"Native" if self.has_native_functions => (name.into_owned(), self.stacks.text(&class)),
-            _ => (method_name(&class, &name), "".into()),
+            b"Kernel" => (name.into_owned(), b"[kernel]".to_vec()),
+            b"C++" => native_function(&class, &name),
+            b"Native" if self.has_native_functions => native_function(&class, &name),
+            _ => (method_name(&class, &name), Vec::new()),
         };
         let symbol = match &*symbol {
             b"" => "[unknown]".into(),
             symbol => self.stacks.text(symbol),
         };
+        let module = self.stacks.text(&module);
         let frame = Frame {
             symbol: &symbol,
             module: &module,
@@ -168,6 +169,19 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         };
         self.methods.insert(method.identity(), [class_name, name]);
         Ok([class_name, name])
+    }
+}
+
+/// A function and its library. Code without a symbol is called by the path of its library, and code in no
+/// library `unknown` (`CodeCache::binarySearch` and `Lookup::resolveMethod` of async-profiler 4.0).
+fn native_function(library: &[u8], name: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    match (library, name) {
+        (b"", b"unknown") => (Vec::new(), Vec::new()),
+        (b"", [b'/', path @ ..]) => {
+            let library = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+            ([b"[", library, b"]"].concat(), library.to_vec())
+        }
+        _ => (name.to_vec(), library.to_vec()),
     }
 }
 
