@@ -44,19 +44,36 @@ fn describe(recording: &Recording) -> String {
 
 #[track_caller]
 fn check(format: Format, file: &str) {
+    check_against(format, file, file);
+}
+
+/// Holds a file to the golden of another.
+#[track_caller]
+fn check_against(format: Format, file: &str, other: &str) {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata"));
-    let path = folder.join(format.name()).join(file);
+    let folder = folder.join(format.name());
+    let path = folder.join(file);
     let bytes = std::fs::read(&path).unwrap();
     let recording = read_bytes(&path, &bytes, &Default::default()).unwrap();
     assert_eq!(recording.format, format);
     let found = describe(&recording);
-    let golden = path.with_extension("expected");
+    let golden = folder.join(other).with_extension("expected");
     assert_golden(&golden, &found);
 }
 
 #[test]
 fn samply_is_read_with_addresses_and_build_ids_to_look_up() {
     check(Format::Firefox, "samply.json");
+}
+
+#[test]
+fn what_the_firefox_profiler_brings_to_a_newer_version_is_read_the_same() {
+    check_against(Format::Firefox, "samply-75.json", "samply.json");
+}
+
+#[test]
+fn javascript_that_the_firefox_profiler_imported_is_read_with_lines() {
+    check(Format::Firefox, "node-75.json");
 }
 
 #[test]
