@@ -339,6 +339,16 @@ fn check_golden(name: &str) {
 }
 
 #[test]
+fn a_stream_is_told_by_its_last_line_too() {
+    let text = "version 4\nmain;work 4x";
+    let whole = read_bytes(Path::new("x"), text.as_bytes(), &Default::default());
+    let stream = read_stream(Path::new("x"), text.as_bytes(), &Default::default());
+    for read in [whole, stream] {
+        assert!(matches!(read, Err(FormatError::Unknown { .. })), "{read:?}");
+    }
+}
+
+#[test]
 fn what_tools_write_is_read() {
     for name in ["py-spy", "async-profiler", "difffolded"] {
         check_golden(name);

@@ -86,11 +86,10 @@ pub fn read_stream(
     let mut input = Compression::see_through(path, input, options.allow_truncated)?;
     let mut bytes = Vec::new();
     let format = loop {
-        let before = bytes.len();
-        read_block(&mut input, &mut bytes).map_err(FormatError::io(path))?;
+        let is_all = read_block(&mut input, &mut bytes).map_err(FormatError::io(path))?;
         let head = Head {
             bytes: &bytes,
-            is_all: bytes.len() == before,
+            is_all,
         };
         match format_of(&head, options) {
             Some(format) => break format,
@@ -230,7 +229,7 @@ fn read_lines(
                 );
             });
             match ended {
-                true => Ok(()),
+                true => Ok(true),
                 false => read_block(&mut input, &mut next),
             }
         });

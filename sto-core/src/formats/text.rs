@@ -22,10 +22,11 @@ pub(super) trait LineReader: Send {
 pub(super) const BLOCK: usize = 4 << 20;
 
 /// Adds the next bytes of a stream: a block, or as much again as is there, so that looking at all of
-/// it after each block stays linear; less only where the stream ends.
-pub(super) fn read_block(input: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<()> {
+/// it after each block stays linear; less only where the stream ends. Returns whether it does.
+pub(super) fn read_block(input: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
     let wanted = bytes.len().max(BLOCK);
-    input.take(wanted as u64).read_to_end(bytes).map(|_| ())
+    let came = input.take(wanted as u64).read_to_end(bytes)?;
+    Ok(came < wanted)
 }
 
 /// The lines of a text with their numbers from 1, without line ends (`\n` or `\r\n`).
