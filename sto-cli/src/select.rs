@@ -92,8 +92,7 @@ impl SelectArgs {
         self.event.load_by(&sources, &located, by, names)
     }
 
-    /// The same, and what they cost in each thread and with each set of labels, where it is a single run
-    /// that has these.
+    /// The same, and what they cost in each thread and with each set of labels, where every run has these.
     pub(crate) fn load_with_contexts(
         &self,
         store: &StorePath,

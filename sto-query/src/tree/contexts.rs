@@ -9,7 +9,7 @@ use sto_core::model::FrameIx;
 use sto_core::store::{LoadedSlices, Store, StoreError};
 use sto_core::units::Cost;
 
-/// Self costs of one run by context and node of a view.
+/// Self costs by context and node of a view.
 #[derive(Clone, Debug)]
 pub struct ContextCosts {
     /// The contexts, in ascending order, none twice.
@@ -25,19 +25,46 @@ pub(super) struct Nodes<'v> {
 }
 
 impl View {
-    /// What a view of a single run costs in each context, over all its time; `None` where it has
-    /// several runs, or its slices of time were not kept.
+    /// What the runs of a view cost in each context together, over all their time; `None` where the
+    /// slices of time of one of them were not kept.
     ///
     /// # Errors
-    /// Where `store` does not have the profile, or is damaged.
+    /// Where `store` does not have every profile, or is damaged.
     ///
     /// # Panics
     /// If stacks were changed since the view was loaded from that store.
     pub fn context_costs(&self, store: &Store) -> Result<Option<ContextCosts>, StoreError> {
-        match &self.selection.profiles[..] {
-            [stored] => Nodes::of(self).context_costs(store, stored.id),
-            _ => Ok(None),
+        let nodes = Nodes::of(self);
+        let mut sums: BTreeMap<Context, BTreeMap<NodeIx, Vec<Cost>>> = BTreeMap::new();
+        for stored in &self.selection.profiles {
+            let Some(run) = nodes.context_costs(store, stored.id)? else {
+                return Ok(None);
+            };
+            let mut costs = run.costs.into_iter().peekable();
+            for (place, context) in (0..).map(ContextIx).zip(run.contexts) {
+                let sums = sums.entry(context).or_default();
+                while let Some(((_, node), costs)) = costs.next_if(|((of, _), _)| *of == place) {
+                    let sum = sums
+                        .entry(node)
+                        .or_insert_with(|| vec![Cost::ZERO; costs.len()]);
+                    for (sum, cost) in sum.iter_mut().zip(costs) {
+                        *sum += cost;
+                    }
+                }
+            }
         }
+        let mut together = ContextCosts {
+            contexts: Vec::with_capacity(sums.len()),
+            costs: BTreeMap::new(),
+        };
+        for (place, (context, costs)) in (0..).map(ContextIx).zip(sums) {
+            let costs = costs.into_iter();
+            together
+                .costs
+                .extend(costs.map(|(node, costs)| ((place, node), costs)));
+            together.contexts.push(context);
+        }
+        Ok(Some(together))
     }
 }
 

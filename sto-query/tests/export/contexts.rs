@@ -17,20 +17,29 @@ type Content = BTreeMap<(String, Context, Vec<String>), Cost>;
 /// A recording in a store of its own, with one slice.
 fn stored(file: &Path) -> (Store, View) {
     let store = Store::in_memory().unwrap();
+    ingest_one_slice(&store, file);
+    let view = view_of_only_build(&store);
+    (store, view)
+}
+
+fn ingest_one_slice(store: &Store, file: &Path) {
     let options = IngestOptions {
         executable: Some("app".to_owned()),
         version: Some("v1".to_owned()),
         slices: SliceCount::new(1),
         ..IngestOptions::default()
     };
-    ingest(&store, file, &options, &mut |_| ()).unwrap();
+    ingest(store, file, &options, &mut |_| ()).unwrap();
+}
+
+/// The sum of its runs.
+fn view_of_only_build(store: &Store) -> View {
     let build = store.builds().unwrap().remove(0);
     let selection = Selection {
         build: build.build,
         profiles: build.profiles,
     };
-    let view = View::load(&store, selection).unwrap();
-    (store, view)
+    View::load_sum(store, selection).unwrap()
 }
 
 fn content(store: &Store, view: &View) -> Content {
@@ -85,6 +94,28 @@ fn threads_and_labels_of_samples_come_back() {
         assert!(before.len() > 1, "{file}");
         assert_eq!(after, before, "{file}");
     }
+}
+
+/// A profile, and the same as it was written: two files, so two runs.
+#[test]
+fn threads_and_labels_of_several_runs_come_back_together() {
+    let file = "pprof/go-labels-cpu.pb.gz";
+    let folder = tempfile::tempdir().unwrap();
+    let (path, mut expected) = exported(file, folder.path());
+    for cost in expected.values_mut() {
+        *cost += *cost;
+    }
+    let store = Store::in_memory().unwrap();
+    ingest_one_slice(&store, &testdata(file));
+    ingest_one_slice(&store, &path);
+    let both = view_of_only_build(&store);
+    assert_eq!(both.selection.profiles.len(), 2);
+    let mut bytes = Vec::new();
+    let contexts = both.context_costs(&store).unwrap();
+    pprof(&both, contexts.as_ref(), &mut bytes).unwrap();
+    std::fs::write(&path, bytes).unwrap();
+    let (store, view) = stored(&path);
+    assert_eq!(content(&store, &view), expected);
 }
 
 /// Needs Go (Debian: `golang-go`); without it there is nothing to ask.
