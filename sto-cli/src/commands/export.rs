@@ -6,7 +6,9 @@ use crate::select::{EVENT, SelectArgs};
 use crate::store_path::StorePath;
 use crate::ui;
 use clap::{Args, ValueEnum};
-use std::io::{self, IsTerminal};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use sto_query::render::export::{self, ExportError};
 use sto_query::tree::{ContextCosts, View};
@@ -31,7 +33,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_enum)]
     format: Format,
 
-    /// Write this file; `-` is standard output, and so is no file at all
+    /// Write this file, compressed where it is called `.gz`; `-` is standard output, and so is no file at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -63,7 +65,7 @@ impl Format {
         self,
         view: &View,
         contexts: Option<&ContextCosts>,
-        out: &mut Vec<u8>,
+        out: impl Write,
     ) -> Result<(), ExportError> {
         match self {
             Format::Folded => export::folded(view, EVENT, out),
@@ -90,7 +92,14 @@ pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliEr
         _ => (args.select.load(store)?, None),
     };
     let mut bytes = Vec::new();
-    args.format.render(&view, contexts.as_ref(), &mut bytes)?;
+    // pprof is compressed whatever it is called.
+    if args.format != Format::Pprof && file.is_some_and(is_called_compressed) {
+        let mut gzip = GzEncoder::new(&mut bytes, Compression::default());
+        args.format.render(&view, contexts.as_ref(), &mut gzip)?;
+        gzip.finish().map_err(ExportError::Io)?;
+    } else {
+        args.format.render(&view, contexts.as_ref(), &mut bytes)?;
+    }
     let Some(file) = file else {
         output::write_stdout(&bytes)?;
         return Ok(Outcome::Clean);
@@ -104,4 +113,9 @@ pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliEr
     let report = report::drawing(file.display().to_string(), &views);
     output::write_stdout(render::drawing::text(&report, ui::style()).as_bytes())?;
     Ok(Outcome::Clean)
+}
+
+fn is_called_compressed(file: &Path) -> bool {
+    file.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }

@@ -6,10 +6,16 @@ use crate::support::Sandbox;
 fn what_is_exported_is_ingested_again_as_the_same() {
     let sandbox = Sandbox::with_two_builds();
     let of_build = sandbox.json(&["top", "v1"]);
-    for (format, file) in [("pprof", "v1.pb.gz"), ("folded", "v1.folded")] {
+    for (format, file, begin) in [
+        ("pprof", "v1.pb.gz", &b"\x1f\x8b"[..]),
+        ("folded", "v1.folded", b"main;"),
+        ("folded", "v1.folded.GZ", b"\x1f\x8b"),
+    ] {
         let run = sandbox.sto(&["export", "v1", "--format", format, "-o", file]);
         let expected = format!("wrote {file}\n  demo@v1: 10,000 samples in 1 profile\n");
         assert_eq!(run.succeeds().stdout, expected);
+        let bytes = std::fs::read(sandbox.path(file)).unwrap();
+        assert!(bytes.starts_with(begin), "{file}: {:?}", &bytes[..9]);
         let of_file = sandbox.json(&["top", &format!("./{file}")]);
         assert_eq!(of_file["functions"], of_build["functions"], "{format}");
     }
