@@ -48,6 +48,12 @@ fn quality<'a>(
         })
     };
     let roots = known_roots(recording);
+    // V8 and callgrind follow calls from the first one on; `(idle)` has no caller.
+    let follows_calls = matches!(
+        recording.format,
+        Format::CpuProfile | Format::Chrome | Format::Callgrind
+    );
+    let is_whole = |function: &Option<&str>| follows_calls || roots.contains(function);
     // Once a stack, not once a sample: of each whether its leaf is resolved, and whether it is all.
     let of_stack: Vec<(bool, bool)> = recording
         .stacks
@@ -57,7 +63,7 @@ fn quality<'a>(
                 stack.last().is_some_and(|&leaf| is_resolved(leaf)),
                 match stack {
                     [] => true,
-                    &[only] => !roots.contains(&function_of(recording, only)),
+                    &[only] => !is_whole(&function_of(recording, only)),
                     _ => false,
                 },
             )

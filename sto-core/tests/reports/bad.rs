@@ -307,7 +307,7 @@ fn names_may_be_anything() {
             b"app`",
             b"libc",
             b"Raytracer.Sphere",
-            b"Sudoku",
+            b"isOdd",
             b"example",
             b"start",
         ]

@@ -1,4 +1,4 @@
-//! Files written after each format's documentation, against goldens.
+//! Files of each format, against goldens.
 
 use crate::common::assert_golden;
 use crate::{FILES, bytes, read_as, stacks, testdata};

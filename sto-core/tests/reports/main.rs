@@ -14,12 +14,13 @@ use sto_core::formats::{Format, FormatError, ReadOptions, Recording, read_bytes}
 use sto_core::units::Cost;
 
 /// Files of `testdata/reports`, and their formats.
-const FILES: [(&str, Format); 8] = [
+const FILES: [(&str, Format); 9] = [
     ("dtrace.txt", Format::DTrace),
     ("sample.txt", Format::Sample),
     ("vtune.csv", Format::VTune),
     ("visual-studio.csv", Format::VisualStudio),
     ("ghc.prof", Format::Ghc),
+    ("ghc-exact.prof", Format::Ghc),
     ("xctrace.xml", Format::Xctrace),
     ("yourkit.xml", Format::YourKit),
     ("yourkit.csv", Format::YourKit),

@@ -5,6 +5,8 @@ use crate::stacks;
 use std::fmt::Write;
 use std::path::PathBuf;
 use sto_core::formats::{Format, Recording, read_bytes};
+use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::store::Store;
 
 fn describe(recording: &Recording) -> String {
     let mut text = String::new();
@@ -42,6 +44,11 @@ fn describe(recording: &Recording) -> String {
     text
 }
 
+fn testdata(format: Format, file: &str) -> PathBuf {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata"));
+    folder.join(format.name()).join(file)
+}
+
 #[track_caller]
 fn check(format: Format, file: &str) {
     check_against(format, file, file);
@@ -50,14 +57,12 @@ fn check(format: Format, file: &str) {
 /// Holds a file to the golden of another.
 #[track_caller]
 fn check_against(format: Format, file: &str, other: &str) {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata"));
-    let folder = folder.join(format.name());
-    let path = folder.join(file);
+    let path = testdata(format, file);
     let bytes = std::fs::read(&path).unwrap();
     let recording = read_bytes(&path, &bytes, &Default::default()).unwrap();
     assert_eq!(recording.format, format);
     let found = describe(&recording);
-    let golden = folder.join(other).with_extension("expected");
+    let golden = testdata(format, other).with_extension("expected");
     assert_golden(&golden, &found);
 }
 
@@ -94,6 +99,28 @@ fn node_is_read_with_lines_and_times() {
 #[test]
 fn a_trace_of_node_is_read_with_samples_and_calls() {
     check(Format::Chrome, "node.json");
+}
+
+#[test]
+fn a_trace_of_chromium_is_read_with_samples_and_calls() {
+    check(Format::Chrome, "chromium.json");
+}
+
+#[test]
+fn of_samples_and_calls_samples_are_shown_unless_calls_are_asked_for() {
+    let path = testdata(Format::Chrome, "chromium.json");
+    let options = IngestOptions {
+        version: Some("v1".to_owned()),
+        ..IngestOptions::default()
+    };
+    let store = Store::in_memory().unwrap();
+    let report = ingest(&store, &path, &options, &mut |_| {}).unwrap();
+    let profile = &report.profiles[0].profile;
+    let events = profile.sample_types.iter().map(|kind| &*kind.event);
+    assert_eq!(events.collect::<Vec<_>>(), ["wall", "spans"]);
+    assert!(profile.has_default_sample_type());
+    // `(idle)` is called by nothing.
+    assert_eq!(profile.quality.without_stack, 0);
 }
 
 #[test]

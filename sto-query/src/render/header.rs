@@ -2,15 +2,17 @@
 
 use super::numbers::{grouped, quantity};
 use super::{Style, display_width, printable};
-use crate::report::Subject;
+use crate::report::{ProfileReport, Subject};
+
+/// The event of stacks that name none, as folded ones; "samples of samples" would tell nothing.
+const NO_EVENT: &str = "samples";
 
 /// `demo@v1: 1,234 samples of cpu-clock (1.23 s) in 2 profiles`.
 pub(super) fn header(subject: &Subject, style: Style) -> String {
     let samples = counted(subject.samples, "sample");
     let mut what = format!(": {samples}");
     if let Some(sample_type) = &subject.sample_type {
-        // Folded stacks name no event: "samples of samples" would tell nothing.
-        if sample_type.event != "samples" {
+        if sample_type.event != NO_EVENT {
             what += &format!(" of {}", printable(&sample_type.event));
         }
         if let Some(quantity) = quantity(subject.value, sample_type.unit) {
@@ -20,6 +22,17 @@ pub(super) fn header(subject: &Subject, style: Style) -> String {
     what += &format!(" in {}", counted(subject.profiles.len() as u64, "profile"));
     let name = style.fit(&full_name(subject), display_width(&what));
     style.bold(&(name + &what))
+}
+
+/// `1,234 samples of cpu-clock and page-faults`.
+pub(super) fn samples_of_events(profile: &ProfileReport) -> String {
+    let samples = counted(profile.samples, "sample");
+    let names = profile.events.iter().map(|event| printable(&event.event));
+    let names: Vec<_> = names.filter(|name| name != NO_EVENT).collect();
+    match names[..] {
+        [] => samples,
+        _ => format!("{samples} of {}", names.join(" and ")),
+    }
 }
 
 /// `EXE@BUILD`.

@@ -1,10 +1,10 @@
 //! What went into a store, as text.
 
-use super::header::counted;
+use super::header::{counted, samples_of_events};
 use super::ls::short_id;
 use super::numbers::{bytes, grouped, percent, saving};
 use super::{Style, printable};
-use crate::report::{IngestSummary, IngestedReport, ModuleReport, ProfileReport, RecordingReport};
+use crate::report::{IngestSummary, IngestedReport, ModuleReport, RecordingReport};
 use std::fmt::Write;
 
 /// Modules without symbols that are shown of one file; JSON has all.
@@ -39,9 +39,8 @@ fn write_profile(text: &mut String, ingested: &IngestedReport, path: &str, style
     }
     let _ = writeln!(
         text,
-        "{build}: profile {id} from {path}\n  {}{}, {} nodes, {} frames",
-        counted(profile.samples, "sample"),
-        of_events(profile),
+        "{build}: profile {id} from {path}\n  {}, {} nodes, {} frames",
+        samples_of_events(profile),
         grouped(ingested.nodes as u64),
         grouped(ingested.frames as u64),
     );
@@ -71,16 +70,6 @@ fn write_profile(text: &mut String, ingested: &IngestedReport, path: &str, style
         percent(quality.without_stack),
         percent(quality.lost),
     );
-}
-
-/// ` of cpu-clock and page-faults`; folded stacks name no event.
-fn of_events(profile: &ProfileReport) -> String {
-    let names = profile.events.iter().map(|event| printable(&event.event));
-    let names: Vec<_> = names.filter(|name| name != "samples").collect();
-    match names[..] {
-        [] => String::new(),
-        _ => format!(" of {}", names.join(" and ")),
-    }
 }
 
 fn write_modules(text: &mut String, recording: &RecordingReport) {
