@@ -350,7 +350,7 @@ fn a_stream_is_told_by_its_last_line_too() {
 
 #[test]
 fn what_tools_write_is_read() {
-    for name in ["py-spy", "async-profiler", "difffolded"] {
+    for name in ["py-spy", "heaptrack", "async-profiler", "difffolded"] {
         check_golden(name);
     }
 }

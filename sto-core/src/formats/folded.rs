@@ -119,6 +119,8 @@ impl<'p> Parser<'p> {
             *count = Count::parse(text)?;
             stack = before;
         }
+        // heaptrack_print ends stacks with one.
+        let stack = stack.strip_suffix(b";").unwrap_or(stack);
         let stack = reader.read(stack, &mut self.named)?.0 as usize;
         for (column, count) in self.columns.iter_mut().zip(counts) {
             column.add(stack, count)?;
