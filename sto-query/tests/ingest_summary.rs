@@ -9,7 +9,7 @@ use sto_core::intern::{SliceCount, SliceGrid};
 use sto_core::model::{Build, Granularity, Origin, Profile, Quality};
 use sto_core::store::Added;
 use sto_core::symbolize::ModuleSymbols;
-use sto_core::units::{Bytes, Nanoseconds, SampleType, Unit};
+use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
 use sto_query::render::{self, Style};
 use sto_query::report::{IngestSummary, RecordingReport};
 
@@ -48,10 +48,15 @@ fn ingested(added: Added) -> Ingested {
         build,
         profile,
         added,
+        totals: vec![cost(1_000, 1_003_009_000)],
         nodes: 4_321,
         frames: 210,
         slices: None,
     }
+}
+
+fn cost(samples: u64, value: u64) -> Cost {
+    Cost { samples, value }
 }
 
 fn module(path: &str, unresolved: usize, problem: Option<&str>) -> (String, ModuleSymbols) {
@@ -100,6 +105,33 @@ The store is /home/u/.sto.
     assert_eq!(
         text(&summary(NEW, vec![module("/bin/demo", 0, None)])),
         expected
+    );
+}
+
+#[test]
+fn each_of_several_events_is_told_with_its_samples_and_what_they_stand_for() {
+    let mut ingested = ingested(NEW);
+    ingested.profile.sample_types.push(SampleType {
+        event: "samples".to_owned(),
+        unit: Unit::Samples,
+    });
+    ingested.totals = vec![cost(991, 993_981_919), cost(9, 9)];
+    let report = IngestReport {
+        profiles: vec![ingested],
+        modules: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let recording = RecordingReport::new("perf.data".to_owned(), &report);
+    let text = text(&IngestSummary::new("/s".to_owned(), vec![recording]));
+    assert!(
+        text.contains(
+            "
+  1,000 samples, 4,321 nodes, 210 frames
+    991 of cpu-clock (994 ms)
+      9 of samples
+  1.00 MB"
+        ),
+        "{text}"
     );
 }
 

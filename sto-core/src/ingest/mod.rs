@@ -8,10 +8,11 @@ mod strict;
 
 use crate::formats::{self, Recording, excerpt, excerpts};
 use crate::id::ProfileId;
-use crate::intern::{Interned, SliceGrid, intern, intern_with_slices};
+use crate::intern::{Interned, SliceGrid, intern, intern_with_slices, total};
 use crate::model::{Build, Profile};
 use crate::store::{Added, Store};
 use crate::symbolize::{ModuleSymbols, Symbols, symbolize};
+use crate::units::Cost;
 use programs::{Programs, name_main_modules};
 use std::path::Path;
 
@@ -53,6 +54,8 @@ pub struct Ingested {
     pub profile: Profile,
     /// Whether it is new.
     pub added: Added,
+    /// What the samples of each of its sample types cost together.
+    pub totals: Vec<Cost>,
     /// Number of nodes of its tree.
     pub nodes: usize,
     /// Number of its distinct frames.
@@ -207,6 +210,7 @@ impl PreparedFile {
                 }),
                 build,
                 profile,
+                totals: interned.costs.iter().map(|costs| total(costs)).collect(),
                 nodes: interned.tree.len(),
                 frames: interned.frames.len(),
             });

@@ -13,4 +13,4 @@ pub use slices::{
     Context, ContextIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,
     Slices, label_sets,
 };
-pub use tree::{NodeIx, SelfCosts, StackTree};
+pub use tree::{NodeIx, SelfCosts, StackTree, total};

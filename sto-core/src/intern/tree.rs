@@ -18,6 +18,11 @@ impl NodeIx {
 /// What nodes cost by themselves: nodes in ascending order, none twice, none with a zero cost.
 pub type SelfCosts = Vec<(NodeIx, Cost)>;
 
+/// What all stacks cost together.
+pub fn total(costs: &[(NodeIx, Cost)]) -> Cost {
+    costs.iter().map(|&(_, cost)| cost).sum()
+}
+
 /// Call stacks as a forest: a node is a stack, that is, its last frame and the stack that called
 /// it.
 ///

@@ -2,7 +2,8 @@
 
 use super::numbers::{grouped, quantity};
 use super::{Style, display_width, printable};
-use crate::report::{ProfileReport, Subject};
+use crate::report::{EventTotal, ProfileReport, Subject};
+use std::fmt::Write;
 
 /// The event of stacks that name none, as folded ones; "samples of samples" would tell nothing.
 const NO_EVENT: &str = "samples";
@@ -24,14 +25,28 @@ pub(super) fn header(subject: &Subject, style: Style) -> String {
     style.bold(&(name + &what))
 }
 
-/// `1,234 samples of cpu-clock and page-faults`.
-pub(super) fn samples_of_events(profile: &ProfileReport) -> String {
+/// `1,234 samples of cpu-clock`; of a profile of several events that is [told](write_events) of each.
+pub(super) fn samples_of_event(profile: &ProfileReport) -> String {
     let samples = counted(profile.samples, "sample");
-    let names = profile.events.iter().map(|event| printable(&event.event));
-    let names: Vec<_> = names.filter(|name| name != NO_EVENT).collect();
-    match names[..] {
-        [] => samples,
-        _ => format!("{samples} of {}", names.join(" and ")),
+    match &profile.events[..] {
+        [only] if only.event != NO_EVENT => format!("{samples} of {}", printable(&only.event)),
+        _ => samples,
+    }
+}
+
+/// Of a profile of several events, a line each: `641 of cpu-clock (643 ms)`.
+pub(super) fn write_events(text: &mut String, profile: &ProfileReport, totals: &[EventTotal]) {
+    if profile.events.len() == 1 {
+        return;
+    }
+    let numbers = totals.iter().map(|total| grouped(total.samples));
+    let numbers: Vec<String> = numbers.collect();
+    let width = numbers.iter().map(String::len).max().unwrap_or(0);
+    for ((event, total), number) in profile.events.iter().zip(totals).zip(numbers) {
+        let value = quantity(total.value, event.unit);
+        let value = value.map_or(String::new(), |value| format!(" ({value})"));
+        let event = printable(&event.event);
+        let _ = writeln!(text, "    {number:>width$} of {event}{value}");
     }
 }
 

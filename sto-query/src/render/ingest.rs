@@ -1,6 +1,6 @@
 //! What went into a store, as text.
 
-use super::header::{counted, samples_of_events};
+use super::header::{counted, samples_of_event, write_events};
 use super::ls::short_id;
 use super::numbers::{bytes, grouped, percent, saving};
 use super::{Style, printable};
@@ -40,10 +40,11 @@ fn write_profile(text: &mut String, ingested: &IngestedReport, path: &str, style
     let _ = writeln!(
         text,
         "{build}: profile {id} from {path}\n  {}, {} nodes, {} frames",
-        samples_of_events(profile),
+        samples_of_event(profile),
         grouped(ingested.nodes as u64),
         grouped(ingested.frames as u64),
     );
+    write_events(text, profile, &ingested.event_totals);
     let smaller = ingested.saving.map(saving);
     let _ = writeln!(
         text,

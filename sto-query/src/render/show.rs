@@ -1,6 +1,6 @@
 //! What is known of profiles, as text.
 
-use super::header::{counted, samples_of_events};
+use super::header::{counted, samples_of_event, write_events};
 use super::ls::{short_id, write_wrapped};
 use super::numbers::{bytes, grouped, percent, quantity};
 use super::{Style, printable};
@@ -89,7 +89,8 @@ fn write_sample_labels(text: &mut String, labels: &[SampleLabelReport], style: S
 
 fn write_quality(text: &mut String, shown: &ShownProfile) {
     let (profile, quality) = (&shown.profile, &shown.profile.quality);
-    let _ = writeln!(text, "  {}", samples_of_events(profile));
+    let _ = writeln!(text, "  {}", samples_of_event(profile));
+    write_events(text, profile, &shown.event_totals);
     for (number, share, what) in [
         (shown.unresolved_samples, quality.unresolved, "unresolved"),
         (shown.truncated_samples, quality.truncated, "truncated"),

@@ -1,7 +1,7 @@
 //! What went into a store.
 
-use super::ProfileReport;
 use super::ls::{profile_report, saving};
+use super::{EventTotal, ProfileReport};
 use serde::Serialize;
 use sto_core::ingest::{IngestReport, Ingested, IngestedSlices};
 use sto_core::store::Added;
@@ -54,6 +54,8 @@ pub struct IngestedReport {
     /// The profile.
     #[serde(flatten)]
     pub profile: ProfileReport,
+    /// What the samples of each of its events cost together.
+    pub event_totals: Vec<EventTotal>,
     /// Packed size of what was written for it now: none where it is not new. What others had
     /// brought already is not in it, what stands in one pack with the new is.
     pub stored_bytes: u64,
@@ -136,6 +138,12 @@ fn ingested_report(ingested: &Ingested) -> IngestedReport {
             bytes: slices.0,
         }),
         profile: profile_report(ingested.id, &ingested.profile),
+        event_totals: ingested
+            .totals
+            .iter()
+            .copied()
+            .map(EventTotal::from)
+            .collect(),
         stored_bytes: stored.0,
         saving: saving(ingested.profile.source_bytes.0, stored.0),
     }

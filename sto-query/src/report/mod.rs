@@ -48,7 +48,7 @@ pub use scores::{ScoreReport, ScoresReport, regressions_over_time};
 pub use series::{Observation, PointReport, SeriesReport, series};
 pub use show::{OriginReport, SampleLabelReport, ShowReport, ShownProfile, UnresolvedReport, show};
 pub use stats::{ExecutableReport, PartReport, StatsReport, stats};
-pub use subject::{CostReport, FrameReport, SampleTypeReport, Subject};
+pub use subject::{CostReport, EventTotal, FrameReport, SampleTypeReport, Subject};
 pub use tag::{TagAction, TagEntry, TagReport};
 pub use time::{Date, rfc3339};
 pub use top::{FunctionReport, Omitted, Order, TopReport, top};

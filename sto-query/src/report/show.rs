@@ -1,11 +1,11 @@
 //! What is known of a profile: where it is from, and how much of it can be trusted.
 
-use super::ProfileReport;
 use super::ls::profile_report;
+use super::{EventTotal, ProfileReport};
 use crate::tree::View;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use sto_core::intern::{NodeIx, label_sets};
+use sto_core::intern::{SelfCosts, label_sets, total};
 use sto_core::model::{FrameKind, GnuBuildId, ModuleRef, Origin};
 use sto_core::store::{Store, StoreError, StoredProfile};
 use sto_core::units::{Bytes, Cost};
@@ -37,6 +37,8 @@ pub struct ShownProfile {
     pub own_bytes: u64,
     /// Where and how it was recorded.
     pub origin: OriginReport,
+    /// What the samples of each of its events cost together.
+    pub event_totals: Vec<EventTotal>,
     /// The keys of its samples' labels, in order, where they are kept with slices of time.
     pub sample_labels: Vec<SampleLabelReport>,
     /// Samples whose innermost frame has no symbol.
@@ -106,7 +108,7 @@ pub fn show(view: &View, store: &Store) -> Result<ShowReport, StoreError> {
         profiles: profiles
             .map(|(stored, run)| {
                 let sample_labels = sample_labels(store, stored)?;
-                Ok(shown(view, stored, run.iter().flatten(), sample_labels))
+                Ok(shown(view, stored, run, sample_labels))
             })
             .collect::<Result<_, StoreError>>()?,
     })
@@ -131,15 +133,15 @@ fn sample_labels(
     Ok(reports.collect())
 }
 
-fn shown<'a>(
+fn shown(
     view: &View,
     stored: &StoredProfile,
-    costs: impl Iterator<Item = &'a (NodeIx, Cost)>,
+    costs: &[SelfCosts],
     sample_labels: Vec<SampleLabelReport>,
 ) -> ShownProfile {
     let profile = &stored.profile;
     let mut by_module: BTreeMap<&str, u64> = BTreeMap::new();
-    for &(node, cost) in costs {
+    for &(node, cost) in costs.iter().flatten() {
         let frame = view.frames.frame(view.tree.frame(node));
         if frame.kind == FrameKind::Unresolved {
             let sum = by_module.entry(frame.module).or_default();
@@ -152,10 +154,15 @@ fn shown<'a>(
         .collect();
     unresolved.sort_by_key(|found| std::cmp::Reverse(found.samples));
     let quality = profile.quality;
+    let event_totals = profile.sample_types.iter().map(|sample_type| {
+        let column = view.sample_types.iter().position(|t| t == sample_type);
+        EventTotal::from(column.map_or(Cost::ZERO, |column| total(&costs[column])))
+    });
     ShownProfile {
         profile: profile_report(stored.id, profile),
         own_bytes: stored.stored.0,
         origin: OriginReport::from(&profile.origin),
+        event_totals: event_totals.collect(),
         sample_labels,
         unresolved_samples: quality.unresolved,
         truncated_samples: quality.truncated,

@@ -87,6 +87,24 @@ impl From<Frame<'_>> for FrameReport {
     }
 }
 
+/// What the samples of an event cost together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct EventTotal {
+    /// Number of samples.
+    pub samples: u64,
+    /// Their value, in the event's unit.
+    pub value: u64,
+}
+
+impl From<Cost> for EventTotal {
+    fn from(cost: Cost) -> Self {
+        EventTotal {
+            samples: cost.samples,
+            value: cost.value,
+        }
+    }
+}
+
 /// A cost and its share of everything.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CostReport {
