@@ -103,6 +103,8 @@ fn native_code_of_async_profiler_is_unresolved_where_it_is_called_by_its_library
         "profiler.Malloc",
     ];
     assert_eq!(events.collect::<Vec<_>>(), expected);
+    let cpu = recording.origin.cpu.as_deref();
+    assert_eq!(cpu, Some("AMD EPYC 7763 64-Core Processor"));
 }
 
 #[test]

@@ -84,7 +84,12 @@ impl About {
                 let brand = first
                     .strip_prefix("Brand: ")
                     .and_then(|rest| rest.split(", Vendor").next());
-                let cpu = brand.unwrap_or(first).trim();
+                // async-profiler writes what /proc/cpuinfo has of the first processor.
+                let model = || {
+                    let mut lines = description.lines();
+                    lines.find_map(|line| Some(line.strip_prefix("model name")?.split_once(':')?.1))
+                };
+                let cpu = brand.or_else(model).unwrap_or(first).trim();
                 self.origin.cpu = (!cpu.is_empty()).then(|| cpu.to_owned());
             }
             b"jdk.DataLoss" => {
