@@ -351,6 +351,52 @@ fn last_branch_records_are_the_callers_of_user_space() {
     );
 }
 
+/// `PERF_SAMPLE_BRANCH_COUNTERS`, behind the branches of all events of its group.
+#[test]
+fn counters_of_branches_are_not_taken_for_what_stands_behind_them() {
+    let calls = [
+        "/bin/counted+0x100f",
+        "/bin/counted+0x200f",
+        "/bin/counted+0x3008",
+    ];
+    assert_eq!(
+        stacks(&read_testdata("perf-data/branch-counters.perf.data")),
+        [calls; 3]
+    );
+}
+
+/// Any bit may stand for a field, and the fields tell where the others are.
+#[test]
+fn samples_with_fields_that_are_newer_than_sto_are_refused_with_the_way_out() {
+    // Where the first event's description begins, and the field in it.
+    let (pipe, file) = (24, 136);
+    for (name, field, bit, told) in [
+        ("lbr", pipe + 24, 25, "bit 25 of sample_type"),
+        ("group", file + 32, 5, "bit 5 of read_format"),
+        ("lbr", pipe + 72, 20, "bit 20 of branch_sample_type"),
+        ("lbr", pipe + 40, 38, "--call-graph fp,defer"),
+    ] {
+        let path = testdata(&format!("perf-data/{name}.perf.data"));
+        let mut bytes = std::fs::read(path).unwrap();
+        bytes[field + bit / 8] |= 1 << (bit % 8);
+        let error = error_of(name, &bytes);
+        assert!(error.contains(told), "{error}");
+        assert!(error.contains("run `perf script`"), "{error}");
+    }
+}
+
+/// `enum perf_sample_regs_abi`: others announce registers of other sizes.
+#[test]
+fn registers_of_an_unknown_kind_are_not_guessed_at() {
+    let path = testdata("perf-data/branch-counters.perf.data");
+    let mut bytes = std::fs::read(path).unwrap();
+    let abi_of_the_first_sample = 0x260 + 0x70;
+    assert_eq!(bytes[abi_of_the_first_sample], 2);
+    bytes[abi_of_the_first_sample] = 4;
+    let error = error_of("newer", &bytes);
+    assert!(error.contains("newer than this sto"), "{error}");
+}
+
 #[test]
 fn code_of_guests_is_not_looked_up_in_the_host() {
     assert_eq!(

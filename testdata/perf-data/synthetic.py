@@ -6,8 +6,11 @@ tools/perf/Documentation/perf.data-file-format.txt (pipe mode) in the sources of
 
 import struct
 
-IP, TID, TIME, CALLCHAIN, PERIOD, BRANCH_STACK = 1, 2, 4, 1 << 5, 1 << 8, 1 << 11
-BRANCH_USER, BRANCH_CALL_STACK = 1, 1 << 11
+IP, TID, TIME, CALLCHAIN, ID, PERIOD = 1, 2, 4, 1 << 5, 1 << 6, 1 << 8
+BRANCH_STACK, REGS_USER, STACK_USER = 1 << 11, 1 << 12, 1 << 13
+BRANCH_USER, BRANCH_ANY, BRANCH_CALL_STACK = 1, 1 << 3, 1 << 11
+BRANCH_HW_INDEX, BRANCH_COUNTERS = 1 << 17, 1 << 19
+REG_BP, REG_SP, REG_IP = 1 << 6, 1 << 7, 1 << 8
 KERNEL, USER, GUEST_KERNEL, GUEST_USER = 1, 2, 4, 5
 FORK_EXEC = 1 << 13
 CONTEXT_KERNEL, CONTEXT_USER = 2**64 - 128, 2**64 - 512
@@ -23,11 +26,18 @@ def text(string):
     return data + b"\0" * (-len(data) % 8)
 
 
-def attr(sample_type, branch_sample_type=0):
+def attr(sample_type, branch_sample_type=0, user_regs=0, id=7):
     """`PERF_RECORD_HEADER_ATTR` of cpu-clock, every millisecond."""
     event = struct.pack("<IIQQQQQ", 1, 112, 0, 1_000_000, sample_type, 0, 0)
-    event += struct.pack("<IIQQQQIiQII", 0, 0, 0, 0, branch_sample_type, 0, 0, 0, 0, 0, 0)
-    return record(64, 0, event + struct.pack("<Q", 7))
+    event += struct.pack("<IIQQQQIiQII", 0, 0, 0, 0, branch_sample_type, user_regs, 0, 0, 0, 0, 0)
+    return record(64, 0, event + struct.pack("<Q", id))
+
+
+def group(first, events):
+    """`PERF_RECORD_HEADER_FEATURE` of `HEADER_GROUP_DESC` with one group."""
+    name = b"{anon_group}".ljust(64, b"\0")
+    desc = struct.pack("<II", 1, len(name)) + name + struct.pack("<II", first, events)
+    return record(80, 0, struct.pack("<Q", 17) + desc)
 
 
 def comm(name, pid=10):
@@ -54,6 +64,21 @@ def sample(mode, ip, time, chain, branches=None):
     return record(9, mode, body)
 
 
+def unwound(id, time, counters):
+    """A sample with a stack that frame pointers lead through, behind branches and their counters.
+
+    `perf_output_sample` of kernel/events/core.c writes the counters of all branches behind them."""
+    body = struct.pack("<QIIQQQ", PROGRAM + 0x3008, 10, 10, time, id, 1_000_000)
+    body += struct.pack("<QQ", len(calls), 0)
+    for source, target in calls:
+        body += struct.pack("<QQQ", source, target, 0)
+    body += struct.pack(f"<{len(counters)}Q", *counters)
+    stack = struct.pack("<QQQQ", 0x7010, PROGRAM + 0x2010, 0, PROGRAM + 0x1010)
+    body += struct.pack("<QQQQ", 2, 0x7000, 0x7000, PROGRAM + 0x3008)
+    body += struct.pack("<Q", len(stack)) + stack + struct.pack("<Q", len(stack))
+    return record(9, USER, body)
+
+
 def write(name, *records):
     with open(name, "wb") as file:
         file.write(b"PERFILE2" + struct.pack("<Q", 16) + b"".join(records))
@@ -77,6 +102,21 @@ write(
     ),
     # Nothing was called yet.
     sample(USER, PROGRAM + 0x1008, 3, [CONTEXT_USER, PROGRAM + 0x1008], []),
+)
+# The kernel writes counters with each sample of a group if one event of it asks for them.
+unwinding = IP | TID | TIME | ID | PERIOD | BRANCH_STACK | REGS_USER | STACK_USER
+branches = BRANCH_USER | BRANCH_ANY | BRANCH_HW_INDEX
+write(
+    "branch-counters.perf.data",
+    attr(unwinding, branches, REG_BP | REG_SP | REG_IP, id=1),
+    attr(unwinding, branches, REG_BP | REG_SP | REG_IP, id=2),
+    attr(unwinding, branches | BRANCH_COUNTERS, REG_BP | REG_SP | REG_IP, id=3),
+    group(first=1, events=2),
+    comm("counted"),
+    mmap("/bin/counted"),
+    unwound(1, 1, []),
+    unwound(2, 2, [1, 2]),
+    unwound(3, 3, [3, 4]),
 )
 write(
     "guest.perf.data",

@@ -1,13 +1,15 @@
 //! The events that a recording sampled.
 
+use super::attributes::{Attributes, attributes};
 use super::check::Mode;
-use super::read_format::read_formats;
 use super::sample::Layout;
-use crate::formats::units_of_event;
+use crate::formats::{FormatError, units_of_event};
 use crate::limits::{MAX_NAME, cut};
 use crate::units::SampleType;
-use linux_perf_data::PerfFile;
 use linux_perf_data::linux_perf_event_reader::{ClockId, PerfClock};
+use linux_perf_data::{Feature, PerfFile};
+use std::ops::Range;
+use std::path::Path;
 
 /// The events of a recording, in the order of its attributes.
 pub(super) struct Events {
@@ -18,14 +20,21 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// The events of a file whose shape was checked.
-    pub(super) fn of(file: &PerfFile, bytes: &[u8], mode: Mode) -> Events {
+    /// The events of a file whose shape was checked; fails where their samples cannot be read.
+    pub(super) fn of(
+        path: &Path,
+        file: &PerfFile,
+        bytes: &[u8],
+        mode: Mode,
+    ) -> Result<Events, FormatError> {
         let mut events = Events {
             sample_types: Vec::new(),
             layouts: Vec::new(),
             is_monotonic: false,
         };
-        let read_formats = read_formats(bytes, mode);
+        let announced = attributes(bytes, mode);
+        let group_desc = file.feature_section_data(Feature::GROUP_DESC);
+        let counting = count_branches(&announced, group_desc.unwrap_or_default());
         for (number, description) in file.event_attributes().iter().enumerate() {
             let mut name = match description.name() {
                 Some(name) => name.to_owned(),
@@ -37,12 +46,19 @@ impl Events {
                 unit: units_of_event(&name),
                 event: name,
             });
-            let read = read_formats.get(number).copied();
-            let read = read.unwrap_or(attr.read_format.bits());
-            events.layouts.push(Layout::of(attr, read));
+            let announced = announced.get(number);
+            if let Some(problem) = announced.and_then(Attributes::problem) {
+                return Err(FormatError::Unsupported {
+                    path: path.into(),
+                    problem: format!("event {number}: {problem}"),
+                });
+            }
+            let read = announced.map_or(attr.read_format.bits(), |event| event.read_format);
+            let counts_branches = counting.get(number) == Some(&true);
+            events.layouts.push(Layout::of(attr, read, counts_branches));
             events.is_monotonic = matches!(attr.clock, PerfClock::ClockId(ClockId::Monotonic));
         }
-        events
+        Ok(events)
     }
 
     pub(super) fn have_stacks(&self) -> bool {
@@ -53,4 +69,33 @@ impl Events {
         let mut with_stacks = self.layouts.iter().filter(|layout| layout.has_stacks());
         with_stacks.all(Layout::relies_on_frame_pointers)
     }
+}
+
+/// Whether each event's samples have counters of their branches: all of a group have them if one of the
+/// group's events asks for them (`is_branch_counters_group` of `arch/x86/events/perf_event.h`).
+fn count_branches(events: &[Attributes], group_desc: &[u8]) -> Vec<bool> {
+    let mut counting: Vec<bool> = events.iter().map(Attributes::counts_branches).collect();
+    for group in groups(group_desc) {
+        let group = counting.get_mut(group).unwrap_or_default();
+        let counts = group.contains(&true);
+        group.fill(counts);
+    }
+    counting
+}
+
+/// `HEADER_GROUP_DESC` of `tools/perf/util/header.c`: the number of groups of two events or more, and
+/// of each its name, its first event and how many it has.
+fn groups(section: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let number = |at: usize| {
+        let number = section.get(at..)?.first_chunk()?;
+        Some(u32::from_le_bytes(*number) as usize)
+    };
+    let mut at = 4;
+    let group = move || {
+        let behind_name = at + 4 + number(at)?;
+        let (first, events) = (number(behind_name)?, number(behind_name + 4)?);
+        at = behind_name + 8;
+        Some(first..first + events)
+    };
+    std::iter::from_fn(group).take(number(0).unwrap_or_default())
 }

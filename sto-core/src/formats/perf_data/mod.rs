@@ -5,12 +5,12 @@
 //! `tools/perf/Documentation/perf.data-file-format.txt`.
 
 mod address_space;
+mod attributes;
 mod check;
 mod events;
 mod expansion;
 mod origin;
 mod processes;
-mod read_format;
 mod records;
 mod run_time;
 mod salvage;
@@ -94,7 +94,7 @@ fn read_whole(
             problem,
         });
     }
-    let events = Events::of(&reader.file, bytes, mode);
+    let events = Events::of(path, &reader.file, bytes, mode)?;
     if !events.have_stacks() {
         return Err(FormatError::NoCallChains { path: path.into() });
     }

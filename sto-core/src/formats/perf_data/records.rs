@@ -140,7 +140,9 @@ impl<'a> Reader<'a> {
             None => Err(FormatError::Malformed {
                 path: self.path.into(),
                 place: place(self.number),
-                problem: "it is shorter than its fields; the file is damaged, record it again"
+                problem: "it is not laid out as its event says; the file is damaged, or its perf is \
+                          newer than this sto. Record it again, or run `perf script` and ingest its \
+                          text"
                     .into(),
             }),
         }

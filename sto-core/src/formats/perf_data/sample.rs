@@ -11,6 +11,11 @@ use linux_perf_data::linux_perf_event_reader::{
 /// `PERF_FORMAT_LOST`, newer than the crate's constants, which leave it out.
 const FORMAT_LOST: u64 = 1 << 4;
 
+/// `enum perf_sample_regs_abi`.
+const REGS_ABI_NONE: u64 = 0;
+const REGS_ABI_32: u64 = 1;
+const REGS_ABI_64: u64 = 2;
+
 /// Numbers of the x86 registers in `sample_regs_user`: `arch/x86/include/uapi/asm/perf_regs.h`.
 const REG_BP: u32 = 6;
 const REG_SP: u32 = 7;
@@ -22,6 +27,7 @@ pub(super) struct Layout {
     fields: SampleFormat,
     read: u64,
     branch: BranchSampleFormat,
+    counts_branches: bool,
     user_regs: u64,
     fixed_period: u64,
 }
@@ -54,12 +60,14 @@ pub(crate) struct UserRegs {
 }
 
 impl Layout {
-    /// The layout of an event's samples; `read` is its whole `read_format`.
-    pub(super) fn of(attr: &PerfEventAttr, read: u64) -> Layout {
+    /// The layout of an event's samples; `read` is its whole `read_format`, and `counts_branches` tells
+    /// whether counters follow their branches.
+    pub(super) fn of(attr: &PerfEventAttr, read: u64, counts_branches: bool) -> Layout {
         Layout {
             fields: attr.sample_format,
             read,
             branch: attr.branch_sample_format,
+            counts_branches,
             user_regs: attr.sample_regs_user,
             fixed_period: match attr.sampling_policy {
                 SamplingPolicy::Period(period) => period.get(),
@@ -80,7 +88,7 @@ impl Layout {
         !self.fields.intersects(others)
     }
 
-    /// Decodes a sample's body; `None` if it ends too soon.
+    /// Decodes a sample's body; `None` if it ends too soon or has registers of an unknown kind.
     pub(super) fn decode<'a>(&self, body: &'a [u8]) -> Option<RawSample<'a>> {
         let has = |field| self.fields.contains(field);
         let mut body = Reader(body);
@@ -128,10 +136,17 @@ impl Layout {
             if self.branch.contains(BranchSampleFormat::CALL_STACK) {
                 sample.branches = branches;
             }
+            body.skip_if(self.counts_branches, entries.checked_mul(8)?)?;
         }
-        if has(SampleFormat::REGS_USER) && body.u64()? != 0 {
-            let regs = body.take(u64::from(self.user_regs.count_ones()) * 8)?;
-            sample.user_regs = self.user_regs(regs);
+        if has(SampleFormat::REGS_USER) {
+            match body.u64()? {
+                REGS_ABI_NONE => {}
+                REGS_ABI_32 | REGS_ABI_64 => {
+                    let regs = body.take(u64::from(self.user_regs.count_ones()) * 8)?;
+                    sample.user_regs = self.user_regs(regs);
+                }
+                _ => return None,
+            }
         }
         if has(SampleFormat::STACK_USER) {
             let size = body.u64()?;

@@ -1,0 +1,140 @@
+//! What each event's `struct perf_event_attr` announces of its samples, as the file has it.
+//!
+//! linux-perf-event-reader leaves out bits that it does not know. Each may add a field to a sample, and
+//! the fields tell where those behind them begin: what is not known here is refused.
+
+use super::check::Mode;
+use super::salvage::word;
+
+/// Where the header has the size of an event's description, and the place and size of the section of
+/// them.
+const ATTR_SIZE: usize = 16;
+const ATTRS_OFFSET: usize = 24;
+const ATTRS_SIZE: usize = 32;
+const PIPE_HEADER_SIZE: usize = 16;
+const RECORD_HEADER_SIZE: usize = 8;
+const RECORD_HEADER_ATTR: u32 = 64;
+const RECORD_HEADER_FEATURE: u32 = 80;
+
+/// Where `struct perf_event_attr` of `include/uapi/linux/perf_event.h` has its own size and these.
+const SIZE: usize = 4;
+const SAMPLE_TYPE: usize = 24;
+const READ_FORMAT: usize = 32;
+const FLAGS: usize = 40;
+const BRANCH_SAMPLE_TYPE: usize = 72;
+
+/// The number of bits that Linux 6.19 has of each: the last are `PERF_SAMPLE_WEIGHT_STRUCT`,
+/// `PERF_FORMAT_LOST` and `PERF_SAMPLE_BRANCH_COUNTERS`.
+const SAMPLE_TYPE_BITS: u32 = 25;
+const READ_FORMAT_BITS: u32 = 5;
+const BRANCH_SAMPLE_TYPE_BITS: u32 = 20;
+
+const SAMPLE_READ: u64 = 1 << 4;
+const SAMPLE_BRANCH_STACK: u64 = 1 << 11;
+const BRANCH_COUNTERS: u64 = 1 << 19;
+const DEFER_CALLCHAIN: u64 = 1 << 38;
+
+/// The bits of an event that decide what its samples have.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Attributes {
+    sample_type: u64,
+    pub(super) read_format: u64,
+    flags: u64,
+    branch_sample_type: u64,
+}
+
+impl Attributes {
+    fn at(bytes: &[u8], attr: usize) -> Attributes {
+        let size = bytes.get(attr + SIZE..).and_then(<[u8]>::first_chunk);
+        let size = size.map_or(0, |&size| u32::from_le_bytes(size)) as usize;
+        let field = |at| word(bytes, attr + at).unwrap_or_default();
+        Attributes {
+            sample_type: field(SAMPLE_TYPE),
+            read_format: field(READ_FORMAT),
+            flags: field(FLAGS),
+            // Linux 3.4 added it.
+            branch_sample_type: match size > BRANCH_SAMPLE_TYPE {
+                true => field(BRANCH_SAMPLE_TYPE),
+                false => 0,
+            },
+        }
+    }
+
+    /// Whether the event asks the processor to count others between branches.
+    pub(super) fn counts_branches(&self) -> bool {
+        self.branch_sample_type & BRANCH_COUNTERS != 0
+    }
+
+    /// Why its samples cannot be read, where they cannot.
+    pub(super) fn problem(&self) -> Option<String> {
+        if self.flags & DEFER_CALLCHAIN != 0 {
+            return Some(
+                "its call chains of user space were deferred (`--call-graph fp,defer`), and stand \
+                 apart from its samples. Record without `defer`, or run `perf script`, which joins \
+                 them, and ingest its text"
+                    .into(),
+            );
+        }
+        let has = |bit: u64| self.sample_type & bit != 0;
+        let fields = [
+            ("sample_type", self.sample_type, SAMPLE_TYPE_BITS, true),
+            (
+                "read_format",
+                self.read_format,
+                READ_FORMAT_BITS,
+                has(SAMPLE_READ),
+            ),
+            (
+                "branch_sample_type",
+                self.branch_sample_type,
+                BRANCH_SAMPLE_TYPE_BITS,
+                has(SAMPLE_BRANCH_STACK),
+            ),
+        ];
+        let unknown = |&(_, bits, known, used): &(_, u64, u32, bool)| used && bits >> known != 0;
+        fields.into_iter().find(unknown).map(|(name, bits, ..)| {
+            format!(
+                "its samples have fields that this sto does not know (bit {} of {name}), so those \
+                 behind them cannot be found. Use a newer sto, or run `perf script` and ingest its \
+                 text",
+                bits.ilog2()
+            )
+        })
+    }
+}
+
+/// Of each event of a file whose shape was checked, in the order of the events.
+pub(super) fn attributes(bytes: &[u8], mode: Mode) -> Vec<Attributes> {
+    let attrs = match mode {
+        Mode::File => in_section(bytes).unwrap_or_default(),
+        Mode::Pipe => in_records(bytes),
+    };
+    let attrs = attrs.into_iter();
+    attrs.map(|attr| Attributes::at(bytes, attr)).collect()
+}
+
+fn in_section(bytes: &[u8]) -> Option<Vec<usize>> {
+    let place = |at| usize::try_from(word(bytes, at)?).ok();
+    let (start, size) = (place(ATTRS_OFFSET)?, place(ATTRS_SIZE)?);
+    let attr_size = place(ATTR_SIZE).filter(|&size| size > 0)?;
+    Some(
+        (start..start.checked_add(size)?)
+            .step_by(attr_size)
+            .collect(),
+    )
+}
+
+fn in_records(bytes: &[u8]) -> Vec<usize> {
+    let mut attrs = Vec::new();
+    let mut at = PIPE_HEADER_SIZE;
+    // perf writes descriptions before anything else.
+    while let Some(header) = word(bytes, at) {
+        match header as u32 {
+            RECORD_HEADER_ATTR => attrs.push(at + RECORD_HEADER_SIZE),
+            RECORD_HEADER_FEATURE => {}
+            _ => break,
+        }
+        at += (header >> 48) as usize;
+    }
+    attrs
+}
