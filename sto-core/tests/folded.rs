@@ -122,7 +122,7 @@ fn a_count_that_leaves_64_bits_is_refused() {
         u64::MAX
     );
     assert_eq!(
-        error_of(b"a 18446744073709551616"),
+        error_of(b"a 18446744073709551616\n"),
         "a/file: line 1: the count `18446744073709551616` is larger than 2^64 - 1"
     );
 }

@@ -236,10 +236,7 @@ fn lines_that_are_not_understood_are_named() {
             "    work.cc:10\n",
             "line 3: expected a line of a sample's stack",
         ),
-        (
-            "\t1 f (",
-            "line 3: truncated: the text ends within this line",
-        ),
+        ("\t1 f (", "truncated: the file ends within line 3"),
     ] {
         let message = error_of(format!("{good}{bad}").as_bytes());
         assert!(

@@ -3,7 +3,7 @@
 //! A few bytes of either can expand to terabytes. So expansion has two limits: a ratio, which what
 //! profilers write stays far below, and a size for what must be held as a whole.
 
-use super::FormatError;
+use super::{FormatError, Salvage};
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::path::Path;
@@ -40,7 +40,7 @@ impl Compression {
         input: impl Read + 'a,
         allow_truncated: bool,
     ) -> Result<Expanded<'a>, FormatError> {
-        let io = FormatError::io(path);
+        let io = failed(path, Salvage::Possible);
         let cut = Rc::new(Cell::new(false));
         let mut input: Box<dyn Read + 'a> = Box::new(input);
         for layer in 0..=MAX_LAYERS {
@@ -65,7 +65,7 @@ impl Compression {
             }
         }
         let problem = format!("compressed more than {MAX_LAYERS} times over; decompress it first");
-        Err(io(told(problem)))
+        Err(io(refused(problem)))
     }
 }
 
@@ -85,7 +85,7 @@ impl Expanded<'_> {
         }
         (&mut self.input).take(MAX_HELD).read_to_end(bytes)?;
         if bytes.len() as u64 > MAX_HELD {
-            return Err(told(format!(
+            return Err(refused(format!(
                 "it expands to more than {MAX_HELD} bytes, which its format needs at once; \
                  decompress it first, as a file on disk may have any size"
             )));
@@ -149,7 +149,7 @@ impl Layer<'_> {
         if self.expanded <= FREE.max(taken.saturating_mul(MAX_RATIO)) {
             return Ok(());
         }
-        Err(told(format!(
+        Err(refused(format!(
             "its first {taken} bytes of {} data expand to more than {MAX_RATIO} times as much; no \
              profiler writes such a file. If it is one all the same, decompress it first",
             self.name
@@ -158,12 +158,11 @@ impl Layer<'_> {
 
     fn end_early(&self) -> io::Result<usize> {
         let Some(cut) = &self.cut else {
-            return Err(told(format!(
-                "truncated: its {} data end early, after {} bytes; was the copy cut short? Copy it \
-                 again, or take what there is: --allow-truncated",
+            return Err(io::Error::other(Told::Cut(format!(
+                "its {} data end early, after {} bytes",
                 self.name,
                 self.taken.get()
-            )));
+            ))));
         };
         cut.set(true);
         Ok(0)
@@ -188,7 +187,7 @@ impl Read for Layer<'_> {
         if error.kind() == io::ErrorKind::UnexpectedEof {
             return self.end_early();
         }
-        Err(told(format!(
+        Err(refused(format!(
             "its {} data are damaged near byte {} ({error}); copy it again",
             self.name,
             self.taken.get()
@@ -198,11 +197,30 @@ impl Read for Layer<'_> {
 
 /// An error of this module, so that compressions further out hand it on as it is.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Told(String);
+enum Told {
+    #[error("{0}")]
+    Refused(String),
+    #[error("{0}")]
+    Cut(String),
+}
 
-fn told(problem: String) -> io::Error {
-    io::Error::other(Told(problem))
+fn refused(problem: String) -> io::Error {
+    io::Error::other(Told::Refused(problem))
+}
+
+/// Makes an error of what reading a file met, of which this can be done if it was cut off.
+pub(super) fn failed(path: &Path, salvage: Salvage) -> impl Fn(io::Error) -> FormatError {
+    move |error| {
+        let told = error.get_ref().and_then(|error| error.downcast_ref());
+        match told {
+            Some(Told::Cut(cut)) => FormatError::Truncated {
+                path: path.to_owned(),
+                cut: cut.clone(),
+                salvage,
+            },
+            _ => FormatError::io(path)(error),
+        }
+    }
 }
 
 struct Counted<R> {

@@ -2,8 +2,8 @@
 
 use super::text::{LineReader, lines};
 use super::{
-    FormatError, ReadOptions, Recording, callgrind, chrome, cpuprofile, csv, dtrace, firefox,
-    folded, ghc, jfr, otlp, perf_data, perf_script, pprof, report, sample, speedscope,
+    FormatError, ReadOptions, Recording, Salvage, callgrind, chrome, cpuprofile, csv, dtrace,
+    firefox, folded, ghc, jfr, otlp, perf_data, perf_script, pprof, report, sample, speedscope,
     visual_studio, vtune, xctrace, yourkit,
 };
 use std::path::Path;
@@ -238,6 +238,14 @@ impl Format {
 
     pub(super) fn reader(self) -> Reader {
         self.row().reader
+    }
+
+    /// What can be done with what there is of a file that was cut off anywhere.
+    pub(super) fn salvage(self) -> Salvage {
+        match (self, self.reader()) {
+            (Format::PerfData | Format::Jfr, _) | (_, Lines(_)) => Salvage::Possible,
+            (_, Whole(_)) => Salvage::Impossible,
+        }
     }
 
     fn row(self) -> &'static Row {

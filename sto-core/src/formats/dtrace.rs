@@ -76,11 +76,9 @@ impl Report for DTrace {
         }
     }
 
-    fn end(&self) -> Result<(), String> {
-        match self.stack.is_empty() || !self.has_counts {
-            true => Ok(()),
-            false => Err(super::report::CUT_OFF.to_owned()),
-        }
+    fn cut(&self) -> Option<&'static str> {
+        let is_whole = self.stack.is_empty() || !self.has_counts;
+        (!is_whole).then_some("a stack, which its count ends")
     }
 
     fn finish(self, _summed: &mut Summed) -> Result<About, String> {

@@ -31,17 +31,15 @@ pub enum FormatError {
         /// The formats that there are.
         known: String,
     },
-    /// The file ends before what its header or a record announces.
-    #[error("{}: truncated: {place} ends at byte {expected}, but the file ends at byte {found}; was the recording killed, or the copy cut short? Record or copy it again, or take what there is: --allow-truncated", path.display())]
+    /// The file was cut off.
+    #[error("{}: truncated: {cut}; was the recording killed, or the copy cut short? Record or copy it again{salvage}", path.display())]
     Truncated {
         /// The file.
         path: PathBuf,
-        /// What is cut: `the data section`, `the record at byte 1234`.
-        place: String,
-        /// Where the announced part ends.
-        expected: u64,
-        /// Where the file ends.
-        found: u64,
+        /// What is cut, and where: `the file ends at byte 1234, in the middle of its JSON`.
+        cut: String,
+        /// What can be done with what there is.
+        salvage: Salvage,
     },
     /// The file breaks a rule of its format.
     #[error("{}: {place}: {problem}", path.display())]
@@ -75,7 +73,40 @@ pub enum FormatError {
     },
 }
 
+/// What can be done with what there is of a file that was cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Salvage {
+    /// [`ReadOptions::allow_truncated`](super::ReadOptions::allow_truncated) takes it.
+    Possible,
+    /// Nothing, as what it is read by stands at its end or is cut itself.
+    Impossible,
+}
+
+/// The end of a message that says that the file is to be made again.
+impl std::fmt::Display for Salvage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Salvage::Possible => ", or take what there is: --allow-truncated",
+            Salvage::Impossible => "; what there is cannot be read without the rest",
+        })
+    }
+}
+
 impl FormatError {
+    /// An error of a file of which the named part ends behind the file's end.
+    pub(super) fn ends_early(
+        path: &Path,
+        part: impl std::fmt::Display,
+        (expected, found): (u64, u64),
+        salvage: Salvage,
+    ) -> FormatError {
+        FormatError::Truncated {
+            path: path.to_owned(),
+            cut: format!("{part} ends at byte {expected}, but the file ends at byte {found}"),
+            salvage,
+        }
+    }
+
     /// Makes an error of what the system says of a file.
     pub(super) fn io(path: &Path) -> impl Fn(std::io::Error) -> FormatError {
         |source| FormatError::Io {

@@ -103,10 +103,10 @@ impl Report for Ghc {
         Ok(())
     }
 
-    fn end(&self) -> Result<(), String> {
+    fn cut(&self) -> Option<&'static str> {
         match self.place {
-            Place::Rows | Place::Behind => Ok(()),
-            _ => Err(report::CUT_OFF.to_owned()),
+            Place::Rows | Place::Behind => None,
+            _ => Some("what stands before its table"),
         }
     }
 

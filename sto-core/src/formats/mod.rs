@@ -39,7 +39,7 @@ mod xml;
 mod yourkit;
 
 pub use detect::{Format, UnknownFormat};
-pub use error::FormatError;
+pub use error::{FormatError, Salvage};
 pub use event::units_of_event;
 pub(crate) use excerpt::{excerpt, excerpts};
 pub use kind::kind_by_names;

@@ -1,6 +1,6 @@
 //! Stacks of formats that name functions instead of addresses.
 
-use super::{FormatError, Location, LocationIx, StackIx, Stacks};
+use super::{FormatError, Location, LocationIx, Salvage, StackIx, Stacks};
 use crate::limits::{MAX_DEPTH, MAX_NAME, MAX_PROCESS_NAME, cut};
 use crate::model::{Frame, FrameIx, FrameKind, FrameTable};
 use std::borrow::Cow;
@@ -36,6 +36,15 @@ pub(super) fn malformed(path: &Path, number: usize, problem: impl Into<String>) 
         path: path.to_owned(),
         place: format!("line {number}"),
         problem: problem.into(),
+    }
+}
+
+/// A text that ends too soon: where, and within what.
+pub(super) fn cut_off(path: &Path, cut: impl Into<String>) -> FormatError {
+    FormatError::Truncated {
+        path: path.to_owned(),
+        cut: cut.into(),
+        salvage: Salvage::Possible,
     }
 }
 

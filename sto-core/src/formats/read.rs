@@ -1,9 +1,9 @@
 //! From a file, a stream or memory to a recording.
 
-use super::compressed::Compression;
+use super::compressed::{Compression, failed};
 use super::detect::{Head, Reader, Source, known};
-use super::text::{LineReader, read_block};
-use super::{Format, FormatError, Recording, excerpt};
+use super::text::{LineReader, read_block, within_last_line};
+use super::{Format, FormatError, Recording, Salvage, excerpt};
 use crate::id::{SourceDigest, SourceHasher};
 use crate::symbolize::SymbolOptions;
 use crate::units::{Bytes, UnixSeconds};
@@ -86,12 +86,17 @@ pub fn read_stream(
     let mut input = Compression::see_through(path, input, options.allow_truncated)?;
     let mut bytes = Vec::new();
     let format = loop {
-        let is_all = read_block(&mut input, &mut bytes).map_err(FormatError::io(path))?;
+        let ends = read_block(&mut input, &mut bytes);
         let head = Head {
             bytes: &bytes,
-            is_all,
+            is_all: *ends.as_ref().unwrap_or(&true),
         };
-        match format_of(&head, options) {
+        let format = format_of(&head, options);
+        ends.map_err(failed(
+            path,
+            format.map_or(Salvage::Possible, Format::salvage),
+        ))?;
+        match format {
             Some(format) => break format,
             None if head.is_all || bytes.len() > MAX_HEAD => return Err(unknown(path, &bytes)),
             None => {}
@@ -104,7 +109,8 @@ pub fn read_stream(
             with_samples(path, recording)?
         }
         Reader::Whole(_) => {
-            input.hold(&mut bytes).map_err(FormatError::io(path))?;
+            let held = input.hold(&mut bytes);
+            held.map_err(failed(path, format.salvage()))?;
             read_plain(path, &bytes, options)?
         }
     };
@@ -126,14 +132,12 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
         }),
         Reader::Lines(reader) => {
             let mut reader = reader(path, options);
-            let (lines, cut) = match options.allow_truncated {
-                true => split_after_last_line(bytes),
-                false => (bytes, &b""[..]),
-            };
+            let (lines, cut) = split_after_last_line(bytes);
             let (source, read) = rayon::join(|| SourceDigest::of(bytes), || reader.block(lines));
             read?;
+            let warning = read_unfinished(&mut *reader, cut, options)?;
             let mut recording = reader.finish(source, Bytes(bytes.len() as u64))?;
-            recording.warnings.extend(left_out(cut));
+            recording.warnings.extend(warning);
             Ok(recording)
         }
     };
@@ -186,14 +190,35 @@ fn split_after_last_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     bytes.split_at(memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1))
 }
 
-/// What to say of a line that was cut off, in a profile that may be.
-fn left_out(cut: &[u8]) -> Option<String> {
-    (!cut.is_empty()).then(|| {
-        format!(
+/// Reads the last line where that has no line end; in a profile that may be cut off it is left out, and
+/// this says so.
+fn read_unfinished(
+    reader: &mut dyn LineReader,
+    line: &[u8],
+    options: &ReadOptions,
+) -> Result<Option<String>, FormatError> {
+    if line.is_empty() {
+        return Ok(None);
+    }
+    if options.allow_truncated {
+        return Ok(Some(format!(
             "Its last line has no line end, so it may be cut off and was left out: {}.",
-            excerpt(cut)
-        )
-    })
+            excerpt(line)
+        )));
+    }
+    let read = reader.block(line).map_err(|error| match error {
+        FormatError::Malformed {
+            path,
+            place,
+            problem,
+        } => FormatError::Malformed {
+            path,
+            place,
+            problem: within_last_line(&problem, Salvage::Possible),
+        },
+        other => other,
+    });
+    read.map(|()| None)
 }
 
 /// Reads lines as they come: `begun`, then the rest of the input. While one block is read, the next one
@@ -215,10 +240,7 @@ fn read_lines(
     loop {
         let line_end = memchr::memrchr(b'\n', &block[left..]).map(|at| left + at + 1);
         let ended = block.len() == left;
-        let lines = match ended && !options.allow_truncated {
-            true => left,
-            false => line_end.unwrap_or(0),
-        };
+        let lines = line_end.unwrap_or(0);
         next.extend_from_slice(&block[lines..]);
         let mut read = Ok(());
         let came = rayon::in_place_scope(|scope| {
@@ -236,11 +258,12 @@ fn read_lines(
         read?;
         size += (block.len() - left) as u64;
         if ended {
+            let warning = read_unfinished(&mut *reader, &block[lines..], options)?;
             let mut recording = reader.finish(digest.finish(), Bytes(size))?;
-            recording.warnings.extend(left_out(&block[lines..]));
+            recording.warnings.extend(warning);
             return Ok(recording);
         }
-        came.map_err(FormatError::io(path))?;
+        came.map_err(failed(path, Salvage::Possible))?;
         left = block.len() - lines;
         block.clear();
         std::mem::swap(&mut block, &mut next);

@@ -1,6 +1,6 @@
 //! Text that profilers print for people: read line by line into sums.
 
-use super::named::malformed;
+use super::named::{cut_off, malformed};
 use super::summed::Summed;
 use super::text::{LineReader, decimal, lines};
 use super::{
@@ -22,9 +22,9 @@ pub(super) trait Report: Send {
     /// Takes the next line, without its line end.
     fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String>;
 
-    /// Whether the text is there to its end; an error where it is not.
-    fn end(&self) -> Result<(), String> {
-        Ok(())
+    /// What the text ends within, where it is not there to its end.
+    fn cut(&self) -> Option<&'static str> {
+        None
     }
 
     /// Adds what is left, and tells what the text says beside its samples.
@@ -67,8 +67,6 @@ struct Reader<'p, R> {
 
 const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, its costs are \
     too small.";
-pub(super) const CUT_OFF: &str = "truncated: the text ends here, before its end; was the profiler stopped, \
-    or the copy cut short? Print or copy it again, or take what there is: --allow-truncated";
 const CUT: &str = "The text ends early; what there is of it was read.";
 
 impl<R: Report> LineReader for Reader<'_, R> {
@@ -88,12 +86,16 @@ impl<R: Report> LineReader for Reader<'_, R> {
         source_bytes: Bytes,
     ) -> Result<Recording, FormatError> {
         let damage = |problem| malformed(self.path, self.line_number, problem);
-        let is_cut = match self.report.end() {
-            Err(_) if self.allow_truncated => true,
-            end => end.map(|()| false).map_err(damage)?,
-        };
+        let cut = self.report.cut();
+        if let Some(within) = cut.filter(|_| !self.allow_truncated) {
+            let cut = format!(
+                "the file ends at line {}, within {within}",
+                self.line_number
+            );
+            return Err(cut_off(self.path, cut));
+        }
         let mut about = self.report.finish(&mut self.summed).map_err(damage)?;
-        about.warnings.extend(is_cut.then(|| CUT.to_owned()));
+        about.warnings.extend(cut.map(|_| CUT.to_owned()));
         let is_within_line = self.ends_within_line && !R::HAS_END;
         about
             .warnings

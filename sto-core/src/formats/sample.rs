@@ -4,7 +4,7 @@
 
 use super::call_path::CallPath;
 use super::detect::Head;
-use super::report::{About, CUT_OFF, Report};
+use super::report::{About, Report};
 use super::summed::Summed;
 use super::text::{decimal, lines};
 use super::{
@@ -70,10 +70,10 @@ impl Report for Sample {
         Ok(())
     }
 
-    fn end(&self) -> Result<(), String> {
+    fn cut(&self) -> Option<&'static str> {
         match self.place {
-            Place::Behind => Ok(()),
-            _ => Err(CUT_OFF.to_owned()),
+            Place::Behind => None,
+            _ => Some("its call graph"),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Blocks, lines and numbers of text files.
 
-use super::{FormatError, Recording};
+use super::{FormatError, Recording, Salvage};
 use crate::id::SourceDigest;
 use crate::units::Bytes;
 use std::io::{self, Read};
@@ -41,6 +41,14 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
     .zip(1..)
     .map(|(line, number)| (number, line))
+}
+
+/// What is wrong with a last line that has no line end, where it may be that the line was cut off.
+pub(super) fn within_last_line(problem: &str, salvage: Salvage) -> String {
+    format!(
+        "{problem}; the file ends within this line: if it was cut off there, record or copy it \
+         again{salvage}"
+    )
 }
 
 /// The number that decimal digits, at least one, write; `None` where there is anything else, or the

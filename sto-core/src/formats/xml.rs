@@ -2,9 +2,10 @@
 
 use super::json::Damage;
 use crate::limits::MAX_DEPTH;
-use quick_xml::Reader;
+use quick_xml::errors::{Error, SyntaxError};
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
+use quick_xml::reader::Reader;
 use std::borrow::Cow;
 
 /// Most elements around another: above the deepest stack stand a few.
@@ -13,6 +14,7 @@ const MAX_OPEN: usize = MAX_DEPTH + 64;
 /// The elements of a file, each with its beginning and its end.
 pub(super) struct Xml<'b> {
     reader: Reader<&'b [u8]>,
+    length: usize,
     /// Names of the elements that have begun.
     open: Vec<Vec<u8>>,
     ends_at_once: bool,
@@ -33,6 +35,7 @@ impl<'b> Xml<'b> {
     pub(super) fn new(bytes: &'b [u8]) -> Xml<'b> {
         Xml {
             reader: Reader::from_reader(bytes),
+            length: bytes.len(),
             open: Vec::new(),
             ends_at_once: false,
             has_root: false,
@@ -50,7 +53,7 @@ impl<'b> Xml<'b> {
                 return Ok(None);
             }
             let event = self.reader.read_event();
-            match event.map_err(|error| self.damage(error.to_string()))? {
+            match event.map_err(|error| self.syntax(&error))? {
                 Event::Start(_) if self.open.len() == MAX_OPEN => {
                     return Err(self.damage(format!("elements more than {MAX_OPEN} deep")));
                 }
@@ -64,12 +67,7 @@ impl<'b> Xml<'b> {
                 Event::Text(text) => {
                     return Ok(Some(Part::Text(lossy(text.into_inner()))));
                 }
-                Event::Eof => {
-                    return Err(self.damage(
-                        "the file ends here, in the middle of its XML; was the copy cut short? Export or \
-                         copy it again",
-                    ));
-                }
+                Event::Eof => return Err(self.cut()),
                 _ => {}
             }
         }
@@ -79,6 +77,19 @@ impl<'b> Xml<'b> {
         self.has_root = true;
         self.open.push(start.name().as_ref().to_owned());
         Part::Begin(Element(start))
+    }
+
+    fn syntax(&self, error: &Error) -> Damage {
+        match error {
+            Error::Syntax(SyntaxError::InvalidBangMarkup) => self.damage(error.to_string()),
+            // All others are of what begins and does not end.
+            Error::Syntax(_) => self.cut(),
+            _ => self.damage(error.to_string()),
+        }
+    }
+
+    fn cut(&self) -> Damage {
+        Damage::cut(self.length, "XML")
     }
 
     /// A problem at the place that was read last.

@@ -7,9 +7,9 @@ use super::csv::{self, Names, Row, Table, number, without_mark};
 use super::detect::{Head, Source};
 use super::json::{Damage, Parts, recording};
 use super::summed::Summed;
-use super::text::lines;
+use super::text::{lines, within_last_line};
 use super::xml::{Element, Part, Xml};
-use super::{Format, FormatError, LocationIx, Recording, SampleTypeIx, ThreadIx, report};
+use super::{Format, FormatError, LocationIx, Recording, Salvage, SampleTypeIx, ThreadIx, report};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::{Frame, FrameKind};
 use crate::units::{SampleType, Unit};
@@ -66,7 +66,13 @@ fn table(bytes: &[u8]) -> Result<Parts, Damage> {
         let entered = columns
             .node(&row)
             .and_then(|(depth, node)| tree.enter(depth, &node));
-        entered.map_err(|problem| Damage::new(format!("line {number}"), problem))?;
+        entered.map_err(|problem| {
+            let problem = match bytes.ends_with(line) {
+                true => within_last_line(&problem, Salvage::Impossible),
+                false => problem,
+            };
+            Damage::new(format!("line {number}"), problem)
+        })?;
     }
     let parts = tree.finish();
     let mut parts = parts.map_err(|problem| Damage::new(format!("line {last}"), problem))?;

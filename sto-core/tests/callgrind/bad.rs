@@ -16,6 +16,13 @@ fn assert_told(text: &str, line: usize, problem: &str) {
     assert!(error.len() < 400 && !error.contains('\x1b'), "{error}");
 }
 
+#[track_caller]
+fn assert_cut(text: &str, line: usize) {
+    let error = error(text);
+    let start = format!("a/file: truncated: the file ends at line {line}, within a part");
+    assert!(error.starts_with(&start), "expected {start}, found {error}");
+}
+
 #[test]
 fn a_number_without_a_name_is_refused() {
     assert_told(&file("fn=(5)\n1 1\n"), 2, "`(5)`: no name with this number");
@@ -88,7 +95,7 @@ fn a_call_is_named_and_has_its_costs() {
         6,
         "expected the costs of the call",
     );
-    assert_told(&file("fn=f\n1 1\ncfn=g\ncalls=1 1\n"), 5, "truncated");
+    assert_cut(&file("fn=f\n1 1\ncfn=g\ncalls=1 1\n"), 5);
     assert_told(&file("cfn=g\ncalls=1 1\n1 5\n"), 4, "costs before `fn=`");
 }
 

@@ -100,13 +100,9 @@ impl Report for Callgrind {
         }
     }
 
-    fn end(&self) -> Result<(), String> {
+    fn cut(&self) -> Option<&'static str> {
         let is_cut = self.part.call.is_some() || (self.has_totals && !self.part.is_ended);
-        if is_cut {
-            Err(CUT_OFF.to_owned())
-        } else {
-            Ok(())
-        }
+        is_cut.then_some("a part, which its `totals:` end")
     }
 
     fn finish(self, summed: &mut Summed) -> Result<About, String> {
@@ -133,7 +129,9 @@ impl Report for Callgrind {
 impl Callgrind {
     fn header(&mut self, key: &[u8], value: &[u8], summed: &mut Summed) -> Result<(), String> {
         if self.part.has_costs && !matches!(key, b"totals" | b"summary") {
-            self.end()?;
+            if self.cut().is_some() {
+                return Err(NO_TOTALS.to_owned());
+            }
             // A part need not repeat what its lines are made of.
             let part = std::mem::take(&mut self.part);
             self.part = Part {
@@ -240,8 +238,8 @@ impl Callgrind {
 }
 
 const NO_FUNCTION: &str = "costs before `fn=`, which says whose they are";
-const CUT_OFF: &str = "truncated: a part ends here, without its `totals:`; was valgrind killed, or the \
-    copy cut short? Record or copy it again, or take what there is: --allow-truncated";
+const NO_TOTALS: &str = "a part ends here, without its `totals:`, and another one begins; were files put \
+    together? Record again";
 
 fn too_many(events: usize) -> String {
     match events {

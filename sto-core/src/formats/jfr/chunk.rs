@@ -4,7 +4,7 @@
 
 use super::cursor::{Cursor, Event};
 use super::damage::Damage;
-use crate::formats::FormatError;
+use crate::formats::{FormatError, Salvage};
 use crate::units::Nanoseconds;
 use std::path::Path;
 
@@ -42,23 +42,14 @@ impl<'b> Chunk<'b> {
     pub(super) fn at(path: &Path, file: &'b [u8], at: usize) -> Result<Chunk<'b>, FormatError> {
         let malformed =
             |place: usize, problem: String| Damage::new(at + place, problem).in_file(path);
-        let truncated = |expected| match at {
-            // Not `FormatError::Truncated`, whose advice is to take what there is: names stand last.
-            0 => malformed(
-                0,
-                format!(
-                    "truncated: the first chunk ends at byte {expected}, but the file ends at byte {}, and \
-                     of a chunk only all can be read; was the recording killed, or the copy cut short? \
-                     Record or copy it again",
-                    file.len()
-                ),
-            ),
-            _ => FormatError::Truncated {
-                path: path.to_owned(),
-                place: format!("the chunk at byte {at}"),
-                expected,
-                found: file.len() as u64,
-            },
+        let truncated = |expected| {
+            let chunk = format_args!("the chunk at byte {at}");
+            // The names of a chunk stand at its end, so of the last one nothing can be read.
+            let salvage = match at {
+                0 => Salvage::Impossible,
+                _ => Salvage::Possible,
+            };
+            FormatError::ends_early(path, chunk, (expected, file.len() as u64), salvage)
         };
         let rest = &file[at..];
         if !rest.starts_with(&MAGIC[..rest.len().min(MAGIC.len())]) {

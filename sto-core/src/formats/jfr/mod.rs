@@ -30,7 +30,7 @@ mod values;
 
 use super::detect::{Head, Source};
 use super::named::NamedStacks;
-use super::{Format, FormatError, Recording};
+use super::{Format, FormatError, Recording, Salvage};
 use crate::id::SourceDigest;
 use crate::units::{Bytes, Nanoseconds, UnixSeconds};
 use about::About;
@@ -116,8 +116,10 @@ fn read_chunks(source: &Source<'_>) -> Result<Reader, FormatError> {
     let mut at = 0;
     while at < bytes.len() {
         let chunk = match Chunk::at(path, bytes, at) {
-            // The names of a chunk stand at its end.
-            Err(FormatError::Truncated { .. }) if source.options.allow_truncated => {
+            Err(FormatError::Truncated {
+                salvage: Salvage::Possible,
+                ..
+            }) if source.options.allow_truncated => {
                 reader.warnings.push(format!(
                     "It ends within the chunk at byte {at}, which was left out; {at} of {} bytes were read.",
                     bytes.len()

@@ -10,7 +10,7 @@ pub(super) use tree::{CallTree, Caller};
 
 use super::detect::Source;
 use super::named::{Limit, NamedStacks};
-use super::{Format, FormatError, Process, Recording, Sample, Thread, excerpt};
+use super::{Format, FormatError, Process, Recording, Salvage, Sample, Thread, excerpt};
 use crate::id::SourceDigest;
 use crate::model::Origin;
 use crate::units::{Bytes, SampleType};
@@ -21,17 +21,28 @@ use std::fmt;
 
 /// What is wrong with a file, and where: `byte 12`, `threads[0].samples.stack[5]`.
 #[derive(Debug)]
-pub(super) struct Damage {
-    place: String,
-    problem: String,
+pub(super) enum Damage {
+    At {
+        place: String,
+        problem: String,
+    },
+    /// The file ends too soon: where, and in the middle of what.
+    Cut(String),
 }
 
 impl Damage {
     pub(super) fn new(place: impl Into<String>, problem: impl Into<String>) -> Damage {
-        Damage {
+        Damage::At {
             place: place.into(),
             problem: problem.into(),
         }
+    }
+
+    /// A file that ends at a byte in the middle of its JSON, or whatever it is written in.
+    pub(super) fn cut(at: impl fmt::Display, language: &str) -> Damage {
+        Damage::Cut(format!(
+            "the file ends at byte {at}, in the middle of its {language}"
+        ))
     }
 
     /// An index that is not in its table.
@@ -65,11 +76,7 @@ pub(super) fn syntax(bytes: &[u8], start: usize, error: &serde_json::Error) -> D
     };
     let at = (start + line_start + error.column()).min(bytes.len());
     if error.is_eof() {
-        return Damage::new(
-            format!("byte {at}"),
-            "the file ends here, in the middle of its JSON; was the recording killed, or the copy cut \
-             short? Record or copy it again",
-        );
+        return Damage::cut(at, "JSON");
     }
     let said = error.to_string();
     let said = said
@@ -118,10 +125,20 @@ pub(super) fn recording(
         named,
         mut samples,
         warnings,
-    } = parts.map_err(|Damage { place, problem }| FormatError::Malformed {
-        path: path.to_owned(),
-        place,
-        problem,
+    } = parts.map_err(|damage| {
+        let path = path.to_owned();
+        match damage {
+            Damage::At { place, problem } => FormatError::Malformed {
+                path,
+                place,
+                problem,
+            },
+            Damage::Cut(cut) => FormatError::Truncated {
+                path,
+                cut,
+                salvage: Salvage::Impossible,
+            },
+        }
     })?;
     samples.sort_by_key(|sample| sample.time);
     let stacks = named.finish();

@@ -6,7 +6,8 @@
 
 use super::MAGIC;
 use super::expansion::Expansion;
-use crate::formats::{FormatError, excerpt};
+use super::salvage;
+use crate::formats::{FormatError, Salvage, excerpt};
 use std::fmt::Display;
 use std::path::Path;
 
@@ -231,12 +232,12 @@ impl Checked<'_> {
         if end <= self.len() {
             return Ok(end);
         }
-        Err(FormatError::Truncated {
-            path: self.path.into(),
-            place: place.to_string(),
-            expected: end,
-            found: self.len(),
-        })
+        let salvage = match salvage::is_possible(self.bytes) {
+            true => Salvage::Possible,
+            false => Salvage::Impossible,
+        };
+        let ends = (end, self.len());
+        Err(FormatError::ends_early(self.path, place, ends, salvage))
     }
 
     fn u64(&self, at: u64, place: impl Display + Copy) -> Result<u64, FormatError> {

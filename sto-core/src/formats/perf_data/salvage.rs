@@ -4,6 +4,7 @@
 //! a file that ends early the descriptions are lost; the header is made to announce none.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 const HEADER_SIZE: usize = 104;
 const PIPE_HEADER_SIZE: usize = 16;
@@ -14,9 +15,27 @@ const DATA_SIZE: usize = 48;
 const FEATURES: usize = 72;
 const RECORD_AUXTRACE: u32 = 71;
 
+/// Whether [`salvage`] finds a record.
+pub(super) fn is_possible(bytes: &[u8]) -> bool {
+    whole_records(bytes).is_some()
+}
+
 /// The file as it would be if perf had ended after the last record that is there to its end, and how
 /// many bytes behind it are left out. `None` where there is no such record.
 pub(super) fn salvage(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
+    let Range { start, end } = whole_records(bytes)?;
+    let left_out = bytes.len() - end;
+    if start == PIPE_HEADER_SIZE {
+        return Some((Cow::Borrowed(&bytes[..end]), left_out));
+    }
+    let mut file = bytes[..end].to_vec();
+    file[DATA_SIZE..DATA_SIZE + 8].copy_from_slice(&((end - start) as u64).to_le_bytes());
+    file[FEATURES..HEADER_SIZE].fill(0);
+    Some((Cow::Owned(file), left_out))
+}
+
+/// Where the records are that are there as a whole; `None` where none are.
+fn whole_records(bytes: &[u8]) -> Option<Range<usize>> {
     let is_pipe = word(bytes, 8)? == PIPE_HEADER_SIZE as u64;
     let (start, announced) = match is_pipe {
         true => (PIPE_HEADER_SIZE, 0),
@@ -30,17 +49,7 @@ pub(super) fn salvage(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
         size => start.checked_add(size)?.min(bytes.len()),
     };
     let kept = end_of_records(bytes.get(..end)?, start);
-    if kept <= start || (!is_pipe && start < HEADER_SIZE) {
-        return None;
-    }
-    let left_out = bytes.len() - kept;
-    if is_pipe {
-        return Some((Cow::Borrowed(&bytes[..kept]), left_out));
-    }
-    let mut file = bytes[..kept].to_vec();
-    file[DATA_SIZE..DATA_SIZE + 8].copy_from_slice(&((kept - start) as u64).to_le_bytes());
-    file[FEATURES..HEADER_SIZE].fill(0);
-    Some((Cow::Owned(file), left_out))
+    (kept > start && (is_pipe || start >= HEADER_SIZE)).then_some(start..kept)
 }
 
 /// The end of the last record that is there as a whole.

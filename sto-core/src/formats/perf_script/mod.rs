@@ -14,7 +14,7 @@ mod stack;
 mod threads;
 
 use super::detect::Head;
-use super::named::malformed;
+use super::named::{cut_off, malformed};
 use super::text::LineReader;
 use super::{FormatError, ReadOptions, Recording, excerpt};
 use crate::id::SourceDigest;
@@ -75,7 +75,9 @@ impl LineReader for Parser<'_> {
     fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
         self.sharing.read(&mut self.reader, self.path, bytes)?;
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
-            return Err(malformed(self.path, self.reader.line_number, CUT_OFF));
+            let line = self.reader.line_number;
+            let cut = format!("the file ends within line {line}, and perf ends every line");
+            return Err(cut_off(self.path, cut));
         }
         Ok(())
     }
@@ -90,9 +92,6 @@ impl LineReader for Parser<'_> {
         recording.map_err(|limit| malformed(self.path, line_number, limit))
     }
 }
-
-const CUT_OFF: &str = "truncated: the text ends within this line, and perf ends every line; was perf \
-    stopped, or the copy cut short? Print or copy it again, or take what there is: --allow-truncated";
 
 impl Problem {
     fn at_line(self, path: &Path, number: usize, line: &[u8]) -> FormatError {

@@ -1,8 +1,8 @@
 //! What is wrong with a file, and where.
 
-use crate::formats::FormatError;
 use crate::formats::named::Limit;
 use crate::formats::protobuf::{WireError, WireProblem};
+use crate::formats::{FormatError, Salvage};
 use std::path::Path;
 
 /// What is wrong with a file, and at which byte.
@@ -15,6 +15,7 @@ pub(in crate::formats) struct Damage {
 #[derive(Debug)]
 enum Problem {
     EndsAt(u64),
+    Cut(&'static str),
     Other(String),
 }
 
@@ -23,6 +24,14 @@ impl Damage {
         Damage {
             at,
             problem: Problem::Other(problem.into()),
+        }
+    }
+
+    /// A file that ends before this part of it.
+    pub(in crate::formats) fn ends_before(at: usize, part: &'static str) -> Damage {
+        Damage {
+            at,
+            problem: Problem::Cut(part),
         }
     }
 
@@ -39,16 +48,21 @@ impl Damage {
     }
 
     pub(in crate::formats) fn in_file(self, path: &Path, bytes: &[u8]) -> FormatError {
-        let path = path.to_owned();
         let at = self.at;
+        let found = bytes.len() as u64;
+        // Names stand last, so nothing can be read of half a file.
         let problem = match self.problem {
-            // Not `FormatError::Truncated`, whose advice is to take what there is: names stand last here.
-            Problem::EndsAt(expected) if expected > bytes.len() as u64 => {
-                format!(
-                    "truncated: the value here ends at byte {expected}, but the file ends at byte {}; \
-                     was the copy cut short? Record or copy it again",
-                    bytes.len()
-                )
+            Problem::EndsAt(expected) if expected > found => {
+                let value = format_args!("the value at byte {at}");
+                let ends = (expected, found);
+                return FormatError::ends_early(path, value, ends, Salvage::Impossible);
+            }
+            Problem::Cut(part) => {
+                return FormatError::Truncated {
+                    path: path.to_owned(),
+                    cut: format!("the file ends at byte {at}, before {part}"),
+                    salvage: Salvage::Impossible,
+                };
             }
             Problem::EndsAt(end) => {
                 format!(
@@ -58,7 +72,7 @@ impl Damage {
             Problem::Other(problem) => problem,
         };
         FormatError::Malformed {
-            path,
+            path: path.to_owned(),
             place: format!("byte {at}"),
             problem,
         }

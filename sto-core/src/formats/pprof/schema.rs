@@ -101,10 +101,7 @@ impl<'b> Profile<'b> {
             profile.field(&field)?;
         }
         if profile.strings.is_empty() {
-            return Err(Damage::new(
-                bytes.len(),
-                "expected a string table, found none to the file's end; was the copy cut short?",
-            ));
+            return Err(Damage::ends_before(bytes.len(), "its string table"));
         }
         Ok(profile)
     }

@@ -1,0 +1,84 @@
+//! What is said of files that were cut off, whatever their format.
+
+#![allow(clippy::unwrap_used)]
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write;
+use std::path::Path;
+use sto_core::formats::{FormatError, ReadOptions, read_bytes};
+
+const OFFER: &str = "take what there is: --allow-truncated";
+
+/// A real file of each way in which profiles are written.
+const FILES: [&str; 16] = [
+    "demo/v1.perf.data",
+    "perf-data/pipe.perf.data",
+    "perf-script/frame-pointers.txt",
+    "folded/py-spy.folded",
+    "pprof/go-cpu.pb.gz",
+    "otlp/v1.10.otlp",
+    "jfr/samples.jfr",
+    "jfr/tlab.jfr",
+    "firefox/samply.json",
+    "speedscope/py-spy.json",
+    "cpuprofile/node.cpuprofile",
+    "chrome/node.json",
+    "callgrind/threads.callgrind",
+    "reports/xctrace.xml",
+    "reports/yourkit.csv",
+    "reports/sample.txt",
+];
+
+fn error(bytes: &[u8], allow_truncated: bool) -> Option<FormatError> {
+    let options = ReadOptions {
+        allow_truncated,
+        ..ReadOptions::default()
+    };
+    read_bytes(Path::new("file"), bytes, &options).err()
+}
+
+fn check(name: &str, whole: &[u8]) {
+    for percent in (10..100).step_by(6) {
+        let part = &whole[..whole.len() * percent / 100];
+        let Some(told) = error(part, false) else {
+            continue;
+        };
+        let taken = match error(part, true) {
+            // What is left is too little to tell its format.
+            Some(FormatError::Empty { .. } | FormatError::Unknown { .. }) => continue,
+            None | Some(FormatError::NoSamples { .. }) => true,
+            Some(_) => false,
+        };
+        let told = told.to_string();
+        assert!(
+            told.contains("ecord or copy it again"),
+            "{name} at {percent} %: {told}"
+        );
+        assert_eq!(
+            told.ends_with(OFFER),
+            taken,
+            "{name} at {percent} %: {told}"
+        );
+    }
+}
+
+#[test]
+fn what_there_is_of_a_file_is_offered_where_and_only_where_it_can_be_taken() {
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata");
+    for name in FILES {
+        check(name, &std::fs::read(testdata.join(name)).unwrap());
+    }
+}
+
+/// What is cut then is the compressed file; whether the profile in it can be read is up to its format.
+#[test]
+fn that_holds_for_compressed_files_too() {
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata");
+    for name in ["folded/py-spy.folded", "chrome/node.json"] {
+        let mut copy = GzEncoder::new(Vec::new(), Compression::default());
+        let bytes = std::fs::read(testdata.join(name)).unwrap();
+        copy.write_all(&bytes).unwrap();
+        check(name, &copy.finish().unwrap());
+    }
+}
