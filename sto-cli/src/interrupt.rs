@@ -1,22 +1,26 @@
-//! Ctrl-C while something is written.
+//! Requests to end this process, as by Ctrl-C.
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
-use std::{fs, thread};
+use std::{fs, io, thread};
 use sto_core::store::Store;
+
+/// Waits for requests to end this process, but for those that whoever started it had it ignore.
+pub(crate) fn requests() -> io::Result<Signals> {
+    let ignored = ignored_signals();
+    let heeded = [SIGINT, SIGTERM].into_iter();
+    Signals::new(heeded.filter(|signal| ignored >> (signal - 1) & 1 == 0))
+}
 
 /// From here on, this process takes its half-written files away where it is asked to end.
 pub(crate) fn leave_no_drafts() {
     // Without that they stay until somebody writes again.
-    let ignored = ignored_signals();
-    let heeded = [SIGINT, SIGTERM].into_iter();
-    let heeded = heeded.filter(|signal| ignored >> (signal - 1) & 1 == 0);
-    let Ok(mut signals) = Signals::new(heeded) else {
+    let Ok(mut requests) = requests() else {
         return;
     };
     thread::spawn(move || {
-        for signal in signals.forever() {
+        for signal in requests.forever() {
             Store::abandon_drafts();
             // Ends the process as if nobody had waited for the signal.
             let _ = emulate_default_handler(signal);

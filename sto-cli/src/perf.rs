@@ -1,10 +1,9 @@
 //! Running perf.
 
 use crate::error::CliError;
+use crate::interrupt;
 use clap::ValueEnum;
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -43,14 +42,14 @@ pub(crate) struct Perf {
 impl Perf {
     /// From here on, this process goes on where it is asked to end, until perf has ended.
     pub(crate) fn new() -> Result<Perf, CliError> {
-        let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(cannot_run)?;
+        let mut requests = interrupt::requests().map_err(cannot_run)?;
         let perf = Perf {
             running: Arc::default(),
             interrupted: Arc::default(),
         };
         let (running, interrupted) = (Arc::clone(&perf.running), Arc::clone(&perf.interrupted));
         thread::spawn(move || {
-            for _ in signals.forever() {
+            for _ in requests.forever() {
                 interrupted.store(true, Ordering::SeqCst);
                 if let Ok(running) = running.lock()
                     && let Some(pid) = *running

@@ -169,6 +169,32 @@ fn what_an_interrupted_recording_has_is_stored() {
 }
 
 #[test]
+fn a_signal_that_the_shell_has_ignored_ends_no_recording() {
+    let sandbox = Sandbox::new();
+    let ignoring = "trap '' INT TERM; exec \"$@\"";
+    let work = format!("{WORK}; touch worked; while ! [ -e signalled ]; do sleep 0.05; done");
+    let mut child = sandbox
+        .program("sh", &["-c", ignoring, "sh", env!("CARGO_BIN_EXE_sto")])
+        .env("STO_STORE", sandbox.path("store"))
+        .args(["record", "--build", "v1", "--", "sh", "-c", &work])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    if wait_for(&sandbox, "worked", &mut child).is_none() {
+        return;
+    }
+    for signal in ["-INT", "-TERM"] {
+        let pid = child.id().to_string();
+        let sent = Command::new("kill").args([signal, &pid]).status();
+        assert!(sent.unwrap().success());
+    }
+    sandbox.write("signalled", "");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(profiles(&sandbox).len(), 1);
+}
+
+#[test]
 fn of_several_runs_an_interrupted_one_is_not_stored_and_those_before_it_are() {
     let sandbox = Sandbox::new();
     let script =
