@@ -1,5 +1,6 @@
 //! Requests to end this process, as by Ctrl-C.
 
+use crate::output;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -22,6 +23,7 @@ pub(crate) fn leave_no_drafts() {
     thread::spawn(move || {
         for signal in requests.forever() {
             Store::abandon_drafts();
+            output::abandon_draft();
             // Ends the process as if nobody had waited for the signal.
             let _ = emulate_default_handler(signal);
         }

@@ -6,7 +6,9 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::Path;
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use sto_query::render::{Style, json};
 
 /// How data is written.
@@ -101,16 +103,36 @@ pub(crate) fn write_file(path: &Path, data: &[u8]) -> Result<(), CliError> {
     })
 }
 
-fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
-    let draft = path.with_file_name(format!(".sto-{}.draft", std::process::id()));
-    let mut file = File::options().write(true).create_new(true).open(&draft)?;
-    let written = file
-        .write_all(data)
-        .and_then(|()| file.sync_all())
-        .and_then(|()| fs::rename(&draft, path));
-    if written.is_err() {
-        // The reason for the failure is told; a draft that cannot be removed does no harm.
-        let _ = fs::remove_file(&draft);
+/// The draft that this process writes, which is to become a file.
+static DRAFT: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+fn draft() -> MutexGuard<'static, Option<PathBuf>> {
+    DRAFT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the draft that another thread writes, for who is about to end the process. That thread waits
+/// for ever then.
+pub(crate) fn abandon_draft() {
+    let draft = draft();
+    if let Some(path) = &*draft {
+        let _ = fs::remove_file(path);
     }
-    written
+    mem::forget(draft);
+}
+
+fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
+    let name = path.with_file_name(format!(".sto-{}.draft", std::process::id()));
+    let mut named = draft();
+    let mut file = File::options().write(true).create_new(true).open(&name)?;
+    *named = Some(name.clone());
+    drop(named);
+    let written = file.write_all(data).and_then(|()| file.sync_all());
+    let mut named = draft();
+    let replaced = written.and_then(|()| fs::rename(&name, path));
+    if replaced.is_err() {
+        // The reason for the failure is told; a draft that cannot be removed does no harm.
+        let _ = fs::remove_file(&name);
+    }
+    *named = None;
+    replaced
 }

@@ -344,3 +344,47 @@ fn metrics_survive_every_fault() {
     sandbox.write("metrics.csv", "build,seconds\nv1,2.5\n");
     survives(sandbox, &["annotate", "/metrics.csv"]);
 }
+
+#[test]
+fn a_file_that_is_written_over_survives_every_fault() {
+    let sandbox = Sandbox::with_two_builds();
+    let out = sandbox.write("out.folded", "old");
+    let args = ["export", "v1", "--format", "folded", "-o"].map(str::to_owned);
+    let victim = Victim {
+        args: [&args[..], &[out.to_str().unwrap().to_owned()]].concat(),
+        files: Vec::new(),
+        before: State::default(),
+        after: State::default(),
+        sandbox,
+    };
+    let (run, log) = victim.strace(&[]);
+    if !log.contains("exited with") {
+        eprintln!("SKIPPED: faults: strace may not trace here: {run:?}");
+        return;
+    }
+    run.succeeds();
+    let new = fs::read(&out).unwrap();
+    let calls = calls(&log, Path::new(".draft"));
+    assert!(calls.iter().any(|call| call.name == "write"), "{calls:?}");
+    for call in &calls {
+        for fault in FAULTS.iter().filter(|fault| fault.may_be_at(call)) {
+            fs::write(&out, "old").unwrap();
+            let inject = format!("inject={}:{}:when={}", call.name, fault.inject, call.nth);
+            let (run, _) = victim.strace(&["-e", &inject]);
+            let is_new = fs::read(&out).unwrap() == new;
+            assert!(is_new || fs::read(&out).unwrap() == b"old", "{inject}");
+            match run.status {
+                Some(0) => assert!(is_new, "{inject}: {run:?}"),
+                Some(2) => assert!(run.stderr.contains(fault.told), "{inject}: {run:?}"),
+                status => assert!(fault.is_signal() && status.is_none(), "{inject}: {run:?}"),
+            }
+            let entries = fs::read_dir(victim.sandbox.path("")).unwrap();
+            let mut paths = entries.map(|entry| entry.unwrap().path());
+            let draft = paths.find(|path| path.extension().is_some_and(|end| end == "draft"));
+            if let Some(draft) = draft {
+                assert_eq!(fault.inject, "signal=KILL", "{inject}: a draft is left");
+                fs::remove_file(draft).unwrap();
+            }
+        }
+    }
+}
