@@ -1,9 +1,11 @@
 //! What the user says of a run that goes into the store.
 
 use crate::environment;
+use crate::error::CliError;
 use crate::quantities::label;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
+use std::collections::BTreeSet;
 use sto_core::ingest::IngestOptions;
 
 /// The arguments that `sto ingest` and `sto record` share.
@@ -31,6 +33,20 @@ pub(crate) struct About {
 }
 
 impl About {
+    /// Sees whether a label or a metric has two values.
+    pub(crate) fn check(&self) -> Result<(), CliError> {
+        let labels = self.labels.iter().map(|(key, _)| ("label", key));
+        let metrics = self.metrics.iter().map(|(name, _)| ("metric", name));
+        let mut known = BTreeSet::new();
+        match labels.chain(metrics).find(|given| !known.insert(*given)) {
+            None => Ok(()),
+            Some((what, name)) => Err(CliError::GivenTwice {
+                what,
+                name: name.clone(),
+            }),
+        }
+    }
+
     /// The options that carry it, with the work tree's revision.
     pub(crate) fn options(&self) -> IngestOptions {
         IngestOptions {

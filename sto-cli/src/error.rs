@@ -132,8 +132,16 @@ pub(crate) enum CliError {
     ReadFile { path: PathBuf, source: io::Error },
     #[error("cannot read the folder {}", path.display())]
     ReadFolder { path: PathBuf, source: io::Error },
-    #[error("{}: no file in this folder is a profile that sto can read", path.display())]
-    NoProfiles { path: PathBuf },
+    #[error("{}: no file in {} is a profile that sto can read", folders.join(", "),
+        if folders.len() == 1 { "this folder" } else { "these folders" })]
+    NoProfiles { folders: Vec<String> },
+    #[error(
+        "the {what} `{}` is given twice; a run has one value of each",
+        printable(name)
+    )]
+    GivenTwice { what: &'static str, name: String },
+    #[error("standard input can be read once, but `-` is named twice")]
+    StdinTwice,
     #[error("this format would fill the terminal with bytes")]
     BinaryOnTerminal,
     #[error("there is no `perf` to record with")]

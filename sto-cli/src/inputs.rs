@@ -30,6 +30,10 @@ impl Input {
 /// The files that the paths name, and of folders those that stand in them at any depth, by name.
 /// Hidden ones are passed over, and links to folders are not followed.
 pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<Input>, CliError> {
+    let standard = paths.iter().filter(|path| path.as_os_str() == "-");
+    if standard.count() > 1 {
+        return Err(CliError::StdinTwice);
+    }
     let mut inputs = Vec::new();
     for path in paths {
         if path.is_dir() {

@@ -88,6 +88,7 @@ enum Granularity {
 }
 
 pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    args.about.check()?;
     let inputs = inputs::expand(&args.paths)?;
     let is_new = !place.folder.join(Store::FILE_NAME).exists();
     let store = Store::open_or_create(&place.folder)?;
@@ -116,9 +117,13 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
         Ok(())
     });
     drop(progress);
-    let outcome = outcome.and_then(|()| match &args.paths[..] {
-        [path] if recordings.is_empty() => Err(CliError::NoProfiles { path: path.clone() }),
-        _ => Ok(()),
+    let outcome = outcome.and_then(|()| {
+        let found = !recordings.is_empty();
+        // Of a file that is named it would have been told that it is none.
+        let folders = args.paths.iter().map(|path| path.display().to_string());
+        found.then_some(()).ok_or_else(|| CliError::NoProfiles {
+            folders: folders.collect(),
+        })
     });
     // What went in before a failure is in the store, and the user is told.
     let told = match recordings[..] {

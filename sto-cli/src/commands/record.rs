@@ -10,7 +10,6 @@ use clap::Args;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
-use std::num::NonZeroU32;
 use std::os::fd::AsFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -41,8 +40,8 @@ pub(crate) struct RecordArgs {
     about: About,
 
     /// Sample so many times a second
-    #[arg(short = 'F', long, value_name = "HZ", default_value = "997")]
-    frequency: NonZeroU32,
+    #[arg(short = 'F', long, value_name = "HZ", default_value = "997", value_parser = clap::value_parser!(u32).range(1..))]
+    frequency: u32,
 
     /// Choose how callers are found
     #[arg(long, value_enum, default_value = "fp")]
@@ -53,9 +52,10 @@ pub(crate) struct RecordArgs {
         long,
         value_name = "N",
         default_value = "1",
+        value_parser = clap::value_parser!(u32).range(1..),
         conflicts_with = "process"
     )]
-    runs: NonZeroU32,
+    runs: u32,
 
     /// Record this running process, until it or the command ends, or until Ctrl-C
     #[arg(short = 'p', long = "pid", value_name = "PID", id = "process")]
@@ -71,6 +71,7 @@ pub(crate) struct RecordArgs {
 }
 
 pub(crate) fn run(args: &RecordArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    args.about.check()?;
     if let Some(program) = args.command.first() {
         perf::check_command(program)?;
     }
@@ -105,9 +106,9 @@ impl RecordArgs {
         place: &StorePath,
         recordings: &mut Vec<RecordingReport>,
     ) -> Result<Outcome, CliError> {
-        let runs = self.runs.get();
+        let runs = self.runs;
         let plan = perf::Recording {
-            frequency: self.frequency.get(),
+            frequency: self.frequency,
             call_graph: self.call_graph,
             pid: self.pid,
             command: &self.command,

@@ -107,6 +107,25 @@ fn labels_and_metrics_without_a_value_are_wrong_usage() {
 }
 
 #[test]
+fn what_is_said_twice_is_refused_before_anything_is_read_or_run() {
+    let sandbox = Sandbox::with_two_builds();
+    let before = sandbox.store_bytes();
+    let ingest = ["ingest", "a.folded", "--build", "v3"];
+    let record = ["record", "--build", "v3"];
+    let labels = ["--label", "k=v", "--label", "k=w"];
+    let metrics = ["--metric", "m=1", "--metric", "m=2"];
+    for command in [&ingest[..], &record] {
+        for (twice, told) in [(labels, "label `k`"), (metrics, "metric `m`")] {
+            let args = [command, &twice, &["--", "./none"]].concat();
+            sandbox.sto(&args).fails_with(&[told, "twice"]);
+        }
+    }
+    let twice = ["ingest", "-", "-", "--build", "v3"];
+    sandbox.sto(&twice).fails_with(&["standard input", "twice"]);
+    assert_eq!(sandbox.store_bytes(), before);
+}
+
+#[test]
 fn what_went_in_before_a_failure_stays_and_is_told() {
     let sandbox = Sandbox::new();
     sandbox.write("a.folded", BEFORE);
@@ -231,6 +250,9 @@ fn a_folder_without_profiles_and_damage_in_a_folder_are_failures() {
             .contains("error: none: no file in this folder is a profile"),
         "{run:?}"
     );
+    let run = sandbox.sto(&["ingest", "none", "none", "--build", "v1"]);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(run.stderr.contains("in these folders"), "{run:?}");
     let run = sandbox.sto(&["ingest", "damaged", "--build", "v1"]);
     assert_eq!(run.status, Some(2), "{run:?}");
     assert!(

@@ -250,6 +250,16 @@ fn recordings_are_kept_only_where_that_is_asked_for() {
 }
 
 #[test]
+fn no_runs_and_no_samples_are_wrong_usage() {
+    let sandbox = Sandbox::new();
+    for option in ["-F", "--runs"] {
+        let run = sandbox.sto(&["record", option, "0", "--", "true"]);
+        assert_eq!(run.status, Some(2), "{run:?}");
+        assert!(run.stderr.contains("0 is not in 1.."), "{run:?}");
+    }
+}
+
+#[test]
 fn a_command_that_does_not_exist_is_told_before_anything_is_recorded() {
     let sandbox = Sandbox::new();
     let run = sandbox.sto(&["record", "--", "./no-such-program"]);
