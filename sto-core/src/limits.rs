@@ -14,6 +14,10 @@ pub const MAX_PROCESS_NAME: usize = 255;
 /// Most frames of one stack.
 pub const MAX_DEPTH: usize = 1 << 21;
 
+/// Longest line of text that comes in a stream or compressed, in bytes, as it must be held: 128 for each
+/// of the most frames.
+pub const MAX_LINE: usize = MAX_DEPTH * 128;
+
 /// Most events that one profile has samples of; `perf record -e 'syscalls:*'` has 700.
 pub const MAX_SAMPLE_TYPES: usize = 1024;
 

@@ -6,7 +6,7 @@ mod common;
 
 use common::error_of;
 use flate2::write::GzEncoder;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 use sto_core::formats::{FormatError, ReadOptions, Recording, read, read_bytes, read_stream};
 
@@ -88,6 +88,17 @@ fn half_a_compressed_file_is_an_error_unless_it_is_allowed() {
         assert!(warnings.contains("compressed data end early"), "{warnings}");
         assert!(warnings.contains("was left out: `main;f"), "{warnings}");
     }
+}
+
+#[test]
+fn a_line_without_end_is_refused_before_it_fills_memory() {
+    let stream = b"main;work 1\n".chain(std::io::repeat(b'x'));
+    let error = read_stream(Path::new("a/file"), stream, &Default::default()).unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.starts_with("a/file: byte 12: a line of more than 256 MiB"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::detect::{Head, Reader, Source, known};
 use super::text::{LineReader, read_block, within_last_line};
 use super::{Format, FormatError, Recording, Salvage, excerpt};
 use crate::id::{SourceDigest, SourceHasher};
+use crate::limits::MAX_LINE;
 use crate::symbolize::SymbolOptions;
 use crate::units::{Bytes, UnixSeconds};
 use std::fs::{File, Metadata};
@@ -241,6 +242,17 @@ fn read_lines(
         let line_end = memchr::memrchr(b'\n', &block[left..]).map(|at| left + at + 1);
         let ended = block.len() == left;
         let lines = line_end.unwrap_or(0);
+        if block.len() - lines > MAX_LINE {
+            return Err(FormatError::Malformed {
+                path: path.to_owned(),
+                place: format!("byte {}", size - left as u64 + lines as u64),
+                problem: format!(
+                    "a line of more than {} MiB; is it text at all? If it is, decompress it first, as a \
+                     line of a file on disk may have any length",
+                    MAX_LINE >> 20
+                ),
+            });
+        }
         next.extend_from_slice(&block[lines..]);
         let mut read = Ok(());
         let came = rayon::in_place_scope(|scope| {
