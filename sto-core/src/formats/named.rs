@@ -3,6 +3,7 @@
 use super::{FormatError, Location, LocationIx, Salvage, StackIx, Stacks};
 use crate::limits::{MAX_DEPTH, MAX_NAME, MAX_PROCESS_NAME, cut};
 use crate::model::{Frame, FrameIx, FrameKind, FrameTable};
+use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -12,6 +13,7 @@ pub(super) struct NamedStacks {
     frames: FrameTable,
     /// By frame.
     of_frame: Vec<LocationIx>,
+    nameless: HashMap<Location, LocationIx>,
     locations: Vec<Location>,
     stacks: Stacks,
     /// How many frames of `stacks` came by [`NamedStacks::shared_stack`].
@@ -121,10 +123,15 @@ impl NamedStacks {
         Ok(self.location_of(frame))
     }
 
-    /// A place that the format has no name for; the caller sees to it that it is added once.
+    /// A place that the format has no name for.
     pub(super) fn nameless(&mut self, location: Location) -> Result<LocationIx, Limit> {
         self.check_room(0)?;
-        Ok(self.push(location))
+        if let Some(&known) = self.nameless.get(&location) {
+            return Ok(known);
+        }
+        let ix = self.push(location);
+        self.nameless.insert(location, ix);
+        Ok(ix)
     }
 
     fn location_of(&mut self, frame: FrameIx) -> LocationIx {

@@ -11,37 +11,10 @@ use crate::formats::{Location, LocationIx, Module, ModuleIx, ModuleKind, kind_by
 use crate::formats::{StackIx, pprof::build_id};
 use crate::model::{Frame, FrameKind};
 use crate::symbolize::source_path;
-use hashbrown::HashMap;
 
 /// The libraries of a profile.
-pub(super) struct Modules {
-    /// By library.
-    pub(super) modules: Vec<Module>,
-    known: HashMap<Location, LocationIx>,
-}
-
-impl Modules {
-    pub(super) fn of(profile: &Profile<'_>, named: &mut NamedStacks) -> Modules {
-        let modules = profile.libs.iter().map(|lib| module(lib, named)).collect();
-        Modules {
-            modules,
-            known: HashMap::new(),
-        }
-    }
-
-    /// The place of an address in a library.
-    fn location(
-        &mut self,
-        location: Location,
-        named: &mut NamedStacks,
-    ) -> Result<LocationIx, String> {
-        if let Some(&known) = self.known.get(&location) {
-            return Ok(known);
-        }
-        let ix = named.nameless(location)?;
-        self.known.insert(location, ix);
-        Ok(ix)
-    }
+pub(super) fn modules(profile: &Profile<'_>, named: &mut NamedStacks) -> Vec<Module> {
+    profile.libs.iter().map(|lib| module(lib, named)).collect()
 }
 
 fn module(lib: &Lib<'_>, named: &mut NamedStacks) -> Module {
@@ -76,7 +49,7 @@ impl Tree {
         profile: &Profile<'_>,
         thread: &Thread<'_>,
         at: &str,
-        modules: &mut Modules,
+        modules: &[Module],
         named: &mut NamedStacks,
     ) -> Result<Tree, Damage> {
         let shared = &profile.shared;
@@ -195,7 +168,7 @@ struct FrameReader<'r, 'b> {
     sources: Option<&'r Sources>,
     at: &'r str,
     is_ours: bool,
-    modules: &'r mut Modules,
+    modules: &'r [Module],
     named: &'r mut NamedStacks,
 }
 
@@ -226,13 +199,13 @@ impl<'b> FrameReader<'_, 'b> {
         let address = address.and_then(|&address| u64::try_from(address).ok());
         if let (Some(lib), Some(address)) = (lib, address)
             && is_hex(&name.0)
-            && self.modules.modules[lib.0 as usize].kind == ModuleKind::Image
+            && self.modules[lib.0 as usize].kind == ModuleKind::Image
         {
             let location = Location::Address {
                 module: lib,
                 address,
             };
-            let found = self.modules.location(location, self.named);
+            let found = self.named.nameless(location);
             return found.map_err(Damage::limit(place("address")));
         }
         let file = self.file(func)?;
@@ -292,7 +265,7 @@ impl<'b> FrameReader<'_, 'b> {
         lib: Option<i64>,
         place: impl Fn() -> String,
     ) -> Result<Option<ModuleIx>, Damage> {
-        let libs = self.modules.modules.len();
+        let libs = self.modules.len();
         match lib.filter(|&lib| lib >= 0) {
             Some(lib) if lib as usize >= libs => Err(Damage::index(place(), "libs", libs, lib)),
             lib => Ok(lib.map(|lib| ModuleIx(lib as u32))),

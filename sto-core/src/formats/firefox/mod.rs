@@ -20,7 +20,7 @@ use super::named::NamedStacks;
 use super::{Format, FormatError, Recording};
 use crate::model::Origin;
 use crate::units::UnixSeconds;
-use frames::{Modules, Tree};
+use frames::{Tree, modules};
 use samples::Samples;
 use schema::Profile;
 
@@ -48,7 +48,7 @@ fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
         ));
     }
     let mut named = NamedStacks::default();
-    let mut modules = Modules::of(&profile, &mut named);
+    let modules = modules(&profile, &mut named);
     let mut threads = Threads::default();
     let mut samples = Samples::new(&profile.meta);
     let mut shared = None;
@@ -64,10 +64,10 @@ fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
         let tree = match &mut shared {
             Some(tree) if is_shared => tree,
             shared if is_shared => {
-                shared.insert(Tree::of(&profile, thread, &at, &mut modules, &mut named)?)
+                shared.insert(Tree::of(&profile, thread, &at, &modules, &mut named)?)
             }
             _ => {
-                own = Tree::of(&profile, thread, &at, &mut modules, &mut named)?;
+                own = Tree::of(&profile, thread, &at, &modules, &mut named)?;
                 &mut own
             }
         };
@@ -83,7 +83,7 @@ fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
         sample_types,
         processes: threads.processes,
         threads: threads.threads,
-        modules: modules.modules,
+        modules,
         named,
         samples,
         warnings: Vec::new(),

@@ -99,7 +99,7 @@ fn kind_of(frame_type: &[u8]) -> Option<FrameKind> {
 }
 
 /// The value of an attribute, as far as it is read.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Value<'b> {
     Text(&'b [u8]),
     Number(u64),

@@ -1,15 +1,17 @@
 //! Samples: their stacks, values, times and threads.
 
-use super::schema::{Dictionary, Profile};
+use super::origin;
+use super::schema::{Data, Dictionary, Profile};
 use super::threads::Threads;
 use crate::formats::named::NamedStacks;
 use crate::formats::pprof::columns::{Measured, columns};
 use crate::formats::pprof::damage::Damage;
-use crate::formats::pprof::frames::Frames;
+use crate::formats::pprof::frames::{Frames, Modules};
 use crate::formats::protobuf::Message;
 use crate::formats::{
     LocationIx, Module, Process, Sample, SampleTypeIx, StackIx, Thread, ThreadIx,
 };
+use crate::model::Origin;
 use crate::units::{Nanoseconds, SampleType};
 use hashbrown::HashMap;
 
@@ -24,7 +26,7 @@ pub(super) enum Numbering {
 
 /// Which numbering samples have: what is a list in the one is a single number in the other. Where no
 /// sample has a field that tells, it is the one in which their field 2 makes sense.
-pub(super) fn numbering<'b>(
+fn numbering<'b>(
     samples: impl Iterator<Item = Message<'b>>,
     attributes: usize,
 ) -> Result<Numbering, Damage> {
@@ -57,29 +59,82 @@ pub(super) fn numbering<'b>(
     }
 }
 
-/// Reads samples, profile by profile.
-pub(super) struct SampleReader<'r, 'b> {
-    dictionary: &'r Dictionary<'b>,
-    frames: &'r Frames,
-    numbering: Numbering,
+/// The samples of one export or of several, of which each has its own dictionary.
+#[derive(Default)]
+pub(super) struct Samples<'b> {
     stacks: NamedStacks,
-    /// By place in the dictionary, once it was read.
-    stack_of: Vec<Option<StackIx>>,
-    /// By the places of attributes in the dictionary, and by profile.
-    thread_of: HashMap<Vec<u64>, ThreadIx>,
+    modules: Modules,
     threads: Threads<'b>,
     sample_types: Vec<SampleType>,
     samples: Vec<Sample>,
+    origin: origin::Told<'b>,
 }
 
 /// What came out of all samples.
 pub(super) struct Read {
+    pub(super) origin: Origin,
     pub(super) stacks: NamedStacks,
+    pub(super) modules: Vec<Module>,
     pub(super) sample_types: Vec<SampleType>,
     pub(super) processes: Vec<Process>,
     pub(super) threads: Vec<Thread>,
     pub(super) samples: Vec<Sample>,
     pub(super) warnings: Vec<String>,
+}
+
+impl<'b> Samples<'b> {
+    /// Adds those of an export, whose numbering is told by itself where it is not known.
+    pub(super) fn add(&mut self, bytes: &'b [u8], known: Option<Numbering>) -> Result<(), Damage> {
+        let Data {
+            dictionary,
+            profiles,
+        } = Data::parse(bytes)?;
+        let frames = Frames::of(&dictionary.tables, &mut self.modules, &mut self.stacks)?;
+        let samples = profiles.iter().flat_map(|profile| &profile.samples);
+        let numbering = match known {
+            Some(known) => known,
+            None => numbering(samples.copied(), dictionary.attributes.len())?,
+        };
+        let mut reader = SampleReader {
+            stack_of: vec![None; dictionary.stacks.len()],
+            dictionary: &dictionary,
+            frames: &frames,
+            numbering,
+            thread_of: HashMap::new(),
+            all: self,
+        };
+        profiles.iter().try_for_each(|profile| reader.read(profile))
+    }
+
+    pub(super) fn finish(mut self) -> Read {
+        let modules = self.modules.modules;
+        let (processes, threads, warnings) = self.threads.finish(&modules, &mut self.stacks);
+        if self.samples.iter().any(|sample| sample.time.is_some()) {
+            self.samples.sort_by_key(|sample| sample.time);
+        }
+        Read {
+            origin: self.origin.finish(&mut self.stacks),
+            stacks: self.stacks,
+            modules,
+            sample_types: self.sample_types,
+            processes,
+            threads,
+            warnings,
+            samples: self.samples,
+        }
+    }
+}
+
+/// Reads the samples of an export, profile by profile.
+struct SampleReader<'r, 'b> {
+    all: &'r mut Samples<'b>,
+    dictionary: &'r Dictionary<'b>,
+    frames: &'r Frames,
+    numbering: Numbering,
+    /// By place in the dictionary, once it was read.
+    stack_of: Vec<Option<StackIx>>,
+    /// By the places of attributes in the dictionary, and by profile.
+    thread_of: HashMap<Vec<u64>, ThreadIx>,
 }
 
 /// The fields of a sample.
@@ -91,28 +146,9 @@ struct Fields {
     times: Vec<u64>,
 }
 
-impl<'r, 'b> SampleReader<'r, 'b> {
-    pub(super) fn new(
-        dictionary: &'r Dictionary<'b>,
-        frames: &'r Frames,
-        modules: &[Module],
-        stacks: NamedStacks,
-        numbering: Numbering,
-    ) -> Self {
-        SampleReader {
-            dictionary,
-            frames,
-            numbering,
-            stacks,
-            stack_of: vec![None; dictionary.stacks.len()],
-            thread_of: HashMap::new(),
-            threads: Threads::new(modules),
-            sample_types: Vec::new(),
-            samples: Vec::new(),
-        }
-    }
-
-    pub(super) fn read(&mut self, profile: &Profile<'b>) -> Result<(), Damage> {
+impl<'b> SampleReader<'_, 'b> {
+    fn read(&mut self, profile: &Profile<'b>) -> Result<(), Damage> {
+        self.all.origin.add(profile);
         if profile.samples.is_empty() {
             return Ok(());
         }
@@ -126,15 +162,13 @@ impl<'r, 'b> SampleReader<'r, 'b> {
             default: b"",
             period,
         };
-        let columns = columns(&measured, &mut self.stacks)?;
+        let columns = columns(&measured, &mut self.all.stacks)?;
         let column = &columns[0];
-        let known = self
-            .sample_types
-            .iter()
-            .position(|t| *t == column.sample_type);
+        let sample_types = &mut self.all.sample_types;
+        let known = sample_types.iter().position(|t| *t == column.sample_type);
         let place = known.unwrap_or_else(|| {
-            self.sample_types.push(column.sample_type.clone());
-            self.sample_types.len() - 1
+            sample_types.push(column.sample_type.clone());
+            sample_types.len() - 1
         });
         self.thread_of.clear();
         let mut fields = Fields::default();
@@ -144,7 +178,7 @@ impl<'r, 'b> SampleReader<'r, 'b> {
             let stack = self.stack(fields.stack, message.at())?;
             for (value, time) in fields.events(message.at())? {
                 let cost = column.cost(&[value], message.at())?;
-                self.samples.extend(cost.map(|cost| Sample {
+                self.all.samples.extend(cost.map(|cost| Sample {
                     stack,
                     thread,
                     sample_type: SampleTypeIx(place as u32),
@@ -167,8 +201,7 @@ impl<'r, 'b> SampleReader<'r, 'b> {
             return Ok(known);
         }
         let told = self.dictionary.attributes(attributes, at)?;
-        let told = attributes.iter().copied().zip(told);
-        let thread = self.threads.of(profile.whose, told);
+        let thread = self.all.threads.of(profile.whose, told);
         self.thread_of.insert(attributes.to_vec(), thread);
         Ok(thread)
     }
@@ -192,22 +225,10 @@ impl<'r, 'b> SampleReader<'r, 'b> {
         }
         let mut root_first: Vec<LocationIx> = Vec::new();
         self.frames.stack(&locations, &mut root_first);
-        let stack = self.stacks.shared_stack(&root_first);
+        let stack = self.all.stacks.shared_stack(&root_first);
         let stack = stack.map_err(Damage::limit(at))?;
         self.stack_of[place] = Some(stack);
         Ok(stack)
-    }
-
-    pub(super) fn finish(mut self) -> Read {
-        let (processes, threads, warnings) = self.threads.finish(&mut self.stacks);
-        Read {
-            stacks: self.stacks,
-            sample_types: self.sample_types,
-            processes,
-            threads,
-            warnings,
-            samples: self.samples,
-        }
     }
 }
 

@@ -10,66 +10,38 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The threads of all profiles.
+#[derive(Default)]
 pub(super) struct Threads<'b> {
     /// By process, thread id, name and labels.
     thread_of: HashMap<(ProcessIx, u32, &'b [u8], LabelSetIx), ThreadIx>,
     /// By process id and program.
     process_of: HashMap<(u32, &'b [u8]), ProcessIx>,
-    /// The first module of each name.
-    modules: HashMap<String, ModuleIx>,
     processes: Vec<Process>,
     threads: Vec<(Thread, LabelSetIx)>,
-    /// Attributes that tell something else, by their places in the dictionary.
-    others: HashMap<u64, LabelIx>,
+    /// Attributes that tell something else.
+    others: HashMap<(&'b [u8], Value<'b>), LabelIx>,
     sets: LabelSets<'b>,
     /// Keys of those whose values are lists or maps.
     not_kept: BTreeSet<&'b [u8]>,
 }
 
 impl<'b> Threads<'b> {
-    pub(super) fn new(modules: &[Module]) -> Self {
-        let mut first = HashMap::new();
-        for (module, ix) in modules.iter().zip(0..) {
-            if module.kind == ModuleKind::File {
-                first
-                    .entry(module.name().to_owned())
-                    .or_insert(ModuleIx(ix));
-            }
-        }
-        Threads {
-            thread_of: HashMap::new(),
-            process_of: HashMap::new(),
-            modules: first,
-            processes: Vec::new(),
-            threads: Vec::new(),
-            others: HashMap::new(),
-            sets: LabelSets::default(),
-            not_kept: BTreeSet::new(),
-        }
-    }
-
-    /// The thread of a sample, by what its profile tells and by its own attributes, which come with
-    /// their places in the dictionary.
-    pub(super) fn of(
-        &mut self,
-        mut whose: Whose<'b>,
-        attributes: impl Iterator<Item = (u64, Told<'b>)>,
-    ) -> ThreadIx {
+    /// The thread of a sample, by what its profile tells and by its own attributes.
+    pub(super) fn of(&mut self, mut whose: Whose<'b>, attributes: Vec<Told<'b>>) -> ThreadIx {
         let mut labels = Vec::new();
-        for (place, told) in attributes {
+        for told in attributes {
             whose.tell(told);
             if let Told::Other(key, value) = told {
-                labels.extend(self.label(place, key, value));
+                labels.extend(self.label(key, value));
             }
         }
         let labels = self.sets.set(&mut labels);
         let (pid, program) = (whose.pid, whose.program());
         let process = *self.process_of.entry((pid, program)).or_insert_with(|| {
-            let program = process_name(program);
             self.processes.push(Process {
                 pid,
-                main_module: self.modules.get(&program).copied(),
-                program,
+                main_module: None,
+                program: process_name(program),
             });
             ProcessIx(self.processes.len() as u32 - 1)
         });
@@ -88,24 +60,35 @@ impl<'b> Threads<'b> {
         })
     }
 
-    fn label(&mut self, place: u64, key: &'b [u8], value: Value<'b>) -> Option<LabelIx> {
-        if let Some(&known) = self.others.get(&place) {
+    fn label(&mut self, key: &'b [u8], value: Value<'b>) -> Option<LabelIx> {
+        if let Some(&known) = self.others.get(&(key, value)) {
             return Some(known);
         }
-        let Some(value) = value.of_label() else {
+        let Some(raw) = value.of_label() else {
             self.not_kept.insert(key);
             return None;
         };
-        let label = self.sets.label(RawLabel { key, value });
-        self.others.insert(place, label);
+        let label = self.sets.label(RawLabel { key, value: raw });
+        self.others.insert((key, value), label);
         Some(label)
     }
 
-    /// The processes, the threads, and what a user should know of attributes.
+    /// The processes, the threads, and what a user should know of attributes. The main module of a
+    /// process is the first file that has the program's name.
     pub(super) fn finish(
-        self,
+        mut self,
+        modules: &[Module],
         texts: &mut NamedStacks,
     ) -> (Vec<Process>, Vec<Thread>, Vec<String>) {
+        let mut first = HashMap::new();
+        for (module, ix) in modules.iter().zip(0..) {
+            if module.kind == ModuleKind::File {
+                first.entry(module.name()).or_insert(ModuleIx(ix));
+            }
+        }
+        for process in &mut self.processes {
+            process.main_module = first.get(&*process.program).copied();
+        }
         let (threads, left_out) = self.sets.finish(self.threads, texts);
         let not_kept = excerpts(&self.not_kept);
         let not_kept = not_kept.map(|keys| {

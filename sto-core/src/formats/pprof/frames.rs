@@ -9,6 +9,7 @@ use crate::formats::{self, LocationIx, Module, ModuleIx, ModuleKind, kind_by_nam
 use crate::limits::MAX_DEPTH;
 use crate::model::{Frame, FrameKind, GnuBuildId};
 use crate::symbolize::source_path;
+use hashbrown::HashMap;
 use std::ops::Range;
 
 /// What stands behind the system name of a function to tell its kind, in the order of
@@ -40,19 +41,36 @@ enum Cut {
     Behind,
 }
 
+/// The modules of mappings, each once.
+#[derive(Default)]
+pub(in crate::formats) struct Modules {
+    pub(in crate::formats) modules: Vec<Module>,
+    ix_of: HashMap<Module, ModuleIx>,
+}
+
+impl Modules {
+    fn ix(&mut self, module: Module) -> ModuleIx {
+        let Modules { modules, ix_of } = self;
+        *ix_of.entry(module).or_insert_with_key(|module| {
+            modules.push(module.clone());
+            ModuleIx(modules.len() as u32 - 1)
+        })
+    }
+}
+
 impl Frames {
     pub(in crate::formats) fn of(
         profile: &Profile<'_>,
+        modules: &mut Modules,
         stacks: &mut NamedStacks,
-    ) -> Result<(Frames, Vec<Module>), Damage> {
+    ) -> Result<Frames, Damage> {
         let dropped = Dropped::of(profile)?;
         let mappings = profile.mappings.rows.iter();
-        let modules: Vec<Module> = mappings
-            .map(|mapping| module(profile, mapping, stacks))
-            .collect::<Result<_, _>>()?;
+        let module_of = mappings.map(|mapping| Ok(modules.ix(module(profile, mapping, stacks)?)));
         let mut reader = LocationReader {
             profile,
-            modules: &modules,
+            module_of: module_of.collect::<Result<_, Damage>>()?,
+            modules: &modules.modules,
             stacks,
         };
         let mut frames = Frames::default();
@@ -62,7 +80,7 @@ impl Frames {
             frames.ranges.push(start..frames.expansion.len() as u32);
             frames.cuts.push(cut);
         }
-        Ok((frames, modules))
+        Ok(frames)
     }
 
     /// Puts the frames of a stack, root first, behind `stack`. `places` are those of the stack's
@@ -92,6 +110,7 @@ impl Frames {
 struct LocationReader<'r, 'b> {
     profile: &'r Profile<'b>,
     /// By place of a mapping.
+    module_of: Vec<ModuleIx>,
     modules: &'r [Module],
     stacks: &'r mut NamedStacks,
 }
@@ -109,7 +128,7 @@ impl LocationReader<'_, '_> {
             .mappings
             .get(location.mapping, "the mapping", location.at)?;
         let module = profile.mappings.place(location.mapping);
-        let name = match module.map_or("", |place| self.modules[place].name()) {
+        let name = match module.map_or("", |place| self.module(place).name()) {
             "" | "vmlinux" if location.kind == Some(FrameKind::Kernel) => "[kernel]".to_owned(),
             name => name.to_owned(),
         };
@@ -176,6 +195,11 @@ impl LocationReader<'_, '_> {
         Ok(self.stacks.frame_at_line(frame))
     }
 
+    /// The module of the mapping at a place.
+    fn module(&self, place: usize) -> &Module {
+        &self.modules[self.module_of[place].0 as usize]
+    }
+
     /// A location that has an address alone.
     fn nameless(
         &mut self,
@@ -184,7 +208,7 @@ impl LocationReader<'_, '_> {
     ) -> Result<LocationIx, Limit> {
         let address = module.and_then(|place| {
             let mapping = &self.profile.mappings.rows[place];
-            let address = match self.modules[place].kind {
+            let address = match self.module(place).kind {
                 ModuleKind::File => location
                     .address
                     .checked_sub(mapping.start)?
@@ -192,7 +216,7 @@ impl LocationReader<'_, '_> {
                 _ => location.address,
             };
             (location.address != 0).then_some(formats::Location::Address {
-                module: ModuleIx(place as u32),
+                module: self.module_of[place],
                 address,
             })
         });

@@ -34,7 +34,7 @@ use crate::model::Origin;
 use crate::units::{Bytes, Nanoseconds, UnixSeconds};
 use columns::{Column, Measured, columns};
 use damage::Damage;
-use frames::Frames;
+use frames::{Frames, Modules};
 use schema::Profile;
 use threads::{Labelled, Threads};
 
@@ -79,7 +79,9 @@ fn recording(bytes: &[u8]) -> Result<Recording, Damage> {
     let profile = Profile::parse(bytes)?;
     let mut stacks = NamedStacks::default();
     let columns = columns(&Measured::of(&profile)?, &mut stacks)?;
-    let (frames, modules) = Frames::of(&profile, &mut stacks)?;
+    let mut modules = Modules::default();
+    let frames = Frames::of(&profile, &mut modules, &mut stacks)?;
+    let modules = modules.modules;
     let mut reader = SampleReader {
         profile: &profile,
         columns: &columns,
