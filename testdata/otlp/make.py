@@ -2,11 +2,15 @@
 
     pip install opentelemetry-proto==VERSION && python make.py FILE
 
+A file whose name ends in .json is written in JSON, and one in .lines.json as two exports, a line each.
 The messages are of the installed version: 1.45 has those of release 1.10 of the protocol, 1.41 those of
 1.9, and 1.38 those of 1.7, whose stacks are parts of a list.
 """
 
+import json
 import sys
+
+from google.protobuf.json_format import MessageToDict
 
 from opentelemetry.proto.collector.profiles.v1development.profiles_service_pb2 import (
     ExportProfilesServiceRequest,
@@ -15,9 +19,6 @@ from opentelemetry.proto.profiles.v1development import profiles_pb2 as p
 
 START = 1_767_323_045_000_000_000
 OLD = not hasattr(p, "Stack")
-
-request = ExportProfilesServiceRequest()
-dictionary = request.dictionary
 
 
 def string(text):
@@ -93,56 +94,77 @@ def sample(to, leaf_first, values, attributes, seconds=()):
         to.samples.add(stack_index=stack, values=values, **fields)
 
 
-string("")
-dictionary.mapping_table.add()
-dictionary.location_table.add()
-dictionary.function_table.add()
-dictionary.link_table.add()
-dictionary.attribute_table.add()
-if not OLD:
-    dictionary.stack_table.add()
+def export(kinds, *first_strings):
+    """An export of profiles of these kinds, whose dictionary begins with these strings."""
+    global dictionary
+    request = ExportProfilesServiceRequest()
+    dictionary = request.dictionary
+    for text in ("", *first_strings):
+        string(text)
+    dictionary.mapping_table.add()
+    dictionary.location_table.add()
+    dictionary.function_table.add()
+    dictionary.link_table.add()
+    dictionary.attribute_table.add()
+    if not OLD:
+        dictionary.stack_table.add()
 
-app = mapping("/opt/app/server", **{"build_id.gnu": "0123456789abcdef0123456789abcdef01234567"})
-libc = mapping("/usr/lib/libc.so.6", **{"build_id.htlhash": "600dcafe4a110000f2bf38c493f5fb92"})
-main = location(app, "native", ("main", "src/main.c", 12))
-parse = location(
-    app, "native", ("skip_space", "src/scan.h", 7), ("parse", "src/parse.c", 40), address=0x401200
-)
-unknown = location(libc, "native", address=0x401f30)
-write = location(0, "kernel", ("ksys_write", "", 0))
-handler = location(0, "cpython", ("handler", "/srv/app.py", 30))
-compiled = location(0, "jvm", ("com.example.Main.run", "Main.java", 5))
+    app = mapping("/opt/app/server", **{"build_id.gnu": "0123456789abcdef0123456789abcdef01234567"})
+    libc = mapping("/usr/lib/libc.so.6", **{"build_id.htlhash": "600dcafe4a110000f2bf38c493f5fb92"})
+    main = location(app, "native", ("main", "src/main.c", 12))
+    parse = location(
+        app, "native", ("skip_space", "src/scan.h", 7), ("parse", "src/parse.c", 40), address=0x401200
+    )
+    unknown = location(libc, "native", address=0x401f30)
+    write = location(0, "kernel", ("ksys_write", "", 0))
+    handler = location(0, "cpython", ("handler", "/srv/app.py", 30))
+    compiled = location(0, "jvm", ("com.example.Main.run", "Main.java", 5))
 
-worker = [
-    attribute("thread.name", "worker"),
-    attribute("thread.id", 101),
-    attribute("process.pid", 100),
-    attribute("process.executable.name", "server"),
-]
-python = [
-    attribute("thread.name", "MainThread"),
-    attribute("process.pid", 200),
-    attribute("process.executable.path", "/usr/bin/python3.11"),
-    attribute("container.id", "cafe"),
-]
+    worker = [
+        attribute("thread.name", "worker"),
+        attribute("thread.id", 101),
+        attribute("process.pid", 100),
+        attribute("process.executable.name", "server"),
+    ]
+    python = [
+        attribute("thread.name", "MainThread"),
+        attribute("process.pid", 200),
+        attribute("process.executable.path", "/usr/bin/python3.11"),
+        attribute("container.id", "cafe"),
+    ]
 
-resource = request.resource_profiles.add()
-for key, value in [("service.name", "shop"), ("host.name", "node-7"), ("host.arch", "amd64")]:
-    row = resource.resource.attributes.add(key=key)
-    row.value.string_value = value
-scope = resource.scope_profiles.add()
+    resource = request.resource_profiles.add()
+    for key, value in [("service.name", "shop"), ("host.name", "node-7"), ("host.arch", "amd64")]:
+        row = resource.resource.attributes.add(key=key)
+        row.value.string_value = value
+    scope = resource.scope_profiles.add()
 
-cpu = profile(scope, "cpu", "nanoseconds", period=10_000_000)
-sample(cpu, [parse, main], [10_000_000, 30_000_000], worker, seconds=[1, 4])
-sample(cpu, [unknown, main], [10_000_000], worker, seconds=[2])
-sample(cpu, [write, handler], [20_000_000], python, seconds=[3])
+    if "cpu" in kinds:
+        cpu = profile(scope, "cpu", "nanoseconds", period=10_000_000)
+        sample(cpu, [parse, main], [10_000_000, 30_000_000], worker, seconds=[1, 4])
+        sample(cpu, [unknown, main], [10_000_000], worker, seconds=[2])
+        sample(cpu, [write, handler], [20_000_000], python, seconds=[3])
+    if "samples" in kinds:
+        counts = profile(scope, "samples", "count")
+        sample(counts, [compiled], [], [], seconds=[5, 6, 7])
+    if "alloc_space" in kinds:
+        space = profile(scope, "alloc_space", "bytes")
+        sample(space, [parse, main], [4096, 512], worker, seconds=[1, 2])
+        sample(space, [main], [64], worker)
+    return request
 
-counts = profile(scope, "samples", "count")
-sample(counts, [compiled], [], [], seconds=[5, 6, 7])
 
-space = profile(scope, "alloc_space", "bytes")
-sample(space, [parse, main], [4096, 512], worker, seconds=[1, 2])
-sample(space, [main], [64], worker)
+def lines(*requests):
+    compact = {"separators": (",", ":")}
+    return "".join(json.dumps(MessageToDict(request), **compact) + "\n" for request in requests)
 
-with open(sys.argv[1], "wb") as out:
-    out.write(request.SerializeToString(deterministic=True))
+
+whole = export(["cpu", "samples", "alloc_space"])
+file = sys.argv[1]
+with open(file, "wb") as out:
+    if file.endswith(".lines.json"):
+        out.write(lines(export(["cpu"]), export(["samples", "alloc_space"], "other")).encode())
+    elif file.endswith(".json"):
+        out.write(lines(whole).encode())
+    else:
+        out.write(whole.SerializeToString(deterministic=True))

@@ -19,7 +19,7 @@ pub enum Format {
     Jfr,
     /// pprof's Protocol Buffers.
     Pprof,
-    /// OpenTelemetry's Protocol Buffers.
+    /// OpenTelemetry's profiles, in Protocol Buffers or JSON.
     Otlp,
     /// The Firefox Profiler's processed profiles, in JSON.
     Firefox,

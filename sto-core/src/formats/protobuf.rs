@@ -212,6 +212,52 @@ impl<'b> Field<'b> {
     }
 }
 
+/// A message that is being written.
+#[derive(Default)]
+pub(super) struct Writer {
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Bytes for the length of a part, which is known once the part is written: a number may have zeros in
+/// front.
+const LENGTH: usize = 5;
+
+impl Writer {
+    /// Writes an integer field; negative ones as their two's complement.
+    pub(super) fn number(&mut self, field: u32, value: u64) {
+        self.varint(u64::from(field) << 3);
+        self.varint(value);
+    }
+
+    /// Writes a field of eight bytes.
+    pub(super) fn fixed64(&mut self, field: u32, value: u64) {
+        self.varint(u64::from(field) << 3 | 1);
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// Writes a field that is a message, a string or bytes: what `write` adds.
+    pub(super) fn part<T>(&mut self, field: u32, write: impl FnOnce(&mut Writer) -> T) -> T {
+        self.varint(u64::from(field) << 3 | 2);
+        let start = self.bytes.len() + LENGTH;
+        self.bytes.resize(start, 0);
+        let written = write(self);
+        let length = self.bytes.len() - start;
+        for (place, byte) in self.bytes[start - LENGTH..start].iter_mut().enumerate() {
+            *byte = (length >> (7 * place)) as u8 | 0x80;
+        }
+        self.bytes[start - 1] &= 0x7f;
+        written
+    }
+
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,6 +280,31 @@ mod tests {
             problem_of(&[0x08, 1, 0x09, 0]),
             (3, WireProblem::EndsAt(11))
         );
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let mut out = Writer::default();
+        for value in [0, 127, 128, u64::MAX] {
+            out.number(3, value);
+            out.fixed64(100, value);
+        }
+        let long = [7; 300];
+        out.part(2, |out| {
+            out.part(1, |out| out.bytes.extend_from_slice(&long))
+        });
+        let mut message = Message::of_file(&out.bytes);
+        let mut next = || message.next().unwrap().unwrap();
+        for value in [0, 127, 128, u64::MAX] {
+            for number in [3, 100] {
+                let field = next();
+                assert_eq!((field.number, field.number()), (number, Ok(value)));
+            }
+        }
+        let mut outer = next().message().unwrap();
+        let inner = outer.next().unwrap().unwrap();
+        assert_eq!((inner.number, inner.bytes()), (1, Ok(&long[..])));
+        assert!(message.bytes().is_empty());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 use sto_core::formats::{Format, ReadOptions, read_bytes};
 use sto_core::limits::MAX_DEPTH;
 
-fn sound() -> Builder {
+pub(crate) fn sound() -> Builder {
     let mut builder = Builder::new("cpu", "nanoseconds");
     builder.of_resource("service.name", Value::Text("shop".to_owned()));
     let thread = builder.attribute("thread.name", Value::Text("worker".to_owned()));
@@ -106,7 +106,7 @@ fn older_versions_are_told_by_what_they_have_instead() {
     let without = data.encode_to_vec();
     let with_list = with_profile(&sound(), &part(3, &[1, 2]));
     for (bytes, found) in [
-        (without, "no dictionary to the file's end"),
+        (without, "no dictionary, as before"),
         (with_list, "a profile with a list where its time should be"),
     ] {
         let error = read(&bytes).unwrap_err();
@@ -162,7 +162,7 @@ fn a_small_file_cannot_ask_for_more_memory_than_there_is() {
     );
 }
 
-fn read_named(bytes: &[u8]) -> Result<usize, String> {
+pub(crate) fn read_named(bytes: &[u8]) -> Result<usize, String> {
     let named = ReadOptions {
         format: Some(Format::Otlp),
         ..ReadOptions::default()

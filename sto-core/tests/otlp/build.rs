@@ -9,7 +9,7 @@ use std::path::Path;
 use sto_core::formats::{Recording, read_bytes};
 
 /// An export of one resource, whose last profile samples are added to.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Builder {
     pub(crate) dictionary: Dictionary,
     pub(crate) resource: Resource,
@@ -126,6 +126,10 @@ impl Builder {
             }],
             dictionary: Some(self.dictionary.clone()),
         }
+    }
+
+    pub(crate) fn json(&self) -> String {
+        serde_json::to_string(&self.data()).unwrap()
     }
 
     #[track_caller]

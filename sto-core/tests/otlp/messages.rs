@@ -1,9 +1,13 @@
-//! OTLP's messages as of 1.10, for the crate `prost`: an encoder that is not ours.
+//! OTLP's messages as of 1.10, for the crates `prost` and `serde_json`: encoders that are not ours.
 //!
 //! Source: `opentelemetry/proto/profiles/v1development/profiles.proto` of
 //! <https://github.com/open-telemetry/opentelemetry-proto>.
 
-#[derive(Clone, PartialEq, prost::Message)]
+use base64::prelude::{BASE64_STANDARD, Engine};
+use serde::{Serialize, Serializer};
+
+#[derive(Clone, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ProfilesData {
     #[prost(message, repeated, tag = "1")]
     pub(crate) resource_profiles: Vec<ResourceProfiles>,
@@ -11,7 +15,8 @@ pub(crate) struct ProfilesData {
     pub(crate) dictionary: Option<Dictionary>,
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
+#[derive(Clone, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Dictionary {
     #[prost(message, repeated, tag = "1")]
     pub(crate) mapping_table: Vec<Mapping>,
@@ -27,7 +32,8 @@ pub(crate) struct Dictionary {
     pub(crate) stack_table: Vec<Stack>,
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
+#[derive(Clone, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ResourceProfiles {
     #[prost(message, optional, tag = "1")]
     pub(crate) resource: Option<Resource>,
@@ -35,19 +41,22 @@ pub(crate) struct ResourceProfiles {
     pub(crate) scope_profiles: Vec<ScopeProfiles>,
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
+#[derive(Clone, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Resource {
     #[prost(message, repeated, tag = "1")]
     pub(crate) attributes: Vec<KeyValue>,
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
+#[derive(Clone, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ScopeProfiles {
     #[prost(message, repeated, tag = "2")]
     pub(crate) profiles: Vec<Profile>,
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
+#[derive(Clone, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Profile {
     #[prost(message, optional, tag = "1")]
     pub(crate) sample_type: Option<ValueType>,
@@ -65,7 +74,8 @@ pub(crate) struct Profile {
     pub(crate) attribute_indices: Vec<i32>,
 }
 
-#[derive(Clone, Copy, PartialEq, prost::Message)]
+#[derive(Clone, Copy, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ValueType {
     #[prost(int32, tag = "1")]
     pub(crate) type_strindex: i32,
@@ -73,7 +83,8 @@ pub(crate) struct ValueType {
     pub(crate) unit_strindex: i32,
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
+#[derive(Clone, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Sample {
     #[prost(int32, tag = "1")]
     pub(crate) stack_index: i32,
@@ -87,7 +98,8 @@ pub(crate) struct Sample {
     pub(crate) timestamps_unix_nano: Vec<u64>,
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
+#[derive(Clone, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Mapping {
     #[prost(uint64, tag = "1")]
     pub(crate) memory_start: u64,
@@ -99,13 +111,15 @@ pub(crate) struct Mapping {
     pub(crate) attribute_indices: Vec<i32>,
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
+#[derive(Clone, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Stack {
     #[prost(int32, repeated, tag = "1")]
     pub(crate) location_indices: Vec<i32>,
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
+#[derive(Clone, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Location {
     #[prost(int32, tag = "1")]
     pub(crate) mapping_index: i32,
@@ -117,7 +131,8 @@ pub(crate) struct Location {
     pub(crate) attribute_indices: Vec<i32>,
 }
 
-#[derive(Clone, Copy, PartialEq, prost::Message)]
+#[derive(Clone, Copy, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Line {
     #[prost(int32, tag = "1")]
     pub(crate) function_index: i32,
@@ -125,7 +140,8 @@ pub(crate) struct Line {
     pub(crate) line: i64,
 }
 
-#[derive(Clone, Copy, PartialEq, prost::Message)]
+#[derive(Clone, Copy, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Function {
     #[prost(int32, tag = "1")]
     pub(crate) name_strindex: i32,
@@ -135,7 +151,8 @@ pub(crate) struct Function {
     pub(crate) filename_strindex: i32,
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
+#[derive(Clone, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Attribute {
     #[prost(int32, tag = "1")]
     pub(crate) key_strindex: i32,
@@ -143,7 +160,8 @@ pub(crate) struct Attribute {
     pub(crate) value: Option<AnyValue>,
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
+#[derive(Clone, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct KeyValue {
     #[prost(string, tag = "1")]
     pub(crate) key: String,
@@ -153,28 +171,46 @@ pub(crate) struct KeyValue {
     pub(crate) key_strindex: i32,
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
+#[derive(Clone, PartialEq, prost::Message, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct AnyValue {
-    #[prost(oneof = "Value", tags = "1, 2, 3, 4, 5, 8")]
+    #[prost(oneof = "Value", tags = "1, 2, 3, 4, 5, 7, 8")]
+    #[serde(flatten)]
     pub(crate) value: Option<Value>,
 }
 
-#[derive(Clone, PartialEq, prost::Oneof)]
+#[derive(Clone, PartialEq, prost::Oneof, Serialize)]
 pub(crate) enum Value {
     #[prost(string, tag = "1")]
+    #[serde(rename = "stringValue")]
     Text(String),
     #[prost(bool, tag = "2")]
+    #[serde(rename = "boolValue")]
     Bool(bool),
     #[prost(int64, tag = "3")]
+    #[serde(rename = "intValue")]
     Number(i64),
     #[prost(double, tag = "4")]
+    #[serde(rename = "doubleValue")]
     Fraction(f64),
     #[prost(message, tag = "5")]
+    #[serde(rename = "arrayValue")]
     List(List),
+    #[prost(bytes, tag = "7")]
+    #[serde(rename = "bytesValue", serialize_with = "base64")]
+    Bytes(Vec<u8>),
     #[prost(int32, tag = "8")]
+    #[serde(rename = "stringValueStrindex")]
     TextAt(i32),
 }
 
+fn base64<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&BASE64_STANDARD.encode(bytes))
+}
+
 /// What is in it does not matter.
-#[derive(Clone, PartialEq, prost::Message)]
-pub(crate) struct List {}
+#[derive(Clone, PartialEq, prost::Message, Serialize)]
+pub(crate) struct List {
+    #[prost(message, repeated, tag = "1")]
+    pub(crate) values: Vec<AnyValue>,
+}

@@ -67,9 +67,9 @@ fn describe(recording: &Recording) -> String {
 }
 
 #[test]
-fn exports_of_both_numberings_are_read_alike() {
+fn exports_of_both_numberings_and_in_json_are_read_alike() {
     let golden = folder().join("exports.expected");
-    for name in ["v1.10.otlp", "v1.9.otlp"] {
+    for name in ["v1.10.otlp", "v1.9.otlp", "v1.10.json", "v1.10.lines.json"] {
         let recording = read(name).unwrap();
         assert_eq!(recording.format, Format::Otlp);
         let found = describe(&recording);

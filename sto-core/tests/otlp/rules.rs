@@ -109,7 +109,7 @@ fn other_attributes_of_samples_are_their_labels() {
         ("cpu", Value::Number(-1)),
         ("idle", Value::Bool(false)),
         ("load", Value::Fraction(0.5)),
-        ("tags", Value::List(List {})),
+        ("tags", Value::List(List::default())),
     ];
     let places = attributes.map(|(key, value)| builder.attribute(key, value));
     builder.sample(stack, &[1]).attribute_indices = places.to_vec();

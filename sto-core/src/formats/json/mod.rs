@@ -18,6 +18,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Visitor};
 use std::borrow::Cow;
 use std::fmt;
+use std::path::Path;
 
 /// What is wrong with a file, and where: `byte 12`, `threads[0].samples.stack[5]`.
 #[derive(Debug)]
@@ -51,6 +52,22 @@ impl Damage {
             "{ix}; expected an index of {table}, which has {length} entries; was the file edited?"
         );
         Damage::new(place, problem)
+    }
+
+    pub(super) fn in_file(self, path: &Path) -> FormatError {
+        let path = path.to_owned();
+        match self {
+            Damage::At { place, problem } => FormatError::Malformed {
+                path,
+                place,
+                problem,
+            },
+            Damage::Cut(cut) => FormatError::Truncated {
+                path,
+                cut,
+                salvage: Salvage::Impossible,
+            },
+        }
     }
 
     /// Adds the place to a limit that is passed there.
@@ -125,21 +142,7 @@ pub(super) fn recording(
         named,
         mut samples,
         warnings,
-    } = parts.map_err(|damage| {
-        let path = path.to_owned();
-        match damage {
-            Damage::At { place, problem } => FormatError::Malformed {
-                path,
-                place,
-                problem,
-            },
-            Damage::Cut(cut) => FormatError::Truncated {
-                path,
-                cut,
-                salvage: Salvage::Impossible,
-            },
-        }
-    })?;
+    } = parts.map_err(|damage| damage.in_file(path))?;
     samples.sort_by_key(|sample| sample.time);
     let stacks = named.finish();
     Ok(Recording {

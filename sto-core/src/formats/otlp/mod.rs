@@ -1,6 +1,8 @@
 //! OTLP: the profiles signal of OpenTelemetry, as SDKs, the eBPF profiler and collectors send it.
 //!
 //! ```text
+//! JSON             json         the same messages as bytes, a message a line
+//!   |
 //! bytes            protobuf     fields of messages, in place
 //!   |              schema       resources, profiles, and the dictionary that they share
 //!   v
@@ -17,21 +19,30 @@
 //! <https://opentelemetry.io/docs/specs/semconv/>.
 
 mod attributes;
+mod json;
+mod messages;
 mod origin;
 mod samples;
 mod schema;
 mod threads;
 
 use super::detect::{Head, Source};
+use super::json::first_keys;
 use super::protobuf::Message;
 use super::{Format, FormatError, Recording};
 use crate::id::SourceDigest;
 use crate::units::Bytes;
-use samples::Samples;
+use samples::{Numbering, Read, Samples};
+use std::path::Path;
 
-/// Whether a file that begins with these bytes is an export of profiles: it begins with a resource's
-/// profiles or with the dictionary, and in these are messages alone, under numbers that they have.
+/// Whether a file that begins with these bytes is an export of profiles.
 pub(super) fn is_told(head: &Head<'_>) -> bool {
+    is_protobuf(head) || is_json(head)
+}
+
+/// Whether a file begins with a resource's profiles or with the dictionary, and in these are messages
+/// alone, under numbers that they have.
+fn is_protobuf(head: &Head<'_>) -> bool {
     let Some((number, mut message)) = Message::of_file(head.bytes).begun() else {
         return false;
     };
@@ -54,17 +65,31 @@ pub(super) fn is_told(head: &Head<'_>) -> bool {
     fields > 0 && message.bytes().is_empty()
 }
 
-/// Reads an export.
+/// Whether a file begins with an object whose first key is one of an export.
+fn is_json(head: &Head<'_>) -> bool {
+    let start = &head.bytes[..head.bytes.len().min(4096)];
+    match first_keys(start).first() {
+        Some(&b"resourceProfiles") => true,
+        Some(&b"dictionary") => memchr::memmem::find(head.bytes, b"\"stringTable\"").is_some(),
+        _ => false,
+    }
+}
+
+/// Reads an export, or several that follow each other.
 pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
     let &Source { path, bytes, .. } = source;
+    let head = Head {
+        bytes,
+        is_all: true,
+    };
     let (source, read) = rayon::join(
         || SourceDigest::of(bytes),
-        || {
-            let mut samples = Samples::default();
-            samples.add(bytes, None).map(|()| samples.finish())
+        || match bytes.trim_ascii_start().first() {
+            Some(b'{') if !is_protobuf(&head) => from_json(path, bytes),
+            _ => from_protobuf(path, bytes),
         },
     );
-    let read = read.map_err(|damage| damage.in_file(path, bytes))?;
+    let read = read?;
     let stacks = read.stacks.finish();
     Ok(Recording {
         format: Format::Otlp,
@@ -82,4 +107,24 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
         lost: 0,
         warnings: stacks.warnings.into_iter().chain(read.warnings).collect(),
     })
+}
+
+fn from_protobuf(path: &Path, bytes: &[u8]) -> Result<Read, FormatError> {
+    let mut samples = Samples::default();
+    let added = samples.add(bytes, None);
+    added.map_err(|damage| damage.in_file(path, bytes))?;
+    Ok(samples.finish())
+}
+
+fn from_json(path: &Path, file: &[u8]) -> Result<Read, FormatError> {
+    let exports = json::exports(file).map_err(|damage| damage.in_file(path))?;
+    let mut samples = Samples::default();
+    for export in &exports {
+        let added = samples.add(&export.bytes, Some(Numbering::V1_10));
+        added.map_err(|damage| {
+            let place = export.place(file, damage.at());
+            damage.at_place(path, place, &export.bytes)
+        })?;
+    }
+    Ok(samples.finish())
 }

@@ -37,12 +37,11 @@ pub(super) struct Profile<'b> {
 }
 
 /// What a file has that none of the versions that are read has.
-fn too_old(at: usize, found: &str) -> Damage {
-    let problem = format!(
+pub(super) fn too_old(found: &str) -> String {
+    format!(
         "{found}, as before version 1.8 of the protocol; versions 1.9 to 1.11 are read. Record it anew \
          with a newer SDK, profiler or collector"
-    );
-    Damage::new(at, problem)
+    )
 }
 
 impl<'b> Data<'b> {
@@ -63,7 +62,8 @@ impl<'b> Data<'b> {
             }
         }
         let Some(dictionary) = dictionary else {
-            return Err(too_old(bytes.len(), "no dictionary to the file's end"));
+            let problem = too_old("no dictionary");
+            return Err(Damage::new(bytes.len(), problem));
         };
         let dictionary = Dictionary::parse(dictionary)?;
         let mut profiles = Vec::new();
@@ -133,10 +133,13 @@ impl<'b> Dictionary<'b> {
             match (field.number, keys) {
                 (1, Key::Text) => key = field.bytes()?,
                 (1, Key::Index) if field.message().is_ok() => {
-                    let problem = "an attribute with a text as its key";
-                    return Err(too_old(field.at, problem));
+                    let problem = too_old("an attribute with a text as its key");
+                    return Err(Damage::new(field.at, problem));
                 }
-                (1, Key::Index) | (3, Key::Text) => key = self.string(field.number()?, field.at)?,
+                (1, Key::Index) => key = self.string(field.number()?, field.at)?,
+                // JSON may tell that there is none.
+                (3, Key::Text) if field.number()? == 0 => {}
+                (3, Key::Text) => key = self.string(field.number()?, field.at)?,
                 (2, _) => {
                     let strings = |ix, at| self.string(ix, at);
                     value = Value::parse(field.message()?, strings)?;
@@ -250,8 +253,8 @@ impl<'b> Dictionary<'b> {
                 1 => profile.sample_type = ValueType::parse(field.message()?)?,
                 2 => profile.samples.push(field.message()?),
                 3 if field.message().is_ok() => {
-                    let problem = "a profile with a list where its time should be";
-                    return Err(too_old(field.at, problem));
+                    let problem = too_old("a profile with a list where its time should be");
+                    return Err(Damage::new(field.at, problem));
                 }
                 3 => profile.time = field.number()?,
                 4 => profile.duration = field.number()?,

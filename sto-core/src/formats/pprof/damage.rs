@@ -47,7 +47,23 @@ impl Damage {
         move |limit| Damage::new(at, limit)
     }
 
+    /// Which byte of what was read it is at.
+    pub(in crate::formats) fn at(&self) -> usize {
+        self.at
+    }
+
     pub(in crate::formats) fn in_file(self, path: &Path, bytes: &[u8]) -> FormatError {
+        let place = format!("byte {}", self.at);
+        self.at_place(path, place, bytes)
+    }
+
+    /// As [`Damage::in_file`], of a file from which `bytes` were made: `place` is where it is there.
+    pub(in crate::formats) fn at_place(
+        self,
+        path: &Path,
+        place: String,
+        bytes: &[u8],
+    ) -> FormatError {
         let at = self.at;
         let found = bytes.len() as u64;
         // Names stand last, so nothing can be read of half a file.
@@ -73,7 +89,7 @@ impl Damage {
         };
         FormatError::Malformed {
             path: path.to_owned(),
-            place: format!("byte {at}"),
+            place,
             problem,
         }
     }
