@@ -21,7 +21,7 @@ pub enum Format {
     Pprof,
     /// OpenTelemetry's profiles, in Protocol Buffers or JSON.
     Otlp,
-    /// The Firefox Profiler's processed profiles, in JSON.
+    /// The Firefox Profiler's processed profiles, in JSON or in JSON slabs.
     Firefox,
     /// speedscope's own JSON.
     Speedscope,

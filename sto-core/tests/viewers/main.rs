@@ -8,6 +8,7 @@ mod common;
 mod cpuprofile;
 mod firefox;
 mod real;
+mod slabs;
 mod speedscope;
 
 use std::collections::BTreeMap;

@@ -82,6 +82,11 @@ fn javascript_that_the_firefox_profiler_imported_is_read_with_lines() {
 }
 
 #[test]
+fn a_profile_in_slabs_is_read_as_its_json() {
+    check_against(Format::Firefox, "samply.jslb", "samply.json");
+}
+
+#[test]
 fn py_spy_is_read_from_sampled_profiles() {
     check(Format::Speedscope, "py-spy.json");
 }

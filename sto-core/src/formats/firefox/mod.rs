@@ -1,7 +1,9 @@
 //! The processed profiles of the Firefox Profiler, as samply and others write them.
 //!
 //! ```text
-//! bytes      schema     columns, as they are
+//! slabs      slabs      JSON, with its columns in it
+//!   |
+//! JSON       schema     columns, as they are
 //!   |        frames     frames by name, or by address where nothing named them yet
 //!   v
 //! threads    samples    weights, CPU times, allocations
@@ -13,6 +15,7 @@
 mod frames;
 mod samples;
 mod schema;
+mod slabs;
 
 use super::detect::{Head, Source};
 use super::json::{Damage, Parts, Threads, first_keys, parse, recording};
@@ -21,13 +24,17 @@ use super::{Format, FormatError, Recording};
 use crate::model::Origin;
 use crate::units::UnixSeconds;
 use frames::{Tree, modules};
+use json_slabs::MAGIC;
 use samples::Samples;
 use schema::Profile;
 
-/// Whether a file begins with the facts of a profile.
+/// Whether a file begins with the facts of a profile, or as one that is saved in slabs.
 pub(super) fn is_told(head: &Head<'_>) -> bool {
-    first_keys(head.bytes).contains(&&b"meta"[..])
-        && memchr::memmem::find(head.bytes, b"\"preprocessedProfileVersion\"").is_some()
+    let is_json = || {
+        first_keys(head.bytes).contains(&&b"meta"[..])
+            && memchr::memmem::find(head.bytes, b"\"preprocessedProfileVersion\"").is_some()
+    };
+    head.bytes.starts_with(&MAGIC) || is_json()
 }
 
 /// Reads a profile.
@@ -39,7 +46,15 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
 const NEWEST_VERSION: u32 = 80;
 
 fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
-    let profile: Profile<'_> = parse(bytes)?;
+    if !bytes.starts_with(&MAGIC) {
+        return parts_of(&parse(bytes)?);
+    }
+    let json = slabs::json(bytes)?;
+    let profile = parse(&json).map_err(|damage| damage.of("the JSON that its slabs make"));
+    parts_of(&profile?)
+}
+
+fn parts_of(profile: &Profile<'_>) -> Result<Parts, Damage> {
     let version = profile.meta.preprocessed_profile_version;
     if version > NEWEST_VERSION {
         return Err(Damage::new(
@@ -48,7 +63,7 @@ fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
         ));
     }
     let mut named = NamedStacks::default();
-    let modules = modules(&profile, &mut named);
+    let modules = modules(profile, &mut named);
     let mut threads = Threads::default();
     let mut samples = Samples::new(&profile.meta);
     let mut shared = None;
@@ -64,10 +79,10 @@ fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
         let tree = match &mut shared {
             Some(tree) if is_shared => tree,
             shared if is_shared => {
-                shared.insert(Tree::of(&profile, thread, &at, &modules, &mut named)?)
+                shared.insert(Tree::of(profile, thread, &at, &modules, &mut named)?)
             }
             _ => {
-                own = Tree::of(&profile, thread, &at, &modules, &mut named)?;
+                own = Tree::of(profile, thread, &at, &modules, &mut named)?;
                 &mut own
             }
         };

@@ -54,6 +54,14 @@ impl Damage {
         Damage::new(place, problem)
     }
 
+    /// Says what the place is a place of, where that is not the file.
+    pub(super) fn of(self, what: &str) -> Damage {
+        match self {
+            Damage::At { place, problem } => Damage::new(format!("{place} of {what}"), problem),
+            Damage::Cut(_) => Damage::new(what, "it ends in the middle of a value"),
+        }
+    }
+
     pub(super) fn in_file(self, path: &Path) -> FormatError {
         let path = path.to_owned();
         match self {
