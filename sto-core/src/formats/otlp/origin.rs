@@ -7,7 +7,7 @@ use crate::units::{Nanoseconds, UnixSeconds};
 
 /// What profiles tell of the recording that they are of.
 #[derive(Default)]
-pub(super) struct Told<'b> {
+pub(super) struct About<'b> {
     /// Nanoseconds since 1970.
     start: Option<u64>,
     end: u64,
@@ -16,7 +16,7 @@ pub(super) struct Told<'b> {
     architecture: &'b [u8],
 }
 
-impl<'b> Told<'b> {
+impl<'b> About<'b> {
     pub(super) fn add(&mut self, profile: &Profile<'b>) {
         let &Profile { time, duration, .. } = profile;
         // 0 says that it was never set.

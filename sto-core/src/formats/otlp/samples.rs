@@ -1,6 +1,6 @@
 //! Samples: their stacks, values, times and threads.
 
-use super::origin;
+use super::origin::About;
 use super::schema::{Data, Dictionary, Profile};
 use super::threads::Threads;
 use crate::formats::named::NamedStacks;
@@ -67,7 +67,7 @@ pub(super) struct Samples<'b> {
     threads: Threads<'b>,
     sample_types: Vec<SampleType>,
     samples: Vec<Sample>,
-    origin: origin::Told<'b>,
+    about: About<'b>,
 }
 
 /// What came out of all samples.
@@ -113,7 +113,7 @@ impl<'b> Samples<'b> {
             self.samples.sort_by_key(|sample| sample.time);
         }
         Read {
-            origin: self.origin.finish(&mut self.stacks),
+            origin: self.about.finish(&mut self.stacks),
             stacks: self.stacks,
             modules,
             sample_types: self.sample_types,
@@ -148,7 +148,7 @@ struct Fields {
 
 impl<'b> SampleReader<'_, 'b> {
     fn read(&mut self, profile: &Profile<'b>) -> Result<(), Damage> {
-        self.all.origin.add(profile);
+        self.all.about.add(profile);
         if profile.samples.is_empty() {
             return Ok(());
         }
