@@ -83,7 +83,7 @@ fn javascript_that_the_firefox_profiler_imported_is_read_with_lines() {
 
 #[test]
 fn a_profile_in_slabs_is_read_as_its_json() {
-    check_against(Format::Firefox, "samply.jslb", "samply.json");
+    check_against(Format::Firefox, "samply-75.jslb", "samply.json");
 }
 
 #[test]

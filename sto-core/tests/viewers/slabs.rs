@@ -68,8 +68,8 @@ fn with_slab<T: SlabPrimitive>(samples: &str, numbers: &[T]) -> Result<Recording
 #[test]
 fn a_file_in_slabs_is_what_the_crate_of_the_format_writes_of_its_json() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/firefox");
-    let expected = slabs(&std::fs::read_to_string(folder.join("samply.json")).unwrap());
-    let file = folder.join("samply.jslb");
+    let expected = slabs(&std::fs::read_to_string(folder.join("samply-75.json")).unwrap());
+    let file = folder.join("samply-75.jslb");
     if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
         std::fs::write(&file, &expected).unwrap();
     }
