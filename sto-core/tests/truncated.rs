@@ -11,13 +11,16 @@ use sto_core::formats::{FormatError, ReadOptions, read_bytes};
 const OFFER: &str = "take what there is: --allow-truncated";
 
 /// A real file of each way in which profiles are written.
-const FILES: [&str; 16] = [
+const FILES: [&str; 19] = [
     "demo/v1.perf.data",
     "perf-data/pipe.perf.data",
     "perf-script/frame-pointers.txt",
     "folded/py-spy.folded",
     "pprof/go-cpu.pb.gz",
     "otlp/v1.10.otlp",
+    "otlp/v1.10.json",
+    "otlp/v1.10.lines.json",
+    "firefox/samply-75.jslb",
     "jfr/samples.jfr",
     "jfr/tlab.jfr",
     "firefox/samply.json",

@@ -8,7 +8,7 @@
 
 use crate::formats::json::Damage;
 use crate::formats::text::decimal;
-use json_slabs::{ParsedFile, SlabBytes, SlabPlaceholder, SlabPrimitive, SlabType};
+use json_slabs::{ParseError, ParsedFile, SlabBytes, SlabPlaceholder, SlabPrimitive, SlabType};
 use serde::Serializer;
 use serde_json::Value;
 
@@ -18,9 +18,14 @@ const MAX_USE: usize = 2;
 
 /// The JSON that a file stands for.
 pub(super) fn json(file: &[u8]) -> Result<Vec<u8>, Damage> {
-    let slabs = ParsedFile::parse(file).map_err(|error| {
-        let problem = format!("{error}; was the copy cut short? Copy it again, or save it as JSON");
-        Damage::new("the table of its slabs", problem)
+    let slabs = ParsedFile::parse(file).map_err(|error| match error {
+        ParseError::TooShort(_)
+        | ParseError::SlabTableOverrun
+        | ParseError::SlabDataOverrun { .. } => Damage::cut(file.len(), "slabs"),
+        _ => {
+            let problem = format!("{error}; was the file edited? Save it as JSON");
+            Damage::new("the table of its slabs", problem)
+        }
     })?;
     let mut json = Vec::with_capacity(file.len());
     let mut used = 0;
