@@ -103,7 +103,7 @@ fn find_by_build_id(
 fn find_by_inode(module: &Module, recorded: Option<SystemTime>) -> Result<Found, String> {
     let refuse = |why: &str| {
         Err(format!(
-            "the recording has no build id of {}, and {why}, so no file can be trusted to be the one that ran; link it with -Wl,--build-id, and record with `perf record --buildid-all`",
+            "the recording has no build id of {}, and {why}, so no file can be trusted to be the one that ran; link it with -Wl,--build-id, and have the profiler record that, as `perf record --buildid-all` does",
             module.path
         ))
     };

@@ -197,8 +197,8 @@ fn advice(module: &str, build_id: Option<&GnuBuildId>) -> String {
             "memory without a file: code made at run time, whose perf map or jitdump is missing"
                 .to_owned()
         }
-        (_, None) => "nothing tells which file ran; link it with -Wl,--build-id, and record with \
-                      --buildid-all"
+        (_, None) => "nothing tells which file ran; link it with -Wl,--build-id, and have the \
+                      profiler record that, as `perf record --buildid-all` does"
             .to_owned(),
         (_, Some(id)) if is_library => format!(
             "install its debug package (on Debian, find-dbgsym-packages names it), or give the \
