@@ -4,6 +4,7 @@ use crate::fixtures::{clean, many, worse};
 use crate::goldens::{cases, testdata};
 use serde_json::Value;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use sto_query::render::{junit, sarif};
 
@@ -45,9 +46,12 @@ for error in errors:
 sys.exit(len(errors) > 0)
 ";
 
-fn sarif_complaint(json: &str) -> Option<String> {
-    let schema = testdata().join("sarif-schema-2.1.0.json");
+fn json_complaint(schema: &Path, json: &str) -> Option<String> {
     complaint("python3", &["-c", VALIDATE, schema.to_str().unwrap()], json)
+}
+
+fn sarif_complaint(json: &str) -> Option<String> {
+    json_complaint(&testdata().join("sarif-schema-2.1.0.json"), json)
 }
 
 #[test]
@@ -82,6 +86,20 @@ fn sarif_is_valid_by_the_schema_of_oasis() {
     let broken = sarif(&[worse()]).replace("\"ruleId\"", "\"rule\"");
     assert!(
         sarif_complaint(&broken).is_some(),
+        "the schema is looked at"
+    );
+}
+
+#[test]
+fn speedscope_is_valid_by_its_own_schema() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let schema = root.join("../testdata/speedscope/file-format-schema.json");
+    let exported = root.join("tests/golden/export-v1.speedscope.json");
+    let exported = std::fs::read_to_string(exported).unwrap();
+    assert_eq!(json_complaint(&schema, &exported), None);
+    let broken = exported.replacen("\"at\"", "\"time\"", 1);
+    assert!(
+        json_complaint(&schema, &broken).is_some(),
         "the schema is looked at"
     );
 }
