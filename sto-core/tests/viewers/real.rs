@@ -77,6 +77,18 @@ fn what_the_firefox_profiler_brings_to_a_newer_version_is_read_the_same() {
 }
 
 #[test]
+fn what_sto_exports_is_the_same_when_the_firefox_profiler_has_read_it() {
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let exported = root.join("sto-query/tests/golden/export-v1.firefox.json");
+    let [exported, back] = [exported, testdata(Format::Firefox, "export-75.json")].map(|path| {
+        let bytes = std::fs::read(&path).unwrap();
+        describe(&read_bytes(&path, &bytes, &Default::default()).unwrap())
+    });
+    assert!(exported.contains("doLogging"), "{exported}");
+    assert_eq!(back, exported);
+}
+
+#[test]
 fn javascript_that_the_firefox_profiler_imported_is_read_with_lines() {
     check(Format::Firefox, "node-75.json");
 }
