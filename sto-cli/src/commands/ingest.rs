@@ -117,13 +117,15 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
         Ok(())
     });
     drop(progress);
-    let outcome = outcome.and_then(|()| {
-        let found = !recordings.is_empty();
+    let outcome = outcome.and_then(|()| match recordings[..] {
         // Of a file that is named it would have been told that it is none.
-        let folders = args.paths.iter().map(|path| path.display().to_string());
-        found.then_some(()).ok_or_else(|| CliError::NoProfiles {
-            folders: folders.collect(),
-        })
+        [] => {
+            let folders = args.paths.iter().map(|path| path.display().to_string());
+            Err(CliError::NoProfiles {
+                folders: folders.collect(),
+            })
+        }
+        _ => Ok(()),
     });
     // What went in before a failure is in the store, and the user is told.
     let told = match recordings[..] {

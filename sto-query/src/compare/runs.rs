@@ -8,7 +8,7 @@ use crate::report::rfc3339;
 use crate::select::full_name;
 use crate::tree::View;
 use std::collections::BTreeSet;
-use sto_core::intern::SelfCosts;
+use sto_core::intern::{SelfCosts, total};
 use sto_core::model::{Profile, Quality};
 use sto_core::units::{Cost, SampleType};
 
@@ -66,7 +66,7 @@ impl<'a> Runs<'a> {
     }
 
     fn described(&self, view: &View) -> Vec<Run> {
-        let samples = |costs: &SelfCosts| costs.iter().map(|&(_, cost)| cost).sum::<Cost>().samples;
+        let samples = |costs: &SelfCosts| total(costs).samples;
         let run = |(&place, costs): (&usize, &&SelfCosts)| {
             let stored = &view.selection.profiles[place];
             let origin = &stored.profile.origin;

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use sto_core::id::{ExecutableId, ProfileId};
-use sto_core::intern::{NodeIx, SelfCosts, StackTree};
+use sto_core::intern::{NodeIx, SelfCosts, StackTree, total};
 use sto_core::model::{Build, FrameTable};
 use sto_core::store::{Store, StoredBuild, StoredProfile};
 use sto_core::units::{Cost, SampleType};
@@ -122,7 +122,7 @@ impl History {
             let types = profile.profile.sample_types.iter();
             let column = types.zip(columns).find(|(known, _)| **known == sample_type);
             let column = column.map(|(_, column)| column).unwrap_or_default();
-            let whole = column.iter().map(|&(_, cost)| cost).sum();
+            let whole = total(&column);
             kept.push(HistoryRun {
                 build,
                 profile,

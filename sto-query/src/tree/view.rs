@@ -2,7 +2,7 @@
 
 use crate::select::{SelectError, Selection};
 use sto_core::id::ProfileId;
-use sto_core::intern::{SelfCosts, StackTree};
+use sto_core::intern::{SelfCosts, StackTree, total};
 use sto_core::model::FrameTable;
 use sto_core::store::{Loaded, Store};
 use sto_core::units::{Cost, SampleType};
@@ -64,7 +64,7 @@ impl View {
             // One came in, or went, since the selection was made.
             return View::load(store, selection);
         }
-        let samples = |costs: &SelfCosts| costs.iter().map(|&(_, cost)| cost).sum::<Cost>().samples;
+        let samples = |costs: &SelfCosts| total(costs).samples;
         let mut columns: Vec<_> = build.sample_types.into_iter().zip(build.costs).collect();
         let default = default_sample_type(&selection);
         columns.sort_by_cached_key(|(sample_type, costs)| {
@@ -91,7 +91,7 @@ impl View {
         let mut columns: Vec<(SampleType, u64)> = Vec::new();
         for (stored, costs) in selection.profiles.iter().zip(&loaded.costs) {
             for (sample_type, column) in stored.profile.sample_types.iter().zip(costs) {
-                let samples = column.iter().map(|(_, cost)| *cost).sum::<Cost>().samples;
+                let samples = total(column).samples;
                 match columns.iter_mut().find(|(known, _)| known == sample_type) {
                     Some((_, sum)) => *sum = sum.saturating_add(samples),
                     None => columns.push((sample_type.clone(), samples)),
