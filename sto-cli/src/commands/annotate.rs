@@ -1,8 +1,8 @@
 //! `sto annotate`: metrics of many runs at once.
 
-use crate::error::{CliError, Outcome};
-use crate::output::FormatArg;
-use crate::store_path::StorePath;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::FormatArg;
+use crate::runtime::store_path::StorePath;
 use clap::Args;
 use std::fs;
 use std::io::{self, Read};

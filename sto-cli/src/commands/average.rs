@@ -1,8 +1,8 @@
 //! `sto average`: several profiles as one.
 
-use crate::error::{CliError, Outcome};
-use crate::output::FormatArg;
-use crate::store_path::StorePath;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::FormatArg;
+use crate::runtime::store_path::StorePath;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use sto_core::store::Store;

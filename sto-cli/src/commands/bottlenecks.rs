@@ -1,9 +1,9 @@
 //! `sto bottlenecks`: functions whose cost goes with a metric.
 
-use crate::error::{CliError, Outcome};
-use crate::history::HistoryArgs;
-use crate::output::{FormatArg, LimitArg};
-use crate::store_path::StorePath;
+use crate::args::history::HistoryArgs;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::{FormatArg, LimitArg};
+use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use sto_query::correlate::{self, BottleneckOptions};
 use sto_query::{render, report};

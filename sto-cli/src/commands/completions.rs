@@ -1,8 +1,8 @@
 //! `sto completions`: completion scripts for shells.
 
 use crate::cli::Cli;
-use crate::error::{CliError, Outcome};
-use crate::output::write_stdout;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::write_stdout;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 

@@ -1,10 +1,10 @@
 //! `sto diff`: a differential flame graph.
 
-use crate::drawing::DrawingArgs;
-use crate::error::{CliError, Outcome};
-use crate::select::{EVENT, SelectPairArgs};
-use crate::sources::Sources;
-use crate::store_path::StorePath;
+use crate::args::drawing::DrawingArgs;
+use crate::args::select::{EVENT, SelectPairArgs};
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::sources::Sources;
+use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use sto_query::render;
 use sto_query::render::flame::Widths;

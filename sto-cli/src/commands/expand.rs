@@ -1,11 +1,11 @@
 //! `sto expand`: the contexts of a function that explain its behaviour.
 
-use crate::changes::Changes;
-use crate::error::{CliError, Outcome};
-use crate::history::HistoryArgs;
-use crate::judged::JudgedArgs;
-use crate::output::FormatArg;
-use crate::store_path::StorePath;
+use crate::args::history::HistoryArgs;
+use crate::args::judged::JudgedArgs;
+use crate::runtime::changes::Changes;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::FormatArg;
+use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use sto_query::expand::{
     self, Correlated, Greedy, Informed, Positive, Reach, Selection, StopCriterion, expand,

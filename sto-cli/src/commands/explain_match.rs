@@ -1,8 +1,8 @@
 //! `sto explain-match`: why two symbols are one function, or are not.
 
-use crate::error::{CliError, Outcome};
-use crate::matching::MatchingArgs;
-use crate::output::FormatArg;
+use crate::args::matching::MatchingArgs;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::FormatArg;
 use clap::Args;
 use sto_query::compare::explain_match;
 use sto_query::render;

@@ -1,10 +1,10 @@
 //! `sto export`: stacks in the formats of other tools.
 
-use crate::error::{CliError, Outcome};
-use crate::output;
-use crate::select::{EVENT, SelectArgs};
-use crate::store_path::StorePath;
-use crate::ui;
+use crate::args::select::{EVENT, SelectArgs};
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output;
+use crate::runtime::store_path::StorePath;
+use crate::runtime::ui;
 use clap::{Args, ValueEnum};
 use flate2::Compression;
 use flate2::write::GzEncoder;

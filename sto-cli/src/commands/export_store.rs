@@ -1,8 +1,8 @@
 //! `sto export-store`: chosen profiles into a file to hand on.
 
-use crate::error::{CliError, Outcome};
-use crate::output::FormatArg;
-use crate::store_path::StorePath;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::FormatArg;
+use crate::runtime::store_path::StorePath;
 use clap::Args;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,14 +1,14 @@
 //! `sto find-regressions`: what got worse, why, and who is affected.
 
-use crate::environment::now;
-use crate::error::{CliError, Outcome};
-use crate::findings::FindingsOutputArgs;
-use crate::matching::MatchingArgs;
-use crate::percent::Percent;
-use crate::policy::{PolicyArg, PolicyFile};
-use crate::select::SidesArgs;
-use crate::sources::{Located, Sources};
-use crate::store_path::StorePath;
+use crate::args::findings::FindingsOutputArgs;
+use crate::args::matching::MatchingArgs;
+use crate::args::percent::Percent;
+use crate::args::policy::{PolicyArg, PolicyFile};
+use crate::args::select::SidesArgs;
+use crate::runtime::environment::now;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::sources::{Located, Sources};
+use crate::runtime::store_path::StorePath;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args};
 use sto_query::compare::{

@@ -1,9 +1,9 @@
 //! `sto flame`: an interactive flame graph.
 
-use crate::drawing::DrawingArgs;
-use crate::error::{CliError, Outcome};
-use crate::select::{EVENT, SelectArgs};
-use crate::store_path::StorePath;
+use crate::args::drawing::DrawingArgs;
+use crate::args::select::{EVENT, SelectArgs};
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_query::render;
 

@@ -1,13 +1,13 @@
 //! `sto ingest`: profile files into the store.
 
-use crate::about::About;
-use crate::environment;
-use crate::error::{CliError, Outcome};
-use crate::in_order::in_order;
-use crate::inputs::{self, Input};
-use crate::output;
-use crate::store_path::StorePath;
-use crate::ui::Progress;
+use crate::args::about::About;
+use crate::args::inputs::{self, Input};
+use crate::runtime::environment;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::in_order::in_order;
+use crate::runtime::output;
+use crate::runtime::store_path::StorePath;
+use crate::runtime::ui::Progress;
 use clap::{Args, ValueEnum};
 use std::io;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! `sto ls`: what the store holds.
 
-use crate::error::{CliError, Outcome};
-use crate::output::FormatArg;
-use crate::store_path::StorePath;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::FormatArg;
+use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_core::store::Store;
 use sto_query::{render, report};

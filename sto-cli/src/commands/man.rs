@@ -1,8 +1,8 @@
 //! `sto man`: manual pages.
 
 use crate::cli::Cli;
-use crate::error::{CliError, Outcome};
-use crate::output::write_stdout;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::write_stdout;
 use clap::{Args, CommandFactory};
 use clap_mangen::Man;
 use std::fs;

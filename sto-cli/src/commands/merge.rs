@@ -1,9 +1,9 @@
 //! `sto merge`: the profiles of other stores into this one.
 
-use crate::error::{CliError, Outcome};
-use crate::output::FormatArg;
-use crate::store_path::StorePath;
-use crate::ui::Progress;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::FormatArg;
+use crate::runtime::store_path::StorePath;
+use crate::runtime::ui::Progress;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use sto_core::store::Store;

@@ -33,9 +33,9 @@ mod tree;
 mod verify;
 
 use crate::cli::Cli;
-use crate::error::{CliError, Outcome};
-use crate::interrupt;
-use crate::store_path;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::interrupt;
+use crate::runtime::store_path;
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]

@@ -1,9 +1,9 @@
 //! `sto where`: the runs in which a function takes more than a share.
 
-use crate::error::{CliError, Outcome};
-use crate::output::FormatArg;
-use crate::percent::Percent;
-use crate::store_path::StorePath;
+use crate::args::percent::Percent;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::FormatArg;
+use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_core::store::Store;
 use sto_query::history::{History, HistoryQuery};

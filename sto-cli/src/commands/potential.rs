@@ -1,9 +1,9 @@
 //! `sto potential`: the functions that could save most.
 
-use crate::error::{CliError, Outcome};
-use crate::output::{FormatArg, LimitArg};
-use crate::select::{EVENT, SelectSeveralArgs};
-use crate::store_path::StorePath;
+use crate::args::select::{EVENT, SelectSeveralArgs};
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::{FormatArg, LimitArg};
+use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use sto_query::potential::Degree;
 use sto_query::{render, report};

@@ -1,10 +1,10 @@
 //! `sto prune`: profiles out of the store.
 
-use crate::environment::now;
-use crate::error::{CliError, Outcome};
-use crate::output::FormatArg;
-use crate::quantities::{bytes, days, label};
-use crate::store_path::StorePath;
+use crate::args::quantities::{bytes, days, label};
+use crate::runtime::environment::now;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::FormatArg;
+use crate::runtime::store_path::StorePath;
 use clap::{ArgGroup, Args};
 use std::time::Duration;
 use sto_core::store::Store;

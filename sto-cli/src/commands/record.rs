@@ -1,11 +1,11 @@
 //! `sto record`: runs a program under perf, and stores what it did.
 
-use crate::about::About;
-use crate::environment;
-use crate::error::{CliError, Outcome, status_of};
-use crate::perf::{self, CallGraph, Perf};
-use crate::store_path::StorePath;
-use crate::ui::{self, Progress};
+use crate::args::about::About;
+use crate::runtime::environment;
+use crate::runtime::error::{CliError, Outcome, status_of};
+use crate::runtime::perf::{self, CallGraph, Perf};
+use crate::runtime::store_path::StorePath;
+use crate::runtime::ui::{self, Progress};
 use clap::Args;
 use std::ffi::OsString;
 use std::fs::{self, File};

@@ -1,11 +1,11 @@
 //! `sto regressions-over-time`: the functions of one run against those before it.
 
-use crate::error::{CliError, Outcome};
-use crate::history::HistoryArgs;
-use crate::judged::JudgedArgs;
-use crate::output::{FormatArg, LimitArg};
-use crate::percent::Percent;
-use crate::store_path::StorePath;
+use crate::args::history::HistoryArgs;
+use crate::args::judged::JudgedArgs;
+use crate::args::percent::Percent;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::{FormatArg, LimitArg};
+use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_query::series::ScoreOptions;
 use sto_query::{render, report};

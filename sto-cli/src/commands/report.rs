@@ -1,12 +1,12 @@
 //! `sto report`: the candidates of a run, as a page for browsers.
 
-use crate::error::{CliError, Outcome};
-use crate::history::HistoryArgs;
-use crate::judged::JudgedArgs;
-use crate::output;
-use crate::percent::Percent;
-use crate::store_path::StorePath;
-use crate::ui;
+use crate::args::history::HistoryArgs;
+use crate::args::judged::JudgedArgs;
+use crate::args::percent::Percent;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output;
+use crate::runtime::store_path::StorePath;
+use crate::runtime::ui;
 use clap::Args;
 use std::path::PathBuf;
 use sto_query::candidates::{CandidateOptions, Candidates};

@@ -1,9 +1,9 @@
 //! `sto series`: one function over the runs of a program.
 
-use crate::error::{CliError, Outcome};
-use crate::history::HistoryArgs;
-use crate::output::{FormatArg, write_file};
-use crate::store_path::StorePath;
+use crate::args::history::HistoryArgs;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::{FormatArg, write_file};
+use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use sto_query::report::Observation;

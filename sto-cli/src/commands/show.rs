@@ -1,9 +1,9 @@
 //! `sto show`: what is known of a profile, beside its stacks.
 
-use crate::error::{CliError, Outcome};
-use crate::output::FormatArg;
-use crate::sources::Sources;
-use crate::store_path::StorePath;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::FormatArg;
+use crate::runtime::sources::Sources;
+use crate::runtime::store_path::StorePath;
 use clap::Args;
 use std::ffi::OsString;
 use sto_query::tree::View;

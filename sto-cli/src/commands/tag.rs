@@ -1,8 +1,8 @@
 //! `sto tag`: names for builds.
 
-use crate::error::{CliError, Outcome};
-use crate::output::FormatArg;
-use crate::store_path::StorePath;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::FormatArg;
+use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_core::store::{Store, StoredBuild, Tag, Tagged};
 use sto_query::render;

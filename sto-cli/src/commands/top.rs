@@ -1,9 +1,9 @@
 //! `sto top`: the functions that cost most.
 
-use crate::error::{CliError, Outcome};
-use crate::output::{FormatArg, LimitArg};
-use crate::select::{EVENT, SelectArgs};
-use crate::store_path::StorePath;
+use crate::args::select::{EVENT, SelectArgs};
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::{FormatArg, LimitArg};
+use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use sto_query::report::Order;
 use sto_query::{render, report};

@@ -1,10 +1,10 @@
 //! `sto tree`: the call tree, in the terminal.
 
-use crate::error::{CliError, Outcome};
-use crate::output::FormatArg;
-use crate::percent::Percent;
-use crate::select::{EVENT, SelectArgs};
-use crate::store_path::StorePath;
+use crate::args::percent::Percent;
+use crate::args::select::{EVENT, SelectArgs};
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::FormatArg;
+use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_query::tree::Prune;
 use sto_query::{render, report};

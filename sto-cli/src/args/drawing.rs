@@ -1,9 +1,9 @@
 //! SVG drawings: what they show, where they go, and what is said of them.
 
-use crate::by::By;
-use crate::error::CliError;
-use crate::output::{self, FormatArg};
-use crate::select::EVENT;
+use crate::args::by::By;
+use crate::args::select::EVENT;
+use crate::runtime::error::CliError;
+use crate::runtime::output::{self, FormatArg};
 use clap::{Args, ValueEnum};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Which policy file a check follows.
 
-use crate::error::CliError;
+use crate::runtime::error::CliError;
 use clap::Args;
 use std::fs;
 use std::path::{Path, PathBuf};

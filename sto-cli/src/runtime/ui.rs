@@ -1,6 +1,6 @@
 //! What the terminal can do, and what is said on standard error.
 
-use crate::inputs::Input;
+use crate::args::inputs::Input;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};

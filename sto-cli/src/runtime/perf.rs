@@ -1,7 +1,7 @@
 //! Running perf.
 
-use crate::error::CliError;
-use crate::interrupt;
+use crate::runtime::error::CliError;
+use crate::runtime::interrupt;
 use clap::ValueEnum;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::{OsStr, OsString};

@@ -1,6 +1,6 @@
 //! What stacks are told apart by.
 
-use crate::error::CliError;
+use crate::runtime::error::CliError;
 use std::str::FromStr;
 use sto_core::store::Store;
 use sto_query::tree::{ThreadNames, View};

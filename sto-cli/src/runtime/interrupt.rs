@@ -1,6 +1,6 @@
 //! Requests to end this process, as by Ctrl-C.
 
-use crate::output;
+use crate::runtime::output;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;

@@ -1,9 +1,9 @@
 //! What the user wants to look at: selectors and an event in, stacks out.
 
-use crate::by::By;
-use crate::error::CliError;
-use crate::sources::{Baseline, Located, Sources};
-use crate::store_path::StorePath;
+use crate::args::by::By;
+use crate::runtime::error::CliError;
+use crate::runtime::sources::{Baseline, Located, Sources};
+use crate::runtime::store_path::StorePath;
 use clap::Args;
 use std::ffi::{OsStr, OsString};
 use sto_query::compare::Comparison;

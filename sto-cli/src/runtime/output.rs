@@ -1,7 +1,7 @@
 //! Data on its way out: to standard output, or whole into a file.
 
-use crate::error::CliError;
-use crate::ui;
+use crate::runtime::error::CliError;
+use crate::runtime::ui;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::fs::{self, File};

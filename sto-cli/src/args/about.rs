@@ -1,8 +1,8 @@
 //! What the user says of a run that goes into the store.
 
-use crate::environment;
-use crate::error::CliError;
-use crate::quantities::label;
+use crate::args::quantities::label;
+use crate::runtime::environment;
+use crate::runtime::error::CliError;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::collections::BTreeSet;

@@ -1,10 +1,10 @@
 //! Where profiles come from: a build or profile in the store, or a file, which is read into a store
 //! in memory.
 
-use crate::environment::symbol_options;
-use crate::error::CliError;
-use crate::store_path::StorePath;
-use crate::ui::{self, Progress};
+use crate::runtime::environment::symbol_options;
+use crate::runtime::error::CliError;
+use crate::runtime::store_path::StorePath;
+use crate::runtime::ui::{self, Progress};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use sto_core::ingest::{IngestOptions, ingest};

@@ -1,7 +1,7 @@
 //! Which folder the store is in.
 
-use crate::error::CliError;
-use crate::ui;
+use crate::runtime::error::CliError;
+use crate::runtime::ui;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

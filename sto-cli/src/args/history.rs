@@ -1,7 +1,7 @@
 //! Which runs a command on histories is about.
 
-use crate::error::CliError;
-use crate::store_path::StorePath;
+use crate::runtime::error::CliError;
+use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_core::store::Store;
 use sto_query::history::{History, HistoryQuery};

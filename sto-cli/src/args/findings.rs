@@ -1,7 +1,7 @@
 //! Findings on their way out: in which format, and where to.
 
-use crate::error::CliError;
-use crate::{output, ui};
+use crate::runtime::error::CliError;
+use crate::runtime::{output, ui};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use sto_query::compare::Check;

@@ -1,0 +1,13 @@
+//! What stands between the commands and the machine: the terminal, files, the store, other programs,
+//! and how errors become exit statuses.
+
+pub(crate) mod changes;
+pub(crate) mod environment;
+pub(crate) mod error;
+pub(crate) mod in_order;
+pub(crate) mod interrupt;
+pub(crate) mod output;
+pub(crate) mod perf;
+pub(crate) mod sources;
+pub(crate) mod store_path;
+pub(crate) mod ui;
