@@ -23,6 +23,7 @@ mod closest;
 pub mod compare;
 pub mod correlate;
 pub mod expand;
+pub mod functions;
 pub mod history;
 pub mod policy;
 pub mod potential;

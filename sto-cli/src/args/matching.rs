@@ -1,7 +1,7 @@
 //! Which functions of two builds are one, for every command that matches them.
 
 use clap::Args;
-use sto_query::compare::KeyOptions;
+use sto_query::functions::KeyOptions;
 
 /// How functions are matched.
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use crate::args::matching::MatchingArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use clap::Args;
-use sto_query::compare::explain_match;
+use sto_query::functions::explain_match;
 use sto_query::render;
 
 const AFTER: &str = "\

@@ -1,8 +1,7 @@
 //! The stacks that have a function: the rest of a finding.
 
-use super::functions::key_of;
-use super::keys::KeyOptions;
 use crate::closest::closest;
+use crate::functions::{KeyOptions, key_of};
 use crate::render::printable;
 use crate::select::full_name;
 use crate::tree::View;

@@ -1,15 +1,14 @@
 //! Which function of one build is which of the other.
 
-use super::keys::{KeyOptions, key_symbol};
 use super::modules::Unchanged;
 use super::pair::Pair;
 use super::report::FunctionName;
+use crate::functions::{FunctionKey, KeyOptions, UNRESOLVED, function_key};
 use crate::select::main_modules;
 use crate::tree::View;
 use rayon::prelude::*;
-use std::borrow::Cow;
 use std::collections::BTreeSet;
-use sto_core::model::{Frame, FrameIx, FrameKind};
+use sto_core::model::{Frame, FrameIx};
 
 /// Index of a function that both sides may have; the order is that of symbol and module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,15 +18,6 @@ impl FunctionIx {
     pub(super) fn get(self) -> usize {
         self.0 as usize
     }
-}
-
-/// A module as both sides know it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum ModuleKey<'a> {
-    /// The profiled executable, whose file may be `app-1.0` on one side and `app-1.1` on the other.
-    MainProgram,
-    /// Any other file: its name, version and all.
-    Named(&'a str),
 }
 
 /// A function that at least one side has.
@@ -106,23 +96,26 @@ enum Member {
     OfCandidate(FrameIx),
 }
 
-type Key<'a> = (Cow<'a, str>, ModuleKey<'a>);
-
 fn members(
     view: &View,
     member: fn(FrameIx) -> Member,
     options: KeyOptions,
-) -> Vec<(Key<'_>, Member)> {
+) -> Vec<(FunctionKey<'_>, Member)> {
     let main = main_modules(&view.selection.build, &view.selection.profiles);
     let frames = (0..view.frames.len() as u32).into_par_iter().map(FrameIx);
-    let keyed = frames.map(|ix| (key(view.frames.frame(ix), &main, options), member(ix)));
+    let keyed = frames.map(|ix| {
+        (
+            function_key(view.frames.frame(ix), &main, options),
+            member(ix),
+        )
+    });
     keyed.collect()
 }
 
 /// The least of several names, so that none depends on the order in which frames were inserted.
 /// `members` are sorted.
 fn function_of(
-    members: &[(Key<'_>, Member)],
+    members: &[(FunctionKey<'_>, Member)],
     views: Pair<&View>,
     unchanged: Option<&Unchanged<'_>>,
 ) -> Function {
@@ -146,24 +139,4 @@ fn function_of(
         unchanged: unchanged
             .is_some_and(|u| frames.iter().all(|frame| u.contains(*module, frame.kind))),
     }
-}
-
-/// Offsets shift from build to build: what has no symbol is one function a module.
-const UNRESOLVED: &str = "[unresolved]";
-
-/// What a frame's function is called in a comparison.
-pub(super) fn key_of(frame: Frame<'_>, options: KeyOptions) -> Cow<'_, str> {
-    match frame.kind {
-        FrameKind::Unresolved => Cow::Borrowed(UNRESOLVED),
-        _ => key_symbol(frame.symbol, options),
-    }
-}
-
-fn key<'a>(frame: Frame<'a>, main: &BTreeSet<&str>, options: KeyOptions) -> Key<'a> {
-    let symbol = key_of(frame, options);
-    let module = match main.contains(frame.module) {
-        true => ModuleKey::MainProgram,
-        false => ModuleKey::Named(frame.module),
-    };
-    (symbol, module)
 }

@@ -1,7 +1,7 @@
 //! The line to look at first.
 
-use super::functions::key_of;
 use super::report::{Basis, Comparison};
+use crate::functions::key_of;
 use crate::select::Selection;
 use hashbrown::HashMap;
 use std::cmp::Reverse;

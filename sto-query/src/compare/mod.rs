@@ -4,7 +4,7 @@
 //! two views                runs          the event that both measured, runs with samples
 //!         |
 //!         v
-//! function keys            keys, functions, modules     which function is which
+//! function keys            functions, modules           which function is which
 //!         |
 //!         v
 //! one tree                 union, counts                samples by function and run
@@ -39,7 +39,6 @@ mod find;
 mod findings;
 mod focus;
 mod functions;
-mod keys;
 mod lift;
 mod lines;
 mod modules;
@@ -63,10 +62,6 @@ pub use check::{Benchmarks, Check};
 pub use command::Command;
 pub use find::{compare, compare_with_earlier};
 pub use focus::{Focus, FocusError};
-pub use keys::{
-    KeyOptions, KeyReport, MatchReport, Matching, RULES_VERSION, Rule, Step, explain_match,
-    key_symbol,
-};
 pub use lines::Lines;
 pub use options::{CompareError, CompareOptions, IgnoredFunction};
 pub use report::{

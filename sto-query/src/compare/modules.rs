@@ -3,7 +3,7 @@
 //! A module whose GNU build id is the same on both sides has the same code on both. If it costs
 //! more, then because it is called more, or with more to do: the cause is in its caller.
 
-use super::functions::ModuleKey;
+use crate::functions::ModuleKey;
 use crate::tree::View;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::model::{FrameKind, GnuBuildId};

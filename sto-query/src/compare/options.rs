@@ -1,7 +1,7 @@
 //! What counts as a finding, and why a comparison cannot be made.
 
-use super::keys::{KeyOptions, key_symbol};
 use super::report::{Ignored, NormalisationMethod};
+use crate::functions::{KeyOptions, key_symbol};
 use crate::render::printable;
 use serde::Serialize;
 
@@ -41,7 +41,7 @@ pub struct CompareOptions {
 /// A function whose findings do not count for the verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoredFunction {
-    /// Its symbol, in any form that [`key_symbol`](super::key_symbol) makes one of.
+    /// Its symbol, in any form that [`key_symbol`] makes one of.
     pub function: String,
     /// The file that its code was loaded from; `None` where any is meant.
     pub module: Option<String>,

@@ -1,7 +1,8 @@
 //! What a comparison says, as plain data: everything that a report needs.
 
 use super::stacks::Stacks;
-use super::{Command, CompareOptions, Matching};
+use super::{Command, CompareOptions};
+use crate::functions::Matching;
 use crate::report::{Date, SampleTypeReport};
 use serde::Serialize;
 
@@ -57,7 +58,7 @@ pub struct Comparison {
 /// A function that was tested, whether it changed or not.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TestedFunction {
-    /// The function: its symbol as [`key_symbol`](super::key_symbol) leaves it.
+    /// The function: its symbol as [`key_symbol`](crate::functions::key_symbol) leaves it.
     pub function: String,
     /// The file that its code was loaded from; empty if unknown.
     pub module: String,
@@ -242,7 +243,7 @@ pub struct Needed {
 /// One change, at the function that explains it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// The function: its symbol as [`key_symbol`](super::key_symbol) leaves it.
+    /// The function: its symbol as [`key_symbol`](crate::functions::key_symbol) leaves it.
     pub function: String,
     /// The file that its code was loaded from; empty if unknown.
     pub module: String,

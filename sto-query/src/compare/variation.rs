@@ -2,12 +2,12 @@
 
 use super::counts::{Counts, FunctionCounts, count, owners};
 use super::functions::Functions;
-use super::keys::KeyOptions;
 use super::normalise::Sizes;
 use super::pair::Pair;
 use super::report::NormalisationMethod;
 use super::runs::Runs;
 use super::union::UnionTree;
+use crate::functions::KeyOptions;
 use crate::statistics::{Design, Variation};
 use crate::tree::View;
 use sto_core::intern::SelfCosts;

@@ -1,6 +1,6 @@
 //! Functions as all builds of a program know them.
 
-use crate::compare::{KeyOptions, key_symbol};
+use crate::functions::{KeyOptions, key_symbol};
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use std::borrow::Cow;

@@ -8,7 +8,7 @@ pub use error::HistoryError;
 pub use functions::{FunctionIx, HistoryFunction};
 pub use query::HistoryQuery;
 
-use crate::compare::{KeyOptions, key_symbol};
+use crate::functions::{KeyOptions, key_symbol};
 use crate::render::printable;
 use crate::select::main_modules;
 use crate::tree::for_each_total;

@@ -1,7 +1,7 @@
 //! Why two symbols are one function, or are not, as text.
 
 use super::{Style, printable};
-use crate::compare::{KeyReport, MatchReport, Rule};
+use crate::functions::{KeyReport, MatchReport, Rule};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 

@@ -1,7 +1,7 @@
 //! What `explain-match` shows.
 
 use crate::render::assert_golden;
-use sto_query::compare::{KeyOptions, MatchReport, explain_match};
+use sto_query::functions::{KeyOptions, MatchReport, explain_match};
 use sto_query::render::{Style, explain_match::text, json};
 
 const TERMINAL: Style = Style {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use sto_query::compare::{KeyOptions, RULES_VERSION, Rule, explain_match, key_symbol};
+use sto_query::functions::{KeyOptions, RULES_VERSION, Rule, explain_match, key_symbol};
 
 const WITHOUT_ARGUMENTS: KeyOptions = KeyOptions {
     ignore_template_arguments: true,

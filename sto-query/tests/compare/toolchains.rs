@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use sto_core::symbolize::demangled;
-use sto_query::compare::{KeyOptions, explain_match, key_symbol};
+use sto_query::functions::{KeyOptions, explain_match, key_symbol};
 
 const EXACT: KeyOptions = KeyOptions {
     ignore_template_arguments: false,

@@ -69,7 +69,7 @@ impl FalseReports {
 /// A function that comparisons of equal builds reported.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reported {
-    /// The function: its symbol as [`key_symbol`](crate::compare::key_symbol) leaves it.
+    /// The function: its symbol as [`key_symbol`](crate::functions::key_symbol) leaves it.
     pub function: String,
     /// Its module.
     pub module: String,

@@ -1,0 +1,20 @@
+//! Functions: which frames of two builds, or of many, are of one.
+//!
+//! ```text
+//! frame       symbol, module, kind, file, line
+//!    |  keys     the symbol without what compilers change from build to build
+//!    v  matched  what has no symbol, and the program itself, whatever its file is called
+//! function    key, module
+//! ```
+//!
+//! Everything that looks at more than one build matches by these keys: comparisons, histories,
+//! averages, differences that are drawn or exported.
+
+mod keys;
+mod matched;
+
+pub use keys::{
+    KeyOptions, KeyReport, MatchReport, Matching, RULES_VERSION, Rule, Step, explain_match,
+    key_symbol,
+};
+pub(crate) use matched::{FunctionKey, ModuleKey, UNRESOLVED, function_key, key_of};
