@@ -81,10 +81,86 @@ fn complete_events_nest_by_time_whatever_their_order() {
 }
 
 #[test]
+fn a_complete_event_does_not_end_what_begins_and_ends_beside_it() {
+    let events = [
+        event("B", "a", 0, ""),
+        event("E", "a", 5, ""),
+        event("X", "b", 5, r#","dur":3"#),
+        event("X", "z", 1000, r#","dur":1"#),
+    ];
+    let expected = [
+        "spans 1 5000 ns []: a",
+        "spans 1 3000 ns []: b",
+        "spans 1 1000 ns []: z",
+    ];
+    let found = read(&object(&events)).unwrap();
+    assert_eq!(stacks(&found), expected);
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    let turned: Vec<_> = events.into_iter().rev().collect();
+    let found = read(&object(&turned)).unwrap();
+    assert_eq!(stacks(&found), expected);
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+}
+
+#[test]
+fn a_complete_event_that_outlasts_its_caller_keeps_its_time() {
+    let events = [
+        event("B", "main", 0, ""),
+        event("X", "late", 3, r#","dur":5"#),
+        event("X", "within", 4, r#","dur":3"#),
+        event("E", "main", 5, ""),
+        event("B", "next", 8, ""),
+        event("E", "next", 9, ""),
+    ];
+    let found = read(&object(&events)).unwrap();
+    assert_eq!(
+        stacks(&found),
+        [
+            "spans 1 1000 ns []: late",
+            "spans 1 2000 ns []: late;within",
+            "spans 1 3000 ns []: main",
+            "spans 1 1000 ns []: main;late",
+            "spans 1 1000 ns []: main;late;within",
+            "spans 1 1000 ns []: next",
+        ]
+    );
+    let counts: Vec<_> = found.warnings.iter().map(|text| &text[..12]).collect();
+    assert_eq!(counts, ["2 calls last"], "{:?}", found.warnings);
+}
+
+#[test]
+fn events_of_one_time_keep_the_order_of_the_file() {
+    let events = [
+        event("B", "outer", 0, ""),
+        event("B", "first", 0, ""),
+        // The caller's end may come first.
+        event("E", "outer", 4, ""),
+        event("E", "first", 4, ""),
+        event("B", "second", 4, ""),
+        event("B", "nothing", 6, ""),
+        event("E", "nothing", 6, ""),
+        r#"{"ph":"E","pid":1,"tid":2,"ts":9}"#.to_owned(),
+    ];
+    let found = read(&object(&events)).unwrap();
+    assert_eq!(
+        stacks(&found),
+        [
+            "spans 1 4000 ns []: outer;first",
+            "spans 2 5000 ns []: second"
+        ]
+    );
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+}
+
+#[test]
 fn events_that_do_not_fit_together_are_counted() {
     let events = [
         event("E", "earlier", 5, ""),
         event("B", "main", 10, ""),
+        event("B", "inner", 12, ""),
+        event("B", "lost", 14, ""),
+        event("E", "inner", 16, ""),
+        event("E", "lost", 18, ""),
         event("X", "a", 20, r#","dur":10"#),
         event("X", "b", 25, r#","dur":10"#),
         event("B", "c", 40, ""),
@@ -94,14 +170,25 @@ fn events_that_do_not_fit_together_are_counted() {
     assert_eq!(
         stacks(&recording),
         [
-            "spans 2 20000 ns []: main",
+            "spans 3 11000 ns []: main",
             "spans 1 5000 ns []: main;a",
             "spans 1 5000 ns []: main;a;b",
+            "spans 1 5000 ns []: main;b",
             "spans 1 5000 ns []: main;c",
+            "spans 1 2000 ns []: main;inner",
+            "spans 1 2000 ns []: main;inner;lost",
         ]
     );
-    let counts: Vec<_> = recording.warnings.iter().map(|text| &text[..8]).collect();
-    assert_eq!(counts, ["2 calls ", "2 events", "1 calls "]);
+    let counts: Vec<_> = recording.warnings.iter().map(|text| &text[..12]).collect();
+    assert_eq!(
+        counts,
+        [
+            "2 calls begi",
+            "1 calls do n",
+            "3 events end",
+            "1 calls last"
+        ]
+    );
 }
 
 #[test]

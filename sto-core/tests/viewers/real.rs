@@ -144,3 +144,32 @@ fn of_samples_and_calls_samples_are_shown_unless_calls_are_asked_for() {
 fn a_trace_of_viztracer_is_read_with_calls_and_their_files() {
     check(Format::Chrome, "viztracer.json");
 }
+
+#[test]
+fn a_trace_of_calls_of_both_kinds_has_the_times_of_its_events() {
+    let path = testdata(Format::Chrome, "x-event-trace.json.zst");
+    let recording = sto_core::formats::read(&path, &Default::default()).unwrap();
+    assert!(recording.warnings.is_empty(), "{:?}", recording.warnings);
+    let threads = [
+        "CrRendererMain",
+        "Compositor",
+        "CompositorRasterWorker1/14752",
+    ];
+    let took = |what: &str| {
+        let found = stacks(&recording).into_iter().filter(|line| {
+            let (_, stack) = line.split_once(" [").unwrap();
+            let (thread, calls) = stack.split_once("]: ").unwrap();
+            thread == what || calls.split(';').any(|call| call == what)
+        });
+        let values = found.map(|line| line.split(' ').nth(2).unwrap().parse::<u64>().unwrap());
+        values.sum::<u64>()
+    };
+    // How long anything was open in a thread, and how long a function was.
+    assert_eq!(threads.map(took), [123_940_000, 137_679_000, 241_166_000]);
+    let functions = [
+        "ThreadProxy::BeginFrameOnMainThread",
+        "Scheduler::OnBeginFrameDeadline",
+        "RasterTask",
+    ];
+    assert_eq!(functions.map(took), [119_393_000, 73_800_000, 165_570_000]);
+}

@@ -1,4 +1,8 @@
 //! Calls in a trace: complete events (`X`), and such that begin and end (`B`, `E`).
+//!
+//! What begins and ends is paired first, by time and name, as if there were no complete events; both are then
+//! nested by their times. Perfetto's trace processor and Chrome's `trace_event_importer` do the same, but draw a
+//! call that outlasts its caller elsewhere, where here its time must not count twice.
 
 use super::{Event, Recorder};
 use crate::formats::json::{Damage, Id, Spans, Text};
@@ -14,7 +18,7 @@ struct Change {
     /// Nanoseconds from the first event of the trace.
     at: u64,
     kind: Kind,
-    /// Place of the event in the file.
+    /// Index of the event in the file.
     event: usize,
 }
 
@@ -23,8 +27,17 @@ enum Kind {
     Begin(LocationIx),
     /// With the time of its end.
     Complete(LocationIx, u64),
-    /// Of a call of this name, if it is told.
+    /// Of a call of this name, if the event has one.
     End(Option<LocationIx>),
+}
+
+/// A call of a thread, in nanoseconds from the first event of the trace.
+struct Call {
+    begin: u64,
+    end: u64,
+    location: LocationIx,
+    /// Index of the event that begins it.
+    event: usize,
 }
 
 /// Adds what each stack of calls took; says in sentences what does not fit together.
@@ -41,11 +54,11 @@ pub(super) fn add<'b>(
         }
         let change = trace.change(event, ix, &at(ix))?;
         let key = (&event.pid, &event.tid);
-        let place = *by_thread.entry(key).or_insert(threads.len());
-        if place == threads.len() {
+        let thread = *by_thread.entry(key).or_insert(threads.len());
+        if thread == threads.len() {
             threads.push((key, Vec::new()));
         }
-        threads[place].1.push(change);
+        threads[thread].1.push(change);
     }
     if threads.is_empty() {
         return Ok(Vec::new());
@@ -54,30 +67,104 @@ pub(super) fn add<'b>(
     let mut misfits = Misfits::default();
     for ((pid, tid), mut changes) in threads {
         let thread = trace.thread(pid, tid);
-        // Of calls that begin at once, the longer one made the others.
-        changes.sort_by_key(|change| {
-            let end = match change.kind {
-                Kind::Complete(_, end) => end,
-                Kind::Begin(_) | Kind::End(_) => 0,
-            };
-            (change.at, Reverse(end))
-        });
-        let mut calls = Calls {
+        // Events of one time keep the order of the file.
+        changes.sort_by_key(|change| change.at);
+        let mut calls = paired(&changes, &mut misfits);
+        // Of calls that begin at once, the longest made the others.
+        calls.sort_by_key(|call| (call.begin, Reverse(call.end), call.event));
+        let mut nested = Nested {
             spans: Spans::new(thread, sample_type, true),
-            ends: Vec::new(),
+            open: Vec::new(),
             named: &mut trace.named,
             samples: &mut trace.samples,
         };
-        for change in changes {
-            let done = calls.apply(&change, &mut misfits);
-            done.map_err(|limit| Damage::limit(at(change.event))(limit))?;
+        for call in &calls {
+            let begun = nested.begin(call, &mut misfits);
+            begun.map_err(|limit| Damage::limit(at(call.event))(limit))?;
         }
-        let last = calls.ends.iter().flatten().max().copied();
-        let ended = calls.advance(last.unwrap_or(0));
+        let ended = nested.advance(u64::MAX);
         ended.map_err(Damage::limit("the end of the trace"))?;
-        misfits.open += calls.ends.len();
     }
     Ok(misfits.warnings())
+}
+
+/// Calls of a name that begin and end.
+#[derive(Default)]
+struct OfName {
+    open: usize,
+    /// How many were ended at a time by the end of their caller, and did not end themselves yet.
+    ended_with_caller: usize,
+    at: u64,
+}
+
+/// The calls of a thread, of what happens in it by time.
+fn paired(changes: &[Change], misfits: &mut Misfits) -> Vec<Call> {
+    let mut calls: Vec<Call> = Vec::new();
+    // Indices of calls whose end is not reached, outermost first.
+    let mut open: Vec<usize> = Vec::new();
+    let mut names: HashMap<LocationIx, OfName> = HashMap::new();
+    let mut last = 0;
+    for &Change { at, kind, event } in changes {
+        last = last.max(at);
+        let named = match kind {
+            Kind::Begin(location) => {
+                names.entry(location).or_default().open += 1;
+                open.push(calls.len());
+                calls.push(Call {
+                    begin: at,
+                    end: at,
+                    location,
+                    event,
+                });
+                continue;
+            }
+            Kind::Complete(location, end) => {
+                last = last.max(end);
+                calls.push(Call {
+                    begin: at,
+                    end,
+                    location,
+                    event,
+                });
+                continue;
+            }
+            Kind::End(named) => named.or_else(|| open.last().map(|&ix| calls[ix].location)),
+        };
+        let of_name = named.and_then(|named| names.get_mut(&named));
+        match of_name {
+            Some(of_name) if of_name.open > 0 => {}
+            // Of ends at one time, that of the caller may stand first.
+            Some(of_name) if of_name.ended_with_caller > 0 && of_name.at == at => {
+                of_name.ended_with_caller -= 1;
+                misfits.ended_with_caller -= 1;
+                continue;
+            }
+            _ => {
+                misfits.ends += 1;
+                continue;
+            }
+        }
+        while let Some(ix) = open.pop() {
+            let call = &mut calls[ix];
+            call.end = at;
+            let of_name = names.entry(call.location).or_default();
+            of_name.open -= 1;
+            if Some(call.location) == named {
+                break;
+            }
+            if of_name.at != at {
+                of_name.ended_with_caller = 0;
+                of_name.at = at;
+            }
+            of_name.ended_with_caller += 1;
+            misfits.ended_with_caller += 1;
+        }
+    }
+    misfits.open += open.len();
+    for ix in open {
+        calls[ix].end = last;
+    }
+    calls
 }
 
 impl<'b> Recorder<'b> {
@@ -150,54 +237,62 @@ fn name_and_place(name: &[u8]) -> (&[u8], &[u8], u32) {
     parts().unwrap_or((name, b"", 0))
 }
 
-/// The open calls of a thread.
-struct Calls<'t> {
+/// The open calls of a thread, outermost first.
+struct Nested<'t> {
     spans: Spans,
-    /// By open call, when it ends, if that is known.
-    ends: Vec<Option<u64>>,
+    open: Vec<Open>,
     named: &'t mut NamedStacks,
     samples: &'t mut Vec<Sample>,
 }
 
-impl Calls<'_> {
-    fn apply(&mut self, change: &Change, misfits: &mut Misfits) -> Result<(), String> {
-        self.advance(change.at)?;
-        match change.kind {
-            Kind::Begin(location) => {
-                self.spans.open(location);
-                self.ends.push(None);
-            }
-            Kind::Complete(location, end) => {
-                let latest = self.ends.iter().rev().find_map(|end| *end);
-                misfits.overlapping += usize::from(latest.is_some_and(|latest| latest < end));
-                self.spans.open(location);
-                self.ends
-                    .push(Some(latest.map_or(end, |latest| latest.min(end))));
-            }
-            Kind::End(named) => {
-                let is_it = self.ends.last() == Some(&None)
-                    && named.is_none_or(|named| self.spans.top() == Some(named));
-                if !is_it {
-                    misfits.ends += 1;
-                    return Ok(());
-                }
-                self.spans.close();
-                self.ends.pop();
-            }
-        }
+struct Open {
+    end: u64,
+    /// The earliest end of the call and of those that it stands in.
+    earliest: u64,
+}
+
+impl Nested<'_> {
+    /// Begins a call that begins no earlier than the one before.
+    fn begin(&mut self, call: &Call, misfits: &mut Misfits) -> Result<(), String> {
+        self.advance(call.begin)?;
+        let around = self.open.last().map_or(u64::MAX, |open| open.earliest);
+        misfits.outlasting += usize::from(around < call.end);
+        self.spans.open(call.location);
+        self.open.push(Open {
+            end: call.end,
+            earliest: around.min(call.end),
+        });
         Ok(())
     }
 
-    /// Goes on to a time; calls that end before it are ended.
+    /// Goes on to a time; calls that end until then are ended.
     fn advance(&mut self, to: u64) -> Result<(), String> {
-        while let Some(&Some(end)) = self.ends.last()
-            && end <= to
+        while let Some(last) = self.open.last()
+            && last.earliest <= to
         {
+            let (end, is_last) = (last.earliest, last.end == last.earliest);
             self.spans.advance(end, self.named, self.samples)?;
-            self.spans.close();
-            self.ends.pop();
+            match is_last {
+                true => {
+                    self.spans.close();
+                    self.open.pop();
+                }
+                false => self.end_within(end),
+            }
         }
         self.spans.advance(to, self.named, self.samples)
+    }
+
+    /// Ends the calls that end at a time although calls within them go on.
+    fn end_within(&mut self, at: u64) {
+        let open = &mut self.open;
+        self.spans.keep(|depth| open[depth].end > at);
+        open.retain(|call| call.end > at);
+        let mut earliest = u64::MAX;
+        for call in open {
+            earliest = earliest.min(call.end);
+            call.earliest = earliest;
+        }
     }
 }
 
@@ -206,7 +301,8 @@ impl Calls<'_> {
 struct Misfits {
     open: usize,
     ends: usize,
-    overlapping: usize,
+    ended_with_caller: usize,
+    outlasting: usize,
 }
 
 impl Misfits {
@@ -217,12 +313,16 @@ impl Misfits {
                 "calls begin and do not end; they are taken to last up to the last event of their thread",
             ),
             (
-                self.ends,
-                "events end a call that is not the last one that began in their thread; they were left out",
+                self.ended_with_caller,
+                "calls do not end before their caller does; they are taken to end with it",
             ),
             (
-                self.overlapping,
-                "calls last longer than those that made them; they are taken to end with these",
+                self.ends,
+                "events end a call that is not open in their thread; they were left out",
+            ),
+            (
+                self.outlasting,
+                "calls last longer than the call that they begin in; from its end on they are counted without it",
             ),
         ];
         let some = all.into_iter().filter(|&(count, _)| count > 0);

@@ -69,6 +69,13 @@ impl Spans {
         self.open.push(location);
     }
 
+    /// Closes calls wherever they stand; `is_kept` says by depth which stay open.
+    pub(in crate::formats) fn keep(&mut self, mut is_kept: impl FnMut(usize) -> bool) {
+        let mut depths = 0..;
+        self.open
+            .retain(|_| depths.next().is_some_and(&mut is_kept));
+    }
+
     pub(in crate::formats) fn close(&mut self) -> Option<LocationIx> {
         self.open.pop()
     }
