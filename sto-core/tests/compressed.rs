@@ -1,10 +1,6 @@
 //! Profiles that were compressed on their way here.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::error_of;
+use crate::common::error_of;
 use flate2::write::GzEncoder;
 use std::io::{Read, Write};
 use std::path::Path;

@@ -1,6 +1,5 @@
 //! Frames of a program's own file carry the name that the user gives the executable, so that its
 //! builds share their stacks.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,9 +1,6 @@
 //! Folded stacks: what is read, and what is said about what is not.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod common;
-
-use common::{assert_golden, error_of, folded, frames_of, read_text};
+use crate::common::{assert_golden, error_of, folded, frames_of, read_text};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;

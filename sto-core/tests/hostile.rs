@@ -1,10 +1,7 @@
 //! Hostile files: an error or a profile, never a panic, and never more memory than the file's size
 //! justifies.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{error_of, read_text};
+use crate::common::{error_of, read_text};
 use proptest::prelude::*;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,6 @@
 //! Ingestion: how profiles are named and described, and the whole way into a store.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{named_symbols, read_text};
+use crate::common::{named_symbols, read_text};
 use std::path::Path;
 use sto_core::formats::{
     FormatError, Location, Module, ModuleIx, ModuleKind, Recording, read_bytes,

@@ -1,9 +1,6 @@
 //! Interning: one tree, the same for the same samples, that counts recursion once.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{named_symbols, read_text};
+use crate::common::{named_symbols, read_text};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,10 +1,6 @@
 //! Functions that programs made at run time: what perf maps and jitdumps tell of them.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::assert_golden;
+use crate::common::assert_golden;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;

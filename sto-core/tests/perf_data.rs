@@ -1,7 +1,5 @@
 //! What is read out of perf.data files. The expected numbers are those of `perf script`.
 
-#![allow(clippy::unwrap_used)]
-
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,7 @@
 //! The text of `perf script`: real output against goldens, and its many forms.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{assert_golden, error_of, folded, read_text, show};
+use crate::common;
+use crate::common::{assert_golden, error_of, folded, read_text, show};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,5 @@
 //! What is said of files that were cut off, whatever their format.
 
-#![allow(clippy::unwrap_used)]
-
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;

@@ -1,5 +1,4 @@
 //! The average of several profiles.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use proptest::prelude::*;
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! Correlation of functions with a metric.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod views;
-
+use crate::views::assert_golden;
 use serde::Deserialize;
 use std::path::Path;
 use sto_core::formats::read_bytes;
@@ -15,7 +13,6 @@ use sto_query::correlate::{
 use sto_query::history::{History, HistoryQuery};
 use sto_query::render::{self, Style};
 use sto_query::report::{BottlenecksReport, bottlenecks_report};
-use views::assert_golden;
 
 #[derive(Deserialize)]
 struct Case {

@@ -1,8 +1,6 @@
 //! Expansion of a function to its callers and callees.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod views;
-
+use crate::views::assert_golden;
 use std::path::Path;
 use std::time::Duration;
 use sto_core::formats::read_bytes;
@@ -15,7 +13,6 @@ use sto_query::expand::{
 use sto_query::history::{History, HistoryQuery};
 use sto_query::render::{self, Style};
 use sto_query::report::{Method, expansion};
-use views::assert_golden;
 
 /// Runs on successive days: by day, folded stacks and a metric.
 fn history(runs: &[(&str, f64)]) -> History {

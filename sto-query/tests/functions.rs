@@ -1,14 +1,11 @@
 //! Self and total of functions.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod views;
-
+use crate::views::{Stacks, folded, frame, view};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::Cost;
 use sto_query::tree::{View, functions, totals};
-use views::{Stacks, folded, frame, view};
 
 type ByFunction = BTreeMap<(String, String), (Cost, Cost)>;
 

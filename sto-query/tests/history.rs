@@ -1,8 +1,6 @@
 //! The runs of a program over time: what follows them, and what judges the newest.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod views;
-
+use crate::views::assert_golden;
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::Path;
@@ -15,7 +13,6 @@ use sto_query::history::{History, HistoryError, HistoryQuery};
 use sto_query::render::{self, Style};
 use sto_query::report::{Observation, occurrences, regressions_over_time, series};
 use sto_query::series::{ScoreOptions, Status};
-use views::assert_golden;
 
 /// Adds a run of `program` at `build`, recorded that many days after some day.
 fn add(store: &Store, program: &str, build: &str, benchmark: &str, day: u64, folded: &str) {

@@ -1,8 +1,6 @@
 //! Names that a hostile program bears stay text in every output.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod views;
-
+use crate::views::{Stacks, hostile_names, stored_build, view_of};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use sto_core::model::{Frame, FrameKind};
@@ -11,7 +9,6 @@ use sto_query::render::flame::{self, FlameOptions, Palette, Widths};
 use sto_query::render::{self, Style};
 use sto_query::report::{Order, call_tree, ls, top};
 use sto_query::tree::{Prune, View};
-use views::{Stacks, hostile_names, stored_build, view_of};
 
 const TERMINAL: Style = Style {
     width: Some(80),

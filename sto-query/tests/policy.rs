@@ -1,5 +1,4 @@
 //! The policy file: what it says, what it must not say, and which of two settings holds.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use sto_core::units::UnixSeconds;
 use sto_query::compare::{CompareOptions, NormalisationMethod};

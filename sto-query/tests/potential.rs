@@ -1,15 +1,12 @@
 //! Potentials with the correction for recursion.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod views;
-
+use crate::views::{Stacks, assert_golden, demo, folded, frame, view};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_query::potential::{Degree, potentials};
 use sto_query::render::{self, Style};
 use sto_query::report::{PotentialReport, potential};
 use sto_query::tree::{View, function_numbers};
-use views::{Stacks, assert_golden, demo, folded, frame, view};
 
 fn of(report: &PotentialReport, function: &str) -> f64 {
     let found = report

@@ -1,5 +1,4 @@
 //! Which profiles may go: exactly those to which everything said applies.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ProfileId, SourceDigest};

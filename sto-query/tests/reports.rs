@@ -1,7 +1,6 @@
 //! Every output of a report, compared with reviewed files.
 
-mod views;
-
+use crate::views::{assert_golden, demo, folded, stored_build, view, view_of};
 use sto_core::id::ProfileId;
 use sto_core::store::{
     Checked, Concerns, Damage, ExecutableStats, PartKind, StorePart, StoreStats, Verification,
@@ -12,7 +11,6 @@ use sto_query::report::{
     LsReport, Order, StatsReport, VerifyReport, call_tree, ls, rfc3339, stats, top, verify,
 };
 use sto_query::tree::Prune;
-use views::{assert_golden, demo, folded, stored_build, view, view_of};
 
 const TERMINAL: Style = Style {
     width: Some(80),

@@ -1,10 +1,8 @@
 //! What selectors name, and what is said where they name nothing.
 
-mod views;
-
+use crate::views::{profile_id, stored_build};
 use sto_core::store::StoredBuild;
 use sto_query::select::{SelectError, Selection, Selector, select_from};
-use views::{profile_id, stored_build};
 
 fn builds() -> Vec<StoredBuild> {
     vec![

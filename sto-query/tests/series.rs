@@ -1,5 +1,4 @@
 //! Behaviour over runs: changes, bands and scores.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use proptest::prelude::*;
 use serde::Deserialize;

@@ -1,14 +1,13 @@
 //! The pruned call tree.
 
-mod views;
-
+use crate::views;
+use crate::views::{Stacks, folded, frame, view};
 use proptest::prelude::*;
 use sto_core::model::FrameKind;
 use sto_core::units::Cost;
 use sto_query::render::{self, Style};
 use sto_query::report::{TreeReport, call_tree};
 use sto_query::tree::Prune;
-use views::{Stacks, folded, frame, view};
 
 fn everything() -> Prune {
     Prune {

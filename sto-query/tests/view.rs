@@ -1,9 +1,7 @@
 //! Loading: sample types and runs side by side.
 
-mod views;
-
+use crate::views::{folded, view_of};
 use sto_core::units::{Cost, SampleType, Unit};
-use views::{folded, view_of};
 
 fn event(name: &str) -> SampleType {
     SampleType {

@@ -1,6 +1,6 @@
 //! Files that break the rules: an error with its line, never a panic, never half a profile.
 
-use crate::{error, file, folded, read};
+use super::{error, file, folded, read};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! How what functions cost is divided among the paths of calls to them.
 
-use crate::{file, folded, functions, read};
+use super::{file, folded, functions, read};
 use proptest::prelude::*;
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! Files of Valgrind, against goldens and what `callgrind_annotate` says of them.
 
+use super::{folded, functions};
 use crate::common::assert_golden;
-use crate::{folded, functions};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,4 @@
 //! What several tests share: recordings shown as text, and symbols of formats that name functions.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-#![allow(dead_code, reason = "each test file uses a part")]
 
 use std::fmt::Write;
 use std::path::Path;

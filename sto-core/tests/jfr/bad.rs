@@ -1,9 +1,9 @@
 //! Recordings that break the rules: an error with a place, never a panic, never half a profile.
 
-use crate::build::{
+use super::build::{
     Chunk, Pool, checkpoint, event, header, number, numbers, read, read_cut, shown, text,
 };
-use crate::types::with_types;
+use super::types::with_types;
 use proptest::prelude::*;
 use std::path::PathBuf;
 use sto_core::limits::{MAX_DEPTH, MAX_NAME};
@@ -310,7 +310,7 @@ fn times_that_leave_64_bits_are_none() {
 }
 
 /// More ticks than there are from 1970 to the beginning of the chunks.
-const START_TICKS: i64 = crate::build::TICKS_PER_SECOND + 1;
+const START_TICKS: i64 = super::build::TICKS_PER_SECOND + 1;
 
 #[test]
 fn a_stack_too_deep_is_refused() {
@@ -324,7 +324,7 @@ fn a_stack_too_deep_is_refused() {
 
 #[test]
 fn names_that_are_no_text_or_too_long_are_shown_as_well_as_can_be() {
-    let file = changed(|chunk| chunk.pool(31).constants[2].1 = crate::build::bytes(3, b"le\xffaf"));
+    let file = changed(|chunk| chunk.pool(31).constants[2].1 = super::build::bytes(3, b"le\xffaf"));
     let recording = read(&file).unwrap();
     assert!(shown(&recording)[0].contains("a.A.le\u{fffd}af"));
     assert!(
@@ -333,7 +333,7 @@ fn names_that_are_no_text_or_too_long_are_shown_as_well_as_can_be() {
         recording.warnings
     );
     for encoding in [3, 5] {
-        let name = crate::build::bytes(encoding, &vec![b'n'; 100_000]);
+        let name = super::build::bytes(encoding, &vec![b'n'; 100_000]);
         let file = changed(|chunk| chunk.pool(31).constants[2].1 = name);
         let recording = read(&file).unwrap();
         let frames = crate::common::frames_of(&recording, &recording.samples[0]);

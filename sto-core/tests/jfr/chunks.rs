@@ -1,6 +1,6 @@
 //! What a chunk may hold: any layout that it describes itself.
 
-use crate::build::{Chunk, Pool, TICKS_PER_SECOND, bytes, number, numbers, read, shown, text};
+use super::build::{Chunk, Pool, TICKS_PER_SECOND, bytes, number, numbers, read, shown, text};
 use sto_core::formats::Format;
 use sto_core::model::FrameKind;
 use sto_core::units::Nanoseconds;
@@ -60,7 +60,7 @@ fn fields_are_found_by_their_names_in_whatever_order_and_company_they_are() {
         number(-5),
         number(5),
     ];
-    chunk.events[1] = crate::build::event(101, &fields.concat());
+    chunk.events[1] = super::build::event(101, &fields.concat());
     assert_eq!(shown_of(&chunk), [SAMPLE]);
 }
 
@@ -145,7 +145,7 @@ fn frame_types_are_kinds() {
 #[test]
 fn samples_without_a_stack_or_thread_are_kept() {
     let mut chunk = Chunk::sound();
-    chunk.events[1] = crate::build::event(101, &numbers(&[5, 0, 0]));
+    chunk.events[1] = super::build::event(101, &numbers(&[5, 0, 0]));
     let recording = read(&chunk.bytes()).unwrap();
     assert_eq!(
         shown(&recording),
@@ -173,7 +173,7 @@ fn each_chunk_has_its_own_constants_and_periods_and_threads_go_on() {
 }
 
 fn setting(of: i64, name: &str, value: &str) -> Vec<u8> {
-    crate::build::event(103, &[number(of), text(name), text(value)].concat())
+    super::build::event(103, &[number(of), text(name), text(value)].concat())
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn spans_are_in_the_unit_that_their_field_says() {
             .types
             .push(("jdk.CPUTimeSample".to_owned(), 105, fields));
         chunk.span = unit.map(|unit| ("jdk.CPUTimeSample.samplingPeriod", unit));
-        chunk.events[1] = crate::build::event(105, &numbers(&[5, 40, 1, 1]));
+        chunk.events[1] = super::build::event(105, &numbers(&[5, 40, 1, 1]));
         let sample = SAMPLE.replace("ExecutionSample", "CPUTimeSample");
         assert_eq!(
             shown_of(&chunk),

@@ -1,7 +1,7 @@
 //! Types that break the rules: an error with a place, and no time or memory without an end.
 
-use crate::bad::{assert_told, changed};
-use crate::build::{Pool, Strings, checkpoint, event, header, numbers, read, shown};
+use super::bad::{assert_told, changed};
+use super::build::{Pool, Strings, checkpoint, event, header, numbers, read, shown};
 
 /// A chunk whose types are these bytes, behind start time, duration and version.
 pub(crate) fn with_types(types: &[u8]) -> Vec<u8> {

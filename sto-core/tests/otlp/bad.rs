@@ -1,7 +1,7 @@
 //! Files that break the rules: an error with a place, never a panic, never half a profile.
 
-use crate::build::{Builder, part, read, with_profile};
-use crate::messages::{Stack, Value};
+use super::build::{Builder, part, read, with_profile};
+use super::messages::{Stack, Value};
 use proptest::prelude::*;
 use prost::Message;
 use std::path::Path;
@@ -67,7 +67,7 @@ fn indices_that_nothing_has_are_refused() {
     );
     assert_refused(
         |b| {
-            b.dictionary.mapping_table.push(crate::messages::Mapping {
+            b.dictionary.mapping_table.push(super::messages::Mapping {
                 attribute_indices: vec![77],
                 ..Default::default()
             })

@@ -1,6 +1,6 @@
 //! Exports made by hand.
 
-use crate::messages::{
+use super::messages::{
     AnyValue, Attribute, Dictionary, Function, KeyValue, Line, Location, Mapping, Profile,
     ProfilesData, Resource, ResourceProfiles, Sample, ScopeProfiles, Stack, Value, ValueType,
 };

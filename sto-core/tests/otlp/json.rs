@@ -1,9 +1,9 @@
 //! Exports in JSON: they say the same as in Protocol Buffers, and what breaks rules is told by its place.
 
-use crate::bad::{read_named, sound};
-use crate::build::{Builder, read};
+use super::bad::{read_named, sound};
+use super::build::{Builder, read};
+use super::messages::{List, Mapping, Value};
 use crate::common::labels_of;
-use crate::messages::{List, Mapping, Value};
 use proptest::prelude::*;
 use prost::Message;
 use std::fmt::Write;

@@ -1,8 +1,8 @@
 //! What the schema and the conventions say, one by one.
 
-use crate::build::{Builder, part, with_profile};
+use super::build::{Builder, part, with_profile};
+use super::messages::{List, Mapping, Stack, Value};
 use crate::common::{folded, labels_of, show};
-use crate::messages::{List, Mapping, Stack, Value};
 use prost::Message;
 use sto_core::formats::{Format, Recording};
 use sto_core::units::{Cost, Nanoseconds, SampleType, Unit};
@@ -192,7 +192,7 @@ fn samples_that_do_not_tell_their_numbering_are_read_as_what_makes_sense() {
     let mut builder = Builder::new("samples", "count");
     builder.stack("main");
     let read = |samples: &[&[u8]]| {
-        let recording = crate::build::read(&with_samples(&builder, samples)).unwrap();
+        let recording = super::build::read(&with_samples(&builder, samples)).unwrap();
         costs(&recording)
     };
     let time = [0x2a, 8, 1, 0, 0, 0, 0, 0, 0, 0];

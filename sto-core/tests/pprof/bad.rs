@@ -1,7 +1,7 @@
 //! Files that break the rules: an error with a place, never a panic, never half a profile.
 
-use crate::build::{Builder, read};
-use crate::messages::ValueType;
+use super::build::{Builder, read};
+use super::messages::ValueType;
 use proptest::prelude::*;
 use std::path::Path;
 use sto_core::formats::{Format, ReadOptions, Recording, read_bytes};
@@ -28,7 +28,7 @@ fn read_named(bytes: &[u8]) -> Result<Recording, String> {
 
 /// The error of a sound profile after this change.
 #[track_caller]
-fn error_after(change: impl FnOnce(&mut crate::messages::Profile)) -> String {
+fn error_after(change: impl FnOnce(&mut super::messages::Profile)) -> String {
     let mut builder = sound();
     change(&mut builder.0);
     let error = builder.error();

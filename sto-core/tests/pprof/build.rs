@@ -1,6 +1,6 @@
 //! Profiles made by hand.
 
-use crate::messages::{Function, Label, Line, Location, Mapping, Profile, Sample, ValueType};
+use super::messages::{Function, Label, Line, Location, Mapping, Profile, Sample, ValueType};
 use prost::Message;
 use std::path::Path;
 use sto_core::formats::{FormatError, Recording, read_bytes};

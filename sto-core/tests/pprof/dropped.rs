@@ -1,6 +1,6 @@
 //! Frames that a profile says are not to be shown, as pprof's `Profile.Prune` leaves them out.
 
-use crate::build::Builder;
+use super::build::Builder;
 use crate::common::folded;
 
 fn dropping(drop: &str, keep: &str) -> Builder {

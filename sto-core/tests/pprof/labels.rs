@@ -1,6 +1,6 @@
 //! What labels tell of samples.
 
-use crate::build::Builder;
+use super::build::Builder;
 use crate::common::labels_of;
 use std::collections::BTreeSet;
 use std::path::Path;

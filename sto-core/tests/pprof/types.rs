@@ -1,6 +1,6 @@
 //! Sample types, units, origin, frames.
 
-use crate::build::Builder;
+use super::build::Builder;
 use crate::common::folded;
 use sto_core::formats::{Format, Location, ModuleKind, Recording};
 use sto_core::model::{FrameKind, GnuBuildId};

@@ -1,6 +1,6 @@
 //! Files that break the rules: an error with a place, never a panic, never half a profile.
 
-use crate::{FILES, bytes, read_as, stacks};
+use super::{FILES, bytes, read_as, stacks};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::Path;

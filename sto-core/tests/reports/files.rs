@@ -1,7 +1,7 @@
 //! Files of each format, against goldens.
 
+use super::{FILES, bytes, read_as, stacks, testdata};
 use crate::common::assert_golden;
-use crate::{FILES, bytes, read_as, stacks, testdata};
 use std::fmt::Write;
 use std::io::Cursor;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! What inferno's collapsers make of the same files, as far as they keep what is in them.
 
-use crate::{bytes, read_as};
+use super::{bytes, read_as};
 use inferno::collapse::{Collapse, dtrace, vtune, xctrace};
 use std::collections::BTreeMap;
 use sto_core::formats::{Recording, read_bytes};

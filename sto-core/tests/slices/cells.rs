@@ -1,7 +1,7 @@
 //! Which cell a sample counts for.
 
+use super::{count, options, show_interned, sliced, store_and_load, two_processes};
 use crate::common::named_symbols;
-use crate::{count, options, show_interned, sliced, store_and_load, two_processes};
 use std::collections::BTreeMap;
 use std::path::Path;
 use sto_core::formats::ThreadIx;

@@ -1,7 +1,7 @@
 //! Labels of samples: kept beside threads, wherever a profile goes.
 
+use super::{options, sample, sliced, two_processes};
 use crate::common::read_text;
-use crate::{options, sample, sliced, two_processes};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -152,7 +152,7 @@ fn labels_that_are_out_of_order_are_refused() {
     let sets = sets();
     let backwards: Vec<_> = sets[0].iter().rev().cloned().collect();
     let recording = labelled(&[&backwards]);
-    let prepared = crate::prepare_one(&recording, 2);
+    let prepared = super::prepare_one(&recording, 2);
     let store = Store::in_memory().unwrap();
     match store.add(&prepared.build, &prepared.profile, &prepared.interned) {
         Err(StoreError::Refused { why, .. }) => {

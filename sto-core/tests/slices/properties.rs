@@ -1,7 +1,7 @@
 //! Slices against their definition.
 
+use super::{show, show_interned, sliced, store_and_load};
 use crate::common::{named_symbols, read_text};
-use crate::{show, show_interned, sliced, store_and_load};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use sto_core::formats::{Recording, ThreadIx};

@@ -1,7 +1,7 @@
 //! What the store takes, and what it refuses.
 
+use super::{options, prepare_one, sample, two_processes};
 use crate::common::read_text;
-use crate::{options, prepare_one, sample, two_processes};
 use std::collections::BTreeMap;
 use std::path::Path;
 use sto_core::ingest::{IngestReport, ingest_recording};

@@ -1,6 +1,6 @@
 //! Damaged files: an error or the right answer, never a panic, never a wrong answer.
 
-use crate::model::{add, answer, build, forest, of_stacks, profile};
+use super::model::{add, answer, build, forest, of_stacks, profile};
 use redb::{ReadableDatabase, ReadableTable, TableDefinition};
 use std::fs;
 use std::path::Path;

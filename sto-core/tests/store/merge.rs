@@ -1,6 +1,6 @@
 //! Merging stores: the union, whatever the order, however often, and whatever is wrong with one.
 
-use crate::model::{self, Plain, forest, of_stacks};
+use super::model::{self, Plain, forest, of_stacks};
 use std::fs;
 use std::path::Path;
 use sto_core::id::{ExecutableId, ProfileId};

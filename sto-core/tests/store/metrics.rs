@@ -1,6 +1,6 @@
 //! Metrics that come after the recording.
 
-use crate::model::{Plain, add, of_stacks};
+use super::model::{Plain, add, of_stacks};
 use std::collections::BTreeMap;
 use std::fs;
 use sto_core::id::ProfileId;

@@ -1,6 +1,6 @@
 //! Where a store is: folders, files in the way, permissions, locks, full disks.
 
-use crate::model::{Plain, add, answer, build, forest, of_stacks, profile};
+use super::model::{Plain, add, answer, build, forest, of_stacks, profile};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -217,7 +217,7 @@ fn rerun(test: &str, shell: &str, folder: &Path, stacks: usize) -> std::process:
     Command::new("sh")
         .arg("-c")
         .arg(format!(
-            "{shell} exec \"$0\" --exact place::{test} --nocapture"
+            "{shell} exec \"$0\" --exact store::place::{test} --nocapture"
         ))
         .arg(this)
         .env("STO_TEST_STORE", folder)
@@ -404,7 +404,11 @@ fn a_killed_writer_leaves_what_it_reported_or_one_profile_more() {
     let mut reported = 0;
     for round in 0..10u64 {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "place::add_many_where_told", "--nocapture"])
+            .args([
+                "--exact",
+                "store::place::add_many_where_told",
+                "--nocapture",
+            ])
             .env("STO_TEST_STORE", folder.path())
             .stdout(std::process::Stdio::piped())
             .spawn()

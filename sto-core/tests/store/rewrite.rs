@@ -1,6 +1,6 @@
 //! Writing a store anew: what stays says the same, what goes is gone, and order leaves no trace.
 
-use crate::model::{Plain, add, answer, build, forest, of_stacks, plain, profile};
+use super::model::{Plain, add, answer, build, forest, of_stacks, plain, profile};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fs;

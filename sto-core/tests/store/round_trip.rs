@@ -1,6 +1,6 @@
 //! What goes in comes out, once each, in one order.
 
-use crate::model::{
+use super::model::{
     self, Plain, add, answer, build, by_id, executable, expected, expected_lines, forest,
     lines_by_id, of_stacks, plain, profile,
 };

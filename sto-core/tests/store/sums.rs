@@ -1,6 +1,6 @@
 //! What a build cost over all its profiles, added up as they came in.
 
-use crate::model::{ById, Plain, build, by_id, expected, plain, profile};
+use super::model::{ById, Plain, build, by_id, expected, plain, profile};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::store::{Store, StoreError};

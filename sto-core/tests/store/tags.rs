@@ -1,6 +1,6 @@
 //! Tags: one build a name, whatever is done to the store.
 
-use crate::model::{Plain, add, of_stacks};
+use super::model::{Plain, add, of_stacks};
 use std::collections::BTreeSet;
 use std::fs;
 use sto_core::id::ProfileId;

@@ -1,6 +1,6 @@
 //! Verifying a store, and telling where its bytes are: nothing is changed by that.
 
-use crate::model::{add, forest, of_stacks};
+use super::model::{add, forest, of_stacks};
 use std::fs;
 use std::path::Path;
 use sto_core::store::{PartKind, Store, StoreError, StoreStats};

@@ -1,7 +1,7 @@
 //! Damaged files: no panic, no lost location.
 
-use crate::compile::Program;
-use crate::recording::resolve;
+use super::compile::Program;
+use super::recording::resolve;
 use object::{Object, ObjectSection};
 use std::ops::Range;
 use sto_core::symbolize::SymbolOptions;

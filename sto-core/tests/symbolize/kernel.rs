@@ -1,6 +1,6 @@
 //! Functions of the kernel and its modules.
 
-use crate::recording::{recording, resolve, shown};
+use super::recording::{recording, resolve, shown};
 use std::path::Path;
 use sto_core::formats::{Location, Module, ModuleIx, ModuleKind};
 use sto_core::model::{FrameKind, GnuBuildId};

@@ -1,7 +1,7 @@
 //! Which names functions get, and how they are written.
 
-use crate::compile::Program;
-use crate::recording::resolve;
+use super::compile::Program;
+use super::recording::resolve;
 use object::{Object, ObjectSymbol};
 use std::collections::BTreeSet;
 use sto_core::symbolize::SymbolOptions;

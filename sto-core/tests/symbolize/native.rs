@@ -1,7 +1,7 @@
 //! Functions, lines and inlined functions of compiled programs.
 
-use crate::compile::{Program, run};
-use crate::recording::{Shown, recording, resolve, resolve_with, shown};
+use super::compile::{Program, run};
+use super::recording::{Shown, recording, resolve, resolve_with, shown};
 use std::collections::BTreeSet;
 use sto_core::formats::{Location, Module, ModuleIx, ModuleKind};
 use sto_core::model::{Frame, FrameKind, Granularity};

@@ -1,7 +1,7 @@
 //! Where files are looked for, and which are believed.
 
-use crate::compile::{Program, run};
-use crate::recording::{Resolved, resolve};
+use super::compile::{Program, run};
+use super::recording::{Resolved, resolve};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use sto_core::formats::Module;

@@ -1,6 +1,6 @@
 //! Files that break the rules: an error with a place, never a panic, never half a profile.
 
-use crate::{chrome, cpuprofile, error, firefox, read, speedscope};
+use super::{chrome, cpuprofile, error, firefox, read, speedscope};
 use proptest::prelude::*;
 use std::path::Path;
 use sto_core::formats::{Format, ReadOptions, read_bytes};

@@ -1,6 +1,6 @@
 //! What Chrome's traces hold.
 
-use crate::{error, read, stacks};
+use super::{error, read, stacks};
 
 fn event(ph: &str, name: &str, ts: u64, more: &str) -> String {
     format!(r#"{{"ph":"{ph}","name":"{name}","pid":1,"tid":2,"ts":{ts}{more}}}"#)

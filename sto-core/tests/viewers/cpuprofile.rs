@@ -1,6 +1,6 @@
 //! What V8's profiles hold.
 
-use crate::{read, stacks};
+use super::{read, stacks};
 use sto_core::units::Nanoseconds;
 
 pub(crate) fn node(id: u64, name: &str, line: i64, more: &str) -> String {

@@ -1,6 +1,6 @@
 //! What processed profiles of the Firefox Profiler hold.
 
-use crate::{error, read, stacks};
+use super::{error, read, stacks};
 use sto_core::model::FrameKind;
 use sto_core::units::Nanoseconds;
 

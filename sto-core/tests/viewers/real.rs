@@ -1,7 +1,7 @@
 //! Files of real tools, against goldens.
 
+use super::stacks;
 use crate::common::assert_golden;
-use crate::stacks;
 use std::fmt::Write;
 use std::path::PathBuf;
 use sto_core::formats::{Format, Recording, read_bytes};

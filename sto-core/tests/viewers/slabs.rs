@@ -1,7 +1,7 @@
 //! Profiles that are saved in JSON slabs (JSLB): they say the same as in JSON.
 
-use crate::firefox::{SAMPLES, profile};
-use crate::{read, stacks};
+use super::firefox::{SAMPLES, profile};
+use super::{read, stacks};
 use flate2::Compression;
 use flate2::read::GzEncoder;
 use json_slabs::{Builder, SlabPlaceholder, SlabPrimitive};

@@ -1,6 +1,6 @@
 //! What speedscope's files hold.
 
-use crate::{read, stacks};
+use super::{read, stacks};
 
 /// A file of one profile.
 pub(crate) fn file(profile: &str) -> String {

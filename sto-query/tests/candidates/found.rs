@@ -1,6 +1,6 @@
 //! Which candidates are found, and what is told of them.
 
-use crate::{candidates, slow};
+use super::{candidates, slow};
 use sto_query::candidates::Candidate;
 use sto_query::render::{Style, candidates::html, candidates::text};
 use sto_query::series::Status;

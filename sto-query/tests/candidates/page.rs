@@ -1,8 +1,8 @@
 //! The page in a browser.
 
+use super::{candidates, slow};
 use crate::browser::{self, Seen};
 use crate::views::assert_golden;
-use crate::{candidates, slow};
 use serde_json::{Value, json};
 use sto_query::render::candidates::html;
 

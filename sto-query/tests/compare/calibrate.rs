@@ -1,7 +1,7 @@
 //! What a calibration says, against comparisons that are made one by one.
 
-use crate::calibration::Benchmark;
-use crate::support::{Random, compared};
+use super::calibration::Benchmark;
+use super::support::{Random, compared};
 use rayon::prelude::*;
 use sto_query::compare::{CalibrateOptions, Calibration, CompareError, calibrate};
 use sto_query::tree::View;

@@ -1,6 +1,6 @@
 //! How often equal builds give a finding, and how often a change is found, over simulated runs.
 
-use crate::support::{Random, compared, view};
+use super::support::{Random, compared, view};
 use rayon::prelude::*;
 use sto_query::compare::Verdict;
 use sto_query::tree::View;

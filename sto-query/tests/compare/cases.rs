@@ -5,7 +5,7 @@
 //! its kind and function, where its cost moved `from` or `to`, and after each `<-` an affected
 //! caller, innermost first.
 
-use crate::support::{compared, set_build_ids, summary, view};
+use super::support::{compared, set_build_ids, summary, view};
 use std::path::Path;
 
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Several benchmarks and one verdict, cost by a metric, and findings that do not count.
 
-use crate::render::assert_golden;
-use crate::support::view;
+use super::render::assert_golden;
+use super::support::view;
 use sto_core::units::UnixSeconds;
 use sto_query::compare::{
     Benchmarks, Check, CompareError, CompareOptions, Comparison, FindingKind, Ignored,

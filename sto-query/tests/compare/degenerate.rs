@@ -1,6 +1,6 @@
 //! Sides that are equal, empty, tiny or broken.
 
-use crate::support::{Order, compared, sample_type, set_build_ids, summary, view, view_in_order};
+use super::support::{Order, compared, sample_type, set_build_ids, summary, view, view_in_order};
 use proptest::prelude::*;
 use sto_query::compare::{CompareError, CompareOptions, Comparison, Verdict, compare};
 use sto_query::render::{findings_text, json};

@@ -1,6 +1,6 @@
 //! The example that the tool is known by: logging that costs ten times as much.
 
-use crate::support::{compared, set_build_ids, summary, view};
+use super::support::{compared, set_build_ids, summary, view};
 use sto_query::compare::{NormalisationMethod, Verdict};
 
 const BASELINE: &str = "

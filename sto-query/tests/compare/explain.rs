@@ -1,6 +1,6 @@
 //! What `explain-match` shows.
 
-use crate::render::assert_golden;
+use super::render::assert_golden;
 use sto_query::functions::{KeyOptions, MatchReport, explain_match};
 use sto_query::render::{Style, explain_match::text, json};
 

@@ -1,8 +1,8 @@
 //! The page of comparisons: what is in it, and what a browser makes of it.
 
+use super::render::assert_golden;
+use super::support::view;
 use crate::browser::{self, Seen};
-use crate::render::assert_golden;
-use crate::support::view;
 use serde_json::{Value, json};
 use std::path::Path;
 use sto_core::ingest::{IngestOptions, ingest};

@@ -1,6 +1,6 @@
 //! The call paths of a finding, the line to look at first, and the command that shows the rest.
 
-use crate::support::{compared, set_build_ids, view};
+use super::support::{compared, set_build_ids, view};
 use sto_core::intern::LineCost;
 use sto_core::model::{Frame, FrameKind, FrameTable};
 use sto_core::units::Cost;

@@ -1,6 +1,6 @@
 //! Reports as text and JSON.
 
-use crate::support::{compared, set_build_ids, view};
+use super::support::{compared, set_build_ids, view};
 use sto_core::model::Quality;
 use sto_query::compare::{Change, CompareOptions, Comparison, Verdict, compare};
 use sto_query::render::{findings_text, json};

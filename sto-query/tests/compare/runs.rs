@@ -1,6 +1,6 @@
 //! What a side is: its executable, its runs, its rates.
 
-use crate::support::{Order, compared, sample_type, set_build_ids, summary, view, view_in_order};
+use super::support::{Order, compared, sample_type, set_build_ids, summary, view, view_in_order};
 use sto_query::compare::{
     Change, CompareOptions, NormalisationMethod, RunCost, Side, Verdict, compare,
     compare_with_earlier,

@@ -1,8 +1,8 @@
 //! pprof, by decoders that are not ours: the crate `prost`, and Go's own tool where it is installed.
 
-use crate::messages::Profile;
+use super::messages::Profile;
+use super::{PPROF, export};
 use crate::views::{demo, folded, view, view_of};
-use crate::{PPROF, export};
 use prost::Message;
 use std::io::Read;
 use std::process::Command;
@@ -112,7 +112,7 @@ fn each_of_several_events_has_its_number_of_samples() {
 #[test]
 fn a_value_that_the_schema_has_no_number_for_is_refused() {
     let view = view("v1", &folded("main 1", u64::MAX));
-    let error = crate::PPROF(&view, &mut Vec::new())
+    let error = super::PPROF(&view, &mut Vec::new())
         .unwrap_err()
         .to_string();
     assert!(error.contains("18446744073709551615"), "{error}");

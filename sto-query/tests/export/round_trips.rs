@@ -1,7 +1,7 @@
 //! Views that are written, read again by sto's own readers, and the same.
 
+use super::{CALLGRIND, FIREFOX, FOLDED, PPROF, SPEEDSCOPE, export};
 use crate::views::{Stacks, view_of};
-use crate::{CALLGRIND, FIREFOX, FOLDED, PPROF, SPEEDSCOPE, export};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;

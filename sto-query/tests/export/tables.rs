@@ -1,7 +1,7 @@
 //! CSV and Callgrind.
 
+use super::{CALLGRIND, CSV, text};
 use crate::views::{assert_golden, demo, hostile_names, view};
-use crate::{CALLGRIND, CSV, text};
 use std::process::Command;
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::Cost;

@@ -1,7 +1,7 @@
 //! Formats of viewers in a browser: speedscope, the Firefox Profiler, d3-flame-graph.
 
+use super::{D3, FIREFOX, FOLDED, SPEEDSCOPE, json, text};
 use crate::views::{assert_golden, demo, folded, hostile_names, view};
-use crate::{D3, FIREFOX, FOLDED, SPEEDSCOPE, json, text};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use sto_core::model::{Frame, FrameKind};
@@ -169,9 +169,9 @@ fn hostile_names_do_not_break_folded_lines() {
         assert!(!stack.contains(char::is_control), "{stack:?}");
     }
     let numbered = view_of_leaf("ends in 12 34");
-    assert_eq!(crate::text(&numbered, FOLDED), "ends in 12\u{a0}34 1\n");
+    assert_eq!(super::text(&numbered, FOLDED), "ends in 12\u{a0}34 1\n");
     let comment = view_of_leaf("# comment");
-    assert_eq!(crate::text(&comment, FOLDED), "\\# comment 1\n");
+    assert_eq!(super::text(&comment, FOLDED), "\\# comment 1\n");
 }
 
 fn view_of_leaf(name: &'static str) -> View {

@@ -1,10 +1,10 @@
 //! Which stacks are drawn, and from which end.
 
-use crate::views::{Stacks, assert_golden, demo, folded, frame, view, view_of};
-use crate::{
+use super::{
     difference_with, drawn, find, focus, focused, is_blue, is_red, names, picture_with,
     without_script,
 };
+use crate::views::{Stacks, assert_golden, demo, folded, frame, view, view_of};
 use std::collections::BTreeMap;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::SliceCount;
@@ -100,7 +100,7 @@ fn ignored_are_the_stacks_that_have_the_function() {
         focus: Some(Focus::new("write", &[&build]).unwrap()),
         ..options
     };
-    let error = crate::svg((&build, 0), &both, Vec::new()).unwrap_err();
+    let error = super::svg((&build, 0), &both, Vec::new()).unwrap_err();
     assert!(matches!(error, FlameError::NothingChosen), "{error}");
 }
 

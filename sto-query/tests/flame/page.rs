@@ -1,8 +1,8 @@
 //! Drawings in a browser: a frame can be searched for, and zoomed into.
 
+use super::{difference_with, picture_with};
 use crate::browser::{self, Seen};
 use crate::views::{demo, folded, hostile_names, view};
-use crate::{difference_with, picture_with};
 use serde_json::json;
 use sto_query::render::flame::{FlameOptions, Palette, Widths};
 

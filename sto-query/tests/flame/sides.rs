@@ -1,10 +1,10 @@
 //! Differences: whose widths, what is gone, and which colours.
 
-use crate::views::{assert_golden, demo, folded, view};
-use crate::{
+use super::{
     NEUTRAL, difference_with, drawn, find, focus, focused, is_blue, is_red, names, picture_with,
     without_script,
 };
+use crate::views::{assert_golden, demo, folded, view};
 use sto_query::render::flame::{FlameError, FlameOptions, Palette, Widths};
 
 #[test]

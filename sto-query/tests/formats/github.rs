@@ -3,7 +3,7 @@
 //! The reader here follows `TryParseV2` of `ActionCommand.cs` in github.com/actions/runner, and knows
 //! nothing of how the commands are written.
 
-use crate::fixtures::{HOSTILE, clean, hostile, insufficient, many, weak, worse};
+use super::fixtures::{HOSTILE, clean, hostile, insufficient, many, weak, worse};
 use std::collections::BTreeMap;
 use sto_query::compare::{Comparison, FindingKind};
 use sto_query::render::{github, printable};

@@ -1,6 +1,6 @@
 //! What each format looks like.
 
-use crate::fixtures::{clean, hostile, insufficient, many, weak, worse};
+use super::fixtures::{clean, hostile, insufficient, many, weak, worse};
 use crate::views::assert_golden_at;
 use std::path::Path;
 use sto_query::compare::Comparison;

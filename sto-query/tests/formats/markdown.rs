@@ -1,6 +1,6 @@
 //! What may not happen in Markdown, whatever is in a name.
 
-use crate::fixtures::{hostile, many};
+use super::fixtures::{hostile, many};
 use sto_query::render::markdown;
 
 #[test]

@@ -1,7 +1,7 @@
 //! The formats that have a schema are valid by it.
 
-use crate::fixtures::{clean, many, worse};
-use crate::goldens::{cases, testdata};
+use super::fixtures::{clean, many, worse};
+use super::goldens::{cases, testdata};
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;

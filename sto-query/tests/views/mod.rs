@@ -1,6 +1,4 @@
 //! Views made by hand from folded stacks, and the comparison with golden files.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! Comparisons of two builds, on views made by hand.
 
-#[path = "../browser/mod.rs"]
-mod browser;
 mod calibrate;
 mod calibration;
 mod cases;

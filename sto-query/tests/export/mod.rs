@@ -1,5 +1,4 @@
 //! Exported stacks: what a format can hold comes back the same, and what reads it is satisfied.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod contexts;
 #[path = "../../../sto-core/tests/pprof/messages.rs"]
@@ -8,9 +7,8 @@ mod pprof;
 mod round_trips;
 mod tables;
 mod trees;
-#[path = "../views/mod.rs"]
-mod views;
 
+use crate::views;
 use sto_query::render::export::ExportError;
 use sto_query::tree::View;
 

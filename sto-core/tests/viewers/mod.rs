@@ -1,16 +1,14 @@
 //! What viewers open: the Firefox Profiler's, speedscope's and Chrome's files, V8's profiles.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod bad;
 mod chrome;
-#[path = "../common/mod.rs"]
-mod common;
 mod cpuprofile;
 mod firefox;
 mod real;
 mod slabs;
 mod speedscope;
 
+use crate::common;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;

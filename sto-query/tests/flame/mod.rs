@@ -1,20 +1,15 @@
 //! Flame graphs: what is drawn, how wide, in which colour.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "../browser/mod.rs"]
-mod browser;
 mod chosen;
 mod page;
 mod sides;
-#[path = "../views/mod.rs"]
-mod views;
 
+use crate::views::{Stacks, assert_golden, demo, folded, frame, view, view_of};
 use sto_core::model::FrameKind;
 use sto_core::units::Cost;
 use sto_query::compare::Focus;
 use sto_query::render::flame::{FlameError, FlameOptions, Widths, diff_svg, svg};
 use sto_query::tree::View;
-use views::{Stacks, assert_golden, demo, folded, frame, view, view_of};
 
 fn picture_with(view: &View, options: &FlameOptions) -> String {
     let mut svg_bytes = Vec::new();

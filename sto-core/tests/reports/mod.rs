@@ -1,13 +1,10 @@
 //! What DTrace, `sample`, VTune, Visual Studio, GHC, xctrace and YourKit print or export.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod bad;
-#[path = "../common/mod.rs"]
-mod common;
 mod files;
 mod peers;
 
-use common::{frames_of, show};
+use crate::common::{frames_of, show};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{Format, FormatError, ReadOptions, Recording, read_bytes};

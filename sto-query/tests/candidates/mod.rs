@@ -1,12 +1,7 @@
 //! The candidates of a run, and their page: what is in it, and what a browser makes of it.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "../browser/mod.rs"]
-mod browser;
 mod found;
 mod page;
-#[path = "../views/mod.rs"]
-mod views;
 
 use std::path::Path;
 use sto_core::formats::read_bytes;

@@ -1,14 +1,11 @@
 //! Slices of time: what each thread did when, into the store and out of it.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod cells;
-#[path = "../common/mod.rs"]
-mod common;
 mod labels;
 mod properties;
 mod stored;
 
-use common::{named_symbols, read_text};
+use crate::common::{named_symbols, read_text};
 use std::path::Path;
 use sto_core::formats::Recording;
 use sto_core::ingest::{IngestOptions, Prepared, prepare};

@@ -1,13 +1,10 @@
 //! Callgrind's files: what is read, and how a graph of calls becomes stacks.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod bad;
-#[path = "../common/mod.rs"]
-mod common;
 mod division;
 mod real;
 
-use common::show;
+use crate::common::show;
 use std::collections::BTreeMap;
 use std::path::Path;
 use sto_core::formats::{Format, FormatError, Location, LocationIx, Recording, read_bytes};

@@ -1,8 +1,4 @@
 //! What `symbolize` finds, where it looks, and what it says when it finds nothing.
-#![expect(
-    clippy::unwrap_used,
-    reason = "clippy allows it in test functions, but not in what they share"
-)]
 
 mod compile;
 mod hostile;

@@ -1,10 +1,7 @@
 //! pprof: real files against goldens, what the schema allows, and what it does not.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod bad;
 mod build;
-#[path = "../common/mod.rs"]
-mod common;
 mod dropped;
 mod labels;
 mod messages;

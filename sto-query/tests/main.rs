@@ -1,0 +1,46 @@
+//! Questions to stored profiles and how their answers are rendered; a module a subject.
+//!
+//! One binary, since linking many takes longer than running their tests.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod average;
+mod browser;
+mod candidates;
+mod compare;
+mod correlate;
+mod expand;
+mod export;
+mod flame;
+mod formats;
+mod functions;
+mod history;
+mod hostile_names;
+mod ingest_summary;
+mod policy;
+mod potential;
+mod prune;
+mod reports;
+mod select;
+mod series;
+mod statistics;
+mod tree;
+mod view;
+mod views;
+
+/// A file that is not declared here would silently not be run.
+#[test]
+fn every_file_of_tests_is_a_module_of_this_binary() {
+    let declared = include_str!("main.rs");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_module =
+            path.extension().is_some_and(|ending| ending == "rs") || path.join("mod.rs").exists();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        assert!(
+            !is_module || name == "main" || declared.contains(&format!("mod {name};\n")),
+            "{} is not declared in main.rs",
+            path.display()
+        );
+    }
+}
