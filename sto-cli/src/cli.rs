@@ -1,27 +1,27 @@
 //! The command line as a whole: what stands before the subcommand, and the front page of help.
 
 use crate::commands::Command;
-use clap::Parser;
+use clap::{ColorChoice, Parser};
 use std::path::PathBuf;
 
-const EXAMPLES: &str = "\
+const NOTES: &str = "\
 Examples:
-  sto record --build v1 -- ./demo            Record a run of build v1 with perf, and store it
-  sto ingest perf.data --build v1            Store a recording of any profiler
-  sto top v1                                 Show which functions cost most
-  sto flame v1 -o v1.svg                     Draw a flame graph
-  sto find-regressions v1 v2                 Say what got slower, why, and who is affected
-  sto find-regressions old.data new.data     The same of two files, without a store
+  sto record --build v1 -- ./demo           Record a run of build v1 with perf, and store it
+  sto ingest perf.data --build v1           Store a recording of any profiler
+  sto top v1                                Show which functions cost most
+  sto flame v1 -o v1.svg                    Draw a flame graph
+  sto find-regressions v1 v2                Say what got slower, why, and who is affected
+  sto find-regressions old.data new.data    The same of two files, without a store
 
-A selector names profiles. It is [EXE@]BUILD (`v1`, `demo@v1`: all runs of that build), a tag of a
-build (`last-good`), a profile's id or the start of one (`sto ls` shows them), or the path of a file
-of any format that `sto ingest` reads. A build in the store comes before a file of the same name;
+A selector names profiles. It is [EXE@]BUILD (`v1`, `demo@v1`: all runs of that build), a tag of a \
+build (`last-good`), a profile's id or the start of one (`sto ls` shows them), or the path of a file \
+of any format that `sto ingest` reads. A build in the store comes before a file of the same name; \
 `./NAME` always means the file.
 
-The store is --store, else $STO_STORE, else the nearest .sto/ above the working directory, else
+The store is --store, else $STO_STORE, else the nearest .sto/ above the working directory, else \
 $XDG_DATA_HOME/sto, else ~/.local/share/sto.
 
-Exit status: 0 success, 1 regressions found (explain-match: no match), 2 wrong usage or failure,
+Exit status: 0 success, 1 regressions found (explain-match: no match), 2 wrong usage or failure, \
 3 too little data to say.";
 
 /// Store profiles of programs, and find out what got slower between two builds.
@@ -30,13 +30,27 @@ Exit status: 0 success, 1 regressions found (explain-match: no match), 2 wrong u
     name = "sto",
     version,
     arg_required_else_help = true,
-    after_help = EXAMPLES,
-    max_term_width = 100
+    after_help = NOTES
 )]
 pub(crate) struct Cli {
     /// Use the store in this folder, or this file that is a store
     #[arg(long, global = true, value_name = "PATH", display_order = 900)]
     pub(crate) store: Option<PathBuf>,
+
+    /// Colour output: auto (on a terminal), always or never
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
+    #[arg(
+        hide_default_value = true,
+        hide_possible_values = true,
+        display_order = 901
+    )]
+    pub(crate) color: ColorChoice,
 
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -1,10 +1,10 @@
 //! `sto man`: manual pages.
 
 use crate::cli::Cli;
+use crate::help::man::pages;
 use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::write_stdout;
+use crate::runtime::output::{write_file, write_stdout};
 use clap::{Args, CommandFactory};
-use clap_mangen::Man;
 use std::fs;
 use std::path::PathBuf;
 
@@ -18,19 +18,17 @@ pub(crate) struct ManArgs {
 }
 
 pub(crate) fn run(args: &ManArgs) -> Result<Outcome, CliError> {
-    match &args.folder {
-        None => {
-            let mut page = Vec::new();
-            let man = Man::new(Cli::command());
-            man.render(&mut page).expect("memory takes every page");
-            write_stdout(&page)?;
-        }
-        Some(folder) => fs::create_dir_all(folder)
-            .and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
-            .map_err(|source| CliError::WriteFile {
-                path: folder.clone(),
-                source,
-            })?,
+    let pages = pages(Cli::command()).expect("memory takes every page");
+    let Some(folder) = &args.folder else {
+        write_stdout(&pages[0].roff)?;
+        return Ok(Outcome::Clean);
+    };
+    fs::create_dir_all(folder).map_err(|source| CliError::WriteFile {
+        path: folder.clone(),
+        source,
+    })?;
+    for page in pages {
+        write_file(&folder.join(page.file_name), &page.roff)?;
     }
     Ok(Outcome::Clean)
 }

@@ -1,10 +1,12 @@
 //! What the terminal can do, and what is said on standard error.
 
 use crate::args::inputs::Input;
+use clap::ColorChoice;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::Duration;
 use sto_core::ingest::Stage;
 use sto_query::render::{Style, printable};
@@ -12,21 +14,50 @@ use sto_query::render::{Style, printable};
 /// How text on standard output is laid out: as wide as the terminal and in colour, or as wide as
 /// it gets and plain where it goes elsewhere.
 pub(crate) fn style() -> Style {
-    let variable = |name: &str| std::env::var_os(name);
     let terminal = io::stdout().is_terminal();
-    let columns = variable("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
-    let size = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    let known = |width: &usize| *width > 0;
+    let choice = COLOR.get().copied().unwrap_or(ColorChoice::Auto);
     Style {
-        width: columns
-            .filter(known)
-            .or_else(|| terminal.then(|| size().filter(known).unwrap_or(80))),
-        color: wants_color(terminal, &variable),
+        width: columns().or_else(|| terminal.then(|| terminal_width().unwrap_or(80))),
+        color: wants_color(choice, terminal, &|name| std::env::var_os(name)),
     }
 }
 
-/// The rules of <https://no-color.org> and <https://bixense.com/clicolors/>.
-fn wants_color(terminal: bool, variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
+/// The columns that help has, where that is known.
+pub(crate) fn help_width() -> Option<usize> {
+    columns().or_else(terminal_width)
+}
+
+/// What `$COLUMNS` says.
+fn columns() -> Option<usize> {
+    let columns = std::env::var("COLUMNS").ok()?.parse().ok();
+    columns.filter(|&width| width > 0)
+}
+
+fn terminal_width() -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size()?;
+    Some(usize::from(width.0)).filter(|&width| width > 0)
+}
+
+/// What `--color` says.
+static COLOR: OnceLock<ColorChoice> = OnceLock::new();
+
+/// Takes the user's choice, once.
+pub(crate) fn set_color(choice: ColorChoice) {
+    let _ = COLOR.set(choice);
+}
+
+/// The user's choice, and else the rules of <https://no-color.org> and
+/// <https://bixense.com/clicolors/>.
+fn wants_color(
+    choice: ColorChoice,
+    terminal: bool,
+    variable: &dyn Fn(&str) -> Option<OsString>,
+) -> bool {
+    match choice {
+        ColorChoice::Always => return true,
+        ColorChoice::Never => return false,
+        ColorChoice::Auto => {}
+    }
     let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     if set("NO_COLOR") {
         return false;
@@ -143,7 +174,7 @@ mod tests {
     use super::*;
 
     fn color(terminal: bool, variables: &[(&str, &str)]) -> bool {
-        wants_color(terminal, &|name| {
+        wants_color(ColorChoice::Auto, terminal, &|name| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| OsString::from(value))
         })
@@ -153,6 +184,14 @@ mod tests {
     fn no_color_wins_over_force_and_terminal() {
         assert!(!color(true, &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]));
         assert!(color(true, &[("NO_COLOR", "")]));
+    }
+
+    #[test]
+    fn the_option_wins_over_all_variables() {
+        let forced = |name: &str| (name == "CLICOLOR_FORCE").then(|| OsString::from("1"));
+        let plain = |name: &str| (name == "NO_COLOR").then(|| OsString::from("1"));
+        assert!(wants_color(ColorChoice::Always, false, &plain));
+        assert!(!wants_color(ColorChoice::Never, true, &forced));
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod findings;
 // What the system refuses at any single call.
 mod faults;
 // Ten releases of a program.
+mod help;
 mod history;
 // `kill -9` while the store is written.
 mod killed;

@@ -215,7 +215,7 @@ fn completions_and_manual_pages_know_every_command() {
         assert!(run.stdout.contains("find-regressions"), "{run:?}");
     }
     let page = sandbox.sto(&["man"]).succeeds();
-    assert!(page.stdout.contains(".TH sto 1"), "{page:?}");
+    assert!(page.stdout.contains(".TH STO 1"), "{page:?}");
     sandbox.sto(&["man", "man1"]).succeeds();
     for command in [
         "",

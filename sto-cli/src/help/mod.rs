@@ -1,0 +1,169 @@
+//! Help: the command line as clap shows it, its front page in groups and all of it wrapped once for
+//! the terminal; and the same as manual pages.
+
+pub(crate) mod man;
+mod text;
+
+use crate::runtime::ui;
+use clap::Command;
+use clap::builder::Styles;
+use text::{blocks, entry, laid_out};
+use unicode_width::UnicodeWidthStr;
+
+/// Help is never wider than this: long lines are hard to read.
+const WIDEST: usize = 100;
+
+/// What commands end with that say nothing of it themselves.
+const EXIT_STATUS: &str = "0 success, 2 wrong usage or failure.";
+
+/// The commands by what they are for.
+const GROUPS: [(&str, &[&str]); 6] = [
+    (
+        "Record and bring in",
+        &["record", "ingest", "annotate", "merge"],
+    ),
+    (
+        "Look",
+        &[
+            "ls",
+            "runs",
+            "show",
+            "top",
+            "tree",
+            "flame",
+            "potential",
+            "export",
+        ],
+    ),
+    (
+        "Compare",
+        &[
+            "find-regressions",
+            "diff",
+            "average",
+            "calibrate",
+            "explain-match",
+        ],
+    ),
+    (
+        "Over time",
+        &[
+            "series",
+            "where",
+            "regressions-over-time",
+            "report",
+            "expand",
+            "bottlenecks",
+        ],
+    ),
+    (
+        "Keep",
+        &["tag", "prune", "compact", "stats", "verify", "export-store"],
+    ),
+    ("Other", &["completions", "man", "help"]),
+];
+
+/// The command with its help laid out for the terminal.
+pub(crate) fn laid_out_for_terminal(command: Command) -> Command {
+    let width = ui::help_width().unwrap_or(WIDEST).min(WIDEST);
+    for_width(command, width)
+}
+
+fn for_width(command: Command, width: usize) -> Command {
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{{options}}{{after-help}}",
+        groups(&command, width)
+    );
+    // clap takes 0 for no limit.
+    let command = with_notes(command, width).term_width(width.max(1));
+    command
+        .help_template(template)
+        .mut_subcommands(|subcommand| with_notes(subcommand, width))
+}
+
+fn with_notes(command: Command, width: usize) -> Command {
+    match command.get_after_help().map(ToString::to_string) {
+        Some(notes) => command.after_help(laid_out(&blocks(&notes), width)),
+        None => command,
+    }
+}
+
+/// The commands in their groups, up to the heading of the options.
+fn groups(command: &Command, width: usize) -> String {
+    let header = *Styles::styled().get_header();
+    let literal = *Styles::styled().get_literal();
+    let names = GROUPS.iter().flat_map(|(_, names)| names.iter());
+    let column = 2 + names.map(|name| name.width()).max().unwrap_or(0) + 2;
+    let mut text = String::new();
+    for (group, names) in GROUPS {
+        text += &format!("{header}{group}:{header:#}\n");
+        for name in names {
+            let mut lines = Vec::new();
+            let what = about(command, name);
+            // As clap does it for options.
+            if column * 2 <= width {
+                entry(&mut lines, name, &what, column, width);
+            } else {
+                lines.push(format!("  {name}"));
+                let below = text::fill(&what, width.saturating_sub(6));
+                lines.extend(below.iter().map(|line| format!("      {line}")));
+            }
+            let styled = format!("{literal}{name}{literal:#}");
+            lines[0] = lines[0].replacen(name, &styled, 1);
+            text += &(lines.join("\n") + "\n");
+        }
+        text.push('\n');
+    }
+    text + &format!("{header}Options:{header:#}\n")
+}
+
+/// What a command does, in one sentence.
+fn about(command: &Command, name: &str) -> String {
+    match command.find_subcommand(name).and_then(Command::get_about) {
+        Some(about) => about.to_string(),
+        // clap adds `help` later.
+        None => "Show the help of a command".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_command_stands_in_one_group() {
+        let mut grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        grouped.sort_unstable();
+        let command = Cli::command();
+        let mut commands: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        commands.push("help");
+        commands.sort_unstable();
+        assert_eq!(grouped, commands);
+    }
+
+    #[test]
+    fn help_is_as_wide_as_the_terminal_at_any_width() {
+        for width in [40, 80, 100] {
+            let mut command = for_width(Cli::command(), width);
+            command.build();
+            let mut pages = vec![command.render_long_help().to_string()];
+            for subcommand in command.get_subcommands_mut() {
+                pages.push(subcommand.render_long_help().to_string());
+                pages.push(subcommand.render_help().to_string());
+            }
+            for line in pages.iter().flat_map(|page| page.lines()) {
+                let is_one_word = line.split_whitespace().count() < 2;
+                assert!(
+                    line.width() <= width || is_one_word || line.starts_with("Usage: "),
+                    "at {width}: {line}"
+                );
+            }
+        }
+    }
+}

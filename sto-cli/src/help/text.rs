@@ -1,0 +1,200 @@
+//! The text behind the options of a command: examples and notes, as they stand in the source, and
+//! laid out for a width.
+
+use unicode_width::UnicodeWidthStr;
+
+/// A part of the text; an empty line stands between two in the source.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Block {
+    Examples(Vec<Example>),
+    /// What stands behind `Exit status: `.
+    ExitStatus(String),
+    Paragraph(String),
+    /// Lines that stay as they are: those that are indented in the source.
+    Literal(Vec<String>),
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Example {
+    pub(super) command: String,
+    /// What it does; may be empty.
+    pub(super) what: String,
+}
+
+/// Most columns of a command that has what it does beside it.
+const WIDEST_COMMAND: usize = 48;
+
+/// Fewest columns for what a command does, beside it.
+const NARROWEST_COLUMN: usize = 24;
+
+const EXIT_STATUS: &str = "Exit status: ";
+
+/// Reads text as it stands in the source.
+pub(super) fn blocks(text: &str) -> Vec<Block> {
+    let paragraphs = text.split("\n\n");
+    let paragraphs = paragraphs.filter(|paragraph| !paragraph.trim().is_empty());
+    paragraphs.map(block).collect()
+}
+
+fn block(text: &str) -> Block {
+    let examples = text.strip_prefix("Examples:\n");
+    if let Some(lines) = examples.or_else(|| text.strip_prefix("Example:\n")) {
+        return Block::Examples(lines.lines().map(example).collect());
+    }
+    if text.lines().all(|line| line.starts_with("  ")) {
+        return Block::Literal(text.lines().map(str::to_owned).collect());
+    }
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match joined.strip_prefix(EXIT_STATUS) {
+        Some(statuses) => Block::ExitStatus(statuses.to_owned()),
+        None => Block::Paragraph(joined),
+    }
+}
+
+fn example(line: &str) -> Example {
+    let line = line.trim();
+    let (command, what) = line.split_once("  ").unwrap_or((line, ""));
+    Example {
+        command: command.to_owned(),
+        what: what.trim().to_owned(),
+    }
+}
+
+/// The blocks in lines of at most this many columns, as far as their words allow.
+pub(super) fn laid_out(blocks: &[Block], width: usize) -> String {
+    let text = |block: &Block| match block {
+        Block::Examples(examples) => {
+            "Examples:\n".to_owned() + &columns(examples, width).join("\n")
+        }
+        Block::ExitStatus(statuses) => fill(&format!("{EXIT_STATUS}{statuses}"), width).join("\n"),
+        Block::Paragraph(paragraph) => fill(paragraph, width).join("\n"),
+        Block::Literal(lines) => lines.join("\n"),
+    };
+    blocks.iter().map(text).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Commands, with what they do beside them where there is room, and else below them.
+fn columns(examples: &[Example], width: usize) -> Vec<String> {
+    let described = examples.iter().filter(|example| !example.what.is_empty());
+    let widths = described.map(|example| example.command.width());
+    let widest = widths.filter(|&width| width <= WIDEST_COMMAND).max();
+    let column = 2 + widest.unwrap_or(0) + 2;
+    let is_beside = column + NARROWEST_COLUMN <= width;
+    let mut lines = Vec::new();
+    for Example { command, what } in examples {
+        if is_beside && !what.is_empty() && 2 + command.width() + 2 <= column {
+            entry(&mut lines, command, what, column, width);
+            continue;
+        }
+        lines.extend(broken_command(command, width));
+        let below = fill(what, width.saturating_sub(6));
+        lines.extend(below.iter().map(|line| format!("      {line}")));
+    }
+    lines
+}
+
+/// Writes a name at column 2, and beside it what it is, all of which begins at `column`.
+pub(super) fn entry(lines: &mut Vec<String>, name: &str, what: &str, column: usize, width: usize) {
+    let mut head = format!("  {name}{:1$}", "", column.saturating_sub(2 + name.width()));
+    for line in fill(what, width.saturating_sub(column)) {
+        lines.push(head + &line);
+        head = " ".repeat(column);
+    }
+}
+
+/// A command over as many lines as it takes, which a shell takes for one.
+fn broken_command(command: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::from("  ");
+    let mut is_quoted = false;
+    for word in command.split(' ') {
+        let is_first = line.trim().is_empty();
+        if !is_first && !is_quoted && line.width() + 1 + word.width() + 2 > width {
+            lines.push(line + " \\");
+            line = format!("      {word}");
+        } else {
+            line = line + if is_first { "" } else { " " } + word;
+        }
+        is_quoted ^= word.matches(['\'', '"']).count() % 2 == 1;
+    }
+    lines.push(line);
+    lines
+}
+
+/// Text in lines of at most this many columns, each as full as it gets; none where there is no word.
+pub(super) fn fill(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "\
+Examples:
+  sto top v1                    Show which functions cost most of all that there are
+  sto record --build v1 --benchmark startup --label cpu=7950x -- ./server --port 80
+
+A note that goes over
+two lines.
+
+  a,b
+  1,2
+
+Exit status: 0 fine,
+1 not.";
+
+    #[test]
+    fn paragraphs_are_joined_and_tables_are_not() {
+        let blocks = blocks(SOURCE);
+        assert_eq!(blocks.len(), 4);
+        assert_eq!(
+            blocks[1],
+            Block::Paragraph("A note that goes over two lines.".to_owned())
+        );
+        assert_eq!(
+            blocks[2],
+            Block::Literal(vec!["  a,b".to_owned(), "  1,2".to_owned()])
+        );
+        assert_eq!(blocks[3], Block::ExitStatus("0 fine, 1 not.".to_owned()));
+    }
+
+    #[test]
+    fn lines_are_full_and_never_wider_than_asked_for() {
+        for width in [40, 60, 80, 100] {
+            let text = laid_out(&blocks(SOURCE), width);
+            assert!(
+                text.lines().all(|line| line.width() <= width),
+                "{width}:\n{text}"
+            );
+        }
+        assert!(
+            laid_out(&blocks(SOURCE), 80)
+                .contains("  sto top v1  Show which functions cost most of all that there are\n")
+        );
+    }
+
+    #[test]
+    fn a_broken_command_is_one_command_to_a_shell() {
+        let lines = broken_command(
+            "sto explain-match 'run::{closure 1}' 'parse<A, B>' --exact",
+            40,
+        );
+        assert!(lines.iter().all(|line| line.width() <= 40), "{lines:?}");
+        let rest = lines.join("\n").replace(" \\\n     ", "");
+        assert_eq!(
+            rest,
+            "  sto explain-match 'run::{closure 1}' 'parse<A, B>' --exact"
+        );
+    }
+}

@@ -1,0 +1,100 @@
+//! Help and manual pages.
+
+use crate::support::{Run, Sandbox};
+
+#[test]
+fn help_follows_the_width_it_is_given() {
+    let sandbox = Sandbox::new();
+    for columns in ["40", "80"] {
+        let help = Run::of(sandbox.command(&["--help"]).env("COLUMNS", columns)).succeeds();
+        let width: usize = columns.parse().unwrap();
+        let widest = help.stdout.lines().map(|line| line.chars().count()).max();
+        assert!(
+            widest <= Some(width),
+            "{columns}: {widest:?}\n{}",
+            help.stdout
+        );
+    }
+}
+
+#[test]
+fn help_has_the_commands_in_groups_and_no_colour_in_a_pipe() {
+    let help = Sandbox::new().sto(&["--help"]).succeeds().stdout;
+    let headings = [
+        "Record and bring in:",
+        "Look:",
+        "Compare:",
+        "Over time:",
+        "Keep:",
+        "Other:",
+        "Options:",
+    ];
+    let places: Vec<_> = headings.iter().map(|heading| help.find(heading)).collect();
+    assert!(places.iter().all(Option::is_some), "{help}");
+    assert!(places.is_sorted(), "{help}");
+    assert!(!help.contains('\x1b'));
+}
+
+#[test]
+fn manual_pages_have_the_sections_of_man_pages_in_their_order() {
+    let sandbox = Sandbox::new();
+    sandbox.sto(&["man", "pages"]).succeeds();
+    let page = |name: &str| std::fs::read_to_string(sandbox.path("pages").join(name)).unwrap();
+    let sections = |name: &str| -> Vec<String> {
+        let page = page(name);
+        let headings = page.lines().filter_map(|line| line.strip_prefix(".SH "));
+        headings
+            .map(|heading| heading.trim_matches('"').to_owned())
+            .collect()
+    };
+    assert_eq!(
+        sections("sto.1"),
+        [
+            "NAME",
+            "SYNOPSIS",
+            "DESCRIPTION",
+            "COMMANDS",
+            "OPTIONS",
+            "EXIT STATUS",
+            "ENVIRONMENT",
+            "FILES",
+            "EXAMPLES",
+            "SEE ALSO"
+        ]
+    );
+    assert_eq!(
+        sections("sto-find-regressions.1"),
+        [
+            "NAME",
+            "SYNOPSIS",
+            "DESCRIPTION",
+            "OPTIONS",
+            "EXIT STATUS",
+            "EXAMPLES",
+            "SEE ALSO"
+        ]
+    );
+    let page = page("sto-find-regressions.1");
+    assert!(
+        page.starts_with(".TH STO-FIND-REGRESSIONS 1 \"\" \"sto "),
+        "{page}"
+    );
+    assert!(
+        page.contains("\\fBsto\\fR \\fBfind\\-regressions\\fR [\\fIoptions\\fR] [\\fIbaseline\\fR] <\\fIcandidate\\fR>"),
+        "{page}"
+    );
+}
+
+#[test]
+fn the_option_for_colour_decides_wherever_output_goes() {
+    let sandbox = Sandbox::with_two_builds();
+    let run = |args: &[&str]| sandbox.sto(args).succeeds().stdout;
+    assert!(run(&["top", "v1", "--color", "always"]).contains("\x1b["));
+    assert!(!run(&["top", "v1"]).contains('\x1b'));
+    let forced = Run::of(
+        sandbox
+            .command(&["--color=never", "top", "v1"])
+            .env("CLICOLOR_FORCE", "1"),
+    );
+    assert!(!forced.succeeds().stdout.contains('\x1b'));
+}
