@@ -22,17 +22,24 @@ pub(super) fn is_told(head: &Head<'_>) -> bool {
         if is_stack && is_indented && decimal(text).is_some() {
             return true;
         }
-        let is_frame = memchr::memchr(b'`', text).is_some() || text.starts_with(b"0x");
-        is_stack = is_indented && (is_stack || is_frame);
+        is_stack = is_indented && (is_stack || is_frame(text));
     }
     false
+}
+
+/// Whether a line is sure to be a frame, and not of a header.
+fn is_frame(text: &[u8]) -> bool {
+    memchr::memchr(b'`', text).is_some() || text.starts_with(b"0x")
 }
 
 #[derive(Default)]
 pub(super) struct DTrace {
     /// Leaf first.
     stack: Vec<LocationIx>,
-    has_counts: bool,
+    /// Whether what was read is behind the header.
+    has_frames: bool,
+    /// Whether a blank line stands behind the stack: that of the kernel, which that of user space follows.
+    is_kernel_over: bool,
 }
 
 impl Report for DTrace {
@@ -40,12 +47,14 @@ impl Report for DTrace {
 
     fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String> {
         match line.trim_ascii() {
-            // Before the first stack stands a header.
-            b"" if self.has_counts && !self.stack.is_empty() => {
+            b"" if self.is_kernel_over && !self.stack.is_empty() => {
                 Err("a stack ends here without its count; was a line lost?".to_owned())
             }
             b"" => {
-                self.stack.clear();
+                self.is_kernel_over = self.has_frames && !self.stack.is_empty();
+                if !self.is_kernel_over {
+                    self.stack.clear();
+                }
                 Ok(())
             }
             text if text.iter().all(u8::is_ascii_digit) => {
@@ -60,7 +69,8 @@ impl Report for DTrace {
                 };
                 one_thread(summed, 0, &self.stack, cost)?;
                 self.stack.clear();
-                self.has_counts = true;
+                self.has_frames = true;
+                self.is_kernel_over = false;
                 Ok(())
             }
             [b'-', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
@@ -70,6 +80,7 @@ impl Report for DTrace {
                 ))
             }
             text => {
+                self.has_frames |= is_frame(text);
                 self.stack.push(frame(text, summed)?);
                 Ok(())
             }
@@ -77,7 +88,7 @@ impl Report for DTrace {
     }
 
     fn cut(&self) -> Option<&'static str> {
-        let is_whole = self.stack.is_empty() || !self.has_counts;
+        let is_whole = self.stack.is_empty() || !self.has_frames;
         (!is_whole).then_some("a stack, which its count ends")
     }
 

@@ -30,6 +30,7 @@ pub(super) struct Ghc {
     place: Place,
     /// Whether rows end with numbers of ticks and bytes.
     has_numbers: bool,
+    rows: usize,
     path: CallPath,
 }
 
@@ -110,7 +111,19 @@ impl Report for Ghc {
         }
     }
 
-    fn finish(self, _summed: &mut Summed) -> Result<About, String> {
+    fn finish(mut self, summed: &mut Summed) -> Result<About, String> {
+        let time = self.ticks.saturating_mul(self.tick);
+        // Percentages have one digit, and what they stand for is rounded.
+        let rounding = |total: u64, unit| match self.has_numbers {
+            true => (0, 0),
+            false => (self.rows, total / 2000 + unit),
+        };
+        let totals = [
+            (0, time, rounding(time, self.tick)),
+            (1, self.bytes, rounding(self.bytes, 1)),
+        ];
+        let off = totals.map(|(kind, total, rounding)| summed.differs_from(kind, total, rounding));
+        self.about.warnings.extend(off.into_iter().flatten());
         let types = [("time", Unit::Nanoseconds), ("alloc", Unit::Bytes)];
         Ok(About {
             sample_types: types
@@ -153,6 +166,7 @@ impl Ghc {
             file: &source_path(&file),
             line: 0,
         })?;
+        self.rows += 1;
         let depth = line.iter().take_while(|&&byte| byte == b' ').count();
         self.path.enter(depth, location, 0, |_, _| Ok(()))?;
         let nanoseconds = ticks.checked_mul(self.tick);

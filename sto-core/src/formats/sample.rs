@@ -41,6 +41,8 @@ pub(super) struct Sample {
     path: CallPath,
     /// Samples of the last thread that are in none of its calls.
     outside_calls: u64,
+    /// Samples of all threads.
+    total: u64,
 }
 
 #[derive(Default)]
@@ -79,6 +81,9 @@ impl Report for Sample {
 
     fn finish(mut self, summed: &mut Summed) -> Result<About, String> {
         self.leave_thread(summed)?;
+        let total = self.total.saturating_mul(self.interval.unwrap_or(1));
+        let off = summed.differs_from(0, total, (0, 0));
+        self.about.warnings.extend(off);
         let (event, unit) = match self.interval {
             Some(_) => ("wall", Unit::Nanoseconds),
             None => ("samples", Unit::Samples),
@@ -149,6 +154,7 @@ impl Sample {
             self.leave_thread(summed)?;
             self.about.threads.push(thread(&summed.named.text(called)));
             self.outside_calls = count;
+            self.total = self.total.saturating_add(count);
             return Ok(());
         }
         if self.about.threads.is_empty() {

@@ -29,11 +29,25 @@ impl Summed {
         if cost.is_zero() {
             return Ok(());
         }
+        let stack = self.named.shared_stack(root_first)?;
+        self.add_stack(thread, sample_type, stack, cost)
+    }
+
+    /// As [`Summed::add`], of a stack of `named`.
+    pub(super) fn add_stack(
+        &mut self,
+        thread: ThreadIx,
+        sample_type: SampleTypeIx,
+        stack: StackIx,
+        cost: Cost,
+    ) -> Result<(), Limit> {
+        if cost.is_zero() {
+            return Ok(());
+        }
         let sum = self.sums.entry(sample_type).or_default();
         *sum = sum.checked_add(cost).ok_or_else(|| {
             "the costs up to here add up to more than 2^64 - 1; was the file edited?".to_owned()
         })?;
-        let stack = self.named.shared_stack(root_first)?;
         let next = self.samples.len();
         let place = *self
             .index
@@ -51,6 +65,25 @@ impl Summed {
         }
         self.samples[place].cost += cost;
         Ok(())
+    }
+
+    /// A warning where the costs of a sample type do not add up to the total that the file states. Each of its
+    /// rows may be off by `rounding`.
+    pub(super) fn differs_from(
+        &self,
+        sample_type: u32,
+        total: u64,
+        (rows, rounding): (usize, u64),
+    ) -> Option<String> {
+        let sum = self.sums.get(&SampleTypeIx(sample_type))?.value;
+        let is_rounding = sum.abs_diff(total) <= rounding.saturating_mul(rows as u64);
+        (!is_rounding && total > 0).then(|| {
+            format!(
+                "What functions cost by themselves adds up to {:.2}% of the total that the file states; was it \
+                 filtered or edited?",
+                sum as f64 / total as f64 * 100.0
+            )
+        })
     }
 
     /// What there is, of one sample type, and of threads of one unknown process.

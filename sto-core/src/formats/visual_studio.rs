@@ -3,29 +3,97 @@
 //! Source: *Call Tree view - instrumentation data* of Visual Studio's documentation.
 
 use super::call_path::CallPath;
-use super::csv::{self, Names, Table};
+use super::csv::{self, Names, Row, Table};
 use super::report::{About, Report, one_thread};
 use super::summed::Summed;
-use super::{Format, kind_by_names, report};
+use super::{Format, SampleTypeIx, StackIx, ThreadIx, kind_by_names, report};
 use crate::units::{Cost, SampleType, Unit};
 
 pub(super) struct Columns {
     level: usize,
     function: usize,
     calls: usize,
-    own_milliseconds: usize,
     module: usize,
+    own: usize,
+    /// The columns of average time with calls, of its share, and of the share without calls.
+    shares: Option<[usize; 3]>,
 }
 
 impl csv::Columns for Columns {
     fn of(names: &Names<'_>) -> Option<Columns> {
+        let shares = [
+            names.place(b"Avg Elapsed Inclusive Time"),
+            names.place(b"Elapsed Inclusive Time %"),
+            names.place(b"Elapsed Exclusive Time %"),
+        ];
         Some(Columns {
             level: names.place(b"Level")?,
             function: names.place(b"Function Name")?,
             calls: names.place(b"Number of Calls")?,
-            own_milliseconds: names.place(b"Avg Elapsed Exclusive Time")?,
             module: names.place(b"Module Name")?,
+            own: names.place(b"Avg Elapsed Exclusive Time")?,
+            shares: match shares {
+                [Some(total), Some(total_share), Some(own_share)] => {
+                    Some([total, total_share, own_share])
+                }
+                _ => None,
+            },
         })
+    }
+}
+
+/// A number as it is printed, rounded.
+#[derive(Clone, Copy, Default)]
+struct Rounded {
+    millionths: u64,
+    /// The half of its last digit, in millionths.
+    error: u64,
+}
+
+impl Rounded {
+    fn of(row: &Row<'_>, column: usize) -> Result<Rounded, String> {
+        let millionths = row.number(column, 6)?;
+        let text = row.field(column)?.trim_ascii();
+        let digits = memchr::memchr(b'.', text).map_or(0, |point| text.len() - point - 1);
+        let last = 10u64.pow(6u32.saturating_sub(digits as u32));
+        Ok(Rounded {
+            millionths,
+            error: last.div_ceil(2),
+        })
+    }
+
+    /// By which part of itself the number may be wrong.
+    fn relative_error(self) -> f64 {
+        self.error as f64 / self.millionths as f64
+    }
+}
+
+/// 100 % in millionths.
+const WHOLE: u128 = 100_000_000;
+const TOO_LONG: &str = "its calls take longer than 2^64 ns";
+
+/// What a function costs by itself, for which the whole must be known.
+struct Own {
+    stack: StackIx,
+    calls: u64,
+    /// In milliseconds, so that its millionths are nanoseconds.
+    average: Rounded,
+    share: Rounded,
+}
+
+impl Own {
+    /// In nanoseconds: by its share of all or its average, whichever is rounded less.
+    fn nanoseconds(&self, all: Option<u64>) -> Result<u64, String> {
+        let calls = u128::from(self.calls);
+        let sum = u128::from(self.average.millionths) * calls;
+        let error = u128::from(self.average.error) * calls;
+        let nanoseconds = match all.map(u128::from) {
+            Some(all) if self.calls == 0 || u128::from(self.share.error) * all / WHOLE < error => {
+                (u128::from(self.share.millionths) * all + WHOLE / 2) / WHOLE
+            }
+            _ => sum,
+        };
+        u64::try_from(nanoseconds).map_err(|_| TOO_LONG.to_owned())
     }
 }
 
@@ -35,6 +103,9 @@ pub(super) struct VisualStudio {
     /// The level of the first function, from which others are counted.
     first_level: Option<u64>,
     path: CallPath,
+    rows: Vec<Own>,
+    /// The whole in nanoseconds by the row that tells it best, and its relative error.
+    all: Option<(u64, f64)>,
 }
 
 impl Report for VisualStudio {
@@ -52,8 +123,20 @@ impl Report for VisualStudio {
             )
         })?;
         let calls = row.number(columns.calls, 0)?;
-        let nanoseconds = row.number(columns.own_milliseconds, 6)?.checked_mul(calls);
-        let nanoseconds = nanoseconds.ok_or("its calls take longer than 2^64 ns")?;
+        let average = Rounded::of(&row, columns.own)?;
+        let mut share = Rounded::default();
+        if let Some([total, total_share, own_share]) = columns.shares {
+            share = Rounded::of(&row, own_share)?;
+            let (total, of_all) = (Rounded::of(&row, total)?, Rounded::of(&row, total_share)?);
+            let error = total.relative_error() + of_all.relative_error();
+            let is_better = self.all.is_none_or(|(_, best)| error < best);
+            if calls > 0 && of_all.millionths > 0 && is_better {
+                let total = total.millionths.checked_mul(calls).ok_or(TOO_LONG)?;
+                let all = u128::from(total) * WHOLE / u128::from(of_all.millionths);
+                let all = u64::try_from(all).map_err(|_| TOO_LONG)?;
+                self.all = Some((all, error));
+            }
+        }
         let named = &mut summed.named;
         let function = match row.field(columns.function)?.trim_ascii() {
             b"" => b"[unknown]",
@@ -65,15 +148,27 @@ impl Report for VisualStudio {
         let location = named.frame(kind_by_names(&symbol, module), &symbol, module)?;
         let depth = usize::try_from(depth).unwrap_or(usize::MAX);
         self.path.enter(depth, location, 0, |_, _| Ok(()))?;
+        self.rows.push(Own {
+            stack: named.shared_stack(self.path.stack())?,
+            calls,
+            average,
+            share,
+        });
         let calls = Cost {
             samples: calls,
             value: calls,
         };
-        one_thread(summed, 0, self.path.stack(), report::time(nanoseconds))?;
         one_thread(summed, 1, self.path.stack(), calls)
     }
 
-    fn finish(self, _summed: &mut Summed) -> Result<About, String> {
+    fn finish(self, summed: &mut Summed) -> Result<About, String> {
+        let all = self.all.map(|(all, _)| all);
+        for row in &self.rows {
+            let time = report::time(row.nanoseconds(all)?);
+            summed.add_stack(ThreadIx(0), SampleTypeIx(0), row.stack, time)?;
+        }
+        // Shares have two digits.
+        let off = all.and_then(|all| summed.differs_from(0, all, (self.rows.len(), all / 10_000)));
         let types = [("wall", Unit::Nanoseconds), ("calls", Unit::Events)];
         Ok(About {
             sample_types: types
@@ -82,6 +177,7 @@ impl Report for VisualStudio {
                     unit,
                 })
                 .into(),
+            warnings: off.into_iter().collect(),
             ..About::default()
         })
     }

@@ -162,12 +162,17 @@ struct Tree {
     threads: Vec<String>,
     /// Whether the outermost node is a thread, which is no call.
     has_thread: bool,
+    nodes: usize,
+    /// Time of the outermost nodes.
+    total: u64,
 }
 
 impl Tree {
     fn enter(&mut self, depth: usize, node: &Node) -> Result<(), String> {
+        self.nodes += 1;
         if depth == 0 {
             self.leave()?;
+            self.total = self.total.saturating_add(node.total);
             self.has_thread = !node.name.contains('(');
             let name = if self.has_thread { &*node.name } else { "" };
             let mut name = self.summed.named.text(name.as_bytes()).into_owned();
@@ -214,7 +219,13 @@ impl Tree {
             event: "time".to_owned(),
             unit: Unit::Nanoseconds,
         };
-        Ok(self.summed.into_parts(sample_type, self.threads))
+        // Whole milliseconds, in each row and in what it is made of.
+        let off = self
+            .summed
+            .differs_from(0, self.total, (self.nodes, 1_000_000));
+        let mut parts = self.summed.into_parts(sample_type, self.threads);
+        parts.warnings.extend(off);
+        Ok(parts)
     }
 }
 

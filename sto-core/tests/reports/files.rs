@@ -121,3 +121,96 @@ fn a_format_is_named_where_the_content_does_not_tell() {
     let recording = read_as(Some(Format::DTrace), text.as_bytes()).unwrap();
     assert_eq!(stacks(&recording), ["samples 3 3 samples []: main"]);
 }
+
+#[test]
+fn stacks_of_kernel_and_user_space_are_one_stack() {
+    let text = "CPU     ID                    FUNCTION:NAME\n 30  76446                       :tick-10ms\n\n\n\n  \
+                zfs`zfs_write+0x1\n  unix`sys_syscall+0x17d\n\n  libc.so.1`write+0xa\n  app`main\n    2\n\n\n  \
+                app`main\n    3\n\n  unix`thread_start+0xb\n\n    4\n";
+    assert_eq!(
+        stacks(&read_as(None, text.as_bytes()).unwrap()),
+        [
+            "samples 3 3 samples []: app!main",
+            "samples 2 2 samples []: app!main;libc.so.1!write;unix!sys_syscall (kernel);zfs!zfs_write",
+            "samples 4 4 samples []: unix!thread_start (kernel)",
+        ]
+    );
+}
+
+#[test]
+fn short_calls_of_visual_studio_keep_their_time() {
+    // By their averages the short calls would take nothing, or twice what they do.
+    let text = "Level,Function Name,Number of Calls,Elapsed Inclusive Time %,Elapsed Exclusive Time %,\
+                Avg Elapsed Inclusive Time,Avg Elapsed Exclusive Time,Module Name,\n\
+                0,app.exe,0,100.00,0.00,0.00,0.00,,\n\
+                1,Main(),1,100.00,18.40,\"20,000.00\",\"3,680.01\",app.exe,\n\
+                2,Get(),\"3,575,792\",20.60,20.60,0.00,0.00,app.exe,\n\
+                2,Dot(),\"1,500,000\",60.95,60.95,0.01,0.01,app.exe,\n\
+                2,Rare(),3,0.05,0.05,3.33,3.33,app.exe,\n";
+    let found = stacks(&read_as(None, text.as_bytes()).unwrap());
+    let times: Vec<_> = found
+        .iter()
+        .filter_map(|stack| stack.strip_prefix("wall "))
+        .collect();
+    assert_eq!(
+        times,
+        [
+            "3680 3680010000 ns []: app.exe;app.exe!Main()",
+            "12190 12190000000 ns []: app.exe;app.exe!Main();app.exe!Dot()",
+            "4120 4120000000 ns []: app.exe;app.exe!Main();app.exe!Get()",
+            "10 9990000 ns []: app.exe;app.exe!Main();app.exe!Rare()",
+        ]
+    );
+}
+
+#[test]
+fn costs_add_up_to_the_totals_that_files_state() {
+    // By file: the totals of its sample types, and the part of these that rounding may change.
+    let stated: [(&str, &[u64], u64); 6] = [
+        ("visual-studio.csv", &[2_204_750_000], 10_000),
+        ("sample.txt", &[2 * 2_614_000_000], u64::MAX),
+        ("yourkit.xml", &[1_230_000_000], u64::MAX),
+        ("yourkit.csv", &[1_230_000_000], u64::MAX),
+        ("ghc.prof", &[360_000_000, 333_873_160], 500),
+        ("ghc-exact.prof", &[347_000_000, 333_873_160], u64::MAX),
+    ];
+    for (file, totals, part) in stated {
+        let recording = read_as(None, &bytes(file)).unwrap();
+        for (ix, &total) in (0..).zip(totals) {
+            let samples = recording.samples.iter();
+            let of_it = samples.filter(|sample| sample.sample_type.0 == ix);
+            let sum: u64 = of_it.map(|sample| sample.cost.value).sum();
+            assert!(
+                sum.abs_diff(total) <= total / part,
+                "{file}: {sum}, not {total}"
+            );
+        }
+        assert!(
+            recording.warnings.is_empty(),
+            "{file}: {:?}",
+            recording.warnings
+        );
+    }
+}
+
+#[test]
+fn costs_that_do_not_add_up_to_what_the_file_states_are_said() {
+    let without = |file: &str, from: &str, to: &str| {
+        let text = String::from_utf8(bytes(file)).unwrap();
+        assert!(text.contains(from), "{file}");
+        let recording = read_as(None, text.replacen(from, to, 1).as_bytes()).unwrap();
+        let said = recording
+            .warnings
+            .iter()
+            .find(|text| text.contains("adds up to"));
+        said.cloned().unwrap_or_default()
+    };
+    let said = without("visual-studio.csv", ",72.86,72.86,", ",72.86,12.86,");
+    assert!(said.contains(" 40.0"), "{said}");
+    let said = without("ghc-exact.prof", "(347 ticks", "(694 ticks");
+    assert!(said.contains(" 50.00% "), "{said}");
+    let said = without("sample.txt", "1114 write", "2228 write");
+    assert!(said.contains(" 121.31% "), "{said}");
+    let said = without("yourkit.xml", "own_time_ms=\"150\"", "own_time_ms=\"50\"");
+    assert!(said.contains(" 91.87% "), "{said}");
+}
