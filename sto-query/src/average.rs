@@ -1,7 +1,9 @@
 //! The average of several profiles, as a profile.
 
+use crate::functions::KeyOptions;
 use crate::render::printable;
-use crate::select::{SelectError, Selection};
+use crate::select::{SelectError, Selection, main_modules};
+use crate::tree::Matched;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ExecutableId, ProfileId, SourceHasher};
 use sto_core::intern::{Interned, NodeIx, SelfCosts};
@@ -49,6 +51,9 @@ pub enum AverageError {
 /// and a node has the difference to the one before. Rounding each node alone would lose the stacks
 /// that few runs have, which together are much of most profiles.
 ///
+/// Functions are those that `matching` makes one, and have their keys as names: the mean of several builds
+/// would else have a function once for each of its spellings. All files of the program have its name.
+///
 /// Labels, benchmark and metrics are kept where all profiles agree on them, metrics as their mean where all
 /// have them. Costs by line and by slice of time are left out.
 ///
@@ -61,6 +66,7 @@ pub fn average(
     store: &Store,
     selections: &[Selection],
     version: &str,
+    matching: KeyOptions,
 ) -> Result<Average, AverageError> {
     let executable = &selections[0].build.executable;
     let names = selections
@@ -77,11 +83,21 @@ pub fn average(
         profiles.map(|stored| (stored.id, stored)).collect();
     let ids: Vec<ProfileId> = profiles.keys().copied().collect();
     let loaded = store.load(ExecutableId::of(executable), &ids)?;
+    let main: BTreeSet<&str> = selections
+        .iter()
+        .flat_map(|selection| main_modules(&selection.build, &selection.profiles))
+        .collect();
+    let matched = Matched::of(
+        (&loaded.frames, &loaded.tree),
+        (&main, executable),
+        matching,
+    );
 
     let mut by_type: BTreeMap<&SampleType, Vec<SelfCosts>> = BTreeMap::new();
     for (stored, columns) in profiles.values().zip(loaded.costs) {
         for (sample_type, column) in stored.profile.sample_types.iter().zip(columns) {
-            by_type.entry(sample_type).or_default().push(column);
+            let columns = by_type.entry(sample_type).or_default();
+            columns.push(matched.costs(&column));
         }
     }
     let build = Build {
@@ -94,12 +110,12 @@ pub fn average(
     let interned = Interned {
         costs: columns
             .iter()
-            .map(|columns| mean(columns, loaded.tree.len()))
+            .map(|columns| mean(columns, matched.tree.len()))
             .collect(),
         lines: vec![Vec::new(); columns.len()],
         slices: None,
-        frames: loaded.frames,
-        tree: loaded.tree,
+        frames: matched.frames,
+        tree: matched.tree,
     };
     let profiles: Vec<&StoredProfile> = profiles.into_values().collect();
     let profile = Profile {

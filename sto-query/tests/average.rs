@@ -6,6 +6,7 @@ use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest_recording};
 use sto_core::store::{Added, Store};
 use sto_query::average::{AverageError, average};
+use sto_query::functions::KeyOptions;
 use sto_query::select::{Selection, select};
 use sto_query::tree::{View, totals};
 
@@ -43,13 +44,13 @@ fn an_average_is_a_build_like_any_other() {
         selection(&store, "v2"),
         selection(&store, "v1"),
     ];
-    let history = average(&store, &of, "history").unwrap();
+    let history = average(&store, &of, "history", KeyOptions::default()).unwrap();
     assert_eq!(history.of, 3, "each profile counts once");
     let added = store
         .add(&history.build, &history.profile, &history.interned)
         .unwrap();
     assert_ne!(added, Added::AlreadyStored);
-    let again = average(&store, &of[..2], "history").unwrap();
+    let again = average(&store, &of[..2], "history", KeyOptions::default()).unwrap();
     let added = store
         .add(&again.build, &again.profile, &again.interned)
         .unwrap();
@@ -67,12 +68,44 @@ fn an_average_is_a_build_like_any_other() {
 }
 
 #[test]
+fn functions_of_several_builds_are_averaged_as_one() {
+    let store = Store::in_memory().unwrap();
+    let stacks = |number| {
+        format!("main;run::{{{{closure}}}}.llvm.{number};parse 10\nmain;run.cold;parse 2\n")
+    };
+    add(&store, "app", "v1", 1.0, &stacks(1));
+    add(&store, "app", "v2", 1.0, &stacks(2));
+    let of = [selection(&store, "v1"), selection(&store, "v2")];
+    let names = |matching| {
+        let mean = average(&store, &of, "mean", matching).unwrap().interned;
+        let costs: Vec<u64> = mean.costs[0].iter().map(|(_, cost)| cost.samples).collect();
+        let symbols = mean.tree.nodes().map(|node| {
+            let frame = mean.frames.frame(mean.tree.frame(node));
+            frame.symbol.to_owned()
+        });
+        (symbols.collect::<Vec<_>>().join(" "), costs)
+    };
+    let (symbols, costs) = names(KeyOptions::default());
+    assert_eq!(symbols, "main run parse run::{closure} parse");
+    assert_eq!(costs, [2, 10]);
+    let (symbols, costs) = names(KeyOptions {
+        exact_symbols: true,
+        ..KeyOptions::default()
+    });
+    assert_eq!(
+        symbols,
+        "main run.cold parse run::{{closure}}.llvm.1 parse run::{{closure}}.llvm.2 parse"
+    );
+    assert_eq!(costs, [2, 5, 5]);
+}
+
+#[test]
 fn programs_are_not_mixed() {
     let store = Store::in_memory().unwrap();
     add(&store, "app", "v1", 1.0, "main 1\n");
     add(&store, "tool", "v9", 1.0, "main 1\n");
     let of = [selection(&store, "v1"), selection(&store, "v9")];
-    let error = average(&store, &of, "history").unwrap_err();
+    let error = average(&store, &of, "history", KeyOptions::default()).unwrap_err();
     assert!(matches!(error, AverageError::SeveralPrograms { .. }));
     assert_eq!(
         error.to_string(),
@@ -95,7 +128,7 @@ proptest! {
         let of = selection(&store, "v1");
         let sums = View::load(&store, of.clone()).unwrap();
         let sums = totals(&sums.tree, &sums.self_costs(0));
-        let mean = average(&store, &[of], "mean").unwrap().interned;
+        let mean = average(&store, &[of], "mean", KeyOptions::default()).unwrap().interned;
         let mut self_costs = vec![sto_core::units::Cost::ZERO; mean.tree.len()];
         for &(node, cost) in &mean.costs[0] {
             self_costs[node.get()] = cost;

@@ -9,6 +9,7 @@ use sto_core::ingest::{IngestOptions, ingest_recording};
 use sto_core::intern::NodeIx;
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
+use sto_query::functions::KeyOptions;
 use sto_query::history::{History, HistoryError, HistoryQuery};
 use sto_query::render::{self, Style};
 use sto_query::report::{Observation, occurrences, regressions_over_time, series};
@@ -77,6 +78,29 @@ fn a_series_follows_a_function_over_runs_and_builds() {
     let by_build = series(&history, &functions, Observation::Build, 10);
     let samples: Vec<u64> = by_build.points.iter().map(|point| point.samples).collect();
     assert_eq!(samples, [246, 243, 514, 150]);
+}
+
+#[test]
+fn functions_of_builds_are_one_unless_symbols_have_to_be_equal() {
+    let store = Store::in_memory().unwrap();
+    for day in 0..4 {
+        let folded = format!("main;run::{{{{closure}}}}.llvm.{day} 10\nmain 5\n");
+        add(&store, "app", &format!("v{day}"), "startup", day, &folded);
+    }
+    let matched = load(&store);
+    assert_eq!(matched.find("run::{{closure}}.llvm.77").unwrap().len(), 1);
+    let query = HistoryQuery {
+        matching: KeyOptions {
+            exact_symbols: true,
+            ..KeyOptions::default()
+        },
+        ..HistoryQuery::default()
+    };
+    let exact = History::load(&store, &query).unwrap();
+    assert_eq!((matched.functions.len(), exact.functions.len()), (2, 5));
+    let functions = exact.find("run::{{closure}}.llvm.2").unwrap();
+    let samples = exact.samples_of(&functions);
+    assert_eq!(samples, [[0.0], [0.0], [10.0], [0.0]]);
 }
 
 #[test]

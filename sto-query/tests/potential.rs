@@ -3,6 +3,7 @@
 use crate::views::{Stacks, assert_golden, demo, folded, frame, view};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use sto_query::functions::KeyOptions;
 use sto_query::potential::{Degree, potentials};
 use sto_query::render::{self, Style};
 use sto_query::report::{PotentialReport, potential};
@@ -21,7 +22,7 @@ fn of(report: &PotentialReport, function: &str) -> f64 {
 #[test]
 fn the_worked_example_of_the_recursion_gives_one() {
     let example = view("v1", &folded("A 0\nA;A 2\nA;B 2", 1));
-    let report = potential(&[example], 0, Degree(1), None);
+    let report = potential(&[example], KeyOptions::default(), 0, Degree(1), None);
     assert_eq!(of(&report, "A"), 1.0);
     assert_eq!(of(&report, "B"), 0.5);
 }
@@ -29,7 +30,13 @@ fn the_worked_example_of_the_recursion_gives_one() {
 #[test]
 fn degree_0_is_the_self_cost() {
     let stacks = folded("main 1\nmain;a 2\nmain;a;b 3\nmain;b 4", 10);
-    let report = potential(&[view("v1", &stacks)], 0, Degree(0), None);
+    let report = potential(
+        &[view("v1", &stacks)],
+        KeyOptions::default(),
+        0,
+        Degree(0),
+        None,
+    );
     for function in &report.functions {
         assert_eq!(function.cost, function.self_cost, "{function:?}");
     }
@@ -39,7 +46,13 @@ fn degree_0_is_the_self_cost() {
 #[test]
 fn a_degree_beyond_the_deepest_stack_gives_totals() {
     let stacks = folded("main;a;b;a 5\nmain;b 4\nmain;a 1", 10);
-    let report = potential(&[view("v1", &stacks)], 0, Degree(u32::MAX), None);
+    let report = potential(
+        &[view("v1", &stacks)],
+        KeyOptions::default(),
+        0,
+        Degree(u32::MAX),
+        None,
+    );
     for function in &report.functions {
         assert_eq!(function.cost, function.total, "{function:?}");
     }
@@ -49,10 +62,28 @@ fn a_degree_beyond_the_deepest_stack_gives_totals() {
 fn selections_are_added_up_by_function() {
     let one = view("v1", &folded("main;a 3\nmain;b 1", 1));
     let two = view("v2", &folded("main;a 2\nmain;c 2", 1));
-    let report = potential(&[one, two], 0, Degree(0), Some(2));
+    let report = potential(&[one, two], KeyOptions::default(), 0, Degree(0), Some(2));
     assert_eq!((report.samples, report.omitted), (8, 2));
     assert_eq!(of(&report, "a"), 5.0 / 8.0);
     assert_eq!(of(&report, "c"), 2.0 / 8.0);
+}
+
+#[test]
+fn functions_of_several_builds_are_matched() {
+    let one = view("v1", &folded("main;a::{{closure}}.llvm.1 3\nmain;b 1", 1));
+    let two = view("v2", &folded("main;a::{{closure}}.llvm.2 4", 1));
+    let both = [one, two];
+    let report = potential(&both, KeyOptions::default(), 0, Degree(0), None);
+    assert_eq!(of(&report, "a::{closure}"), 7.0 / 8.0);
+    let exact = KeyOptions {
+        exact_symbols: true,
+        ..KeyOptions::default()
+    };
+    let report = potential(&both, exact, 0, Degree(0), None);
+    assert_eq!(of(&report, "a::{{closure}}.llvm.2"), 4.0 / 8.0);
+    // Nothing is matched in a build alone.
+    let report = potential(&both[..1], KeyOptions::default(), 0, Degree(0), None);
+    assert_eq!(of(&report, "a::{{closure}}.llvm.1"), 3.0 / 4.0);
 }
 
 #[test]
@@ -65,7 +96,7 @@ fn a_recursion_a_million_deep_is_walked_in_a_moment() {
 
 #[test]
 fn the_table_fits_a_terminal() {
-    let report = potential(&[demo().0], 0, Degree(2), Some(8));
+    let report = potential(&[demo().0], KeyOptions::default(), 0, Degree(2), Some(8));
     let terminal = Style {
         width: Some(80),
         color: false,

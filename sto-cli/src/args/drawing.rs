@@ -73,6 +73,7 @@ impl DrawingArgs {
                 Colors::Standard => Palette::Standard,
                 Colors::Colorblind => Palette::Colorblind,
             },
+            ..FlameOptions::default()
         })
     }
 

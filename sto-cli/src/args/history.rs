@@ -1,5 +1,6 @@
 //! Which runs a command on histories is about.
 
+use crate::args::matching::MatchingArgs;
 use crate::runtime::error::CliError;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
@@ -20,6 +21,9 @@ pub(crate) struct HistoryArgs {
     /// Look at this event instead of the one that most runs measured
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
+
+    #[command(flatten)]
+    matching: MatchingArgs,
 }
 
 impl HistoryArgs {
@@ -39,6 +43,7 @@ impl HistoryArgs {
             executable: self.exe.clone(),
             benchmark: self.benchmark.clone(),
             event: self.event.clone(),
+            matching: self.matching.options(),
         }
     }
 }

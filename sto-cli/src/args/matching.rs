@@ -6,6 +6,10 @@ use sto_query::functions::KeyOptions;
 /// How functions are matched.
 #[derive(Debug, Args)]
 pub(crate) struct MatchingArgs {
+    /// Take functions for the same only if their symbols are, numbers and hashes of compilers included
+    #[arg(long, conflicts_with = "ignore_template_arguments")]
+    exact_symbols: bool,
+
     /// Take instantiations of one template, generic function or type for one function
     #[arg(long)]
     ignore_template_arguments: bool,
@@ -15,6 +19,7 @@ impl MatchingArgs {
     /// The same for the library.
     pub(crate) fn options(&self) -> KeyOptions {
         KeyOptions {
+            exact_symbols: self.exact_symbols,
             ignore_template_arguments: self.ignore_template_arguments,
         }
     }

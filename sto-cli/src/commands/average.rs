@@ -1,5 +1,6 @@
 //! `sto average`: several profiles as one.
 
+use crate::args::matching::MatchingArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
@@ -31,6 +32,9 @@ pub(crate) struct AverageArgs {
     build: String,
 
     #[command(flatten)]
+    matching: MatchingArgs,
+
+    #[command(flatten)]
     format: FormatArg,
 }
 
@@ -41,7 +45,7 @@ pub(crate) fn run(args: &AverageArgs, place: &StorePath) -> Result<Outcome, CliE
         .iter()
         .map(|selector| select(&store, selector));
     let selections: Vec<_> = selections.collect::<Result<_, _>>()?;
-    let average = average(&store, &selections, &args.build)?;
+    let average = average(&store, &selections, &args.build, args.matching.options())?;
     let added = store.add(&average.build, &average.profile, &average.interned)?;
     let report = AverageReport::new(&average, added);
     args.format.print(&report, render::average::text)?;

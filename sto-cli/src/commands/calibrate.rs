@@ -1,5 +1,6 @@
 //! `sto calibrate`: what comparisons with a benchmark are worth.
 
+use crate::args::matching::MatchingArgs;
 use crate::args::percent::Percent;
 use crate::args::select::{EVENT, SelectArgs};
 use crate::runtime::error::{CliError, Outcome};
@@ -51,6 +52,9 @@ pub(crate) struct CalibrateArgs {
     min_share: Percent,
 
     #[command(flatten)]
+    matching: MatchingArgs,
+
+    #[command(flatten)]
     format: FormatArg,
 }
 
@@ -61,6 +65,7 @@ pub(crate) fn run(args: &CalibrateArgs, store: &StorePath) -> Result<Outcome, Cl
             alpha: args.alpha,
             min_effect: args.min_effect.share(),
             min_share: args.min_share.share(),
+            matching: args.matching.options(),
             ..CompareOptions::default()
         },
         splits: args.splits,

@@ -1,13 +1,14 @@
 //! `sto diff`: a differential flame graph.
 
 use crate::args::drawing::DrawingArgs;
+use crate::args::matching::MatchingArgs;
 use crate::args::select::{EVENT, SelectPairArgs};
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::sources::Sources;
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use sto_query::render;
-use sto_query::render::flame::Widths;
+use sto_query::render::flame::{FlameOptions, Widths};
 
 const AFTER: &str = "\
 Examples:
@@ -36,6 +37,9 @@ pub(crate) struct DiffArgs {
     elided: bool,
 
     #[command(flatten)]
+    matching: MatchingArgs,
+
+    #[command(flatten)]
     drawing: DrawingArgs,
 }
 
@@ -52,7 +56,10 @@ pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliErro
         None => args.select.load(&sources)?,
         Some(by) => args.select.load_by(&sources, by)?,
     };
-    let options = args.drawing.options(&[&baseline, &candidate])?;
+    let options = FlameOptions {
+        matching: args.matching.options(),
+        ..args.drawing.options(&[&baseline, &candidate])?
+    };
     let widths = match (args.elided, args.widths) {
         (true, _) => Widths::Elided,
         (false, WidthsOf::Baseline) => Widths::Baseline,

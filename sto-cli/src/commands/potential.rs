@@ -1,5 +1,6 @@
 //! `sto potential`: the functions that could save most.
 
+use crate::args::matching::MatchingArgs;
 use crate::args::select::{EVENT, SelectSeveralArgs};
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::{FormatArg, LimitArg};
@@ -27,6 +28,9 @@ pub(crate) struct PotentialArgs {
     by: By,
 
     #[command(flatten)]
+    matching: MatchingArgs,
+
+    #[command(flatten)]
     limit: LimitArg,
 
     #[command(flatten)]
@@ -46,7 +50,9 @@ pub(crate) fn run(args: &PotentialArgs, store: &StorePath) -> Result<Outcome, Cl
         By::SelfCost => Degree(0),
         By::Subtree => Degree(args.degree),
     };
-    let report = report::potential(&views, EVENT, degree, args.limit.of(&args.format));
+    let matching = args.matching.options();
+    let limit = args.limit.of(&args.format);
+    let report = report::potential(&views, matching, EVENT, degree, limit);
     args.format.print(&report, render::potential::text)?;
     Ok(Outcome::Clean)
 }

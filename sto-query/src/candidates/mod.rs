@@ -277,6 +277,7 @@ fn of_runs(history: &History, judged: usize) -> Vec<String> {
         true => vec![format!("{option}={value}")],
         false => vec![option.to_owned(), value.to_owned()],
     })
+    .chain(history.matching.options())
     .collect()
 }
 

@@ -69,9 +69,7 @@ impl Command {
             NormalisationMethod::Total => vec!["--shares".to_owned()],
             NormalisationMethod::PerMetric(metric) => vec!["--per".to_owned(), metric.clone()],
         });
-        if matching.ignore_template_arguments {
-            words.push("--ignore-template-arguments".to_owned());
-        }
+        words.extend(matching.options());
         if let Some(benchmark) = benchmark {
             words.extend(["--benchmark".to_owned(), benchmark.to_owned()]);
         }

@@ -124,6 +124,7 @@ impl Rule {
                 frame,
                 KeyOptions {
                     ignore_template_arguments,
+                    ..KeyOptions::default()
                 },
             )
         };

@@ -1,6 +1,6 @@
 //! Functions as all builds of a program know them.
 
-use crate::functions::{KeyOptions, key_symbol};
+use crate::functions::{KeyOptions, UNRESOLVED, key_symbol};
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -36,11 +36,12 @@ pub(super) fn number_functions(
     frames: &FrameTable,
     main_modules: &BTreeSet<String>,
     executable: &str,
+    options: KeyOptions,
 ) -> (Vec<HistoryFunction>, Vec<FunctionIx>) {
     let symbols: HashSet<&str> = frames.iter().map(|(_, frame)| frame.symbol).collect();
     let symbols: Vec<&str> = symbols.into_iter().collect();
     let keys = symbols.par_iter();
-    let keys = keys.map(|symbol| key_symbol(symbol, KeyOptions::default()));
+    let keys = keys.map(|symbol| key_symbol(symbol, options));
     let keys: Vec<Cow<str>> = keys.collect();
     let keys: HashMap<&str, &str> = symbols
         .into_iter()
@@ -53,8 +54,7 @@ pub(super) fn number_functions(
             false => frame.module,
         };
         match frame.kind {
-            // Offsets shift from build to build: what has no symbol is one function a module.
-            FrameKind::Unresolved => ("[unresolved]", module),
+            FrameKind::Unresolved => (UNRESOLVED, module),
             _ => (keys[frame.symbol], module),
         }
     };

@@ -42,6 +42,8 @@ pub struct History {
     pub benchmark: Option<String>,
     /// What was measured.
     pub sample_type: SampleType,
+    /// Which functions of the builds are one.
+    pub matching: KeyOptions,
     /// The runs, in order of their recording; those that do not tell when come last.
     pub runs: Vec<HistoryRun>,
     /// The functions, in the order of symbol and module.
@@ -111,7 +113,8 @@ impl History {
         let ids: Vec<ProfileId> = runs.iter().map(|(_, profile)| profile.id).collect();
         let loaded = store.load(ExecutableId::of(&executable), &ids)?;
 
-        let (functions, of_frame) = number_functions(&loaded.frames, &main_modules, &executable);
+        let (functions, of_frame) =
+            number_functions(&loaded.frames, &main_modules, &executable, query.matching);
         let of_frame = |node| of_frame[loaded.tree.frame(node).get()];
         let function_of: Vec<FunctionIx> = loaded.tree.nodes().map(of_frame).collect();
         let ends = loaded.tree.subtree_ends();
@@ -134,6 +137,7 @@ impl History {
             executable,
             benchmark: query.benchmark.clone(),
             sample_type,
+            matching: query.matching,
             runs: kept,
             functions,
             tree: loaded.tree,
@@ -161,7 +165,7 @@ impl History {
 
     /// As [`History::find`]; empty where no run has such a function.
     pub fn named(&self, name: &str) -> Vec<FunctionIx> {
-        let key = key_symbol(name, KeyOptions::default());
+        let key = key_symbol(name, self.matching);
         let first = self
             .functions
             .partition_point(|f| f.symbol.as_str() < &*key);

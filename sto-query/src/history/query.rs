@@ -1,6 +1,7 @@
 //! Which runs make a history.
 
 use super::HistoryError;
+use crate::functions::KeyOptions;
 use crate::render::printable;
 use std::collections::BTreeSet;
 use sto_core::store::StoredBuild;
@@ -15,6 +16,8 @@ pub struct HistoryQuery {
     pub benchmark: Option<String>,
     /// The event; without it, the one that most runs measured.
     pub event: Option<String>,
+    /// Which functions of the builds are one.
+    pub matching: KeyOptions,
 }
 
 impl HistoryQuery {

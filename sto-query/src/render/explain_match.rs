@@ -23,9 +23,11 @@ pub fn text(report: &MatchReport, style: Style) -> String {
         false => style.worse("NO MATCH: the keys differ"),
     };
     let version = report.matching.rules_version;
-    let ignored = match report.matching.options.ignore_template_arguments {
-        true => ", template arguments ignored",
-        false => "",
+    let options = report.matching.options;
+    let ignored = match (options.exact_symbols, options.ignore_template_arguments) {
+        (true, _) => ", none of which applies to exact symbols",
+        (false, true) => ", template arguments ignored",
+        (false, false) => "",
     };
     let _ = writeln!(text, "{verdict} (version {version} of the rules{ignored})");
     text

@@ -2,9 +2,11 @@
 
 use super::limit::limited;
 use super::{CostReport, FrameReport, Subject};
+use crate::functions::KeyOptions;
 use crate::potential::{Degree, potentials};
 use crate::tree::{View, function_numbers, functions};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use sto_core::units::Cost;
@@ -53,9 +55,11 @@ struct Costs {
 }
 
 /// Lists the functions of several views that could save most, at most `limit` of them. The views'
-/// costs in the sample type at this place of each are added up.
+/// costs in the sample type at this place of each are added up; of several views, functions are those
+/// that `matching` makes one, and have their keys as names.
 pub fn potential(
     views: &[View],
+    matching: KeyOptions,
     sample_type: usize,
     degree: Degree,
     limit: Option<usize>,
@@ -64,6 +68,11 @@ pub fn potential(
     let mut whole = Cost::ZERO;
     let mut by_name: BTreeMap<(String, String), (FrameReport, Costs)> = BTreeMap::new();
     for view in views {
+        let view = match views.len() {
+            1 => Cow::Borrowed(view),
+            _ => Cow::Owned(view.matched(matching)),
+        };
+        let view = &*view;
         let numbers = function_numbers(view);
         let potentials = potentials(view, sample_type, degree);
         let mut view_whole = Cost::ZERO;

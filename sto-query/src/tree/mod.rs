@@ -3,6 +3,7 @@
 mod contexts;
 mod functions;
 mod inlined;
+mod matched;
 mod prune;
 mod roots;
 mod totals;
@@ -10,6 +11,7 @@ mod view;
 
 pub use contexts::ContextCosts;
 pub use functions::{Function, function_numbers, functions};
+pub(crate) use matched::Matched;
 pub use prune::{Cut, Prune, Pruned, Row, prune};
 pub use roots::{RootsError, ThreadNames};
 pub(crate) use totals::for_each_total;

@@ -5,6 +5,7 @@ use proptest::sample::select;
 use sto_query::functions::{KeyOptions, RULES_VERSION, Rule, explain_match, key_symbol};
 
 const WITHOUT_ARGUMENTS: KeyOptions = KeyOptions {
+    exact_symbols: false,
     ignore_template_arguments: true,
 };
 
@@ -331,6 +332,22 @@ fn template_arguments_are_dropped_where_they_are_ignored_and_only_they() {
         assert_eq!(key_symbol(symbol, WITHOUT_ARGUMENTS), expected, "{symbol}");
         assert_eq!(key_symbol(expected, WITHOUT_ARGUMENTS), expected);
     }
+}
+
+#[test]
+fn exact_symbols_are_their_own_keys() {
+    let options = KeyOptions {
+        exact_symbols: true,
+        ..KeyOptions::default()
+    };
+    for symbol in [
+        "_ZN3app3run17h0123456789abcdefE",
+        "parse.cold",
+        "run::{{closure}}",
+    ] {
+        assert_eq!(key_symbol(symbol, options), symbol);
+    }
+    assert!(!explain_match("parse.cold", "parse", options).matches);
 }
 
 #[test]

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use sto_core::symbolize::demangled;
 use sto_query::functions::{KeyOptions, explain_match, key_symbol};
 
-const EXACT: KeyOptions = KeyOptions {
+const WITH_ARGUMENTS: KeyOptions = KeyOptions {
+    exact_symbols: false,
     ignore_template_arguments: false,
 };
 const WITHOUT_ARGUMENTS: KeyOptions = KeyOptions {
+    exact_symbols: false,
     ignore_template_arguments: true,
 };
 
@@ -35,7 +37,7 @@ fn checked(line: &str) -> String {
             "{list} has no {symbol}"
         );
     }
-    let exact = explain_match(symbol1, symbol2, EXACT);
+    let exact = explain_match(symbol1, symbol2, WITH_ARGUMENTS);
     let without_arguments = explain_match(symbol1, symbol2, WITHOUT_ARGUMENTS);
     let (found, keys) = match (exact.matches, without_arguments.matches) {
         (true, true) => ("yes", vec![&exact.symbols[0].key]),
@@ -92,11 +94,15 @@ fn every_function_of_build_1_is_found_again_in_build_2() {
     let toolchains = toolchains();
     assert!(toolchains.len() >= 10);
     for [one, two] in &toolchains {
-        let keys: BTreeSet<_> = two.iter().map(|s| key_symbol(s, EXACT)).collect();
+        let keys: BTreeSet<_> = two.iter().map(|s| key_symbol(s, WITH_ARGUMENTS)).collect();
         for symbol in one {
-            let key = key_symbol(symbol, EXACT);
+            let key = key_symbol(symbol, WITH_ARGUMENTS);
             assert!(keys.contains(&key), "{symbol}: {key} is not in build 2");
-            assert_eq!(key_symbol(&key, EXACT), key, "a key is its own key");
+            assert_eq!(
+                key_symbol(&key, WITH_ARGUMENTS),
+                key,
+                "a key is its own key"
+            );
         }
     }
 }
@@ -110,7 +116,7 @@ fn a_symbol_has_the_same_key_mangled_and_demangled() {
             continue;
         };
         mangled += 1;
-        for options in [EXACT, WITHOUT_ARGUMENTS] {
+        for options in [WITH_ARGUMENTS, WITHOUT_ARGUMENTS] {
             assert_eq!(key_symbol(&symbol, options), key_symbol(&name, options));
         }
     }

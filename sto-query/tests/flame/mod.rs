@@ -8,6 +8,7 @@ use crate::views::{Stacks, assert_golden, demo, folded, frame, view, view_of};
 use sto_core::model::FrameKind;
 use sto_core::units::Cost;
 use sto_query::compare::Focus;
+use sto_query::functions::KeyOptions;
 use sto_query::render::flame::{FlameError, FlameOptions, Widths, diff_svg, svg};
 use sto_query::tree::View;
 
@@ -211,6 +212,50 @@ fn a_difference_says_which_side_is_which_and_what_it_cannot_draw() {
         svg.contains("Not drawn: what the baseline alone has, 25.00%."),
         "{svg}"
     );
+}
+
+#[test]
+fn a_difference_matches_functions_as_a_comparison_does() {
+    let before = "main.part.0;run::{{closure}}.llvm.1486;parse.constprop.0 25";
+    let before = view("v1", &folded(before, 1));
+    let after = view("v2", &folded("main;run::{{closure}}.llvm.99;parse 50", 1));
+    let svg = difference(&before, &after);
+    assert_eq!(names(&svg), ["all", "main", "parse", "run::{closure}"]);
+    assert!(svg.contains("Not drawn: what the baseline alone has, 0.00%."));
+    let exact = FlameOptions {
+        matching: KeyOptions {
+            exact_symbols: true,
+            ..KeyOptions::default()
+        },
+        ..FlameOptions::default()
+    };
+    let svg = difference_with(&before, &after, Widths::default(), &exact).unwrap();
+    assert!(svg.contains("Not drawn: what the baseline alone has, 100.00%."));
+    // Focus takes the name that any build or finding shows.
+    for name in ["main.part.0", "parse.constprop.0", "parse"] {
+        assert_eq!(names(&focused(&before, &after, name)).len(), 4, "{name}");
+    }
+}
+
+#[test]
+fn functions_of_one_name_are_told_apart_by_their_modules() {
+    let user = |symbol, module| frame(symbol, module, FrameKind::User);
+    let stacks = |library| -> Stacks {
+        let cost = folded("x 1", 1)[0].1;
+        let main = user("main", "demo");
+        vec![
+            (vec![main, user("parse", "demo")], cost),
+            (vec![main, user("parse", library)], cost),
+        ]
+    };
+    let library = view("v1", &stacks("libjson.so"));
+    assert_eq!(
+        names(&difference(&library, &library)),
+        ["all", "main", "parse", "parse\u{a0}[libjson.so]"]
+    );
+    let other = view("v2", &stacks("libxml.so"));
+    let svg = difference(&library, &other);
+    assert!(svg.contains("Not drawn: what the baseline alone has, 50.00%."));
 }
 
 #[test]

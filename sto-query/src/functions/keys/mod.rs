@@ -33,9 +33,26 @@ pub const RULES_VERSION: u32 = 3;
 /// What the user decides about keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KeyOptions {
+    /// Whether symbols are compared as they stand, without any rule. Default false.
+    pub exact_symbols: bool,
     /// Whether instantiations of one template, generic function or type are one function. Default
     /// false: `parse<Json>` may be slower while `parse<Xml>` is not.
     pub ignore_template_arguments: bool,
+}
+
+impl KeyOptions {
+    /// The options of the command line that ask for the same.
+    pub(crate) fn options(self) -> impl Iterator<Item = String> {
+        let given = [
+            (self.exact_symbols, "--exact-symbols"),
+            (
+                self.ignore_template_arguments,
+                "--ignore-template-arguments",
+            ),
+        ];
+        let given = given.into_iter().filter(|(is_given, _)| *is_given);
+        given.map(|(_, option)| option.to_owned())
+    }
 }
 
 /// By which rules functions were matched, as answers tell it.
@@ -78,6 +95,9 @@ fn take_out<'a>(
     note: &mut impl FnMut(Rule, &str, &str),
 ) -> Cow<'a, str> {
     let mut name = Cow::Borrowed(symbol);
+    if options.exact_symbols {
+        return name;
+    }
     if let Some(demangled) = demangled(symbol) {
         note(Rule::Mangled, symbol, &demangled);
         name = Cow::Owned(demangled);

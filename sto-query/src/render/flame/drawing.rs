@@ -1,6 +1,6 @@
 //! What is drawn: the stacks of one view or two, merged by label.
 
-use super::label::{LabelIx, Labels};
+use super::label::LabelIx;
 use super::{FlameOptions, MAX_LEVELS, Widths};
 use crate::tree::{View, share, totals};
 use hashbrown::HashMap;
@@ -65,11 +65,11 @@ pub(super) struct Drawing {
 }
 
 impl Drawing {
-    /// Merges what the options choose of the views.
+    /// Merges what the options choose of the views, whose frames have these labels.
     pub(super) fn new(
         views: &[(Side, (&View, usize))],
         options: &FlameOptions,
-        labels: &mut Labels,
+        labels: Vec<Vec<LabelIx>>,
     ) -> Drawing {
         let mut drawing = Drawing {
             nodes: Vec::new(),
@@ -81,7 +81,7 @@ impl Drawing {
             is_cut: false,
         };
         let mut chosen = Vec::with_capacity(views.len());
-        for &(side, (view, sample_type)) in views {
+        for (&(side, (view, sample_type)), labels) in views.iter().zip(labels) {
             let mut self_costs = view.self_costs(sample_type);
             drawing.whole[side as usize] = self_costs.iter().copied().sum();
             if let Some(focus) = &options.focus {
@@ -94,7 +94,7 @@ impl Drawing {
             chosen.push(Stacks {
                 side,
                 tree: &view.tree,
-                labels: labels.of(&view.frames),
+                labels,
                 self_costs,
             });
         }

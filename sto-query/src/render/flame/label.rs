@@ -1,10 +1,14 @@
 //! Names of frames as folded text can carry them.
 
 use super::palette::Palette;
+use crate::functions::{KeyOptions, ModuleKey, function_key};
 use crate::render::{printable, shorten};
+use crate::select::main_modules;
+use crate::tree::View;
 use hashbrown::HashMap;
 use inferno::flamegraph::color::Color;
-use sto_core::model::{Frame, FrameKind, FrameTable};
+use std::collections::BTreeSet;
+use sto_core::model::{Frame, FrameIx, FrameKind};
 
 /// Longest label, in columns; the largest of C++ templates would multiply the picture's size.
 const MAX_LABEL_WIDTH: usize = 200;
@@ -21,33 +25,60 @@ pub(super) struct Label {
 pub(super) struct LabelIx(pub(super) u32);
 
 /// Distinct labels.
+#[derive(Default)]
 pub(super) struct Labels {
     all: Vec<Label>,
     index: HashMap<String, LabelIx>,
-    by_kind: bool,
 }
 
 impl Labels {
-    /// Frames of different kinds have different labels.
-    pub(super) fn by_kind() -> Self {
-        Labels {
-            all: Vec::new(),
-            index: HashMap::new(),
-            by_kind: true,
-        }
+    /// The labels of every frame of a view, by its index: frames of different kinds have different ones.
+    pub(super) fn by_kind(&mut self, view: &View) -> Vec<LabelIx> {
+        let label = |(_, frame): (FrameIx, Frame)| {
+            let text = text(frame.symbol, frame.kind, frame.module) + annotation(frame.kind);
+            self.insert(text, frame.kind)
+        };
+        view.frames.iter().map(label).collect()
     }
 
-    /// A function has one label, inlined or not: for graphs in which colour says something else.
-    pub(super) fn by_symbol() -> Self {
-        Labels {
-            by_kind: false,
-            ..Self::by_kind()
+    /// The labels of every frame of two views, by its index: a function has one on both sides, inlined or
+    /// not, for graphs in which colour says something else. That is its key, and behind it the module's
+    /// name where the program or other modules have a function of that name too.
+    pub(super) fn by_function(
+        &mut self,
+        views: [&View; 2],
+        options: KeyOptions,
+    ) -> [Vec<LabelIx>; 2] {
+        let program = &views[1].selection.build.executable;
+        let functions = views.map(|view| {
+            let build = &view.selection.build;
+            let main = main_modules(build, &view.selection.profiles);
+            let functions = view.frames.iter().map(|(_, frame)| {
+                let (symbol, module) = function_key(frame, &main, options);
+                let name = match module {
+                    ModuleKey::MainProgram => program,
+                    ModuleKey::Named(name) => name,
+                };
+                (text(&symbol, frame.kind, name), frame.kind, module)
+            });
+            functions.collect::<Vec<_>>()
+        });
+        let mut modules: HashMap<String, BTreeSet<ModuleKey>> = HashMap::new();
+        for (text, _, module) in functions.iter().flatten() {
+            modules.entry_ref(text).or_default().insert(*module);
         }
-    }
-
-    /// The labels of every frame of a table, by its index.
-    pub(super) fn of(&mut self, frames: &FrameTable) -> Vec<LabelIx> {
-        frames.iter().map(|(_, frame)| self.insert(frame)).collect()
+        functions.map(|functions| {
+            let label = |(mut text, kind, module): (String, FrameKind, ModuleKey)| {
+                if let ModuleKey::Named(name) = module
+                    && modules[&text].len() > 1
+                {
+                    text += "\u{a0}";
+                    text += &in_brackets(name);
+                }
+                self.insert(text, kind)
+            };
+            functions.into_iter().map(label).collect()
+        })
     }
 
     /// Every label, in the order of its index.
@@ -70,18 +101,11 @@ impl Labels {
         }
     }
 
-    fn insert(&mut self, frame: Frame<'_>) -> LabelIx {
-        let mut text = text(frame);
-        if self.by_kind {
-            text.push_str(annotation(frame.kind));
-        }
+    fn insert(&mut self, text: String, kind: FrameKind) -> LabelIx {
         let next = LabelIx(self.all.len() as u32);
         let ix = *self.index.entry_ref(&text).or_insert(next);
         if ix == next {
-            self.all.push(Label {
-                text,
-                kind: frame.kind,
-            });
+            self.all.push(Label { text, kind });
         }
         ix
     }
@@ -98,20 +122,26 @@ impl Label {
     }
 }
 
-/// A frame's symbol in a form that comes back out of folded text as it went in.
+/// What stands on a frame of this symbol. Addresses without symbols become their module, or each would
+/// have a frame of its own, and none would match between two builds.
+fn text(symbol: &str, kind: FrameKind, module: &str) -> String {
+    match kind {
+        FrameKind::Unresolved if !module.is_empty() => in_brackets(module),
+        _ => foldable(symbol),
+    }
+}
+
+fn in_brackets(module: &str) -> String {
+    foldable(&format!("[{}]", module.trim_matches(['[', ']'])))
+}
+
+/// A name in a form that comes back out of folded text as it went in.
 ///
 /// Folded text separates frames by `;`, ends in a space and numbers, has comments that begin with
 /// `# `, and its reader trims lines: so `;` becomes `:`, and a space before a digit, or after `#`,
-/// one that does not break. Addresses without symbols become their module, or each would have a
-/// frame of its own, and none would match between two builds.
-fn text(frame: Frame<'_>) -> String {
-    let symbol = match frame.kind {
-        FrameKind::Unresolved if !frame.module.is_empty() => {
-            &*format!("[{}]", frame.module.trim_matches(['[', ']']))
-        }
-        _ => frame.symbol,
-    };
-    let shown = shorten(&printable(symbol), MAX_LABEL_WIDTH).replace(';', ":");
+/// one that does not break.
+fn foldable(name: &str) -> String {
+    let shown = shorten(&printable(name), MAX_LABEL_WIDTH).replace(';', ":");
     let mut text = String::with_capacity(shown.len());
     let mut characters = shown.trim().chars().peekable();
     while let Some(character) = characters.next() {

@@ -13,6 +13,7 @@ use super::header::{counted, full_name, header};
 use super::numbers::{percent, quantity};
 use super::{Style, printable, shorten};
 use crate::compare::Focus;
+use crate::functions::KeyOptions;
 use crate::report::Subject;
 use crate::tree::View;
 use drawing::{Drawing, Side};
@@ -75,6 +76,8 @@ pub struct FlameOptions {
     pub inverted: bool,
     /// The colours.
     pub palette: Palette,
+    /// Which functions of two builds are one, in a difference.
+    pub matching: KeyOptions,
 }
 
 /// What the widths of a differential flame graph are of. Stacks without any width are not drawn.
@@ -101,9 +104,10 @@ pub fn svg(
     options: &FlameOptions,
     writer: impl Write,
 ) -> Result<(), FlameError> {
-    let mut labels = Labels::by_kind();
+    let mut labels = Labels::default();
+    let of_frames = vec![labels.by_kind(view)];
     let views = [(Side::Candidate, (view, sample_type))];
-    let drawing = Drawing::new(&views, options, &mut labels);
+    let drawing = Drawing::new(&views, options, of_frames);
     let subject = Subject::new(view, sample_type, drawing.whole(Side::Candidate));
     if drawing.whole(Side::Candidate).is_zero() {
         return Err(empty(&subject));
@@ -139,7 +143,7 @@ pub fn svg(
 /// Draws the difference between two views, each in its sample type: colours tell how a stack's share
 /// of the whole changed, red for more and blue for less.
 ///
-/// Stacks are matched by their functions' symbols. Shares are compared, not costs, so that runs of
+/// Stacks are matched by their functions as [`compare`](crate::compare::compare) does. Shares are compared, not costs, so that runs of
 /// different length can be; they are shares of everything, also where the options leave stacks out.
 /// The subtitle says how much of a side is in stacks that the other does not have, where they cannot
 /// be drawn.
@@ -153,9 +157,10 @@ pub fn diff_svg(
     options: &FlameOptions,
     mut writer: impl Write,
 ) -> Result<(), FlameError> {
-    let mut labels = Labels::by_symbol();
+    let mut labels = Labels::default();
+    let of_frames = labels.by_function([baseline.0, candidate.0], options.matching);
     let views = [(Side::Baseline, baseline), (Side::Candidate, candidate)];
-    let mut drawing = Drawing::new(&views, options, &mut labels);
+    let mut drawing = Drawing::new(&views, options, of_frames.into());
     let before = Subject::new(baseline.0, baseline.1, drawing.whole(Side::Baseline));
     let after = Subject::new(candidate.0, candidate.1, drawing.whole(Side::Candidate));
     for (side, subject) in [(Side::Baseline, &before), (Side::Candidate, &after)] {

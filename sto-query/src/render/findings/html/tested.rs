@@ -42,6 +42,9 @@ pub(super) fn write(html: &mut Html, comparison: &Comparison) {
         .raw("symbols are, without what compilers change (version ")
         .text(&comparison.matching.rules_version.to_string())
         .raw(" of the rules, which <code>sto explain-match</code> shows)");
+    if comparison.matching.options.exact_symbols {
+        html.raw("; here symbols had to be equal");
+    }
     if comparison.matching.options.ignore_template_arguments {
         html.raw(", and without template arguments");
     }

@@ -1,0 +1,128 @@
+//! Stacks with functions in the place of symbols, as builds are matched by them.
+
+use super::View;
+use super::view::merge_equal_nodes;
+use crate::functions::{KeyOptions, ModuleKey, function_key};
+use crate::select::{Selection, main_modules};
+use hashbrown::HashMap;
+use std::collections::BTreeSet;
+use sto_core::intern::{NodeIx, SelfCosts, StackTree};
+use sto_core::model::{Frame, FrameIx, FrameTable};
+
+/// Stacks whose frames have the keys of their functions: those that differed in nothing else fell
+/// together.
+pub(crate) struct Matched {
+    pub(crate) frames: FrameTable,
+    pub(crate) tree: StackTree,
+    /// By node of the stacks as they were.
+    places: Vec<NodeIx>,
+}
+
+impl Matched {
+    /// `main` has the names of the files that are the program, which becomes their module.
+    pub(crate) fn of(
+        (frames, tree): (&FrameTable, &StackTree),
+        (main, program): (&BTreeSet<&str>, &str),
+        options: KeyOptions,
+    ) -> Matched {
+        let mut matched = FrameTable::new();
+        let insert = |(_, frame): (FrameIx, Frame)| {
+            let (symbol, module) = function_key(frame, main, options);
+            let module = match module {
+                ModuleKey::MainProgram => program,
+                ModuleKey::Named(name) => name,
+            };
+            matched.insert(Frame {
+                symbol: &symbol,
+                module,
+                ..frame
+            })
+        };
+        let frame_of: Vec<FrameIx> = frames.iter().map(insert).collect();
+        let (tree, places) = merged(tree, &frame_of);
+        Matched {
+            frames: matched,
+            tree,
+            places,
+        }
+    }
+
+    /// The same costs at the nodes where they belong now.
+    pub(crate) fn costs(&self, column: &SelfCosts) -> SelfCosts {
+        let moved = column
+            .iter()
+            .map(|&(node, cost)| (self.places[node.get()], cost));
+        let mut moved: SelfCosts = moved.collect();
+        merge_equal_nodes(&mut moved);
+        moved
+    }
+}
+
+impl View {
+    /// The same stacks with a frame's key in the place of its symbol: stacks of one function fall
+    /// together, as in [`compare`](crate::compare::compare).
+    pub fn matched(&self, options: KeyOptions) -> View {
+        let Selection { build, profiles } = &self.selection;
+        let main = main_modules(build, profiles);
+        let matched = Matched::of(
+            (&self.frames, &self.tree),
+            (&main, &build.executable),
+            options,
+        );
+        let costs = |run: &Vec<SelfCosts>| run.iter().map(|c| matched.costs(c)).collect();
+        View {
+            selection: self.selection.clone(),
+            sample_types: self.sample_types.clone(),
+            runs: self.runs.iter().map(costs).collect(),
+            frames: matched.frames,
+            tree: matched.tree,
+        }
+    }
+}
+
+/// A node of the tree that is being merged.
+struct Node {
+    frame: FrameIx,
+    callees: Vec<u32>,
+}
+
+/// The tree with other frames, and by node its place in it: siblings that have the same become one.
+/// Siblings stand in the order of the first of each.
+fn merged(tree: &StackTree, frame_of: &[FrameIx]) -> (StackTree, Vec<NodeIx>) {
+    let mut nodes: Vec<Node> = Vec::with_capacity(tree.len());
+    let mut known: HashMap<(Option<u32>, FrameIx), u32> = HashMap::with_capacity(tree.len());
+    let mut roots = Vec::new();
+    let mut merged_as: Vec<u32> = Vec::with_capacity(tree.len());
+    for node in tree.nodes() {
+        let caller = tree.parent(node).map(|caller| merged_as[caller.get()]);
+        let frame = frame_of[tree.frame(node).get()];
+        let next = nodes.len() as u32;
+        let ix = *known.entry((caller, frame)).or_insert(next);
+        if ix == next {
+            nodes.push(Node {
+                frame,
+                callees: Vec::new(),
+            });
+            let siblings = match caller {
+                Some(caller) => &mut nodes[caller as usize].callees,
+                None => &mut roots,
+            };
+            siblings.push(ix);
+        }
+        merged_as.push(ix);
+    }
+    let mut merged = StackTree::with_capacity(nodes.len());
+    let mut places = vec![NodeIx(0); nodes.len()];
+    let mut open: Vec<(Option<NodeIx>, u32)> = Vec::new();
+    open.extend(roots.into_iter().rev().map(|ix| (None, ix)));
+    while let Some((caller, ix)) = open.pop() {
+        let node = &nodes[ix as usize];
+        let place = merged.push(caller, node.frame);
+        places[ix as usize] = place;
+        let callees = node.callees.iter().rev();
+        open.extend(callees.map(|&ix| (Some(place), ix)));
+    }
+    let places = merged_as.into_iter().map(|ix| places[ix as usize]);
+    let places = places.collect();
+    (merged, places)
+}
