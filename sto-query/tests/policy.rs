@@ -2,6 +2,7 @@
 
 use sto_core::units::UnixSeconds;
 use sto_query::compare::{CompareOptions, NormalisationMethod};
+use sto_query::functions::Attribution;
 use sto_query::policy::{Policy, Thresholds};
 use sto_query::report::Date;
 
@@ -55,6 +56,37 @@ fn a_policy_says_what_holds_for_all_and_for_each_benchmark() {
     assert_eq!(glyph.ignored.module.as_deref(), Some("libtext.so"));
     assert_eq!(glyph.ignored.why.expires.to_string(), "2026-12-31");
     assert_eq!((parse.line, parse.ignored.module.as_deref()), (23, None));
+}
+
+#[test]
+fn a_policy_says_whose_cost_is_attributed_to_whom() {
+    let text = r#"
+[attribute.to-caller]
+functions = ["absl::*"]
+files = ["third_party/*"]
+
+[attribute.to-itself]
+modules = ["libc.so.6"]
+"#;
+    let policy = Policy::parse(text).unwrap();
+    let Attribution {
+        to_caller,
+        to_itself,
+    } = &policy.attribution;
+    assert_eq!(to_caller.functions, ["absl::*"]);
+    assert_eq!(to_caller.files, ["third_party/*"]);
+    assert_eq!(to_itself.modules, ["libc.so.6"]);
+    let defaults = CompareOptions::default();
+    let options = policy.options(None, &Thresholds::default(), &day(1), defaults);
+    assert_eq!(options.attribution, policy.attribution);
+    for wrong in [
+        "to-caller = []",
+        "to-caler = {}",
+        "to-caller = { function = [] }",
+    ] {
+        let error = Policy::parse(&format!("[attribute]\n{wrong}\n")).unwrap_err();
+        assert_eq!(error.line, 2, "{error}");
+    }
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub(super) struct Cause {
 /// What blame is found from.
 pub(super) struct Evidences<'a> {
     pub(super) tree: &'a UnionTree,
-    /// Callers in modules that may have changed.
+    /// Callers that cost is attributed to.
     pub(super) callers: &'a Callers,
     pub(super) functions: &'a Functions,
     pub(super) nodes: &'a NodeCounts,
@@ -74,7 +74,7 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
     add_up(tree, &mut explained);
 
     let mut unblamed: Vec<FunctionIx> = places.functions.clone();
-    unblamed.retain(|function| !functions.list[function.get()].unchanged);
+    unblamed.retain(|function| !functions.list[function.get()].is_attributed_to_caller());
     unblamed.sort_by_cached_key(|&function| {
         let depth = places.depth(places.totals(evidences, function));
         Reverse((depth, Reverse(function)))
@@ -165,7 +165,8 @@ fn self_causes(evidences: &Evidences) -> Vec<Cause> {
 }
 
 /// Functions whose total changed the same way, and partly because of this cause. That the cause
-/// changed is known; so what its callers inherit needs no test of its own.
+/// changed is known; so what its callers inherit needs no test of its own. Of library code nobody is
+/// affected.
 fn affected_callers(evidences: &Evidences, places: &Places, cause: &Cause) -> Vec<FunctionIx> {
     let Evidences { tree, tests, .. } = *evidences;
     let at: Vec<(usize, Pair<f64>)> = match cause.basis {
@@ -177,7 +178,8 @@ fn affected_callers(evidences: &Evidences, places: &Places, cause: &Cause) -> Ve
     for (node, samples) in tree.with_callers(at, plus) {
         let function = tree.function(node);
         let has_shifted = tests.total[function.get()].shifted == Some(cause.direction);
-        if has_shifted && tree.is_outermost(node) && function != cause.function {
+        let is_library = evidences.functions.list[function.get()].library;
+        if has_shifted && !is_library && tree.is_outermost(node) && function != cause.function {
             inherited.entry(function).or_default().push((node, samples));
         }
     }
@@ -202,7 +204,8 @@ impl Cause {
 }
 
 impl Evidences<'_> {
-    /// What was laid at a node: its own samples, and those of unchanged modules that it called.
+    /// What was attributed to a node: its own samples, and those of unchanged modules and library
+    /// code that it called.
     pub(super) fn attributed(&self, node: usize) -> Pair<f64> {
         let attributed = &self.nodes.attributed;
         Pair::new(

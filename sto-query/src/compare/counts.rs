@@ -47,7 +47,7 @@ impl Counts {
 pub(super) struct FunctionCounts {
     /// Samples that ended in the function.
     pub(super) self_: Counts,
-    /// Samples that ended in the function or in an unchanged module that it called.
+    /// Samples that ended in the function, or in what is attributed to it.
     pub(super) attributed: Counts,
     /// Samples whose stack has the function, each counted once.
     pub(super) total: Counts,
@@ -62,14 +62,16 @@ pub(super) struct NodeCounts {
 }
 
 /// For each node the one that its self cost is attributed to: itself, or where its module cannot
-/// have changed, the nearest caller that may have. Without such a caller it stays with the node.
+/// have changed or it is library code, the nearest caller of which neither is true. Without such a
+/// caller it stays with the node.
 pub(super) fn owners(tree: &UnionTree, functions: &Functions) -> Vec<u32> {
-    let may_have_changed = |node: usize| !functions.list[tree.function(node).get()].unchanged;
+    let is_attributed =
+        |node: usize| functions.list[tree.function(node).get()].is_attributed_to_caller();
     let mut owners: Vec<u32> = Vec::with_capacity(tree.len());
     for node in 0..tree.len() {
         let callers = tree.parent(node).map(|parent| owners[parent]);
         let owner =
-            callers.filter(|&caller| !may_have_changed(node) && may_have_changed(caller as usize));
+            callers.filter(|&caller| is_attributed(node) && !is_attributed(caller as usize));
         owners.push(owner.unwrap_or(node as u32));
     }
     owners

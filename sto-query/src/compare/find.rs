@@ -93,7 +93,7 @@ pub fn compare_with_earlier(
         Some(runs) => {
             let earlier = earlier
                 .zip(sample_type)
-                .and_then(|(view, t)| Earlier::of(view, t, options.matching));
+                .and_then(|(view, t)| Earlier::of(view, t, options));
             let views = Pair::new(baseline, candidate);
             let amounts = amounts(views, &runs, &options.normalisation)?;
             find(views, runs, &amounts, earlier, &mut comparison);
@@ -114,7 +114,12 @@ fn find(
     comparison: &mut Comparison,
 ) {
     let options = comparison.thresholds.clone();
-    let functions = Functions::of(views.baseline, views.candidate, options.matching);
+    let functions = Functions::of(
+        views.baseline,
+        views.candidate,
+        options.matching,
+        &options.attribution,
+    );
     let tree = UnionTree::new(views.map(|view| &view.tree), &functions);
     let owners = owners(&tree, &functions);
     let costs = Pair::new(&*runs.baseline.costs, &*runs.candidate.costs);
@@ -136,7 +141,8 @@ fn find(
         samples: Pair::new(runs.baseline.cost.samples, runs.candidate.cost.samples),
     };
     let tests = Tests::of(&counts, &variations, &setting);
-    let callers = tree.callers(|function| !functions.list[function.get()].unchanged);
+    let callers =
+        tree.callers(|function| !functions.list[function.get()].is_attributed_to_caller());
     let evidences = Evidences {
         tree: &tree,
         callers: &callers,

@@ -23,15 +23,16 @@ pub(super) fn findings(
     let causes = blame::causes(evidences);
     let partners = moved::partners(evidences, &causes, setting, &variations.self_);
     let places = Places::of(evidences, &causes);
-    let callees = callees::unchanged_callees(evidences, owners, &causes);
+    let callees = callees::attributed_callees(evidences, owners, &causes);
     let mut findings: Vec<(f64, Finding)> = Vec::with_capacity(causes.len());
     for ((cause, partner), callees) in causes.iter().zip(partners).zip(callees) {
         let mut finding = finding(evidences, cause, partner);
         (finding.call_paths, finding.more_call_paths) = places.changed(evidences, cause, setting);
         finding.weak = !variations.estimated;
         finding.ignored = ignored(&finding, setting.options);
+        finding.attributed_callees = callees.named;
         let unchanged = evidences.functions.list[cause.function.get()].unchanged;
-        finding.reason = sentence::finding(&finding, &callees, unchanged);
+        finding.reason = sentence::finding(&finding, callees.have_most, unchanged);
         findings.push((cause.explains.abs(), finding));
     }
     // Functions are sorted by name, causes by function, and the sort is stable.
@@ -82,6 +83,7 @@ fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) ->
         more_call_paths: 0,
         runs: tests.run_costs(cause.basis, ix),
         affected_callers: affected.iter().map(|&f| caller(evidences, f)).collect(),
+        attributed_callees: Vec::new(),
         grown_callees: grown_callees(evidences, cause),
         moved_to,
         moved_from,

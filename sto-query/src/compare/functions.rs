@@ -3,7 +3,9 @@
 use super::modules::Unchanged;
 use super::pair::Pair;
 use super::report::FunctionName;
-use crate::functions::{FunctionKey, KeyOptions, UNRESOLVED, function_key};
+use crate::functions::{
+    Attribution, FunctionKey, KeyOptions, LibraryCode, UNRESOLVED, function_key,
+};
 use crate::select::main_modules;
 use crate::tree::View;
 use rayon::prelude::*;
@@ -29,9 +31,17 @@ pub(super) struct Function {
     pub(super) file: Option<String>,
     /// Whether its module is one that cannot have changed.
     pub(super) unchanged: bool,
+    /// Whether it is code of a standard library or runtime, which is not known to have changed.
+    pub(super) library: bool,
 }
 
 impl Function {
+    /// Whether its cost is its caller's doing: its code is the same on both sides, or does what any
+    /// program asks of it.
+    pub(super) fn is_attributed_to_caller(&self) -> bool {
+        self.unchanged || self.library
+    }
+
     /// Whether it cannot be a cause: its module is the same on both sides, or nobody knows what
     /// code it is.
     pub(super) fn is_bystander(&self) -> bool {
@@ -50,7 +60,12 @@ impl Functions {
     /// Frames of one key are one function, whatever their kind, file and line: a function may be
     /// inlined in one build and called in the other, and lines shift with every edit. Closures that
     /// lost their numbers are one function too, with the sum of their costs.
-    pub(super) fn of(baseline: &View, candidate: &View, keys: KeyOptions) -> Functions {
+    pub(super) fn of(
+        baseline: &View,
+        candidate: &View,
+        keys: KeyOptions,
+        attribution: &Attribution,
+    ) -> Functions {
         let views = Pair::new(baseline, candidate);
         let mut members = members(baseline, Member::OfBaseline, keys);
         members.extend(self::members(candidate, Member::OfCandidate, keys));
@@ -67,7 +82,7 @@ impl Functions {
                     Member::OfCandidate(frame) => of_frame.candidate[frame.get()] = function,
                 }
             }
-            list.push(function_of(members, views, unchanged.as_ref()));
+            list.push(function_of(members, views, &unchanged, attribution));
         }
         Functions { list, of_frame }
     }
@@ -117,7 +132,8 @@ fn members(
 fn function_of(
     members: &[(FunctionKey<'_>, Member)],
     views: Pair<&View>,
-    unchanged: Option<&Unchanged<'_>>,
+    unchanged: &Unchanged<'_>,
+    attribution: &Attribution,
 ) -> Function {
     let ((symbol, module), last) = &members[members.len() - 1];
     let is_in_candidate = matches!(last, Member::OfCandidate(_));
@@ -129,6 +145,11 @@ fn function_of(
     let frames: Vec<Frame> = members.iter().filter_map(frame).collect();
     let modules = frames.iter().map(|frame| frame.module);
     let files = frames.iter().map(|frame| frame.file);
+    let is_library = |frame: &Frame| match attribution.library_code(symbol, *frame) {
+        Some(LibraryCode::ByModule) => !unchanged.has_changed(*module),
+        Some(LibraryCode::ByName) => true,
+        None => false,
+    };
     Function {
         symbol: symbol.clone().into_owned(),
         module: modules.min().unwrap_or_default().to_owned(),
@@ -136,7 +157,7 @@ fn function_of(
             .filter(|file| !file.is_empty())
             .min()
             .map(str::to_owned),
-        unchanged: unchanged
-            .is_some_and(|u| frames.iter().all(|frame| u.contains(*module, frame.kind))),
+        unchanged: (frames.iter()).all(|frame| unchanged.contains(*module, frame.kind)),
+        library: frames.iter().all(is_library),
     }
 }

@@ -184,8 +184,8 @@ impl Lift<'_> {
     }
 }
 
-/// The caller that has nearly all of the change of these nodes, callers in unchanged modules
-/// passed over.
+/// The caller that has nearly all of the change of these nodes; callers in unchanged modules and
+/// library code are passed over.
 fn sole_caller(
     evidences: &Evidences,
     function: FunctionIx,
@@ -229,7 +229,8 @@ fn parts(evidences: &Evidences, places: &Places, caller: FunctionIx) -> Parts {
                 .parent(node)
                 .filter(|&parent| parent >= subtree.start);
             let above = parent.map_or(caller, |parent| part_of[parent - subtree.start]);
-            let begins = above == caller && !evidences.functions.list[function.get()].unchanged;
+            let begins = above == caller
+                && !evidences.functions.list[function.get()].is_attributed_to_caller();
             let part = if begins || function == caller {
                 function
             } else {
@@ -257,7 +258,7 @@ fn below(evidences: &Evidences, places: &Places, function: FunctionIx) -> Vec<(u
 }
 
 impl Evidences<'_> {
-    /// The nearest caller of a node that is another function, in a module that may have changed.
+    /// The nearest caller of a node that is another function, and that cost is attributed to.
     fn caller(&self, node: usize, function: FunctionIx) -> Option<FunctionIx> {
         self.callers.of(self.tree, node, function)
     }

@@ -65,8 +65,8 @@ pub use focus::{Focus, FocusError};
 pub use lines::Lines;
 pub use options::{CompareError, CompareOptions, IgnoredFunction};
 pub use report::{
-    AffectedCaller, Basis, CallPath, Change, Comparison, Dispersion, Finding, FindingKind,
-    FunctionName, Ignored, Needed, Normalisation, NormalisationMethod, Run, RunCost, RunCosts,
-    Side, Statistics, Tested, TestedFunction, Verdict,
+    AffectedCaller, AttributedCallee, Basis, CallPath, Change, Comparison, Dispersion, Finding,
+    FindingKind, FunctionName, Ignored, Needed, Normalisation, NormalisationMethod, Run, RunCost,
+    RunCosts, Side, Statistics, Tested, TestedFunction, Verdict,
 };
 pub use stacks::{StackNode, Stacks};

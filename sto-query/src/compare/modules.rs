@@ -10,9 +10,12 @@ use sto_core::model::{FrameKind, GnuBuildId};
 
 /// Tells modules that cannot have changed from others.
 pub(super) struct Unchanged<'a> {
+    /// Whether build ids tell anything: not if no module is known to have changed.
+    is_known: bool,
     baseline: BuildIds<'a>,
     candidate: BuildIds<'a>,
-    same_main: bool,
+    /// `None` where a build id is not known.
+    same_main: Option<bool>,
     same_kernel: bool,
 }
 
@@ -20,24 +23,25 @@ pub(super) struct Unchanged<'a> {
 type BuildIds<'a> = BTreeMap<&'a str, BTreeSet<Option<&'a GnuBuildId>>>;
 
 impl<'a> Unchanged<'a> {
-    /// `None` where that tells nothing: no module is known to have changed, or none not to have.
-    pub(super) fn new(baseline: &'a View, candidate: &'a View) -> Option<Self> {
+    pub(super) fn new(baseline: &'a View, candidate: &'a View) -> Self {
         let main_id = |view: &'a View| view.selection.build.gnu_build_id.as_ref();
-        let same_main = main_id(baseline).is_some() && main_id(baseline) == main_id(candidate);
+        let main_ids = main_id(baseline).zip(main_id(candidate));
+        let same_main = main_ids.map(|(baseline, candidate)| baseline == candidate);
         let kernels = kernels(baseline);
         let same_kernel = !kernels.contains(&None) && kernels == self::kernels(candidate);
-        let unchanged = Unchanged {
+        let mut unchanged = Unchanged {
+            is_known: false,
             baseline: build_ids(baseline),
             candidate: build_ids(candidate),
             same_main,
             same_kernel,
         };
-        let may_have_changed = !same_main
+        unchanged.is_known = same_main != Some(true)
             || unchanged
                 .baseline
                 .keys()
                 .any(|module| unchanged.same_ids(module) == Some(false));
-        may_have_changed.then_some(unchanged)
+        unchanged
     }
 
     /// Whether the code of a module is the same on both sides.
@@ -45,13 +49,23 @@ impl<'a> Unchanged<'a> {
     /// An address that no module covers is no code at all, but what a register held where a stack
     /// could not be followed: it is no cause either.
     pub(super) fn contains(&self, module: ModuleKey<'_>, kind: FrameKind) -> bool {
-        match module {
-            ModuleKey::MainProgram => self.same_main,
+        let is_same = match module {
+            ModuleKey::MainProgram => self.same_main == Some(true),
             ModuleKey::Named("") if kind == FrameKind::Unresolved => true,
             ModuleKey::Named(name) => self
                 .same_ids(name)
                 .unwrap_or(self.same_kernel && (kind == FrameKind::Kernel || name == "[kernel]")),
-        }
+        };
+        self.is_known && is_same
+    }
+
+    /// Whether the code of a module is known to differ.
+    pub(super) fn has_changed(&self, module: ModuleKey<'_>) -> bool {
+        let same = match module {
+            ModuleKey::MainProgram => self.same_main,
+            ModuleKey::Named(name) => self.same_ids(name),
+        };
+        same == Some(false)
     }
 
     /// `None` where a build id is not known.

@@ -1,7 +1,7 @@
 //! What counts as a finding, and why a comparison cannot be made.
 
 use super::report::{Ignored, NormalisationMethod};
-use crate::functions::{KeyOptions, key_symbol};
+use crate::functions::{Attribution, KeyOptions, key_symbol};
 use crate::render::printable;
 use serde::Serialize;
 
@@ -33,6 +33,9 @@ pub struct CompareOptions {
     /// Which functions of the two builds are one.
     #[serde(skip)]
     pub matching: KeyOptions,
+    /// Whose cost is attributed to whom, beside what is known of standard libraries and runtimes.
+    #[serde(skip)]
+    pub attribution: Attribution,
     /// Functions whose findings do not count for the verdict.
     #[serde(skip)]
     pub ignored: Vec<IgnoredFunction>,
@@ -67,6 +70,7 @@ impl Default for CompareOptions {
             all: false,
             stacks: false,
             matching: KeyOptions::default(),
+            attribution: Attribution::default(),
             ignored: Vec::new(),
         }
     }

@@ -67,7 +67,7 @@ pub struct TestedFunction {
     /// Samples that ended in the function.
     #[serde(rename = "self")]
     pub self_: Change,
-    /// Samples that ended in the function, or in unchanged modules that it called.
+    /// Samples that ended in the function, or in library code and unchanged modules that it called.
     pub attributed_self: Change,
     /// Samples whose stack has the function, each counted once.
     pub total: Change,
@@ -261,7 +261,7 @@ pub struct Finding {
     /// Samples that ended in the function.
     #[serde(rename = "self")]
     pub self_: Change,
-    /// Samples that ended in the function, or in unchanged modules that it called.
+    /// Samples that ended in the function, or in library code and unchanged modules that it called.
     pub attributed_self: Change,
     /// Samples whose stack has the function, each counted once.
     pub total: Change,
@@ -273,6 +273,9 @@ pub struct Finding {
     pub runs: RunCosts,
     /// Callers that got slower or faster because of it, innermost first.
     pub affected_callers: Vec<AffectedCaller>,
+    /// What it calls that its attributed self has the cost of, library code and unchanged modules,
+    /// where more than a tenth of the change took place: three at most, the largest part first.
+    pub attributed_callees: Vec<AttributedCallee>,
     /// Functions below it that changed because it calls them more, or less; largest change first.
     pub grown_callees: Vec<FunctionName>,
     /// For a moved function: where its cost is now.
@@ -459,6 +462,19 @@ pub struct AffectedCaller {
     pub candidate_share: f64,
     /// Normalised candidate / baseline; `None` where the baseline has no samples.
     pub change: Option<f64>,
+}
+
+/// What a function calls, and has the cost of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AttributedCallee {
+    /// The function; `None` where it is all of a module that no function stands out of.
+    pub function: Option<String>,
+    /// Its module.
+    pub module: String,
+    /// What the finding's function spends there: a share of the baseline's samples.
+    pub baseline_share: f64,
+    /// The same share of the candidate's samples.
+    pub candidate_share: f64,
 }
 
 /// A function's name.

@@ -3,7 +3,7 @@
 use super::evidence::rounded;
 use super::options::CompareOptions;
 use super::pair::Pair;
-use super::report::{Basis, Finding, FindingKind, FunctionName, Needed};
+use super::report::{AttributedCallee, Basis, Finding, FindingKind, FunctionName, Needed};
 
 /// Characters of a name in a sentence; the finding has the whole name.
 const LONGEST_NAME: usize = 60;
@@ -35,9 +35,9 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// The reason of a finding. `callees` are the unchanged modules in which most of its change took
-/// place, if it was not in the function itself; `unchanged` is whether its own is one of those.
-pub(super) fn finding(finding: &Finding, callees: &[String], unchanged: bool) -> String {
+/// The reason of a finding. `in_callees` is whether most of its change took place in what is
+/// attributed to it, and `unchanged` whether its own code is the same on both sides.
+pub(super) fn finding(finding: &Finding, in_callees: bool, unchanged: bool) -> String {
     let function = short(&finding.function);
     let (change, what) = match finding.basis {
         Basis::AttributedSelf => (&finding.attributed_self, ""),
@@ -47,9 +47,9 @@ pub(super) fn finding(finding: &Finding, callees: &[String], unchanged: bool) ->
         percent(change.baseline_share),
         percent(change.candidate_share),
     );
-    let place = match callees {
-        [] => String::new(),
-        modules => format!(", mostly in what it calls in {}", modules.join(" and ")),
+    let place = match in_callees {
+        true => mostly_in(finding),
+        false => String::new(),
     };
     match (finding.kind, &finding.moved_from, &finding.moved_to) {
         (FindingKind::Moved, Some(from), _) => format!(
@@ -82,6 +82,22 @@ pub(super) fn finding(finding: &Finding, callees: &[String], unchanged: bool) ->
                 "{function}{what} costs {times}: {old} of all before, {new} now{place}{unexplained}"
             )
         }
+    }
+}
+
+/// What the finding's function calls and spends most of its change in.
+fn mostly_in(finding: &Finding) -> String {
+    let callees = finding.attributed_callees.iter().take(2);
+    let name = |callee: &AttributedCallee| match &callee.function {
+        Some(function) if callee.module == finding.module => short(function),
+        Some(function) => format!("{} ({})", short(function), callee.module),
+        None if callee.module == finding.module => "library code".to_owned(),
+        None => callee.module.clone(),
+    };
+    let names: Vec<String> = callees.map(name).collect();
+    match names[..] {
+        [] => String::new(),
+        _ => format!(", mostly in what it calls: {}", names.join(" and ")),
     }
 }
 

@@ -300,6 +300,7 @@ mod tests {
             module: String::new(),
             file: None,
             unchanged: false,
+            library: false,
         };
         Functions {
             list: (0..frames).map(function).collect(),

@@ -3,11 +3,11 @@
 use super::counts::{Counts, FunctionCounts, count, owners};
 use super::functions::Functions;
 use super::normalise::Sizes;
+use super::options::CompareOptions;
 use super::pair::Pair;
 use super::report::NormalisationMethod;
 use super::runs::Runs;
 use super::union::UnionTree;
-use crate::functions::KeyOptions;
 use crate::statistics::{Design, Variation};
 use crate::tree::View;
 use sto_core::intern::SelfCosts;
@@ -80,13 +80,13 @@ impl Earlier {
     pub(super) fn of(
         view: &View,
         sample_type: &SampleType,
-        matching: KeyOptions,
+        options: &CompareOptions,
     ) -> Option<Earlier> {
         let runs = Runs::of(view, sample_type);
         if runs.costs.len() < 2 {
             return None;
         }
-        let functions = Functions::of(view, view, matching);
+        let functions = Functions::of(view, view, options.matching, &options.attribution);
         let tree = UnionTree::new(Pair::new(&view.tree, &view.tree), &functions);
         let owners = owners(&tree, &functions);
         let costs: Pair<&[&SelfCosts]> = Pair::new(&runs.costs, &[]);

@@ -10,9 +10,12 @@
 //! Everything that looks at more than one build matches by these keys: comparisons, histories,
 //! averages, differences that are drawn or exported.
 
+mod attribution;
 mod keys;
+mod library;
 mod matched;
 
+pub use attribution::{Attribution, FunctionPatterns, LibraryCode};
 pub use keys::{
     KeyOptions, KeyReport, MatchReport, Matching, RULES_VERSION, Rule, Step, explain_match,
     key_symbol,

@@ -2,6 +2,7 @@
 
 use super::{IgnoreEntry, Policy, PolicyError, Thresholds};
 use crate::compare::{Ignored, IgnoredFunction, NormalisationMethod};
+use crate::functions::{Attribution, FunctionPatterns};
 use crate::report::Date;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
@@ -21,6 +22,32 @@ struct File {
     benchmark: BTreeMap<String, Limits>,
     #[serde(default)]
     ignore: Vec<Entry>,
+    #[serde(default)]
+    attribute: Attribute,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    default,
+    rename_all = "kebab-case",
+    expecting = "a table: to-caller and to-itself"
+)]
+struct Attribute {
+    to_caller: Patterns,
+    to_itself: Patterns,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    default,
+    expecting = "a table of patterns: functions, modules and files"
+)]
+struct Patterns {
+    functions: Vec<Text>,
+    modules: Vec<Text>,
+    files: Vec<Text>,
 }
 
 #[derive(Default, Deserialize)]
@@ -101,7 +128,22 @@ pub(super) fn parse(text: &str) -> Result<Policy, PolicyError> {
             .map(|(name, limits)| (name, limits.into()))
             .collect(),
         ignore: file.ignore.into_iter().map(entry).collect(),
+        attribution: Attribution {
+            to_caller: file.attribute.to_caller.into(),
+            to_itself: file.attribute.to_itself.into(),
+        },
     })
+}
+
+impl From<Patterns> for FunctionPatterns {
+    fn from(patterns: Patterns) -> Self {
+        let list = |patterns: Vec<Text>| patterns.into_iter().map(|text| text.0).collect();
+        FunctionPatterns {
+            functions: list(patterns.functions),
+            modules: list(patterns.modules),
+            files: list(patterns.files),
+        }
+    }
 }
 
 impl From<Limits> for Thresholds {

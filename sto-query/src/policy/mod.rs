@@ -5,6 +5,7 @@
 mod file;
 
 use crate::compare::{CompareOptions, Ignored, IgnoredFunction, NormalisationMethod};
+use crate::functions::Attribution;
 use crate::report::Date;
 use std::collections::BTreeMap;
 
@@ -20,6 +21,8 @@ pub struct Policy {
     pub benchmarks: BTreeMap<String, Thresholds>,
     /// Findings that do not count, in the order of the file.
     pub ignore: Vec<IgnoreEntry>,
+    /// Whose cost is attributed to whom.
+    pub attribution: Attribution,
 }
 
 /// Options of a comparison, as far as they are set.
@@ -80,6 +83,7 @@ impl Policy {
             .into_iter()
             .flatten()
             .fold(options, |options, level| level.over(options));
+        options.attribution = self.attribution.clone();
         let active = self.ignore.iter().filter(|entry| !entry.is_expired(today));
         options
             .ignored

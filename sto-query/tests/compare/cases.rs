@@ -1,7 +1,8 @@
 //! Cases of blame in `cases/*.txt`: stacks of both sides, and the findings to expect of them.
 //!
 //! A section `[baseline]` or `[candidate]` is a run. `[same]` names the modules that have the same
-//! build id on both sides; with it, the main program's differ. A line of `[expected]` is a finding:
+//! build id on both sides, `[differs]` those that have not; with either, the main program's differ. A
+//! line of `[expected]` is a finding:
 //! its kind and function, where its cost moved `from` or `to`, and after each `<-` an affected
 //! caller, innermost first.
 
@@ -13,6 +14,7 @@ struct Case {
     baseline: Vec<String>,
     candidate: Vec<String>,
     same: Option<String>,
+    differs: Option<String>,
     expected: String,
 }
 
@@ -24,6 +26,7 @@ fn read(text: &str) -> Case {
             "[baseline]" => section = Some(grow(&mut case.baseline)),
             "[candidate]" => section = Some(grow(&mut case.candidate)),
             "[same]" => section = Some(case.same.insert(String::new())),
+            "[differs]" => section = Some(case.differs.insert(String::new())),
             "[expected]" => section = Some(&mut case.expected),
             comment if comment.is_empty() || comment.starts_with('#') => {}
             line => {
@@ -50,9 +53,12 @@ fn each_change_is_laid_at_the_function_that_explains_it() {
                 version,
                 &runs.iter().map(String::as_str).collect::<Vec<_>>(),
             );
-            if let Some(same) = &case.same {
-                let same = same.lines().map(|module| (module, 7));
-                set_build_ids(&mut view, &same.chain([("app", main)]).collect::<Vec<_>>());
+            if case.same.is_some() || case.differs.is_some() {
+                let same = case.same.iter().flat_map(|same| same.lines());
+                let differs = case.differs.iter().flat_map(|differs| differs.lines());
+                let ids = same.map(|module| (module, 7));
+                let ids = ids.chain(differs.chain(["app"]).map(|module| (module, main)));
+                set_build_ids(&mut view, &ids.collect::<Vec<_>>());
             }
             view
         };

@@ -34,10 +34,7 @@ fn logging_ten_times_more_is_laid_at_the_logger_not_at_the_library_it_calls() {
     let comparison = compared(&baseline, &candidate);
 
     assert_eq!(comparison.verdict, Verdict::Regression);
-    assert_eq!(
-        summary(&comparison),
-        "regression doLogging <- main <- __libc_start_main <- _start\n"
-    );
+    assert_eq!(summary(&comparison), "regression doLogging <- main\n");
     let finding = &comparison.findings[0];
     let change = finding.total.change.expect("both sides have samples");
     assert!((9.5..10.5).contains(&change), "{change}");
@@ -52,25 +49,18 @@ fn logging_ten_times_more_is_laid_at_the_logger_not_at_the_library_it_calls() {
     assert!(
         finding
             .reason
-            .contains("mostly in what it calls in [kernel] and libc.so.6")
+            .ends_with("mostly in what it calls: [kernel] and fprintf (libc.so.6)")
     );
     assert_eq!(finding.file.as_deref(), Some("app.c"));
     assert_eq!(comparison.unchanged_modules, ["[kernel]", "libc.so.6"]);
 }
 
 #[test]
-fn without_build_ids_what_the_library_does_more_meets_in_the_function_that_was_called() {
+fn without_build_ids_the_library_and_the_kernel_are_laid_at_the_logger_too() {
     let comparison = compared(&view("v1", &[BASELINE]), &view("v2", &[CANDIDATE]));
-    assert_eq!(
-        summary(&comparison),
-        "regression fprintf <- doLogging <- main <- __libc_start_main <- _start\n\
-         regression doLogging\n"
-    );
+    assert_eq!(summary(&comparison), "regression doLogging <- main\n");
     let reason = &comparison.findings[0].reason;
-    assert!(
-        reason.ends_with("it calls vfs_write and vfprintf more"),
-        "{reason}"
-    );
+    assert!(reason.ends_with("it calls vfs_write more"), "{reason}");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn one_of_each() -> Comparison {
         main;log;libc.so.6!fprintf;libc.so.6!write;[kernel]!ksys_write 3105
         main;hash_v2 705
         main;render 110
-        main;parse;std::map<std::string, std::vector<Token>>::find(std::string const&) const 1450
+        main;parse;app::Map<std::string, std::vector<Token>>::find(std::string const&) const 1450
         main;check 200
     ";
     let (mut baseline, mut candidate) = (view("v1", &[baseline]), view("v2", &[candidate]));

@@ -100,7 +100,7 @@ impl Table {
         let has_changed = |evidence: &Evidence| evidence.changed.is_some();
         let is_reported = |&f: &usize| {
             has_changed(&tests.attributed[f])
-                || !functions.list[f].unchanged && has_changed(&tests.total[f])
+                || !functions.list[f].is_attributed_to_caller() && has_changed(&tests.total[f])
         };
         let equal = Equal {
             counts: &counts,

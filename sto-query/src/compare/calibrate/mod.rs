@@ -132,7 +132,12 @@ fn fill_in(
     // the libraries.
     let mut other_build = view.clone();
     other_build.selection.build.gnu_build_id = None;
-    let functions = Functions::of(view, &other_build, options.compare.matching);
+    let functions = Functions::of(
+        view,
+        &other_build,
+        options.compare.matching,
+        &options.compare.attribution,
+    );
     let tree = UnionTree::new(Pair::new(&view.tree, &other_build.tree), &functions);
     let owners = owners(&tree, &functions);
     let costs: Pair<&[&SelfCosts]> = Pair::new(&runs.costs, &[]);

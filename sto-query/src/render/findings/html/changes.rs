@@ -31,7 +31,7 @@ pub(super) fn rows(html: &mut Html, [own, attributed, total]: [&Change; 3]) {
         row(
             html,
             "attributed",
-            "with the unchanged modules it calls",
+            "with the library code and the unchanged modules it calls",
             attributed,
         );
     }

@@ -1,0 +1,439 @@
+//! Whose doing a function's cost is: its own, or that of the program's function that called it.
+//!
+//! The standard library, the runtime of a language and what compilers link to every program do what
+//! they are asked to do. Where `<u32>::wrapping_mul` costs more, the program's function that it was
+//! inlined into is the one to look at. What is known of such functions stands in
+//! [`library`](super::library), as patterns; a policy may add to both lists.
+
+use super::library;
+use std::path::Path;
+use sto_core::model::{Frame, FrameKind};
+
+/// Functions by what they are called and where they come from. In a pattern, `*` stands for any
+/// text; all else is as it is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FunctionPatterns {
+    /// Symbols, as [`key_symbol`](super::key_symbol) leaves them.
+    pub functions: Vec<String>,
+    /// Names of the files that code was loaded from.
+    pub modules: Vec<String>,
+    /// Source files, as the frames have them.
+    pub files: Vec<String>,
+}
+
+/// What a policy says of whose cost is attributed to whom; it holds over what is known anyway.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attribution {
+    /// Functions whose cost is attributed to the function that called them.
+    pub to_caller: FunctionPatterns,
+    /// Functions that keep their cost. They hold over `to_caller`.
+    pub to_itself: FunctionPatterns,
+}
+
+/// How it is known that a function is library code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LibraryCode {
+    /// Its module is a library's: a build id tells whether that has changed.
+    ByModule,
+    /// By its name or source file, or because a policy says so. Its code may be in any module.
+    ByName,
+}
+
+impl FunctionPatterns {
+    fn has(&self, symbol: &str, frame: Frame<'_>) -> bool {
+        let matches = |patterns: &[String], text: &str| {
+            !text.is_empty() && patterns.iter().any(|pattern| matches(pattern, text))
+        };
+        matches(&self.functions, symbol)
+            || matches(&self.modules, frame.module)
+            || matches(&self.files, frame.file)
+    }
+}
+
+impl Attribution {
+    /// Whether a frame is library code, and how that is known; `symbol` is its key. `None` for the
+    /// program and the libraries that it is made of, for the kernel, and for what has no symbol in a
+    /// module that is not known.
+    pub fn library_code(&self, symbol: &str, frame: Frame<'_>) -> Option<LibraryCode> {
+        if self.to_itself.has(symbol, frame) {
+            return None;
+        }
+        if self.to_caller.has(symbol, frame) {
+            return Some(LibraryCode::ByName);
+        }
+        if frame.kind == FrameKind::Kernel {
+            return None;
+        }
+        if is_one_of(library::MODULES, frame.module) {
+            return Some(LibraryCode::ByModule);
+        }
+        let by_name = frame.kind != FrameKind::Unresolved && is_library_name(symbol, frame);
+        by_name.then_some(LibraryCode::ByName)
+    }
+}
+
+fn is_library_name(symbol: &str, frame: Frame<'_>) -> bool {
+    if is_one_of(library::DEPENDENCY_FILES, frame.file) {
+        return false;
+    }
+    if symbol.contains("::") && !frame.file.ends_with(".go") {
+        // The name says whose function it is. Its file need not: that of a function which was not
+        // inlined is the file of its first instruction, which may be inlined from elsewhere.
+        return path_root(symbol).is_some_and(is_library_root)
+            || frame.kind == FrameKind::Inlined && is_one_of(library::FILES, frame.file);
+    }
+    is_one_of(library::FILES, frame.file)
+        || is_one_of(library::FUNCTIONS, symbol)
+        || is_go(symbol, frame)
+        || is_one_of(library::JAVA, without_signature(symbol))
+}
+
+/// The first name of a path: `core` of `core::ptr::read`, `hot` of `<hot::Words as
+/// core::iter::Iterator>::next`. Code of a trait is with the trait or with the type, so it is the
+/// library's only if both are. `None` where a type has no path: `<u32>::wrapping_mul`.
+fn path_root(symbol: &str) -> Option<&str> {
+    let Some(inside) = symbol.strip_prefix('<') else {
+        return Some(first_name(symbol));
+    };
+    let (of_type, of_trait) = type_and_trait(inside);
+    let is_ours = |name: &&str| !is_library_root(name);
+    let roots = [
+        type_root(of_type),
+        of_trait.map(type_root).unwrap_or_default(),
+    ];
+    roots
+        .iter()
+        .copied()
+        .find(is_ours)
+        .or_else(|| roots.first().copied())
+}
+
+/// `TYPE as TRAIT` up to the bracket that closes it.
+fn type_and_trait(inside: &str) -> (&str, Option<&str>) {
+    let (mut depth, mut of_type, mut begin) = (0_i32, None, 0);
+    let bytes = inside.as_bytes();
+    for (at, byte) in inside.bytes().enumerate() {
+        match byte {
+            b'<' | b'(' | b'[' => depth += 1,
+            // An arrow closes nothing.
+            b'>' if at > 0 && bytes[at - 1] == b'-' => {}
+            b'>' if depth == 0 => {
+                let last = &inside[begin..at];
+                return match of_type {
+                    Some(of_type) => (of_type, Some(last)),
+                    None => (last, None),
+                };
+            }
+            b'>' | b')' | b']' => depth -= 1,
+            b' ' if depth == 0 && of_type.is_none() && inside[at..].starts_with(" as ") => {
+                of_type = Some(&inside[..at]);
+                begin = at + " as ".len();
+            }
+            _ => {}
+        }
+    }
+    (inside, None)
+}
+
+/// The first name of a type's path, references and pointers to it being its own. Empty for types of
+/// the language.
+fn type_root(of_type: &str) -> &str {
+    let mut rest = of_type;
+    loop {
+        let before = rest;
+        for mark in [
+            "&", "*const ", "*mut ", "mut ", "dyn ", "(", "[", "<", "impl ",
+        ] {
+            rest = rest.strip_prefix(mark).unwrap_or(rest);
+        }
+        if rest == before {
+            break;
+        }
+    }
+    match first_name(rest) {
+        name if rest[name.len()..].starts_with("::") => name,
+        // `u32`, `str`, a type parameter.
+        _ => "",
+    }
+}
+
+fn first_name(path: &str) -> &str {
+    let is_end = |c: char| !(c.is_alphanumeric() || c == '_' || c == '$');
+    &path[..path.find(is_end).unwrap_or(path.len())]
+}
+
+fn is_library_root(name: &str) -> bool {
+    name.is_empty() || library::ROOTS.contains(&name)
+}
+
+/// A function of Go's own packages, which are the ones whose path begins without a domain.
+fn is_go(symbol: &str, frame: Frame<'_>) -> bool {
+    let is_named = frame.file.ends_with(".go");
+    // The type arguments and the receiver may have paths of their own.
+    let end = symbol.find(['(', '[']).unwrap_or(symbol.len());
+    let package = match symbol[..end].rfind('/') {
+        Some(slash) => match symbol[slash..end].find('.') {
+            Some(dot) => &symbol[..slash + dot],
+            None => return false,
+        },
+        None => match symbol[..end].find('.') {
+            Some(dot) => &symbol[..dot],
+            None => return false,
+        },
+    };
+    let first = package.split('/').next().unwrap_or(package);
+    match Path::new(frame.file).file_name() {
+        Some(_) if is_named => library::GO.contains(&first),
+        None if frame.kind == FrameKind::User => first == "runtime",
+        _ => false,
+    }
+}
+
+/// A method's name without its result and parameters, as HotSpot writes them into perf maps.
+fn without_signature(symbol: &str) -> &str {
+    let name = symbol.split('(').next().unwrap_or(symbol);
+    name.rsplit(' ').next().unwrap_or(name)
+}
+
+fn is_one_of(patterns: &[&str], text: &str) -> bool {
+    !text.is_empty() && patterns.iter().any(|pattern| matches(pattern, text))
+}
+
+/// Whether all of a text is what a pattern says.
+fn matches(pattern: &str, text: &str) -> bool {
+    let Some((head, mut pattern)) = pattern.split_once('*') else {
+        return pattern == text;
+    };
+    let Some(mut text) = text.strip_prefix(head) else {
+        return false;
+    };
+    // What stands between two `*` is best taken where it first occurs.
+    while let Some((part, rest)) = pattern.split_once('*') {
+        let Some(at) = text.find(part) else {
+            return false;
+        };
+        (text, pattern) = (&text[at + part.len()..], rest);
+    }
+    text.ends_with(pattern)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(kind: FrameKind, module: &str, symbol: &str, file: &str) -> Option<LibraryCode> {
+        let frame = Frame {
+            kind,
+            symbol,
+            module,
+            file,
+            line: 0,
+        };
+        Attribution::default().library_code(symbol, frame)
+    }
+
+    #[test]
+    fn the_code_of_standard_libraries_and_runtimes_is_known_by_its_name() {
+        for (symbol, file) in [
+            ("<u32>::wrapping_mul", "library/core/src/num/uint_macros.rs"),
+            ("<u32>::wrapping_mul", ""),
+            ("core::ptr::drop_in_place<app::Big>", "src/main.rs"),
+            ("core::iter::traits::iterator::Iterator::fold", ""),
+            (
+                "<core::slice::iter::Iter<T> as core::iter::traits::iterator::Iterator>::fold",
+                "",
+            ),
+            (
+                "<alloc::vec::Vec<app::Big> as core::ops::drop::Drop>::drop",
+                "",
+            ),
+            (
+                "<&dyn core::ops::function::Fn<()> as core::ops::function::FnOnce<()>>::call_once",
+                "",
+            ),
+            ("<[T]>::sort_unstable_by", ""),
+            ("<F as core::ops::function::FnOnce<A>>::call_once", ""),
+            ("<(A, app::B) as core::cmp::PartialEq>::eq", ""),
+            (
+                "std::io::impls::<impl std::io::Read for &mut R>::read_buf",
+                "",
+            ),
+            ("compiler_builtins::mem::memcpy", ""),
+            ("__rust_begin_short_backtrace", ""),
+            (
+                "std::vector<app::Big>::push_back",
+                "/usr/include/c++/12/bits/stl_vector.h",
+            ),
+            ("std::__1::sort<int*>", ""),
+            ("__gnu_cxx::__normal_iterator<int*>::operator*", ""),
+            ("operator new", ""),
+            (
+                "_mm256_add_epi32",
+                "/usr/lib/gcc/x86_64-linux-gnu/12/include/avx2intrin.h",
+            ),
+            ("memcpy", ""),
+            ("runtime.mallocgc", "/usr/local/go/src/runtime/malloc.go"),
+            ("runtime.mallocgc", ""),
+            ("encoding/json.(*Decoder).Decode", "encoding/json/stream.go"),
+            (
+                "sync/atomic.(*Pointer[go.shape.struct { x.y/z.T }]).Load",
+                "sync/atomic/type.go",
+            ),
+            ("java.util.HashMap.resize", "HashMap.java"),
+            ("void java.util.HashMap.resize(int)", ""),
+            ("java/util/HashMap.resize", ""),
+            ("runMicrotasks", "node:internal/process/task_queues"),
+            ("_find_and_load", "<frozen importlib._bootstrap>"),
+            ("decode", "/usr/lib/python3.11/json/decoder.py"),
+        ] {
+            let kind = FrameKind::User;
+            let found = of(kind, "app", symbol, file);
+            assert_eq!(found, Some(LibraryCode::ByName), "{symbol} of {file}");
+        }
+    }
+
+    #[test]
+    fn the_program_and_what_it_depends_on_keep_their_cost() {
+        for (symbol, file) in [
+            ("main", "src/main.c"),
+            ("hot::mix::{closure}", "src/main.rs"),
+            (
+                "<app::Words as core::iter::traits::iterator::Iterator>::next",
+                "src/main.rs",
+            ),
+            (
+                "<alloc::sync::Arc<P> as regex_automata::util::prefilter::PrefilterI>::find",
+                "",
+            ),
+            ("<app::Big>::grow", "src/main.rs"),
+            ("<&mut app::Big as core::fmt::Debug>::fmt", ""),
+            (
+                "memchr::arch::generic::memchr::One<V>::find_raw",
+                "memchr-2.7.4/src/arch/generic/memchr.rs",
+            ),
+            (
+                "hashbrown::raw::RawTable<T,A>::reserve_rehash",
+                "hashbrown-0.15.2/src/raw/mod.rs",
+            ),
+            // Not inlined, so its first instruction may be of what was inlined into it.
+            ("app::total", "library/core/src/iter/range.rs"),
+            ("app::total", "/usr/include/c++/12/bits/stl_numeric.h"),
+            (
+                "boost::container::vector<int>::push_back",
+                "/usr/include/boost/container/vector.hpp",
+            ),
+            ("stdx::parse", ""),
+            ("main.work", "/home/ann/app/main.go"),
+            (
+                "github.com/ann/runtime.Run",
+                "github.com/ann/runtime/run.go",
+            ),
+            ("example.com/app/io.Copy", "io/copy.go"),
+            ("io.netty.channel.nio.NioEventLoop.run", "NioEventLoop.java"),
+            ("com.example.java.util.Foo", "Foo.java"),
+            ("runtime.sendMessage", "app.js"),
+            ("loads", "/usr/lib/python3/dist-packages/ujson/decoder.py"),
+            ("get", "venv/lib/python3.11/site-packages/requests/api.py"),
+            ("parse", "lib/parse.js"),
+        ] {
+            assert_eq!(
+                of(FrameKind::User, "app", symbol, file),
+                None,
+                "{symbol} of {file}"
+            );
+        }
+    }
+
+    #[test]
+    fn of_inlined_code_the_file_tells_where_the_name_is_the_programs() {
+        let symbol = "<app::Words as core::iter::traits::iterator::Iterator>::fold";
+        let library = "library/core/src/iter/traits/iterator.rs";
+        let found = of(FrameKind::Inlined, "app", symbol, library);
+        assert_eq!(found, Some(LibraryCode::ByName));
+        assert_eq!(of(FrameKind::Inlined, "app", symbol, "src/main.rs"), None);
+    }
+
+    #[test]
+    fn a_library_is_known_by_its_module_and_the_kernel_is_none() {
+        for module in [
+            "libc.so.6",
+            "ld-linux-x86-64.so.2",
+            "libstdc++.so.6.0.30",
+            "[vdso]",
+        ] {
+            for kind in [FrameKind::User, FrameKind::Unresolved] {
+                let found = of(kind, module, "[x+0x12]", "");
+                assert_eq!(found, Some(LibraryCode::ByModule), "{module}");
+            }
+        }
+        for module in ["libcurl.so.4", "libmine.so", "node_exporter", "perlin"] {
+            assert_eq!(of(FrameKind::User, module, "f", ""), None, "{module}");
+        }
+        assert_eq!(of(FrameKind::Kernel, "[kernel]", "memcpy", ""), None);
+        assert_eq!(of(FrameKind::Unresolved, "app", "[app+0x1]", ""), None);
+    }
+
+    #[test]
+    fn a_policy_holds_over_what_is_known() {
+        let list = |text: &str| vec![text.to_owned()];
+        let attribution = Attribution {
+            to_caller: FunctionPatterns {
+                functions: list("absl::*"),
+                modules: list("libjemalloc.so*"),
+                files: list("third_party/*"),
+            },
+            to_itself: FunctionPatterns {
+                functions: list("absl::Mutex::*"),
+                modules: list("libc.so.6"),
+                files: Vec::new(),
+            },
+        };
+        let of = |module, symbol, file| {
+            let kind = FrameKind::User;
+            let frame = Frame {
+                kind,
+                symbol,
+                module,
+                file,
+                line: 0,
+            };
+            attribution.library_code(symbol, frame).is_some()
+        };
+        assert!(of("app", "absl::StrCat", ""));
+        assert!(of("libjemalloc.so.2", "arena_malloc", ""));
+        assert!(of("app", "f", "third_party/zlib/crc.c"));
+        assert!(!of("app", "absl::Mutex::Lock", ""));
+        assert!(!of("libc.so.6", "memcpy", ""));
+        assert!(of("app", "std::sort<int*>", ""));
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_makes_it_panic(symbol in "[<>a-c:&é .(/*]{0,24}", file in "[a/.go]{0,8}") {
+            for kind in FrameKind::ALL {
+                of(kind, "app", &symbol, &file);
+            }
+        }
+
+        #[test]
+        fn a_pattern_says_what_a_regular_expression_would(
+            pattern in "[ab*]{0,6}", text in "[ab]{0,8}"
+        ) {
+            // By dynamic programming over prefixes, as there is no other way to be sure.
+            let mut row = vec![true];
+            row.resize(text.len() + 1, false);
+            for p in pattern.bytes() {
+                let mut next = vec![p == b'*' && row[0]];
+                for (at, t) in text.bytes().enumerate() {
+                    next.push(match p {
+                        b'*' => next[at] || row[at + 1],
+                        p => p == t && row[at],
+                    });
+                }
+                row = next;
+            }
+            prop_assert_eq!(matches(&pattern, &text), row[text.len()]);
+        }
+    }
+}
