@@ -80,7 +80,7 @@ modules = ["libc.so.6"]
     let options = policy.options(None, &Thresholds::default(), &day(1), defaults);
     assert_eq!(options.attribution, policy.attribution);
     for wrong in [
-        "to-caller = []",
+        "to-caller = 3",
         "to-caler = {}",
         "to-caller = { function = [] }",
     ] {

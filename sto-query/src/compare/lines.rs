@@ -1,6 +1,6 @@
 //! The line to look at first.
 
-use super::report::{Basis, Comparison};
+use super::report::{Basis, Change, Comparison, Finding};
 use crate::functions::key_of;
 use crate::select::Selection;
 use hashbrown::HashMap;
@@ -40,8 +40,9 @@ impl Lines {
 }
 
 impl Comparison {
-    /// Says of findings which of their function's lines costs most: by itself where the function got
-    /// slower itself, else with what is called there. Of equals, the first.
+    /// Says of findings which of their function's lines costs most: by itself where most of what the
+    /// finding rests on is the function's own cost, else with what is called there. Of equals, the
+    /// first.
     ///
     /// The lines are the candidate's, for functions that it has; or the baseline's, for those that
     /// [are gone](super::Finding::is_gone).
@@ -56,7 +57,7 @@ impl Comparison {
             }
         }
         for (finding, costs) in self.findings.iter_mut().zip(costs) {
-            finding.line = finding.line.or(dearest(finding.basis, costs));
+            finding.line = finding.line.or(dearest(finding, costs));
         }
     }
 
@@ -83,12 +84,16 @@ impl Comparison {
     }
 }
 
-fn dearest(basis: Basis, lines: BTreeMap<u32, [Cost; 2]>) -> Option<u32> {
+fn dearest(finding: &Finding, lines: BTreeMap<u32, [Cost; 2]>) -> Option<u32> {
     let weight = |cost: Cost| (cost.value, cost.samples);
+    // Library code has lines of its own: the function's are those that call it.
+    let samples = |change: &Change| change.baseline_samples + change.candidate_samples;
+    let is_its_own = finding.basis == Basis::AttributedSelf
+        && samples(&finding.self_) >= samples(&finding.attributed_self) / 2;
     let by_cost = lines.into_iter().max_by_key(|&(line, [own, total])| {
-        let own = match basis {
-            Basis::AttributedSelf => weight(own),
-            Basis::Total | Basis::Calls => (0, 0),
+        let own = match is_its_own {
+            true => weight(own),
+            false => (0, 0),
         };
         (own, weight(total), Reverse(line))
     });

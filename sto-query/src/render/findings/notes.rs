@@ -42,13 +42,15 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics) -> Vec<Str
         ),
     });
     notes.push(variation(dispersion));
-    if !comparison.unchanged_modules.is_empty() {
-        notes.push(format!(
-            "These modules are the same on both sides, so what they cost is laid at their callers \
-             (\"attributed\"): {}.",
-            comparison.unchanged_modules.join(", ")
-        ));
-    }
+    let library =
+        "What standard libraries and runtimes cost is attributed to the functions that call them";
+    notes.push(match &comparison.unchanged_modules[..] {
+        [] => format!("{library}."),
+        modules => format!(
+            "{library}, and so is what these modules cost, which are the same on both sides: {}.",
+            modules.join(", ")
+        ),
+    });
     notes.push(format!(
         "Tested: self counts of {} and totals of {}; {} are on both sides. Reported: changes of at \
          least {}, in functions that hold at least {} of a side, with a false discovery rate (q) \
