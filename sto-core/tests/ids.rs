@@ -35,6 +35,12 @@ fn digests_are_pinned() {
         ProfileId::of(build, source).to_string(),
         "b388b3fd7b55d21db625cd4107085333"
     );
+    let lines = source.read_with("granularity", "line");
+    assert_eq!(lines.to_string(), "187674299819f13f75e0f76108766248");
+    assert_eq!(
+        ProfileId::of(build, lines).to_string(),
+        "b9273d2263ec1c8994c7b56ee0433cdb"
+    );
 }
 
 #[test]

@@ -3,12 +3,13 @@
 use crate::common::{named_symbols, read_text};
 use std::path::Path;
 use sto_core::formats::{
-    FormatError, Location, Module, ModuleIx, ModuleKind, Recording, read_bytes,
+    Format, FormatError, Location, Module, ModuleIx, ModuleKind, ReadOptions, Recording, read_bytes,
 };
-use sto_core::id::{ExecutableId, SourceDigest};
+use sto_core::id::{ExecutableId, ProfileId, SourceDigest};
 use sto_core::ingest::{
     IngestError, IngestOptions, Prepared, Stage, ingest, ingest_recording, prepare,
 };
+use sto_core::intern::SliceCount;
 use sto_core::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use sto_core::model::{GnuBuildId, Granularity, Quality};
 use sto_core::store::{Added, Store};
@@ -104,6 +105,7 @@ fn a_build_is_named_after_the_program_with_most_samples_and_its_build_id() {
         build,
         profile,
         interned,
+        ..
     } = prepare_one(&recording, &IngestOptions::default());
     assert_eq!(build.executable, "server");
     assert_eq!(build.version, "abababab");
@@ -228,6 +230,108 @@ fn processes_are_split_by_program() {
 }
 
 #[test]
+fn an_id_says_which_samples_a_profile_has_and_what_their_frames_are() {
+    let recording = three_programs();
+    let ids = |recording: &Recording, change: &dyn Fn(&mut IngestOptions)| {
+        let mut options = version("v1");
+        change(&mut options);
+        let (profiles, _) = prepare_all(recording, &options).unwrap();
+        let ids = profiles.iter().map(|prepared| prepared.profile.id());
+        ids.collect::<Vec<_>>()
+    };
+    let by_line = |options: &mut IngestOptions| options.symbols.granularity = Granularity::Line;
+    let split = |options: &mut IngestOptions| options.split_processes = true;
+    let [plain, lines, parts, lines_of_parts] = [
+        ids(&recording, &|_| {}),
+        ids(&recording, &by_line),
+        ids(&recording, &split),
+        ids(&recording, &|options| {
+            by_line(options);
+            split(options);
+        }),
+    ];
+    let build = ExecutableId::of("server");
+    let build = sto_core::id::BuildId::of(build, "v1");
+    assert_eq!(plain, [ProfileId::of(build, recording.source)]);
+    let server = [plain[0], lines[0], parts[0], lines_of_parts[0]];
+    let distinct: std::collections::BTreeSet<_> = server.into_iter().collect();
+    assert_eq!(distinct.len(), 4, "{server:?}");
+    // A program that ran alone is the whole recording. Slices, labels and metrics change no stack.
+    let alone = read_text("main;work 7\n").unwrap();
+    let same: [&dyn Fn(&mut IngestOptions); 4] = [
+        &|_| {},
+        &split,
+        &|options| options.slices = SliceCount::new(1),
+        &|options| options.strict = true,
+    ];
+    let same = same.map(|change| ids(&alone, change));
+    assert!(same.iter().all(|ids| *ids == same[0]), "{same:?}");
+}
+
+#[test]
+fn a_named_format_is_part_of_the_id_where_the_content_tells_another() {
+    let source = |bytes: &[u8], format| {
+        let options = ReadOptions {
+            format,
+            ..ReadOptions::default()
+        };
+        let read = read_bytes(Path::new("x"), bytes, &options).unwrap();
+        let streamed = sto_core::formats::read_stream(Path::new("x"), bytes, &options).unwrap();
+        assert_eq!(read.source, streamed.source);
+        read.source
+    };
+    let folded = b"main;work 7\n";
+    let plain = source(folded, None);
+    assert_eq!(plain, SourceDigest::of(folded));
+    assert_eq!(source(folded, Some(Format::Folded)), plain);
+    let untold = b"\n  main\n  3\n";
+    assert_eq!(
+        source(untold, Some(Format::DTrace)),
+        SourceDigest::of(untold).read_with("format", "dtrace")
+    );
+}
+
+#[test]
+fn a_recording_that_a_build_has_twice_is_warned_of() {
+    let store = Store::in_memory().unwrap();
+    let path = Path::new("perf.txt");
+    let put = |split_processes| {
+        let options = IngestOptions {
+            split_processes,
+            ..version("v1")
+        };
+        ingest_recording(&store, path, three_programs(), &options, &mut |_| {}).unwrap()
+    };
+    let whole = put(false);
+    assert_eq!(whole.warnings, [""; 0]);
+    let parts = put(true);
+    assert!(
+        parts
+            .profiles
+            .iter()
+            .all(|part| part.added != Added::AlreadyStored)
+    );
+    let id = whole.profiles[0].id.to_string();
+    let [warning] = &parts.warnings[..] else {
+        panic!("{:?}", parts.warnings);
+    };
+    assert!(
+        warning.contains(&id[..12]) && warning.contains("count twice"),
+        "{warning}"
+    );
+    // Again the same way, nothing changes.
+    for again in [put(false), put(true)] {
+        assert!(
+            again
+                .profiles
+                .iter()
+                .all(|part| part.added == Added::AlreadyStored)
+        );
+        assert_eq!(again.warnings, [""; 0]);
+    }
+}
+
+#[test]
 fn split_programs_without_a_build_id_are_left_out_with_a_warning() {
     let mut recording = three_programs();
     set_build_id(&mut recording, 30, 3);
@@ -321,7 +425,10 @@ fn what_the_user_says_is_kept() {
     assert_eq!(profile.metrics, options.metrics);
     assert_eq!(profile.granularity, Granularity::Line);
     assert_eq!(profile.format, "perf script");
-    assert_eq!(profile.source, recording.source);
+    assert_eq!(
+        profile.source,
+        recording.source.read_with("granularity", "line")
+    );
     assert_eq!(profile.source_bytes, recording.source_bytes);
 }
 

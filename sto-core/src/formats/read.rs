@@ -86,19 +86,20 @@ pub fn read_stream(
 ) -> Result<Recording, FormatError> {
     let mut input = Compression::see_through(path, input, options.allow_truncated)?;
     let mut bytes = Vec::new();
-    let format = loop {
+    let (format, is_named_otherwise) = loop {
         let ends = read_block(&mut input, &mut bytes);
         let head = Head {
             bytes: &bytes,
             is_all: *ends.as_ref().unwrap_or(&true),
         };
         let format = format_of(&head, options);
+        let is_named_otherwise = is_named_otherwise(&head, options);
         ends.map_err(failed(
             path,
             format.map_or(Salvage::Possible, Format::salvage),
         ))?;
         match format {
-            Some(format) => break format,
+            Some(format) => break (format, is_named_otherwise),
             None if head.is_all || bytes.len() > MAX_HEAD => return Err(unknown(path, &bytes)),
             None => {}
         }
@@ -107,7 +108,7 @@ pub fn read_stream(
         Reader::Lines(reader) => {
             let reader = reader(path, options);
             let recording = read_lines(path, bytes, &mut input, reader, options)?;
-            with_samples(path, recording)?
+            with_samples(path, recording, is_named_otherwise)?
         }
         Reader::Whole(_) => {
             let held = input.hold(&mut bytes);
@@ -142,11 +143,28 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
             Ok(recording)
         }
     };
-    with_samples(path, recording?)
+    with_samples(path, recording?, is_named_otherwise(&head, options))
 }
 
-/// Refuses a recording without samples, whatever its format.
-fn with_samples(path: &Path, recording: Recording) -> Result<Recording, FormatError> {
+/// Whether the user says that a profile is of another format than its content tells.
+fn is_named_otherwise(head: &Head<'_>, options: &ReadOptions) -> bool {
+    options
+        .format
+        .is_some_and(|named| Format::of(head) != Some(named))
+}
+
+/// Refuses a recording without samples, whatever its format. One whose content tells another format is another
+/// source than it is by that.
+fn with_samples(
+    path: &Path,
+    mut recording: Recording,
+    is_named_otherwise: bool,
+) -> Result<Recording, FormatError> {
+    if is_named_otherwise {
+        recording.source = recording
+            .source
+            .read_with("format", recording.format.name());
+    }
     match recording.samples.is_empty() {
         true => Err(FormatError::NoSamples {
             path: path.to_owned(),

@@ -123,6 +123,19 @@ impl SourceDigest {
         hasher.update(bytes);
         hasher.finish()
     }
+
+    /// The source as it is read with an option that makes other stacks of it than reading it without:
+    /// `H("sto.reading.v1", source, option, value)`.
+    #[must_use]
+    pub fn read_with(self, option: &str, value: &str) -> Self {
+        SourceDigest(
+            Canonical::new("sto.reading.v1")
+                .bytes(&self.0)
+                .string(option)
+                .string(value)
+                .finish(),
+        )
+    }
 }
 
 /// A [`SourceDigest`] of bytes that come piece by piece.

@@ -2,6 +2,7 @@
 
 use super::IngestOptions;
 use crate::formats::{Format, Location, LocationIx, Recording, Sample};
+use crate::id::SourceDigest;
 use crate::model::{Build, FrameKind, GnuBuildId, ModuleRef, Profile, Quality};
 use crate::symbolize::Symbols;
 use hashbrown::HashSet;
@@ -12,13 +13,14 @@ pub(super) fn profile(
     build: &Build,
     recording: &Recording,
     symbols: &Symbols,
+    source: SourceDigest,
     options: &IngestOptions,
     keep: impl Fn(&Sample) -> bool + Copy,
 ) -> Profile {
     let kept = || recording.samples.iter().filter(|sample| keep(sample));
     Profile {
         build: build.id(),
-        source: recording.source,
+        source,
         source_bytes: recording.source_bytes,
         format: recording.format.name().to_owned(),
         origin: recording.origin.clone(),

@@ -7,9 +7,9 @@ mod programs;
 mod strict;
 
 use crate::formats::{self, Recording, excerpt, excerpts};
-use crate::id::ProfileId;
+use crate::id::{ProfileId, SourceDigest};
 use crate::intern::{Interned, SliceGrid, intern, intern_with_slices, total};
-use crate::model::{Build, Profile};
+use crate::model::{Build, Granularity, Profile};
 use crate::store::{Added, Store};
 use crate::symbolize::{ModuleSymbols, Symbols, symbolize};
 use crate::units::Cost;
@@ -41,6 +41,9 @@ pub struct Prepared {
     pub profile: Profile,
     /// Its stacks and counts.
     pub interned: Interned,
+    /// What the same recording is for the same build with other options: as a whole or this program's part
+    /// alone, by function or by line.
+    pub others: Vec<ProfileId>,
 }
 
 /// A profile that went in.
@@ -188,6 +191,7 @@ impl PreparedFile {
             build,
             profile,
             interned,
+            others,
         } in self.profiles
         {
             let id = profile.id();
@@ -196,6 +200,11 @@ impl PreparedFile {
             if added != Added::AlreadyStored {
                 let other = known.and_then(|known| of_other_code(&known, &build));
                 self.warnings.extend(other);
+                for other in others {
+                    let is_stored = store.has(other)?;
+                    let warning = is_stored.then(|| of_the_same_recording(&build, other));
+                    self.warnings.extend(warning);
+                }
             }
             let slices = interned.slices.as_ref();
             if slices.is_some() && added == Added::AlreadyStored && !store.has_slices(id)? {
@@ -240,6 +249,34 @@ fn of_other_code(known: &Build, told: &Build) -> Option<String> {
     })
 }
 
+/// Says that a build has a recording twice, read with different options.
+fn of_the_same_recording(build: &Build, other: ProfileId) -> String {
+    format!(
+        "Build {} of {} has the same recording already, read with other options, as profile {}: its samples \
+         count twice there. To compare the two, ingest one of them under another build: --build NAME.",
+        excerpt(build.version.as_bytes()),
+        excerpt(build.executable.as_bytes()),
+        &other.to_string()[..12],
+    )
+}
+
+/// The recording as one source with the options that decide what stacks are made of it: of all samples or of
+/// those of a program among others.
+fn source_of(
+    recording: &Recording,
+    granularity: Granularity,
+    program: Option<&str>,
+) -> SourceDigest {
+    let mut source = recording.source;
+    if granularity != Granularity::Function {
+        source = source.read_with("granularity", granularity.name());
+    }
+    match program {
+        Some(program) => source.read_with("program", program),
+        None => source,
+    }
+}
+
 /// Names the labels of samples that are gone without slices.
 fn labels_not_kept(recording: &Recording) -> Option<String> {
     let labels = recording.threads.iter().flat_map(|thread| &*thread.labels);
@@ -273,19 +310,31 @@ pub fn prepare(
         vec![programs.whole(options, path)?]
     };
     let prepared = parts.into_iter().map(|part| {
+        let program = part
+            .program
+            .and_then(|program| programs.name_beside_others(program));
+        let source = source_of(recording, options.symbols.granularity, program);
         let keep = |sample: &_| part.program.is_none_or(|ix| programs.ran(sample) == ix);
         let (interned, profile) = rayon::join(
             || match options.slices {
                 None => intern(recording, symbols, keep),
                 Some(count) => intern_with_slices(recording, symbols, count, keep),
             },
-            || describe::profile(&part.build, recording, symbols, options, keep),
+            || describe::profile(&part.build, recording, symbols, source, options, keep),
         );
         let interned = interned.map_err(|source| IngestError::Intern {
             path: path.display().to_string(),
             source,
         })?;
+        let build = part.build.id();
+        let others = [Granularity::Function, Granularity::Line].into_iter();
+        let others = others.flat_map(|granularity| {
+            [None, Some(&*part.build.executable)]
+                .map(|program| source_of(recording, granularity, program))
+        });
+        let others = others.filter(|&other| other != source);
         Ok(Prepared {
+            others: others.map(|other| ProfileId::of(build, other)).collect(),
             profile,
             build: part.build,
             interned,

@@ -88,6 +88,12 @@ impl Programs {
         self.of_thread[sample.thread.0 as usize]
     }
 
+    /// The name of a program that did not run alone: the others' samples are not in a profile of it.
+    pub(super) fn name_beside_others(&self, program: usize) -> Option<&str> {
+        let with_samples = self.programs.iter().filter(|program| program.samples > 0);
+        (with_samples.count() > 1).then(|| &*self.programs[program].name)
+    }
+
     /// The main program: the one that the user names, if it ran, else the one with most samples.
     fn main(&self, options: &IngestOptions) -> Option<&Program> {
         let named = options.executable.as_ref();

@@ -20,6 +20,16 @@ pub enum Granularity {
     Line = 1,
 }
 
+impl Granularity {
+    /// What options call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Granularity::Function => "function",
+            Granularity::Line => "line",
+        }
+    }
+}
+
 /// Where and how a recording was made, as far as it tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
@@ -69,7 +79,8 @@ pub struct ModuleRef {
 pub struct Profile {
     /// The build that ran.
     pub build: BuildId,
-    /// Digest of the source's bytes.
+    /// Digest of the source's bytes, and of the options of reading that make other stacks of them: a named
+    /// format, the granularity, the program of several that it is of.
     pub source: SourceDigest,
     /// Size of the source.
     pub source_bytes: Bytes,
@@ -100,7 +111,7 @@ impl Profile {
     }
 
     /// The content address of this profile: build and source decide it alone, so that the same
-    /// file ingested twice for a build is one profile.
+    /// file ingested twice for a build in the same way is one profile.
     pub fn id(&self) -> ProfileId {
         ProfileId::of(self.build, self.source)
     }

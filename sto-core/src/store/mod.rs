@@ -207,6 +207,14 @@ impl Store {
         })
     }
 
+    /// Whether it has a profile.
+    ///
+    /// # Errors
+    /// Where the store is damaged or cannot be read.
+    pub fn has(&self, profile: ProfileId) -> Result<bool, StoreError> {
+        self.read(|rows| rows.has_profile(profile))
+    }
+
     /// Every build with its profiles, ordered by executable name, then by its first recording,
     /// then by version.
     ///
