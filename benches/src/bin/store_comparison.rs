@@ -15,7 +15,7 @@ use std::thread;
 use std::time::Instant;
 use sto_core::store::Store;
 use sto_query::compare::{CompareOptions, compare};
-use sto_query::render::findings_text;
+use sto_query::render::{Detail, Style, findings_text};
 use sto_query::select::Selection;
 use sto_query::tree::View;
 
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     if let Some(comparison) = comparison {
         time("render (bytes)", repeat, || {
-            Ok(findings_text(&comparison, false).len())
+            Ok(findings_text(&comparison, Style::default(), Detail::Short).len())
         })?;
     }
     let mut loaded = None;

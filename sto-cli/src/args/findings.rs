@@ -5,12 +5,12 @@ use crate::runtime::{output, ui};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use sto_query::compare::Check;
-use sto_query::render;
+use sto_query::render::{self, Detail};
 
 /// How findings are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FindingsFormat {
-    /// For people, 80 columns wide
+    /// For people
     Text,
     /// Everything, for programs
     Json,
@@ -33,15 +33,30 @@ pub(crate) struct FindingsOutputArgs {
     #[arg(long, value_enum, default_value = "text")]
     format: FindingsFormat,
 
+    /// Show every finding in full, and how it was tested
+    #[arg(short, long)]
+    verbose: bool,
+
+    /// Show everything: as --verbose, and every function that was tested, changed or not
+    #[arg(long)]
+    all: bool,
+
     /// Write them to this file, and the verdict to standard output; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 impl FindingsOutputArgs {
-    /// Whether the format tells of every function that was tested, changed or not.
+    /// Whether every function that was tested is shown, changed or not.
     pub(crate) fn shows_all(&self) -> bool {
-        self.format == FindingsFormat::Junit
+        self.all || self.format == FindingsFormat::Junit
+    }
+
+    fn detail(&self) -> Detail {
+        match self.verbose || self.all {
+            true => Detail::Full,
+            false => Detail::Short,
+        }
     }
 
     /// Whether the format draws stacks.
@@ -58,7 +73,7 @@ impl FindingsOutputArgs {
             Some(_) => render::Style::default(),
         };
         let rendered = match self.format {
-            FindingsFormat::Text => render::check_text(check, style.color),
+            FindingsFormat::Text => render::check_text(check, style, self.detail()),
             FindingsFormat::Json => match comparisons {
                 [only] => render::json(only),
                 _ => render::json(check),

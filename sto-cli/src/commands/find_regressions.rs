@@ -81,10 +81,6 @@ pub(crate) struct FindRegressionsArgs {
     #[arg(long, group = "normalisation")]
     shares: bool,
 
-    /// Show every function that was tested, changed or not
-    #[arg(long)]
-    all: bool,
-
     #[command(flatten)]
     matching: MatchingArgs,
 
@@ -153,7 +149,7 @@ impl FindRegressionsArgs {
             },
         };
         let options = CompareOptions {
-            all: self.all || self.output.shows_all(),
+            all: self.output.shows_all(),
             stacks: self.output.shows_stacks(),
             matching: self.matching.options(),
             ..CompareOptions::default()

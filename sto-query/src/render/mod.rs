@@ -19,6 +19,7 @@ mod html;
 pub mod ingest;
 pub mod ls;
 pub mod merge;
+mod names;
 mod numbers;
 pub mod occurrences;
 mod paragraph;
@@ -33,13 +34,16 @@ pub mod series_svg;
 mod shell;
 pub mod show;
 pub mod stats;
+mod table;
 pub mod tag;
 pub mod top;
 pub mod tree;
 pub mod verify;
 mod xml;
 
-pub use findings::{check_text, findings_text, github, html, junit, markdown, sarif, verdict_text};
+pub use findings::{
+    Detail, check_text, findings_text, github, html, junit, markdown, sarif, verdict_text,
+};
 pub use printable::printable;
 pub(crate) use printable::{display_width, shorten};
 
@@ -81,6 +85,12 @@ impl Style {
         } else {
             text.to_owned()
         }
+    }
+
+    /// Columns of sentences: those of the terminal up to 100, as longer lines are hard to read; and 80 where
+    /// the width is not limited.
+    pub(crate) fn text_width(self) -> usize {
+        self.width.unwrap_or(80).clamp(2 * MIN_NAME_WIDTH, 100)
     }
 
     /// Shortens text so that it ends at the right edge, if it begins at this column.

@@ -1,14 +1,15 @@
 //! Command lines broken into lines that a shell still reads as one.
 
-use super::display_width;
-use super::paragraph::WIDTH;
+use super::{Style, display_width};
 use crate::compare::Command;
 
-/// The command behind `head`, its further lines indented, each but the last ending in `\`.
+/// The command behind `head`, its further lines indented, each but the last ending in `\`, as wide as
+/// sentences.
 ///
 /// A word that takes more than a line goes on at the beginning of the next, as a shell takes out
 /// `\` and line feed, but no spaces.
-pub(super) fn command(head: &str, command: &Command, indent: usize) -> String {
+pub(super) fn command(style: Style, head: &str, command: &Command, indent: usize) -> String {
+    let line = style.text_width();
     let mut text = head.to_owned();
     let mut column = display_width(head);
     let mut is_first = true;
@@ -16,7 +17,7 @@ pub(super) fn command(head: &str, command: &Command, indent: usize) -> String {
         let quoted = Command::quoted(word);
         let width = display_width(&quoted);
         // A space before it, a space and `\` behind it.
-        if !is_first && column + 1 + width + 2 > WIDTH {
+        if !is_first && column + 1 + width + 2 > line {
             text += &format!(" \\\n{:indent$}", "");
             column = indent;
         } else if !is_first {
@@ -24,7 +25,7 @@ pub(super) fn command(head: &str, command: &Command, indent: usize) -> String {
             column += 1;
         }
         is_first = false;
-        if column + width + 2 <= WIDTH {
+        if column + width + 2 <= line {
             text += &quoted;
             column += width;
             continue;
@@ -32,7 +33,7 @@ pub(super) fn command(head: &str, command: &Command, indent: usize) -> String {
         let mut part = String::new();
         for character in word.chars() {
             part.push(character);
-            if column + display_width(&Command::quoted(&part)) + 2 > WIDTH {
+            if column + display_width(&Command::quoted(&part)) + 2 > line {
                 part.pop();
                 text += &Command::quoted(&part);
                 text += "\\\n";
@@ -81,16 +82,14 @@ mod tests {
         ] {
             let words = ["show", "demo@v1", "--focus", name].map(str::to_owned);
             let line = command(
+                Style::default(),
                 "",
                 &Command {
                     words: words.to_vec(),
                 },
                 5,
             );
-            assert!(
-                line.lines().all(|line| display_width(line) <= WIDTH),
-                "{line}"
-            );
+            assert!(line.lines().all(|line| display_width(line) <= 80), "{line}");
             assert_eq!(read_by_a_shell(&line), words[1..], "{line}");
             let line = Command {
                 words: words.to_vec(),

@@ -56,7 +56,7 @@ pub fn text(report: &StatsReport, style: Style) -> String {
         counted(report.strings, "string"),
         counted(report.packs, "pack"),
     );
-    text += &paragraph("", &held, 0);
+    text += &paragraph(style, "", &held, 0);
     if let (Some(node), Some(profile)) = (report.bytes_per_node, report.bytes_per_profile) {
         let profile = bytes(profile.round() as u64);
         let _ = writeln!(text, "{node:.2} bytes a node, {profile} a profile");

@@ -22,15 +22,15 @@ pub fn text(report: &VerifyReport, style: Style) -> String {
             counted(checked.nodes, "node"),
             counted(checked.frames, "frame"),
         );
-        return paragraph("", &sentence, 0);
+        return paragraph(style, "", &sentence, 0);
     }
     let places = counted(report.damages.len() as u64, "place");
     let mut text = style.bold(&format!("The store is damaged in {places}.")) + "\n";
     for damage in &report.damages {
         text.push('\n');
-        text += &paragraph("", &damage.place, 0);
-        text += &paragraph("  ", &damage.what, 2);
-        text += &paragraph("  ", &concerns(damage), 2);
+        text += &paragraph(style, "", &damage.place, 0);
+        text += &paragraph(style, "  ", &damage.what, 2);
+        text += &paragraph(style, "  ", &concerns(damage), 2);
     }
     let sound = grouped(report.sound_profiles);
     let _ = writeln!(text, "\n{sound} of {profiles} are sound.");

@@ -7,7 +7,7 @@ use sto_query::compare::{
     Benchmarks, Check, CompareError, CompareOptions, Comparison, FindingKind, Ignored,
     IgnoredFunction, NormalisationMethod, Verdict, compare,
 };
-use sto_query::render::{check_text, json};
+use sto_query::render::{Detail, Style, check_text, json};
 use sto_query::report::Date;
 use sto_query::tree::View;
 
@@ -74,7 +74,10 @@ fn several_benchmarks_are_shown_with_a_line_each_and_then_in_full() {
         ),
         known,
     ]);
-    assert_golden("check.txt", &check_text(&check, false));
+    assert_golden(
+        "check.txt",
+        &check_text(&check, Style::default(), Detail::Short),
+    );
     let json: serde_json::Value = serde_json::from_str(&json(&check).unwrap()).unwrap();
     assert_eq!(json["schema"], "sto.check/1");
     assert_eq!(json["verdict"], "regression");

@@ -3,7 +3,7 @@
 use super::support::{Order, compared, sample_type, set_build_ids, summary, view, view_in_order};
 use proptest::prelude::*;
 use sto_query::compare::{CompareError, CompareOptions, Comparison, Verdict, compare};
-use sto_query::render::{findings_text, json};
+use sto_query::render::{Detail, Style, findings_text, json};
 use sto_query::tree::View;
 
 const STEADY: &str = "
@@ -31,7 +31,7 @@ fn assert_no_nan(comparison: &Comparison) {
     ] {
         assert!(is_number(pointer), "{pointer} in {json}");
     }
-    let text = findings_text(comparison, false);
+    let text = findings_text(comparison, Style::default(), Detail::Full);
     assert!(!text.contains("NaN") && !text.contains("inf "), "{text}");
 }
 

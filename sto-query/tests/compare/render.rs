@@ -2,8 +2,8 @@
 
 use super::support::{compared, set_build_ids, view};
 use sto_core::model::Quality;
-use sto_query::compare::{Change, CompareOptions, Comparison, Verdict, compare};
-use sto_query::render::{findings_text, json};
+use sto_query::compare::{Change, CompareOptions, Comparison, FindingKind, Verdict, compare};
+use sto_query::render::{Detail, Style, findings_text, json};
 
 pub(crate) fn assert_golden(name: &str, actual: &str) {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
@@ -69,13 +69,30 @@ fn clean_with_runs() -> Comparison {
     compared(&view("v1", &[steady, again]), &view("v2", &[again, steady]))
 }
 
+fn text(comparison: &Comparison, width: usize, detail: Detail) -> String {
+    let style = Style {
+        width: Some(width),
+        color: false,
+    };
+    findings_text(comparison, style, detail)
+}
+
 #[test]
 fn a_regression_as_text_and_json() {
     let comparison = one_of_each();
-    assert_golden("find-regressions.txt", &findings_text(&comparison, false));
+    for width in [40, 80, 200] {
+        assert_golden(
+            &format!("find-regressions-width{width}.txt"),
+            &text(&comparison, width, Detail::Short),
+        );
+    }
+    assert_golden(
+        "find-regressions-verbose-width80.txt",
+        &text(&comparison, 80, Detail::Full),
+    );
     assert_golden(
         "find-regressions-color.txt",
-        &findings_text(&comparison, true),
+        &findings_text(&comparison, COLORED, Detail::Short),
     );
     assert_golden(
         "find-regressions.json",
@@ -83,17 +100,73 @@ fn a_regression_as_text_and_json() {
     );
 }
 
+const COLORED: Style = Style {
+    width: Some(80),
+    color: true,
+};
+
 #[test]
 fn a_clean_comparison_as_text_and_json() {
     let comparison = clean_with_runs();
     assert_golden(
         "find-regressions-clean.txt",
-        &findings_text(&comparison, false),
+        &findings_text(&comparison, Style::default(), Detail::Short),
     );
     assert_golden(
         "find-regressions-clean.json",
         &json(&comparison).expect("no keys but strings"),
     );
+}
+
+#[test]
+fn two_screens_are_enough_however_much_changed() {
+    let stacks = |cost: &dyn Fn(usize) -> usize| -> String {
+        let function = |f: usize| format!("main;run{};step{f};work_{f} {}\n", f % 7, cost(f));
+        (0..400).map(function).collect()
+    };
+    let noise = |f: usize| 900 + f * 37 % 100;
+    let before = stacks(&|f| noise(f));
+    let now = stacks(&|f| match f % 4 {
+        0 => 3 * noise(f),
+        1 => noise(f) / 3,
+        _ => noise(f),
+    });
+    let options = CompareOptions {
+        min_share: 0.0,
+        ..CompareOptions::default()
+    };
+    let (baseline, candidate) = (view("v1", &[&before]), view("v2", &[&now]));
+    let comparison = compare(&baseline, &candidate, &options).expect("the options are in range");
+    assert!(
+        comparison.findings.len() > 150,
+        "{}",
+        comparison.findings.len()
+    );
+    for width in [80, 200] {
+        let short = text(&comparison, width, Detail::Short);
+        assert!(short.lines().count() <= 120, "{short}");
+        let (worse, better) =
+            (comparison.findings.iter()).fold((0, 0), |(worse, better), finding| {
+                match finding.kind {
+                    FindingKind::Regression => (worse + 1, better),
+                    _ => (worse, better + 1),
+                }
+            });
+        let not_shown = format!(
+            "Not shown: {} more that got worse, {} more that got better,",
+            worse - 10,
+            better - 10
+        );
+        assert!(short.contains(&not_shown), "{not_shown}\n{short}");
+        let full = text(&comparison, width, Detail::Full);
+        for finding in &comparison.findings {
+            assert!(
+                full.contains(&format!("  {}\n", finding.function)),
+                "{full}"
+            );
+        }
+        assert!(!full.contains("Not shown"), "{full}");
+    }
 }
 
 #[test]
@@ -128,7 +201,7 @@ fn all_functions_that_were_tested_as_text_and_json() {
     }
     assert_golden(
         "find-regressions-all.txt",
-        &findings_text(&comparison, false),
+        &findings_text(&comparison, Style::default(), Detail::Full),
     );
     let json = json(&comparison).expect("no keys but strings");
     let report: serde_json::Value = serde_json::from_str(&json).expect("the report is JSON");
@@ -150,7 +223,7 @@ fn too_little_data_as_text() {
     let comparison = compared(&view("v1", &["main 12"]), &view("v2", &["main 20"]));
     assert_golden(
         "find-regressions-insufficient.txt",
-        &findings_text(&comparison, false),
+        &findings_text(&comparison, Style::default(), Detail::Short),
     );
 }
 
@@ -193,23 +266,36 @@ fn json_has_the_promised_names() {
 }
 
 #[test]
-fn text_is_at_most_80_columns_wide_and_coloured_only_if_asked() {
+fn text_is_as_wide_as_the_terminal_and_coloured_only_if_asked() {
     let comparison = one_of_each();
-    let plain = findings_text(&comparison, false);
-    for line in plain.lines() {
-        assert!(line.chars().count() <= 80, "{line}");
-        assert_eq!(line, line.trim_end());
+    for detail in [Detail::Short, Detail::Full] {
+        for width in [40, 60, 80, 120, 200] {
+            let plain = text(&comparison, width, detail);
+            for line in plain.lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+                assert_eq!(line, line.trim_end());
+            }
+            assert!(!plain.contains('\x1b'));
+        }
+        let plain = text(&comparison, 80, detail);
+        let colored = findings_text(&comparison, COLORED, detail);
+        assert!(colored.starts_with("\x1b[1;31mREGRESSION\x1b[0m"));
+        assert!(colored.contains("\x1b[1;34mgone\x1b[0m"));
+        let bare = ["0", "1", "2", "1;31", "1;34"]
+            .iter()
+            .fold(colored, |text, code| {
+                text.replace(&format!("\x1b[{code}m"), "")
+            });
+        assert_eq!(bare, plain, "colour changes nothing else");
     }
-    assert!(!plain.contains('\x1b'));
-    let colored = findings_text(&comparison, true);
-    assert!(colored.starts_with("\x1b[1;31mREGRESSION\x1b[0m"));
-    assert!(colored.contains("\x1b[1;34mgone\x1b[0m"));
-    let bare = ["0", "1", "2", "1;31", "1;34"]
-        .iter()
-        .fold(colored, |text, code| {
-            text.replace(&format!("\x1b[{code}m"), "")
-        });
-    assert_eq!(bare, plain, "colour changes nothing else");
+}
+
+#[test]
+fn nothing_is_cut_where_the_width_is_not_limited() {
+    let name = "app::Map<std::string, std::vector<Token>>::find(std::string const&) const";
+    let piped = findings_text(&one_of_each(), Style::default(), Detail::Short);
+    let row = piped.lines().find(|line| line.ends_with(name));
+    assert!(row.is_some_and(|row| row.contains("new")), "{piped}");
 }
 
 #[test]
@@ -233,7 +319,7 @@ fn hostile_names_stay_text() {
         }
         let comparison = compared(&baseline, &candidate);
         assert_eq!(comparison.verdict, Verdict::Regression);
-        let text = findings_text(&comparison, false);
+        let text = text(&comparison, 80, Detail::Full);
         let is_plain = |c: char| c == '\n' || !(c.is_control() || "\u{202e}\u{2028}".contains(c));
         assert!(text.chars().all(is_plain), "{text}");
         assert!(

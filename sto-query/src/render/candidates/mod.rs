@@ -62,7 +62,7 @@ pub fn text(found: &Candidates, style: Style) -> String {
     format!(
         "{}\n{}",
         style.bold(&printable(&verdict)),
-        paragraph("", &reason(found), 0)
+        paragraph(style, "", &reason(found), 0)
     )
 }
 

@@ -3,12 +3,12 @@
 //! A comparison is a test suite, a function that was tested a test case: it fails if the function got
 //! worse. So a function has a history, and a CI system can say since when it fails.
 
-use super::findings_text;
 use super::steps::steps;
 use super::words::{label, not_counted, side_name, weakness};
+use super::{Detail, findings_text};
 use crate::compare::{Comparison, Finding, Verdict};
-use crate::render::printable;
 use crate::render::xml::escaped;
+use crate::render::{Style, printable};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -136,7 +136,7 @@ impl<'a> Suite<'a> {
             functions: None,
             ..(*comparison).clone()
         };
-        let text = findings_text(&without_functions, false);
+        let text = findings_text(&without_functions, Style::default(), Detail::Short);
         let _ = writeln!(xml, "    <system-out>{}</system-out>", escaped(&text));
         *xml += "  </testsuite>\n";
     }

@@ -3,6 +3,7 @@
 //! All but the text are of any number of comparisons, one a benchmark, with one verdict over all.
 
 mod check;
+mod details;
 mod github;
 mod html;
 mod junit;
@@ -19,4 +20,4 @@ pub use html::html;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use sarif::sarif;
-pub use text::{findings_text, verdict_text};
+pub use text::{Detail, findings_text, verdict_text};

@@ -1,38 +1,37 @@
-//! A comparison as text: the verdict first, then causes with the callers that inherit them.
+//! A comparison as text: the verdict first, then a table of what changed, then causes with the callers
+//! that inherit them.
 
+use super::details::details;
 use super::notes::notes;
-use super::steps::steps;
-use super::words::{
-    facts, interval, is_weak, not_counted, q, ratio, reason, verdict_word, weakness,
-};
-use crate::compare::{
-    CallPath, Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict,
-};
+use super::words::{facts, is_weak, q, ratio, reason, runs, verdict_word, weakness};
+use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
 use crate::render::header::counted;
-use crate::render::numbers::{grouped, percent};
-use crate::render::paragraph::{WIDTH, paragraph};
-use crate::render::shell;
-use crate::render::{Style, display_width, printable, shorten};
+use crate::render::paragraph::paragraph;
+use crate::render::table::{Cell, Column, Table};
+use crate::render::{Style, printable};
 use crate::report::SampleTypeReport;
 use std::fmt::Write;
 
 /// Column where a side's facts begin.
 const FACTS: usize = 11;
-/// Column where the text of a finding begins.
-const INDENT: usize = 3;
-/// Column where a call path begins.
-const PATH: usize = 35;
-/// Functions at either end of a call path that are shown.
-const PATH_ENDS: usize = 4;
-/// Columns of an affected caller's name.
-const CALLER_WIDTH: usize = 38;
+/// Findings that a short text has in full.
+const IN_FULL: usize = 5;
+/// Rows that a short text has of what got worse, of what moved, of what got better, and of what is
+/// ignored.
+const ROWS: [usize; 4] = [10, 5, 10, 5];
 
-/// The comparison as text, at most 80 columns wide as far as numbers allow.
-pub fn findings_text(comparison: &Comparison, color: bool) -> String {
-    let style = Style {
-        width: Some(WIDTH),
-        color,
-    };
+/// How much text says of a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// What changed as a table, and in full what matters most: a screen or two, however much changed.
+    #[default]
+    Short,
+    /// Every finding in full, and how it was tested.
+    Full,
+}
+
+/// The comparison as text.
+pub fn findings_text(comparison: &Comparison, style: Style, detail: Detail) -> String {
     let mut text = verdict_text(std::slice::from_ref(comparison), style);
     text.push('\n');
     for (label, value) in [
@@ -40,36 +39,35 @@ pub fn findings_text(comparison: &Comparison, color: bool) -> String {
         ("POLICY", &comparison.policy),
     ] {
         if let Some(value) = value {
-            text += &paragraph(&format!("{label:FACTS$}"), value, FACTS);
+            text += &paragraph(style, &format!("{label:FACTS$}"), value, FACTS);
         }
     }
-    text += &side(
-        "BASELINE",
-        &comparison.baseline,
-        comparison.sample_type.as_ref(),
-        style,
-    );
-    text += &side(
-        "CANDIDATE",
-        &comparison.candidate,
-        comparison.sample_type.as_ref(),
-        style,
-    );
+    let sample_type = comparison.sample_type.as_ref();
+    for (label, side) in [
+        ("BASELINE", &comparison.baseline),
+        ("CANDIDATE", &comparison.candidate),
+    ] {
+        text += &self::side(label, side, sample_type, style, detail);
+    }
     for warning in &comparison.warnings {
-        text += &paragraph("warning: ", warning, 9);
+        text += &paragraph(style, "warning: ", warning, 9);
     }
-    for (number, finding) in (1..).zip(&comparison.findings) {
-        text.push('\n');
-        text += &self::finding(number, finding, style);
-    }
+    let left_out = Findings::of(comparison).write(&mut text, style, detail);
     if let Some(functions) = &comparison.functions {
         text += &all(functions, style);
     }
-    if let Some(statistics) = &comparison.statistics {
+    if detail == Detail::Full
+        && let Some(statistics) = &comparison.statistics
+    {
         let _ = writeln!(text, "\n{}", style.bold("How this was tested"));
         for note in notes(comparison, statistics) {
-            text += &paragraph("- ", &note, 2);
+            text += &paragraph(style, "- ", &note, 2);
         }
+    }
+    if !left_out.is_empty() {
+        text.push('\n');
+        let left_out = format!("Not shown: {}. --verbose shows all.", left_out.join(", "));
+        text += &paragraph(style, "", &left_out, 0);
     }
     text
 }
@@ -79,7 +77,7 @@ pub fn verdict_text(comparisons: &[Comparison], style: Style) -> String {
     let verdict = Verdict::over(comparisons);
     let word = verdict_word(verdict);
     let head = format!("{word}{}: ", weakness(is_weak(comparisons)));
-    let sentence = paragraph(&head, &reason(comparisons), 0);
+    let sentence = paragraph(style, &head, &reason(comparisons), 0);
     // The mark goes in after the lines are broken, as it takes no columns.
     mark(verdict)(style, word) + sentence.strip_prefix(word).unwrap_or(&sentence)
 }
@@ -92,133 +90,177 @@ pub(super) fn mark(verdict: Verdict) -> fn(Style, &str) -> String {
     }
 }
 
-fn side(label: &str, side: &Side, sample_type: Option<&SampleTypeReport>, style: Style) -> String {
-    let name = format!("{}@{}", printable(&side.executable), printable(&side.build));
-    let name = style.bold(&shorten(&name, WIDTH - FACTS));
-    let indent = " ".repeat(FACTS);
-    let facts = paragraph(&indent, &facts(side, sample_type), FACTS);
-    format!("{}{name}\n{facts}", style.bold(&format!("{label:FACTS$}")))
-}
-
-fn finding(number: usize, finding: &Finding, style: Style) -> String {
-    let kind = finding.kind.name();
-    let mark = match finding.kind {
+/// What marks a kind of finding.
+pub(super) fn mark_of(kind: FindingKind) -> fn(Style, &str) -> String {
+    match kind {
         FindingKind::Regression | FindingKind::New => Style::worse,
         FindingKind::Moved => Style::bold,
         FindingKind::Improvement | FindingKind::Gone => Style::better,
+    }
+}
+
+fn side(
+    label: &str,
+    side: &Side,
+    sample_type: Option<&SampleTypeReport>,
+    style: Style,
+    detail: Detail,
+) -> String {
+    let name = format!("{}@{}", printable(&side.executable), printable(&side.build));
+    let name = style.bold(&style.fit(&name, FACTS));
+    let facts = match detail {
+        Detail::Short => runs(side, sample_type).join(", "),
+        Detail::Full => facts(side, sample_type),
     };
-    let ignored = finding.ignored.as_ref().map_or("", |_| ", ignored");
-    let head = format!("{number}. {kind}{ignored}  ");
-    let function = shorten(&printable(&finding.function), WIDTH - display_width(&head));
-    let mut text = format!(
-        "{number}. {}{ignored}  {}\n",
-        mark(style, kind),
-        style.bold(&function)
-    );
-
-    if let Some(why) = not_counted(finding) {
-        text += &paragraph(&" ".repeat(INDENT), &why, INDENT);
-    }
-    let place = finding.place();
-    let place = [Some(&*finding.module), place.as_deref()];
-    let place: Vec<&str> = place
-        .into_iter()
-        .flatten()
-        .filter(|name| !name.is_empty())
-        .collect();
-    if !place.is_empty() {
-        let place = shorten(&printable(&place.join(", ")), WIDTH - INDENT);
-        let _ = writeln!(text, "{:INDENT$}{}", "", style.dim(&place));
-    }
-    text += &paragraph(&" ".repeat(INDENT), &finding.reason, INDENT);
-
-    text += &changes(
-        [&finding.self_, &finding.attributed_self, &finding.total],
-        style,
-    );
-
-    if !finding.call_paths.is_empty() {
-        let _ = writeln!(text, "{:INDENT$}by call path:", "");
-    }
-    for path in &finding.call_paths {
-        text += &call_path(path);
-    }
-    if finding.more_call_paths > 0 {
-        let more = counted(finding.more_call_paths as u64, "more path");
-        let _ = writeln!(text, "{:PATH$}and {more} that changed alike", "");
-    }
-    if !finding.affected_callers.is_empty() {
-        let _ = writeln!(text, "{:INDENT$}inherited by its callers:", "");
-    }
-    for caller in &finding.affected_callers {
-        let name = shorten(&printable(&caller.function), CALLER_WIDTH);
-        let padding = CALLER_WIDTH - display_width(&name);
-        let _ = writeln!(
-            text,
-            "{:5}{name}{:padding$} {:>8} -> {:>8}{:>13}",
-            "",
-            "",
-            percent(caller.baseline_share),
-            percent(caller.candidate_share),
-            ratio(caller.change, caller.candidate_share > 0.0),
-        );
-    }
-    text + &shell::command("   the rest: ", &finding.command, 5)
+    let facts = paragraph(style, &" ".repeat(FACTS), &facts, FACTS);
+    format!("{}{name}\n{facts}", style.bold(&format!("{label:FACTS$}")))
 }
 
-/// What it costs, then the path, as many lines as that takes.
-fn call_path(path: &CallPath) -> String {
-    let head = format!(
-        "{:>12} -> {:>8}{:>9}  ",
-        percent(path.baseline_share),
-        percent(path.candidate_share),
-        ratio(path.change, path.candidate_samples > 0),
-    );
-    paragraph(&head, &steps(path, PATH_ENDS, WIDTH - PATH - 2), PATH)
+/// A finding with its number in the comparison.
+type Numbered<'a> = (usize, &'a Finding);
+
+/// The findings of a comparison by what one does with them.
+struct Findings<'a> {
+    worse: Vec<Numbered<'a>>,
+    /// What moved, what got better, and what is ignored.
+    others: [Vec<Numbered<'a>>; 3],
 }
 
-/// A table of self, attributed self (where it differs) and total.
-fn changes([own, attributed, total]: [&Change; 3], style: Style) -> String {
-    let heading = format!(
-        "{:INDENT$}{:<10}{:>18}{:>18}{:>8}{:>16}{:>7}",
-        "", "", "baseline", "candidate", "change", "interval", "q"
-    );
-    let mut text = style.dim(&heading) + "\n";
-    let samples = |change: &Change| (change.baseline_samples, change.candidate_samples);
-    if samples(own) == samples(attributed) {
-        text += &change("self", attributed);
-    } else {
-        text += &change("self", own);
-        text += &change("attributed", attributed);
+impl<'a> Findings<'a> {
+    fn of(comparison: &'a Comparison) -> Self {
+        let mut findings = Findings {
+            worse: Vec::new(),
+            others: Default::default(),
+        };
+        for numbered in (1..).zip(&comparison.findings) {
+            let [moved, better, ignored] = &mut findings.others;
+            let group = match (&numbered.1.ignored, numbered.1.kind.rank()) {
+                (Some(_), _) => ignored,
+                (None, 0) => &mut findings.worse,
+                (None, 1) => moved,
+                (None, _) => better,
+            };
+            group.push(numbered);
+        }
+        findings
     }
-    text + &change("total", total)
+
+    /// Writes tables and details, and returns what they leave out.
+    fn write(&self, text: &mut String, style: Style, detail: Detail) -> Vec<String> {
+        let most = match detail {
+            Detail::Short => ROWS,
+            Detail::Full => [usize::MAX; 4],
+        };
+        let [moved, better, ignored] = &self.others;
+        let groups = [&self.worse, moved, better, ignored];
+        let shown = |ix: usize| &groups[ix][..groups[ix].len().min(most[ix])];
+        let others = (1..4).flat_map(shown).copied().collect::<Vec<_>>();
+        // What a table says of a single finding, it says below.
+        if self.worse.len() > 1 {
+            let heading = format!("{} got worse", counted(self.worse.len() as u64, "function"));
+            *text += &format!("\n{}\n", style.bold(&heading));
+            *text += &table(shown(0), style);
+        }
+        if !others.is_empty() {
+            let names = ["moved", "got better", "ignored"];
+            let counts = names
+                .iter()
+                .zip(&self.others)
+                .filter(|(_, group)| !group.is_empty());
+            let counts: Vec<String> = counts
+                .map(|(name, group)| format!("{} {name}", group.len()))
+                .collect();
+            *text += &format!("\n{}\n", style.bold(&counts.join(", ")));
+            *text += &table(&others, style);
+        }
+        let in_full = match detail {
+            Detail::Short => self.worse.iter().take(IN_FULL).copied().collect(),
+            Detail::Full => groups.into_iter().flatten().copied().collect::<Vec<_>>(),
+        };
+        for (number, finding) in &in_full {
+            text.push('\n');
+            *text += &details(*number, finding, style, detail);
+        }
+        let mut left_out = Vec::new();
+        let names = ["got worse", "moved", "got better", "are ignored"];
+        for ((name, group), most) in names.iter().zip(groups).zip(most) {
+            let more = group.len().saturating_sub(most);
+            if more > 0 {
+                left_out.push(format!("{more} more that {name}"));
+            }
+        }
+        if detail == Detail::Short {
+            left_out.push("how this was tested".to_owned());
+        }
+        left_out
+    }
+}
+
+/// A row for each finding: its kind, its self and total cost before and now, and by how much the cost
+/// that it rests on changed.
+fn table(findings: &[Numbered], style: Style) -> String {
+    let mut table = Table::new(vec![
+        Column::number("#").dispensable(2),
+        Column::text("kind"),
+        Column::number("self").dispensable(3),
+        Column::number("total"),
+        Column::number("change").dispensable(1),
+        Column::number("q").dispensable(4),
+        Column::text("function"),
+    ]);
+    for (number, finding) in findings {
+        let basis = super::words::basis(finding);
+        let function = match (&finding.moved_from, &finding.moved_to) {
+            (Some(from), _) => format!("{} (was {})", finding.function, from.function),
+            (None, Some(to)) => format!("{} (now {})", finding.function, to.function),
+            (None, None) => finding.function.clone(),
+        };
+        table.row(vec![
+            Cell::from(number.to_string()),
+            Cell::from(finding.kind.name()).marked(mark_of(finding.kind)),
+            Cell::from(before_and_now(&finding.self_)),
+            Cell::from(before_and_now(&finding.total)),
+            Cell::from(ratio(basis.change, basis.candidate_samples > 0)),
+            Cell::from(q(basis)),
+            Cell::from(function),
+        ]);
+    }
+    table.render(style)
+}
+
+/// ` 6.8 → 41.8%`: shares of the two sides.
+fn before_and_now(change: &Change) -> String {
+    format!(
+        "{:>4.1} → {:>4.1}%",
+        change.baseline_share * 100.0,
+        change.candidate_share * 100.0
+    )
 }
 
 /// Every function that was tested.
 fn all(functions: &[TestedFunction], style: Style) -> String {
     let heading = format!("All functions that were tested ({})", functions.len());
-    let mut text = format!("\n{}\n", style.bold(&heading));
+    let mut table = Table::new(vec![
+        Column::number("self").dispensable(1),
+        Column::number("change").dispensable(1),
+        Column::number("q").dispensable(1),
+        Column::number("total"),
+        Column::number("change"),
+        Column::number("q").dispensable(2),
+        Column::text("function"),
+    ]);
     for function in functions {
-        let name = shorten(&printable(&function.function), WIDTH - INDENT);
-        let _ = writeln!(text, "\n{}", style.bold(&name));
-        text += &changes(
-            [&function.self_, &function.attributed_self, &function.total],
-            style,
-        );
+        let mut cells = Vec::new();
+        for change in [&function.self_, &function.total] {
+            cells.push(Cell::from(before_and_now(change)));
+            cells.push(Cell::from(ratio(
+                change.change,
+                change.candidate_samples > 0,
+            )));
+            cells.push(Cell::from(q(change)));
+        }
+        cells.push(Cell::from(&function.function));
+        table.row(cells);
     }
-    text
-}
-
-fn change(label: &str, change: &Change) -> String {
-    let ratio = ratio(change.change, change.candidate_samples > 0);
-    let interval = interval(change);
-    let q = q(change);
-    format!(
-        "{:INDENT$}{label:<10}{:>7}{:>11}{:>8}{:>10}{ratio:>8}{interval:>16}{q:>7}\n",
-        "",
-        percent(change.baseline_share),
-        grouped(change.baseline_samples),
-        percent(change.candidate_share),
-        grouped(change.candidate_samples),
-    )
+    format!("\n{}\n{}", style.bold(&heading), table.render(style))
 }

@@ -94,8 +94,20 @@ pub(super) fn basis(finding: &Finding) -> &Change {
     }
 }
 
-/// Runs, samples, and where they come from.
+/// Runs, samples, where they come from and what was recorded.
 pub(super) fn facts(side: &Side, sample_type: Option<&SampleTypeReport>) -> String {
+    let mut facts = runs(side, sample_type);
+    if let Some(revision) = &side.revision {
+        facts.push(format!("revision {revision}"));
+    }
+    if let Some(id) = &side.gnu_build_id {
+        facts.push(format!("build id {id}"));
+    }
+    facts.join(", ")
+}
+
+/// Runs, samples, and where they come from.
+pub(super) fn runs(side: &Side, sample_type: Option<&SampleTypeReport>) -> Vec<String> {
     let mut facts = vec![counted(side.runs as u64, "run")];
     let mut samples = counted(side.samples, "sample");
     if let Some(sample_type) = sample_type {
@@ -115,13 +127,7 @@ pub(super) fn facts(side: &Side, sample_type: Option<&SampleTypeReport>) -> Stri
     if !side.hosts.is_empty() {
         facts.push(format!("on {}", side.hosts.join(", ")));
     }
-    if let Some(revision) = &side.revision {
-        facts.push(format!("revision {revision}"));
-    }
-    if let Some(id) = &side.gnu_build_id {
-        facts.push(format!("build id {id}"));
-    }
-    facts.join(", ")
+    facts
 }
 
 /// From the least to the largest change that the test does not exclude.

@@ -1,0 +1,179 @@
+//! One finding as text: what happened, its counts, how it is reached and who inherits it.
+
+use super::steps::{callers, steps};
+use super::text::{Detail, mark_of};
+use super::words::{interval, not_counted, q, ratio};
+use crate::compare::{AffectedCaller, Change, Finding};
+use crate::render::header::counted;
+use crate::render::numbers::{grouped, percent};
+use crate::render::paragraph::paragraph;
+use crate::render::shell;
+use crate::render::table::{Cell, Column, Table};
+use crate::render::{Style, display_width, printable};
+use std::fmt::Write;
+use std::iter::zip;
+
+/// Column where the text of a finding begins.
+const INDENT: usize = 3;
+/// Callers that a short text has.
+const CALLERS: usize = 3;
+/// Functions at either end of a call path that a full text has.
+const PATH_ENDS: usize = 8;
+/// Column where paths and callers begin.
+const PATH_INDENT: usize = 5;
+
+/// The finding with its number in the comparison.
+pub(super) fn details(number: usize, finding: &Finding, style: Style, detail: Detail) -> String {
+    let kind = finding.kind.name();
+    let ignored = finding.ignored.as_ref().map_or("", |_| ", ignored");
+    let head = format!("{number}. {kind}{ignored}  ");
+    let function = style.fit(&printable(&finding.function), display_width(&head));
+    let mut text = format!(
+        "{number}. {}{ignored}  {}\n",
+        mark_of(finding.kind)(style, kind),
+        style.bold(&function)
+    );
+
+    let indent = " ".repeat(INDENT);
+    if let Some(why) = not_counted(finding) {
+        text += &paragraph(style, &indent, &why, INDENT);
+    }
+    let place = finding.place();
+    let place = [Some(&*finding.module), place.as_deref()]
+        .into_iter()
+        .flatten();
+    let place: Vec<&str> = place.filter(|name| !name.is_empty()).collect();
+    if !place.is_empty() {
+        let place = style.fit(&printable(&place.join(", ")), INDENT);
+        let _ = writeln!(text, "{indent}{}", style.dim(&place));
+    }
+    text += &paragraph(style, &indent, &finding.reason, INDENT);
+    text += &changes(finding, style);
+    text += &call_paths(finding, style, detail);
+    text += &affected(&finding.affected_callers, style, detail);
+    // The command is alike for the others.
+    if number == 1 || detail == Detail::Full {
+        text += &shell::command(style, "   the rest: ", &finding.command, 5);
+    }
+    text
+}
+
+/// Self, attributed self where it differs, and total.
+fn changes(finding: &Finding, style: Style) -> String {
+    let Finding {
+        self_,
+        attributed_self: attributed,
+        total,
+        ..
+    } = finding;
+    let mut table = Table::new(vec![
+        Column::text(""),
+        Column::number("before"),
+        Column::number("samples").dispensable(2),
+        Column::number("now"),
+        Column::number("samples").dispensable(2),
+        Column::number("change").dispensable(1),
+        Column::number("interval").dispensable(3),
+        Column::text("q"),
+    ])
+    .indented(INDENT);
+    let samples = |change: &Change| (change.baseline_samples, change.candidate_samples);
+    let mut row = |label: &str, change: &Change| {
+        table.row(vec![
+            Cell::from(label),
+            Cell::from(percent(change.baseline_share)),
+            Cell::from(grouped(change.baseline_samples)),
+            Cell::from(percent(change.candidate_share)),
+            Cell::from(grouped(change.candidate_samples)),
+            Cell::from(ratio(change.change, change.candidate_samples > 0)),
+            Cell::from(interval(change)),
+            Cell::from(q(change)),
+        ]);
+    };
+    row("self", self_);
+    if samples(self_) != samples(attributed) {
+        row("attributed", attributed);
+    }
+    row("total", total);
+    table.render(style)
+}
+
+fn call_paths(finding: &Finding, style: Style, detail: Detail) -> String {
+    let paths = &finding.call_paths;
+    let mut table = Table::new(vec![
+        Column::number("before"),
+        Column::number("now"),
+        Column::number("change").dispensable(1),
+        Column::text("called by"),
+    ])
+    .indented(PATH_INDENT);
+    // Two columns between any two.
+    let taken = PATH_INDENT + "100.00%  100.00%  +100.0%  ".len();
+    let width = style
+        .width
+        .map_or(usize::MAX, |width| width.saturating_sub(taken));
+    let short = callers(paths, width);
+    for (path, short) in zip(paths, short) {
+        table.row(vec![
+            Cell::from(percent(path.baseline_share)),
+            Cell::from(percent(path.candidate_share)),
+            Cell::from(ratio(path.change, path.candidate_samples > 0)),
+            Cell::from(match detail {
+                Detail::Short => short,
+                Detail::Full => String::new(),
+            }),
+        ]);
+        if detail == Detail::Full {
+            let indent = " ".repeat(PATH_INDENT);
+            let width = style
+                .width
+                .map_or(usize::MAX, |_| style.text_width() - PATH_INDENT - 2);
+            let whole = paragraph(style, &indent, &steps(path, PATH_ENDS, width), PATH_INDENT);
+            whole
+                .lines()
+                .for_each(|line| table.line(line.trim_start().to_owned()));
+        }
+    }
+    if finding.more_call_paths > 0 {
+        let more = counted(finding.more_call_paths as u64, "more path");
+        table.line(format!("and {more} that changed alike"));
+    }
+    table.render(style)
+}
+
+/// Of a short text those that the change means most to.
+fn affected(all: &[AffectedCaller], style: Style, detail: Detail) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(vec![
+        Column::number("before"),
+        Column::number("now"),
+        Column::number("change").dispensable(1),
+        Column::text("inherited by its callers"),
+    ])
+    .indented(PATH_INDENT);
+    let most = match detail {
+        Detail::Short => CALLERS,
+        Detail::Full => usize::MAX,
+    };
+    let change = |&ix: &usize| (all[ix].candidate_share - all[ix].baseline_share).abs();
+    let mut shown: Vec<usize> = (0..all.len()).collect();
+    // Stable, so that of equals the innermost stand first.
+    shown.sort_by(|a, b| change(b).total_cmp(&change(a)));
+    shown.truncate(most);
+    shown.sort_unstable();
+    for caller in shown.iter().map(|&ix| &all[ix]) {
+        table.row(vec![
+            Cell::from(percent(caller.baseline_share)),
+            Cell::from(percent(caller.candidate_share)),
+            Cell::from(ratio(caller.change, caller.candidate_share > 0.0)),
+            Cell::from(&caller.function),
+        ]);
+    }
+    let more = all.len().saturating_sub(most);
+    if more > 0 {
+        table.line(format!("and {}", counted(more as u64, "more caller")));
+    }
+    table.render(style)
+}

@@ -1,0 +1,177 @@
+//! Functions' names cut to fit, so that those beside each other stay apart.
+
+use super::{display_width, shorten};
+use hashbrown::HashMap;
+
+/// Characters before the first difference that a name keeps, so that one sees where it lies.
+const BEFORE_DIFFERENCE: usize = 3;
+
+/// Columns below which the end of a name is not shown alone.
+const SHORTEST_NAME: usize = 8;
+
+/// Names cut to the columns that each may take.
+///
+/// Those that would look alike, while they are not, begin with `…` shortly before they begin to differ.
+pub(super) fn shorten_apart(names: &[(&str, usize)]) -> Vec<String> {
+    let mut shown: Vec<String> = names
+        .iter()
+        .map(|(name, max)| shorten(name, *max))
+        .collect();
+    let mut alike = look_alikes(names, &shown, (0..names.len()).collect());
+    while let Some((common, group)) = alike.pop() {
+        for &ix in &group {
+            let (name, max) = names[ix];
+            let differs = name.chars().skip(common.saturating_sub(BEFORE_DIFFERENCE));
+            shown[ix] = format!(
+                "…{}",
+                shorten(&String::from_iter(differs), max.saturating_sub(1))
+            );
+        }
+        // Where the columns do not reach to the difference, nothing is won by another round.
+        let closer = look_alikes(names, &shown, group);
+        alike.extend(closer.into_iter().filter(|(longer, _)| *longer > common));
+    }
+    shown
+}
+
+/// A function's name in at most `max` columns, with `…` for what is left out: first arguments of templates
+/// and parameters, then outer namespaces, as its own name says most. What still is too long loses its
+/// middle.
+pub(super) fn shorten_name(name: &str, max: usize) -> String {
+    if display_width(name) <= max {
+        return name.to_owned();
+    }
+    let name = without_arguments(name);
+    if display_width(&name) <= max {
+        return name;
+    }
+    let ends = |ix: usize| {
+        ["::", ".", "/"]
+            .iter()
+            .any(|parting| name[..ix].ends_with(parting))
+    };
+    let starts = name.char_indices().map(|(ix, _)| ix).filter(|&ix| ends(ix));
+    let mut inner = starts
+        .map(|ix| &name[ix..])
+        .filter(|inner| display_width(inner) < max);
+    match inner.next() {
+        // Less would hardly be a name.
+        Some(inner) if display_width(inner) >= max.min(SHORTEST_NAME) => format!("…{inner}"),
+        _ => shorten(&name, max),
+    }
+}
+
+/// The name with `…` for what stands in brackets behind a name: `Map<…>::find(…) const`.
+fn without_arguments(name: &str) -> String {
+    let mut shown = String::with_capacity(name.len());
+    let mut depth = 0;
+    let mut before = ' ';
+    for character in name.chars() {
+        let is_behind_name = before.is_alphanumeric() || "_:>}".contains(before);
+        match character {
+            '<' | '(' if depth > 0 => depth += 1,
+            '<' | '(' if is_behind_name => {
+                depth = 1;
+                shown.push(character);
+            }
+            '>' | ')' if depth > 0 && before != '-' => {
+                depth -= 1;
+                if depth == 0 {
+                    shown.push('…');
+                    shown.push(character);
+                }
+            }
+            _ if depth == 0 => shown.push(character),
+            _ => {}
+        }
+        before = character;
+    }
+    match depth {
+        0 => shown,
+        // Brackets without a partner, as in `operator<`.
+        _ => name.to_owned(),
+    }
+}
+
+/// The groups of different names that are shown alike, each with the number of characters by which all of
+/// them begin.
+fn look_alikes(
+    names: &[(&str, usize)],
+    shown: &[String],
+    among: Vec<usize>,
+) -> Vec<(usize, Vec<usize>)> {
+    let mut groups: HashMap<&str, Vec<usize>> = HashMap::new();
+    for ix in among {
+        groups.entry(&shown[ix]).or_default().push(ix);
+    }
+    let group = |group: Vec<usize>| {
+        let first = names[group[0]].0;
+        let mut others = group
+            .iter()
+            .map(|&ix| names[ix].0)
+            .filter(|name| *name != first)
+            .peekable();
+        others.peek()?;
+        let common = others.map(|name| common_characters(first, name)).min()?;
+        Some((common, group))
+    };
+    groups.into_values().filter_map(group).collect()
+}
+
+fn common_characters(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::display_width;
+
+    #[test]
+    fn a_name_gives_up_arguments_then_namespaces_then_its_middle() {
+        let find = "std::map<std::string, std::vector<int>>::find(std::string const&) const";
+        assert_eq!(shorten_name(find, 80), find);
+        assert_eq!(shorten_name(find, 40), "std::map<…>::find(…) const");
+        assert_eq!(shorten_name(find, 20), "…find(…) const");
+        assert_eq!(shorten_name(find, 12), "std::m…const");
+        let next = "<&mut I as core::iter::traits::iterator::Iterator>::next";
+        assert_eq!(shorten_name(next, 24), "…Iterator>::next");
+        assert_eq!(
+            shorten_name("a_function_of_c_without_parts", 12),
+            "a_func…parts"
+        );
+        // Its brackets have no partners.
+        assert_eq!(
+            shorten_name("std::operator<< <char>", 16),
+            "std::ope… <char>"
+        );
+    }
+
+    #[test]
+    fn different_names_look_different_however_alike_they_are() {
+        let stem = "core::iter::adapters::map::Map<alloc::vec::into_iter::IntoIter<u8>>";
+        let names: Vec<String> = ["a::next", "b::next", "b::next", "bc::next", "::next"]
+            .iter()
+            .map(|end| format!("{stem}{end}{stem}"))
+            .collect();
+        for width in [12, 24, 40] {
+            let wanted: Vec<_> = names.iter().map(|name| (name.as_str(), width)).collect();
+            let shown = shorten_apart(&wanted);
+            assert!(
+                shown.iter().all(|name| display_width(name) <= width),
+                "{shown:?}"
+            );
+            for (a, shown_a) in names.iter().zip(&shown) {
+                for (b, shown_b) in names.iter().zip(&shown) {
+                    assert_eq!(a == b, shown_a == shown_b, "{a} {b} {shown:?}");
+                }
+            }
+        }
+        let wide = ["函数函数函数甲函数", "函数函数函数乙函数"].map(|name| (name, 4));
+        assert!(
+            shorten_apart(&wide)
+                .iter()
+                .all(|name| display_width(name) <= 4)
+        );
+    }
+}

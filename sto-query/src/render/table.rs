@@ -1,0 +1,245 @@
+//! Tables for terminals, pipes and logs: one writer, so that all are aligned and cut alike.
+
+use super::names::shorten_apart;
+use super::{MIN_NAME_WIDTH, Style, display_width, printable, shorten};
+use std::iter::zip;
+
+/// Columns between two columns.
+const GAP: usize = 2;
+/// While the last column has fewer than this for longer text, others give way to it.
+const ENOUGH_FOR_NAMES: usize = 18;
+
+/// A table whose last column is text of any length, such as a function's name: it is cut to what the
+/// others leave of the width, and stands last so that it pushes nothing aside where nothing is cut.
+pub(super) struct Table {
+    columns: Vec<Column>,
+    lines: Vec<Line>,
+    indent: usize,
+}
+
+enum Line {
+    Row(Vec<Cell>),
+    /// Between rows, as wide as it is.
+    Text(String),
+}
+
+/// A column but for its cells.
+pub(super) struct Column {
+    title: &'static str,
+    is_number: bool,
+    most: usize,
+    dispensable: u8,
+}
+
+impl Column {
+    /// A column of text, aligned on its left.
+    pub(super) fn text(title: &'static str) -> Column {
+        Column {
+            title,
+            is_number: false,
+            most: usize::MAX,
+            dispensable: 0,
+        }
+    }
+
+    /// A column of numbers, aligned on its right.
+    pub(super) fn number(title: &'static str) -> Column {
+        Column {
+            is_number: true,
+            ..Column::text(title)
+        }
+    }
+
+    /// Cuts cells to so many columns, where the width is limited.
+    pub(super) fn at_most(self, columns: usize) -> Column {
+        Column {
+            most: columns,
+            ..self
+        }
+    }
+
+    /// Leaves the column out where the last one has no room: of several, the one with the highest rank
+    /// first.
+    pub(super) fn dispensable(self, rank: u8) -> Column {
+        Column {
+            dispensable: rank,
+            ..self
+        }
+    }
+}
+
+/// What stands in a row's column. Its text may be anything: what does not show, is [shown](printable).
+pub(super) struct Cell {
+    text: String,
+    mark: fn(Style, &str) -> String,
+}
+
+impl<T: AsRef<str>> From<T> for Cell {
+    fn from(text: T) -> Cell {
+        Cell {
+            text: printable(text.as_ref()).into_owned(),
+            mark: |_, text| text.to_owned(),
+        }
+    }
+}
+
+impl Cell {
+    /// Marks the text.
+    pub(super) fn marked(self, mark: fn(Style, &str) -> String) -> Cell {
+        Cell { mark, ..self }
+    }
+}
+
+impl Table {
+    /// A table without rows. The last column takes what the others leave.
+    pub(super) fn new(columns: Vec<Column>) -> Table {
+        Table {
+            columns,
+            lines: Vec::new(),
+            indent: 0,
+        }
+    }
+
+    /// The table that many columns from the left edge.
+    pub(super) fn indented(self, columns: usize) -> Table {
+        Table {
+            indent: columns,
+            ..self
+        }
+    }
+
+    /// Adds a row, with a cell a column.
+    pub(super) fn row(&mut self, cells: Vec<Cell>) {
+        debug_assert_eq!(cells.len(), self.columns.len());
+        self.lines.push(Line::Row(cells));
+    }
+
+    /// Adds a line that is no row.
+    pub(super) fn line(&mut self, text: String) {
+        self.lines.push(Line::Text(text));
+    }
+
+    /// The heading and the rows, a line each; nothing where there are none.
+    pub(super) fn render(&self, style: Style) -> String {
+        if self.lines.is_empty() {
+            return String::new();
+        }
+        let style = Style {
+            width: style.width.map(|width| width.saturating_sub(self.indent)),
+            ..style
+        };
+        let widths = self.widths(style);
+        let heading: Vec<Cell> = self
+            .columns
+            .iter()
+            .map(|column| column.title.into())
+            .collect();
+        let title = heading.last().map_or("", |cell| &cell.text);
+        let title = style.fit(title, taken(&widths));
+        let heading = self.line_of(&heading, &widths, &title, style);
+        let mut text = format!(
+            "{:indent$}{}\n",
+            "",
+            style.bold(&heading),
+            indent = self.indent
+        );
+        let mut names = self.names(style, taken(&widths)).into_iter();
+        for line in &self.lines {
+            let line = match line {
+                Line::Text(line) => line.clone(),
+                Line::Row(cells) => {
+                    let cell = &cells[widths.len()];
+                    let name = (cell.mark)(style, &names.next().unwrap_or_default());
+                    self.line_of(cells, &widths, &name, style)
+                }
+            };
+            text += &format!("{:indent$}{line}\n", "", indent = self.indent);
+        }
+        text
+    }
+
+    /// The columns that all but the last column take; `None` for those that give way to it.
+    fn widths(&self, style: Style) -> Vec<Option<usize>> {
+        let others = self.columns.len().saturating_sub(1);
+        let rows = || self.lines.iter().filter_map(Line::cells);
+        let widest = |ix: usize| {
+            let cells = rows().map(|cells| display_width(&cells[ix].text));
+            let title = display_width(self.columns[ix].title);
+            cells
+                .max()
+                .unwrap_or(0)
+                .min(self.columns[ix].most)
+                .max(title)
+        };
+        let mut widths: Vec<Option<usize>> = (0..others).map(|ix| Some(widest(ix))).collect();
+        let wanted = widest(others).min(ENOUGH_FOR_NAMES);
+        while style
+            .width
+            .is_some_and(|width| taken(&widths) + wanted > width)
+        {
+            let shown = (0..others).filter(|&ix| widths[ix].is_some());
+            let next = shown.max_by_key(|&ix| self.columns[ix].dispensable);
+            match next.filter(|&ix| self.columns[ix].dispensable > 0) {
+                Some(ix) => widths[ix] = None,
+                None => break,
+            }
+        }
+        widths
+    }
+
+    /// The last column's texts, cut to the width that is left from this column on.
+    fn names(&self, style: Style, from: usize) -> Vec<String> {
+        let last = self
+            .lines
+            .iter()
+            .filter_map(Line::cells)
+            .filter_map(|cells| cells.last());
+        let room = style.width.map_or(usize::MAX, |width| {
+            width.saturating_sub(from).max(MIN_NAME_WIDTH)
+        });
+        let names: Vec<(&str, usize)> = last.map(|cell| (&*cell.text, room)).collect();
+        shorten_apart(&names)
+    }
+
+    /// A line of all cells but the last, and what stands in that.
+    fn line_of(
+        &self,
+        cells: &[Cell],
+        widths: &[Option<usize>],
+        last: &str,
+        style: Style,
+    ) -> String {
+        let mut line = String::new();
+        for ((cell, width), column) in zip(zip(cells, widths), &self.columns) {
+            let Some(width) = *width else { continue };
+            let text = match style.width {
+                Some(_) => &shorten(&cell.text, width),
+                None => &cell.text,
+            };
+            let padding = " ".repeat(width.saturating_sub(display_width(text)));
+            let text = (cell.mark)(style, text);
+            let (before, after) = match column.is_number {
+                true => (&*padding, ""),
+                false => ("", &*padding),
+            };
+            line += &format!("{before}{text}{after}{:GAP$}", "");
+        }
+        line += last;
+        line.truncate(line.trim_end().len());
+        line
+    }
+}
+
+/// Columns in front of the last column.
+fn taken(widths: &[Option<usize>]) -> usize {
+    widths.iter().flatten().map(|width| width + GAP).sum()
+}
+
+impl Line {
+    fn cells(&self) -> Option<&Vec<Cell>> {
+        match self {
+            Line::Row(cells) => Some(cells),
+            Line::Text(_) => None,
+        }
+    }
+}
