@@ -2,7 +2,7 @@
 
 use crate::functions::KeyOptions;
 use crate::render::printable;
-use crate::select::{SelectError, Selection, main_modules};
+use crate::select::{SelectError, Selection, main_modules, one_benchmark};
 use crate::tree::Matched;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ExecutableId, ProfileId, SourceHasher};
@@ -58,7 +58,7 @@ pub enum AverageError {
 /// have them. Costs by line and by slice of time are left out.
 ///
 /// # Errors
-/// Where the store cannot be read, or the profiles are of several programs.
+/// Where the store cannot be read, or the profiles are of several programs or benchmarks.
 ///
 /// # Panics
 /// If there is no selection.
@@ -68,6 +68,7 @@ pub fn average(
     version: &str,
     matching: KeyOptions,
 ) -> Result<Average, AverageError> {
+    one_benchmark(selections)?;
     let executable = &selections[0].build.executable;
     let names = selections
         .iter()

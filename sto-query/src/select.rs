@@ -1,5 +1,9 @@
 //! Which profiles a question is about.
 
+mod benchmark;
+
+pub use benchmark::{BenchmarkRuns, one_benchmark};
+
 use crate::render::printable;
 use std::collections::BTreeSet;
 use sto_core::model::Build;
@@ -89,6 +93,24 @@ pub enum SelectError {
         version: String,
         /// The builds, as `EXE@BUILD`.
         candidates: Vec<String>,
+    },
+    /// What was asked for is of several benchmarks.
+    #[error("{} has runs of several benchmarks, which did different work; name one with --benchmark: {benchmarks}", listed(.builds))]
+    SeveralBenchmarks {
+        /// The builds, as `EXE@BUILD`.
+        builds: Vec<String>,
+        /// What their runs are of.
+        benchmarks: BenchmarkRuns,
+    },
+    /// A build has no run of the benchmark.
+    #[error("{} has no runs of benchmark `{}`, but of {known}", printable(.build), printable(.benchmark))]
+    NoBenchmark {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+        /// What was asked for.
+        benchmark: String,
+        /// What its runs are of.
+        known: BenchmarkRuns,
     },
     /// Several ids begin like this.
     #[error("several ids begin with `{prefix}`; write more of the one you mean: {}", listed(.candidates))]

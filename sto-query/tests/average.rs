@@ -77,7 +77,11 @@ fn functions_of_several_builds_are_averaged_as_one() {
     add(&store, "app", "v2", 1.0, &stacks(2));
     let of = [selection(&store, "v1"), selection(&store, "v2")];
     let names = |matching| {
-        let mean = average(&store, &of, "mean", matching).unwrap().interned;
+        let mean = average(&store, &of, "mean", matching).unwrap();
+        store
+            .add(&mean.build, &mean.profile, &mean.interned)
+            .unwrap();
+        let mean = mean.interned;
         let costs: Vec<u64> = mean.costs[0].iter().map(|(_, cost)| cost.samples).collect();
         let symbols = mean.tree.nodes().map(|node| {
             let frame = mean.frames.frame(mean.tree.frame(node));

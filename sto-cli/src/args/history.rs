@@ -1,5 +1,6 @@
 //! Which runs a command on histories is about.
 
+use crate::args::benchmark::BenchmarkArg;
 use crate::args::matching::MatchingArgs;
 use crate::runtime::error::CliError;
 use crate::runtime::store_path::StorePath;
@@ -14,9 +15,8 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "NAME")]
     exe: Option<String>,
 
-    /// Follow runs of this benchmark only
-    #[arg(long, value_name = "NAME")]
-    benchmark: Option<String>,
+    #[command(flatten)]
+    benchmark: BenchmarkArg,
 
     /// Look at this event instead of the one that most runs measured
     #[arg(long, value_name = "NAME")]
@@ -41,7 +41,7 @@ impl HistoryArgs {
     fn query(&self) -> HistoryQuery {
         HistoryQuery {
             executable: self.exe.clone(),
-            benchmark: self.benchmark.clone(),
+            benchmark: self.benchmark.name().map(str::to_owned),
             event: self.event.clone(),
             matching: self.matching.options(),
         }

@@ -1,6 +1,7 @@
 //! What arguments of commands have in common: selectors, formats, percentages.
 
 pub(crate) mod about;
+pub(crate) mod benchmark;
 pub(crate) mod by;
 pub(crate) mod drawing;
 pub(crate) mod findings;

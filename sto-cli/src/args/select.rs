@@ -1,5 +1,6 @@
 //! What the user wants to look at: selectors and an event in, stacks out.
 
+use crate::args::benchmark::BenchmarkArg;
 use crate::args::by::By;
 use crate::runtime::error::CliError;
 use crate::runtime::sources::{Baseline, Located, Sources};
@@ -7,7 +8,7 @@ use crate::runtime::store_path::StorePath;
 use clap::Args;
 use std::ffi::{OsStr, OsString};
 use sto_query::compare::Comparison;
-use sto_query::select::Selection;
+use sto_query::select::{Selection, one_benchmark};
 use sto_query::tree::{ContextCosts, ThreadNames, View};
 
 /// The profiles that a command is about.
@@ -15,6 +16,9 @@ use sto_query::tree::{ContextCosts, ThreadNames, View};
 pub(crate) struct SelectArgs {
     /// Take the profiles of this build, profile or file: `[EXE@]BUILD`, ID or PATH
     selector: OsString,
+
+    #[command(flatten)]
+    benchmark: BenchmarkArg,
 
     #[command(flatten)]
     event: EventArg,
@@ -28,6 +32,9 @@ pub(crate) struct SelectSeveralArgs {
     selector: Vec<OsString>,
 
     #[command(flatten)]
+    benchmark: BenchmarkArg,
+
+    #[command(flatten)]
     event: EventArg,
 }
 
@@ -39,6 +46,9 @@ pub(crate) struct SelectPairArgs {
 
     /// Judge this build, profile or file: `[EXE@]BUILD`, ID or PATH
     candidate: OsString,
+
+    #[command(flatten)]
+    benchmark: BenchmarkArg,
 
     #[command(flatten)]
     event: EventArg,
@@ -78,13 +88,15 @@ pub(crate) const EVENT: usize = 0;
 impl SelectArgs {
     /// Loads the stacks that the selector names.
     pub(crate) fn load(&self, store: &StorePath) -> Result<View, CliError> {
-        self.event.keep(Sources::new(store)?.view(&self.selector)?)
+        self.event
+            .keep(Sources::new(store)?.view(&self.selector, self.benchmark.name())?)
     }
 
     /// The same, below a root for each thread or label.
     pub(crate) fn load_by(&self, store: &StorePath, by: &By) -> Result<View, CliError> {
         let sources = Sources::new(store)?;
         let located = sources.located_with_contexts(&self.selector)?;
+        let located = located.of_one_benchmark(self.benchmark.name())?;
         let names = match located.selection.profiles.len() {
             1 => ThreadNames::NameAndId,
             _ => ThreadNames::Name,
@@ -99,6 +111,7 @@ impl SelectArgs {
     ) -> Result<(View, Option<ContextCosts>), CliError> {
         let sources = Sources::new(store)?;
         let located = sources.located_with_contexts(&self.selector)?;
+        let located = located.of_one_benchmark(self.benchmark.name())?;
         let store = sources.store_of(&located);
         let view = View::load_sum(store, located.selection.clone())?;
         let view = self.event.keep(view)?;
@@ -108,7 +121,8 @@ impl SelectArgs {
 
     /// The same, with the runs apart.
     pub(crate) fn load_runs(&self, store: &StorePath) -> Result<View, CliError> {
-        self.event.keep(Sources::new(store)?.runs(&self.selector)?)
+        self.event
+            .keep(Sources::new(store)?.runs(&self.selector, self.benchmark.name())?)
     }
 }
 
@@ -121,7 +135,7 @@ impl SelectSeveralArgs {
             event: self.event.event.clone(),
         };
         let load = |selector: &OsString| {
-            let view = event.keep(sources.view(selector)?)?;
+            let view = event.keep(sources.view(selector, self.benchmark.name())?)?;
             let first = view.sample_types.get(EVENT);
             event.event = event
                 .event
@@ -129,21 +143,29 @@ impl SelectSeveralArgs {
                 .or(first.map(|first| first.event.clone()));
             Ok(view)
         };
-        self.selector.iter().map(load).collect()
+        let views: Vec<View> = self
+            .selector
+            .iter()
+            .map(load)
+            .collect::<Result<_, CliError>>()?;
+        one_benchmark(views.iter().map(|view| &view.selection))?;
+        Ok(views)
     }
 }
 
 impl SelectPairArgs {
     /// Loads the stacks of the baseline and of the candidate.
     pub(crate) fn load(&self, sources: &Sources) -> Result<(View, View), CliError> {
-        let (baseline, candidate) = sources.pair(&self.baseline, &self.candidate)?;
+        let (baseline, candidate) =
+            sources.pair([&self.baseline, &self.candidate], self.benchmark.name())?;
         Ok((self.event.keep(baseline)?, self.event.keep(candidate)?))
     }
 
     /// The same, below a root for each thread or label.
     pub(crate) fn load_by(&self, sources: &Sources, by: &By) -> Result<(View, View), CliError> {
         let selectors = [self.baseline.as_os_str(), self.candidate.as_os_str()];
-        let [baseline, candidate] = sources.located_pair_with_contexts(selectors)?;
+        let [baseline, candidate] =
+            sources.located_pair_with_contexts(selectors, self.benchmark.name())?;
         // Ids differ between the two.
         let load = |side| self.event.load_by(sources, side, by, ThreadNames::Name);
         Ok((load(&baseline)?, load(&candidate)?))

@@ -1,5 +1,6 @@
 //! `sto average`: several profiles as one.
 
+use crate::args::benchmark::BenchmarkArg;
 use crate::args::matching::MatchingArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
@@ -32,6 +33,9 @@ pub(crate) struct AverageArgs {
     build: String,
 
     #[command(flatten)]
+    benchmark: BenchmarkArg,
+
+    #[command(flatten)]
     matching: MatchingArgs,
 
     #[command(flatten)]
@@ -40,10 +44,8 @@ pub(crate) struct AverageArgs {
 
 pub(crate) fn run(args: &AverageArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let store = Store::open(&place.folder)?;
-    let selections = args
-        .selectors
-        .iter()
-        .map(|selector| select(&store, selector));
+    let selection = |selector| select(&store, selector)?.of_one_benchmark(args.benchmark.name());
+    let selections = args.selectors.iter().map(selection);
     let selections: Vec<_> = selections.collect::<Result<_, _>>()?;
     let average = average(&store, &selections, &args.build, args.matching.options())?;
     let added = store.add(&average.build, &average.profile, &average.interned)?;

@@ -56,6 +56,17 @@ impl Located {
     pub(crate) fn is_stored(&self) -> bool {
         self.store.is_some()
     }
+
+    /// Those of one benchmark; a file is one run.
+    pub(crate) fn of_one_benchmark(self, named: Option<&str>) -> Result<Located, CliError> {
+        Ok(match self.store {
+            None => self,
+            store => Located {
+                selection: self.selection.of_one_benchmark(named)?,
+                store,
+            },
+        })
+    }
 }
 
 impl<'a> Sources<'a> {
@@ -67,21 +78,26 @@ impl<'a> Sources<'a> {
     }
 
     /// The stacks that a selector names, and what they cost in all runs together.
-    pub(crate) fn view(&self, selector: &OsStr) -> Result<View, CliError> {
-        match self.locate(selector)? {
+    pub(crate) fn view(&self, selector: &OsStr, benchmark: Option<&str>) -> Result<View, CliError> {
+        match self.locate_runs(selector, benchmark)? {
             Target::Stored(store, selection) => Ok(View::load_sum(&store, selection)?),
             file => self.load(file),
         }
     }
 
     /// The stacks that a selector names, and what they cost in each run.
-    pub(crate) fn runs(&self, selector: &OsStr) -> Result<View, CliError> {
-        self.load(self.locate(selector)?)
+    pub(crate) fn runs(&self, selector: &OsStr, benchmark: Option<&str>) -> Result<View, CliError> {
+        self.load(self.locate_runs(selector, benchmark)?)
     }
 
     /// The stacks that two selectors name.
-    pub(crate) fn pair(&self, a: &OsStr, b: &OsStr) -> Result<(View, View), CliError> {
-        let (a, b) = told_apart(self.locate(a)?, self.locate(b)?);
+    pub(crate) fn pair(
+        &self,
+        [a, b]: [&OsStr; 2],
+        benchmark: Option<&str>,
+    ) -> Result<(View, View), CliError> {
+        let located = |selector| self.locate_runs(selector, benchmark);
+        let (a, b) = told_apart(located(a)?, located(b)?);
         match (a, b) {
             (Target::Stored(store, a), Target::Stored(other, b)) => {
                 Ok(View::load_both((&store, a), (&other, b))?)
@@ -99,8 +115,10 @@ impl<'a> Sources<'a> {
     pub(crate) fn located_pair_with_contexts(
         &self,
         [a, b]: [&OsStr; 2],
+        benchmark: Option<&str>,
     ) -> Result<[Located; 2], CliError> {
-        let (a, b) = told_apart(self.locate(a)?, self.locate(b)?);
+        let located = |selector| self.locate_runs(selector, benchmark);
+        let (a, b) = told_apart(located(a)?, located(b)?);
         Ok([self.located(a, CONTEXTS)?, self.located(b, CONTEXTS)?])
     }
 
@@ -242,6 +260,16 @@ impl<'a> Sources<'a> {
             }),
             Ok((store, selection)) => Ok(Target::Stored(store, selection)),
         }
+    }
+
+    /// The same, of the runs in the store those of one benchmark; a file is one run.
+    fn locate_runs(&self, selector: &OsStr, benchmark: Option<&str>) -> Result<Target, CliError> {
+        Ok(match self.locate(selector)? {
+            Target::Stored(store, selection) => {
+                Target::Stored(store, selection.of_one_benchmark(benchmark)?)
+            }
+            file => file,
+        })
     }
 
     fn find_stored(&self, text: &str) -> Result<(Store, Selection), SelectError> {

@@ -3,6 +3,7 @@
 
 // A build compared with itself.
 mod annotate;
+mod benchmarks;
 mod calibrate;
 // Stacks of tens of thousands of frames.
 mod deep;

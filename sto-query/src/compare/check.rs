@@ -124,24 +124,3 @@ fn listed<'a>(benchmarks: impl Iterator<Item = Option<&'a str>>) -> String {
     let names: Vec<&str> = benchmarks.map(|name| name.unwrap_or("(none)")).collect();
     names.join(", ")
 }
-
-impl Selection {
-    /// The benchmarks that its runs are of; `None` are runs that name none.
-    pub fn benchmarks(&self) -> BTreeSet<Option<&str>> {
-        let names = self
-            .profiles
-            .iter()
-            .map(|stored| stored.profile.benchmark.as_deref());
-        names.collect()
-    }
-
-    /// Its runs of one benchmark, or those that name none. There may be none.
-    pub fn of_benchmark(&self, benchmark: Option<&str>) -> Selection {
-        let runs = self.profiles.iter();
-        let of_it = runs.filter(|stored| stored.profile.benchmark.as_deref() == benchmark);
-        Selection {
-            build: self.build.clone(),
-            profiles: of_it.cloned().collect(),
-        }
-    }
-}

@@ -3,6 +3,7 @@
 use super::History;
 use crate::closest::closest;
 use crate::render::printable;
+use crate::select::BenchmarkRuns;
 use sto_core::store::StoreError;
 
 /// Why there is no such history.
@@ -25,6 +26,14 @@ pub enum HistoryError {
     SeveralPrograms {
         /// Their names.
         programs: Vec<String>,
+    },
+    /// The program has runs of several benchmarks.
+    #[error(
+        "there are runs of several benchmarks, which did different work; name one with --benchmark: {benchmarks}"
+    )]
+    SeveralBenchmarks {
+        /// What the runs are of.
+        benchmarks: BenchmarkRuns,
     },
     /// No run measured that event.
     #[error("no run measured `{event}`; there are runs of {}", .known.join(", "))]

@@ -38,7 +38,7 @@ pub struct HistoryRun {
 pub struct History {
     /// The program.
     pub executable: String,
-    /// The benchmark.
+    /// The benchmark, where all runs are of one.
     pub benchmark: Option<String>,
     /// What was measured.
     pub sample_type: SampleType,
@@ -68,10 +68,11 @@ impl History {
     /// Loads the runs that a query names.
     ///
     /// # Errors
-    /// Where the store cannot be read, no run is meant, or several programs are.
+    /// Where the store cannot be read, no run is meant, or several programs or benchmarks are.
     pub fn load(store: &Store, query: &HistoryQuery) -> Result<History, HistoryError> {
         let builds = query.matching(store.builds()?)?;
         HistoryQuery::of_one_program(&builds)?;
+        HistoryQuery::of_one_benchmark(&builds)?;
         History::of(store, builds, query)
     }
 
@@ -110,6 +111,14 @@ impl History {
         }
         // Stable: builds and their profiles come in order.
         runs.sort_by_key(|(_, profile)| profile.profile.order_of_recording());
+        let benchmark = match runs.split_first() {
+            Some(((_, first), rest)) => {
+                let name = &first.profile.benchmark;
+                let is_other = |(_, run): &(_, StoredProfile)| run.profile.benchmark != *name;
+                name.clone().filter(|_| !rest.iter().any(is_other))
+            }
+            None => None,
+        };
         let ids: Vec<ProfileId> = runs.iter().map(|(_, profile)| profile.id).collect();
         let loaded = store.load(ExecutableId::of(&executable), &ids)?;
 
@@ -135,7 +144,7 @@ impl History {
         }
         Ok(History {
             executable,
-            benchmark: query.benchmark.clone(),
+            benchmark,
             sample_type,
             matching: query.matching,
             runs: kept,

@@ -3,6 +3,7 @@
 use super::HistoryError;
 use crate::functions::KeyOptions;
 use crate::render::printable;
+use crate::select::BenchmarkRuns;
 use std::collections::BTreeSet;
 use sto_core::store::StoredBuild;
 use sto_core::units::SampleType;
@@ -12,7 +13,7 @@ use sto_core::units::SampleType;
 pub struct HistoryQuery {
     /// The program; without it, the only one that has runs of the benchmark.
     pub executable: Option<String>,
-    /// The benchmark; without it, runs of any.
+    /// The benchmark, or an empty name for runs that name none; without it, the only one.
     pub benchmark: Option<String>,
     /// The event; without it, the one that most runs measured.
     pub event: Option<String>,
@@ -29,9 +30,10 @@ impl HistoryQuery {
         let known = describe(&builds);
         builds.retain_mut(|stored| {
             if let Some(benchmark) = &self.benchmark {
+                let named = Some(benchmark).filter(|name| !name.is_empty());
                 stored
                     .profiles
-                    .retain(|stored| stored.profile.benchmark.as_ref() == Some(benchmark));
+                    .retain(|stored| stored.profile.benchmark.as_ref() == named);
             }
             let executable = self.executable.as_ref();
             executable.is_none_or(|name| *name == stored.build.executable)
@@ -73,6 +75,18 @@ impl HistoryQuery {
                 .map(|name| printable(name).into_owned())
                 .collect(),
         })
+    }
+
+    /// Whether the profiles of these builds are of one benchmark.
+    ///
+    /// # Errors
+    /// Where they are of several.
+    pub(super) fn of_one_benchmark(builds: &[StoredBuild]) -> Result<(), HistoryError> {
+        let benchmarks = BenchmarkRuns::of(builds.iter().flat_map(|stored| &stored.profiles));
+        if benchmarks.len() < 2 {
+            return Ok(());
+        }
+        Err(HistoryError::SeveralBenchmarks { benchmarks })
     }
 
     /// What the history is of.

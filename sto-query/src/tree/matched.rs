@@ -25,23 +25,25 @@ impl Matched {
         (main, program): (&BTreeSet<&str>, &str),
         options: KeyOptions,
     ) -> Matched {
-        let mut matched = FrameTable::new();
+        let mut unsorted = FrameTable::new();
         let insert = |(_, frame): (FrameIx, Frame)| {
             let (symbol, module) = function_key(frame, main, options);
             let module = match module {
                 ModuleKey::MainProgram => program,
                 ModuleKey::Named(name) => name,
             };
-            matched.insert(Frame {
+            unsorted.insert(Frame {
                 symbol: &symbol,
                 module,
                 ..frame
             })
         };
-        let frame_of: Vec<FrameIx> = frames.iter().map(insert).collect();
+        let inserted: Vec<FrameIx> = frames.iter().map(insert).collect();
+        let ranks = unsorted.ranks();
+        let frame_of: Vec<FrameIx> = inserted.iter().map(|ix| FrameIx(ranks[ix.get()])).collect();
         let (tree, places) = merged(tree, &frame_of);
         Matched {
-            frames: matched,
+            frames: in_order(&unsorted, &ranks),
             tree,
             places,
         }
@@ -80,6 +82,17 @@ impl View {
     }
 }
 
+/// The frames in the order of their ranks, which the store asks of them.
+fn in_order(frames: &FrameTable, ranks: &[u32]) -> FrameTable {
+    let mut order: Vec<FrameIx> = frames.iter().map(|(ix, _)| ix).collect();
+    order.sort_unstable_by_key(|ix| ranks[ix.get()]);
+    let mut ordered = FrameTable::new();
+    for ix in order {
+        ordered.insert(frames.frame(ix));
+    }
+    ordered
+}
+
 /// A node of the tree that is being merged.
 struct Node {
     frame: FrameIx,
@@ -87,7 +100,7 @@ struct Node {
 }
 
 /// The tree with other frames, and by node its place in it: siblings that have the same become one.
-/// Siblings stand in the order of the first of each.
+/// Siblings stand in the order of their frames.
 fn merged(tree: &StackTree, frame_of: &[FrameIx]) -> (StackTree, Vec<NodeIx>) {
     let mut nodes: Vec<Node> = Vec::with_capacity(tree.len());
     let mut known: HashMap<(Option<u32>, FrameIx), u32> = HashMap::with_capacity(tree.len());
@@ -110,6 +123,12 @@ fn merged(tree: &StackTree, frame_of: &[FrameIx]) -> (StackTree, Vec<NodeIx>) {
             siblings.push(ix);
         }
         merged_as.push(ix);
+    }
+    let frames: Vec<FrameIx> = nodes.iter().map(|node| node.frame).collect();
+    let by_frame = |ix: &u32| frames[*ix as usize];
+    roots.sort_unstable_by_key(by_frame);
+    for node in &mut nodes {
+        node.callees.sort_unstable_by_key(by_frame);
     }
     let mut merged = StackTree::with_capacity(nodes.len());
     let mut places = vec![NodeIx(0); nodes.len()];

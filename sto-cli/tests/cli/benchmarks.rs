@@ -1,0 +1,113 @@
+//! Runs of several benchmarks did different work, and are not added up.
+
+use crate::support::{AFTER, BEFORE, Sandbox};
+
+/// A store in which both builds have two runs of `serve` and one of `startup`, and `v2` one of none.
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    for build in ["v1", "v2"] {
+        for (run, benchmark) in ["serve", "serve", "startup"].into_iter().enumerate() {
+            let stacks = if benchmark == "serve" { AFTER } else { BEFORE };
+            let file = format!("{build}-{run}.folded");
+            sandbox.write(&file, format!("# run {run}\n{stacks}"));
+            let ingest = ["ingest", &file, "--build", build, "--exe", "demo"];
+            sandbox
+                .sto(&[&ingest[..], &["--benchmark", benchmark]].concat())
+                .succeeds();
+        }
+    }
+    sandbox.write("none.folded", BEFORE);
+    let ingest = ["ingest", "none.folded", "--build", "v2", "--exe", "demo"];
+    sandbox.sto(&ingest).succeeds();
+    sandbox
+}
+
+/// Commands that add up runs, without a choice of benchmark.
+const SUMMING: [&[&str]; 14] = [
+    &["top", "v1"],
+    &["tree", "v1"],
+    &["flame", "v1", "-o", "out.svg"],
+    &["flame", "v1", "--by", "label:x", "-o", "out.svg"],
+    &["diff", "v1", "v2", "-o", "out.svg"],
+    &["export", "v1", "--format", "folded"],
+    &["export", "v1", "--format", "pprof", "-o", "out.pb"],
+    &["potential", "v1"],
+    &["potential", "v1", "v2"],
+    &["calibrate", "v1"],
+    &["average", "v1", "--build", "mean"],
+    &["series", "doLogging"],
+    &["regressions-over-time"],
+    &["expand", "doLogging"],
+];
+
+#[test]
+fn benchmarks_are_not_added_up_unasked() {
+    let sandbox = sandbox();
+    for args in SUMMING {
+        let run = sandbox.sto(args);
+        assert_eq!(run.status, Some(2), "{args:?}: {run:?}");
+        assert_eq!(run.stdout, "", "{args:?}");
+        let listed = run.stderr.contains("serve (") && run.stderr.contains("startup (");
+        assert!(listed, "{args:?}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("--benchmark"),
+            "{args:?}: {}",
+            run.stderr
+        );
+    }
+    let report = sandbox.sto(&["report", "-o", "out.html"]);
+    assert!(report.stderr.contains("several benchmarks"), "{report:?}");
+    let top = sandbox.sto(&["top", "v2"]).stderr;
+    let expected = "demo@v2 has runs of several benchmarks, which did different work; name one with \
+                    --benchmark: serve (2 runs), startup (1 run), '' for runs that name none (1 run)";
+    assert!(top.contains(expected), "{top}");
+}
+
+#[test]
+fn runs_of_the_benchmark_that_is_named_are_taken() {
+    let sandbox = sandbox();
+    let samples = |args: &[&str]| sandbox.json(args)["samples"].as_u64().unwrap();
+    assert_eq!(samples(&["top", "v1", "--benchmark", "serve"]), 22_800);
+    assert_eq!(samples(&["top", "v1", "--benchmark", "startup"]), 10_000);
+    assert_eq!(samples(&["top", "v2", "--benchmark", ""]), 10_000);
+    let both = ["potential", "v1", "v2", "--benchmark", "startup"];
+    assert_eq!(samples(&both), 20_000);
+    for args in SUMMING {
+        // Of labels and of two runs, other things are to be said.
+        if args.contains(&"label:x") {
+            continue;
+        }
+        let run = sandbox.sto(&[args, &["--benchmark", "serve"]].concat());
+        assert!(
+            !run.stderr.contains("several benchmarks"),
+            "{args:?}: {run:?}"
+        );
+        assert_ne!(run.status, Some(2), "{args:?}: {run:?}");
+    }
+    let run = sandbox.sto(&["top", "v1", "--benchmark", "sevre"]);
+    let expected =
+        "demo@v1 has no runs of benchmark `sevre`, but of serve (2 runs), startup (1 run)";
+    assert!(run.stderr.contains(expected), "{run:?}");
+}
+
+#[test]
+fn a_profile_and_a_file_are_of_one_benchmark() {
+    let sandbox = sandbox();
+    let runs = sandbox.json(&["runs"])["runs"].clone();
+    let id = runs[0]["id"].as_str().unwrap();
+    sandbox.sto(&["top", id]).succeeds();
+    sandbox.sto(&["top", "none.folded"]).succeeds();
+    let diff = ["diff", "v1", "none.folded", "--benchmark", "serve"];
+    sandbox
+        .sto(&[&diff[..], &["-o", "out.svg"]].concat())
+        .succeeds();
+}
+
+#[test]
+fn what_judges_each_benchmark_or_run_by_itself_takes_them_all() {
+    let sandbox = sandbox();
+    let found = sandbox.json(&["where", "doLogging", "--over", "0"]);
+    assert_eq!(found["looked_at"], 7);
+    sandbox.sto(&["show", "v1"]).succeeds();
+    sandbox.sto(&["runs"]).succeeds();
+}

@@ -1,0 +1,104 @@
+//! Runs of one benchmark: those of several did different work, and are not added up.
+
+use super::{SelectError, Selection, full_name};
+use crate::render::printable;
+use std::collections::{BTreeMap, BTreeSet};
+use sto_core::store::StoredProfile;
+
+impl Selection {
+    /// The benchmarks that its runs are of; `None` are runs that name none.
+    pub fn benchmarks(&self) -> BTreeSet<Option<&str>> {
+        let runs = self.profiles.iter();
+        runs.map(|stored| stored.profile.benchmark.as_deref())
+            .collect()
+    }
+
+    /// Its runs of one benchmark, or those that name none. There may be none.
+    pub fn of_benchmark(&self, benchmark: Option<&str>) -> Selection {
+        let runs = self.profiles.iter();
+        let of_it = runs.filter(|stored| stored.profile.benchmark.as_deref() == benchmark);
+        Selection {
+            build: self.build.clone(),
+            profiles: of_it.cloned().collect(),
+        }
+    }
+
+    /// Its runs of the benchmark of this name, where an empty name stands for runs that name none;
+    /// without a name all of them.
+    ///
+    /// # Errors
+    /// Where it has no run of that benchmark, or no benchmark was named and it has runs of several.
+    pub fn of_one_benchmark(self, named: Option<&str>) -> Result<Selection, SelectError> {
+        let Some(name) = named else {
+            one_benchmark([&self])?;
+            return Ok(self);
+        };
+        let chosen = self.of_benchmark(Some(name).filter(|name| !name.is_empty()));
+        if chosen.profiles.is_empty() {
+            return Err(SelectError::NoBenchmark {
+                build: full_name(&self.build),
+                benchmark: name.to_owned(),
+                known: BenchmarkRuns::of(&self.profiles),
+            });
+        }
+        Ok(chosen)
+    }
+}
+
+/// Whether runs that are added up are all of one benchmark.
+///
+/// # Errors
+/// Where they are of several.
+pub fn one_benchmark<'a>(
+    selections: impl IntoIterator<Item = &'a Selection>,
+) -> Result<(), SelectError> {
+    let selections: Vec<&Selection> = selections.into_iter().collect();
+    let runs = BenchmarkRuns::of(selections.iter().flat_map(|selection| &selection.profiles));
+    if runs.len() < 2 {
+        return Ok(());
+    }
+    let builds: BTreeSet<String> = selections.iter().map(|s| full_name(&s.build)).collect();
+    Err(SelectError::SeveralBenchmarks {
+        builds: builds.into_iter().collect(),
+        benchmarks: runs,
+    })
+}
+
+/// How many runs are of each benchmark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BenchmarkRuns(BTreeMap<Option<String>, usize>);
+
+impl BenchmarkRuns {
+    pub(crate) fn of<'a>(profiles: impl IntoIterator<Item = &'a StoredProfile>) -> BenchmarkRuns {
+        let mut runs = BTreeMap::new();
+        for stored in profiles {
+            *runs.entry(stored.profile.benchmark.clone()).or_default() += 1;
+        }
+        BenchmarkRuns(runs)
+    }
+
+    /// Number of benchmarks, runs that name none being of one more.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl std::fmt::Display for BenchmarkRuns {
+    /// `serve (3 runs), startup (1 run), '' for those that name none (2 runs)`
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Those that name none come last here.
+        let (none, named): (Vec<_>, Vec<_>) = self.0.iter().partition(|(name, _)| name.is_none());
+        for (place, (name, runs)) in named.into_iter().chain(none).enumerate() {
+            if place > 0 {
+                f.write_str(", ")?;
+            }
+            match name {
+                Some(name) => write!(f, "{}", printable(name))?,
+                None => f.write_str("'' for runs that name none")?,
+            }
+            let s = if *runs == 1 { "" } else { "s" };
+            write!(f, " ({runs} run{s})")?;
+        }
+        Ok(())
+    }
+}
