@@ -1,7 +1,7 @@
 //! The policy file: what it says, what it must not say, and which of two settings holds.
 
 use sto_core::units::UnixSeconds;
-use sto_query::compare::{CompareOptions, NormalisationMethod};
+use sto_query::compare::{CompareOptions, NormalisationMethod, WorseIf};
 use sto_query::functions::Attribution;
 use sto_query::policy::{Policy, Thresholds};
 use sto_query::report::Date;
@@ -14,10 +14,12 @@ alpha = 0.01
 min-effect = "5%"
 min-samples = 500
 normalisation = "shares"
+worse-if = { requests = "lower", seconds = "higher" }
 
 [benchmark.serve]
 min-effect = "20 %"
 normalisation = { per = "requests" }
+worse-if = { seconds = "never" }
 
 [benchmark."cold start"]
 
@@ -44,6 +46,24 @@ fn options(benchmark: Option<&str>, set: &Thresholds) -> CompareOptions {
 }
 
 #[test]
+fn a_metric_counts_as_the_nearest_level_says() {
+    let of = |benchmark, name: &str| {
+        let options = options(benchmark, &Thresholds::default());
+        options.worse_if.get(name).copied()
+    };
+    assert_eq!(of(None, "seconds"), Some(WorseIf::Higher));
+    assert_eq!(of(Some("serve"), "seconds"), Some(WorseIf::Never));
+    assert_eq!(of(Some("serve"), "requests"), Some(WorseIf::Lower));
+    assert_eq!(of(Some("serve"), "total-cost"), None);
+    let error = Policy::parse("[thresholds]\nworse-if = { seconds = \"more\" }").unwrap_err();
+    assert_eq!(error.line, 2);
+    assert!(
+        error.message.contains("`higher`, `lower`, `never`"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_policy_says_what_holds_for_all_and_for_each_benchmark() {
     let policy = Policy::parse(POLICY).unwrap();
     assert_eq!(policy.baseline.as_deref(), Some("last-good"));
@@ -55,7 +75,7 @@ fn a_policy_says_what_holds_for_all_and_for_each_benchmark() {
     assert_eq!(glyph.ignored.function, "render_glyph");
     assert_eq!(glyph.ignored.module.as_deref(), Some("libtext.so"));
     assert_eq!(glyph.ignored.why.expires.to_string(), "2026-12-31");
-    assert_eq!((parse.line, parse.ignored.module.as_deref()), (23, None));
+    assert_eq!((parse.line, parse.ignored.module.as_deref()), (25, None));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::runtime::store_path::StorePath;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args};
 use sto_query::compare::{
-    Benchmarks, Check, CompareOptions, Comparison, NormalisationMethod, Verdict,
+    Benchmarks, Check, CompareOptions, Comparison, NormalisationMethod, Verdict, WorseIf,
     compare_with_earlier,
 };
 use sto_query::policy::{Policy, Thresholds};
@@ -81,6 +81,12 @@ pub(crate) struct FindRegressionsArgs {
     #[arg(long, group = "normalisation")]
     shares: bool,
 
+    /// Count this metric as worse where it is higher, lower, or never (NAME=higher, NAME=lower,
+    /// NAME=never); may be given several times. Without it, `seconds` and `total-cost` count as worse
+    /// where they are higher, and other metrics are only shown
+    #[arg(long, value_name = "NAME=WHEN", value_parser = worse_if)]
+    worse_if: Vec<(String, WorseIf)>,
+
     #[command(flatten)]
     matching: MatchingArgs,
 
@@ -147,6 +153,7 @@ impl FindRegressionsArgs {
                 (.., Some(metric)) => Some(NormalisationMethod::PerMetric(metric.clone())),
                 _ => None,
             },
+            worse_if: self.worse_if.iter().cloned().collect(),
         };
         let options = CompareOptions {
             all: self.output.shows_all(),
@@ -183,4 +190,12 @@ impl FindRegressionsArgs {
         sources.find_lines(&mut comparison, views)?;
         Ok(comparison)
     }
+}
+
+fn worse_if(text: &str) -> Result<(String, WorseIf), &'static str> {
+    let named = text.rsplit_once('=');
+    let known = named.and_then(|(name, when)| Some((name.to_owned(), WorseIf::of(when)?)));
+    known
+        .filter(|(name, _)| !name.is_empty())
+        .ok_or("expected NAME=higher, NAME=lower or NAME=never")
 }

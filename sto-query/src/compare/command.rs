@@ -70,6 +70,10 @@ impl Command {
             NormalisationMethod::PerMetric(metric) => vec!["--per".to_owned(), metric.clone()],
         });
         words.extend(matching.options());
+        for (metric, worse_if) in &thresholds.worse_if {
+            let worse_if = worse_if.name();
+            words.extend(["--worse-if".to_owned(), format!("{metric}={worse_if}")]);
+        }
         if let Some(benchmark) = benchmark {
             words.extend(["--benchmark".to_owned(), benchmark.to_owned()]);
         }

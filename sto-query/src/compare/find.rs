@@ -6,13 +6,16 @@ use super::counts::{count, owners};
 use super::evidence::{Evidence, Setting, Tests, rounded};
 use super::findings::{findings, tested_functions};
 use super::functions::Functions;
+use super::metrics::{Compared, MetricChange, metrics};
 use super::normalise::Sizes;
 use super::options::{CompareError, CompareOptions};
+use super::overall::overall;
 use super::pair::Pair;
 use super::report::{Comparison, Dispersion, Normalisation, Side, Statistics, Tested, Verdict};
 use super::runs::{Runs, amounts, shared, side};
 use super::sentence;
 use super::stacks::stacks;
+use super::statuses::Statuses;
 use super::union::UnionTree;
 use super::variation::{Earlier, Variations};
 use super::verdict::{needed, verdict};
@@ -51,8 +54,11 @@ pub fn compare_with_earlier(
     options: &CompareOptions,
 ) -> Result<Comparison, CompareError> {
     options.check()?;
-    let shared = shared(Pair::new(baseline, candidate));
-    let (sample_type, runs) = shared.unzip();
+    let statuses = Statuses::of(Pair::new(baseline, candidate));
+    let baseline = statuses.kept.baseline.as_ref().unwrap_or(baseline);
+    let candidate = statuses.kept.candidate.as_ref().unwrap_or(candidate);
+    let views = Pair::new(baseline, candidate);
+    let (sample_type, runs) = shared(views).unzip();
     let mut comparison = Comparison {
         schema: "sto.find-regressions/1",
         benchmark: None,
@@ -62,6 +68,7 @@ pub fn compare_with_earlier(
         baseline: side(baseline, runs.as_ref().map(|runs| &runs.baseline)),
         candidate: side(candidate, runs.as_ref().map(|runs| &runs.candidate)),
         sample_type: sample_type.map(SampleTypeReport::from),
+        metrics: Vec::new(),
         statistics: None,
         unchanged_modules: Vec::new(),
         thresholds: options.clone(),
@@ -73,7 +80,7 @@ pub fn compare_with_earlier(
         functions: None,
         stacks: None,
     };
-    match runs {
+    match &runs {
         None if baseline.runs.is_empty() || candidate.runs.is_empty() => {
             comparison.reason =
                 sentence::no_runs(baseline.runs.is_empty(), candidate.runs.is_empty());
@@ -94,21 +101,39 @@ pub fn compare_with_earlier(
             let earlier = earlier
                 .zip(sample_type)
                 .and_then(|(view, t)| Earlier::of(view, t, options));
-            let views = Pair::new(baseline, candidate);
-            let amounts = amounts(views, &runs, &options.normalisation)?;
+            let amounts = amounts(views, runs, &options.normalisation)?;
             find(views, runs, &amounts, earlier, &mut comparison);
         }
     }
+    let compared = runs.as_ref().zip(comparison.statistics.as_ref());
+    let compared = compared.zip(sample_type).map(|((runs, s), t)| Compared {
+        runs,
+        unit: t.unit,
+        normalisation: &s.normalisation,
+    });
+    comparison.metrics = metrics(views, compared, &comparison.findings, options);
+    let absent = options.worse_if.keys().filter(|name| {
+        let is_it = |metric: &MetricChange| metric.name == **name;
+        !comparison.metrics.iter().any(is_it)
+    });
+    let absent = absent.map(|name| sentence::no_such_metric(name));
+    comparison.warnings = statuses.warnings.into_iter().chain(absent).collect();
+    (comparison.verdict, comparison.reason) = overall(
+        (comparison.verdict, comparison.reason),
+        &comparison.metrics,
+        statuses.failed,
+    );
     let builds = [baseline, candidate].map(|view| full_name(&view.selection.build));
     comparison.set_commands([&builds[0], &builds[1]], &[]);
-    comparison.warnings = warnings(Pair::new(baseline, candidate), &comparison);
+    let others = warnings(views, &comparison);
+    comparison.warnings.extend(others);
     Ok(comparison)
 }
 
 /// Fills in findings and verdict. Both sides have samples.
 fn find(
     views: Pair<&View>,
-    runs: Pair<Runs>,
+    runs: &Pair<Runs>,
     amounts: &[f64],
     earlier: Option<Earlier>,
     comparison: &mut Comparison,

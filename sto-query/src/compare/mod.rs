@@ -19,6 +19,9 @@
 //! causes                   blame, lift, moved, findings the deepest function that explains it
 //!         |
 //!         v
+//! time and total cost           metrics, statuses, overall  what is known without functions
+//!         |
+//!         v
 //! Comparison               verdict, warnings, sentence  what a person reads first
 //!         |
 //!         v
@@ -41,16 +44,19 @@ mod focus;
 mod functions;
 mod lift;
 mod lines;
+mod metrics;
 mod modules;
 mod moved;
 mod normalise;
 mod options;
+mod overall;
 mod pair;
 mod paths;
 mod report;
 mod runs;
 mod sentence;
 mod stacks;
+mod statuses;
 mod union;
 mod variation;
 mod verdict;
@@ -63,6 +69,7 @@ pub use command::Command;
 pub use find::{compare, compare_with_earlier};
 pub use focus::{Focus, FocusError};
 pub use lines::Lines;
+pub use metrics::{Measured, MetricChange, MetricOutcome, SECONDS, TOTAL_COST, WorseIf};
 pub use options::{CompareError, CompareOptions, IgnoredFunction};
 pub use report::{
     AffectedCaller, AttributedCallee, Basis, CallPath, Change, Comparison, Dispersion, Finding,

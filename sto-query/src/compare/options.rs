@@ -1,9 +1,11 @@
 //! What counts as a finding, and why a comparison cannot be made.
 
+use super::metrics::WorseIf;
 use super::report::{Ignored, NormalisationMethod};
 use crate::functions::{Attribution, KeyOptions, key_symbol};
 use crate::render::printable;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Thresholds of a comparison; a finding has to pass all of `alpha`, `min_effect` and `min_share`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,6 +41,10 @@ pub struct CompareOptions {
     /// Functions whose findings do not count for the verdict.
     #[serde(skip)]
     pub ignored: Vec<IgnoredFunction>,
+    /// Which change of a metric counts for the verdict, by name. Of others, more
+    /// [`SECONDS`](super::SECONDS) and a higher [`TOTAL_COST`](super::TOTAL_COST) count.
+    #[serde(skip)]
+    pub worse_if: BTreeMap<String, WorseIf>,
 }
 
 /// A function whose findings do not count for the verdict.
@@ -72,6 +78,7 @@ impl Default for CompareOptions {
             matching: KeyOptions::default(),
             attribution: Attribution::default(),
             ignored: Vec::new(),
+            worse_if: BTreeMap::new(),
         }
     }
 }

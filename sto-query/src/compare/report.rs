@@ -1,5 +1,6 @@
 //! What a comparison says, as plain data: everything that a report needs.
 
+use super::metrics::MetricChange;
 use super::stacks::Stacks;
 use super::{Command, CompareOptions};
 use crate::functions::Matching;
@@ -28,6 +29,8 @@ pub struct Comparison {
     pub candidate: Side,
     /// What is compared; `None` where the sides share none.
     pub sample_type: Option<SampleTypeReport>,
+    /// What was measured of each run as a whole: time first, then total cost, then others by name.
+    pub metrics: Vec<MetricChange>,
     /// How it was tested; `None` where there was nothing to test.
     pub statistics: Option<Statistics>,
     /// Modules that cannot have changed: their cost is laid at their callers. Sorted.

@@ -65,6 +65,28 @@ impl<'a> Runs<'a> {
         runs
     }
 
+    /// What each run cost as a whole; for each unit of a metric, where one is named.
+    pub(super) fn totals(&self, view: &View, per: Option<&str>) -> Vec<f64> {
+        let total = |(&place, costs): (&usize, &&SelfCosts)| {
+            let metrics = &view.selection.profiles[place].profile.metrics;
+            let amount = match per {
+                Some(per) => *metrics.get(per)?,
+                None => 1.0,
+            };
+            Some(total(costs).value as f64 / amount).filter(|total| total.is_finite())
+        };
+        self.profiles
+            .iter()
+            .zip(&self.costs)
+            .filter_map(total)
+            .collect()
+    }
+
+    /// Samples of a run, on average.
+    pub(super) fn mean_samples(&self) -> f64 {
+        self.cost.samples as f64 / self.costs.len() as f64
+    }
+
     fn described(&self, view: &View) -> Vec<Run> {
         let samples = |costs: &SelfCosts| total(costs).samples;
         let run = |(&place, costs): (&usize, &&SelfCosts)| {

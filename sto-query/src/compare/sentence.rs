@@ -198,3 +198,8 @@ pub(super) fn needed(needed: Needed, min_effect: f64) -> String {
         needed.runs,
     )
 }
+
+/// The warning where a metric that is to count cannot.
+pub(super) fn no_such_metric(name: &str) -> String {
+    format!("The metric {name} is to count, but not every side has it.")
+}

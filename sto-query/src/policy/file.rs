@@ -1,7 +1,7 @@
 //! The policy file: TOML, of which every key and value is checked where it stands.
 
 use super::{IgnoreEntry, Policy, PolicyError, Thresholds};
-use crate::compare::{Ignored, IgnoredFunction, NormalisationMethod};
+use crate::compare::{Ignored, IgnoredFunction, NormalisationMethod, WorseIf};
 use crate::functions::{Attribution, FunctionPatterns};
 use crate::report::Date;
 use serde::Deserialize;
@@ -62,6 +62,8 @@ struct Limits {
     min_share: Option<Share>,
     min_samples: Option<Count>,
     normalisation: Option<Normalisation>,
+    #[serde(default)]
+    worse_if: BTreeMap<String, Direction>,
 }
 
 #[derive(Deserialize)]
@@ -84,6 +86,14 @@ enum Normalisation {
     PerRun,
     /// `{ per = "requests" }`
     Per(Text),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Direction {
+    Higher,
+    Lower,
+    Never,
 }
 
 /// Text that says something.
@@ -159,8 +169,18 @@ impl From<Limits> for Thresholds {
                 Normalisation::PerRun => NormalisationMethod::PerRun,
                 Normalisation::Per(metric) => NormalisationMethod::PerMetric(metric.0),
             }),
+            worse_if: limits.worse_if.into_iter().map(worse_if).collect(),
         }
     }
+}
+
+fn worse_if((metric, direction): (String, Direction)) -> (String, WorseIf) {
+    let direction = match direction {
+        Direction::Higher => WorseIf::Higher,
+        Direction::Lower => WorseIf::Lower,
+        Direction::Never => WorseIf::Never,
+    };
+    (metric, direction)
 }
 
 impl<'de> Deserialize<'de> for Text {

@@ -4,7 +4,7 @@
 
 mod file;
 
-use crate::compare::{CompareOptions, Ignored, IgnoredFunction, NormalisationMethod};
+use crate::compare::{CompareOptions, Ignored, IgnoredFunction, NormalisationMethod, WorseIf};
 use crate::functions::Attribution;
 use crate::report::Date;
 use std::collections::BTreeMap;
@@ -38,6 +38,8 @@ pub struct Thresholds {
     pub min_samples: Option<u64>,
     /// See [`CompareOptions::normalisation`].
     pub normalisation: Option<NormalisationMethod>,
+    /// See [`CompareOptions::worse_if`]; of metrics that it does not name, others hold.
+    pub worse_if: BTreeMap<String, WorseIf>,
 }
 
 /// An entry that lets a function's findings not count, until a day.
@@ -116,12 +118,15 @@ impl IgnoreEntry {
 impl Thresholds {
     /// These options, but for what is set here.
     fn over(&self, options: CompareOptions) -> CompareOptions {
+        let mut worse_if = options.worse_if;
+        worse_if.extend(self.worse_if.clone());
         CompareOptions {
             alpha: self.alpha.unwrap_or(options.alpha),
             min_effect: self.min_effect.unwrap_or(options.min_effect),
             min_share: self.min_share.unwrap_or(options.min_share),
             min_samples: self.min_samples.unwrap_or(options.min_samples),
             normalisation: self.normalisation.clone().unwrap_or(options.normalisation),
+            worse_if,
             ..options
         }
     }

@@ -40,6 +40,7 @@ mod squeeze;
 mod tmm;
 mod trend;
 mod variation;
+mod welch;
 
 pub use adjust::benjamini_hochberg;
 pub use design::Design;
@@ -47,3 +48,4 @@ pub use interval::Interval;
 pub use special::{student_quantile, student_two_sided};
 pub use tmm::tmm;
 pub use variation::{Fit, Variation};
+pub use welch::{Group, holm, welch};

@@ -9,6 +9,7 @@ mod demo;
 mod explain;
 mod html;
 mod keys;
+mod metrics;
 mod paths;
 mod render;
 mod runs;

@@ -219,7 +219,7 @@ impl Random {
     }
 
     /// Standard normal, by Box and Muller.
-    fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         let (radius, angle) = (-2.0 * self.unit().ln(), std::f64::consts::TAU * self.unit());
         radius.sqrt() * angle.cos()
     }

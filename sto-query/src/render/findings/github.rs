@@ -3,12 +3,13 @@
 //! A line `::error file=F,line=L,title=T::MESSAGE` becomes an annotation of the step. The escapes are
 //! those that `ActionCommand.cs` of the actions runner takes back.
 
+use super::metrics;
 use super::steps::steps;
 use super::words::{
     self, Ranked, basis, facts, interval, label, not_counted, ranked, ratio, reason, side_name,
     verdict_word, weakness,
 };
-use crate::compare::{Comparison, Finding, Verdict};
+use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
 use crate::render::numbers::percent;
 use crate::render::{printable, shorten};
 
@@ -30,6 +31,15 @@ pub fn github(comparisons: &[Comparison]) -> String {
         if comparison.verdict == Verdict::Insufficient {
             warnings.push(insufficient(comparison));
         }
+    }
+    for comparison in comparisons {
+        let rows = metrics::rows(comparison).into_iter();
+        let worse = rows.filter(|row| row.outcome == MetricOutcome::Worse);
+        let kind = match comparison.verdict {
+            Verdict::Insufficient => &mut warnings,
+            _ => &mut errors,
+        };
+        kind.extend(worse.map(|row| metric(comparison, &row)));
     }
     for ranked in ranked(comparisons) {
         let Ranked {
@@ -102,6 +112,23 @@ fn capped(mut annotations: Vec<Annotation>) -> Vec<Annotation> {
         });
     }
     annotations
+}
+
+fn metric(comparison: &Comparison, row: &metrics::Row) -> Annotation {
+    Annotation {
+        place: None,
+        title: format!("sto: {} got worse ({})", row.name, name(label(comparison))),
+        message: format!(
+            "{} -> {}: {}, {}\nbaseline {}, candidate {}\n{}",
+            row.baseline,
+            row.candidate,
+            row.change,
+            row.evidence,
+            side_name(&comparison.baseline),
+            side_name(&comparison.candidate),
+            comparison.command,
+        ),
+    }
 }
 
 fn annotation(

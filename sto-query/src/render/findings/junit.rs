@@ -3,12 +3,14 @@
 //! A comparison is a test suite, a function that was tested a test case: it fails if the function got
 //! worse. So a function has a history, and a CI system can say since when it fails.
 
+use super::metrics;
 use super::steps::steps;
 use super::words::{label, not_counted, side_name, weakness};
 use super::{Detail, findings_text};
-use crate::compare::{Comparison, Finding, Verdict};
+use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
 use crate::render::xml::escaped;
 use crate::render::{Style, printable};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -44,7 +46,7 @@ struct Suite<'a> {
 }
 
 struct Case<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     module: &'a str,
     outcome: Outcome<'a>,
 }
@@ -55,6 +57,8 @@ enum Outcome<'a> {
     /// It does not count, as a policy says.
     Ignored(&'a Finding),
     Failed(&'a Finding),
+    /// A metric got worse.
+    Worse(metrics::Row),
 }
 
 const ENOUGH_DATA: &str = "enough data";
@@ -76,15 +80,25 @@ impl<'a> Suite<'a> {
             cases.insert((&finding.function, &finding.module), outcome);
         }
         let cases = cases.into_iter().map(|((name, module), outcome)| Case {
-            name,
+            name: Cow::Borrowed(name),
             module,
             outcome: match is_judged {
                 true => outcome,
                 false => Outcome::Skipped,
             },
         });
+        let metrics = metrics::rows(comparison).into_iter().map(|row| Case {
+            name: Cow::Owned(row.name.clone()),
+            module: "",
+            outcome: match row.outcome {
+                _ if !is_judged => Outcome::Skipped,
+                MetricOutcome::Worse => Outcome::Worse(row),
+                MetricOutcome::Untested => Outcome::Skipped,
+                _ => Outcome::Passed,
+            },
+        });
         let enough = Case {
-            name: ENOUGH_DATA,
+            name: Cow::Borrowed(ENOUGH_DATA),
             module: "",
             outcome: match is_judged {
                 true => Outcome::Passed,
@@ -93,12 +107,15 @@ impl<'a> Suite<'a> {
         };
         Suite {
             comparison,
-            cases: std::iter::once(enough).chain(cases).collect(),
+            cases: std::iter::once(enough)
+                .chain(metrics)
+                .chain(cases)
+                .collect(),
         }
     }
 
     fn failures(&self) -> usize {
-        let failed = |case: &&Case| matches!(case.outcome, Outcome::Failed(_));
+        let failed = |case: &&Case| matches!(case.outcome, Outcome::Failed(_) | Outcome::Worse(_));
         self.cases.iter().filter(failed).count()
     }
 
@@ -151,15 +168,24 @@ impl Case<'_> {
         let _ = write!(
             xml,
             "    <testcase name=\"{}\" classname=\"{}\"",
-            attribute(self.name),
+            attribute(&self.name),
             attribute(&class)
         );
-        *xml += &match self.outcome {
+        *xml += &match &self.outcome {
             Outcome::Passed => "/>\n".to_owned(),
             Outcome::Skipped => skipped(&comparison.reason),
             Outcome::Ignored(finding) => {
                 let why = not_counted(finding).unwrap_or_default();
                 skipped(&format!("{}; {why}", finding.reason))
+            }
+            Outcome::Worse(row) => {
+                let message = format!("{} -> {}: {}", row.baseline, row.candidate, row.change);
+                let message = attribute(&message);
+                let evidence = escaped(&row.evidence);
+                format!(
+                    ">\n      <failure type=\"metric\" message=\"{message}\">{evidence}</failure>\n    \
+                     </testcase>\n"
+                )
             }
             Outcome::Failed(finding) => format!(
                 ">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n",

@@ -1,5 +1,6 @@
 //! Findings as Markdown, for a step summary or a comment of GitHub, GitLab and their like.
 
+use super::metrics;
 use super::notes::notes;
 use super::steps::steps;
 use super::words::{
@@ -43,6 +44,23 @@ pub fn markdown(comparisons: &[Comparison]) -> String {
         let head = "| benchmark | verdict | |\n|---|---|---|\n";
         let rows = comparisons.iter().map(benchmark_row);
         page.table(head, rows, "benchmark");
+    }
+    let metrics: Vec<_> = comparisons
+        .iter()
+        .flat_map(|comparison| {
+            let rows = metrics::rows(comparison).into_iter();
+            rows.map(move |row| metric_row(comparison, &row, is_one))
+        })
+        .collect();
+    if !metrics.is_empty() {
+        let (heading, line) = match is_one {
+            true => ("", ""),
+            false => (" benchmark |", "---|"),
+        };
+        let head = format!(
+            "| each run |{heading} before | now | change | | |\n|---|{line}---:|---:|---:|---|---|\n"
+        );
+        page.table(&head, metrics.into_iter(), "metric");
     }
     let findings = ranked(comparisons);
     if !findings.is_empty() {
@@ -140,6 +158,22 @@ fn benchmark_row(comparison: &Comparison) -> String {
         verdict_word(comparison.verdict),
         weakness(comparison.weak),
         prose(&comparison.reason),
+    )
+}
+
+fn metric_row(comparison: &Comparison, row: &metrics::Row, is_one: bool) -> String {
+    let benchmark = match is_one {
+        true => String::new(),
+        false => format!(" {} |", code(label(comparison))),
+    };
+    format!(
+        "| {} |{benchmark} {} | {} | {} | {} | {} |\n",
+        prose(&row.name),
+        row.baseline,
+        row.candidate,
+        row.change,
+        row.evidence,
+        metrics::word(row.outcome),
     )
 }
 

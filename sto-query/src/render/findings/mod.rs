@@ -8,6 +8,7 @@ mod github;
 mod html;
 mod junit;
 mod markdown;
+mod metrics;
 mod notes;
 mod sarif;
 mod steps;

@@ -1,7 +1,8 @@
 //! Findings as SARIF 2.1.0, which code scanning shows beside the code.
 
+use super::metrics;
 use super::words::{Ranked, basis, label, ranked, reason, side_name, weakness};
-use crate::compare::{CallPath, Comparison, Finding, FindingKind, Verdict};
+use crate::compare::{CallPath, Comparison, Finding, FindingKind, MetricOutcome, Verdict};
 use crate::render::printable;
 use serde_json::{Value, json};
 
@@ -17,17 +18,19 @@ const RULES: [(FindingKind, &str); 5] = [
     (FindingKind::Gone, "A function is gone"),
 ];
 
+/// The rule of metrics that got worse.
+const METRIC: &str = "metric";
+
 /// The comparisons as one run in SARIF 2.1.0, with at most 5,000 results: what got worse first. What
 /// is left out is counted in a notification, as are the verdicts that too little data allows.
 pub fn sarif(comparisons: &[Comparison]) -> String {
     let findings = ranked(comparisons);
-    let left_out = findings.len().saturating_sub(MAX_RESULTS);
-    let results: Vec<Value> = findings
-        .iter()
-        .take(MAX_RESULTS)
-        .copied()
-        .map(result)
+    let slower_runs = comparisons.iter().flat_map(worse_metrics);
+    let mut results: Vec<Value> = slower_runs
+        .chain(findings.iter().copied().map(result))
         .collect();
+    let left_out = results.len().saturating_sub(MAX_RESULTS);
+    results.truncate(MAX_RESULTS);
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -35,11 +38,7 @@ pub fn sarif(comparisons: &[Comparison]) -> String {
             "tool": { "driver": {
                 "name": "sto",
                 "version": env!("CARGO_PKG_VERSION"),
-                "rules": RULES.map(|(kind, text)| json!({
-                    "id": kind.name(),
-                    "shortDescription": { "text": text },
-                    "defaultConfiguration": { "level": level(kind.is_worse(), false) },
-                })),
+                "rules": rules(),
             }},
             "invocations": [{
                 "executionSuccessful": true,
@@ -54,6 +53,61 @@ pub fn sarif(comparisons: &[Comparison]) -> String {
         }],
     });
     format!("{log:#}\n")
+}
+
+fn rules() -> Vec<Value> {
+    let rule = |id: &str, text: &str, is_worse: bool| {
+        json!({
+            "id": id,
+            "shortDescription": { "text": text },
+            "defaultConfiguration": { "level": level(is_worse, false) },
+        })
+    };
+    let kinds = RULES.map(|(kind, text)| rule(kind.name(), text, kind.is_worse()));
+    let metric = rule(
+        METRIC,
+        "A run takes longer, or costs more, as a whole",
+        true,
+    );
+    kinds.into_iter().chain([metric]).collect()
+}
+
+/// A result for each metric that got worse. GitHub takes none without a place: it is the program.
+fn worse_metrics(comparison: &Comparison) -> impl Iterator<Item = Value> {
+    let rows = metrics::rows(comparison).into_iter();
+    let worse = rows.filter(|row| row.outcome == MetricOutcome::Worse);
+    worse.map(|row| {
+        let text = format!(
+            "{}: {} got worse: {} -> {} ({}, {})",
+            label(comparison),
+            row.name,
+            row.baseline,
+            row.candidate,
+            row.change,
+            row.evidence
+        );
+        let fingerprint = fingerprint("sto.metric/1", comparison, "", &row.name);
+        json!({
+            "ruleId": METRIC,
+            "ruleIndex": RULES.len(),
+            "kind": "fail",
+            "level": level(true, comparison.verdict == Verdict::Insufficient),
+            "message": { "text": escaped(&printable(&text)) },
+            "locations": [{ "physicalLocation": {
+                "artifactLocation": { "uri": uri(&comparison.candidate.executable) },
+            }}],
+            "partialFingerprints": {
+                "stoFunction/v1": fingerprint,
+                "primaryLocationLineHash": format!("{fingerprint}:1"),
+            },
+            "properties": {
+                "benchmark": comparison.benchmark,
+                "baseline": side_name(&comparison.baseline),
+                "candidate": side_name(&comparison.candidate),
+                "command": comparison.command,
+            },
+        })
+    })
 }
 
 fn level(is_worse: bool, is_weak: bool) -> &'static str {
@@ -72,7 +126,12 @@ fn result(
 ) -> Value {
     let is_weak = finding.weak || comparison.verdict == Verdict::Insufficient;
     let change = basis(finding);
-    let fingerprint = fingerprint(comparison, finding);
+    let fingerprint = fingerprint(
+        "sto.finding/1",
+        comparison,
+        &finding.module,
+        &finding.function,
+    );
     let mut result = json!({
         "ruleId": finding.kind.name(),
         "ruleIndex": RULES.iter().position(|(kind, _)| *kind == finding.kind),
@@ -114,15 +173,15 @@ fn result(
 }
 
 /// The same for a function of a program, in whatever builds it is found.
-fn fingerprint(comparison: &Comparison, finding: &Finding) -> String {
+fn fingerprint(kind: &str, comparison: &Comparison, module: &str, function: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     let benchmark = comparison.benchmark.as_deref().unwrap_or_default();
     for part in [
-        "sto.finding/1",
+        kind,
         &comparison.candidate.executable,
         benchmark,
-        &finding.module,
-        &finding.function,
+        module,
+        function,
     ] {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
@@ -137,8 +196,12 @@ fn message(comparison: &Comparison, finding: &Finding) -> String {
     };
     let reason = printable(&finding.reason);
     let weak = weakness(finding.weak);
+    escaped(&format!("{benchmark}{reason}{weak}"))
+}
+
+/// As a message has it.
+fn escaped(text: &str) -> String {
     // In messages, `[text](n)` is a link and `{0}` an argument.
-    let text = format!("{benchmark}{reason}{weak}");
     let may_link = text.contains("](");
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

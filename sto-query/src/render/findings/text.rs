@@ -2,6 +2,7 @@
 //! that inherit them.
 
 use super::details::details;
+use super::metrics;
 use super::notes::notes;
 use super::words::{facts, is_weak, q, ratio, reason, runs, verdict_word, weakness};
 use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
@@ -34,6 +35,10 @@ pub enum Detail {
 pub fn findings_text(comparison: &Comparison, style: Style, detail: Detail) -> String {
     let mut text = verdict_text(std::slice::from_ref(comparison), style);
     text.push('\n');
+    match &*metrics::table(comparison, style) {
+        "" => {}
+        table => text += &format!("{table}\n"),
+    }
     for (label, value) in [
         ("BENCHMARK", &comparison.benchmark),
         ("POLICY", &comparison.policy),

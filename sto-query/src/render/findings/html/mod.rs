@@ -3,6 +3,7 @@
 
 mod changes;
 mod finding;
+mod metrics;
 mod plot;
 mod sides;
 mod tested;
@@ -87,6 +88,7 @@ impl Section<'_> {
         if is_one_of_several {
             verdict::sentence(html, comparison);
         }
+        metrics::write(html, comparison);
         sides::write(html, comparison);
         if !comparison.warnings.is_empty() {
             html.raw("<h3>Warnings</h3>\n<ul class=\"warnings\">\n");

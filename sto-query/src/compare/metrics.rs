@@ -1,0 +1,290 @@
+//! What was measured of each run as a whole: its time, its total cost, and whatever else both sides
+//! have as a metric.
+
+use super::evidence::rounded;
+use super::options::CompareOptions;
+use super::pair::Pair;
+use super::report::{Basis, Finding, Normalisation, NormalisationMethod};
+use super::runs::Runs;
+use crate::statistics::{Group, holm, welch};
+use crate::tree::View;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use sto_core::units::Unit;
+
+/// The metric that `sto record` measures: wall-clock seconds from a program's start to its end.
+pub const SECONDS: &str = "seconds";
+/// The status that a run ended with. It is no quantity: see [`statuses`](super::statuses).
+pub(super) const EXIT_STATUS: &str = "exit_status";
+/// What all samples of a run stand for.
+pub const TOTAL_COST: &str = "total-cost";
+
+/// No run is believed to repeat itself to better than 2 %: so it is with functions.
+const LEAST_DEVIATION: f64 = 0.02;
+/// What the samples of a run vary by at least, relative to Poisson's variance: as with functions.
+const LEAST_OF_POISSON: f64 = 0.25;
+
+/// A number that was measured of each run, on both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MetricChange {
+    /// The metric's name, or [`TOTAL_COST`].
+    pub name: String,
+    /// What its numbers were divided by: the metric that says how much work a run did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per: Option<String>,
+    /// The unit: `s` of [`SECONDS`], that of the event of [`TOTAL_COST`]; `None` of others.
+    pub unit: Option<&'static str>,
+    /// In the baseline.
+    pub baseline: Measured,
+    /// In the candidate.
+    pub candidate: Measured,
+    /// Mean of the candidate / mean of the baseline; `None` where the baseline's is not above zero.
+    pub change: Option<f64>,
+    /// Probability of a difference at least as large if nothing had changed; `None` where no side has
+    /// several runs.
+    pub p: Option<f64>,
+    /// `p` adjusted for the number of metrics that count (Holm); `None` where it does not count, or
+    /// was not tested.
+    pub q: Option<f64>,
+    /// Which change counts for the verdict.
+    pub worse_if: WorseIf,
+    /// What became of it.
+    pub outcome: MetricOutcome,
+}
+
+/// A metric on one side.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// Runs that have it.
+    pub runs: usize,
+    /// Its mean over them.
+    pub mean: f64,
+    /// Its standard deviation; `None` of one run.
+    pub deviation: Option<f64>,
+}
+
+/// Which change of a metric is for the worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WorseIf {
+    /// More of it, as of time.
+    Higher,
+    /// Less of it, as of requests in a second.
+    Lower,
+    /// Neither: it is shown, and does not count.
+    Never,
+}
+
+impl WorseIf {
+    /// As JSON, policies and the command line name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            WorseIf::Higher => "higher",
+            WorseIf::Lower => "lower",
+            WorseIf::Never => "never",
+        }
+    }
+
+    /// That of this name.
+    pub fn of(name: &str) -> Option<WorseIf> {
+        let all = [WorseIf::Higher, WorseIf::Lower, WorseIf::Never];
+        all.into_iter().find(|known| known.name() == name)
+    }
+}
+
+/// What became of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MetricOutcome {
+    /// It changed for the worse, significantly and by more than `min_effect`.
+    Worse,
+    /// The same, for the better.
+    Better,
+    /// The same, where neither direction is for the worse.
+    Changed,
+    /// The same as `Worse`, by what [ignored](super::Finding::ignored) findings explain.
+    Ignored,
+    /// None of these.
+    Same,
+    /// No side has several runs to tell what chance does.
+    Untested,
+}
+
+/// What was compared, as far as the sides could be.
+pub(super) struct Compared<'a> {
+    pub(super) runs: &'a Pair<Runs<'a>>,
+    pub(super) unit: Unit,
+    pub(super) normalisation: &'a Normalisation,
+}
+
+/// All metrics that runs of both sides have: time first, then total cost, then others by name.
+pub(super) fn metrics(
+    views: Pair<&View>,
+    compared: Option<Compared>,
+    findings: &[Finding],
+    options: &CompareOptions,
+) -> Vec<MetricChange> {
+    let per = match &options.normalisation {
+        NormalisationMethod::PerMetric(metric) => Some(metric.as_str()),
+        _ => None,
+    };
+    let names = views.map(|view| -> BTreeSet<&String> {
+        let profiles = view.selection.profiles.iter();
+        profiles.flat_map(|s| s.profile.metrics.keys()).collect()
+    });
+    let are_shares = options.normalisation == NormalisationMethod::Total;
+    let mut metrics = Vec::new();
+    let has_seconds = names.baseline.iter().any(|name| *name == SECONDS)
+        && names.candidate.iter().any(|name| *name == SECONDS);
+    if has_seconds {
+        let numbers = views.map(|view| of_metric(view, SECONDS, per));
+        let usual = match are_shares {
+            true => WorseIf::Never,
+            false => WorseIf::Higher,
+        };
+        let worse_if = worse_if(options, SECONDS, usual);
+        let described = (SECONDS, per, Some("s"), worse_if);
+        metrics.extend(change(described, numbers, LEAST_DEVIATION, options));
+    }
+    if let Some(compared) = compared {
+        let Compared {
+            runs,
+            unit,
+            normalisation,
+        } = compared;
+        // What most functions cost the candidate more, it may have been recorded for longer; a time
+        // from start to end says that it was not.
+        let differ_in_length = normalisation.method == NormalisationMethod::Tmm
+            && !has_seconds
+            && normalisation.candidate_size.ln().abs() > options.min_effect.ln_1p();
+        let usual = match are_shares || differ_in_length {
+            true => WorseIf::Never,
+            false => WorseIf::Higher,
+        };
+        let worse_if = worse_if(options, TOTAL_COST, usual);
+        let numbers = Pair::new(
+            runs.baseline.totals(views.baseline, per),
+            runs.candidate.totals(views.candidate, per),
+        );
+        let samples = runs.as_ref().map(Runs::mean_samples);
+        let of_samples = LEAST_OF_POISSON / samples.baseline.min(samples.candidate);
+        let least = LEAST_DEVIATION.max(of_samples.sqrt());
+        let described = (TOTAL_COST, per, Some(unit.name()), worse_if);
+        metrics.extend(change(described, numbers, least, options));
+    }
+    let shared = names.baseline.intersection(&names.candidate);
+    for name in shared.filter(|name| ![SECONDS, EXIT_STATUS].contains(&name.as_str())) {
+        let numbers = views.map(|view| of_metric(view, name, None));
+        let worse_if = worse_if(options, name, WorseIf::Never);
+        let described = (name.as_str(), None, None, worse_if);
+        metrics.extend(change(described, numbers, LEAST_DEVIATION, options));
+    }
+    judge(&mut metrics, options);
+    excuse(&mut metrics, findings, options);
+    metrics
+}
+
+fn worse_if(options: &CompareOptions, name: &str, usual: WorseIf) -> WorseIf {
+    options.worse_if.get(name).copied().unwrap_or(usual)
+}
+
+/// The numbers of a metric, of the runs that have it; for each unit of work, where that is asked for.
+fn of_metric(view: &View, name: &str, per: Option<&str>) -> Vec<f64> {
+    let number = |metrics: &BTreeMap<String, f64>| {
+        let number = *metrics.get(name)?;
+        let amount = match per {
+            Some(per) => *metrics.get(per)?,
+            None => 1.0,
+        };
+        Some(number / amount).filter(|number| number.is_finite())
+    };
+    let profiles = view.selection.profiles.iter();
+    profiles
+        .filter_map(|stored| number(&stored.profile.metrics))
+        .collect()
+}
+
+fn change(
+    (name, per, unit, worse_if): (&str, Option<&str>, Option<&'static str>, WorseIf),
+    numbers: Pair<Vec<f64>>,
+    least: f64,
+    options: &CompareOptions,
+) -> Option<MetricChange> {
+    let groups = Pair::new(
+        Group::of(&numbers.baseline)?,
+        Group::of(&numbers.candidate)?,
+    );
+    let p = welch(&numbers.baseline, &numbers.candidate, least);
+    let (old, new) = (groups.baseline.mean, groups.candidate.mean);
+    let is_large = (new - old).abs() > options.min_effect * old.abs().min(new.abs());
+    let outcome = match p {
+        None => MetricOutcome::Untested,
+        Some(p) if p <= options.alpha && is_large => MetricOutcome::Changed,
+        Some(_) => MetricOutcome::Same,
+    };
+    let measured = groups.map(|group| Measured {
+        runs: group.runs,
+        mean: rounded(group.mean),
+        deviation: group.deviation.map(rounded),
+    });
+    Some(MetricChange {
+        name: name.to_owned(),
+        per: per.map(str::to_owned),
+        unit,
+        baseline: measured.baseline,
+        candidate: measured.candidate,
+        change: (old > 0.0).then(|| rounded(new / old)),
+        p: p.map(rounded),
+        q: None,
+        worse_if,
+        outcome,
+    })
+}
+
+/// Adjusts for the number of metrics that count, and says of these what is for the worse.
+fn judge(metrics: &mut [MetricChange], options: &CompareOptions) {
+    let counts = |metric: &&mut MetricChange| metric.worse_if != WorseIf::Never;
+    let tested: Vec<(&mut MetricChange, f64)> = metrics
+        .iter_mut()
+        .filter(counts)
+        .filter_map(|metric| metric.p.map(|p| (metric, p)))
+        .collect();
+    let p_values: Vec<f64> = tested.iter().map(|(_, p)| *p).collect();
+    for ((metric, _), q) in tested.into_iter().zip(holm(&p_values)) {
+        let is_higher = metric.candidate.mean > metric.baseline.mean;
+        let is_worse = is_higher == (metric.worse_if == WorseIf::Higher);
+        metric.q = Some(rounded(q));
+        metric.outcome = match metric.outcome {
+            MetricOutcome::Changed if q > options.alpha => MetricOutcome::Same,
+            MetricOutcome::Changed if is_worse => MetricOutcome::Worse,
+            MetricOutcome::Changed => MetricOutcome::Better,
+            outcome => outcome,
+        };
+    }
+}
+
+/// What a policy lets a function cost more, it lets the run take and cost more.
+fn excuse(metrics: &mut [MetricChange], findings: &[Finding], options: &CompareOptions) {
+    let ignored = findings.iter().filter(|finding| finding.ignored.is_some());
+    let growths = ignored.filter(|f| f.kind.is_worse()).map(|finding| {
+        let change = match finding.basis {
+            Basis::AttributedSelf => &finding.attributed_self,
+            Basis::Total | Basis::Calls => &finding.total,
+        };
+        // Of a new function, what the candidate has, as a part of the candidate.
+        change.change.map_or(change.candidate_share, |ratio| {
+            change.baseline_share * (ratio - 1.0)
+        })
+    });
+    let excused: f64 = growths.sum();
+    for metric in metrics {
+        let is_of_the_run = [SECONDS, TOTAL_COST].contains(&metric.name.as_str());
+        let is_explained = metric
+            .change
+            .is_some_and(|change| change - excused <= 1.0 + options.min_effect);
+        if is_of_the_run && excused > 0.0 && is_explained && metric.outcome == MetricOutcome::Worse
+        {
+            metric.outcome = MetricOutcome::Ignored;
+        }
+    }
+}

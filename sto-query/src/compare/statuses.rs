@@ -1,0 +1,130 @@
+//! Runs that failed: they may not have done the work that the others did.
+
+use super::metrics::EXIT_STATUS;
+use super::pair::Pair;
+use crate::select::Selection;
+use crate::tree::View;
+use std::collections::BTreeSet;
+use sto_core::store::StoredProfile;
+
+/// What the exit statuses of both sides' runs say.
+#[derive(Debug, Default)]
+pub(super) struct Statuses {
+    /// The sides without the runs that failed, where a side has such runs and others.
+    pub(super) kept: Pair<Option<View>>,
+    /// Sentences about runs that failed.
+    pub(super) warnings: Vec<String>,
+    /// Why the sides cannot be compared, where one of them did not do its work.
+    pub(super) failed: Option<String>,
+}
+
+impl Statuses {
+    /// Where both sides have runs that did not fail, only these are compared. Where both sides' runs
+    /// all failed with the same statuses, that is what the program does (`grep` without a match, say).
+    pub(super) fn of(views: Pair<&View>) -> Statuses {
+        let failures = views.map(|view| -> BTreeSet<u64> {
+            let profiles = view.selection.profiles.iter();
+            profiles.filter_map(failure).collect()
+        });
+        let all_failed = views.map(|view| {
+            let profiles = &view.selection.profiles;
+            !profiles.is_empty() && profiles.iter().all(|stored| failure(stored).is_some())
+        });
+        let mut statuses = Statuses::default();
+        let sides = [
+            ("baseline", views.baseline, &failures.baseline),
+            ("candidate", views.candidate, &failures.candidate),
+        ];
+        match (all_failed.baseline, all_failed.candidate) {
+            (true, true) if failures.baseline == failures.candidate => {
+                statuses.warnings.push(format!(
+                    "All runs of both sides ended with {}.",
+                    listed(&failures.candidate)
+                ));
+            }
+            (false, false) => {
+                for (name, view, failures) in sides {
+                    if failures.is_empty() {
+                        continue;
+                    }
+                    let kept = without_failed(view);
+                    let (all, left) = (view.runs.len(), kept.runs.len());
+                    statuses.warnings.push(format!(
+                        "{} of the {name}'s {all} runs failed, and {} left out: {}.",
+                        all - left,
+                        if all - left == 1 { "is" } else { "are" },
+                        listed(failures)
+                    ));
+                    match name {
+                        "baseline" => statuses.kept.baseline = Some(kept),
+                        _ => statuses.kept.candidate = Some(kept),
+                    }
+                }
+            }
+            _ => {
+                let said: Vec<String> = sides
+                    .iter()
+                    .map(|(name, view, failures)| said(name, view, failures))
+                    .collect();
+                let said = said.join(", ");
+                statuses.warnings.push(format!(
+                    "The sides' runs ended with different statuses: {said}."
+                ));
+                statuses.failed = Some(format!(
+                    "the sides' runs did not do the same work: {said}; mend the program or the \
+                     command, and record it again"
+                ));
+            }
+        }
+        statuses
+    }
+}
+
+/// `all 3 of the candidate failed with status 1`.
+fn said(name: &str, view: &View, failures: &BTreeSet<u64>) -> String {
+    let profiles = &view.selection.profiles;
+    let failed = profiles
+        .iter()
+        .filter(|stored| failure(stored).is_some())
+        .count();
+    match (failed, profiles.len()) {
+        (0, _) => format!("none of the {name} failed"),
+        (failed, all) if failed == all => {
+            format!("all {all} of the {name} failed ({})", listed(failures))
+        }
+        (failed, all) => format!(
+            "{failed} of {all} of the {name} failed ({})",
+            listed(failures)
+        ),
+    }
+}
+
+/// The status of a run that failed; `None` where it did not, or is not known to have.
+fn failure(stored: &StoredProfile) -> Option<u64> {
+    let status = *stored.profile.metrics.get(EXIT_STATUS)?;
+    (status != 0.0).then_some(status as u64)
+}
+
+fn without_failed(view: &View) -> View {
+    let profiles = view.selection.profiles.iter().zip(&view.runs);
+    let kept = profiles.filter(|(stored, _)| failure(stored).is_none());
+    let (profiles, runs) = kept
+        .map(|(stored, run)| (stored.clone(), run.clone()))
+        .unzip();
+    View {
+        selection: Selection {
+            build: view.selection.build.clone(),
+            profiles,
+        },
+        sample_types: view.sample_types.clone(),
+        frames: view.frames.clone(),
+        tree: view.tree.clone(),
+        runs,
+    }
+}
+
+/// `status 1`, `status 1, 139`.
+fn listed(statuses: &BTreeSet<u64>) -> String {
+    let statuses: Vec<String> = statuses.iter().map(u64::to_string).collect();
+    format!("status {}", statuses.join(", "))
+}
