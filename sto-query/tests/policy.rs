@@ -162,7 +162,7 @@ fn an_entry_ignores_up_to_its_last_day_and_is_told_of_after_it() {
     assert_eq!(ignored(&day(182)), ["render_glyph"]);
     assert_eq!(
         policy.expired(&day(182)),
-        ["Line 23 of the policy no longer ignores parse: it expired on 2026-06-30 (old)."]
+        ["Line 25 of the policy no longer ignores parse: it expired on 2026-06-30 (old)."]
     );
     assert_eq!(ignored(&day(366)), [""; 0]);
 }
