@@ -1,6 +1,6 @@
 //! What was measured of runs as a whole, and runs that failed.
 
-use crate::support::{Random, view};
+use super::support::{Random, view};
 use sto_core::units::UnixSeconds;
 use sto_query::compare::{
     CompareOptions, Comparison, Ignored, IgnoredFunction, MetricChange, MetricOutcome,
