@@ -42,7 +42,7 @@ fn row(metric: &MetricChange) -> Row {
     let per = metric.per.iter().map(|per| format!(" / {per}"));
     let evidence = match metric.p {
         Some(p) => format!("p {}", probability(p)),
-        None => "one run a side: not tested".to_owned(),
+        None => "one run a side".to_owned(),
     };
     let evidence = match metric.worse_if {
         WorseIf::Never if metric.p.is_some() => format!("{evidence}, does not count"),
@@ -80,8 +80,8 @@ pub(super) fn table(comparison: &Comparison, style: Style) -> String {
     }
     let mut table = Table::new(vec![
         Column::text("each run").at_most(LONGEST_NAME),
-        Column::number("baseline"),
-        Column::number("candidate"),
+        Column::number("baseline").dispensable(2),
+        Column::number("candidate").dispensable(1),
         Column::number("change"),
         Column::text(""),
     ]);
