@@ -14,7 +14,8 @@ Examples:
   sto find-regressions old.data new.data    The same of two files, without a store
 
 A selector names profiles. It is [EXE@]BUILD (`v1`, `demo@v1`: all runs of that build), a tag of a \
-build (`last-good`), a profile's id or the start of one (`sto ls` shows them), or the path of a file \
+build (`last-good`), [EXE]@newest, @previous or @newest~N (a build by its age), git:REVISION (the \
+build made of that commit), a profile's id or the start of one (`sto ls` shows them), or the path of a file \
 of any format that `sto ingest` reads. A build in the store comes before a file of the same name; \
 `./NAME` always means the file.
 

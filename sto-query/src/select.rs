@@ -1,16 +1,21 @@
 //! Which profiles a question is about.
 
 mod benchmark;
+mod newest;
+mod revision;
 
 pub use benchmark::{BenchmarkRuns, one_benchmark};
+pub use newest::recorded_last;
+pub(crate) use revision::shortened as shortened_revision;
+pub use revision::{Commit, Described, NoBuildOfCommit};
 
 use crate::render::printable;
 use std::collections::BTreeSet;
 use sto_core::model::Build;
 use sto_core::store::{Store, StoreError, StoredBuild, StoredProfile};
 
-/// What a user wrote to name profiles: `[EXE@]BUILD`, `[EXE@]TAG`, or a GNU build id, a profile's
-/// id, or a prefix of either.
+/// What a user wrote to name profiles: `[EXE@]BUILD`, `[EXE@]TAG`, `[EXE]@newest`, `[EXE@]git:REVISION`,
+/// or a GNU build id, a profile's id, or a prefix of either.
 ///
 /// The text is split at its first `@`, since versions may have one (`parser@2.1`) and names of
 /// executables hardly do. Where that guess is wrong, [`select`] still finds the build, because it
@@ -21,6 +26,8 @@ pub struct Selector {
     pub executable: Option<String>,
     /// The build, or the id of a build or a profile.
     pub name: String,
+    /// The commit that the git revision of the name was found to be.
+    pub commit: Option<Commit>,
 }
 
 /// Profiles of one build.
@@ -112,6 +119,66 @@ pub enum SelectError {
         /// What its runs are of.
         known: BenchmarkRuns,
     },
+    /// A build by its age was asked for, of a store with several programs.
+    #[error("the store has several programs; write the one that you mean: {}", listed(.candidates))]
+    SeveralPrograms {
+        /// What was asked for.
+        selector: String,
+        /// The same of each program.
+        candidates: Vec<String>,
+    },
+    /// There are not as many builds with a time of recording.
+    #[error(
+        "`{}` is no build: {}",
+        printable(.selector),
+        match &known[..] {
+            [] => "no run says when it was recorded".to_owned(),
+            [one] => format!("{} is the only one that says when it was recorded", printable(one)),
+            known => format!(
+                "{} builds say when they were recorded, {} the first",
+                known.len(),
+                printable(&known[known.len() - 1])
+            ),
+        }
+    )]
+    TooFewBuilds {
+        /// What was asked for.
+        selector: String,
+        /// Builds that say when they were recorded, newest first.
+        known: Vec<String>,
+    },
+    /// A revision is no commit's id, and nobody asked git which it is.
+    #[error("`{}` is no commit's id", printable(.revision))]
+    UnresolvedRevision {
+        /// What stands behind `git:`.
+        revision: String,
+    },
+    /// No build was made of this commit.
+    #[error(transparent)]
+    NoBuildOfCommit(Box<NoBuildOfCommit>),
+    /// Several builds were made of this commit.
+    #[error("several builds are of `{}`; name one: {}", printable(.revision), listed(.candidates))]
+    SeveralOfCommit {
+        /// What stands behind `git:`.
+        revision: String,
+        /// The builds, as `EXE@BUILD`.
+        candidates: Vec<String>,
+    },
+    /// The start of an id has too few digits.
+    #[error(
+        "`{}` is too short for the start of an id: write at least {MIN_PREFIX} digits{}",
+        printable(.prefix),
+        match &candidates[..] {
+            [] => String::new(),
+            found => format!("; so begin {}", listed(found)),
+        }
+    )]
+    ShortPrefix {
+        /// What was asked for.
+        prefix: String,
+        /// Ids that begin like this.
+        candidates: Vec<String>,
+    },
     /// Several ids begin like this.
     #[error("several ids begin with `{prefix}`; write more of the one you mean: {}", listed(.candidates))]
     AmbiguousPrefix {
@@ -133,6 +200,8 @@ impl std::str::FromStr for Selector {
 
     fn from_str(text: &str) -> Result<Self, SelectError> {
         let (executable, name) = match text.split_once('@') {
+            // Revisions have an `@` of their own: `git:main@{1}`.
+            _ if text.starts_with(revision::PREFIX) => (None, text),
             Some((executable, name)) if !executable.is_empty() => (Some(executable), name),
             _ => (None, text),
         };
@@ -143,7 +212,24 @@ impl std::str::FromStr for Selector {
         Ok(Selector {
             executable: executable.map(str::to_owned),
             name: name.to_owned(),
+            commit: None,
         })
+    }
+}
+
+impl Selector {
+    /// The git revision that it names, such as `HEAD~1`; [`Selector::at`] says which commit that is.
+    pub fn revision(&self) -> Option<&str> {
+        self.name.strip_prefix(revision::PREFIX)
+    }
+
+    /// The same, of the commit that its revision was found to be.
+    #[must_use]
+    pub fn at(self, commit: Commit) -> Self {
+        Selector {
+            commit: Some(commit),
+            ..self
+        }
     }
 }
 
@@ -168,7 +254,9 @@ pub fn select(store: &Store, selector: &Selector) -> Result<Selection, SelectErr
 /// Finds the profiles that a selector names among these builds.
 ///
 /// In this order, the first that fits: `EXE@BUILD` exactly; a build's version exactly; a tag, or
-/// `EXE@TAG`, exactly; GNU build ids and profile ids that begin with the name, which then has at least four hexadecimal digits.
+/// `EXE@TAG`, exactly; `[EXE]@newest`, `@previous` and `@newest~N`, a build by its age; `git:` with a
+/// commit; GNU build ids and profile ids that begin with the name, which then has at least four
+/// hexadecimal digits.
 ///
 /// # Errors
 /// Where there is no such build or profile (the error says which there are, and the closest), or
@@ -199,14 +287,23 @@ pub fn select_from(builds: &[StoredBuild], selector: &Selector) -> Result<Select
             }
         }
     }
+    if let Some(executable) = &selector.executable
+        && !builds.iter().any(|b| b.build.executable == *executable)
+    {
+        return Err(not_found(&builds, selector));
+    }
+    if let Some(age) = newest::age(selector) {
+        return newest::select(&builds, selector, age);
+    }
+    if let Some(revision) = selector.revision() {
+        return revision::select(&builds, selector, revision);
+    }
     select_by_id(&builds, selector)
 }
 
 fn select_by_id(builds: &[&StoredBuild], selector: &Selector) -> Result<Selection, SelectError> {
     let prefix = selector.name.to_ascii_lowercase();
-    let is_prefix =
-        prefix.len() >= MIN_PREFIX && prefix.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !is_prefix {
+    if !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(not_found(builds, selector));
     }
     let mut found = Vec::new();
@@ -234,6 +331,14 @@ fn select_by_id(builds: &[&StoredBuild], selector: &Selector) -> Result<Selectio
     }
     match found.len() {
         0 => Err(not_found(builds, selector)),
+        _ if prefix.len() < MIN_PREFIX => Err(SelectError::ShortPrefix {
+            prefix,
+            candidates: found
+                .into_iter()
+                .map(|(name, _)| name)
+                .take(MAX_NAMED)
+                .collect(),
+        }),
         1 => Ok(found.remove(0).1),
         _ => Err(SelectError::AmbiguousPrefix {
             prefix,

@@ -12,7 +12,7 @@ use sto_core::units::UnixSeconds;
 use sto_query::functions::KeyOptions;
 use sto_query::history::{History, HistoryError, HistoryQuery};
 use sto_query::render::{self, Style};
-use sto_query::report::{Observation, occurrences, regressions_over_time, series};
+use sto_query::report::{Listing, Observation, occurrences, regressions_over_time, series};
 use sto_query::series::{ScoreOptions, Status};
 
 /// Adds a run of `program` at `build`, recorded that many days after some day.
@@ -207,17 +207,42 @@ fn a_function_that_no_run_has_is_an_error_that_names_one_with_such_a_name() {
 }
 
 #[test]
-fn runs_are_listed_in_the_order_of_their_recording() {
+fn runs_are_listed_newest_first() {
     let store = history(&[60, 61]);
     add(&store, "tool", "v9", "other", 1, "main;parse 1\n");
-    let builds = store.builds().unwrap();
-    let listed = |benchmark| -> Vec<String> {
-        let runs = sto_query::report::runs(&builds, None, benchmark).runs;
+    let runs = |listing: Listing| listing.runs(store.builds().unwrap());
+    let listed = |listing: Listing| -> Vec<String> {
+        let runs = runs(listing).unwrap().runs;
         runs.into_iter().map(|run| run.executable).collect()
     };
-    assert_eq!(listed(None), ["app", "app", "tool"]);
-    assert_eq!(listed(Some("other")), ["tool"]);
-    let report = sto_query::report::runs(&builds, Some("app"), None);
+    let of_other = Listing {
+        benchmark: Some("other".to_owned()),
+        ..Listing::default()
+    };
+    assert_eq!(listed(of_other), ["tool"]);
+    let newest = Listing {
+        limit: Some(1),
+        ..Listing::default()
+    };
+    let all = runs(Listing::default()).unwrap();
+    assert_eq!(all.runs.len(), 3);
+    assert!(
+        all.runs
+            .is_sorted_by_key(|run| std::cmp::Reverse(run.profile.recorded.clone()))
+    );
+    let report = runs(newest).unwrap();
+    assert_eq!((report.runs.len(), report.more), (1, 2));
+    assert_eq!(report.runs[0].profile.id, all.runs[0].profile.id);
+
+    let of_program = |name: &str| Listing {
+        executable: Some(name.to_owned()),
+        ..Listing::default()
+    };
+    assert_eq!(
+        runs(of_program("nosuch")).unwrap_err().to_string(),
+        "the store has no run of `nosuch`; there are runs of app, tool"
+    );
+    let report = runs(of_program("app")).unwrap();
     assert_golden("runs-width80.txt", &render::runs::text(&report, TERMINAL));
 }
 

@@ -2,7 +2,8 @@
 
 use crate::views::{profile_id, stored_build};
 use sto_core::store::StoredBuild;
-use sto_query::select::{SelectError, Selection, Selector, select_from};
+use sto_core::units::UnixSeconds;
+use sto_query::select::{Commit, SelectError, Selection, Selector, select_from};
 
 fn builds() -> Vec<StoredBuild> {
     vec![
@@ -93,7 +94,7 @@ fn a_prefix_of_a_profile_id_names_that_profile_alone() {
     let too_short = &id.to_string()[..3];
     assert!(matches!(
         chosen(too_short),
-        Err(SelectError::NotFound { .. })
+        Err(SelectError::ShortPrefix { .. })
     ));
 }
 
@@ -176,4 +177,125 @@ fn a_tag_stands_for_its_build_unless_a_build_has_its_name() {
     assert_eq!(outcome("abcd12"), "demo@v1");
     let close = outcome("demo@goood");
     assert!(close.ends_with("did you mean `demo@good`?"), "{close}");
+}
+
+/// Three builds of `demo` on successive days, the last of which is not the last by name, and one of `tool`.
+fn dated() -> Vec<StoredBuild> {
+    let mut builds = vec![
+        stored_build("demo", "v1", &[], &[1]),
+        stored_build("demo", "v9", &[], &[2]),
+        stored_build("demo", "v3", &[], &[3]),
+        stored_build("demo", "unknown", &[], &[4]),
+        stored_build("tool", "t1", &[], &[5]),
+    ];
+    let days = [Some(1), Some(2), Some(3), None, Some(9)];
+    for (build, day) in builds.iter_mut().zip(days) {
+        for stored in &mut build.profiles {
+            stored.profile.origin.recorded = day.map(|day| UnixSeconds(day * 86_400));
+        }
+    }
+    builds
+}
+
+fn named(builds: &[StoredBuild], selector: &Selector) -> String {
+    match select_from(builds, selector) {
+        Ok(chosen) => chosen.build.version,
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn builds_are_named_by_their_age() {
+    let builds = dated();
+    let outcome = |text: &str| named(&builds, &text.parse().unwrap());
+    assert_eq!(outcome("demo@newest"), "v3");
+    assert_eq!(outcome("demo@previous"), "v9");
+    assert_eq!(outcome("demo@newest~0"), "v3");
+    assert_eq!(outcome("demo@newest~2"), "v1");
+    assert_eq!(
+        outcome("demo@newest~3"),
+        "`demo@newest~3` is no build: 3 builds say when they were recorded, demo@v1 the first"
+    );
+    assert_eq!(
+        outcome("@newest"),
+        "the store has several programs; write the one that you mean: demo@newest, tool@newest"
+    );
+    assert!(outcome("nosuch@newest").starts_with("no build or profile is called `nosuch@newest`"));
+    let one: Vec<StoredBuild> = builds[..3].to_vec();
+    assert_eq!(named(&one, &"@newest~1".parse().unwrap()), "v9");
+}
+
+#[test]
+fn a_build_that_is_called_newest_comes_before_the_newest_one() {
+    let mut builds = dated();
+    builds[0].build.version = "newest".to_owned();
+    assert_eq!(named(&builds, &"demo@newest".parse().unwrap()), "newest");
+}
+
+#[test]
+fn an_average_is_never_the_newest_run() {
+    let mut builds = dated();
+    builds[2].profiles[0].profile.format = "average".to_owned();
+    assert_eq!(named(&builds, &"demo@newest".parse().unwrap()), "v9");
+}
+
+#[test]
+fn builds_are_named_by_the_commit_they_were_made_of() {
+    let mut builds = dated();
+    let revisions = [
+        "v1.0-3-gabc1234abc1234",
+        "abc99990000111122223333444455556666777788",
+        "v1.1",
+        "v1.0-3-gabc1234abc1234-dirty",
+    ];
+    for (build, revision) in builds.iter_mut().zip(revisions) {
+        build.build.revision = Some(revision.to_owned());
+    }
+    let at = |text: &str, id: &str, tags: &[&str]| {
+        let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
+        let commit = Commit {
+            id: id.to_owned(),
+            tags,
+        };
+        named(&builds, &text.parse::<Selector>().unwrap().at(commit))
+    };
+    let id = "abc1234abc1234ffffffffffffffffffffffffff";
+    assert_eq!(at("git:HEAD~1", id, &[]), "v1");
+    assert_eq!(at("git:main@{1}", id, &[]), "v1");
+    assert_eq!(at("demo@git:HEAD~1", id, &[]), "v1");
+    assert_eq!(
+        at(
+            "git:v1.1",
+            "0000111122223333444455556666777788889999",
+            &["v1.1"]
+        ),
+        "v3"
+    );
+    let outcome = |text: &str| named(&builds, &text.parse().unwrap());
+    assert_eq!(outcome("git:abc9999"), "v9");
+    assert_eq!(outcome("git:HEAD"), "`HEAD` is no commit's id");
+    assert_eq!(
+        outcome("git:ffffffff"),
+        "no build is of `ffffffff`; there are demo@v1 (v1.0-3-gabc1234abc12), \
+         demo@v9 (abc999900001), demo@v3 (v1.1), demo@unknown (v1.0-3-gabc1234abc12-dirty)"
+    );
+    builds[1].build.revision = builds[0].build.revision.clone();
+    assert_eq!(
+        named(&builds, &"git:abc1234".parse().unwrap()),
+        "several builds are of `abc1234`; name one: demo@v1, demo@v9"
+    );
+    builds.drain(..3);
+    assert_eq!(
+        named(&builds, &"git:abc1234".parse().unwrap()),
+        "no build is of `abc1234`; not committed changes were in demo@unknown"
+    );
+}
+
+#[test]
+fn a_short_id_says_how_long_it_must_be() {
+    assert_eq!(
+        outcome("777"),
+        "`777` is too short for the start of an id: write at least 4 digits; so begin build id \
+         77777777 of other@v2"
+    );
 }

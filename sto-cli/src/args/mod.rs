@@ -8,6 +8,7 @@ pub(crate) mod findings;
 pub(crate) mod history;
 pub(crate) mod inputs;
 pub(crate) mod judged;
+pub(crate) mod listing;
 pub(crate) mod matching;
 pub(crate) mod percent;
 pub(crate) mod policy;

@@ -1,7 +1,8 @@
 //! Labels, ages and sizes as users write them.
 
 use std::time::Duration;
-use sto_core::units::Bytes;
+use sto_core::units::{Bytes, UnixSeconds};
+use sto_query::report::parse_time;
 
 /// `KEY=VALUE`.
 pub(crate) fn label(text: &str) -> Result<(String, String), &'static str> {
@@ -24,6 +25,14 @@ pub(crate) fn days(text: &str) -> Result<Duration, &'static str> {
     };
     let seconds = number.checked_mul(hours * 3600).ok_or("that is too long")?;
     Ok(Duration::from_secs(seconds))
+}
+
+/// A point in time: so long before `now`, or a day or a time in UTC.
+pub(crate) fn since(text: &str, now: UnixSeconds) -> Result<UnixSeconds, &'static str> {
+    if let Ok(age) = days(text) {
+        return Ok(UnixSeconds(now.0.saturating_sub(age.as_secs())));
+    }
+    parse_time(text).ok_or("expected an age such as 7d, or a day or time in UTC such as 2026-03-01")
 }
 
 /// A size: a whole number of bytes, or of decimal or binary multiples of them.
@@ -54,6 +63,15 @@ fn split(text: &str) -> Option<(u64, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn since_takes_ages_and_times() {
+        let now = UnixSeconds(1_772_368_496);
+        assert_eq!(since("1d", now), Ok(UnixSeconds(now.0 - 86_400)));
+        assert_eq!(since("9999y", now), Ok(UnixSeconds(0)));
+        assert_eq!(since("2026-03-01", now), Ok(UnixSeconds(1_772_323_200)));
+        assert!(since("yesterday", now).is_err());
+    }
 
     #[test]
     fn ages_and_sizes_need_a_unit_that_is_known() {

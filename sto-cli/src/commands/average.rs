@@ -2,6 +2,7 @@
 
 use crate::args::benchmark::BenchmarkArg;
 use crate::args::matching::MatchingArgs;
+use crate::runtime::environment::resolved;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
@@ -44,9 +45,12 @@ pub(crate) struct AverageArgs {
 
 pub(crate) fn run(args: &AverageArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let store = Store::open(&place.folder)?;
-    let selection = |selector| select(&store, selector)?.of_one_benchmark(args.benchmark.name());
+    let selection = |selector: &Selector| {
+        let selection = select(&store, &resolved(selector.clone())?)?;
+        Ok(selection.of_one_benchmark(args.benchmark.name())?)
+    };
     let selections = args.selectors.iter().map(selection);
-    let selections: Vec<_> = selections.collect::<Result<_, _>>()?;
+    let selections: Vec<_> = selections.collect::<Result<_, CliError>>()?;
     let average = average(&store, &selections, &args.build, args.matching.options())?;
     let added = store.add(&average.build, &average.profile, &average.interned)?;
     let report = AverageReport::new(&average, added);

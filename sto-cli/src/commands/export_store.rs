@@ -1,5 +1,6 @@
 //! `sto export-store`: chosen profiles into a file to hand on.
 
+use crate::runtime::environment::resolved;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 use sto_core::store::Store;
 use sto_query::render;
 use sto_query::report::ExportReport;
-use sto_query::select::{Selector, select_from};
+use sto_query::select::select_from;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &ExportStoreArgs, place: &StorePath) -> Result<Outcome, 
     let builds = store.builds()?;
     let mut profiles = BTreeSet::new();
     for text in &args.selectors {
-        let selector: Selector = text.parse()?;
+        let selector = resolved(text.parse()?)?;
         let chosen = select_from(&builds, &selector)?.profiles;
         profiles.extend(chosen.iter().map(|stored| stored.id));
     }

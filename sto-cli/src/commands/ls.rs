@@ -1,22 +1,32 @@
 //! `sto ls`: what the store holds.
 
+use crate::args::listing::ListingArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_core::store::Store;
-use sto_query::{render, report};
+use sto_query::render;
 
 /// List builds and profiles, what they hold, and what storing them saves
+///
+/// The build that was recorded last stands first, as `@newest`.
 #[derive(Debug, Args)]
 pub(crate) struct LsArgs {
+    #[command(flatten)]
+    listing: ListingArgs,
+
     #[command(flatten)]
     format: FormatArg,
 }
 
 pub(crate) fn run(args: &LsArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let store = Store::open(&store.folder)?;
-    let report = report::ls(&store.builds()?, Some(store.file_size()?));
+    let builds = store.builds()?;
+    let report = args
+        .listing
+        .listing()
+        .builds(builds, Some(store.file_size()?))?;
     args.format.print(&report, render::ls::text)?;
     Ok(Outcome::Clean)
 }

@@ -1,7 +1,7 @@
 //! `sto prune`: profiles out of the store.
 
 use crate::args::quantities::{bytes, days, label};
-use crate::runtime::environment::now;
+use crate::runtime::environment::{now, resolved};
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
@@ -11,7 +11,7 @@ use sto_core::store::Store;
 use sto_core::units::{Bytes, UnixSeconds};
 use sto_query::prune::{PruneOptions, prune};
 use sto_query::render;
-use sto_query::select::{Selector, select_from};
+use sto_query::select::select_from;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &PruneArgs, place: &StorePath) -> Result<Outcome, CliErr
         ..PruneOptions::default()
     };
     for text in &args.keep {
-        let selector: Selector = text.parse()?;
+        let selector = resolved(text.parse()?)?;
         let kept = select_from(&builds, &selector)?.profiles;
         options.keep.extend(kept.iter().map(|stored| stored.id));
     }

@@ -1,5 +1,6 @@
 //! `sto tag`: names for builds.
 
+use crate::runtime::environment::resolved;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
@@ -7,7 +8,7 @@ use clap::Args;
 use sto_core::store::{Store, StoredBuild, Tag, Tagged};
 use sto_query::render;
 use sto_query::report::TagReport;
-use sto_query::select::{Selector, select_from};
+use sto_query::select::select_from;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,7 +62,7 @@ fn set(
     name: &str,
     force: bool,
 ) -> Result<TagReport, CliError> {
-    let selection = select_from(builds, &selector.parse::<Selector>()?)?;
+    let selection = select_from(builds, &resolved(selector.parse()?)?)?;
     let id = selection.build.id();
     let stored = builds.iter().find(|stored| stored.id == id);
     if stored.is_none_or(|stored| stored.profiles.len() > selection.profiles.len()) {

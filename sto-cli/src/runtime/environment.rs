@@ -1,10 +1,12 @@
 //! What the libraries must be told of the user and the machine.
 
+use crate::runtime::error::CliError;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 use sto_core::symbolize::SymbolOptions;
 use sto_core::units::UnixSeconds;
+use sto_query::select::{Commit, Selector};
 
 /// Where symbols of a recording are looked for on this machine.
 pub(crate) fn symbol_options(symbol_dirs: &[PathBuf], recording: &Path) -> SymbolOptions {
@@ -32,16 +34,57 @@ pub(crate) fn now() -> UnixSeconds {
     UnixSeconds(now.unwrap_or_default().as_secs())
 }
 
-/// The revision of the work tree that the working directory is in, as `git describe` gives it;
-/// `None` where there is no git or no work tree.
+/// The revision of the work tree that the working directory is in, as `git describe` gives it with
+/// the whole id of the commit; `None` where there is no git or no work tree.
 pub(crate) fn revision() -> Option<String> {
+    const DESCRIBE: [&str; 6] = [
+        "describe",
+        "--always",
+        "--dirty",
+        "--tags",
+        "--long",
+        "--abbrev=40",
+    ];
+    git(&DESCRIBE)
+}
+
+/// The selector, with the commit that git says its revision is.
+pub(crate) fn resolved(selector: Selector) -> Result<Selector, CliError> {
+    let Some(revision) = selector.revision() else {
+        return Ok(selector);
+    };
+    let commit = format!("{revision}^{{commit}}");
+    let arguments = [
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        &commit,
+    ];
+    match git(&arguments) {
+        Some(id) => {
+            let tags = git(&["tag", "--points-at", &id]).unwrap_or_default();
+            let tags = tags.lines().map(str::to_owned).collect();
+            Ok(selector.at(Commit { id, tags }))
+        }
+        // The digits of a commit need no git.
+        None if revision.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(selector),
+        None => Err(CliError::NoRevision {
+            revision: revision.to_owned(),
+        }),
+    }
+}
+
+/// What git says of the work tree that the working directory is in; `None` where it fails or says
+/// nothing.
+fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git")
-        .args(["describe", "--always", "--dirty", "--tags"])
+        .args(arguments)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()
         .ok()?;
-    let revision = String::from_utf8(output.stdout).ok()?;
-    let revision = revision.trim();
-    (output.status.success() && !revision.is_empty()).then(|| revision.to_owned())
+    let said = String::from_utf8(output.stdout).ok()?;
+    let said = said.trim();
+    (output.status.success() && !said.is_empty()).then(|| said.to_owned())
 }

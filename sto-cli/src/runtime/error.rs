@@ -16,6 +16,7 @@ use sto_query::policy::PolicyError;
 use sto_query::render::export::ExportError;
 use sto_query::render::flame::FlameError;
 use sto_query::render::printable;
+use sto_query::report::ListingError;
 use sto_query::select::SelectError;
 use sto_query::tree::RootsError;
 
@@ -80,6 +81,10 @@ pub(crate) enum CliError {
         selector: String,
         source: SelectError,
     },
+    #[error(transparent)]
+    Listing(#[from] ListingError),
+    #[error("git knows no revision `{}` here", printable(revision))]
+    NoRevision { revision: String },
     #[error(transparent)]
     Average(#[from] AverageError),
     #[error(transparent)]
@@ -175,6 +180,9 @@ impl CliError {
             CliError::NothingNamed { selector, .. } => {
                 Some(format!("there is no file `{selector}` either"))
             }
+            CliError::NoRevision { .. } => Some(
+                "revisions are those of the work tree that the working directory is in".to_owned(),
+            ),
             CliError::UnknownEvent { known, .. } => {
                 Some(format!("it was recorded with {}", known.join(", ")))
             }

@@ -1,7 +1,7 @@
 //! Where profiles come from: a build or profile in the store, or a file, which is read into a store
 //! in memory.
 
-use crate::runtime::environment::symbol_options;
+use crate::runtime::environment::{resolved, symbol_options};
 use crate::runtime::error::CliError;
 use crate::runtime::store_path::StorePath;
 use crate::runtime::ui::{self, Progress};
@@ -166,11 +166,20 @@ impl<'a> Sources<'a> {
 
     /// A build or tag of an executable, or else whatever the selector names.
     fn locate_of(&self, selector: &OsStr, executable: &str) -> Result<Target, CliError> {
-        let name = selector.to_str().map(|name| format!("{executable}@{name}"));
-        match name.map(|name| self.find_stored(&name)) {
-            Some(Ok((store, selection))) => Ok(Target::Stored(store, selection)),
-            _ => self.locate(selector),
+        let Some(name) = selector.to_str() else {
+            return self.locate(selector);
+        };
+        // `@previous` is the program's own, as `demo@previous` is.
+        let names = [name, name.strip_prefix('@').unwrap_or(name)];
+        for name in names {
+            let selector = resolved(format!("{executable}@{name}").parse()?);
+            match selector.map(|selector| self.find_stored(&selector)) {
+                Ok(Ok((store, selection))) => return Ok(Target::Stored(store, selection)),
+                Ok(Err(error)) if is_of_program(&error) => return Err(error.into()),
+                _ => {}
+            }
         }
+        self.locate(selector)
     }
 
     fn located(&self, target: Target, slices: Option<SliceCount>) -> Result<Located, CliError> {
@@ -251,7 +260,7 @@ impl<'a> Sources<'a> {
         if is_path || (exists && text.contains('/')) {
             return file();
         }
-        match self.find_stored(text) {
+        match self.find_stored(&resolved(text.parse()?)?) {
             Err(error) if !is_absence(&error) => Err(error.into()),
             Err(_) if exists => file(),
             Err(source) => Err(CliError::NothingNamed {
@@ -272,10 +281,9 @@ impl<'a> Sources<'a> {
         })
     }
 
-    fn find_stored(&self, text: &str) -> Result<(Store, Selection), SelectError> {
-        let selector: Selector = text.parse()?;
+    fn find_stored(&self, selector: &Selector) -> Result<(Store, Selection), SelectError> {
         let store = Store::open(self.folder)?;
-        let selection = select(&store, &selector)?;
+        let selection = select(&store, selector)?;
         Ok((store, selection))
     }
 
@@ -327,6 +335,17 @@ fn is_absence(error: &SelectError) -> bool {
         SelectError::Store(StoreError::NotFound { .. })
             | SelectError::EmptyStore
             | SelectError::NotFound { .. }
+            | SelectError::ShortPrefix { .. }
+    )
+}
+
+/// Whether the selector names builds of a program by their age or revision, and there is no such build.
+fn is_of_program(error: &SelectError) -> bool {
+    matches!(
+        error,
+        SelectError::TooFewBuilds { .. }
+            | SelectError::NoBuildOfCommit(_)
+            | SelectError::SeveralOfCommit { .. }
     )
 }
 

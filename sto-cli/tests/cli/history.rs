@@ -29,8 +29,8 @@ fn assert_golden(name: &str, actual: &str) {
 /// The id of the first run of the release that got slower.
 fn first_slow_run() -> String {
     let runs = json(&["runs"]);
-    let mut runs = runs["runs"].as_array().unwrap().iter();
-    let run = runs.find(|run| run["build"] == "0.10.0").unwrap();
+    let mut oldest_first = runs["runs"].as_array().unwrap().iter().rev();
+    let run = oldest_first.find(|run| run["build"] == "0.10.0").unwrap();
     run["id"].as_str().unwrap().to_owned()
 }
 

@@ -29,6 +29,7 @@ mod ingest;
 // What comes from other stores.
 mod merge;
 // Stores that earlier versions wrote.
+mod naming;
 mod old_stores;
 // Where data goes, and how it looks there.
 mod output;

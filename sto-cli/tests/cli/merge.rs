@@ -31,13 +31,15 @@ fn two_stores() -> Sandbox {
 fn listed(sandbox: &Sandbox, store: &str) -> Vec<(Value, Vec<Value>)> {
     let report = sandbox.json(&["--store", store, "ls"]);
     let builds = report["builds"].as_array().unwrap().iter();
-    builds
+    let mut builds: Vec<_> = builds
         .map(|build| {
-            let profiles = build["profiles"].as_array().unwrap().iter();
-            let ids = profiles.map(|profile| profile["id"].clone()).collect();
+            let oldest_first = build["profiles"].as_array().unwrap().iter().rev();
+            let ids = oldest_first.map(|profile| profile["id"].clone()).collect();
             (build["version"].clone(), ids)
         })
-        .collect()
+        .collect();
+    builds.sort_by_key(|(version, _)| version.to_string());
+    builds
 }
 
 #[test]
@@ -126,7 +128,9 @@ fn a_profile_of_which_other_things_are_known_is_named() {
         sandbox.json(&["merge", "one"])["sources"][0]["different"],
         json!([id])
     );
-    let profile = &sandbox.json(&["ls"])["builds"][0]["profiles"][0];
+    let runs = sandbox.json(&["runs"]);
+    let mut runs = runs["runs"].as_array().unwrap().iter();
+    let profile = runs.find(|run| run["id"] == id).unwrap();
     assert_eq!(profile["labels"], json!({ "by": "me" }));
 }
 

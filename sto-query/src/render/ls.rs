@@ -4,6 +4,7 @@ use super::header::counted;
 use super::numbers::{bytes, grouped, percent, saving};
 use super::{Style, display_width, printable};
 use crate::report::{BuildReport, ListedProfile, LsReport};
+use crate::select::shortened_revision;
 use std::fmt::Write;
 
 /// Digits of an id that are shown: more than enough to name one in a store.
@@ -34,6 +35,13 @@ pub fn text(report: &LsReport, style: Style) -> String {
         }
         text.push('\n');
     }
+    if report.more > 0 {
+        let _ = writeln!(
+            text,
+            "{} not shown",
+            counted(report.more as u64, "more build")
+        );
+    }
     write_sums(&mut text, report);
     text
 }
@@ -44,13 +52,16 @@ fn write_origin(text: &mut String, build: &BuildReport, style: Style) {
         let _ = writeln!(text, "  tagged {tags}");
     }
     let known = [
-        ("build id", &build.gnu_build_id),
-        ("revision", &build.revision),
+        ("build id", build.gnu_build_id.clone()),
+        (
+            "revision",
+            build.revision.as_deref().map(shortened_revision),
+        ),
     ];
     for (what, value) in known {
         // A build without a name bears its build id: once is enough.
-        if let Some(value) = value.as_ref().filter(|value| **value != build.version) {
-            let value = style.fit(&printable(value), what.len() + 3);
+        if let Some(value) = value.filter(|value| *value != build.version) {
+            let value = style.fit(&printable(&value), what.len() + 3);
             let _ = writeln!(text, "  {what} {value}");
         }
     }
@@ -123,7 +134,7 @@ fn write_sums(text: &mut String, report: &LsReport) {
     let _ = writeln!(
         text,
         "{}, {}, {}",
-        counted(report.builds.len() as u64, "build"),
+        counted((report.builds.len() + report.more) as u64, "build"),
         counted(totals.profiles as u64, "profile"),
         counted(totals.samples, "sample"),
     );

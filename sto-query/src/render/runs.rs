@@ -26,7 +26,15 @@ pub fn text(report: &RunsReport, style: Style) -> String {
         );
         let _ = writeln!(text, "{facts}{}", style.fit(&about(run), facts.len()));
     }
-    let _ = writeln!(text, "{}", counted(report.runs.len() as u64, "run"));
+    if report.more > 0 {
+        let _ = writeln!(
+            text,
+            "{} not shown",
+            counted(report.more as u64, "more run")
+        );
+    }
+    let runs = report.runs.len() + report.more;
+    let _ = writeln!(text, "{}", counted(runs as u64, "run"));
     text
 }
 

@@ -5,6 +5,7 @@ use super::ls::{short_id, write_wrapped};
 use super::numbers::{bytes, grouped, percent, quantity};
 use super::{Style, printable};
 use crate::report::{SampleLabelReport, ShowReport, ShownProfile, UnresolvedReport};
+use crate::select::shortened_revision;
 use std::fmt::Write;
 use sto_core::units::Unit;
 
@@ -37,7 +38,10 @@ fn write_origin(text: &mut String, report: &ShowReport, shown: &ShownProfile, st
     let machine: Vec<&str> = machine.into_iter().flatten().map(String::as_str).collect();
     let lines = [
         ("build id", report.gnu_build_id.clone()),
-        ("revision", report.revision.clone()),
+        (
+            "revision",
+            report.revision.as_deref().map(shortened_revision),
+        ),
         ("recorded", profile.recorded.clone()),
         ("duration", duration),
         (

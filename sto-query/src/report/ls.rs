@@ -13,11 +13,13 @@ use sto_core::units::Bytes;
 pub struct LsReport {
     /// `sto.ls/1`.
     pub schema: &'static str,
-    /// The builds, in the store's order.
+    /// The builds: [in a listing](crate::report::Listing) those first that were recorded last.
     pub builds: Vec<BuildReport>,
-    /// Sums over all builds.
+    /// Number of builds that a limit left out.
+    pub more: usize,
+    /// Sums over all builds, also over those that a limit left out.
     pub totals: Totals,
-    /// Size of the store's file in bytes; `None` in memory.
+    /// Size of the store's file in bytes; `None` in memory, and where only some runs are listed.
     pub file_bytes: Option<u64>,
     /// How many times smaller the whole file is than the recordings; `None` without either.
     pub saving: Option<f64>,
@@ -37,7 +39,7 @@ pub struct BuildReport {
     /// Its tags, in the order of their names; JSON leaves out an empty list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// The profiles, oldest recording first.
+    /// The profiles; [in a listing](crate::report::Listing) the newest recording first.
     pub profiles: Vec<ListedProfile>,
     /// Sums over its profiles.
     pub totals: Totals,
@@ -112,6 +114,7 @@ pub fn ls(builds: &[StoredBuild], file_size: Option<Bytes>) -> LsReport {
     LsReport {
         schema: "sto.ls/1",
         builds: builds.iter().map(build_report).collect(),
+        more: 0,
         totals,
         file_bytes: file_size.map(|bytes| bytes.0),
         saving: file_size.and_then(|size| saving(totals.source_bytes, size.0)),

@@ -3,15 +3,17 @@
 use super::ProfileReport;
 use super::ls::profile_report;
 use serde::Serialize;
-use sto_core::store::StoredBuild;
+use sto_core::store::{StoredBuild, StoredProfile};
 
 /// The runs of a store; schema `sto.runs/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunsReport {
     /// `sto.runs/1`.
     pub schema: &'static str,
-    /// The runs, oldest recording first; those that do not tell when come last.
+    /// The runs, newest recording first; those that do not tell when come last.
     pub runs: Vec<ListedRun>,
+    /// Number of runs that a limit left out.
+    pub more: usize,
 }
 
 /// A run.
@@ -26,34 +28,10 @@ pub struct ListedRun {
     pub profile: ProfileReport,
 }
 
-/// Lists the runs of a program and a benchmark, or of any.
-pub fn runs(
-    builds: &[StoredBuild],
-    executable: Option<&str>,
-    benchmark: Option<&str>,
-) -> RunsReport {
-    let mut found = Vec::new();
-    for stored in builds {
-        if executable.is_some_and(|name| name != stored.build.executable) {
-            continue;
-        }
-        for profile in &stored.profiles {
-            if benchmark.is_none() || profile.profile.benchmark.as_deref() == benchmark {
-                found.push((stored, profile));
-            }
-        }
-    }
-    // Stable: builds and their profiles come in order.
-    found.sort_by_key(|(_, profile)| profile.profile.order_of_recording());
-    RunsReport {
-        schema: "sto.runs/1",
-        runs: found
-            .into_iter()
-            .map(|(stored, profile)| ListedRun {
-                executable: stored.build.executable.clone(),
-                build: stored.build.version.clone(),
-                profile: profile_report(profile.id, &profile.profile),
-            })
-            .collect(),
+pub(super) fn listed_run(build: &StoredBuild, stored: &StoredProfile) -> ListedRun {
+    ListedRun {
+        executable: build.build.executable.clone(),
+        build: build.build.version.clone(),
+        profile: profile_report(stored.id, &stored.profile),
     }
 }

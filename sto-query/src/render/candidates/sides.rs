@@ -5,6 +5,7 @@ use crate::candidates::{CandidateRun, Candidates};
 use crate::render::header::counted;
 use crate::render::numbers::quantity;
 use crate::report::SampleTypeReport;
+use crate::select::shortened_revision;
 use sto_core::units::Cost;
 
 /// The window, and then the judged run.
@@ -46,7 +47,7 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
         fact(html, "host", host);
     }
     if let Some(revision) = &run.revision {
-        fact(html, "revision", revision);
+        fact(html, "revision", &shortened_revision(revision));
     }
     fact(html, "profile", &run.run.profile);
     for (key, value) in &run.labels {

@@ -1,6 +1,7 @@
 //! What all outputs say alike: words, numbers, and what comes first.
 
 use crate::compare::{Basis, Change, Comparison, Finding, Ignored, Side, Verdict};
+use crate::select::shortened_revision;
 
 pub(super) use crate::compare::reason;
 use crate::render::header::counted;
@@ -98,7 +99,7 @@ pub(super) fn basis(finding: &Finding) -> &Change {
 pub(super) fn facts(side: &Side, sample_type: Option<&SampleTypeReport>) -> String {
     let mut facts = runs(side, sample_type);
     if let Some(revision) = &side.revision {
-        facts.push(format!("revision {revision}"));
+        facts.push(format!("revision {}", shortened_revision(revision)));
     }
     if let Some(id) = &side.gnu_build_id {
         facts.push(format!("build id {id}"));

@@ -4,6 +4,7 @@ use crate::compare::{Comparison, Side};
 use crate::render::header::counted;
 use crate::render::html::Html;
 use crate::render::numbers::{grouped, percent, quantity};
+use crate::select::shortened_revision;
 
 /// Both sides, the baseline first.
 pub(super) fn write(html: &mut Html, comparison: &Comparison) {
@@ -49,7 +50,7 @@ fn side(html: &mut Html, comparison: &Comparison, side: &Side) {
         false => fact("host", &side.hosts.join(", ")),
     }
     if let Some(revision) = &side.revision {
-        fact("revision", revision);
+        fact("revision", &shortened_revision(revision));
     }
     if let Some(id) = &side.gnu_build_id {
         fact("build id", id);

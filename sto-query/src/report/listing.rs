@@ -1,0 +1,187 @@
+//! Which builds and runs of a store are listed, and in which order.
+
+use super::LsReport;
+use super::limit::limited;
+use super::ls;
+use super::rfc3339;
+use super::runs::{RunsReport, listed_run};
+use crate::render::printable;
+use crate::select::recorded_last;
+use sto_core::model::Profile;
+use sto_core::store::StoredBuild;
+use sto_core::units::{Bytes, UnixSeconds};
+
+/// What is to be listed: runs to which all of it applies, newest first.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// Only runs of this program.
+    pub executable: Option<String>,
+    /// Only runs of this benchmark.
+    pub benchmark: Option<String>,
+    /// Only runs that were recorded then or later.
+    pub since: Option<UnixSeconds>,
+    /// The most builds, or runs, that are listed.
+    pub limit: Option<usize>,
+}
+
+/// Why nothing is listed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ListingError {
+    /// No run is of the program.
+    #[error("the store has no run of `{}`; there are runs of {}", printable(.name), listed(.known))]
+    NoExecutable {
+        /// The program that was asked for.
+        name: String,
+        /// The programs that there are.
+        known: Vec<String>,
+    },
+    /// No run is of the benchmark.
+    #[error(
+        "no run is of the benchmark `{}`{}",
+        printable(.name),
+        match &known[..] {
+            [] => "; no run names its benchmark".to_owned(),
+            known => format!("; there are runs of {}", listed(known)),
+        }
+    )]
+    NoBenchmark {
+        /// The benchmark that was asked for.
+        name: String,
+        /// The benchmarks that there are.
+        known: Vec<String>,
+    },
+    /// No run is of the program and of the benchmark, or none is as new.
+    #[error(
+        "{}",
+        .newest.as_ref().map_or(
+            "no run of this program is of this benchmark".to_owned(),
+            |newest| format!("no run was recorded since then; the newest one was recorded {newest}")
+        )
+    )]
+    Nothing {
+        /// When the newest run was recorded that all but the time applies to.
+        newest: Option<String>,
+    },
+}
+
+impl Listing {
+    /// Lists builds with their runs; `file_size` is `None` in memory.
+    ///
+    /// # Errors
+    /// Where none of the runs is to be listed, in a store that has some.
+    pub fn builds(
+        &self,
+        builds: Vec<StoredBuild>,
+        file_size: Option<Bytes>,
+    ) -> Result<LsReport, ListingError> {
+        let mut builds = self.chosen(builds)?;
+        // Stable: what does not tell when it was recorded stays in the store's order.
+        builds.sort_by_key(|build| std::cmp::Reverse(recorded_last(build)));
+        for build in &mut builds {
+            build.profiles.reverse();
+            build
+                .profiles
+                .sort_by_key(|stored| std::cmp::Reverse(stored.profile.origin.recorded));
+        }
+        let is_all = self.executable.is_none() && self.benchmark.is_none() && self.since.is_none();
+        let mut report = ls(&builds, file_size.filter(|_| is_all));
+        report.more = limited(&mut report.builds, self.limit);
+        Ok(report)
+    }
+
+    /// Lists runs one after another.
+    ///
+    /// # Errors
+    /// As [`Listing::builds`].
+    pub fn runs(&self, builds: Vec<StoredBuild>) -> Result<RunsReport, ListingError> {
+        let builds = self.chosen(builds)?;
+        let of_build = |build| move |profile| (build, profile);
+        let mut found: Vec<_> = builds
+            .iter()
+            .flat_map(|build| build.profiles.iter().map(of_build(build)))
+            .collect();
+        found.reverse();
+        found.sort_by_key(|(_, stored)| std::cmp::Reverse(stored.profile.origin.recorded));
+        let more = limited(&mut found, self.limit);
+        let runs = found.into_iter();
+        Ok(RunsReport {
+            schema: "sto.runs/1",
+            runs: runs
+                .map(|(build, stored)| listed_run(build, stored))
+                .collect(),
+            more,
+        })
+    }
+
+    fn chosen(&self, mut builds: Vec<StoredBuild>) -> Result<Vec<StoredBuild>, ListingError> {
+        let of_store = builds.iter().flat_map(|build| &build.profiles);
+        if of_store.count() == 0 {
+            return Ok(builds);
+        }
+        if let Some(name) = &self.executable {
+            let is_of = |build: &StoredBuild| build.build.executable == *name;
+            if !builds.iter().any(is_of) {
+                let known = builds.iter().map(|build| build.build.executable.clone());
+                let mut known: Vec<String> = known.collect();
+                known.dedup();
+                return Err(ListingError::NoExecutable {
+                    name: name.clone(),
+                    known,
+                });
+            }
+            builds.retain(is_of);
+        }
+        if let Some(name) = &self.benchmark {
+            let benchmarks = builds.iter().flat_map(|build| &build.profiles);
+            let mut known: Vec<String> = benchmarks
+                .filter_map(|stored| stored.profile.benchmark.clone())
+                .collect();
+            known.sort();
+            known.dedup();
+            if !known.contains(name) {
+                return Err(ListingError::NoBenchmark {
+                    name: name.clone(),
+                    known,
+                });
+            }
+        }
+        for build in &mut builds {
+            build
+                .profiles
+                .retain(|stored| self.is_of_benchmark(&stored.profile));
+        }
+        let newest = builds.iter().flat_map(|build| &build.profiles);
+        let newest = newest
+            .filter_map(|stored| stored.profile.origin.recorded)
+            .max();
+        for build in &mut builds {
+            build
+                .profiles
+                .retain(|stored| self.is_since(&stored.profile));
+        }
+        builds.retain(|build| !build.profiles.is_empty());
+        match builds.is_empty() {
+            true => Err(ListingError::Nothing {
+                newest: newest.map(rfc3339),
+            }),
+            false => Ok(builds),
+        }
+    }
+
+    fn is_of_benchmark(&self, profile: &Profile) -> bool {
+        let benchmark = self.benchmark.as_ref();
+        benchmark.is_none_or(|name| profile.benchmark.as_ref() == Some(name))
+    }
+
+    fn is_since(&self, profile: &Profile) -> bool {
+        let recorded = profile.origin.recorded;
+        self.since
+            .is_none_or(|since| recorded.is_some_and(|recorded| recorded >= since))
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    let names: Vec<_> = names.iter().map(|name| printable(name)).collect();
+    names.join(", ")
+}

@@ -1,0 +1,221 @@
+//! Builds by the revision of the work tree that they were made of: `git:HEAD~1`.
+
+use super::{MAX_NAMED, SelectError, Selection, Selector, full_name, listed, there_are, whole};
+use crate::render::printable;
+use sto_core::store::StoredBuild;
+
+/// What a selector begins with that names a revision, behind the name of a program if it has one.
+pub(super) const PREFIX: &str = "git:";
+
+/// A commit that a revision was found to be. The library does not run git: who does so resolves
+/// `git:HEAD~1`, and gives the selector the commit with [`Selector::at`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// The commit's id in hexadecimal, or the first digits of it.
+    pub id: String,
+    /// The tags that point to it: `git describe` may have named a build by one alone.
+    pub tags: Vec<String>,
+}
+
+/// A revision as `git describe` writes it: `v1.2-3-gabc1234-dirty`, `abc1234` or `v1.2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Described<'a> {
+    /// The tag that comes before the commit.
+    pub tag: Option<&'a str>,
+    /// Number of commits since the tag.
+    pub since_tag: u64,
+    /// The commit's id, or its first digits.
+    pub commit: Option<&'a str>,
+    /// Whether the work tree had changes that were not committed.
+    pub is_dirty: bool,
+}
+
+/// That no build was made of a commit.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "no build is of `{}`{}{}{}",
+    printable(.revision),
+    if commit == revision { String::new() } else { format!(", commit {commit}") },
+    match &with_changes[..] {
+        [] => String::new(),
+        changed => format!("; not committed changes were in {}", listed(changed)),
+    },
+    match &known[..] {
+        [] => String::new(),
+        known => format!("; {}", there_are(known, *more)),
+    }
+)]
+pub struct NoBuildOfCommit {
+    /// What stands behind `git:`.
+    pub revision: String,
+    /// The commit that this is.
+    pub commit: String,
+    /// Builds of it with changes that were not committed.
+    pub with_changes: Vec<String>,
+    /// Other builds, with their revisions.
+    pub known: Vec<String>,
+    /// Number of those that `known` leaves out.
+    pub more: usize,
+}
+
+/// Digits of a commit's id that are shown.
+const SHOWN_DIGITS: usize = 12;
+
+fn is_hex(text: &str) -> bool {
+    text.len() >= super::MIN_PREFIX && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+impl<'a> Described<'a> {
+    /// Reads a revision that is stored with a build.
+    pub fn parse(revision: &'a str) -> Self {
+        let clean = revision.strip_suffix("-dirty");
+        let (name, is_dirty) = (clean.unwrap_or(revision), clean.is_some());
+        let since = |head: &'a str| {
+            let (tag, count) = head.rsplit_once('-')?;
+            Some((tag, count.parse().ok()?))
+        };
+        let (tag, since_tag, commit) = match name.rsplit_once("-g") {
+            Some((head, id)) if is_hex(id) && since(head).is_some() => {
+                let (tag, count) = since(head).unwrap_or((head, 0));
+                (Some(tag), count, Some(id))
+            }
+            // A tag may look so too, but git describe shows no fewer digits of a commit.
+            _ if is_hex(name) && name.len() >= 7 => (None, 0, Some(name)),
+            _ => (Some(name), 0, None),
+        };
+        Described {
+            tag,
+            since_tag,
+            commit,
+            is_dirty,
+        }
+    }
+
+    /// Whether the work tree was at this commit, whatever had been changed in it.
+    fn is_of(&self, commit: &Commit) -> bool {
+        match (self.commit, self.tag) {
+            (Some(id), _) => commit.id.starts_with(id) || id.starts_with(&commit.id),
+            (None, tag) => commit.tags.iter().any(|known| Some(known.as_str()) == tag),
+        }
+    }
+}
+
+/// The revision with no more digits of the commit than are read, and at a tag with none.
+pub(crate) fn shortened(revision: &str) -> String {
+    let described = Described::parse(revision);
+    let dirty = if described.is_dirty { "-dirty" } else { "" };
+    let short = |id: &'_ str| id.get(..SHOWN_DIGITS).unwrap_or(id).to_owned();
+    match (described.tag, described.commit) {
+        (Some(tag), Some(_)) if described.since_tag == 0 => format!("{tag}{dirty}"),
+        (Some(tag), Some(id)) => format!("{tag}-{}-g{}{dirty}", described.since_tag, short(id)),
+        (None, Some(id)) => format!("{}{dirty}", short(id)),
+        _ => revision.to_owned(),
+    }
+}
+
+/// The build that was made of the commit that the selector names.
+///
+/// A build of a work tree with changes that were not committed is not of the commit.
+pub(super) fn select(
+    builds: &[&StoredBuild],
+    selector: &Selector,
+    revision: &str,
+) -> Result<Selection, SelectError> {
+    let commit = match &selector.commit {
+        Some(commit) => commit.clone(),
+        None if is_hex(revision) => Commit {
+            id: revision.to_ascii_lowercase(),
+            tags: Vec::new(),
+        },
+        None => {
+            return Err(SelectError::UnresolvedRevision {
+                revision: revision.to_owned(),
+            });
+        }
+    };
+    let executable = selector.executable.as_ref();
+    let mut of_commit = Vec::new();
+    let mut known = Vec::new();
+    let mut with_changes = Vec::new();
+    for build in builds {
+        if executable.is_some_and(|executable| *executable != build.build.executable) {
+            continue;
+        }
+        let Some(revision) = &build.build.revision else {
+            continue;
+        };
+        let described = Described::parse(revision);
+        let name = full_name(&build.build);
+        match (described.is_of(&commit), described.is_dirty) {
+            (true, false) => of_commit.push(build),
+            (true, true) => with_changes.push(name),
+            (false, _) => known.push(format!("{name} ({})", shortened(revision))),
+        }
+    }
+    match of_commit[..] {
+        [build] => Ok(whole(build)),
+        [] => Err(SelectError::NoBuildOfCommit(Box::new(NoBuildOfCommit {
+            revision: revision.to_owned(),
+            commit: shortened(&commit.id),
+            more: known.len().saturating_sub(MAX_NAMED),
+            known: {
+                known.truncate(MAX_NAMED);
+                known
+            },
+            with_changes,
+        }))),
+        ref several => Err(SelectError::SeveralOfCommit {
+            revision: revision.to_owned(),
+            candidates: several
+                .iter()
+                .map(|build| full_name(&build.build))
+                .collect(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_describe_writes_is_taken_apart() {
+        let parse = |text: &'static str| {
+            let described = Described::parse(text);
+            (
+                described.tag,
+                described.since_tag,
+                described.commit,
+                described.is_dirty,
+            )
+        };
+        assert_eq!(
+            parse("v1.2-3-gabc1234"),
+            (Some("v1.2"), 3, Some("abc1234"), false)
+        );
+        assert_eq!(
+            parse("v1.2-3-gabc1234-dirty"),
+            (Some("v1.2"), 3, Some("abc1234"), true)
+        );
+        assert_eq!(
+            parse("a-b-0-gabc1234"),
+            (Some("a-b"), 0, Some("abc1234"), false)
+        );
+        assert_eq!(parse("abc1234"), (None, 0, Some("abc1234"), false));
+        assert_eq!(parse("v1.2-dirty"), (Some("v1.2"), 0, None, true));
+        assert_eq!(parse("big-gabbed"), (Some("big-gabbed"), 0, None, false));
+    }
+
+    #[test]
+    fn shortened_revisions_keep_what_people_read() {
+        let id = "0123456789012345678901234567890123456789";
+        assert_eq!(shortened(&format!("v1.2-0-g{id}")), "v1.2");
+        assert_eq!(shortened(&format!("v1.2-0-g{id}-dirty")), "v1.2-dirty");
+        assert_eq!(
+            shortened(&format!("v1.2-13-g{id}")),
+            "v1.2-13-g012345678901"
+        );
+        assert_eq!(shortened(id), "012345678901");
+        assert_eq!(shortened("r1841"), "r1841");
+    }
+}
