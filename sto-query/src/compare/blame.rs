@@ -219,11 +219,6 @@ impl Evidences<'_> {
         Pair::new(total.baseline[node] as f64, total.candidate[node] as f64)
     }
 
-    pub(super) fn is_on_both(&self, node: usize) -> bool {
-        let total = &self.nodes.total;
-        total.baseline[node] > 0 && total.candidate[node] > 0
-    }
-
     /// What the candidate has more in a run of size 1.
     pub(super) fn difference(&self, samples: Pair<f64>) -> f64 {
         let sizes = self.sizes.sums();

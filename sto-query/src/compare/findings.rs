@@ -5,7 +5,7 @@ use super::callees;
 use super::command::Command;
 use super::evidence::{Direction, Evidence, Setting, rounded};
 use super::functions::FunctionIx;
-use super::moved;
+use super::moved::{self, Partner};
 use super::options::{CompareOptions, IgnoredFunction};
 use super::paths::Places;
 use super::report::{AffectedCaller, Finding, FindingKind, FunctionName, Ignored, TestedFunction};
@@ -27,12 +27,13 @@ pub(super) fn findings(
     let mut findings: Vec<(f64, Finding)> = Vec::with_capacity(causes.len());
     for ((cause, partner), callees) in causes.iter().zip(partners).zip(callees) {
         let mut finding = finding(evidences, cause, partner);
+        let pair = pair(evidences, partner);
         (finding.call_paths, finding.more_call_paths) = places.changed(evidences, cause, setting);
         finding.weak = !variations.estimated;
         finding.ignored = ignored(&finding, setting.options);
         finding.attributed_callees = callees.named;
         let unchanged = evidences.functions.list[cause.function.get()].unchanged;
-        finding.reason = sentence::finding(&finding, callees.have_most, unchanged);
+        finding.reason = sentence::finding(&finding, callees.have_most, unchanged, &pair);
         findings.push((cause.explains.abs(), finding));
     }
     // Functions are sorted by name, causes by function, and the sort is stable.
@@ -50,30 +51,49 @@ fn ignored(finding: &Finding, options: &CompareOptions) -> Option<Ignored> {
     entry.map(|entry| entry.why.clone())
 }
 
-fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) -> Finding {
+/// What a sentence says of a pair besides its names.
+fn pair(evidences: &Evidences, partner: Option<Partner>) -> sentence::Pair {
+    let name = |function| evidences.functions.name(function);
+    match partner {
+        Some(Partner::ReplacedUnder(_, place)) => sentence::Pair::UnderDearer(place.map(name)),
+        Some(Partner::PartOf(top, _)) => sentence::Pair::PartOf(name(top)),
+        Some(Partner::Moved(_) | Partner::Replaced(_)) | None => sentence::Pair::Itself,
+    }
+}
+
+fn finding(evidences: &Evidences, cause: &Cause, partner: Option<Partner>) -> Finding {
     let Evidences {
         functions, tests, ..
     } = *evidences;
     let ix = cause.function.get();
     let function = &functions.list[ix];
-    let partner = partner.map(|partner| functions.name(partner));
-    let (moved_to, moved_from) = match cause.direction {
-        Direction::Up => (None, partner),
-        Direction::Down => (partner, None),
+    let kind = match partner {
+        Some(Partner::Moved(_)) => FindingKind::Moved,
+        Some(Partner::Replaced(_) | Partner::PartOf(..)) => FindingKind::Replaced,
+        Some(Partner::ReplacedUnder(..)) | None => kind(cause, &tests.total[ix]),
     };
-    let is_moved = moved_to.is_some() || moved_from.is_some();
+    let (moved, replaced) = match partner {
+        Some(Partner::Moved(other)) => (Some(functions.name(other)), None),
+        Some(
+            Partner::Replaced(other) | Partner::ReplacedUnder(other, _) | Partner::PartOf(_, other),
+        ) => (None, Some(functions.name(other))),
+        None => (None, None),
+    };
+    let (moved_to, moved_from, replaced_by, replaces) = match cause.direction {
+        Direction::Up => (None, moved, None, replaced),
+        Direction::Down => (moved, None, replaced, None),
+    };
     // What only moved makes no caller slower.
-    let affected = if is_moved { &[][..] } else { &cause.affected };
+    let affected = match kind {
+        FindingKind::Moved | FindingKind::Replaced => &[][..],
+        _ => &cause.affected,
+    };
     Finding {
         function: function.symbol.clone(),
         module: function.module.clone(),
         file: function.file.clone(),
         line: None,
-        kind: if is_moved {
-            FindingKind::Moved
-        } else {
-            kind(cause, &tests.total[ix])
-        },
+        kind,
         reason: String::new(),
         basis: cause.basis,
         self_: tests.self_change(ix),
@@ -87,6 +107,8 @@ fn finding(evidences: &Evidences, cause: &Cause, partner: Option<FunctionIx>) ->
         grown_callees: grown_callees(evidences, cause),
         moved_to,
         moved_from,
+        replaces,
+        replaced_by,
         weak: false,
         command: Command::default(),
         ignored: None,

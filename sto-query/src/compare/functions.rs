@@ -10,7 +10,7 @@ use crate::select::main_modules;
 use crate::tree::View;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
-use sto_core::model::{Frame, FrameIx};
+use sto_core::model::{Frame, FrameIx, FrameKind};
 
 /// Index of a function that both sides may have; the order is that of symbol and module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +29,8 @@ pub(super) struct Function {
     /// The module's name on the candidate's side, if the function is there.
     pub(super) module: String,
     pub(super) file: Option<String>,
+    /// Whether it is code of the kernel.
+    pub(super) kernel: bool,
     /// Whether its module is one that cannot have changed.
     pub(super) unchanged: bool,
     /// Whether it is code of a standard library or runtime, which is not known to have changed.
@@ -157,6 +159,7 @@ fn function_of(
             .filter(|file| !file.is_empty())
             .min()
             .map(str::to_owned),
+        kernel: frames.iter().any(|frame| frame.kind == FrameKind::Kernel),
         unchanged: (frames.iter()).all(|frame| unchanged.contains(*module, frame.kind)),
         library: frames.iter().all(is_library),
     }

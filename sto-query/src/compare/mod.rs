@@ -16,7 +16,13 @@
 //! p, q and intervals       statistics, evidence         whether it is more than chance
 //!         |
 //!         v
-//! causes                   blame, lift, moved, findings the deepest function that explains it
+//! causes                   blame, lift               the deepest function that explains it
+//!         |
+//!         v
+//! moves                    regions, signs, moved, replaced  cost that is elsewhere, and not more
+//!         |
+//!         v
+//! findings                 findings, sentence        what happened to each
 //!         |
 //!         v
 //! time and total cost           metrics, statuses, overall  what is known without functions
@@ -52,9 +58,12 @@ mod options;
 mod overall;
 mod pair;
 mod paths;
+mod regions;
+mod replaced;
 mod report;
 mod runs;
 mod sentence;
+mod signs;
 mod stacks;
 mod statuses;
 mod union;

@@ -42,8 +42,8 @@ pub struct Comparison {
     /// Whether the run-to-run variation is that of an earlier build, or an assumption, because no side
     /// has several runs.
     pub weak: bool,
-    /// What changed: regressions and new functions first, then moved ones, then improvements and
-    /// gone ones; the largest explained change first among them.
+    /// What changed: regressions and new functions first, then moved and replaced ones, then
+    /// improvements and gone ones; the largest explained change first among them.
     pub findings: Vec<Finding>,
     /// Whole sentences about what weakens the comparison.
     pub warnings: Vec<String>,
@@ -285,6 +285,10 @@ pub struct Finding {
     pub moved_to: Option<FunctionName>,
     /// For a moved function: where its cost was.
     pub moved_from: Option<FunctionName>,
+    /// For a new function: the one that is gone from its place, at the same cost.
+    pub replaces: Option<FunctionName>,
+    /// For a function that is gone: the new one at its place, at the same cost.
+    pub replaced_by: Option<FunctionName>,
     /// Whether it rests on the run-to-run variation of an earlier build, or on an assumed one.
     pub weak: bool,
     /// The command that shows the rest: a differential flame graph of the stacks that have it.
@@ -300,7 +304,8 @@ impl Finding {
         self.kind.is_worse() && self.ignored.is_none()
     }
 
-    /// Its place among kinds: what got worse, what moved, what got better, what is ignored.
+    /// Its place among kinds: what got worse, what moved or was replaced, what got better, what is
+    /// ignored.
     pub(crate) fn rank(&self) -> u8 {
         match self.ignored {
             Some(_) => u8::MAX,
@@ -365,8 +370,10 @@ pub enum FindingKind {
     New,
     /// The candidate has no sample of it.
     Gone,
-    /// Its cost stood in another function, or stands in another now.
+    /// Its cost was in another function, or is in another now.
     Moved,
+    /// It is new, or gone, and another function had, or has, its place and its cost.
+    Replaced,
 }
 
 impl FindingKind {
@@ -378,6 +385,7 @@ impl FindingKind {
             FindingKind::New => "new",
             FindingKind::Gone => "gone",
             FindingKind::Moved => "moved",
+            FindingKind::Replaced => "replaced",
         }
     }
 
@@ -390,7 +398,7 @@ impl FindingKind {
     pub(crate) fn rank(self) -> u8 {
         match self {
             FindingKind::Regression | FindingKind::New => 0,
-            FindingKind::Moved => 1,
+            FindingKind::Moved | FindingKind::Replaced => 1,
             FindingKind::Improvement | FindingKind::Gone => 2,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::evidence::rounded;
 use super::options::CompareOptions;
-use super::pair::Pair;
+use super::pair;
 use super::report::{AttributedCallee, Basis, Finding, FindingKind, FunctionName, Needed};
 
 /// Characters of a name in a sentence; the finding has the whole name.
@@ -36,8 +36,9 @@ fn percent(share: f64) -> String {
 }
 
 /// The reason of a finding. `in_callees` is whether most of its change took place in what is
-/// attributed to it, and `unchanged` whether its own code is the same on both sides.
-pub(super) fn finding(finding: &Finding, in_callees: bool, unchanged: bool) -> String {
+/// attributed to it, `unchanged` whether its own code is the same on both sides, and `pair` what it has
+/// to do with the function that it replaced, or that replaced it.
+pub(super) fn finding(finding: &Finding, in_callees: bool, unchanged: bool, pair: &Pair) -> String {
     let function = short(&finding.function);
     let (change, what) = match finding.basis {
         Basis::AttributedSelf => (&finding.attributed_self, ""),
@@ -53,20 +54,33 @@ pub(super) fn finding(finding: &Finding, in_callees: bool, unchanged: bool) -> S
     };
     match (finding.kind, &finding.moved_from, &finding.moved_to) {
         (FindingKind::Moved, Some(from), _) => format!(
-            "the cost of {function}, {} of all, stood in {} before, and is not more than it was",
+            "the cost of {function}, {} of all, was in {} before, and is not more than it was",
             percent(finding.total.candidate_share),
             name(from),
         ),
         (FindingKind::Moved, None, to) => format!(
-            "the cost of {function}, {} of all before, stands in {} now, and is not less than it was",
+            "the cost of {function}, {} of all before, is in {} now, and is not less than it was",
             percent(finding.total.baseline_share),
             to.as_ref().map(name).unwrap_or_default(),
         ),
+        (FindingKind::Replaced, ..) => replaced(finding, pair, &function, &old, &new),
         (FindingKind::New, ..) => {
-            format!("{function} is new, and costs {new} of all{what}{place}")
+            let replaces = match (&finding.replaces, pair) {
+                (Some(gone), Pair::UnderDearer(caller)) => format!(
+                    "; {}, which is gone from its place, cost as much, but {} costs more",
+                    name(gone),
+                    caller.as_ref().map_or("the program".to_owned(), name),
+                ),
+                _ => String::new(),
+            };
+            format!("{function} is new, and costs {new} of all{what}{place}{replaces}")
         }
         (FindingKind::Gone, ..) => {
-            format!("{function} is gone; it cost {old} of all{what}{place}")
+            let replaced = match &finding.replaced_by {
+                Some(by) => format!("; {} is new at its place", name(by)),
+                None => String::new(),
+            };
+            format!("{function} is gone; it cost {old} of all{what}{place}{replaced}")
         }
         (FindingKind::Regression | FindingKind::Improvement, ..) => {
             let times = change.change.map_or_else(|| "more".to_owned(), times);
@@ -98,6 +112,42 @@ fn mostly_in(finding: &Finding) -> String {
     match names[..] {
         [] => String::new(),
         _ => format!(", mostly in what it calls: {}", names.join(" and ")),
+    }
+}
+
+/// What a replaced function has to do with the pair that it is of.
+pub(super) enum Pair {
+    /// It is one of the two.
+    Itself,
+    /// It is one of the two, and their caller costs more; `None` where that is the program.
+    UnderDearer(Option<FunctionName>),
+    /// It is called by this one of the two.
+    PartOf(FunctionName),
+}
+
+fn replaced(finding: &Finding, pair: &Pair, function: &str, old: &str, new: &str) -> String {
+    match (pair, &finding.replaces, &finding.replaced_by) {
+        (Pair::PartOf(top), Some(gone), _) => format!(
+            "{function} is new, and costs {new} of all; it is a part of {}, which replaced {} at the \
+             same cost",
+            name(top),
+            name(gone),
+        ),
+        (Pair::PartOf(top), None, Some(by)) => format!(
+            "{function} is gone, and cost {old} of all; it was a part of {}, which {} replaced at \
+             the same cost",
+            name(top),
+            name(by),
+        ),
+        (_, Some(gone), _) => format!(
+            "{function} is new, and costs {new} of all; {}, which is gone from its place, cost as \
+             much, and what calls it costs no more",
+            name(gone),
+        ),
+        (_, None, by) => format!(
+            "{function} is gone, and cost {old} of all; {}, which is new at its place, costs as much",
+            by.as_ref().map(name).unwrap_or_default(),
+        ),
     }
 }
 
@@ -164,7 +214,7 @@ pub(super) fn no_shared_event(baseline: &[String], candidate: &[String]) -> Stri
 }
 
 /// The reason where the sides have hardly a function in common.
-pub(super) fn strangers(in_common: Pair<f64>) -> String {
+pub(super) fn strangers(in_common: pair::Pair<f64>) -> String {
     format!(
         "the sides have hardly a function in common: those that both have hold {} of the baseline \
          and {} of the candidate; are these two builds of one program, both with symbols?",

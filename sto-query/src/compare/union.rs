@@ -299,6 +299,7 @@ mod tests {
             symbol: String::new(),
             module: String::new(),
             file: None,
+            kernel: false,
             unchanged: false,
             library: false,
         };

@@ -2,9 +2,8 @@
 //!
 //! A section `[baseline]` or `[candidate]` is a run. `[same]` names the modules that have the same
 //! build id on both sides, `[differs]` those that have not; with either, the main program's differ. A
-//! line of `[expected]` is a finding:
-//! its kind and function, where its cost moved `from` or `to`, and after each `<-` an affected
-//! caller, innermost first.
+//! line of `[expected]` is a finding: its kind and function, where its cost moved `from` or `to`, what it
+//! stands in `for` or was replaced `by`, and after each `<-` an affected caller, innermost first.
 
 use super::support::{compared, set_build_ids, summary, view};
 use std::path::Path;

@@ -175,7 +175,8 @@ pub(crate) fn compared(baseline: &View, candidate: &View) -> Comparison {
     compare(baseline, candidate, &CompareOptions::default()).expect("the defaults are in range")
 }
 
-/// Findings, one a line: kind and function, where it moved, and the callers that it affects.
+/// Findings, one a line: kind and function, where it moved or what it replaced, and the callers that it
+/// affects.
 pub(crate) fn summary(comparison: &Comparison) -> String {
     let mut lines = String::new();
     for finding in &comparison.findings {
@@ -187,6 +188,12 @@ pub(crate) fn summary(comparison: &Comparison) -> String {
         }
         if let Some(to) = &finding.moved_to {
             lines.push_str(&format!(" to {}", to.function));
+        }
+        if let Some(gone) = &finding.replaces {
+            lines.push_str(&format!(" for {}", gone.function));
+        }
+        if let Some(new) = &finding.replaced_by {
+            lines.push_str(&format!(" by {}", new.function));
         }
         let callers: Vec<&str> = finding
             .affected_callers

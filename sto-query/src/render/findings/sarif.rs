@@ -10,10 +10,14 @@ use serde_json::{Value, json};
 const MAX_RESULTS: usize = 5_000;
 
 /// Every kind of finding, and what its rule says.
-const RULES: [(FindingKind, &str); 5] = [
+const RULES: [(FindingKind, &str); 6] = [
     (FindingKind::Regression, "A function got slower"),
     (FindingKind::New, "A function is new, and costs time"),
     (FindingKind::Moved, "Cost moved to another function"),
+    (
+        FindingKind::Replaced,
+        "A function replaced another at the same cost",
+    ),
     (FindingKind::Improvement, "A function got faster"),
     (FindingKind::Gone, "A function is gone"),
 ];

@@ -99,7 +99,7 @@ pub(super) fn mark(verdict: Verdict) -> fn(Style, &str) -> String {
 pub(super) fn mark_of(kind: FindingKind) -> fn(Style, &str) -> String {
     match kind {
         FindingKind::Regression | FindingKind::New => Style::worse,
-        FindingKind::Moved => Style::bold,
+        FindingKind::Moved | FindingKind::Replaced => Style::bold,
         FindingKind::Improvement | FindingKind::Gone => Style::better,
     }
 }

@@ -14,6 +14,7 @@ pub(super) fn kind(html: &mut Html, finding: &Finding) {
         FindingKind::Regression => "<span class=\"kind worse\">regression</span>",
         FindingKind::New => "<span class=\"kind worse\">new</span>",
         FindingKind::Moved => "<span class=\"kind\">moved</span>",
+        FindingKind::Replaced => "<span class=\"kind\">replaced</span>",
         FindingKind::Improvement => "<span class=\"kind better\">improvement</span>",
         FindingKind::Gone => "<span class=\"kind better\">gone</span>",
     });

@@ -1,0 +1,203 @@
+//! Functions that replaced others, though nothing but their place and their cost tells.
+
+use super::blame::{Cause, Evidences, plus};
+use super::evidence::Direction;
+use super::functions::FunctionIx;
+use super::moved::{AT_LEAST, Balance, Partner};
+use super::pair::Pair;
+use super::regions::{Classes, Place, Regions};
+use std::collections::BTreeMap;
+
+/// Part of a function's cost that must be below functions that replaced others, to be a part of that.
+const NEARLY_ALL: f64 = 0.9;
+
+/// A function that one side lacks, and what it costs at the places that call it, with what it calls
+/// that the other side does not: samples in a run of size 1.
+struct Callee {
+    function: FunctionIx,
+    at: BTreeMap<Place, f64>,
+}
+
+impl Callee {
+    fn cost(&self) -> f64 {
+        self.at.values().sum()
+    }
+}
+
+/// A new function and one that is gone from its place.
+struct Replacement {
+    new: FunctionIx,
+    gone: FunctionIx,
+    /// A caller of both that costs more, if any: then nothing says that the new one is not why.
+    dearer: Option<Place>,
+}
+
+/// Pairs functions that are wholly new with functions that are wholly gone, each with one at most:
+/// called by the same functions that stay, and of the same cost. What is new or gone below such a pair
+/// is a part of it.
+pub(super) fn replaced(
+    evidences: &Evidences,
+    causes: &[Cause],
+    balance: &Balance,
+    mut classes: Classes,
+    partners: &mut [Option<Partner>],
+) {
+    let replacements = replacements(&Regions::of(evidences, &classes), balance);
+    if replacements.is_empty() {
+        return;
+    }
+    let mut pairs: BTreeMap<FunctionIx, &Replacement> = BTreeMap::new();
+    for pair in &replacements {
+        if pair.dearer.is_none() {
+            classes.merge(pair.new, pair.gone);
+        }
+        pairs.extend([(pair.new, pair), (pair.gone, pair)]);
+    }
+    let regions = Regions::of(evidences, &classes);
+    let partner = |cause: &Cause| {
+        let other = |pair: &Replacement| match cause.direction {
+            Direction::Up => pair.gone,
+            Direction::Down => pair.new,
+        };
+        if let Some(pair) = pairs.get(&cause.function) {
+            return Some(match pair.dearer {
+                None => Partner::Replaced(other(pair)),
+                Some(place) => Partner::ReplacedUnder(other(pair), place),
+            });
+        }
+        let pair = pairs.get(&mostly_below(&regions, cause.function)?)?;
+        let top = match cause.direction {
+            Direction::Up => pair.new,
+            Direction::Down => pair.gone,
+        };
+        let is_one = regions.classes.of(pair.new) == regions.classes.of(pair.gone);
+        is_one.then(|| Partner::PartOf(top, other(pair)))
+    };
+    let lacks_a_side = |cause: &Cause| {
+        let samples = evidences.tests.total[cause.function.get()].samples;
+        samples.baseline == 0 || samples.candidate == 0
+    };
+    for (cause, known) in causes.iter().zip(partners) {
+        if known.is_none() && lacks_a_side(cause) {
+            *known = partner(cause);
+        }
+    }
+}
+
+fn replacements(regions: &Regions, balance: &Balance) -> Vec<Replacement> {
+    let evidences = regions.evidences;
+    let (new, gone) = callees(regions, balance);
+    let kernel = |callee: &Callee| evidences.functions.list[callee.function.get()].kernel;
+    let mut equal: Vec<(f64, usize, usize)> = Vec::new();
+    for (i, a) in new.iter().enumerate() {
+        for (j, b) in gone.iter().enumerate() {
+            if kernel(a) == kernel(b) && are_equal(balance, a, b) {
+                equal.push(((a.cost() - b.cost()).abs(), i, j));
+            }
+        }
+    }
+    equal.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let (mut new_known, mut gone_known) = (vec![false; new.len()], vec![false; gone.len()]);
+    let mut replacements = Vec::new();
+    for (_, i, j) in equal {
+        if std::mem::replace(&mut new_known[i], true) {
+            continue;
+        }
+        if std::mem::replace(&mut gone_known[j], true) {
+            new_known[i] = false;
+            continue;
+        }
+        let shared = new[i]
+            .at
+            .keys()
+            .filter(|place| gone[j].at.contains_key(place));
+        replacements.push(Replacement {
+            new: new[i].function,
+            gone: gone[j].function,
+            dearer: shared
+                .copied()
+                .find(|&place| costs_more(evidences, balance, place)),
+        });
+    }
+    replacements
+}
+
+/// Functions of some cost that are wholly new, and those that are wholly gone, where functions that stay
+/// call them.
+fn callees(regions: &Regions, balance: &Balance) -> (Vec<Callee>, Vec<Callee>) {
+    let evidences = regions.evidences;
+    let tree = evidences.tree;
+    let mut costs: BTreeMap<FunctionIx, BTreeMap<Place, Pair<f64>>> = BTreeMap::new();
+    for &node in &regions.nodes {
+        let function = tree.function(node);
+        if regions.is_direct(node) && tree.is_outermost(node) && !regions.stays(function) {
+            let of_function = costs.entry(function).or_default();
+            let sum = of_function.entry(regions.place(node)).or_default();
+            *sum = plus(*sum, regions.own(node));
+        }
+    }
+    let sizes = evidences.sizes.sums();
+    let setting = balance.setting;
+    let whole = setting.sizes.means(setting.samples);
+    let (mut new, mut gone) = (Vec::new(), Vec::new());
+    for (function, at) in costs {
+        let is_new = evidences.tests.total[function.get()].samples.baseline == 0;
+        let cost = |(place, samples): (Place, Pair<f64>)| match is_new {
+            true => (place, samples.candidate / sizes.candidate),
+            false => (place, samples.baseline / sizes.baseline),
+        };
+        let callee = Callee {
+            function,
+            at: at.into_iter().map(cost).collect(),
+        };
+        let (side, whole) = match is_new {
+            true => (&mut new, whole.candidate),
+            false => (&mut gone, whole.baseline),
+        };
+        if callee.cost() >= setting.options.min_share * whole {
+            side.push(callee);
+        }
+    }
+    (new, gone)
+}
+
+/// Whether a new and a gone function have most of their cost at the same places, and neither costs
+/// twice as much as the other, nor the new one significantly more.
+fn are_equal(balance: &Balance, new: &Callee, gone: &Callee) -> bool {
+    let shared =
+        |(place, cost): (&Place, &f64)| gone.at.get(place).map_or(0.0, |gone| gone.min(*cost));
+    let shared: f64 = new.at.iter().map(shared).sum();
+    let (gained, lost) = (new.cost(), gone.cost());
+    shared >= AT_LEAST * gained.max(lost) && !balance.is_more(gained, lost, Direction::Up)
+}
+
+/// Whether a place costs significantly more than before.
+fn costs_more(evidences: &Evidences, balance: &Balance, place: Place) -> bool {
+    match place {
+        Some(function) => {
+            // Of functions that are taken for one, it is known that they do not.
+            let total = &evidences.tests.total[function.get()];
+            let is_on_both = total.samples.baseline > 0 && total.samples.candidate > 0;
+            is_on_both && total.changed == Some(Direction::Up)
+        }
+        None => {
+            let whole = balance.setting.sizes.means(balance.setting.samples);
+            balance.is_more(whole.candidate, whole.baseline, Direction::Up)
+        }
+    }
+}
+
+/// The place that has nearly all of a function's calls that only one side makes.
+fn mostly_below(regions: &Regions, function: FunctionIx) -> Place {
+    let tree = regions.evidences.tree;
+    let mut places: BTreeMap<Place, f64> = BTreeMap::new();
+    for &node in &regions.nodes {
+        if tree.function(node) == function && tree.is_outermost(node) {
+            let own = regions.own(node);
+            *places.entry(regions.place(node)).or_default() += own.baseline + own.candidate;
+        }
+    }
+    let all: f64 = places.values().sum();
+    let (place, cost) = places.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    place.filter(|_| cost >= NEARLY_ALL * all)
+}
