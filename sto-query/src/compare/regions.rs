@@ -123,16 +123,16 @@ impl<'a> Regions<'a> {
             turnover: HashMap::new(),
             calls: HashMap::new(),
         };
-        for node in 0..tree.len() {
+        for (node, is_part) in is_part.into_iter().enumerate() {
             let parent = tree.parent(node);
             let in_region = parent.is_some_and(|parent| regions.one_sided[parent]);
             let call = (regions.callers[node], class(node));
-            let one_sided = match is_part[node] {
+            let one_sided = match is_part {
                 true => in_region,
                 false => !is_on_both(&made[&call]),
             };
             regions.one_sided.push(one_sided);
-            if is_part[node] {
+            if is_part {
                 continue;
             }
             if one_sided {
