@@ -1,6 +1,7 @@
 //! Ingestion: how profiles are named and described, and the whole way into a store.
 
 use crate::common::{named_symbols, read_text};
+use crate::symbolize::compile::{Program, run};
 use std::path::Path;
 use sto_core::formats::{
     Format, FormatError, Location, Module, ModuleIx, ModuleKind, ReadOptions, Recording, read_bytes,
@@ -329,6 +330,59 @@ fn a_recording_that_a_build_has_twice_is_warned_of() {
         );
         assert_eq!(again.warnings, [""; 0]);
     }
+}
+
+/// A stripped program whose names are in a separate debug file, which its build id tells.
+#[test]
+fn a_function_has_its_name_also_where_the_recording_has_no_build_id_of_its_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = "__attribute__((noinline)) long hidden(long n) { return n * n; }\n\
+                  int main(int n, char **v) { return hidden(n); }";
+    let program = Program::c(dir.path(), source);
+    let hidden = program.offsets_of("hidden").start;
+    run(
+        dir.path(),
+        "objcopy",
+        &["--only-keep-debug", "app", "app.debug"],
+    );
+    run(dir.path(), "objcopy", &["--strip-all", "app", "stripped"]);
+    let stripped = Program::open(&dir.path().join("stripped"));
+    let id = stripped.module().build_id.unwrap();
+    let hex = id.to_string();
+    let folder = dir.path().join("debug/.build-id").join(&hex[..2]);
+    std::fs::create_dir_all(&folder).unwrap();
+    let debug_file = folder.join(format!("{}.debug", &hex[2..]));
+    std::fs::rename(dir.path().join("app.debug"), debug_file).unwrap();
+
+    let mut options = version("v1");
+    options.symbols.debug_dirs = vec![dir.path().join("debug")];
+    let frames_of = |module: Module| {
+        let mut recording = read_text("app 1/1 1.0: 10 cycles:\n\t1 x (/bin/x)\n").unwrap();
+        recording.modules = vec![module];
+        recording.locations[0] = Location::Address {
+            module: ModuleIx(0),
+            address: hidden,
+        };
+        let store = Store::in_memory().unwrap();
+        let report =
+            ingest_recording(&store, Path::new("x"), recording, &options, &mut |_| {}).unwrap();
+        let profile = &report.profiles[0].profile;
+        let executable = ExecutableId::of(&report.profiles[0].build.executable);
+        let loaded = store.load(executable, &[report.profiles[0].id]).unwrap();
+        let frames = loaded.frames.iter();
+        let symbols: Vec<_> = frames.map(|(_, frame)| frame.symbol.to_owned()).collect();
+        (symbols, profile.modules[0].build_id.clone())
+    };
+    let expected = (vec!["hidden".to_owned()], Some(id));
+    assert_eq!(frames_of(stripped.module()), expected);
+    assert_eq!(frames_of(stripped.module_by_inode()), expected);
+    // Another file at the path is not believed, and neither is its build id.
+    let replaced = Module {
+        inode: stripped.module_by_inode().inode.map(|inode| inode + 1),
+        ..stripped.module_by_inode()
+    };
+    let address = format!("[stripped+{hidden:#x}]");
+    assert_eq!(frames_of(replaced), (vec![address], None));
 }
 
 #[test]

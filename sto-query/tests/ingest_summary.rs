@@ -65,6 +65,7 @@ fn module(path: &str, unresolved: usize, problem: Option<&str>) -> (String, Modu
         file: problem.is_none().then(|| PathBuf::from(path)),
         locations: 30,
         unresolved,
+        unresolved_samples: 10 * unresolved as u64,
         problem: problem.map(str::to_owned),
     };
     (path.to_owned(), symbols)
@@ -106,6 +107,23 @@ The store is /home/u/.sto.
         text(&summary(NEW, vec![module("/bin/demo", 0, None)])),
         expected
     );
+}
+
+#[test]
+fn modules_that_no_more_than_a_thousandth_of_the_samples_needs_are_left_out() {
+    let mut modules = vec![
+        module("/lib/few.so", 3, Some("Install its debug package.")),
+        module("/lib/many.so", 1, None),
+    ];
+    modules[0].1.unresolved_samples = 0;
+    let summary = summary(NEW, modules);
+    let text = text(&summary);
+    assert!(text.contains("/lib/many.so"), "{text}");
+    assert!(
+        !text.contains("few.so") && !text.contains("debug package"),
+        "{text}"
+    );
+    assert_eq!(summary.recordings[0].modules.len(), 2);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::id::{ProfileId, SourceDigest};
 use crate::intern::{Interned, SliceGrid, intern, intern_with_slices, total};
 use crate::model::{Build, Granularity, Profile};
 use crate::store::{Added, Store};
-use crate::symbolize::{ModuleSymbols, Symbols, symbolize};
+use crate::symbolize::{ModuleSymbols, Symbols, add_build_ids, symbolize};
 use crate::units::Cost;
 use programs::{Programs, name_main_modules};
 use std::path::Path;
@@ -147,6 +147,7 @@ pub fn prepare_recording(
 ) -> Result<PreparedFile, IngestError> {
     options.check(path)?;
     progress(Stage::Symbolizing);
+    add_build_ids(recording, options.symbols.recorded);
     name_main_modules(recording, options, path);
     let symbols = symbolize(recording, &options.symbols);
     progress(Stage::Interning);

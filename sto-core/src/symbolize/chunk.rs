@@ -15,7 +15,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub(super) struct Query {
     /// Virtual address, as the linker knows it.
     pub(super) address: u64,
-    /// Offset in the file.
+    /// Offset in the file that stands for the function where it has no name: that of its first byte where that is
+    /// known, else that of the address.
     pub(super) offset: u64,
     pub(super) location: LocationIx,
 }

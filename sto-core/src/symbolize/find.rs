@@ -2,8 +2,9 @@
 
 use super::SymbolOptions;
 use super::elf::{Detail, ElfFile};
-use crate::formats::Module;
+use crate::formats::{Location, Module, ModuleIx, ModuleKind, Recording};
 use crate::model::GnuBuildId;
+use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -124,6 +125,32 @@ fn find_by_inode(module: &Module, recorded: Option<SystemTime>) -> Result<Found,
         Ok(None) => refuse("there is no such file any more"),
         Err(problem) => Err(problem),
     }
+}
+
+/// Gives modules that the recording has no build id of that of their file, where that is believed by its inode: then
+/// their debug files are found too, and a function has the name that it has in recordings with the build id.
+/// perf writes build ids of such files alone that samples were taken in, not of those that only call.
+pub(crate) fn add_build_ids(recording: &mut Recording, recorded: Option<SystemTime>) {
+    let mut is_used = vec![false; recording.modules.len()];
+    for location in &recording.locations {
+        if let Location::Address { module, .. } = location {
+            is_used[module.0 as usize] = true;
+        }
+    }
+    let mains = recording
+        .processes
+        .iter()
+        .filter_map(|process| process.main_module);
+    for ModuleIx(main) in mains {
+        is_used[main as usize] = true;
+    }
+    let modules = recording.modules.par_iter_mut().zip(is_used);
+    modules.for_each(|(module, is_used)| {
+        if is_used && module.kind == ModuleKind::File && module.build_id.is_none() {
+            let found = find_by_inode(module, recorded).ok();
+            module.build_id = found.and_then(|found| found.symbols.build_id);
+        }
+    });
 }
 
 /// Every path that may hold a file with this build id, in the order of belief.

@@ -7,6 +7,7 @@
 //!    |  ElfFile             elf         program headers: offset in the file -> virtual address
 //!    v
 //! virtual addresses         symtab, plt, debug_info       outer function, inlined ones, lines
+//!    |                      fde                           else the function's first address
 //!    |  raw names, paths    demangle, source_path         the names that frames carry
 //!    v
 //! Part                      chunk, part                   the answers of all threads, joined
@@ -21,6 +22,7 @@ mod compilation_dirs;
 mod debug_info;
 mod demangle;
 mod elf;
+mod fde;
 mod find;
 mod jit;
 mod kallsyms;
@@ -34,6 +36,7 @@ mod symtab;
 mod unwind;
 
 pub use demangle::demangled;
+pub(crate) use find::add_build_ids;
 pub(crate) use jit::{JitDump, dump_of, find_dump};
 pub use resolve::symbolize;
 pub(crate) use unwind::Unwinder;
@@ -130,6 +133,8 @@ pub struct ModuleSymbols {
     pub locations: usize,
     /// How many of them have no symbol.
     pub unresolved: usize,
+    /// Samples of all sample types with one of these on their stack.
+    pub unresolved_samples: u64,
     /// Why something was not found, and what to do about it: a whole sentence.
     pub problem: Option<String>,
 }

@@ -3,6 +3,7 @@
 use super::chunk::{Chunk, Query};
 use super::debug_info::DebugFile;
 use super::elf::{Detail, ElfFile};
+use super::fde::Functions;
 use super::find::{Found, find};
 use super::part::Part;
 use super::resolve::{Resolved, unresolved_symbol};
@@ -50,6 +51,15 @@ pub(super) fn resolve(
     queries.sort_unstable_by_key(|query| query.address);
     let addresses: Vec<u64> = queries.iter().map(|query| query.address).collect();
     let names = function_names(&symbols, image.as_ref(), &addresses);
+    if names.iter().any(Option::is_none) {
+        let functions = Functions::of(image.as_ref().unwrap_or(&symbols));
+        let nameless = queries.iter_mut().zip(&names);
+        for (query, _) in nameless.filter(|(_, name)| name.is_none()) {
+            let start = functions.start_of(query.address);
+            let within = start.map_or(0, |start| query.address - start);
+            query.offset = query.offset.saturating_sub(within);
+        }
+    }
 
     let has_debug_info = symbols.detail == Detail::DebugInfo;
     let is_credible = has_debug_info && symbols.is_credible();

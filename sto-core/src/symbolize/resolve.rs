@@ -4,7 +4,7 @@ use super::demangle::cap;
 use super::part::{Part, join};
 use super::{ModuleSymbols, SymbolOptions, Symbols, jit, kernel, native};
 use crate::formats::{GUEST, Location, LocationIx, Module, ModuleIx, ModuleKind, Recording};
-use crate::model::{Frame, Granularity};
+use crate::model::{Frame, FrameKind, Granularity};
 use rayon::prelude::*;
 use std::path::PathBuf;
 
@@ -85,14 +85,60 @@ pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
             file: resolved.file,
             locations: task.addresses.len(),
             unresolved: resolved.parts.iter().map(Part::unresolved).sum(),
+            unresolved_samples: 0,
             problem: resolved.problem,
         });
         parts.extend(resolved.parts);
     }
     modules.sort_by_key(|module| module.module);
-    Symbols {
+    let mut symbols = Symbols {
         modules,
         ..join(&parts, recording.locations.len())
+    };
+    count_unresolved_samples(recording, &mut symbols);
+    symbols
+}
+
+/// Counts for each module the samples that have a location of it without a symbol on their stack.
+fn count_unresolved_samples(recording: &Recording, symbols: &mut Symbols) {
+    if symbols.modules.iter().all(|module| module.unresolved == 0) {
+        return;
+    }
+    let mut index = vec![None; recording.modules.len()];
+    for (ix, module) in symbols.modules.iter().enumerate() {
+        index[module.module.0 as usize] = (module.unresolved > 0).then_some(ix);
+    }
+    let of_location = |(location, ix): (&Location, u32)| {
+        let Location::Address { module, .. } = *location else {
+            return None;
+        };
+        let index = index[module.0 as usize]?;
+        let frame = symbols.lines[symbols.of(LocationIx(ix)).last()?.0 as usize].frame;
+        let kind = symbols.frames.frame(frame).kind;
+        (kind == FrameKind::Unresolved).then_some(index)
+    };
+    let of_location: Vec<Option<usize>> = recording
+        .locations
+        .iter()
+        .zip(0..)
+        .map(of_location)
+        .collect();
+    let mut samples = vec![0u64; recording.stacks.len()];
+    for sample in &recording.samples {
+        let sum = &mut samples[sample.stack.0 as usize];
+        *sum = sum.saturating_add(sample.cost.samples);
+    }
+    // The last stack, counted from 1, that a module was found on.
+    let mut last = vec![0usize; symbols.modules.len()];
+    for ((stack, samples), number) in recording.stacks.iter().zip(samples).zip(1..) {
+        for &LocationIx(location) in stack {
+            if let Some(ix) = of_location[location as usize]
+                && std::mem::replace(&mut last[ix], number) != number
+            {
+                let sum = &mut symbols.modules[ix].unresolved_samples;
+                *sum = sum.saturating_add(samples);
+            }
+        }
     }
 }
 

@@ -122,3 +122,27 @@ fn a_section_that_claims_to_unpack_to_terabytes_is_not_unpacked() {
         found.problem()
     );
 }
+
+#[test]
+fn damaged_call_frame_information_never_panics() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::compile(dir.path(), "gcc", "app.c", SOURCE, &["-O2", "-s"]);
+    let code = program.offsets_of_section(".text");
+    let entries = program.offsets_of_section(".eh_frame");
+    assert!(!entries.is_empty());
+    let mut numbers = Numbers(1);
+    for _ in 0..500 {
+        let mut bytes = program.bytes().to_vec();
+        for _ in 0..=numbers.below(4) {
+            let at = entries.start + numbers.below(entries.end - entries.start);
+            bytes[at as usize] = numbers.next() as u8;
+        }
+        std::fs::write(&program.path, &bytes).unwrap();
+        let found = resolve(
+            program.module_by_inode(),
+            code.clone().step_by(7),
+            &SymbolOptions::default(),
+        );
+        assert!(found.frames.iter().all(|frames| !frames.is_empty()));
+    }
+}

@@ -1,6 +1,6 @@
 //! What `symbolize` finds, where it looks, and what it says when it finds nothing.
 
-mod compile;
+pub(crate) mod compile;
 mod hostile;
 mod kernel;
 mod names;

@@ -213,6 +213,31 @@ fn what_has_no_symbol_says_only_where_it_is() {
 }
 
 #[test]
+fn a_function_without_a_name_is_named_after_its_first_address() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::c(dir.path(), INLINING);
+    let outer = program.offsets_of("outer");
+    run(dir.path(), "objcopy", &["--strip-all", "app", "stripped"]);
+    let stripped = Program::open(&dir.path().join("stripped"));
+    let main = program.offsets_of("main");
+    let expected = [&outer, &main].map(|function| format!("[stripped+{:#x}]", function.start));
+    for (function, expected) in [outer, main].into_iter().zip(expected) {
+        let found = resolve(stripped.module(), function, &SymbolOptions::default());
+        assert!(
+            found.functions().iter().all(|found| *found == expected),
+            "{:?}, not {expected}",
+            found.functions()
+        );
+        assert_eq!(found.frames[0][0].kind, FrameKind::Unresolved);
+        assert_eq!(found.module().unresolved, found.frames.len());
+    }
+    // Behind all functions there is only an address.
+    let behind = stripped.offsets_of_section(".fini").end;
+    let found = resolve(stripped.module(), [behind], &SymbolOptions::default());
+    assert_eq!(found.functions(), [format!("[stripped+{behind:#x}]")]);
+}
+
+#[test]
 fn named_frames_pass_through() {
     let mut recording = recording(Vec::new(), Vec::new());
     let frame = Frame {

@@ -9,6 +9,8 @@ use std::fmt::Write;
 
 /// Modules without symbols that are shown of one file; JSON has all.
 const MAX_MODULES: usize = 5;
+/// A module is named where places of it without a symbol are on the stacks of one in so many samples.
+const FEW_SAMPLES: u64 = 1000;
 
 /// The summary as text: each file with its profiles, their quality, and what has no symbols.
 pub fn text(summary: &IngestSummary, style: Style) -> String {
@@ -74,10 +76,14 @@ fn write_profile(text: &mut String, ingested: &IngestedReport, path: &str, style
 }
 
 fn write_modules(text: &mut String, recording: &RecordingReport) {
-    let unresolved = recording
-        .modules
-        .iter()
-        .filter(|module| module.unresolved > 0);
+    let samples = recording.profiles.iter();
+    let samples = samples.fold(0u64, |sum, ingested| {
+        sum.saturating_add(ingested.profile.samples)
+    });
+    let unresolved = recording.modules.iter().filter(|module| {
+        let count = module.unresolved_samples;
+        count > 0 && count.saturating_mul(FEW_SAMPLES) >= samples
+    });
     let unresolved: Vec<&ModuleReport> = unresolved.collect();
     if unresolved.is_empty() {
         return;

@@ -26,7 +26,7 @@ pub struct RecordingReport {
     pub path: String,
     /// The profiles in it, most samples first.
     pub profiles: Vec<IngestedReport>,
-    /// The files that its code was loaded from: most unresolved locations first, equals by path.
+    /// The files that its code was loaded from: most unresolved samples first, equals by path.
     pub modules: Vec<ModuleReport>,
     /// Whole sentences about what a user should know of the recording.
     pub warnings: Vec<String>,
@@ -87,6 +87,8 @@ pub struct ModuleReport {
     pub locations: usize,
     /// How many of them have no symbol.
     pub unresolved: usize,
+    /// Samples with one of these on their stack.
+    pub unresolved_samples: u64,
     /// Why, and what to do about it.
     pub problem: Option<String>,
 }
@@ -106,7 +108,10 @@ impl RecordingReport {
     /// Reports what became of a file.
     pub fn new(path: String, report: &IngestReport) -> Self {
         let mut modules: Vec<_> = report.modules.iter().map(module_report).collect();
-        modules.sort_by(|a, b| (b.unresolved, &a.path).cmp(&(a.unresolved, &b.path)));
+        modules.sort_by(|a, b| {
+            let order = b.unresolved_samples.cmp(&a.unresolved_samples);
+            order.then_with(|| a.path.cmp(&b.path))
+        });
         RecordingReport {
             path,
             profiles: report.profiles.iter().map(ingested_report).collect(),
@@ -155,6 +160,7 @@ fn module_report((path, symbols): &(String, ModuleSymbols)) -> ModuleReport {
         symbols: symbols.file.as_ref().map(|file| file.display().to_string()),
         locations: symbols.locations,
         unresolved: symbols.unresolved,
+        unresolved_samples: symbols.unresolved_samples,
         problem: symbols.problem.clone(),
     }
 }
