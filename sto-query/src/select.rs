@@ -355,7 +355,7 @@ fn whole(build: &StoredBuild) -> Selection {
 }
 
 /// `EXE@BUILD`, which names a build whatever else the store has.
-pub(crate) fn full_name(build: &Build) -> String {
+pub fn full_name(build: &Build) -> String {
     format!("{}@{}", build.executable, build.version)
 }
 

@@ -1,6 +1,7 @@
 //! Labels, ages and sizes as users write them.
 
 use std::time::Duration;
+use sto_core::intern::SliceCount;
 use sto_core::units::{Bytes, UnixSeconds};
 use sto_query::report::parse_time;
 
@@ -10,6 +11,12 @@ pub(crate) fn label(text: &str) -> Result<(String, String), &'static str> {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err("expected KEY=VALUE"),
     }
+}
+
+/// A number of slices of a recording's time.
+pub(crate) fn slice_count(text: &str) -> Result<SliceCount, String> {
+    let count = text.parse().ok().and_then(SliceCount::new);
+    count.ok_or_else(|| format!("expected a whole number from 1 to {}", SliceCount::MAX))
 }
 
 /// An age: a whole number of hours, days, weeks or years of 365 days.

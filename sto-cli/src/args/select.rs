@@ -173,6 +173,11 @@ impl SelectPairArgs {
 }
 
 impl SidesArgs {
+    /// Names both sides.
+    pub(crate) fn name(&mut self, baseline: OsString, candidate: OsString) {
+        (self.any_baseline, self.candidate) = (Some(baseline), candidate);
+    }
+
     /// Lets a comparison say which command shows more, with the sides as they were named here.
     pub(crate) fn name_in(&self, comparison: &mut Comparison, store: &StorePath) {
         let mut options = Vec::new();

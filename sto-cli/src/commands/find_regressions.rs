@@ -10,14 +10,15 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::sources::{Located, Sources};
 use crate::runtime::store_path::StorePath;
 use clap::builder::NonEmptyStringValueParser;
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, Command, FromArgMatches};
+use sto_core::id::ProfileId;
 use sto_query::compare::{
     Benchmarks, Check, CompareOptions, Comparison, NormalisationMethod, Verdict, WorseIf,
     compare_with_earlier,
 };
 use sto_query::policy::{Policy, Thresholds};
 use sto_query::report::Date;
-use sto_query::select::Selection;
+use sto_query::select::{Selection, full_name};
 
 const AFTER: &str = "\
 Examples:
@@ -96,20 +97,59 @@ pub(crate) struct FindRegressionsArgs {
 
 pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let policy = args.policy.load()?;
-    let check = args.check(store, &policy)?;
-    args.output.write(&check)?;
-    Ok(match check.verdict {
-        Verdict::Clean => Outcome::Clean,
-        Verdict::Regression => Outcome::Regressions,
-        Verdict::Insufficient => Outcome::TooLittleData,
-    })
+    let sources = Sources::new(store)?;
+    let baseline = policy.policy.baseline.as_deref();
+    let sides = args.sides.locate(&sources, baseline)?;
+    args.report(store, &policy, &sources, sides)
+}
+
+/// Compares runs of two builds that were just recorded, as this command does with these builds.
+pub(crate) fn of_recorded(
+    store: &StorePath,
+    [baseline, candidate]: [&[ProfileId]; 2],
+) -> Result<Outcome, CliError> {
+    let sources = Sources::new(store)?;
+    let sides = (
+        sources.stored_runs(baseline)?,
+        sources.stored_runs(candidate)?,
+    );
+    let name = |side: &Located| full_name(&side.selection.build);
+    let command = FindRegressionsArgs::augment_args(Command::new("find-regressions"));
+    // Any two will do until they are named.
+    let matches = command.no_binary_name(true).get_matches_from(["v1", "v2"]);
+    let mut args =
+        FindRegressionsArgs::from_arg_matches(&matches).expect("the sides are all it takes");
+    args.sides
+        .name(name(&sides.0).into(), name(&sides.1).into());
+    let policy = args.policy.load()?;
+    args.report(store, &policy, &sources, sides)
 }
 
 impl FindRegressionsArgs {
-    fn check(&self, store: &StorePath, file: &PolicyFile) -> Result<Check, CliError> {
+    fn report(
+        &self,
+        store: &StorePath,
+        policy: &PolicyFile,
+        sources: &Sources,
+        sides: (Located, Located),
+    ) -> Result<Outcome, CliError> {
+        let check = self.check(store, policy, sources, sides)?;
+        self.output.write(&check)?;
+        Ok(match check.verdict {
+            Verdict::Clean => Outcome::Clean,
+            Verdict::Regression => Outcome::Regressions,
+            Verdict::Insufficient => Outcome::TooLittleData,
+        })
+    }
+
+    fn check(
+        &self,
+        store: &StorePath,
+        file: &PolicyFile,
+        sources: &Sources,
+        (baseline, candidate): (Located, Located),
+    ) -> Result<Check, CliError> {
         let PolicyFile { path, policy } = file;
-        let sources = &Sources::new(store)?;
-        let (baseline, candidate) = self.sides.locate(sources, policy.baseline.as_deref())?;
         let may_have_benchmarks = baseline.is_stored() && candidate.is_stored();
         let named = match &self.benchmarks[..] {
             [] if may_have_benchmarks => policy.benchmarks.keys().cloned().collect(),

@@ -2,6 +2,7 @@
 
 use crate::args::about::About;
 use crate::args::inputs::{self, Input};
+use crate::args::quantities::slice_count;
 use crate::runtime::environment;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::in_order::in_order;
@@ -215,9 +216,4 @@ fn format(word: &str) -> Result<Format, String> {
         "text" | "json" => format!("{error}; for the format of the report, use `--report {word}`"),
         _ => error.to_string(),
     })
-}
-
-fn slice_count(text: &str) -> Result<SliceCount, String> {
-    let count = text.parse().ok().and_then(SliceCount::new);
-    count.ok_or_else(|| format!("expected a whole number from 1 to {}", SliceCount::MAX))
 }

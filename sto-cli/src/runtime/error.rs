@@ -31,8 +31,8 @@ pub(crate) enum Outcome {
     NoMatch,
     /// There is too little data to say.
     TooLittleData,
-    /// The user ended it.
-    Interrupted,
+    /// The user ended it, by this signal.
+    Interrupted(i32),
     /// The recorded command ended so.
     Command(ExitStatus),
 }
@@ -43,8 +43,8 @@ impl Outcome {
             Outcome::Clean => 0,
             Outcome::Regressions | Outcome::NoMatch => 1,
             Outcome::TooLittleData => 3,
-            // As shells have it for a command that SIGINT ended.
-            Outcome::Interrupted => 130,
+            // As shells have it for a command that the signal ended.
+            Outcome::Interrupted(signal) => u8::try_from(128 + signal).unwrap_or(FAILURE),
             Outcome::Command(status) => status_of(status),
         }
     }
@@ -163,6 +163,20 @@ pub(crate) enum CliError {
     ProcessRefused { pid: u32, source: io::Error },
     #[error("{}: there is no such program to run", printable(command))]
     NoCommand { command: String },
+    #[error("{}: this file is not executable", printable(command))]
+    NotExecutable { command: String },
+    #[error("{}: this is a folder, and no program", printable(command))]
+    FolderAsCommand { command: String },
+    #[error("{}: there is no such program in $PATH", printable(command))]
+    NotInPath { command: String },
+    #[error("{}: cannot run it", printable(command))]
+    RunCommand { command: String, source: io::Error },
+    #[error("{}: a shell could not read this command line", printable(line))]
+    CommandLine { line: String },
+    #[error("perf does not know the event: {said}")]
+    NoEvent { said: String },
+    #[error("{}: there is no room for the recording on this file system", folder.display())]
+    NoRoom { folder: PathBuf },
     #[error("cannot run {program}")]
     Run {
         program: &'static str,
@@ -240,6 +254,22 @@ impl CliError {
             ),
             CliError::NothingRecorded { .. } => Some(
                 "what it said of that stands above; where there is nothing, `perf record -v` says more"
+                    .to_owned(),
+            ),
+            CliError::NotExecutable { command } => {
+                Some(format!("`chmod +x {}` makes it so", printable(command)))
+            }
+            CliError::NotInPath { command } => Some(format!(
+                "for the file of that name here, write ./{}",
+                printable(command)
+            )),
+            CliError::CommandLine { .. } => {
+                Some("it needs a program, and an end for each quote".to_owned())
+            }
+            CliError::NoEvent { .. } => Some("`perf list` names all events".to_owned()),
+            CliError::NoRoom { .. } => Some(
+                "make room there, or name another folder: TMPDIR=DIR, or --keep DIR to keep the \
+                 recordings"
                     .to_owned(),
             ),
             CliError::NoSamples => {

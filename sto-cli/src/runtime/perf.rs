@@ -1,6 +1,6 @@
 //! Running perf.
 
-use crate::runtime::error::CliError;
+use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::interrupt;
 use clap::ValueEnum;
 use rustix::process::{Pid, Signal, kill_process};
@@ -9,8 +9,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -27,16 +27,42 @@ pub(crate) enum CallGraph {
 pub(crate) struct Recording<'a> {
     pub(crate) frequency: u32,
     pub(crate) call_graph: CallGraph,
-    /// The process to record; without one, the command and what it starts.
-    pub(crate) pid: Option<u32>,
+    /// The events to sample; where there are none, perf chooses.
+    pub(crate) events: &'a [String],
+    pub(crate) target: Target<'a>,
     pub(crate) command: &'a [OsString],
+    /// Whether what the command prints is thrown away.
+    pub(crate) is_silent: bool,
+}
+
+/// Whose samples are taken.
+#[derive(Clone, Copy)]
+pub(crate) enum Target<'a> {
+    /// The command and what it starts.
+    Command,
+    /// These processes.
+    Processes(&'a [u32]),
+    /// Everything.
+    System,
 }
 
 /// perf, and what this process is asked meanwhile: a request to end it (Ctrl-C, SIGTERM) is handed on
 /// to perf, which then writes what it has.
 pub(crate) struct Perf {
-    running: Arc<Mutex<Option<Pid>>>,
-    interrupted: Arc<AtomicBool>,
+    running: Arc<Mutex<Option<Running>>>,
+    /// The signal that asked this process to end; 0 before one did.
+    signal: Arc<AtomicI32>,
+    /// Whether it can record the build ids of files without a sample of their own (Linux 4.7): else
+    /// their frames have names in some runs and in others not.
+    has_buildid_all: bool,
+}
+
+/// What is asked to end where this process is.
+#[derive(Clone, Copy)]
+struct Running {
+    pid: Pid,
+    /// How: perf writes what it has at the signal of Ctrl-C.
+    signal: Signal,
 }
 
 impl Perf {
@@ -45,26 +71,30 @@ impl Perf {
         let mut requests = interrupt::requests().map_err(cannot_run)?;
         let perf = Perf {
             running: Arc::default(),
-            interrupted: Arc::default(),
+            signal: Arc::default(),
+            has_buildid_all: false,
         };
-        let (running, interrupted) = (Arc::clone(&perf.running), Arc::clone(&perf.interrupted));
+        let (running, asked) = (Arc::clone(&perf.running), Arc::clone(&perf.signal));
         thread::spawn(move || {
-            for _ in requests.forever() {
-                interrupted.store(true, Ordering::SeqCst);
+            for signal in requests.forever() {
+                asked.store(signal, Ordering::SeqCst);
                 if let Ok(running) = running.lock()
-                    && let Some(pid) = *running
+                    && let Some(Running { pid, signal }) = *running
                 {
                     // A terminal told perf already; to one that is gone there is nothing to say.
-                    let _ = kill_process(pid, Signal::INT);
+                    let _ = kill_process(pid, signal);
                 }
             }
         });
         Ok(perf)
     }
 
-    /// Whether this process was asked to end.
-    pub(crate) fn is_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::SeqCst)
+    /// How this process was asked to end, if it was.
+    pub(crate) fn interrupted(&self) -> Option<Outcome> {
+        match self.signal.load(Ordering::SeqCst) {
+            0 => None,
+            signal => Some(Outcome::Interrupted(signal)),
+        }
     }
 
     /// Records into a file, and tells how perf ended, which is how the command did. That has this
@@ -75,20 +105,94 @@ impl Perf {
         file: &Path,
     ) -> Result<ExitStatus, CliError> {
         let mut perf = recording.perf(file);
-        let mut child = perf.spawn().map_err(cannot_run)?;
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        self.set_running(pid);
-        if let Some(pid) = pid.filter(|_| self.is_interrupted()) {
-            let _ = kill_process(pid, Signal::INT);
+        if self.has_buildid_all {
+            perf.arg("--buildid-all");
         }
-        let status = child.wait().map_err(cannot_run);
+        recording.add_command(&mut perf);
+        self.wait(&mut perf, Signal::INT).map_err(cannot_run)
+    }
+
+    /// Runs a command without recording it, and tells how it ended.
+    pub(crate) fn run(
+        &self,
+        command: &[OsString],
+        is_silent: bool,
+    ) -> Result<ExitStatus, CliError> {
+        let [program, args @ ..] = command else {
+            unreachable!("a command has a program")
+        };
+        let mut command = Command::new(program);
+        command.args(args);
+        if is_silent {
+            command.stdout(Stdio::null());
+        }
+        let ran = self.wait(&mut command, Signal::TERM);
+        ran.map_err(|source| CliError::RunCommand {
+            command: program.to_string_lossy().into_owned(),
+            source,
+        })
+    }
+
+    fn wait(&self, command: &mut Command, signal: Signal) -> io::Result<ExitStatus> {
+        let mut child = command.spawn()?;
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let running = pid.map(|pid| Running { pid, signal });
+        self.set_running(running);
+        if let Some(pid) = pid.filter(|_| self.interrupted().is_some()) {
+            let _ = kill_process(pid, signal);
+        }
+        let status = child.wait();
         self.set_running(None);
         status
     }
 
-    fn set_running(&self, pid: Option<Pid>) {
+    fn set_running(&self, running: Option<Running>) {
         // The thread that has the other side never panics with the lock.
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = pid;
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = running;
+    }
+
+    /// Sees whether perf is there and may record this.
+    pub(crate) fn check(
+        &mut self,
+        folder: &Path,
+        recording: &Recording<'_>,
+    ) -> Result<(), CliError> {
+        let probe = |option: &str| {
+            let mut probe = Command::new("perf");
+            probe.args(["record", "-q", "--no-buildid", option, "-o"]);
+            probe.arg(folder.join("probe"));
+            recording.add_events(&mut probe);
+            if let Target::System = recording.target {
+                probe.arg("-a");
+            }
+            probe.args(["--", "true"]).stdin(Stdio::null());
+            probe.output().map_err(cannot_run)
+        };
+        let mut output = probe("--buildid-all")?;
+        let said = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+        self.has_buildid_all = !said(&output).contains("buildid-all");
+        if !self.has_buildid_all {
+            output = probe("--no-buildid-cache")?;
+        }
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = said(&output);
+        let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+        // The first lines say what is wrong; pages of advice for other cases follow.
+        let lines: Vec<&str> = lines
+            .skip_while(|line| line.trim_end_matches(':') == "Error")
+            .take(2)
+            .collect();
+        let is_event = said.contains("event syntax error");
+        let said = match is_event {
+            true => lines[0].to_owned(),
+            false => lines.join(" "),
+        };
+        Err(match is_event {
+            true => CliError::NoEvent { said },
+            false => CliError::PerfRefused { said },
+        })
     }
 }
 
@@ -105,54 +209,59 @@ impl Recording<'_> {
             })
             .arg("-o")
             .arg(file);
-        if let Some(pid) = self.pid {
-            perf.arg("-p").arg(pid.to_string());
-        }
-        if !self.command.is_empty() {
-            perf.arg("--").args(self.command);
+        self.add_events(&mut perf);
+        match self.target {
+            Target::Command => {}
+            Target::Processes(pids) => {
+                let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+                perf.arg("-p").arg(pids.join(","));
+            }
+            Target::System => {
+                perf.arg("-a");
+            }
         }
         perf
     }
-}
 
-/// Sees whether perf is there and may record.
-pub(crate) fn check(folder: &Path) -> Result<(), CliError> {
-    let output = Command::new("perf")
-        .args(["record", "-q", "--no-buildid", "-o"])
-        .arg(folder.join("probe"))
-        .args(["--", "true"])
-        .stdin(Stdio::null())
-        .output()
-        .map_err(cannot_run)?;
-    if output.status.success() {
-        return Ok(());
+    fn add_events(&self, perf: &mut Command) {
+        for event in self.events {
+            perf.arg("-e").arg(event);
+        }
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.lines().map(str::trim).filter(|line| !line.is_empty());
-    // The first lines say what is wrong; pages of advice for other cases follow.
-    let said: Vec<&str> = said
-        .skip_while(|line| line.trim_end_matches(':') == "Error")
-        .take(2)
-        .collect();
-    let said = said.join(" ");
-    Err(CliError::PerfRefused { said })
+
+    /// Comes last: what stands behind it is the command's.
+    fn add_command(&self, perf: &mut Command) {
+        if !self.command.is_empty() {
+            perf.arg("--").args(self.command);
+        }
+        if self.is_silent {
+            perf.stdout(Stdio::null());
+        }
+    }
 }
 
 /// Sees whether there is such a program, as perf does not tell that from its own failures.
 pub(crate) fn check_command(program: &OsStr) -> Result<(), CliError> {
+    let command = || program.to_string_lossy().into_owned();
     let is_program = |path: &Path| {
         let found = path.metadata();
         found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
     };
+    let has_folder = program.as_encoded_bytes().contains(&b'/');
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = if program.as_encoded_bytes().contains(&b'/') {
-        is_program(Path::new(program))
-    } else {
-        std::env::split_paths(&path).any(|folder| is_program(&folder.join(program)))
+    let is_found = match has_folder {
+        true => is_program(Path::new(program)),
+        false => std::env::split_paths(&path).any(|folder| is_program(&folder.join(program))),
     };
-    found.then_some(()).ok_or_else(|| CliError::NoCommand {
-        command: program.to_string_lossy().into_owned(),
-    })
+    match Path::new(program).metadata() {
+        _ if is_found => Ok(()),
+        Ok(found) if has_folder && found.is_dir() => {
+            Err(CliError::FolderAsCommand { command: command() })
+        }
+        Ok(_) if has_folder => Err(CliError::NotExecutable { command: command() }),
+        Ok(found) if found.is_file() => Err(CliError::NotInPath { command: command() }),
+        _ => Err(CliError::NoCommand { command: command() }),
+    }
 }
 
 /// Sees whether there is such a process and perf may look at what it has mapped: of either perf says

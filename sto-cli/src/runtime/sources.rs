@@ -7,6 +7,7 @@ use crate::runtime::store_path::StorePath;
 use crate::runtime::ui::{self, Progress};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::SliceCount;
 use sto_core::store::{Store, StoreError};
@@ -120,6 +121,24 @@ impl<'a> Sources<'a> {
         let located = |selector| self.locate_runs(selector, benchmark);
         let (a, b) = told_apart(located(a)?, located(b)?);
         Ok([self.located(a, CONTEXTS)?, self.located(b, CONTEXTS)?])
+    }
+
+    /// Runs of one build in the store, by the ids of their profiles.
+    pub(crate) fn stored_runs(&self, ids: &[ProfileId]) -> Result<Located, CliError> {
+        let store = Store::open(self.folder)?;
+        let mut builds = store.builds()?;
+        builds.retain_mut(|build| {
+            build.profiles.retain(|profile| ids.contains(&profile.id));
+            !build.profiles.is_empty()
+        });
+        let build = builds.pop().expect("the runs were just stored");
+        Ok(Located {
+            store: Some(store),
+            selection: Selection {
+                build: build.build,
+                profiles: build.profiles,
+            },
+        })
     }
 
     /// Says of findings which line to look at first.
@@ -351,7 +370,7 @@ fn is_of_program(error: &SelectError) -> bool {
 
 /// Names for two files: their base names, with as many folders before them as it takes to tell
 /// one from the other.
-fn telling_names(a: &Path, b: &Path) -> (String, String) {
+pub(crate) fn telling_names(a: &Path, b: &Path) -> (String, String) {
     let longest = a.components().count().max(b.components().count());
     (1..=longest)
         .map(|count| (last_components(a, count), last_components(b, count)))

@@ -87,6 +87,35 @@ pub(crate) fn warn(file: &Path, warnings: &[String]) {
     }
 }
 
+/// Says which of several runs is made: on a terminal in one line, where what is run does not print there
+/// itself; else in a line each.
+pub(crate) struct Counter {
+    is_one_line: bool,
+}
+
+impl Counter {
+    pub(crate) fn new() -> Counter {
+        Counter {
+            is_one_line: io::stderr().is_terminal() && !io::stdout().is_terminal(),
+        }
+    }
+
+    pub(crate) fn show(&self, text: &str) {
+        let text = printable(text);
+        match self.is_one_line {
+            true => tell(&format!("\r\x1b[K{text}")),
+            false => tell(&format!("{text}\n")),
+        }
+    }
+
+    /// Leaves the line to what is said next.
+    pub(crate) fn end(&self) {
+        if self.is_one_line {
+            tell("\r\x1b[K");
+        }
+    }
+}
+
 /// Shows on a terminal how far the reading of a large file, or of a store, has come.
 pub(crate) struct Progress {
     bar: ProgressBar,

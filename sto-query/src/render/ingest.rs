@@ -4,7 +4,7 @@ use super::header::{counted, samples_of_event, write_events};
 use super::ls::short_id;
 use super::numbers::{bytes, grouped, percent, saving};
 use super::{Style, printable};
-use crate::report::{IngestSummary, IngestedReport, ModuleReport, RecordingReport};
+use crate::report::{IngestSummary, IngestedReport, ModuleReport};
 use std::fmt::Write;
 
 /// Modules without symbols that are shown of one file; JSON has all.
@@ -19,7 +19,13 @@ pub fn text(summary: &IngestSummary, style: Style) -> String {
         for profile in &recording.profiles {
             write_profile(&mut text, profile, &recording.path, style);
         }
-        write_modules(&mut text, recording);
+        let samples = recording.profiles.iter();
+        let samples = samples.map(|ingested| ingested.profile.samples).sum();
+        let unresolved = recording.modules.iter();
+        let unresolved: Vec<&ModuleReport> = unresolved
+            .filter(|module| is_worth_naming(module, samples))
+            .collect();
+        write_modules(&mut text, &unresolved);
     }
     if !summary.recordings.is_empty() {
         let _ = writeln!(text, "The store is {}.", printable(&summary.store));
@@ -75,16 +81,15 @@ fn write_profile(text: &mut String, ingested: &IngestedReport, path: &str, style
     );
 }
 
-fn write_modules(text: &mut String, recording: &RecordingReport) {
-    let samples = recording.profiles.iter();
-    let samples = samples.fold(0u64, |sum, ingested| {
-        sum.saturating_add(ingested.profile.samples)
-    });
-    let unresolved = recording.modules.iter().filter(|module| {
-        let count = module.unresolved_samples;
-        count > 0 && count.saturating_mul(FEW_SAMPLES) >= samples
-    });
-    let unresolved: Vec<&ModuleReport> = unresolved.collect();
+/// Whether a module is worth a line beside so many samples: it has some of them without a symbol, and
+/// not too few.
+pub(super) fn is_worth_naming(module: &ModuleReport, samples: u64) -> bool {
+    let count = module.unresolved_samples;
+    count > 0 && count.saturating_mul(FEW_SAMPLES) >= samples
+}
+
+/// The modules that have locations without a symbol, most of them first.
+pub(super) fn write_modules(text: &mut String, unresolved: &[&ModuleReport]) {
     if unresolved.is_empty() {
         return;
     }

@@ -26,6 +26,7 @@ mod paragraph;
 pub mod potential;
 mod printable;
 pub mod prune;
+pub mod recorded;
 pub mod rewrite;
 pub mod runs;
 pub mod scores;

@@ -1,0 +1,26 @@
+//! Standard input that is a file: every run is to read the same.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::os::fd::AsFd;
+
+/// The file, and where it stood before the first run.
+pub(super) struct Input {
+    file: File,
+    start: u64,
+}
+
+impl Input {
+    /// `None` where standard input is something else.
+    pub(super) fn here() -> Option<Input> {
+        let mut file = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+        let start = file.stream_position().ok()?;
+        let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        is_file.then_some(Input { file, start })
+    }
+
+    pub(super) fn rewind(&mut self) {
+        // It told its place, so that it can be put there.
+        let _ = self.file.seek(SeekFrom::Start(self.start));
+    }
+}

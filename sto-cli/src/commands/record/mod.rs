@@ -1,0 +1,184 @@
+//! `sto record`: runs a program under perf, and stores what it did.
+
+mod input;
+mod plan;
+mod runs;
+mod warnings;
+mod work_folder;
+
+use crate::args::about::About;
+use crate::args::quantities::slice_count;
+use crate::commands::find_regressions;
+use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::perf::{self, CallGraph, Perf, Recording, Target};
+use crate::runtime::store_path::StorePath;
+use crate::runtime::ui;
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use plan::Program;
+use runs::Session;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use sto_core::intern::SliceCount;
+use sto_core::store::Store;
+use sto_query::render::{self, Style};
+use sto_query::report::IngestSummary;
+use work_folder::WorkFolder;
+
+const EXAMPLES: &str = "\
+Examples:
+  sto record --build v1 ./server --port 80          Record a program until it ends, or until Ctrl-C
+  sto record --build v1 --runs 5 ./benchmark        Record five runs, to compare builds by
+  sto record --compare './old in' './new in' --runs 10
+                                                    Record two programs in turns, and compare them
+  sto record --call-graph dwarf ./stripped          Where programs have no frame pointers
+  sto record -p 1234 sleep 10                       Record a running process for ten seconds
+  sto record -a -e cycles -e page-faults sleep 10   Record two events of the whole system
+
+Exit status: that of the command; 128 and the signal's number where a signal ended it, or sto; with
+--compare that of `sto find-regressions`; 2 where sto fails.";
+
+/// Record a program with perf, and store the runs
+///
+/// Options stand before the program; what stands behind it is the program's own. The program has this
+/// command's standard input and output; the report goes to standard error. Where standard input is a
+/// file, each of several runs reads all of it. Each run has two metrics: `seconds`, from the program's
+/// start to its end, and `exit_status`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RecordArgs {
+    #[command(flatten)]
+    about: About,
+
+    /// Sample so many times a second
+    #[arg(short = 'F', long, value_name = "HZ", default_value = "997", value_parser = clap::value_parser!(u32).range(1..))]
+    frequency: u32,
+
+    /// Sample this event, as `perf list` names it; may be given several times. By default processor
+    /// cycles, or else cpu-clock
+    #[arg(short = 'e', long = "event", value_name = "EVENT", value_parser = NonEmptyStringValueParser::new())]
+    events: Vec<String>,
+
+    /// Choose how callers are found
+    #[arg(long, value_enum, default_value = "fp")]
+    call_graph: CallGraph,
+
+    /// Record the command so many times; a run that fails is the last
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        value_parser = clap::value_parser!(u32).range(1..),
+        conflicts_with_all = ["processes", "all"]
+    )]
+    runs: u32,
+
+    /// Run the command so many times before, without recording it
+    #[arg(long, value_name = "N", default_value = "0", conflicts_with_all = ["processes", "all"])]
+    warmup: u32,
+
+    /// Record two programs in turns, so that what the machine does meanwhile is done to both, and
+    /// compare them as `sto find-regressions` does. Each is a command line in quotes. What they print is
+    /// thrown away; runs that fail are not compared
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["BASELINE", "CANDIDATE"],
+        conflicts_with_all = ["command", "processes", "all", "build"]
+    )]
+    compare: Vec<String>,
+
+    /// Record this running process, until it or the command ends, or until Ctrl-C; may be given several
+    /// times
+    #[arg(
+        short = 'p',
+        long = "pid",
+        value_name = "PID",
+        id = "processes",
+        value_delimiter = ','
+    )]
+    pids: Vec<u32>,
+
+    /// Record the whole system, until the command ends, or until Ctrl-C
+    #[arg(
+        short = 'a',
+        long = "all-cpus",
+        id = "all",
+        conflicts_with = "processes"
+    )]
+    all: bool,
+
+    /// Keep also what each thread did in each of N equal parts of the recording's time
+    #[arg(long, value_name = "N", value_parser = slice_count)]
+    slices: Option<SliceCount>,
+
+    /// Keep the recordings in this folder, with the perf maps and jitdumps of their programs
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+
+    /// Run this command, with its arguments
+    #[arg(
+        trailing_var_arg = true,
+        required_unless_present_any = ["processes", "all", "compare"]
+    )]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn run(args: &RecordArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    args.about.check()?;
+    let programs = match &args.compare[..] {
+        [] => vec![Program::only(&args.command)?],
+        lines => Program::pair(lines)?,
+    };
+    let is_new = !place.folder.join(Store::FILE_NAME).exists();
+    for &pid in &args.pids {
+        perf::check_process(pid)?;
+    }
+    // A store that cannot be written is told before anything runs; nobody waits for it meanwhile.
+    Store::open_or_create(&place.folder)?.check_writable()?;
+    let mut perf = Perf::new()?;
+    let work = WorkFolder::make()?;
+    let checked = perf.check(&work.path, &args.recording(&[]));
+    if let Some(interrupted) = perf.interrupted() {
+        return Ok(interrupted);
+    }
+    checked?;
+
+    let mut session = Session::new(args, &perf, &work, place, programs);
+    let outcome = session.record();
+    let recorded = session.finish();
+    if !recorded.reports.is_empty() {
+        place.tell_if_new(is_new);
+        let summary = IngestSummary::new(place.folder.display().to_string(), recorded.reports);
+        ui::tell(&render::recorded::text(&summary, Style::default()));
+    }
+    match (outcome?, &recorded.ids[..]) {
+        (Outcome::Clean, [baseline, candidate]) => {
+            find_regressions::of_recorded(place, [baseline, candidate])
+        }
+        (outcome, _) => Ok(outcome),
+    }
+}
+
+impl RecordArgs {
+    /// What perf is to do.
+    fn recording<'a>(&'a self, command: &'a [OsString]) -> Recording<'a> {
+        Recording {
+            frequency: self.frequency,
+            events: &self.events,
+            call_graph: self.call_graph,
+            target: match (self.all, &self.pids[..]) {
+                (true, _) => Target::System,
+                (false, []) => Target::Command,
+                (false, pids) => Target::Processes(pids),
+            },
+            command,
+            is_silent: !self.compare.is_empty(),
+        }
+    }
+
+    /// Whether the command is what is recorded: with `-p` and `-a` it only says for how long.
+    fn records_command(&self) -> bool {
+        self.pids.is_empty() && !self.all
+    }
+}

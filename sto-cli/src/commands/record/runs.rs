@@ -1,0 +1,305 @@
+//! The runs, one after the other: each is recorded, and stored when it has ended.
+
+use super::RecordArgs;
+use super::input::Input;
+use super::plan::Program;
+use super::warnings::Warnings;
+use super::work_folder::{WorkFolder, is_full};
+use crate::runtime::environment;
+use crate::runtime::error::{CliError, Outcome, status_of};
+use crate::runtime::perf::Perf;
+use crate::runtime::store_path::StorePath;
+use crate::runtime::ui::{self, Counter, Progress};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use sto_core::formats::{FormatError, run_time};
+use sto_core::id::ProfileId;
+use sto_core::ingest::{IngestError, IngestOptions, IngestReport, ingest};
+use sto_core::store::Store;
+use sto_query::report::RecordingReport;
+
+/// The runs of a command, or of two in turns.
+pub(super) struct Session<'a> {
+    args: &'a RecordArgs,
+    perf: &'a Perf,
+    work: &'a WorkFolder,
+    place: &'a StorePath,
+    programs: Vec<Program>,
+    /// What each program's runs are called, from its first run on: the program with most samples may
+    /// be another one in the next.
+    executables: Vec<Option<String>>,
+    input: Option<Input>,
+    counter: Counter,
+    warnings: Warnings,
+    recorded: Recorded,
+}
+
+/// What was stored.
+pub(super) struct Recorded {
+    pub(super) reports: Vec<RecordingReport>,
+    /// The profiles of each program.
+    pub(super) ids: Vec<Vec<ProfileId>>,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(
+        args: &'a RecordArgs,
+        perf: &'a Perf,
+        work: &'a WorkFolder,
+        place: &'a StorePath,
+        programs: Vec<Program>,
+    ) -> Session<'a> {
+        Session {
+            executables: vec![None; programs.len()],
+            recorded: Recorded {
+                reports: Vec::new(),
+                ids: vec![Vec::new(); programs.len()],
+            },
+            args,
+            perf,
+            work,
+            place,
+            programs,
+            input: Input::here(),
+            counter: Counter::new(),
+            warnings: Warnings::default(),
+        }
+    }
+
+    /// Makes all runs. Of two programs, the one that goes first changes from run to run: so what drifts
+    /// drifts for both.
+    pub(super) fn record(&mut self) -> Result<Outcome, CliError> {
+        for warmup in 1..=self.args.warmup {
+            for which in 0..self.programs.len() {
+                let outcome = self.warm_up(warmup, which)?;
+                if outcome != Outcome::Clean {
+                    return Ok(outcome);
+                }
+            }
+        }
+        let is_one = self.programs.len() == 1;
+        for run in 1..=self.args.runs {
+            let mut order: Vec<usize> = (0..self.programs.len()).collect();
+            if run % 2 == 0 {
+                order.reverse();
+            }
+            for which in order {
+                let outcome = self.record_one(run, which)?;
+                if outcome == Outcome::Clean {
+                    continue;
+                }
+                if let Outcome::Interrupted(_) = outcome {
+                    return Ok(outcome);
+                }
+                if is_one {
+                    self.say_last(run, outcome);
+                    return Ok(outcome);
+                }
+            }
+        }
+        Ok(Outcome::Clean)
+    }
+
+    /// Says what there is to warn of, and hands over what was stored.
+    pub(super) fn finish(self) -> Recorded {
+        self.counter.end();
+        self.warnings.say(self.recorded.reports.len());
+        self.recorded
+    }
+
+    /// Says why the other runs were not made.
+    fn say_last(&self, run: u32, outcome: Outcome) {
+        let (Outcome::Command(status), left @ 1..) = (outcome, self.args.runs - run) else {
+            return;
+        };
+        self.counter.end();
+        let (runs, status) = (self.args.runs, status_of(status));
+        let were = match left {
+            1 => "the other one was",
+            _ => &format!("the other {left} were"),
+        };
+        ui::say(
+            "warning",
+            &format!("run {run} of {runs} ended with status {status}; {were} not made"),
+        );
+    }
+
+    fn count(&self, what: &str, number: u32, of: u32, which: usize) {
+        if of > 1 || self.programs.len() > 1 {
+            let program = match self.programs.len() {
+                1 => String::new(),
+                _ => format!(": {}", self.programs[which].line()),
+            };
+            self.counter
+                .show(&format!("{what} {number} of {of}{program}"));
+        }
+    }
+
+    fn warm_up(&mut self, number: u32, which: usize) -> Result<Outcome, CliError> {
+        self.count("warm-up", number, self.args.warmup, which);
+        if let Some(input) = &mut self.input {
+            input.rewind();
+        }
+        let is_silent = self.programs.len() > 1;
+        let status = self.perf.run(&self.programs[which].command, is_silent)?;
+        if let Some(interrupted) = self.perf.interrupted() {
+            return Ok(interrupted);
+        }
+        if !status.success() {
+            self.counter.end();
+            let line = self.programs[which].line();
+            let status = status_of(status);
+            let text = format!("warm-up {number} of {line} ended with status {status}");
+            ui::say("warning", &text);
+        }
+        Ok(Outcome::Clean)
+    }
+
+    fn record_one(&mut self, run: u32, which: usize) -> Result<Outcome, CliError> {
+        let (args, perf) = (self.args, self.perf);
+        let name = match args.runs {
+            1 if self.programs.len() == 1 => "this recording".to_owned(),
+            runs => format!("run {run} of {runs}"),
+        };
+        self.count("run", run, args.runs, which);
+        if let Some(input) = &mut self.input {
+            input.rewind();
+        }
+        let program = &self.programs[which];
+        let folder = args.keep.as_ref().unwrap_or(&self.work.path);
+        let folder = folder.join(program.folder).join(run.to_string());
+        fs::create_dir_all(&folder).map_err(|source| CliError::WriteFile {
+            path: folder.clone(),
+            source,
+        })?;
+        let file = folder.join("perf.data");
+        let status = perf.record(&args.recording(&program.command), &file)?;
+        if let Some(interrupted) = perf.interrupted()
+            && (args.runs > 1 || self.programs.len() > 1)
+        {
+            // Half a run is none to compare by.
+            self.counter.end();
+            let note = format!("run {run} was interrupted, and is not stored");
+            ui::say("note", &note);
+            return Ok(interrupted);
+        }
+        let report = match self.ingest(&file, status, which) {
+            Err(_) if !status.success() && is_full(&folder) => {
+                return Err(CliError::NoRoom { folder });
+            }
+            Err(CliError::Ingest(IngestError::Format(FormatError::NoSamples { .. })))
+                if !status.success() =>
+            {
+                self.counter.end();
+                let text = format!("{name}: not stored, as it has no samples");
+                ui::say("warning", &text);
+                return Ok(self.outcome(status));
+            }
+            report => report?,
+        };
+        for warning in &report.warnings {
+            self.warnings.add(warning);
+        }
+        if args.keep.is_some() {
+            keep_symbols(&report, &folder)?;
+        } else {
+            // A folder that stays is removed with the one that it is in.
+            let _ = fs::remove_dir_all(&folder);
+        }
+        for profile in &report.profiles {
+            self.executables[which].get_or_insert(profile.build.executable.clone());
+            self.recorded.ids[which].push(profile.id);
+        }
+        let report = RecordingReport::new(name, &report);
+        self.recorded.reports.push(report);
+        Ok(self.outcome(status))
+    }
+
+    /// How a recording that was made ended.
+    fn outcome(&self, status: ExitStatus) -> Outcome {
+        match self.perf.interrupted() {
+            // It is the user or the command who ends the recording of a process.
+            Some(interrupted @ Outcome::Interrupted(signal)) => match self.args.records_command() {
+                false if signal == signal_hook::consts::SIGINT => Outcome::Clean,
+                _ => interrupted,
+            },
+            _ if !self.args.records_command() || status.success() => Outcome::Clean,
+            _ => Outcome::Command(status),
+        }
+    }
+
+    fn ingest(
+        &self,
+        file: &Path,
+        status: ExitStatus,
+        which: usize,
+    ) -> Result<IngestReport, CliError> {
+        for &pid in &self.args.pids {
+            copy_perf_map(pid, file);
+        }
+        let mut options = IngestOptions {
+            symbols: environment::symbol_options(&[], file),
+            slices: self.args.slices,
+            ..self.args.about.options()
+        };
+        if let Some(build) = &self.programs[which].build {
+            options.version = Some(build.clone());
+        }
+        if let Some(executable) = &self.executables[which] {
+            options.executable.get_or_insert(executable.clone());
+        }
+        if self.args.records_command() {
+            let metrics = &mut options.metrics;
+            let exit_status = f64::from(status_of(status));
+            metrics
+                .entry("exit_status".to_owned())
+                .or_insert(exit_status);
+            if let Some(time) = run_time(file) {
+                let seconds = time.0 as f64 / 1e9;
+                metrics.entry("seconds".to_owned()).or_insert(seconds);
+            }
+        }
+        let store = Store::open_or_create(&self.place.folder)?;
+        let progress = Progress::new(file);
+        let report = ingest(&store, file, &options, &mut |stage| progress.stage(stage));
+        drop(progress);
+        report.map_err(|error| match error {
+            IngestError::Format(
+                FormatError::Io { .. } | FormatError::Empty { .. } | FormatError::Malformed { .. },
+            ) if !status.success() => CliError::NothingRecorded {
+                status: status_of(status),
+            },
+            IngestError::Format(FormatError::NoSamples { .. }) if status.success() => {
+                CliError::NoSamples
+            }
+            error => error.into(),
+        })
+    }
+}
+
+/// Copies the perf map of a process that runs: it may have been written long before the recording.
+fn copy_perf_map(pid: u32, file: &Path) {
+    let name = format!("perf-{pid}.map");
+    // Through the process, which may have a `/tmp` of its own. Most processes have no map.
+    let map = PathBuf::from(format!("/proc/{pid}/root/tmp")).join(&name);
+    let _ = fs::copy(map, file.with_file_name(name));
+}
+
+/// Copies what told of code that was made at run time beside the recording; what perf's own cache
+/// has (programs, libraries, the kernel's symbols) is found there by build id.
+fn keep_symbols(report: &IngestReport, folder: &Path) -> Result<(), CliError> {
+    let files = report.modules.iter();
+    for file in files.filter_map(|(_, symbols)| symbols.file.as_deref()) {
+        let name = file.file_name().unwrap_or_default();
+        let target = folder.join(name);
+        let text = name.to_string_lossy();
+        if (text.ends_with(".map") || text.ends_with(".dump")) && !target.exists() {
+            fs::copy(file, &target).map_err(|source| CliError::WriteFile {
+                path: target,
+                source,
+            })?;
+        }
+    }
+    Ok(())
+}
