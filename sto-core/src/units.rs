@@ -59,6 +59,46 @@ pub struct SampleType {
     pub unit: Unit,
 }
 
+impl SampleType {
+    /// Whether both count the same: their events may differ in how exactly perf was asked to find the
+    /// place of a sample, as `cycles`, `cycles:ppp` and `cycles:pppH` do, not in what they count, as
+    /// `cycles:u` does.
+    pub fn counts_as(&self, other: &SampleType) -> bool {
+        self.unit == other.unit && self.is_of(&other.event)
+    }
+
+    /// Whether it is of an event that counts the same as this one.
+    pub fn is_of(&self, event: &str) -> bool {
+        counted(&self.event) == counted(event)
+    }
+}
+
+/// An event as perf writes it, and those of its modifiers that say what is counted: of those that
+/// perf-list(1) has, `p` and `P` are of precision, `H` (the host alone) is what perf does without, and
+/// `S`, `D`, `W` and `e` are of how counters are read and shared.
+fn counted(event: &str) -> (&str, Vec<char>) {
+    const MODIFIERS: &str = "ukhIGHpPSDWeb";
+    const OF_NO_COUNT: &str = "pPHSDWe";
+    let parts = match event.rsplit_once('/') {
+        Some((pmu, modifiers)) => Some((pmu, modifiers)),
+        // Of two parts, the first of a tracepoint is its system: `sched:sched_switch`.
+        None => event.split_once(':'),
+    };
+    let Some((name, modifiers)) = parts else {
+        return (event, Vec::new());
+    };
+    if !modifiers
+        .chars()
+        .all(|modifier| MODIFIERS.contains(modifier))
+    {
+        return (event, Vec::new());
+    }
+    let of_count = modifiers.chars().filter(|&m| !OF_NO_COUNT.contains(m));
+    let mut of_count: Vec<char> = of_count.collect();
+    of_count.sort_unstable();
+    (name, of_count)
+}
+
 /// What a stack cost: how often it was sampled, and what those samples stand for.
 ///
 /// For perf the value is the sum of the samples' periods, in the sample type's [`Unit`].
@@ -109,5 +149,31 @@ impl std::iter::Sum for Cost {
             sum += cost;
         }
         sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SampleType, Unit};
+
+    #[test]
+    fn events_that_differ_in_precision_alone_count_the_same() {
+        let of = |event: &str| SampleType {
+            event: event.to_owned(),
+            unit: Unit::Events,
+        };
+        let same = |a: &str, b: &str| of(a).counts_as(&of(b));
+        assert!(same("cpu-clock", "cpu-clock:ppp"));
+        assert!(same("cpu-clock:pppH", "cpu-clock:ppp"));
+        assert!(same("cycles:uP", "cycles:u"));
+        assert!(same("cpu_core/cycles/P", "cpu_core/cycles/"));
+        assert!(!same("cycles", "cycles:u"));
+        assert!(!same("cycles:k", "cycles:u"));
+        assert!(!same("cycles:G", "cycles"));
+        assert!(!same("cycles", "cpu_core/cycles/"));
+        assert!(!same("sched:sched_switch", "sched:sched_wakeup"));
+        let mut samples = of("cycles");
+        samples.unit = Unit::Samples;
+        assert!(!samples.counts_as(&of("cycles")));
     }
 }

@@ -7,6 +7,7 @@ use crate::runtime::sources::{Baseline, Located, Sources};
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use std::ffi::{OsStr, OsString};
+use sto_core::units::SampleType;
 use sto_query::compare::Comparison;
 use sto_query::select::{Selection, one_benchmark};
 use sto_query::tree::{ContextCosts, ThreadNames, View};
@@ -248,11 +249,9 @@ impl EventArg {
         let Some(event) = &self.event else {
             return Ok(view);
         };
-        let Some(place) = view
-            .sample_types
-            .iter()
-            .position(|known| known.event == *event)
-        else {
+        let place = |is_it: &dyn Fn(&SampleType) -> bool| view.sample_types.iter().position(is_it);
+        let exactly = place(&|known| known.event == *event);
+        let Some(place) = exactly.or_else(|| place(&|known| known.is_of(event))) else {
             let build = &view.selection.build;
             return Err(CliError::UnknownEvent {
                 build: format!("{}@{}", build.executable, build.version),

@@ -90,12 +90,133 @@ fn each_of_several_runs_reads_all_of_a_file_that_is_standard_input() {
 }
 
 #[test]
-fn several_runs_are_profiles_of_one_build() {
+fn several_runs_are_profiles_of_one_build_and_one_summary() {
     let sandbox = Sandbox::new();
-    let args = ["--build", "v1", "--runs", "3", "--", "sh", "-c", WORK];
-    if record(&sandbox, &args).is_some_and(|run| run.status == Some(0)) {
-        assert_eq!(profiles(&sandbox).len(), 3);
+    let args = ["--build", "v1", "--runs", "3", "sh", "-c", WORK];
+    let Some(run) = record(&sandbox, &args) else {
+        return;
+    };
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert_eq!(profiles(&sandbox).len(), 3);
+    let lines: Vec<&str> = run.stderr.lines().take(3).collect();
+    assert_eq!(lines, ["run 1 of 3", "run 2 of 3", "run 3 of 3"]);
+    assert_eq!(
+        run.stderr.matches("@v1: 3 runs, profiles ").count(),
+        1,
+        "{run:?}"
+    );
+    assert_eq!(run.stderr.matches("The store is").count(), 1, "{run:?}");
+}
+
+#[test]
+fn what_stands_behind_the_program_is_its_own() {
+    let sandbox = Sandbox::new();
+    let script = format!("{WORK}; echo \"$@\"");
+    let own = ["--runs", "7", "-p", "--", "--help"];
+    for before in [&["--build", "v1"][..], &["--build", "v1", "--"]] {
+        let args = [before, &["sh", "-c", &script, "sh"], &own].concat();
+        let Some(run) = record(&sandbox, &args) else {
+            return;
+        };
+        assert_eq!(run.status, Some(0), "{run:?}");
+        assert_eq!(run.stdout, "--runs 7 -p -- --help\n");
     }
+    let run = sandbox.sto(&["record", "--no-such-option", "sh"]);
+    assert_eq!(run.status, Some(2), "{run:?}");
+}
+
+#[test]
+fn warm_up_runs_are_made_and_not_stored() {
+    let sandbox = Sandbox::new();
+    let script = format!("{WORK}; echo ran");
+    let args = ["--build", "v1", "--warmup", "2", "sh", "-c", &script];
+    if let Some(run) = record(&sandbox, &args) {
+        assert_eq!(run.stdout, "ran\n".repeat(3), "{run:?}");
+        assert_eq!(profiles(&sandbox).len(), 1);
+    }
+}
+
+#[test]
+fn several_events_and_slices_of_time_are_kept() {
+    let sandbox = Sandbox::new();
+    let args = ["-e", "cpu-clock", "-e", "page-faults", "--slices", "3"];
+    let args = [&args[..], &["--build", "v1", "sh", "-c", WORK]].concat();
+    if let Some(run) = record(&sandbox, &args) {
+        assert_eq!(run.status, Some(0), "{run:?}");
+        assert!(run.stderr.contains("for 3 time slices of"), "{run:?}");
+        let events = &profiles(&sandbox)[0]["events"];
+        let events = events.as_array().unwrap().iter();
+        let events: Vec<&str> = events.map(|e| e["event"].as_str().unwrap()).collect();
+        assert_eq!(events, ["cpu-clock", "page-faults"]);
+    }
+}
+
+#[test]
+fn an_event_that_perf_does_not_know_is_told_before_the_program_runs() {
+    let sandbox = Sandbox::new();
+    if let Some(run) = record(&sandbox, &["-e", "no-such-event", "echo", "ran"]) {
+        let run = run.fails_with(&["perf does not know the event"]);
+        assert!(run.stderr.contains("`perf list`"), "{run:?}");
+        assert_eq!(run.stdout, "");
+    }
+}
+
+#[test]
+fn two_programs_are_recorded_in_turns_and_compared() {
+    let sandbox = Sandbox::new();
+    let work = |file: &str, count: u32| {
+        let script = format!(
+            "echo {file} >> order; i=0; while [ $i -lt {count} ]; do i=$((i+1)); done; echo out"
+        );
+        sandbox.write(file, script);
+        format!("sh '{file}'")
+    };
+    let (old, new) = (work("old one.sh", 60_000), work("new.sh", 180_000));
+    let args = ["--compare", &old, &new, "--runs", "4", "--warmup", "1"];
+    let run = Run::of(
+        sandbox
+            .command(&[&["record"], &args[..]].concat())
+            .current_dir(sandbox.path("")),
+    );
+    if run.stderr.contains("perf cannot record") {
+        return;
+    }
+    let order = std::fs::read_to_string(sandbox.path("order")).unwrap();
+    let order: Vec<&str> = order.lines().collect();
+    let (a, b) = ("old one.sh", "new.sh");
+    assert_eq!(order, [a, b, a, b, b, a, a, b, b, a]);
+    assert_eq!(run.status, Some(1), "{run:?}");
+    assert!(run.stdout.starts_with("REGRESSION"), "{run:?}");
+    assert!(run.stdout.contains("total cost"), "{run:?}");
+    assert!(
+        !run.stdout.contains("out\n"),
+        "what they print is not compared"
+    );
+    assert!(
+        run.stderr.contains("run 4 of 4: sh 'old one.sh'\n"),
+        "{run:?}"
+    );
+    assert_eq!(profiles(&sandbox).len(), 8);
+}
+
+#[test]
+fn command_lines_that_no_shell_could_read_are_refused() {
+    let sandbox = Sandbox::new();
+    for line in ["sh 'x", "", "  "] {
+        let run = sandbox.sto(&["record", "--compare", "sh x", line]);
+        run.fails_with(&["a shell could not read this command line"]);
+    }
+}
+
+#[test]
+fn a_file_that_is_not_executable_is_no_missing_program() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.write("plain", "");
+    let run = sandbox.sto(&["record", file.to_str().unwrap()]);
+    let run = run.fails_with(&["this file is not executable"]);
+    assert!(run.stderr.contains("chmod +x"), "{run:?}");
+    let run = sandbox.sto(&["record", sandbox.path("").to_str().unwrap()]);
+    run.fails_with(&["this is a folder, and no program"]);
 }
 
 #[test]
@@ -107,6 +228,8 @@ fn the_status_of_a_failing_command_comes_back_and_its_run_is_the_last() {
         return;
     };
     assert_eq!(run.status, Some(7), "{run:?}");
+    let said = "run 1 of 3 ended with status 7; the other 2 were not made";
+    assert!(run.stderr.contains(said), "{run:?}");
     let profiles = profiles(&sandbox);
     assert_eq!(profiles.len(), 1);
     assert_eq!(profiles[0]["metrics"]["exit_status"], 7.0);
@@ -140,7 +263,7 @@ fn wait_for(sandbox: &Sandbox, name: &str, child: &mut std::process::Child) -> O
 }
 
 /// Interrupts `sto record` when the command has worked for a while.
-fn interrupted(sandbox: &Sandbox, args: &[&str], script: &str) -> Option<Run> {
+fn interrupted(sandbox: &Sandbox, args: &[&str], script: &str, signal: &str) -> Option<Run> {
     let mut command = sandbox.command(&[&["record", "--build", "v1"], args].concat());
     command.args(["--", "sh", "-c", script]);
     let mut child = command
@@ -150,7 +273,7 @@ fn interrupted(sandbox: &Sandbox, args: &[&str], script: &str) -> Option<Run> {
         .unwrap();
     let is_running = wait_for(sandbox, "worked", &mut child).is_some();
     let interrupt = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
+        .args([signal, &child.id().to_string()])
         .status();
     assert!(!is_running || interrupt.unwrap().success());
     let run = Run::from(child.wait_with_output().unwrap());
@@ -161,11 +284,14 @@ fn interrupted(sandbox: &Sandbox, args: &[&str], script: &str) -> Option<Run> {
 fn what_an_interrupted_recording_has_is_stored() {
     let sandbox = Sandbox::new();
     let script = format!("{WORK}; touch worked; while :; do :; done");
-    let Some(run) = interrupted(&sandbox, &[], &script) else {
-        return;
-    };
-    assert_eq!(run.status, Some(130), "{run:?}");
-    assert_eq!(profiles(&sandbox).len(), 1);
+    for (recorded, (signal, status)) in (1..).zip([("-INT", 130), ("-TERM", 143)]) {
+        let Some(run) = interrupted(&sandbox, &[], &script, signal) else {
+            return;
+        };
+        assert_eq!(run.status, Some(status), "{run:?}");
+        assert_eq!(profiles(&sandbox).len(), recorded);
+        std::fs::remove_file(sandbox.path("worked")).unwrap();
+    }
 }
 
 #[test]
@@ -199,7 +325,7 @@ fn of_several_runs_an_interrupted_one_is_not_stored_and_those_before_it_are() {
     let sandbox = Sandbox::new();
     let script =
         format!("{WORK}; if [ -e first ]; then touch worked; while :; do :; done; fi; touch first");
-    let Some(run) = interrupted(&sandbox, &["--runs", "5"], &script) else {
+    let Some(run) = interrupted(&sandbox, &["--runs", "5"], &script, "-INT") else {
         return;
     };
     assert_eq!(run.status, Some(130), "{run:?}");

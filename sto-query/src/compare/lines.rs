@@ -30,7 +30,9 @@ impl Lines {
         let last = selection.profiles.last().expect("a selection is not empty");
         let mut loaded = store.load_lines(last.id)?;
         let mut events = last.profile.sample_types.iter();
-        let column = events.position(|sample_type| sample_type.event == event);
+        let exactly = events.position(|sample_type| sample_type.event == event);
+        let mut events = last.profile.sample_types.iter();
+        let column = exactly.or_else(|| events.position(|sample_type| sample_type.is_of(event)));
         let column = column.filter(|&column| column < loaded.lines.len());
         Ok(Lines {
             costs: column.map_or(Vec::new(), |column| loaded.lines.swap_remove(column)),

@@ -18,15 +18,12 @@ pub(super) fn overall(
     if let Some(failed) = failed {
         return (Verdict::Insufficient, failed);
     }
-    let worse: Vec<String> = metrics
-        .iter()
-        .filter(|metric| metric.outcome == MetricOutcome::Worse)
-        .map(sentence)
-        .collect();
+    let is_worse = |metric: &&MetricChange| metric.outcome == MetricOutcome::Worse;
+    let worse: Vec<&MetricChange> = metrics.iter().filter(is_worse).collect();
     if worse.is_empty() {
         return (verdict, reason);
     }
-    let worse = worse.join(", ");
+    let worse = sentence(&worse);
     let reason = match verdict {
         Verdict::Regression => format!("{worse}; {reason}"),
         Verdict::Clean => format!("{worse}; but {reason}"),
@@ -35,16 +32,32 @@ pub(super) fn overall(
     (Verdict::Regression, reason)
 }
 
-/// `a run takes 37% more time`.
-fn sentence(metric: &MetricChange) -> String {
-    let times = metric.change.map_or_else(|| "more".to_owned(), times);
-    let run = match &metric.per {
+/// `a run takes 37% more time and costs 35% more`.
+fn sentence(worse: &[&MetricChange]) -> String {
+    let (of_runs, others): (Vec<&MetricChange>, Vec<&MetricChange>) = worse
+        .iter()
+        .partition(|metric| [SECONDS, TOTAL_COST].contains(&metric.name.as_str()));
+    let change = |metric: &MetricChange| metric.change.map_or_else(|| "more".to_owned(), times);
+    let of_runs: Vec<String> = of_runs
+        .into_iter()
+        .map(|metric| match &*metric.name {
+            SECONDS => format!("takes {} time", change(metric)),
+            _ => format!("costs {}", change(metric)),
+        })
+        .collect();
+    let unit = worse.iter().find_map(|metric| metric.per.as_ref());
+    let run = match unit {
         Some(per) => format!("for each unit of {per}, a run"),
         None => "a run".to_owned(),
     };
-    match &*metric.name {
-        SECONDS => format!("{run} takes {times} time"),
-        TOTAL_COST => format!("{run} costs {times}"),
-        name => format!("the metric {name} is {times}"),
-    }
+    let of_runs = (!of_runs.is_empty()).then(|| format!("{run} {}", of_runs.join(" and ")));
+    let others = others.into_iter().map(|metric| {
+        let name = &metric.name;
+        format!("the metric {name} is {}", change(metric))
+    });
+    of_runs
+        .into_iter()
+        .chain(others)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

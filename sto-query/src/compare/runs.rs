@@ -17,7 +17,7 @@ use sto_core::units::{Cost, SampleType};
 pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<Runs<'a>>)> {
     let candidate = &views.candidate.sample_types;
     let types = views.baseline.sample_types.iter();
-    let shared = types.filter(|t| candidate.contains(t));
+    let shared = types.filter(|t| candidate.iter().any(|other| t.counts_as(other)));
     let shared = shared.map(|t| (t, views.map(|view| Runs::of(view, t))));
     // Of equals, the last is taken: so the order is turned round.
     shared.rev().max_by_key(|(_, runs)| {
@@ -47,13 +47,18 @@ impl<'a> Runs<'a> {
             periods: Vec::new(),
             cost: Cost::ZERO,
         };
-        let column = view.sample_types.iter().position(|t| t == sample_type);
+        // Its own column first: a run may have both `cycles` and `cycles:pp`.
+        let columns = view.sample_types.iter().enumerate();
+        let columns = columns.filter(|(_, t)| t.counts_as(sample_type));
+        let mut columns: Vec<(usize, &SampleType)> = columns.collect();
+        columns.sort_by_key(|(_, t)| *t != sample_type);
         for (place, run) in view.runs.iter().enumerate() {
-            let costs = column.and_then(|column| run.get(column));
-            let cost: Cost = costs.into_iter().flatten().map(|&(_, cost)| cost).sum();
-            if let Some(costs) = costs
-                && cost.samples > 0
-            {
+            let found = columns.iter().filter_map(|&(column, _)| {
+                let costs = run.get(column)?;
+                let cost = total(costs);
+                (cost.samples > 0).then_some((costs, cost))
+            });
+            if let Some((costs, cost)) = found.into_iter().next() {
                 runs.costs.push(costs);
                 runs.profiles.push(place);
                 // A period of 0 is no period; samples are then taken as alike.

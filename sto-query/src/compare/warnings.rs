@@ -7,6 +7,7 @@ use super::sentence;
 use crate::tree::View;
 use std::collections::BTreeSet;
 use sto_core::model::Profile;
+use sto_core::units::SampleType;
 
 /// Difference of the shares of cut stacks above which totals of callers are not comparable.
 const TRUNCATION: f64 = 0.1;
@@ -63,8 +64,13 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
     if views.baseline.runs.is_empty() || views.candidate.runs.is_empty() {
         return warnings;
     }
-    let events = views.map(|view| view.sample_types.iter().collect::<BTreeSet<_>>());
-    if events.baseline != events.candidate {
+    let events = views.map(|view| &view.sample_types);
+    let lacks = |a: &[SampleType], b: &[SampleType]| {
+        let is_in_b = |t: &SampleType| b.iter().any(|other| t.counts_as(other));
+        !a.iter().all(is_in_b)
+    };
+    let (old, new) = (events.baseline, events.candidate);
+    if lacks(old, new) || lacks(new, old) {
         warnings.push("The sides measured different sets of events.".to_owned());
     }
     for (name, view, side) in [

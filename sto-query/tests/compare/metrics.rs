@@ -301,7 +301,7 @@ fn what_a_policy_ignores_in_a_function_it_ignores_in_the_run() {
     set(&mut v2, SECONDS, &[1.3, 1.31, 1.29, 1.3, 1.3]);
     let comparison = compared(&v1, &v2, &CompareOptions::default());
     assert_eq!(comparison.verdict, Verdict::Regression);
-    let start = "a run takes 30% more time, a run costs 30% more; hash costs 2.0 times as much";
+    let start = "a run takes 30% more time and costs 30% more; hash costs 2.0 times as much";
     assert!(
         comparison.reason.starts_with(start),
         "{}",
@@ -328,4 +328,17 @@ fn what_a_policy_ignores_in_a_function_it_ignores_in_the_run() {
         Verdict::Regression,
         "it takes more than that"
     );
+}
+
+#[test]
+fn events_that_differ_in_precision_alone_are_compared() {
+    let v1 = view("v1", &[STACKS; 5]);
+    let mut v2 = view("v2", &[STACKS; 5]);
+    v2.sample_types[0].event = "cpu-clock:ppp".to_owned();
+    let comparison = compared(&v1, &v2, &CompareOptions::default());
+    assert_eq!(comparison.verdict, Verdict::Clean);
+    assert!(comparison.warnings.is_empty(), "{:?}", comparison.warnings);
+    v2.sample_types[0].event = "cpu-clock:u".to_owned();
+    let comparison = compared(&v1, &v2, &CompareOptions::default());
+    assert_eq!(comparison.verdict, Verdict::Insufficient);
 }
