@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 const NOTES: &str = "\
 Examples:
-  sto record --build v1 -- ./demo           Record a run of build v1 with perf, and store it
+  sto record --build v1 ./demo              Record a run of build v1 with perf, and store it
   sto ingest perf.data --build v1           Store a recording of any profiler
   sto top v1                                Show which functions cost most
   sto flame v1 -o v1.svg                    Draw a flame graph
