@@ -208,7 +208,8 @@ fn find(
         .map(str::to_owned)
         .collect();
     comparison.weak = !variations.estimated;
-    comparison.findings = findings(&evidences, &owners, &setting, &variations);
+    let (findings, in_common) = findings(&evidences, &owners, &setting, &variations);
+    comparison.findings = findings;
     let factors = sizes.sides();
     set_size_factors(&mut comparison.baseline, factors.baseline);
     set_size_factors(&mut comparison.candidate, factors.candidate);
@@ -218,13 +219,8 @@ fn find(
         ("baseline", &comparison.baseline),
         ("candidate", &comparison.candidate),
     ];
-    (comparison.verdict, comparison.reason) = verdict(
-        sides,
-        in_common(&tests.self_),
-        &comparison.findings,
-        needed,
-        &options,
-    );
+    (comparison.verdict, comparison.reason) =
+        verdict(sides, in_common, &comparison.findings, needed, &options);
 }
 
 fn set_size_factors(side: &mut Side, factors: &[f64]) {
@@ -242,16 +238,4 @@ fn typical_dispersion(functions: &[Evidence]) -> f64 {
         .get(dispersions.len() / 2)
         .copied()
         .unwrap_or(0.0)
-}
-
-/// The share of each side's samples that ended in functions that both sides have.
-fn in_common(functions: &[Evidence]) -> Pair<f64> {
-    let mut shares = Pair::default();
-    for evidence in functions {
-        if evidence.samples.baseline > 0 && evidence.samples.candidate > 0 {
-            shares.baseline += evidence.share.baseline;
-            shares.candidate += evidence.share.candidate;
-        }
-    }
-    shares
 }

@@ -7,26 +7,34 @@ use super::evidence::{Direction, Evidence, Setting, rounded};
 use super::functions::FunctionIx;
 use super::moved::{self, Partner};
 use super::options::{CompareOptions, IgnoredFunction};
+use super::pair::Pair;
 use super::paths::Places;
 use super::report::{AffectedCaller, Finding, FindingKind, FunctionName, Ignored, TestedFunction};
 use super::sentence;
 use super::variation::Variations;
+use super::verdict::are_strangers;
 use rayon::prelude::*;
 
-/// All findings, most likely cause of a regression first.
+/// All findings, most likely cause of a regression first; and the share of each side's samples that
+/// ended in functions that both sides have, under one name or another.
 pub(super) fn findings(
     evidences: &Evidences,
     owners: &[u32],
     setting: &Setting,
     variations: &Variations,
-) -> Vec<Finding> {
+) -> (Vec<Finding>, Pair<f64>) {
     let causes = blame::causes(evidences);
     let partners = moved::partners(evidences, &causes, setting, &variations.self_);
+    let in_common = in_common(evidences, &causes, &partners);
+    let judged = match are_strangers(in_common) {
+        true => Judged::Callers,
+        false => Judged::Functions,
+    };
     let places = Places::of(evidences, &causes);
     let callees = callees::attributed_callees(evidences, owners, &causes);
     let mut findings: Vec<(f64, Finding)> = Vec::with_capacity(causes.len());
     for ((cause, partner), callees) in causes.iter().zip(partners).zip(callees) {
-        let mut finding = finding(evidences, cause, partner);
+        let mut finding = finding(evidences, cause, partner, judged);
         let pair = pair(evidences, partner);
         (finding.call_paths, finding.more_call_paths) = places.changed(evidences, cause, setting);
         finding.weak = !variations.estimated;
@@ -40,7 +48,51 @@ pub(super) fn findings(
     findings.sort_by(|(a_explains, a), (b_explains, b)| {
         (a.rank().cmp(&b.rank())).then(b_explains.total_cmp(a_explains))
     });
-    findings.into_iter().map(|(_, finding)| finding).collect()
+    let findings = findings.into_iter().map(|(_, finding)| finding).collect();
+    (findings, in_common)
+}
+
+/// What is judged of a program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Judged {
+    Functions,
+    /// Most functions were replaced: that one is new tells nothing, unless what calls it costs more.
+    Callers,
+}
+
+impl Judged {
+    /// Whether a cause is judged that is new.
+    fn has(self, evidences: &Evidences, cause: &Cause) -> bool {
+        let is_dearer = |function: &FunctionIx| {
+            let total = &evidences.tests.total[function.get()];
+            let is_on_both = total.samples.baseline > 0 && total.samples.candidate > 0;
+            is_on_both && total.changed == Some(Direction::Up)
+        };
+        self == Judged::Functions || cause.affected.iter().any(is_dearer)
+    }
+}
+
+/// The share of each side's samples that ended in functions that both sides have, or that have only
+/// got another name.
+fn in_common(evidences: &Evidences, causes: &[Cause], partners: &[Option<Partner>]) -> Pair<f64> {
+    let mut shares = Pair::default();
+    let mut add = |evidence: &Evidence| {
+        shares.baseline += evidence.share.baseline;
+        shares.candidate += evidence.share.candidate;
+    };
+    let lacks_a_side =
+        |evidence: &Evidence| evidence.samples.baseline == 0 || evidence.samples.candidate == 0;
+    let own = &evidences.tests.self_;
+    own.iter()
+        .filter(|own| !lacks_a_side(own))
+        .for_each(&mut add);
+    for (cause, partner) in causes.iter().zip(partners) {
+        let own = &own[cause.function.get()];
+        if lacks_a_side(own) && matches!(partner, Some(Partner::Renamed(_))) {
+            add(own);
+        }
+    }
+    shares
 }
 
 /// The entry of the options that lets a finding not count.
@@ -57,23 +109,33 @@ fn pair(evidences: &Evidences, partner: Option<Partner>) -> sentence::Pair {
     match partner {
         Some(Partner::ReplacedUnder(_, place)) => sentence::Pair::UnderDearer(place.map(name)),
         Some(Partner::PartOf(top, _)) => sentence::Pair::PartOf(name(top)),
-        Some(Partner::Moved(_) | Partner::Replaced(_)) | None => sentence::Pair::Itself,
+        _ => sentence::Pair::Itself,
     }
 }
 
-fn finding(evidences: &Evidences, cause: &Cause, partner: Option<Partner>) -> Finding {
+fn finding(
+    evidences: &Evidences,
+    cause: &Cause,
+    partner: Option<Partner>,
+    judged: Judged,
+) -> Finding {
     let Evidences {
         functions, tests, ..
     } = *evidences;
     let ix = cause.function.get();
     let function = &functions.list[ix];
     let kind = match partner {
-        Some(Partner::Moved(_)) => FindingKind::Moved,
+        Some(Partner::Moved(_) | Partner::Renamed(_)) => FindingKind::Moved,
         Some(Partner::Replaced(_) | Partner::PartOf(..)) => FindingKind::Replaced,
-        Some(Partner::ReplacedUnder(..)) | None => kind(cause, &tests.total[ix]),
+        Some(Partner::ReplacedUnder(..)) | None => match kind(cause, &tests.total[ix]) {
+            FindingKind::New if !judged.has(evidences, cause) => FindingKind::Replaced,
+            kind => kind,
+        },
     };
     let (moved, replaced) = match partner {
-        Some(Partner::Moved(other)) => (Some(functions.name(other)), None),
+        Some(Partner::Moved(other) | Partner::Renamed(other)) => {
+            (Some(functions.name(other)), None)
+        }
         Some(
             Partner::Replaced(other) | Partner::ReplacedUnder(other, _) | Partner::PartOf(_, other),
         ) => (None, Some(functions.name(other))),

@@ -41,6 +41,8 @@ pub(super) const AT_LEAST: f64 = 0.5;
 pub(super) enum Partner {
     /// The cost moved from it, or to it.
     Moved(FunctionIx),
+    /// The same, and it is the same function by another name, as that or what it calls tells.
+    Renamed(FunctionIx),
     /// One was replaced by the other, and their caller costs no more.
     Replaced(FunctionIx),
     /// One was replaced by the other, but this caller costs more.
@@ -83,9 +85,13 @@ pub(super) fn partners(
         let mut merged = classes.clone();
         for ((cause, partner), found) in causes.iter().zip(&mut partners).zip(found) {
             let Some(found) = found else { continue };
-            *partner = Some(Partner::Moved(found.partner));
             let neither_stays = !regions.stays(cause.function) && !regions.stays(found.partner);
-            if found.by_sign && neither_stays {
+            let are_one = found.by_sign && neither_stays;
+            *partner = Some(match are_one && sign != Sign::File {
+                true => Partner::Renamed(found.partner),
+                false => Partner::Moved(found.partner),
+            });
+            if are_one {
                 merged.merge(cause.function, found.partner);
             }
         }

@@ -144,9 +144,13 @@ fn replaced(finding: &Finding, pair: &Pair, function: &str, old: &str, new: &str
              much, and what calls it costs no more",
             name(gone),
         ),
-        (_, None, by) => format!(
+        (_, None, Some(by)) => format!(
             "{function} is gone, and cost {old} of all; {}, which is new at its place, costs as much",
-            by.as_ref().map(name).unwrap_or_default(),
+            name(by),
+        ),
+        (_, None, None) => format!(
+            "{function} is new, and costs {new} of all, as most functions are; what calls it costs no \
+             more"
         ),
     }
 }
@@ -179,6 +183,42 @@ pub(super) fn worse(first: &Finding, count: usize) -> String {
             count - 1
         ),
     }
+}
+
+/// The reason of the verdict `regression` where most functions were replaced: what both sides have is
+/// judged first.
+pub(super) fn worse_of_strangers(in_common: pair::Pair<f64>, worse: &[&Finding]) -> String {
+    let itself = worse
+        .iter()
+        .filter(|f| f.kind == FindingKind::Regression)
+        .map(|f| {
+            let total = &f.total;
+            (&f.function, total.candidate_share, total.change)
+        });
+    let callers = worse.iter().flat_map(|f| &f.affected_callers);
+    let callers = callers.map(|c| (&c.function, c.candidate_share, c.change));
+    let on_both = itself
+        .chain(callers)
+        .filter_map(|(f, share, change)| Some((f, share, change?)));
+    // Of equals the first: it is innermost.
+    let largest = on_both.reduce(|a, b| if b.1 > a.1 { b } else { a });
+    let judged = match (largest, worse) {
+        (Some((function, _, change)), _) => {
+            format!(
+                "of what both have, {} costs {}",
+                short(function),
+                times(change)
+            )
+        }
+        (None, [first, ..]) => first.reason.clone(),
+        (None, []) => String::new(),
+    };
+    format!(
+        "most functions were replaced: those that both sides have hold {} of the baseline and {} of \
+         the candidate; {judged}",
+        percent(in_common.baseline),
+        percent(in_common.candidate),
+    )
 }
 
 /// The reason of the verdict `clean`; of the findings, so many are worse but ignored.
@@ -217,7 +257,8 @@ pub(super) fn no_shared_event(baseline: &[String], candidate: &[String]) -> Stri
 pub(super) fn strangers(in_common: pair::Pair<f64>) -> String {
     format!(
         "the sides have hardly a function in common: those that both have hold {} of the baseline \
-         and {} of the candidate; are these two builds of one program, both with symbols?",
+         and {} of the candidate, and cost no more; are these two builds of one program, both with \
+         symbols?",
         percent(in_common.baseline),
         percent(in_common.candidate),
     )

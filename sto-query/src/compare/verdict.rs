@@ -3,13 +3,13 @@
 //! Three questions, in this order:
 //!
 //! 1. Can the data be trusted? Where most samples have no symbol, or most stacks are cut, or most
-//!    events were lost, functions and callers are not what they seem; and where most of each side
-//!    is in functions that the other has not, these are hardly two builds of one program:
-//!    insufficient, whatever was found.
+//!    events were lost, functions and callers are not what they seem: insufficient, whatever was
+//!    found.
 //! 2. Did something get slower? The test knows how many samples it had: what it finds in few is
 //!    found.
 //! 3. Could it have been seen? With fewer samples than `min_samples` a side, finding nothing means
-//!    nothing: insufficient.
+//!    nothing: insufficient. Nor does it where most of each side is in functions that the other has
+//!    not: these are hardly two builds of one program.
 
 use super::options::CompareOptions;
 use super::pair::Pair;
@@ -24,7 +24,8 @@ const MOST: f64 = 0.5;
 
 /// The verdict, and the sentence that gives its reason.
 ///
-/// `in_common` is the share of each side's samples that ended in functions that both sides have.
+/// `in_common` is the share of each side's samples that ended in functions that both sides have, under
+/// one name or another.
 pub(super) fn verdict(
     sides: [(&str, &Side); 2],
     in_common: Pair<f64>,
@@ -38,16 +39,20 @@ pub(super) fn verdict(
     {
         return (Verdict::Insufficient, reason);
     }
-    if in_common.baseline.max(in_common.candidate) < 1.0 - MOST {
-        return (Verdict::Insufficient, sentence::strangers(in_common));
-    }
     let is_worse = |finding: &&Finding| finding.kind.is_worse();
     let (worse, ignored): (Vec<&Finding>, Vec<&Finding>) = findings
         .iter()
         .filter(is_worse)
         .partition(|finding| finding.ignored.is_none());
     if let Some(first) = worse.first() {
-        return (Verdict::Regression, sentence::worse(first, worse.len()));
+        let reason = match are_strangers(in_common) {
+            true => sentence::worse_of_strangers(in_common, &worse),
+            false => sentence::worse(first, worse.len()),
+        };
+        return (Verdict::Regression, reason);
+    }
+    if are_strangers(in_common) {
+        return (Verdict::Insufficient, sentence::strangers(in_common));
     }
     if let Some((name, side)) = sides
         .iter()
@@ -65,6 +70,11 @@ pub(super) fn verdict(
         Verdict::Clean,
         sentence::clean(findings.len(), ignored.len(), options),
     )
+}
+
+/// Whether functions that both sides have hold less than half of either.
+pub(super) fn are_strangers(in_common: Pair<f64>) -> bool {
+    in_common.baseline.max(in_common.candidate) < 1.0 - MOST
 }
 
 fn untrustworthy(name: &str, side: &Side) -> Option<String> {

@@ -324,3 +324,45 @@ fn two_programs_with_hardly_a_function_in_common_are_not_called_clean() {
         comparison.reason
     );
 }
+
+#[test]
+fn most_functions_replaced_and_dearer_is_a_regression_of_what_calls_them() {
+    let old = view(
+        "v1",
+        &["main;run;serve 3000\nmain;run;parse 900\nmain;log 100"],
+    );
+    let new = view(
+        "v2",
+        &["main;run;render 3500\nmain;run;layout 2000\nmain;log 100"],
+    );
+    let comparison = compared(&old, &new);
+    assert_eq!(comparison.verdict, Verdict::Regression);
+    let reason = &comparison.reason;
+    assert!(
+        reason.starts_with("most functions were replaced: those that both sides have hold 2.5%"),
+        "{reason}"
+    );
+    assert!(
+        reason.ends_with("of what both have, main costs 40% more"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_verdict_never_contradicts_its_findings() {
+    // From most functions in common to hardly any, from cheaper to dearer.
+    for kept in [0, 500, 2000, 6000] {
+        for new in [900, 3000, 4000, 9000] {
+            let old = format!("main;serve 3000\nmain;parse 900\nmain;log {}", kept + 10);
+            let now = format!("main;render {new}\nmain;layout 700\nmain;log {}", kept + 10);
+            let comparison = compared(&view("v1", &[&old]), &view("v2", &[&now]));
+            let has_worse = comparison.findings.iter().any(|f| f.is_regression());
+            assert_eq!(
+                comparison.verdict == Verdict::Regression,
+                has_worse,
+                "{kept} {new}: {}",
+                comparison.reason
+            );
+        }
+    }
+}
