@@ -32,5 +32,6 @@ pub mod render;
 pub mod report;
 pub mod select;
 pub mod series;
+pub mod source;
 pub mod statistics;
 pub mod tree;

@@ -6,6 +6,7 @@ pub(crate) mod by;
 pub(crate) mod drawing;
 pub(crate) mod findings;
 pub(crate) mod history;
+pub(crate) mod inlined;
 pub(crate) mod inputs;
 pub(crate) mod judged;
 pub(crate) mod listing;

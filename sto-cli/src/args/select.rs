@@ -8,7 +8,7 @@ use crate::runtime::store_path::StorePath;
 use clap::Args;
 use std::ffi::{OsStr, OsString};
 use sto_core::units::SampleType;
-use sto_query::compare::Comparison;
+use sto_query::compare::{Comparison, Lines};
 use sto_query::select::{Selection, one_benchmark};
 use sto_query::tree::{ContextCosts, ThreadNames, View};
 
@@ -118,6 +118,24 @@ impl SelectArgs {
         let view = self.event.keep(view)?;
         let contexts = view.context_costs(store)?;
         Ok((view, contexts))
+    }
+
+    /// The same, and what each line cost in each run.
+    pub(crate) fn load_with_lines(
+        &self,
+        store: &StorePath,
+    ) -> Result<(View, Vec<Lines>), CliError> {
+        let sources = Sources::new(store)?;
+        let located = sources.located_with_contexts(&self.selector)?;
+        let located = located.of_one_benchmark(self.benchmark.name())?;
+        let store = sources.store_of(&located);
+        let view = View::load_sum(store, located.selection.clone())?;
+        let view = self.event.keep(view)?;
+        let lines = match view.sample_types.get(EVENT) {
+            Some(sample_type) => Lines::load_each(store, &view.selection, &sample_type.event)?,
+            None => Vec::new(),
+        };
+        Ok((view, lines))
     }
 
     /// The same, with the runs apart.

@@ -26,6 +26,7 @@ mod report;
 mod runs;
 mod series;
 mod show;
+mod source;
 mod stats;
 mod tag;
 mod top;
@@ -50,6 +51,7 @@ pub(crate) enum Command {
     Show(show::ShowArgs),
     Top(top::TopArgs),
     Tree(tree::TreeArgs),
+    Source(source::SourceArgs),
     Flame(flame::FlameArgs),
     Potential(potential::PotentialArgs),
     Diff(diff::DiffArgs),
@@ -90,6 +92,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Merge(args) => merge::run(&args, &store()?),
         Command::Show(args) => show::run(&args, &store()?),
         Command::Top(args) => top::run(&args, &store()?),
+        Command::Source(args) => source::run(&args, &store()?),
         Command::Tree(args) => tree::run(&args, &store()?),
         Command::Flame(args) => flame::run(&args, &store()?),
         Command::Potential(args) => potential::run(&args, &store()?),

@@ -1,5 +1,6 @@
 //! `sto potential`: the functions that could save most.
 
+use crate::args::inlined::InlinedArg;
 use crate::args::matching::MatchingArgs;
 use crate::args::select::{EVENT, SelectSeveralArgs};
 use crate::runtime::error::{CliError, Outcome};
@@ -13,7 +14,8 @@ use sto_query::{render, report};
 ///
 /// The potential of a function is what its stacks cost in itself and in the calls up to N levels
 /// below it: what a run would save if all of that took no time. A recursion counts once, so that no
-/// potential is over 100 %. Costs of several builds are added up.
+/// potential is over 100 %. Costs of several builds are added up. Code that the compiler inlined counts for
+/// the function that it was compiled into, as in `sto top`.
 #[derive(Debug, Args)]
 pub(crate) struct PotentialArgs {
     #[command(flatten)]
@@ -26,6 +28,9 @@ pub(crate) struct PotentialArgs {
     /// Rate functions alone, or with what they call
     #[arg(long, value_enum, default_value = "subtree")]
     by: By,
+
+    #[command(flatten)]
+    inlined: InlinedArg,
 
     #[command(flatten)]
     matching: MatchingArgs,
@@ -45,7 +50,8 @@ enum By {
 }
 
 pub(crate) fn run(args: &PotentialArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let views = args.select.load(store)?;
+    let views = args.select.load(store)?.into_iter();
+    let views: Vec<_> = views.map(|view| args.inlined.of(view)).collect();
     let degree = match args.by {
         By::SelfCost => Degree(0),
         By::Subtree => Degree(args.degree),

@@ -1,5 +1,6 @@
 //! `sto top`: the functions that cost most.
 
+use crate::args::inlined::InlinedArg;
 use crate::args::select::{EVENT, SelectArgs};
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::{FormatArg, LimitArg};
@@ -23,9 +24,8 @@ pub(crate) struct TopArgs {
     #[arg(long, value_enum, default_value = "self")]
     by: By,
 
-    /// Count inlined functions apart from those that they were compiled into
-    #[arg(long)]
-    inlined: bool,
+    #[command(flatten)]
+    inlined: InlinedArg,
 
     #[command(flatten)]
     limit: LimitArg,
@@ -47,11 +47,7 @@ pub(crate) fn run(args: &TopArgs, store: &StorePath) -> Result<Outcome, CliError
         By::SelfCost => Order::SelfCost,
         By::Total => Order::Total,
     };
-    let view = if args.inlined {
-        view
-    } else {
-        view.without_inlined()
-    };
+    let view = args.inlined.of(view);
     let report = report::top(&view, EVENT, order, args.limit.of(&args.format));
     args.format.print(&report, render::top::text)?;
     Ok(Outcome::Clean)

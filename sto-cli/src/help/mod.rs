@@ -30,6 +30,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "show",
             "top",
             "tree",
+            "source",
             "flame",
             "potential",
             "export",

@@ -37,6 +37,11 @@ pub(crate) fn now() -> UnixSeconds {
 /// The revision of the work tree that the working directory is in, as `git describe` gives it with
 /// the whole id of the commit; `None` where there is no git or no work tree.
 pub(crate) fn revision() -> Option<String> {
+    revision_of(Path::new("."))
+}
+
+/// The same of the work tree that a folder is in.
+pub(crate) fn revision_of(folder: &Path) -> Option<String> {
     const DESCRIBE: [&str; 6] = [
         "describe",
         "--always",
@@ -45,7 +50,7 @@ pub(crate) fn revision() -> Option<String> {
         "--long",
         "--abbrev=40",
     ];
-    git(&DESCRIBE)
+    git(folder, &DESCRIBE)
 }
 
 /// The selector, with the commit that git says its revision is.
@@ -53,6 +58,7 @@ pub(crate) fn resolved(selector: Selector) -> Result<Selector, CliError> {
     let Some(revision) = selector.revision() else {
         return Ok(selector);
     };
+    let here = Path::new(".");
     let commit = format!("{revision}^{{commit}}");
     let arguments = [
         "rev-parse",
@@ -61,9 +67,9 @@ pub(crate) fn resolved(selector: Selector) -> Result<Selector, CliError> {
         "--end-of-options",
         &commit,
     ];
-    match git(&arguments) {
+    match git(here, &arguments) {
         Some(id) => {
-            let tags = git(&["tag", "--points-at", &id]).unwrap_or_default();
+            let tags = git(here, &["tag", "--points-at", &id]).unwrap_or_default();
             let tags = tags.lines().map(str::to_owned).collect();
             Ok(selector.at(Commit { id, tags }))
         }
@@ -75,10 +81,11 @@ pub(crate) fn resolved(selector: Selector) -> Result<Selector, CliError> {
     }
 }
 
-/// What git says of the work tree that the working directory is in; `None` where it fails or says
-/// nothing.
-fn git(arguments: &[&str]) -> Option<String> {
+/// What git says of the work tree that a folder is in; `None` where it fails or says nothing.
+fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("git")
+        .arg("-C")
+        .arg(folder)
         .args(arguments)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
@@ -87,4 +94,12 @@ fn git(arguments: &[&str]) -> Option<String> {
     let said = String::from_utf8(output.stdout).ok()?;
     let said = said.trim();
     (output.status.success() && !said.is_empty()).then(|| said.to_owned())
+}
+
+/// The top of the git work tree that a folder is in.
+pub(crate) fn work_tree(folder: &Path) -> Option<PathBuf> {
+    let mut folders = folder.ancestors();
+    folders
+        .find(|folder| folder.join(".git").exists())
+        .map(Path::to_owned)
 }

@@ -18,6 +18,7 @@ use sto_query::render::flame::FlameError;
 use sto_query::render::printable;
 use sto_query::report::ListingError;
 use sto_query::select::SelectError;
+use sto_query::source::FunctionLinesError;
 use sto_query::tree::RootsError;
 
 /// What a command that ran to its end found.
@@ -93,6 +94,8 @@ pub(crate) enum CliError {
     Compare(#[from] CompareError),
     #[error(transparent)]
     Focus(#[from] FocusError),
+    #[error(transparent)]
+    FunctionLines(#[from] FunctionLinesError),
     #[error(transparent)]
     Roots(#[from] RootsError),
     #[error(transparent)]

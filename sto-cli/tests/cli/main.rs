@@ -53,6 +53,8 @@ mod selectors;
 mod show;
 // Costs by thread and time.
 mod slices;
+// Source with the cost of its lines.
+mod source;
 // Which store a command uses.
 mod store_path;
 // A folder, a store and a home of its own for each test.

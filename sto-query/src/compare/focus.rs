@@ -83,6 +83,11 @@ impl Focus {
         &self.name
     }
 
+    /// Whether a frame is of such a function.
+    pub fn has(&self, frame: Frame<'_>) -> bool {
+        self.rule.fits(&self.name, frame)
+    }
+
     /// Takes away the self costs, by node of the view, of stacks that have no such function.
     ///
     /// # Panics
@@ -103,9 +108,7 @@ impl Focus {
         let tree = &view.tree;
         assert_eq!(tree.len(), self_costs.len(), "one self cost a node");
         let frames = view.frames.iter();
-        let fits: Vec<bool> = frames
-            .map(|(_, frame)| self.rule.fits(&self.name, frame))
-            .collect();
+        let fits: Vec<bool> = frames.map(|(_, frame)| self.has(frame)).collect();
         let mut has: Vec<bool> = Vec::with_capacity(tree.len());
         for (node, cost) in tree.nodes().zip(self_costs) {
             let is_below = tree.parent(node).is_some_and(|caller| has[caller.get()]);

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use sto_core::intern::LineCost;
 use sto_core::model::{Frame, FrameTable};
-use sto_core::store::{Store, StoreError};
+use sto_core::store::{Store, StoreError, StoredProfile};
 use sto_core::units::Cost;
 
 /// What each line cost in one run.
@@ -28,10 +28,27 @@ impl Lines {
     /// Where the store does not have the run, or cannot be read.
     pub fn load(store: &Store, selection: &Selection, event: &str) -> Result<Lines, StoreError> {
         let last = selection.profiles.last().expect("a selection is not empty");
-        let mut loaded = store.load_lines(last.id)?;
-        let mut events = last.profile.sample_types.iter();
+        Lines::of(store, last, event)
+    }
+
+    /// Loads what each line cost in each run of a selection.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_each(
+        store: &Store,
+        selection: &Selection,
+        event: &str,
+    ) -> Result<Vec<Lines>, StoreError> {
+        let runs = selection.profiles.iter();
+        runs.map(|run| Lines::of(store, run, event)).collect()
+    }
+
+    fn of(store: &Store, run: &StoredProfile, event: &str) -> Result<Lines, StoreError> {
+        let mut loaded = store.load_lines(run.id)?;
+        let mut events = run.profile.sample_types.iter();
         let exactly = events.position(|sample_type| sample_type.event == event);
-        let mut events = last.profile.sample_types.iter();
+        let mut events = run.profile.sample_types.iter();
         let column = exactly.or_else(|| events.position(|sample_type| sample_type.is_of(event)));
         let column = column.filter(|&column| column < loaded.lines.len());
         Ok(Lines {

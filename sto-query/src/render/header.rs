@@ -8,6 +8,10 @@ use std::fmt::Write;
 /// The event of stacks that name none, as folded ones; "samples of samples" would tell nothing.
 const NO_EVENT: &str = "samples";
 
+/// What self is where inlined frames were taken out of the stacks.
+pub(super) const WITH_INLINED: &str =
+    "Self is with what was inlined into a function; --inlined counts that apart.";
+
 /// `demo@v1: 1,234 samples of cpu-clock (1.23 s) in 2 profiles`.
 pub(super) fn header(subject: &Subject, style: Style) -> String {
     let samples = counted(subject.samples, "sample");

@@ -34,6 +34,7 @@ pub mod series;
 pub mod series_svg;
 mod shell;
 pub mod show;
+pub mod source;
 pub mod stats;
 mod table;
 pub mod tag;

@@ -1,6 +1,6 @@
 //! Potentials as a table.
 
-use super::header::{counted, header};
+use super::header::{WITH_INLINED, counted, header};
 use super::numbers::{grouped, percent};
 use super::{Style, display_width, printable};
 use crate::report::PotentialReport;
@@ -28,6 +28,9 @@ pub fn text(report: &PotentialReport, style: Style) -> String {
     };
     let sentence = format!("Potential: what could be saved at most in {reach}.");
     let _ = writeln!(text, "{}", style.dim(&sentence));
+    if report.with_inlined {
+        let _ = writeln!(text, "{}", style.dim(WITH_INLINED));
+    }
     let heading = format!(
         "{:>9} {:>9} {:>8} {:>8}  {:MAX_MODULE_WIDTH$}  function",
         "potential", "samples", "self", "total", "module"

@@ -1,6 +1,6 @@
 //! The most expensive functions as a table.
 
-use super::header::{counted, header};
+use super::header::{WITH_INLINED, counted, header};
 use super::numbers::{grouped, percent};
 use super::{Style, display_width, printable};
 use crate::report::{CostReport, TopReport};
@@ -17,6 +17,9 @@ pub fn text(report: &TopReport, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
     if report.functions.is_empty() && report.omitted.functions == 0 {
         return text;
+    }
+    if report.with_inlined {
+        let _ = writeln!(text, "{}", style.dim(WITH_INLINED));
     }
     let samples_width = |cost: fn(&crate::report::FunctionReport) -> CostReport| {
         let widths = report

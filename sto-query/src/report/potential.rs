@@ -24,6 +24,8 @@ pub struct PotentialReport {
     pub value: u64,
     /// How many calls below a function its potential reaches; 0 is the function alone.
     pub degree: u32,
+    /// Whether code that was inlined counts for the function that it was compiled into.
+    pub with_inlined: bool,
     /// The functions: highest potential first, then highest self, equals by module and name.
     pub functions: Vec<FunctionPotential>,
     /// Number of functions that a limit left out.
@@ -112,6 +114,7 @@ pub fn potential(
         samples: whole.samples,
         value: whole.value,
         degree: degree.0,
+        with_inlined: views.iter().any(View::is_without_inlined),
         functions: functions
             .into_iter()
             .map(|(frame, costs)| {

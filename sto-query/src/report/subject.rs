@@ -23,6 +23,12 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// All of a view, in one sample type.
+    pub fn of(view: &View, sample_type: usize) -> Self {
+        let whole = view.self_costs(sample_type).into_iter().sum();
+        Subject::new(view, sample_type, whole)
+    }
+
     pub(crate) fn new(view: &View, sample_type: usize, whole: Cost) -> Self {
         let build = &view.selection.build;
         let profiles = &view.selection.profiles;
@@ -117,7 +123,7 @@ pub struct CostReport {
 }
 
 impl CostReport {
-    pub(super) fn new(cost: Cost, whole: Cost) -> Self {
+    pub(crate) fn new(cost: Cost, whole: Cost) -> Self {
         CostReport {
             samples: cost.samples,
             value: cost.value,

@@ -28,6 +28,8 @@ pub struct TopReport {
     pub subject: Subject,
     /// The order of `functions`.
     pub order: Order,
+    /// Whether code that was inlined counts for the function that it was compiled into.
+    pub with_inlined: bool,
     /// The functions: most expensive first, equals by module and name.
     pub functions: Vec<FunctionReport>,
     /// The functions that a limit left out.
@@ -74,6 +76,7 @@ pub fn top(view: &View, sample_type: usize, order: Order, limit: Option<usize>) 
         schema: "sto.top/1",
         subject: Subject::new(view, sample_type, whole),
         order,
+        with_inlined: view.is_without_inlined(),
         functions: listed
             .iter()
             .map(|function| FunctionReport {

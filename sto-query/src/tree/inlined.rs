@@ -6,6 +6,15 @@ use sto_core::intern::{NodeIx, SelfCosts, StackTree};
 use sto_core::model::FrameKind;
 
 impl View {
+    /// Whether code was inlined, and its frames have been taken out of the stacks.
+    pub fn is_without_inlined(&self) -> bool {
+        let is_inlined = |frame| self.frames.frame(frame).kind == FrameKind::Inlined;
+        let mut frames = self.frames.iter();
+        let mut nodes = self.tree.nodes();
+        let is_left = |node| self.tree.parent(node).is_some() && is_inlined(self.tree.frame(node));
+        frames.any(|(frame, _)| is_inlined(frame)) && !nodes.any(is_left)
+    }
+
     /// The same stacks without inlined frames: what they cost belongs to the function that has
     /// their code, as `perf report` counts it.
     ///

@@ -42,8 +42,8 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics) -> Vec<Str
         ),
     });
     notes.push(variation(dispersion));
-    let library =
-        "What standard libraries and runtimes cost is attributed to the functions that call them";
+    let library = "Self is without inlined functions, as in `sto top --inlined`. What standard libraries \
+                   and runtimes cost is attributed to the functions that call them";
     notes.push(match &comparison.unchanged_modules[..] {
         [] => format!("{library}."),
         modules => format!(

@@ -1,0 +1,242 @@
+//! A function's source with the cost of each line; and what self is, wherever it is shown.
+
+use crate::support::Sandbox;
+use serde_json::Value;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+fn demo() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo")
+}
+
+fn with_demo() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let recording = demo().join("v1.perf.data");
+    let ingest = [
+        "ingest",
+        recording.to_str().unwrap(),
+        "--exe",
+        "demo",
+        "--build",
+        "v1",
+    ];
+    sandbox.sto(&ingest).succeeds();
+    sandbox
+}
+
+/// Copies the source of the demo, written at a time.
+fn write_source(sandbox: &Sandbox, name: &str, text: &[u8], written: SystemTime) {
+    let path = sandbox.write(name, text);
+    File::options()
+        .write(true)
+        .open(path)
+        .unwrap()
+        .set_modified(written)
+        .unwrap();
+}
+
+#[test]
+fn the_source_of_a_function_is_shown_with_what_each_line_cost() {
+    let sandbox = with_demo();
+    let text = std::fs::read(demo().join("demo.c")).unwrap();
+    write_source(&sandbox, "src/demo.c", &text, SystemTime::UNIX_EPOCH);
+    let args = [
+        "source",
+        "count_rules",
+        "v1",
+        "-C",
+        "1",
+        "--source-dir",
+        "src",
+    ];
+    let shown = sandbox.sto(&args).succeeds().stdout;
+    let path = sandbox.path("src/demo.c").canonicalize().unwrap();
+    assert_eq!(
+        shown.replace(path.to_str().unwrap(), "src/demo.c"),
+        "\
+demo@v1: 2,716 samples of cpu-clock (2.72 s) in 1 profile
+
+count_rules
+self 12.44% (338 samples), total 12.48% (339 samples), demo
+
+src/demo.c
+    self    total  line  source
+                    123  static NOINLINE uint32_t count_rules(const struct rule *rule, uint32_t amount)
+   2.32%    2.32%   124  {
+   2.80%    2.80%   125      if (!rule)
+                    126          return 0;
+   2.54%   12.37%   127      return (amount < rule->limit) + count_rules(rule->below, amount) +
+   2.32%    2.32%   128             count_rules(rule->above, amount);
+   2.47%    2.47%   129  }
+                    130
+"
+    );
+
+    let report = sandbox.json(&args);
+    let lines = report["files"][0]["lines"].as_array().unwrap();
+    let sum: u64 = (lines.iter())
+        .filter_map(|line| line["self"]["samples"].as_u64())
+        .sum();
+    assert_eq!(Some(sum), report["self"]["samples"].as_u64());
+    assert_eq!(report["schema"], "sto.source/1");
+}
+
+#[test]
+fn lines_are_cut_to_the_width_of_the_terminal() {
+    let sandbox = with_demo();
+    let text = std::fs::read(demo().join("demo.c")).unwrap();
+    write_source(&sandbox, "demo.c", &text, SystemTime::UNIX_EPOCH);
+    let mut command = sandbox.command(&["source", "count_rules", "v1"]);
+    let shown = crate::support::Run::of(command.env("COLUMNS", "60"))
+        .succeeds()
+        .stdout;
+    assert!(
+        shown.lines().all(|line| line.chars().count() <= 60),
+        "{shown}"
+    );
+}
+
+#[test]
+fn without_its_source_a_function_has_the_numbers_of_its_lines() {
+    let sandbox = with_demo();
+    std::fs::create_dir(sandbox.path("empty")).unwrap();
+    let args = ["source", "count_rules", "v1", "--source-dir", "empty"];
+    let shown = sandbox.sto(&args).succeeds().stdout;
+    let expected = "
+demo.c (not found; `--source-dir DIR` says where to look)
+    self    total  line  source
+   2.32%    2.32%   124
+   2.80%    2.80%   125
+   2.54%   12.37%   127
+";
+    assert!(shown.contains(expected), "{shown}");
+    let missing = sandbox.sto(&["source", "count_rules", "v1", "--source-dir", "nosuch"]);
+    assert_eq!(missing.status, Some(2), "{missing:?}");
+}
+
+#[test]
+fn what_is_no_source_of_the_build_is_said_to_be_none_and_does_no_harm() {
+    let sandbox = with_demo();
+    let future = SystemTime::UNIX_EPOCH + Duration::from_secs(4_102_444_800);
+    let mut text = "// \u{1b}[2J \u{202e}\n".repeat(125);
+    write_source(&sandbox, "demo.c", text.as_bytes(), future);
+    let shown = sandbox
+        .sto(&["source", "count_rules", "v1"])
+        .succeeds()
+        .stdout;
+    assert!(
+        !shown.contains('\u{1b}') && !shown.contains('\u{202e}'),
+        "{shown}"
+    );
+    assert!(shown.contains(r"124  // \u{1b}[2J \u{202e}"), "{shown}");
+    assert!(
+        shown.contains("warning: the file was changed at 2100-01-01T00:00:00Z"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("warning: the file has 125 lines, but line 129 has cost"),
+        "{shown}"
+    );
+    text.clear();
+    write_source(&sandbox, "demo.c", text.as_bytes(), SystemTime::UNIX_EPOCH);
+    let shown = sandbox
+        .sto(&["source", "count_rules", "v1"])
+        .succeeds()
+        .stdout;
+    assert!(shown.contains("the file has 0 lines"), "{shown}");
+}
+
+#[test]
+fn where_lines_are_not_known_it_says_what_records_them() {
+    let sandbox = Sandbox::with_two_builds();
+    let run = sandbox.sto(&["source", "doLogging", "v1"]);
+    assert_eq!(run.status, Some(3), "{run:?}");
+    assert!(run.stdout.contains("line tables (`-g`"), "{run:?}");
+    let several = sandbox.sto(&["source", "o", "v1"]);
+    assert_eq!(several.status, Some(2), "{several:?}");
+    assert!(
+        several
+            .stderr
+            .contains("3 functions have `o` in their name: `compute`"),
+        "{several:?}"
+    );
+}
+
+/// Samples of a function's self in a list of functions.
+fn self_of(functions: &Value, name: &str) -> u64 {
+    let functions = functions.as_array().unwrap();
+    let function = functions
+        .iter()
+        .find(|function| function["function"] == name);
+    function.map_or(0, |function| function["self"]["samples"].as_u64().unwrap())
+}
+
+#[test]
+fn self_is_the_same_wherever_it_is_shown() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "a.folded",
+        "main;work 300\nmain;work;step_[i] 900\nmain;idle 800\n",
+    );
+    sandbox.write(
+        "b.folded",
+        "main;work 310\nmain;work;step_[i] 1900\nmain;idle 810\n",
+    );
+    for [file, build] in [["a.folded", "v1"], ["b.folded", "v2"]] {
+        sandbox
+            .sto(&["ingest", file, "--build", build, "--exe", "demo"])
+            .succeeds();
+    }
+    // An inlined function is a function of its own, ...
+    let top = sandbox.json(&["top", "v2", "--inlined"]);
+    let potential = sandbox.json(&["potential", "v2", "--by", "self", "--inlined"]);
+    let regressions = sandbox.json(&["find-regressions", "v1", "v2", "--all"]);
+    for (name, samples) in [("work", 310), ("step", 1900), ("idle", 810)] {
+        assert_eq!(self_of(&top["functions"], name), samples, "{name}");
+        assert_eq!(self_of(&potential["functions"], name), samples, "{name}");
+        let tested = regressions["functions"].as_array().unwrap();
+        let tested = tested
+            .iter()
+            .find(|function| function["function"] == name)
+            .unwrap();
+        assert_eq!(tested["self"]["candidate_samples"], samples, "{name}");
+        let source = sandbox.json(&["source", name, "v2"]);
+        assert_eq!(source["self"]["samples"], samples, "{name}");
+    }
+    assert_eq!(
+        regressions["findings"][0]["self"]["candidate_samples"],
+        1900
+    );
+    let folded = sandbox
+        .sto(&["export", "v2", "--format", "folded"])
+        .succeeds();
+    assert!(
+        folded.stdout.contains("main;work;step_[i] 1900\n"),
+        "{folded:?}"
+    );
+    assert!(
+        !sandbox
+            .sto(&["top", "v2", "--inlined"])
+            .stdout
+            .contains("--inlined")
+    );
+
+    // ... but these count its code for the function that has it, and say so.
+    for command in ["top", "potential"] {
+        let report = sandbox.json(&[command, "v2"]);
+        assert_eq!(self_of(&report["functions"], "work"), 2210, "{command}");
+        assert_eq!(self_of(&report["functions"], "step"), 0, "{command}");
+        assert_eq!(report["with_inlined"], true);
+        let text = sandbox.sto(&[command, "v2"]).succeeds().stdout;
+        assert!(
+            text.contains("Self is with what was inlined into a function"),
+            "{text}"
+        );
+    }
+    let note = sandbox.sto(&["find-regressions", "v1", "v2"]).stdout;
+    assert!(
+        note.contains("- Self is without inlined functions"),
+        "{note}"
+    );
+}

@@ -1,0 +1,112 @@
+//! A function's source with the cost of each line.
+
+use super::header::{counted, header};
+use super::numbers::percent;
+use super::paragraph::paragraph;
+use super::{Style, printable};
+use crate::report::CostReport;
+use crate::source::{FileReport, LineReport, SourceReport};
+use std::fmt::Write;
+
+/// Columns that a tab leads to.
+const TAB: usize = 4;
+
+/// The report as text: one line of source a line, self and total before it.
+pub fn text(report: &SourceReport, style: Style) -> String {
+    let mut text = header(&report.subject, style) + "\n";
+    let closures = match report.with_closures {
+        true => " and its closures",
+        false => "",
+    };
+    let name = style.fit(&printable(&report.function), closures.len());
+    let _ = writeln!(text, "\n{}{closures}", style.bold(&name));
+    let cost = |cost: CostReport| {
+        let samples = counted(cost.samples, "sample");
+        format!("{} ({samples})", percent(cost.share))
+    };
+    let mut facts = format!(
+        "self {}, total {}",
+        cost(report.self_cost),
+        cost(report.total)
+    );
+    if !report.module.is_empty() {
+        let _ = write!(facts, ", {}", printable(&report.module));
+    }
+    let _ = writeln!(text, "{}", style.fit(&facts, 0));
+    if report.files.is_empty() {
+        text.push('\n');
+        text += &paragraph(
+            style,
+            "",
+            "The lines of this function are not known. They are stored where the program was built with \
+             line tables (`-g`, or `-g1`; Rust: `-C debuginfo=1`), and these could be found when the \
+             recording was stored.",
+            0,
+        );
+    }
+    for file in &report.files {
+        text += &self::file(file, style);
+    }
+    text
+}
+
+fn file(file: &FileReport, style: Style) -> String {
+    let mut text = String::from("\n");
+    let (name, rest) = match (&file.path, &file.file) {
+        (Some(path), _) => (path.as_str(), ""),
+        (None, file) if file.is_empty() => ("source file unknown", ""),
+        (None, file) => (
+            file.as_str(),
+            " (not found; `--source-dir DIR` says where to look)",
+        ),
+    };
+    let name = style.fit(&printable(name), rest.len());
+    let _ = writeln!(text, "{}{rest}", style.bold(&name));
+    for warning in &file.warnings {
+        text += &paragraph(style, "warning: ", warning, 9);
+    }
+    let last = file.lines.last().map_or(0, |line| line.line);
+    let width = last.to_string().len().max("line".len());
+    let heading = format!("{:>8} {:>8}  {:>width$}  source", "self", "total", "line");
+    let column = heading.len() - "source".len();
+    let _ = writeln!(text, "{}", style.dim(heading.trim_end()));
+    let mut before = None;
+    for line in &file.lines {
+        if before.is_some_and(|before| before + 1 < line.line) && line.source.is_some() {
+            let _ = writeln!(text, "{:>column$}", "...", column = column - "  ".len());
+        }
+        before = Some(line.line);
+        text += &self::line(line, width, column, style);
+    }
+    text
+}
+
+fn line(line: &LineReport, width: usize, column: usize, style: Style) -> String {
+    let cost = |cost: Option<CostReport>| match cost {
+        Some(cost) if cost.samples > 0 => percent(cost.share),
+        _ => String::new(),
+    };
+    let source = line.source.as_deref().map(with_spaces).unwrap_or_default();
+    let source = style.fit(&printable(&source), column);
+    let (own, total) = (cost(line.self_cost), cost(line.total));
+    let text = format!("{own:>8} {total:>8}  {:>width$}  {source}", line.line);
+    match line.total {
+        Some(_) => format!("{}\n", text.trim_end()),
+        None => format!("{}\n", style.dim(text.trim_end())),
+    }
+}
+
+/// A line of source with spaces for its tabs.
+fn with_spaces(source: &str) -> String {
+    let mut text = String::with_capacity(source.len());
+    let mut column = 0;
+    for character in source.chars() {
+        let spaces = TAB - column % TAB;
+        match character {
+            '\t' => text.extend(std::iter::repeat_n(' ', spaces)),
+            character => text.push(character),
+        }
+        column += if character == '\t' { spaces } else { 1 };
+    }
+    text
+}

@@ -1,0 +1,159 @@
+//! What each line of a function cost.
+
+use crate::compare::{Focus, Lines};
+use crate::functions::{KeyOptions, key_of};
+use crate::render::printable;
+use crate::tree::{View, totals};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use sto_core::model::Frame;
+use sto_core::units::Cost;
+
+/// What a line cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineCosts {
+    /// Samples that ended at the line.
+    pub own: Cost,
+    /// Samples whose stack has the line.
+    pub total: Cost,
+}
+
+/// The lines of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionLines {
+    /// Its symbol as a comparison has it.
+    pub function: String,
+    /// Whether it has closures: they stand in its source, so their cost is with its lines.
+    pub with_closures: bool,
+    /// The file that its code was loaded from; empty if unknown.
+    pub module: String,
+    /// What it cost by itself.
+    pub own: Cost,
+    /// What it cost with all that it calls.
+    pub total: Cost,
+    /// Costs by line of each of its source files, the file that costs most first.
+    pub files: Vec<(String, BTreeMap<u32, LineCosts>)>,
+}
+
+/// Why a function's lines cannot be shown.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FunctionLinesError {
+    /// Several functions have that name.
+    #[error("{} functions have `{}` in their name: {}", .functions.len(), printable(.name), listed(.functions))]
+    Several {
+        /// What was asked for.
+        name: String,
+        /// The functions, in the order of their names.
+        functions: Vec<String>,
+    },
+}
+
+/// Functions that an error lists.
+const LISTED: usize = 10;
+
+fn listed(functions: &[String]) -> String {
+    let shown = functions.iter().take(LISTED);
+    let shown: Vec<String> = shown.map(|name| format!("`{}`", printable(name))).collect();
+    match functions.len().saturating_sub(LISTED) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// What each line of the one function that is meant cost in this sample type of a view; `runs` are
+/// the lines of its profiles. Where the lines are not known, there are no files.
+///
+/// A function is what a comparison takes for one, a symbol's key in a module, with its closures. Of
+/// several modules that have it, it is the one where it costs most. Where a line is of the function and
+/// of a closure, its total is the larger of the two, as the one mostly calls the other.
+///
+/// # Errors
+/// Where several functions are meant.
+pub fn function_lines(
+    view: &View,
+    sample_type: usize,
+    runs: &[Lines],
+    meant: &Focus,
+) -> Result<FunctionLines, FunctionLinesError> {
+    let key = |frame: Frame<'_>| key_of(frame, KeyOptions::default()).into_owned();
+    let frames = view.frames.iter();
+    let meant_frames = frames.filter(|&(_, frame)| meant.has(frame));
+    let keys: BTreeSet<String> = meant_frames.map(|(_, frame)| key(frame)).collect();
+    let function = match keys.len() {
+        1 => keys.into_iter().next().unwrap_or_default(),
+        _ => {
+            return Err(FunctionLinesError::Several {
+                name: meant.name().to_owned(),
+                functions: keys.into_iter().collect(),
+            });
+        }
+    };
+    let mut modules: BTreeMap<&str, [Cost; 2]> = BTreeMap::new();
+    let self_costs = view.self_costs(sample_type);
+    let node_totals = totals(&view.tree, &self_costs);
+    let ends = view.tree.subtree_ends();
+    let closures = format!("{function}::{{closure");
+    let is_key = |key: &str| key == function || key.starts_with(&closures);
+    let keys = view.frames.iter().map(|(_, frame)| key(frame));
+    let keys: Vec<String> = keys.collect();
+    let is_it: Vec<bool> = keys.iter().map(|key| is_key(key)).collect();
+    let with_closures = keys.iter().any(|key| key.starts_with(&closures));
+    let mut counted_until: BTreeMap<&str, u32> = BTreeMap::new();
+    for node in view.tree.nodes() {
+        let frame = view.tree.frame(node);
+        if !is_it[frame.get()] {
+            continue;
+        }
+        let module = view.frames.frame(frame).module;
+        let [own, total] = modules.entry(module).or_default();
+        *own += self_costs[node.get()];
+        let until = counted_until.entry(module).or_default();
+        if node.0 >= *until {
+            *total += node_totals[node.get()];
+            *until = ends[node.get()];
+        }
+    }
+    let largest = modules.into_iter().max_by_key(|&(module, [own, total])| {
+        (total.value, total.samples, own.value, Reverse(module))
+    });
+    let (module, [own, total]) = largest.unwrap_or_default();
+
+    // By file, line and key: a closure of the function, or the function.
+    let mut costs: BTreeMap<(&str, u32, String), LineCosts> = BTreeMap::new();
+    for run in runs {
+        let keys = run.frames.iter().map(|(_, frame)| {
+            let key = key(frame);
+            (frame.module == module && is_key(&key)).then_some((frame.file, key))
+        });
+        let keys: Vec<Option<(&str, String)>> = keys.collect();
+        for cost in &run.costs {
+            if let Some((file, key)) = &keys[cost.frame.get()] {
+                let line = costs.entry((file, cost.line, key.clone())).or_default();
+                line.own += cost.self_cost;
+                line.total += cost.total;
+            }
+        }
+    }
+    let mut files: BTreeMap<String, BTreeMap<u32, LineCosts>> = BTreeMap::new();
+    let weight = |cost: Cost| (cost.value, cost.samples);
+    for ((file, line, _), costs) in costs {
+        let lines = files.entry(file.to_owned()).or_default();
+        let line = lines.entry(line).or_default();
+        line.own += costs.own;
+        line.total = std::cmp::max_by_key(line.total, costs.total, |&cost| weight(cost));
+    }
+    let mut files: Vec<_> = files.into_iter().collect();
+    files.sort_by_cached_key(|(_, lines)| {
+        let total: Cost = lines.values().map(|line| line.total).sum();
+        Reverse(weight(total))
+    });
+    Ok(FunctionLines {
+        function,
+        with_closures,
+        module: module.to_owned(),
+        own,
+        total,
+        files,
+    })
+}

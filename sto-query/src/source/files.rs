@@ -1,0 +1,259 @@
+//! The source file that a profile means, in folders that the user named.
+//!
+//! A profile has paths without what differs from machine to machine (SPEC.md, "Source files"), so
+//! the folder that a path begins in is not known. A file is taken for the one that is meant if one of
+//! the two paths ends with the whole other; of several the one that agrees in most of its folders.
+//! Nothing outside of the folders is read, also not by a symbolic link.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
+
+/// A source file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its text; what is not UTF-8 is replaced.
+    pub text: String,
+    /// When it was last written, where the file system says so.
+    pub written: Option<SystemTime>,
+}
+
+/// What a search came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The file.
+    File(SourceFile),
+    /// Several files are as likely.
+    Several(Vec<PathBuf>),
+    /// There is none.
+    Nothing,
+}
+
+/// Files that are looked at in a folder before the search gives up: a home folder is no work tree.
+const MOST_FILES: usize = 200_000;
+/// Larger files are not source.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Looks for a file of a profile in folders, in their order: the first that has it counts.
+///
+/// # Errors
+/// Where the file that was found cannot be read, with its path. Folders that cannot be read are passed
+/// over.
+pub fn find(file: &str, folders: &[PathBuf]) -> Result<Found, (PathBuf, io::Error)> {
+    let meant: Vec<&OsStr> = match Path::new(file).components().map(name_of).collect() {
+        Some(parts) => parts,
+        None => return Ok(Found::Nothing),
+    };
+    for folder in folders {
+        // A folder that is not there has nothing.
+        let Ok(folder) = folder.canonicalize() else {
+            continue;
+        };
+        let paths = find_in(&folder, &meant);
+        match &paths[..] {
+            [] => {}
+            [only] => {
+                let file = read(only).map_err(|source| (only.clone(), source))?;
+                return Ok(Found::File(file));
+            }
+            _ => return Ok(Found::Several(paths)),
+        }
+    }
+    Ok(Found::Nothing)
+}
+
+/// A part of a path that leads downwards; the root has no name.
+fn name_of(component: Component<'_>) -> Option<&OsStr> {
+    match component {
+        Component::Normal(name) => Some(name),
+        Component::RootDir | Component::CurDir => Some(OsStr::new("")),
+        Component::ParentDir | Component::Prefix(_) => None,
+    }
+}
+
+/// The likeliest files in a folder.
+fn find_in(folder: &Path, meant: &[&OsStr]) -> Vec<PathBuf> {
+    let meant: Vec<&OsStr> = meant
+        .iter()
+        .copied()
+        .filter(|name| !name.is_empty())
+        .collect();
+    let Some(&base) = meant.last() else {
+        return Vec::new();
+    };
+    let mut best = (0, Vec::new());
+    let mut open = vec![folder.to_owned()];
+    let mut files = 0;
+    while let Some(at) = open.pop() {
+        let Ok(entries) = fs::read_dir(&at) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            files += 1;
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            let name = entry.file_name();
+            if kind.is_dir() && !is_passed_over(&name) {
+                open.push(entry.path());
+            } else if name == base && (kind.is_file() || kind.is_symlink()) {
+                let path = entry.path();
+                let is_inside = path
+                    .canonicalize()
+                    .is_ok_and(|path| path.starts_with(folder));
+                let agreeing = agreeing(folder, &path, &meant);
+                if !is_inside || agreeing == 0 || agreeing < best.0 {
+                    continue;
+                }
+                if agreeing > best.0 {
+                    best = (agreeing, Vec::new());
+                }
+                best.1.push(path);
+            }
+        }
+        if files > MOST_FILES {
+            break;
+        }
+    }
+    let (_, mut paths) = best;
+    paths.sort_unstable();
+    paths
+}
+
+/// Folders that have no source of their own: hidden ones, and what Cargo builds.
+fn is_passed_over(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".") || name == "target"
+}
+
+/// How many names at the end of a path are those of the file that is meant; 0 where it is another.
+fn agreeing(folder: &Path, path: &Path, meant: &[&OsStr]) -> usize {
+    let names: Vec<&OsStr> = path.iter().collect();
+    let pairs = names.iter().rev().zip(meant.iter().rev());
+    let agreeing = pairs.take_while(|(a, b)| a == b).count();
+    let below = path
+        .strip_prefix(folder)
+        .map_or(0, |rest| rest.iter().count());
+    let is_whole = agreeing == meant.len();
+    // The file may be named from further up; but not where that names a package: another one has a
+    // file of the same name.
+    let is_of_package = meant
+        .iter()
+        .take(meant.len() - agreeing)
+        .any(|name| is_package(name));
+    match is_whole || agreeing >= below && !is_of_package {
+        true => agreeing,
+        false => 0,
+    }
+}
+
+/// Whether a folder is of a package and its version, as registries name them (`memchr-2.7.4`,
+/// `yaml@v3.0.1`), or of Rust's standard library.
+fn is_package(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let version = |text: &str| {
+        text.trim_start_matches('v')
+            .starts_with(|c: char| c.is_ascii_digit())
+    };
+    name == "library"
+        || name
+            .rsplit_once(['-', '@'])
+            .is_some_and(|(_, text)| version(text))
+}
+
+fn read(path: &Path) -> io::Result<SourceFile> {
+    let metadata = fs::metadata(path)?;
+    if metadata.len() > MOST_BYTES {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "it is too large for a source file",
+        ));
+    }
+    Ok(SourceFile {
+        path: path.to_owned(),
+        text: String::from_utf8_lossy(&fs::read(path)?).into_owned(),
+        written: metadata.modified().ok(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    /// What is found of a file in a folder with these files, by their paths below it.
+    fn found(files: &[&str], meant: &str) -> Vec<String> {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("app");
+        for file in files {
+            let path = folder.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, file).unwrap();
+        }
+        let folder = folder.canonicalize().unwrap();
+        let relative = |path: &Path| path.strip_prefix(&folder).unwrap().display().to_string();
+        match find(meant, std::slice::from_ref(&folder)).unwrap() {
+            Found::File(file) => vec![relative(&file.path)],
+            Found::Several(paths) => paths.iter().map(|path| relative(path)).collect(),
+            Found::Nothing => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_file_is_found_by_the_end_of_its_path() {
+        let tree = [
+            "src/main.rs",
+            "lib/zip.c",
+            "tools/gen/src/main.rs",
+            "main.c",
+        ];
+        assert_eq!(
+            found(&tree, "src/main.rs"),
+            ["src/main.rs", "tools/gen/src/main.rs"]
+        );
+        assert_eq!(found(&tree, "gen/src/main.rs"), ["tools/gen/src/main.rs"]);
+        assert_eq!(found(&tree, "app/src/main.rs"), ["src/main.rs"]);
+        assert_eq!(found(&tree, "zip.c"), ["lib/zip.c"], "built in its folder");
+        assert_eq!(found(&tree, "/srv/ci/build/main.c"), ["main.c"]);
+        assert_eq!(found(&tree, "other/zip.c"), [""; 0]);
+        assert_eq!(found(&tree, ""), [""; 0]);
+    }
+
+    #[test]
+    fn the_source_of_a_package_is_not_taken_from_another() {
+        let tree = ["src/lib.rs", "vendor/memchr-2.7.4/src/lib.rs"];
+        assert_eq!(
+            found(&tree, "memchr-2.7.4/src/lib.rs"),
+            ["vendor/memchr-2.7.4/src/lib.rs"]
+        );
+        assert_eq!(found(&tree, "redb-4.4.0/src/lib.rs"), [""; 0]);
+        assert_eq!(found(&tree, "library/core/src/lib.rs"), [""; 0]);
+    }
+
+    #[test]
+    fn nothing_outside_of_the_folders_is_read() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("app");
+        fs::create_dir(&folder).unwrap();
+        fs::write(root.path().join("secret.c"), "secret").unwrap();
+        fs::write(folder.join("main.c"), "").unwrap();
+        std::os::unix::fs::symlink("../secret.c", folder.join("link.c")).unwrap();
+        std::os::unix::fs::symlink("..", folder.join("up")).unwrap();
+        let secret = root.path().join("secret.c").display().to_string();
+        for file in [
+            "../secret.c",
+            "x/../../secret.c",
+            "link.c",
+            "up/secret.c",
+            "secret.c",
+            &secret,
+        ] {
+            let found = find(file, std::slice::from_ref(&folder)).unwrap();
+            assert_eq!(found, Found::Nothing, "{file}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! A function's source, with what each of its lines cost.
+//!
+//! ```text
+//! lines of runs     frame, line, self, total
+//!      |  costs     those of one function, added up by source file
+//!      v  files     the file itself, in the folders that the user named
+//! SourceReport
+//! ```
+
+mod costs;
+mod files;
+
+pub use costs::{FunctionLines, FunctionLinesError, LineCosts, function_lines};
+pub use files::{Found, SourceFile, find};
+
+use crate::report::{CostReport, Subject};
+use serde::Serialize;
+
+/// A function's lines with their cost; schema `sto.source/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SourceReport {
+    /// `sto.source/1`.
+    pub schema: &'static str,
+    /// What it is about.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// The function: its symbol as a comparison has it.
+    pub function: String,
+    /// Whether the lines are also those of its closures.
+    pub with_closures: bool,
+    /// The file that its code was loaded from; empty if unknown.
+    pub module: String,
+    /// What it cost by itself; code that was inlined into it is not its own.
+    #[serde(rename = "self")]
+    pub self_cost: CostReport,
+    /// What it cost with all that it calls, and with what was inlined into it.
+    pub total: CostReport,
+    /// Its source files, the one that costs most first.
+    pub files: Vec<FileReport>,
+}
+
+/// One source file of a function.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FileReport {
+    /// Its path as the profiles have it.
+    pub file: String,
+    /// Where it was found; `None` where it was not.
+    pub path: Option<String>,
+    /// What lets doubt that it is the source that was built.
+    pub warnings: Vec<String>,
+    /// The lines with cost, and those around them where the file was found.
+    pub lines: Vec<LineReport>,
+}
+
+/// One line of a source file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LineReport {
+    /// Its number, counted from 1.
+    pub line: u32,
+    /// Samples that ended in the function at this line; `None` where it has no cost.
+    #[serde(rename = "self")]
+    pub self_cost: Option<CostReport>,
+    /// Samples whose stack has the function at this line; `None` where it has no cost.
+    pub total: Option<CostReport>,
+    /// Its text; `None` where the file was not found, or is shorter.
+    pub source: Option<String>,
+}
+
+impl FunctionLines {
+    /// The report: lines with cost, and `context` lines around each where there is a text. For each
+    /// file in turn, `source` looks for its text.
+    pub fn report(
+        self,
+        subject: Subject,
+        context: u32,
+        mut source: impl FnMut(&str) -> (Option<SourceFile>, Vec<String>),
+    ) -> SourceReport {
+        let whole = sto_core::units::Cost {
+            samples: subject.samples,
+            value: subject.value,
+        };
+        let cost = |cost| CostReport::new(cost, whole);
+        let files = self.files.into_iter().map(|(file, costs)| {
+            let (found, mut warnings) = source(&file);
+            let texts: Option<Vec<&str>> = found.as_ref().map(|found| found.text.lines().collect());
+            if let Some((texts, (&last, _))) = texts.as_ref().zip(costs.last_key_value())
+                && last as usize > texts.len()
+            {
+                warnings.push(format!(
+                    "the file has {} lines, but line {last} has cost: it is not the source of this build",
+                    texts.len()
+                ));
+            }
+            let context = if texts.is_some() { context } else { 0 };
+            let mut lines: Vec<LineReport> = Vec::new();
+            for &line in costs.keys() {
+                let known = texts.as_ref().map_or(line, |texts| texts.len() as u32);
+                let first = line.saturating_sub(context).max(1);
+                let last = line.saturating_add(context).min(known).max(line);
+                let begin = lines.last().map_or(first, |shown| first.max(shown.line + 1));
+                for line in begin..=last {
+                    let costs = costs.get(&line);
+                    if line > known && costs.is_none() {
+                        continue;
+                    }
+                    let text = texts.as_ref().and_then(|texts| texts.get(line as usize - 1));
+                    lines.push(LineReport {
+                        line,
+                        self_cost: costs.map(|costs| cost(costs.own)),
+                        total: costs.map(|costs| cost(costs.total)),
+                        source: text.map(|&text| text.to_owned()),
+                    });
+                }
+            }
+            FileReport {
+                file,
+                path: found.map(|found| found.path.display().to_string()),
+                warnings,
+                lines,
+            }
+        });
+        SourceReport {
+            schema: "sto.source/1",
+            subject,
+            function: self.function,
+            with_closures: self.with_closures,
+            module: self.module,
+            self_cost: cost(self.own),
+            total: cost(self.total),
+            files: files.collect(),
+        }
+    }
+}
