@@ -234,7 +234,8 @@ fn self_is_the_same_wherever_it_is_shown() {
             "{text}"
         );
     }
-    let note = sandbox.sto(&["find-regressions", "v1", "v2"]).stdout;
+    let verbose = ["find-regressions", "v1", "v2", "--verbose"];
+    let note = sandbox.sto(&verbose).stdout.replace('\n', " ");
     assert!(
         note.contains("- Self is without inlined functions"),
         "{note}"

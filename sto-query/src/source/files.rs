@@ -181,8 +181,6 @@ fn read(path: &Path) -> io::Result<SourceFile> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     /// What is found of a file in a folder with these files, by their paths below it.
