@@ -72,3 +72,7 @@ pub mod model;
 pub mod store;
 pub mod symbolize;
 pub mod units;
+
+#[cfg(test)]
+#[path = "../tests/common/missing.rs"]
+mod missing;

@@ -1,5 +1,6 @@
 //! Ingestion: how profiles are named and described, and the whole way into a store.
 
+use crate::common::missing::missing;
 use crate::common::{named_symbols, read_text};
 use crate::symbolize::compile::{Program, run};
 use std::path::Path;
@@ -335,6 +336,9 @@ fn a_recording_that_a_build_has_twice_is_warned_of() {
 /// A stripped program whose names are in a separate debug file, which its build id tells.
 #[test]
 fn a_function_has_its_name_also_where_the_recording_has_no_build_id_of_its_file() {
+    if missing(&["objcopy"]) {
+        return;
+    }
     let dir = tempfile::tempdir().unwrap();
     let source = "__attribute__((noinline)) long hidden(long n) { return n * n; }\n\
                   int main(int n, char **v) { return hidden(n); }";

@@ -35,3 +35,7 @@ pub mod series;
 pub mod source;
 pub mod statistics;
 pub mod tree;
+
+#[cfg(test)]
+#[path = "../../sto-core/tests/common/missing.rs"]
+mod missing;

@@ -27,6 +27,9 @@ mod tree;
 mod view;
 mod views;
 
+#[path = "../../sto-core/tests/common/missing.rs"]
+mod missing;
+
 /// A file that is not declared here would silently not be run.
 #[test]
 fn every_file_of_tests_is_a_module_of_this_binary() {

@@ -3,6 +3,7 @@
 //!
 //! strace(1) does that to the real command, which cannot tell it from a broken disk.
 
+use crate::missing::{missing, skip};
 use crate::support::{AFTER, Content, Run, Sandbox, content, files_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -140,7 +141,7 @@ impl Victim {
             // So that only calls on what is in the sandbox name it.
             .current_dir("/");
         let output = command.output();
-        let run = output.expect("these tests need strace (Debian: strace)");
+        let run = output.expect("the test has asked for strace");
         (run.into(), fs::read_to_string(log).unwrap_or_default())
     }
 
@@ -254,7 +255,7 @@ fn calls(log: &str, folder: &Path) -> Vec<Call> {
 /// Lets all kinds of faults happen at calls all over the command.
 fn survives(sandbox: Sandbox, args: &[&str]) {
     let Some((victim, calls)) = Victim::new(sandbox, args) else {
-        eprintln!("SKIPPED: faults: strace may not trace here");
+        skip("strace may not trace here");
         return;
     };
     let everywhere = |fault| calls.iter().map(move |call| (call, fault));
@@ -284,11 +285,17 @@ const INGEST: [&str; 6] = ["ingest", "/c.folded", "--build", "v3", "--exe", "dem
 
 #[test]
 fn an_ingestion_survives_every_fault() {
+    if missing(&["strace"]) {
+        return;
+    }
     survives(scene(), &INGEST);
 }
 
 #[test]
 fn a_first_ingestion_survives_every_fault() {
+    if missing(&["strace"]) {
+        return;
+    }
     let sandbox = scene();
     fs::remove_dir_all(sandbox.path("store")).unwrap();
     survives(sandbox, &INGEST);
@@ -306,11 +313,17 @@ fn scene_with_other() -> Sandbox {
 
 #[test]
 fn a_merge_survives_every_fault() {
+    if missing(&["strace"]) {
+        return;
+    }
     survives(scene_with_other(), &["merge", "/other"]);
 }
 
 #[test]
 fn a_merge_of_an_exported_file_survives_every_fault() {
+    if missing(&["strace"]) {
+        return;
+    }
     let sandbox = scene_with_other();
     sandbox
         .sto(&["export-store", "--store", "other", "-o", "in.sto"])
@@ -320,26 +333,41 @@ fn a_merge_of_an_exported_file_survives_every_fault() {
 
 #[test]
 fn an_export_survives_every_fault() {
+    if missing(&["strace"]) {
+        return;
+    }
     survives(scene(), &["export-store", "v1", "-o", "/out.sto"]);
 }
 
 #[test]
 fn a_pruning_survives_every_fault() {
+    if missing(&["strace"]) {
+        return;
+    }
     survives(scene(), &["prune", "--keep-last", "1"]);
 }
 
 #[test]
 fn a_compaction_survives_every_fault() {
+    if missing(&["strace"]) {
+        return;
+    }
     survives(scene(), &["compact"]);
 }
 
 #[test]
 fn a_tag_survives_every_fault() {
+    if missing(&["strace"]) {
+        return;
+    }
     survives(scene(), &["tag", "v1", "good"]);
 }
 
 #[test]
 fn metrics_survive_every_fault() {
+    if missing(&["strace"]) {
+        return;
+    }
     let sandbox = scene();
     sandbox.write("metrics.csv", "build,seconds\nv1,2.5\n");
     survives(sandbox, &["annotate", "/metrics.csv"]);
@@ -347,6 +375,9 @@ fn metrics_survive_every_fault() {
 
 #[test]
 fn a_file_that_is_written_over_survives_every_fault() {
+    if missing(&["strace"]) {
+        return;
+    }
     let sandbox = Sandbox::with_two_builds();
     let out = sandbox.write("out.folded", "old");
     let args = ["export", "v1", "--format", "folded", "-o"].map(str::to_owned);
@@ -359,7 +390,7 @@ fn a_file_that_is_written_over_survives_every_fault() {
     };
     let (run, log) = victim.strace(&[]);
     if !log.contains("exited with") {
-        eprintln!("SKIPPED: faults: strace may not trace here: {run:?}");
+        skip("strace may not trace here");
         return;
     }
     run.succeeds();

@@ -63,3 +63,6 @@ mod support;
 mod tags;
 // Whether the store is sound, and where its bytes are.
 mod verify;
+
+#[path = "../../../sto-core/tests/common/missing.rs"]
+mod missing;

@@ -1,8 +1,7 @@
 //! What `sto merge` takes in, what it says, and what stays when it is killed.
 
-use crate::support::{AFTER, BEFORE, Sandbox};
+use crate::support::{AFTER, BEFORE, Sandbox, killed_after};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// Ingests folded stacks into a store of this sandbox.
 fn ingest(sandbox: &Sandbox, store: &str, build: &str, file: &str, text: &str) {
@@ -207,11 +206,12 @@ fn what_went_in_before_a_kill_stays_and_running_again_does_the_rest() {
     }
     let all = listed(&sandbox, "other");
     let mut partly = 0;
-    for delay in [1, 10, 20, 30, 45, 60, 80, 110] {
-        let mut child = sandbox.command(&["merge", "other"]).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(delay));
-        child.kill().unwrap();
-        child.wait().unwrap();
+    for changes in [0, 1, 2, 3, 4, 6, 9, 14] {
+        killed_after(
+            changes,
+            &sandbox.path("store"),
+            sandbox.command(&["merge", "other"]),
+        );
         let stored = match sandbox.path("store/store.redb").exists() {
             true => listed(&sandbox, "store"),
             false => Vec::new(),

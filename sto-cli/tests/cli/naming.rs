@@ -1,5 +1,6 @@
 //! Builds that are named by their age or by a git revision, in a real repository.
 
+use crate::missing::missing;
 use crate::support::{BEFORE, Run, Sandbox};
 
 #[track_caller]
@@ -29,6 +30,9 @@ fn named(sandbox: &Sandbox, selector: &str) -> String {
 
 #[test]
 fn a_git_revision_names_the_build_that_was_made_of_its_commit() {
+    if missing(&["git"]) {
+        return;
+    }
     let sandbox = Sandbox::new();
     git(&sandbox, &["init", "-q", "-b", "main"]);
     commit(&sandbox, "one");

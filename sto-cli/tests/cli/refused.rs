@@ -1,6 +1,7 @@
 //! What the system refuses: full disks, permissions, things in the way. One clear error, status 2,
 //! and the store as it was.
 
+use crate::missing::skip;
 use crate::support::{AFTER, Run, Sandbox, files_of};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -123,12 +124,12 @@ fn a_full_disk_leaves_the_store_as_it_was_for_every_command_that_writes() {
         .env("STO_TEST_DISK", folder.path())
         .output();
     let Ok(output) = output else {
-        eprintln!("SKIPPED: a full disk: there is no unshare");
+        skip("no unshare");
         return;
     };
     let told = String::from_utf8_lossy(&output.stdout);
     if told.contains("no disk") || !told.contains("running 1 test") {
-        eprintln!("SKIPPED: a full disk: mounting one is not allowed here");
+        skip("mounting a small disk is not allowed here");
         return;
     }
     assert!(told.contains("survived"), "{output:?}");

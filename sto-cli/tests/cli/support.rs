@@ -215,3 +215,29 @@ pub(crate) fn content(store: &Store) -> Content {
     }
     content
 }
+
+/// Runs a command, and kills it when a folder has changed so often: a file in it came, went or was written. Says how
+/// it ended, and how many changes were seen.
+pub(crate) fn killed_after(changes: usize, folder: &Path, mut command: Command) -> (Output, usize) {
+    let state = || -> Vec<_> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut files: Vec<_> = entries
+            .filter_map(|entry| {
+                let metadata = entry.metadata().ok()?;
+                Some((entry.path(), metadata.len(), metadata.modified().ok()))
+            })
+            .collect();
+        files.sort();
+        files
+    };
+    let (mut seen, mut last) = (0, state());
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    while seen < changes && child.try_wait().unwrap().is_none() {
+        let now = state();
+        seen += usize::from(now != last);
+        last = now;
+    }
+    child.kill().unwrap();
+    (child.wait_with_output().unwrap(), seen)
+}

@@ -1,5 +1,7 @@
 //! What several tests share: recordings shown as text, and symbols of formats that name functions.
 
+pub(crate) mod missing;
+
 use std::fmt::Write;
 use std::path::Path;
 use sto_core::formats::{FormatError, Location, Recording, Sample, Thread, read_bytes};

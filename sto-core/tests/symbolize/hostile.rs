@@ -73,7 +73,7 @@ fn regions(program: &Program) -> Vec<Range<u64>> {
 fn a_file_with_flipped_bytes_never_panics() {
     let dir = tempfile::tempdir().unwrap();
     for flags in [&["-g", "-O2"][..], &["-g", "-O2", "-gz=zlib"]] {
-        let program = Program::compile(dir.path(), "gcc", "app.c", SOURCE, flags);
+        let program = Program::compile(dir.path(), "cc", "app.c", SOURCE, flags);
         let regions = regions(&program);
         let mut numbers = Numbers(1);
         for _ in 0..200 {
@@ -104,7 +104,7 @@ fn a_file_that_is_cut_never_panics() {
 fn a_section_that_claims_to_unpack_to_terabytes_is_not_unpacked() {
     let dir = tempfile::tempdir().unwrap();
     let flags = ["-g", "-O2", "-gz=zlib"];
-    let program = Program::compile(dir.path(), "gcc", "app.c", SOURCE, &flags);
+    let program = Program::compile(dir.path(), "cc", "app.c", SOURCE, &flags);
     let start = program.offsets_of_section(".debug_info").start as usize;
     let mut bytes = program.bytes().to_vec();
     // Elf64_Chdr: type, reserved, and at byte 8 the size.
@@ -126,7 +126,7 @@ fn a_section_that_claims_to_unpack_to_terabytes_is_not_unpacked() {
 #[test]
 fn damaged_call_frame_information_never_panics() {
     let dir = tempfile::tempdir().unwrap();
-    let program = Program::compile(dir.path(), "gcc", "app.c", SOURCE, &["-O2", "-s"]);
+    let program = Program::compile(dir.path(), "cc", "app.c", SOURCE, &["-O2", "-s"]);
     let code = program.offsets_of_section(".text");
     let entries = program.offsets_of_section(".eh_frame");
     assert!(!entries.is_empty());

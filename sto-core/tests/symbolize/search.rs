@@ -2,6 +2,7 @@
 
 use super::compile::{Program, run};
 use super::recording::{Resolved, resolve};
+use crate::common::missing::missing;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use sto_core::formats::Module;
@@ -141,6 +142,9 @@ fn another_build_is_refused() {
 
 #[test]
 fn a_separate_debug_file_serves_beside_the_stripped_program() {
+    if missing(&["objcopy"]) {
+        return;
+    }
     let moved = Moved::new();
     let dir = moved.dir.path();
     run(dir, "objcopy", &["--only-keep-debug", "kept", "kept.debug"]);
@@ -167,10 +171,13 @@ fn a_separate_debug_file_serves_beside_the_stripped_program() {
 
 #[test]
 fn a_separate_debug_file_serves_alone() {
+    if missing(&["objcopy"]) {
+        return;
+    }
     for layout in [&[][..], &["-no-pie"], &["-Wl,-z,noseparate-code"]] {
         let dir = tempfile::tempdir().unwrap();
         let flags = [&["-g", "-O2", "-Wl,--build-id"], layout].concat();
-        let program = Program::compile(dir.path(), "gcc", "app.c", SOURCE, &flags);
+        let program = Program::compile(dir.path(), "cc", "app.c", SOURCE, &flags);
         let (module, offsets) = (program.module(), program.offsets_of("hidden"));
         run(
             dir.path(),
@@ -189,6 +196,9 @@ fn a_separate_debug_file_serves_alone() {
 
 #[test]
 fn a_debug_link_is_followed() {
+    if missing(&["objcopy"]) {
+        return;
+    }
     let moved = Moved::new();
     let dir = moved.dir.path();
     run(dir, "objcopy", &["--only-keep-debug", "kept", "app.dbg"]);
@@ -224,6 +234,9 @@ fn a_debug_link_is_followed() {
 
 #[test]
 fn debug_info_is_preferred_to_a_stripped_file_that_stands_earlier() {
+    if missing(&["objcopy"]) {
+        return;
+    }
     let moved = Moved::new();
     run(
         moved.dir.path(),
@@ -247,7 +260,7 @@ fn a_program_deleted_while_it_ran_is_found_elsewhere() {
 fn without_a_build_id_only_the_same_inode_is_believed() {
     let dir = tempfile::tempdir().unwrap();
     let flags = ["-O2", "-Wl,--build-id=none"];
-    let program = Program::compile(dir.path(), "gcc", "app.c", SOURCE, &flags);
+    let program = Program::compile(dir.path(), "cc", "app.c", SOURCE, &flags);
     let module = program.module_by_inode();
     let offsets = program.offsets_of("hidden");
     let same = resolve(module.clone(), offsets.clone(), &SymbolOptions::default());

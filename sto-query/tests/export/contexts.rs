@@ -1,5 +1,6 @@
 //! Threads and labels of samples: pprof holds them, and they come back.
 
+use crate::missing::{is_there, skip};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -121,6 +122,10 @@ fn threads_and_labels_of_several_runs_come_back_together() {
 /// Needs Go (Debian: `golang-go`); without it there is nothing to ask.
 #[test]
 fn go_tool_pprof_finds_the_same_tags() {
+    if !is_there("go") {
+        skip("no go");
+        return;
+    }
     for (file, event) in [("go-labels-cpu", "cpu"), ("go-labels-heap", "alloc_space")] {
         let folder = tempfile::tempdir().unwrap();
         let original = format!("pprof/{file}.pb.gz");

@@ -2,6 +2,7 @@
 
 use super::messages::Profile;
 use super::{PPROF, export};
+use crate::missing::{is_there, skip};
 use crate::views::{demo, folded, view, view_of};
 use prost::Message;
 use std::io::Read;
@@ -126,6 +127,10 @@ fn the_same_view_is_the_same_bytes() {
 /// Needs Go (Debian: `golang-go`); without it there is nothing to ask.
 #[test]
 fn go_tool_pprof_agrees_with_top() {
+    if !is_there("go") {
+        skip("no go");
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("demo.pb.gz");
     let (view, _) = demo();

@@ -1,6 +1,7 @@
 //! CSV and Callgrind.
 
 use super::{CALLGRIND, CSV, text};
+use crate::missing::{is_there, skip};
 use crate::views::{assert_golden, demo, hostile_names, view};
 use std::process::Command;
 use sto_core::model::{Frame, FrameKind};
@@ -115,6 +116,10 @@ fn hostile_names_do_not_break_callgrind_lines() {
 /// Needs Valgrind (Debian: `valgrind`); without it there is nothing to ask.
 #[test]
 fn callgrind_annotate_reads_self_and_inclusive_costs() {
+    if !is_there("callgrind_annotate") {
+        skip("no callgrind_annotate");
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("callgrind.out.1");
     std::fs::write(&file, text(&demo().0, CALLGRIND)).unwrap();

@@ -1,0 +1,72 @@
+//! Tests that need what a machine may not have: without it they are skipped and counted in a line at the end, or fail
+//! where `STO_TEST_ALL=1` asks for all of them.
+//!
+//! The tests of all crates share this file.
+#![allow(dead_code, reason = "not every crate needs all of it")]
+#![allow(clippy::print_stderr, reason = "a test says why it is skipped")]
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+/// How many tests were skipped, by the reason.
+static SKIPPED: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+
+/// Whether one of these programs is missing: the test is to end then. What is written as `python3 jsonschema` is a
+/// module of that interpreter.
+pub(crate) fn missing(tools: &[&str]) -> bool {
+    let Some(tool) = tools.iter().find(|tool| !is_there(tool)) else {
+        return false;
+    };
+    assert!(
+        std::env::var_os("STO_TEST_ALL").is_none_or(|all| all != "1"),
+        "there is no {tool}, and STO_TEST_ALL=1 asks for every test"
+    );
+    skip(&format!("no {tool}"));
+    true
+}
+
+/// Counts a test that cannot run here for a reason that installing does not mend.
+pub(crate) fn skip(reason: &str) {
+    eprintln!("skipped: {reason}");
+    let mut skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
+    if skipped.is_empty() {
+        // SAFETY: atexit(3) wants a function without arguments that does not unwind, as `say` is.
+        unsafe { atexit(say) };
+    }
+    *skipped.entry(reason.to_owned()).or_default() += 1;
+}
+
+/// Whether a program is on the path, or a module is in python3.
+pub(crate) fn is_there(tool: &str) -> bool {
+    if let Some(module) = tool.strip_prefix("python3 ") {
+        let mut python = Command::new("python3");
+        python.args(["-c", &format!("import {module}")]);
+        let status = python.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        return status.is_ok_and(|status| status.success());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(tool).is_file())
+}
+
+unsafe extern "C" {
+    fn atexit(function: extern "C" fn()) -> c_int;
+}
+
+/// The test harness has no end that a test could wait for, but its process has.
+extern "C" fn say() {
+    let skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
+    let count: usize = skipped.values().sum();
+    let tests = if count == 1 { "test" } else { "tests" };
+    let reasons: Vec<_> = skipped
+        .iter()
+        .map(|(reason, count)| format!("{reason} ({count})"))
+        .collect();
+    let reasons = reasons.join(", ");
+    let _ = writeln!(
+        std::io::stdout(),
+        "{count} {tests} skipped: {reasons}; with STO_TEST_ALL=1 what is not installed fails\n"
+    );
+}
