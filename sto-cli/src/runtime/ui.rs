@@ -94,16 +94,24 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    pub(crate) fn new() -> Counter {
+    /// `is_silent` is whether what is run prints nothing on standard output.
+    pub(crate) fn new(is_silent: bool) -> Counter {
+        let prints = io::stdout().is_terminal() && !is_silent;
         Counter {
-            is_one_line: io::stderr().is_terminal() && !io::stdout().is_terminal(),
+            is_one_line: io::stderr().is_terminal() && !prints,
         }
     }
 
     pub(crate) fn show(&self, text: &str) {
         let text = printable(text);
         match self.is_one_line {
-            true => tell(&format!("\r\x1b[K{text}")),
+            // A line that is broken in two would stay.
+            true => {
+                let width = terminal_size::terminal_size_of(io::stderr());
+                let width = width.map_or(80, |(width, _)| usize::from(width.0));
+                let text: String = text.chars().take(width.saturating_sub(1)).collect();
+                tell(&format!("\r\x1b[K{text}"));
+            }
             false => tell(&format!("{text}\n")),
         }
     }

@@ -62,7 +62,7 @@ impl<'a> Session<'a> {
             place,
             programs,
             input: Input::here(),
-            counter: Counter::new(),
+            counter: Counter::new(!args.compare.is_empty()),
             warnings: Warnings::default(),
         }
     }
