@@ -19,8 +19,18 @@ build made of that commit), a profile's id or the start of one (`sto ls` shows t
 of any format that `sto ingest` reads. A build in the store comes before a file of the same name; \
 `./NAME` always means the file.
 
-The store is --store, else $STO_STORE, else the nearest .sto/ above the working directory, else \
-$XDG_DATA_HOME/sto, else ~/.local/share/sto.
+The store is --store, else $STO_STORE, else the nearest .sto/ above the working directory, else what \
+the configuration says, else $XDG_DATA_HOME/sto, else ~/.local/share/sto.
+
+Options have defaults, and commands other names, in $XDG_CONFIG_HOME/sto/config.toml, else \
+~/.config/sto/config.toml; $STO_CONFIG names another file, or none where it is empty:
+
+  color = \"never\"                    # an option of all commands
+  store = \"~/profiles\"               # where nothing nearer names one
+  [top]                                # options of `sto top`
+  limit = 10
+  [alias]
+  worst = \"top --by total @newest\"   # sto worst
 
 Exit status: 0 success, 1 regressions found (explain-match: no match), 2 wrong usage or failure, \
 3 too little data to say.";
@@ -52,6 +62,10 @@ pub(crate) struct Cli {
         display_order = 901
     )]
     pub(crate) color: ColorChoice,
+
+    /// The store of the configuration file.
+    #[arg(skip)]
+    pub(crate) usual_store: Option<PathBuf>,
 
     #[command(subcommand)]
     pub(crate) command: Command,

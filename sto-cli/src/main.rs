@@ -3,15 +3,31 @@
 mod args;
 mod cli;
 mod commands;
+mod complete;
 mod help;
 mod runtime;
 
 use clap::{CommandFactory, FromArgMatches};
+use runtime::config::Config;
+use runtime::error::{self, CliError, Outcome};
+use runtime::ui;
+use std::env;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let matches = help::laid_out_for_terminal(cli::Cli::command()).get_matches();
-    let cli = cli::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    runtime::ui::set_color(cli.color);
-    runtime::error::report(commands::run(cli))
+    if complete::answered() {
+        return ExitCode::SUCCESS;
+    }
+    error::report(run())
+}
+
+fn run() -> Result<Outcome, CliError> {
+    let config = Config::load()?;
+    let command = config.applied(help::laid_out_for_terminal(cli::Cli::command()))?;
+    let args = config.expanded(env::args_os(), &command);
+    let matches = command.get_matches_from(args);
+    let mut cli = cli::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    cli.usual_store = config.store;
+    ui::set_color(cli.color);
+    commands::run(cli)
 }

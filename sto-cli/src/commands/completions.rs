@@ -1,24 +1,28 @@
-//! `sto completions`: completion scripts for shells.
+//! `sto completions`: what shells complete by.
 
-use crate::cli::Cli;
+use crate::complete;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::write_stdout;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-/// Print a completion script for a shell
+const NOTES: &str = "\
+Examples:
+  source <(sto completions bash)                                  In ~/.bashrc
+  source <(sto completions zsh)                                   In ~/.zshrc, behind compinit
+  sto completions fish > ~/.config/fish/completions/sto.fish      Once, and after upgrades
+
+The shell asks sto for builds, tags, benchmarks, metrics and functions of the store while you type.";
+
+/// Print the script by which a shell completes commands, options and names of the store
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  sto completions bash > ~/.local/share/bash-completion/completions/sto"
-)]
+#[command(after_help = NOTES)]
 pub(crate) struct CompletionsArgs {
     /// Complete in this shell
     shell: Shell,
 }
 
 pub(crate) fn run(args: &CompletionsArgs) -> Result<Outcome, CliError> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "sto", &mut script);
-    write_stdout(&script)?;
+    write_stdout(&complete::registration(args.shell))?;
     Ok(Outcome::Clean)
 }

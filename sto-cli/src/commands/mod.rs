@@ -18,6 +18,7 @@ mod ls;
 mod man;
 mod merge;
 mod occurrences;
+mod open;
 mod potential;
 mod prune;
 mod record;
@@ -53,6 +54,7 @@ pub(crate) enum Command {
     Tree(tree::TreeArgs),
     Source(source::SourceArgs),
     Flame(flame::FlameArgs),
+    Open(open::OpenArgs),
     Potential(potential::PotentialArgs),
     Diff(diff::DiffArgs),
     Average(average::AverageArgs),
@@ -77,7 +79,7 @@ pub(crate) enum Command {
 
 /// Runs the subcommand that the command line names.
 pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
-    let store = || store_path::find(cli.store);
+    let store = || store_path::find(cli.store, cli.usual_store);
     // `sto record` goes on until it has stored what there is of the recording.
     if !matches!(cli.command, Command::Record(_)) {
         interrupt::leave_no_drafts();
@@ -95,6 +97,7 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Source(args) => source::run(&args, &store()?),
         Command::Tree(args) => tree::run(&args, &store()?),
         Command::Flame(args) => flame::run(&args, &store()?),
+        Command::Open(args) => open::run(&args, &store()?),
         Command::Potential(args) => potential::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
         Command::Average(args) => average::run(&args, &store()?),

@@ -32,6 +32,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "tree",
             "source",
             "flame",
+            "open",
             "potential",
             "export",
         ],

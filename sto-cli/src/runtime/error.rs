@@ -118,6 +118,12 @@ pub(crate) enum CliError {
     OtherMetric { first: OtherValue, more: usize },
     #[error("{}: the store is damaged in {places} place{}", folder.display(), if *places == 1 { "" } else { "s" })]
     DamagedStore { folder: PathBuf, places: usize },
+    #[error("{}, line {line}: {message}", path.display())]
+    Config {
+        path: PathBuf,
+        line: usize,
+        message: String,
+    },
     #[error("{}, {source}", path.display())]
     Policy { path: PathBuf, source: PolicyError },
     #[error("there is nothing to compare with")]
@@ -185,6 +191,10 @@ pub(crate) enum CliError {
         program: &'static str,
         source: io::Error,
     },
+    #[error("there is no browser here to open {} with", path.display())]
+    NoBrowser { path: PathBuf },
+    #[error("cannot run the browser {}", printable(program))]
+    Browser { program: String, source: io::Error },
     #[error("cannot write {}", path.display())]
     WriteFile { path: PathBuf, source: io::Error },
     #[error("cannot write to standard output")]
@@ -279,6 +289,9 @@ impl CliError {
                 Some("let it work for longer, or sample more often, as with -F 9997".to_owned())
             }
             CliError::ProcessRefused { .. } => Some("record as its user, or as root".to_owned()),
+            CliError::NoBrowser { .. } => Some(
+                "name one in $BROWSER, or open the file elsewhere: it needs nothing but itself".to_owned(),
+            ),
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),
             CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),

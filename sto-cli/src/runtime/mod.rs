@@ -1,7 +1,9 @@
 //! What stands between the commands and the machine: the terminal, files, the store, other programs,
 //! and how errors become exit statuses.
 
+pub(crate) mod browser;
 pub(crate) mod changes;
+pub(crate) mod config;
 pub(crate) mod environment;
 pub(crate) mod error;
 pub(crate) mod in_order;

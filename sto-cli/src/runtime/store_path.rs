@@ -27,17 +27,18 @@ impl StorePath {
 }
 
 /// The store of this process: `--store`, else `$STO_STORE`, else the nearest `.sto/` above the
-/// working directory, else `$XDG_DATA_HOME/sto`, else `~/.local/share/sto`.
-pub(crate) fn find(option: Option<PathBuf>) -> Result<StorePath, CliError> {
+/// working directory, else `usual`, else `$XDG_DATA_HOME/sto`, else `~/.local/share/sto`.
+pub(crate) fn find(option: Option<PathBuf>, usual: Option<PathBuf>) -> Result<StorePath, CliError> {
     let variable = |name: &str| std::env::var_os(name);
     let working = std::env::current_dir().ok();
-    find_in(option, &variable, working.as_deref()).ok_or(CliError::NoStorePath)
+    find_in(option, &variable, working.as_deref(), usual).ok_or(CliError::NoStorePath)
 }
 
 fn find_in(
     option: Option<PathBuf>,
     variable: &dyn Fn(&str) -> Option<OsString>,
     working: Option<&Path>,
+    usual: Option<PathBuf>,
 ) -> Option<StorePath> {
     // An empty variable counts as unset, as the XDG base directory specification has it.
     let path = |name: &str| variable(name).filter(|v| !v.is_empty()).map(PathBuf::from);
@@ -48,7 +49,7 @@ fn find_in(
             .map(|folder| folder.join(".sto"))
             .find(|folder| folder.is_dir())
     });
-    if let Some(folder) = chosen {
+    if let Some(folder) = chosen.or(usual) {
         return Some(StorePath {
             folder,
             is_named,
@@ -75,7 +76,7 @@ mod tests {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| OsString::from(value))
         };
-        find_in(None, &variable, Some(working))
+        find_in(None, &variable, Some(working), None)
     }
 
     fn default(folder: &str) -> Option<StorePath> {

@@ -6,6 +6,7 @@ mod annotate;
 mod benchmarks;
 mod calibrate;
 // Stacks of tens of thousands of frames.
+mod daily;
 mod deep;
 // Bad input: one clear sentence, status 2, and the store as it was.
 mod errors;

@@ -98,6 +98,9 @@ impl Sandbox {
         for variable in [
             "STO_STORE",
             "XDG_DATA_HOME",
+            "XDG_CONFIG_HOME",
+            "STO_CONFIG",
+            "BROWSER",
             "NO_COLOR",
             "CLICOLOR_FORCE",
             "COLUMNS",

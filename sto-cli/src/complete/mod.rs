@@ -1,0 +1,159 @@
+//! Completion in shells: of commands and options, and of what the store has.
+//!
+//! The script of `sto completions SHELL` lets the shell run `sto` again with `$COMPLETE` set. It answers
+//! within [`PATIENCE`] or not at all, and says nothing of failures: the user is in the middle of a line.
+
+mod bash;
+mod names;
+
+use crate::cli::Cli;
+use crate::runtime::config::Config;
+use crate::runtime::store_path;
+use bash::Bash;
+use clap::builder::ValueHint;
+use clap::{Arg, Command, CommandFactory};
+use clap_complete::engine::{
+    ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
+};
+use clap_complete::env::{Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
+use clap_complete::{CompleteEnv, Shell};
+use names::Name;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+use std::{env, thread};
+
+/// How long a shell waits for what the store has: another process may be writing into it.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// The most names that are offered.
+const MOST: usize = 500;
+
+/// What a shell sets.
+const VARIABLE: &str = "COMPLETE";
+
+const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
+
+/// Answers a shell that asks for completions; whether one did.
+pub(crate) fn answered() -> bool {
+    if env::var_os(VARIABLE).is_none_or(|shell| shell.is_empty()) {
+        return false;
+    }
+    let asked = CompleteEnv::with_factory(|| with_names(Cli::command()))
+        .var(VARIABLE)
+        .shells(SHELLS)
+        .try_complete(env::args_os(), env::current_dir().ok().as_deref());
+    asked.unwrap_or_else(|error| {
+        let _ = error.print();
+        true
+    })
+}
+
+/// The script that makes a shell ask.
+pub(crate) fn registration(shell: Shell) -> Vec<u8> {
+    let completer: &dyn EnvCompleter = match shell {
+        Shell::Bash => &Bash,
+        Shell::Elvish => &Elvish,
+        Shell::Fish => &Fish,
+        Shell::PowerShell => &Powershell,
+        _ => &Zsh,
+    };
+    let mut script = Vec::new();
+    let written = completer.write_registration(VARIABLE, "sto", "sto", &program(), &mut script);
+    written.expect("memory takes every script");
+    script
+}
+
+/// How the shell is to run this program: as it was run now.
+fn program() -> String {
+    let name = env::args_os()
+        .next()
+        .unwrap_or_else(|| OsString::from("sto"));
+    let path = Path::new(&name);
+    let path = match path.components().count() {
+        0 | 1 => path.to_owned(),
+        _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+    };
+    path.to_string_lossy().into_owned()
+}
+
+/// The command, with the names that its arguments may have.
+fn with_names(command: Command) -> Command {
+    command.mut_subcommands(|subcommand| subcommand.mut_args(with_names_of))
+}
+
+fn with_names_of(argument: Arg) -> Arg {
+    let names: &[Name] = match argument.get_id().as_str() {
+        "selector" | "selectors" | "any_baseline" | "candidate" | "baseline" | "keep" => {
+            &[Name::Build, Name::Tag]
+        }
+        "build" if argument.is_positional() => &[Name::Build, Name::Tag],
+        "delete" => &[Name::Tag],
+        "benchmark" | "benchmarks" => &[Name::Benchmark],
+        "exe" => &[Name::Executable],
+        "metric" | "per" => &[Name::Metric],
+        "function" | "focus" | "ignore" => &[Name::Function],
+        _ => return argument,
+    };
+    let may_be_file = argument.is_positional() && names.contains(&Name::Build);
+    argument
+        .value_hint(ValueHint::Other)
+        .add(ArgValueCompleter::new(move |typed: &OsStr| {
+            let mut found = stored(names, typed);
+            if may_be_file {
+                found.extend(PathCompleter::any().complete(typed));
+            }
+            found
+        }))
+}
+
+/// What the store has that begins with what was typed; nothing where it cannot be read.
+fn stored(names: &'static [Name], typed: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(typed) = typed.to_str().map(str::to_owned) else {
+        return Vec::new();
+    };
+    let Ok(place) = store_path::find(store_option(), usual_store()) else {
+        return Vec::new();
+    };
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let found = names::of(names, &place.folder, &typed).unwrap_or_default();
+        let _ = sender.send(found);
+    });
+    let found = receiver.recv_timeout(PATIENCE).unwrap_or_default();
+    let found = found.into_iter().take(MOST).enumerate();
+    found
+        .map(|(order, (name, what))| {
+            CompletionCandidate::new(name)
+                .help(what.map(Into::into))
+                // The newest first.
+                .display_order(Some(order))
+        })
+        .collect()
+}
+
+/// The store of the configuration, if that can be read.
+fn usual_store() -> Option<PathBuf> {
+    Config::load().ok()?.store
+}
+
+/// The store that the line names so far.
+fn store_option() -> Option<PathBuf> {
+    let words = env::args_os().skip_while(|word| word != "--").skip(1);
+    let words: Vec<String> = words
+        .map(|word| word.to_string_lossy().into_owned())
+        // What bash hands over is the whole line.
+        .flat_map(|word| match word.contains(' ') {
+            true => bash::words_of(&word),
+            false => vec![word],
+        })
+        .collect();
+    let named = words.iter().zip(words.iter().skip(1));
+    let mut named = named.filter(|(option, _)| *option == "--store");
+    let mut joined = words
+        .iter()
+        .filter_map(|word| word.strip_prefix("--store="));
+    let store = named.next().map(|(_, store)| store.as_str());
+    store.or_else(|| joined.next()).map(PathBuf::from)
+}

@@ -1,0 +1,141 @@
+//! Names that the store has, for completion.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::path::Path;
+use sto_core::store::{Store, StoreError, StoredBuild};
+use sto_query::select::{Selection, recorded_last};
+use sto_query::tree::View;
+
+/// What a name is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    Build,
+    Tag,
+    Benchmark,
+    Executable,
+    Metric,
+    Function,
+}
+
+/// A name, and what it is.
+type Found = (String, Option<String>);
+
+/// Names of these kinds that begin with what was typed, newest builds first.
+pub(super) fn of(names: &[Name], store: &Path, typed: &str) -> Result<Vec<Found>, StoreError> {
+    let store = Store::open(store)?;
+    let mut builds = store.builds()?;
+    builds.sort_by_key(|build| Reverse(recorded_last(build)));
+    let mut found = Vec::new();
+    for name in names {
+        match name {
+            Name::Build => found.extend(build_names(&builds, typed)),
+            Name::Tag => found.extend(tags(&builds, typed)),
+            Name::Benchmark => found.extend(of_runs(&builds, |profile| {
+                profile.benchmark.iter().cloned().collect()
+            })),
+            Name::Metric => found.extend(of_runs(&builds, |profile| {
+                profile.metrics.keys().cloned().collect()
+            })),
+            Name::Executable => {
+                let names = builds.iter().map(|build| build.build.executable.clone());
+                let names: BTreeSet<String> = names.collect();
+                found.extend(names.into_iter().map(|name| (name, None)));
+            }
+            Name::Function => found.extend(functions(&store, &builds)),
+        }
+    }
+    // A control character in a name would be read by the shell, or by the terminal.
+    found.retain(|(name, _)| name.starts_with(typed) && !name.chars().any(char::is_control));
+    for (_, what) in &mut found {
+        *what = what
+            .take()
+            .map(|what| sto_query::render::printable(&what).into_owned());
+    }
+    Ok(found)
+}
+
+/// `BUILD`, and `PROGRAM@BUILD` where a program is being typed or several have the build.
+fn build_names(builds: &[StoredBuild], typed: &str) -> Vec<Found> {
+    let programs: BTreeSet<&str> = builds.iter().map(|b| b.build.executable.as_str()).collect();
+    let mut found = Vec::new();
+    for stored in builds {
+        let build = &stored.build;
+        let same = |other: &&StoredBuild| other.build.version == build.version;
+        let full = format!("{}@{}", build.executable, build.version);
+        let what = match stored.profiles.len() {
+            1 => format!("build of {}, 1 run", build.executable),
+            runs => format!("build of {}, {runs} runs", build.executable),
+        };
+        if builds.iter().filter(same).count() == 1 {
+            found.push((build.version.clone(), Some(what.clone())));
+        }
+        let is_typed = typed.contains('@') || build.version.contains('@');
+        if is_typed || builds.iter().filter(same).count() > 1 {
+            found.push((full, Some(what)));
+        }
+    }
+    let ages = [
+        ("newest", "the newest build"),
+        ("previous", "the build before it"),
+    ];
+    for (age, what) in ages {
+        if programs.len() == 1 {
+            found.push((format!("@{age}"), Some(what.to_owned())));
+        }
+        if typed.contains('@') {
+            let of_program = |program| (format!("{program}@{age}"), Some(what.to_owned()));
+            found.extend(programs.iter().map(of_program));
+        }
+    }
+    found
+}
+
+fn tags(builds: &[StoredBuild], typed: &str) -> Vec<Found> {
+    let tags = builds.iter().flat_map(StoredBuild::tags);
+    tags.flat_map(|tag| {
+        let what = format!("tag of {}@{}", tag.executable, tag.version);
+        let full = format!("{}@{}", tag.executable, tag.name);
+        let with_program = typed.contains('@').then(|| (full, Some(what.clone())));
+        [Some((tag.name, Some(what))), with_program]
+    })
+    .flatten()
+    .collect()
+}
+
+fn of_runs(
+    builds: &[StoredBuild],
+    names: impl Fn(&sto_core::model::Profile) -> Vec<String>,
+) -> Vec<Found> {
+    let runs = builds.iter().flat_map(|build| &build.profiles);
+    let names: BTreeSet<String> = runs.flat_map(|stored| names(&stored.profile)).collect();
+    names.into_iter().map(|name| (name, None)).collect()
+}
+
+/// The functions of the newest build of each program.
+fn functions(store: &Store, builds: &[StoredBuild]) -> Vec<Found> {
+    let mut programs = BTreeSet::new();
+    let mut functions: BTreeSet<(String, String)> = BTreeSet::new();
+    for stored in builds {
+        if !programs.insert(&stored.build.executable) {
+            continue;
+        }
+        let selection = Selection {
+            build: stored.build.clone(),
+            profiles: stored.profiles.clone(),
+        };
+        let Ok(view) = View::load_sum(store, selection) else {
+            continue;
+        };
+        let frames = view.frames.iter();
+        functions
+            .extend(frames.map(|(_, frame)| (frame.symbol.to_owned(), frame.module.to_owned())));
+    }
+    functions
+        .into_iter()
+        .map(|(symbol, module)| {
+            let what = (!module.is_empty()).then(|| format!("in {module}"));
+            (symbol, what)
+        })
+        .collect()
+}

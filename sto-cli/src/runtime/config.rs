@@ -1,0 +1,457 @@
+//! The user's configuration file: defaults of options, and aliases.
+
+use crate::runtime::error::CliError;
+use clap::error::ErrorKind;
+use clap::{Arg, Command};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// What the file says; nothing where there is none.
+#[derive(Debug, Default)]
+pub(crate) struct Config {
+    path: PathBuf,
+    /// The folder of the store, where nothing else names one.
+    pub(crate) store: Option<PathBuf>,
+    defaults: Vec<OptionDefault>,
+    aliases: BTreeMap<String, Alias>,
+}
+
+/// The default of an option.
+#[derive(Debug)]
+struct OptionDefault {
+    /// The command that has it; `None` for an option of all.
+    command: Option<String>,
+    option: String,
+    values: Vec<String>,
+    line: usize,
+}
+
+#[derive(Debug)]
+struct Alias {
+    words: Vec<String>,
+    line: usize,
+}
+
+/// Something wrong in the file.
+struct Flaw {
+    line: usize,
+    message: String,
+}
+
+impl Config {
+    /// Reads `$STO_CONFIG`, else `$XDG_CONFIG_HOME/sto/config.toml`, else
+    /// `~/.config/sto/config.toml`; an empty `$STO_CONFIG` is no file.
+    pub(crate) fn load() -> Result<Config, CliError> {
+        let Some((path, is_named)) = path(&|name| env::var_os(name)) else {
+            return Ok(Config::default());
+        };
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if !is_named && is_absence(&error) => return Ok(Config::default()),
+            Err(source) => return Err(CliError::ReadFile { path, source }),
+        };
+        let home = env::var_os("HOME").map(PathBuf::from);
+        Config::parse(&text, home.as_deref())
+            .map(|config| Config {
+                path: path.clone(),
+                ..config
+            })
+            .map_err(|flaw| flaw.in_file(&path))
+    }
+
+    fn parse(text: &str, home: Option<&Path>) -> Result<Config, Flaw> {
+        let line_of = |offset: usize| 1 + text[..offset.min(text.len())].matches('\n').count();
+        let file = DeTable::parse(text).map_err(|error| Flaw {
+            line: line_of(error.span().map_or(0, |span| span.start)),
+            message: error.message().replace('\n', "; "),
+        })?;
+        let mut config = Config::default();
+        for (key, value) in file.get_ref() {
+            let line = line_of(key.span().start);
+            let name = key.get_ref().as_ref();
+            match value.get_ref() {
+                DeValue::Table(table) if name == "alias" => {
+                    for (alias, words) in table {
+                        let line = line_of(alias.span().start);
+                        let words = words_of(words.get_ref()).ok_or_else(|| Flaw {
+                            line,
+                            message: "an alias is a command with its arguments, such as \
+                                      \"top --by total\""
+                                .to_owned(),
+                        })?;
+                        let alias = alias.get_ref().as_ref().to_owned();
+                        config.aliases.insert(alias, Alias { words, line });
+                    }
+                }
+                DeValue::Table(table) => {
+                    for (option, value) in table {
+                        let line = line_of(option.span().start);
+                        config.add(Some(name), option.get_ref().as_ref(), value, line)?;
+                    }
+                }
+                DeValue::String(folder) if name == "store" => {
+                    config.store = Some(folder_of(folder, home).ok_or_else(|| Flaw {
+                        line,
+                        message:
+                            "the store is an absolute path, or one that begins with ~/".to_owned(),
+                    })?);
+                }
+                _ => config.add(None, name, value, line)?,
+            }
+        }
+        Ok(config)
+    }
+
+    fn add(
+        &mut self,
+        command: Option<&str>,
+        option: &str,
+        value: &Spanned<DeValue<'_>>,
+        line: usize,
+    ) -> Result<(), Flaw> {
+        let values = match value.get_ref() {
+            DeValue::Array(values) => values.iter().map(|value| scalar(value.get_ref())).collect(),
+            value => scalar(value).map(|value| vec![value]),
+        };
+        let Some(values) = values else {
+            return Err(Flaw {
+                line,
+                message: format!("`{option}` is text, a number, true, false, or a list of them"),
+            });
+        };
+        self.defaults.push(OptionDefault {
+            command: command.map(str::to_owned),
+            option: option.to_owned(),
+            values,
+            line,
+        });
+        Ok(())
+    }
+
+    /// The command line with these defaults.
+    ///
+    /// # Errors
+    /// Where the file has commands or options that there are not, or values that they do not take.
+    pub(crate) fn applied(&self, mut command: Command) -> Result<Command, CliError> {
+        for (name, alias) in &self.aliases {
+            self.check_alias(name, alias, &command)
+                .map_err(|flaw| flaw.in_file(&self.path))?;
+        }
+        for default in &self.defaults {
+            command = default
+                .applied(command)
+                .map_err(|flaw| flaw.in_file(&self.path))?;
+        }
+        Ok(command)
+    }
+
+    fn check_alias(&self, name: &str, alias: &Alias, command: &Command) -> Result<(), Flaw> {
+        let flaw = |message| {
+            Err(Flaw {
+                line: alias.line,
+                message,
+            })
+        };
+        let first = alias.words.first().map_or("", String::as_str);
+        if is_command(command, name) {
+            return flaw(format!(
+                "an alias cannot have the name of a command: `{name}`"
+            ));
+        }
+        if !is_command(command, first) {
+            return flaw(format!(
+                "the alias `{name}` begins with `{first}`, which is no command"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Arguments of the process, with the words of an alias in its place.
+    pub(crate) fn expanded(
+        &self,
+        args: impl Iterator<Item = OsString>,
+        command: &Command,
+    ) -> Vec<OsString> {
+        let mut args: Vec<OsString> = args.collect();
+        let takes_value = |arg: &OsStr| {
+            let mut options = command.get_arguments();
+            let named = |option: &Arg| {
+                option
+                    .get_long()
+                    .is_some_and(|long| arg == &*format!("--{long}"))
+            };
+            options.any(|option| named(option) && option.get_action().takes_values())
+        };
+        let mut at = 1;
+        while let Some(arg) = args.get(at) {
+            if takes_value(arg) {
+                at += 2;
+            } else if arg.as_encoded_bytes().starts_with(b"-") {
+                at += 1;
+            } else {
+                break;
+            }
+        }
+        let name = args.get(at).and_then(|name| name.to_str());
+        if let Some(alias) = name.and_then(|name| self.aliases.get(name)) {
+            args.splice(at..=at, alias.words.iter().map(OsString::from));
+        }
+        args
+    }
+}
+
+impl OptionDefault {
+    fn applied(&self, command: Command) -> Result<Command, Flaw> {
+        let flaw = |message| Flaw {
+            line: self.line,
+            message,
+        };
+        let of_command = match &self.command {
+            None => &command,
+            Some(name) => command
+                .find_subcommand(name)
+                .filter(|found| found.get_name() == name)
+                .ok_or_else(|| flaw(format!("there is no command `{name}`")))?,
+        };
+        let named = |arg: &&Arg| arg.get_long() == Some(self.option.as_str());
+        let found = of_command.get_arguments().find(named);
+        let Some(id) = found.map(|arg| arg.get_id().clone()) else {
+            let what = match &self.command {
+                Some(name) => format!("`sto {name}` has"),
+                None => "all commands together have".to_owned(),
+            };
+            return Err(flaw(format!("{what} no option `--{}`", self.option)));
+        };
+        // The command line lives as long as the process, and so do its defaults.
+        let values: Vec<&'static str> = self.values.iter().map(|v| &*v.clone().leak()).collect();
+        let with_default = |arg: Arg| arg.required(false).default_values(values);
+        let (command, line) = match &self.command {
+            None => (command.mut_arg(id, with_default), vec!["sto"]),
+            Some(name) => (
+                command.mut_subcommand(name, |found| found.mut_arg(id, with_default)),
+                vec!["sto", name],
+            ),
+        };
+        // Defaults are read before anything is found to be missing.
+        match command.clone().try_get_matches_from(line) {
+            Err(error) if is_of_value(error.kind()) => {
+                let said = error.to_string();
+                let said = said.lines().next().unwrap_or_default();
+                Err(flaw(said.trim_start_matches("error: ").to_owned()))
+            }
+            _ => Ok(command),
+        }
+    }
+}
+
+impl Flaw {
+    fn in_file(self, path: &Path) -> CliError {
+        CliError::Config {
+            path: path.to_owned(),
+            line: self.line,
+            message: self.message,
+        }
+    }
+}
+
+fn is_command(command: &Command, name: &str) -> bool {
+    name == "help"
+        || command
+            .get_subcommands()
+            .any(|known| known.get_name() == name)
+}
+
+fn is_of_value(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::InvalidValue
+            | ErrorKind::ValueValidation
+            | ErrorKind::WrongNumberOfValues
+            | ErrorKind::TooManyValues
+            | ErrorKind::TooFewValues
+    )
+}
+
+/// A home or folder that is not there, or that something else stands in the place of.
+fn is_absence(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+/// The file, and whether the user named it.
+fn path(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<(PathBuf, bool)> {
+    if let Some(named) = variable("STO_CONFIG") {
+        return (!named.is_empty()).then(|| (PathBuf::from(named), true));
+    }
+    // A relative path is to be ignored, by the XDG base directory specification.
+    let folder = |name: &str| {
+        variable(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let folder = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
+    Some((folder.join("sto/config.toml"), false))
+}
+
+fn folder_of(text: &str, home: Option<&Path>) -> Option<PathBuf> {
+    let path = match text.strip_prefix("~/") {
+        Some(below) => home?.join(below),
+        None => PathBuf::from(text),
+    };
+    path.is_absolute().then_some(path)
+}
+
+fn scalar(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.as_ref().to_owned()),
+        DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().replace('_', "")),
+        DeValue::Float(number) => Some(number.as_str().replace('_', "")),
+        DeValue::Boolean(value) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// The words of a command: text as a shell splits it, or a list.
+fn words_of(value: &DeValue<'_>) -> Option<Vec<String>> {
+    let words = match value {
+        DeValue::String(text) => shlex::split(text)?,
+        DeValue::Array(words) => {
+            let words: Option<Vec<_>> = words.iter().map(|word| scalar(word.get_ref())).collect();
+            words?
+        }
+        _ => return None,
+    };
+    (!words.is_empty()).then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Cli;
+    use clap::{CommandFactory, FromArgMatches};
+
+    fn loaded(text: &str) -> Result<(Config, Command), String> {
+        let config = Config::parse(text, Some(Path::new("/home/u")))
+            .map_err(|flaw| format!("{}: {}", flaw.line, flaw.message))?;
+        let command = config
+            .applied(Cli::command())
+            .map_err(|error| error.to_string())?;
+        Ok((config, command))
+    }
+
+    fn parsed(text: &str, line: &[&str]) -> String {
+        let (config, command) = loaded(text).unwrap();
+        let args = config.expanded(line.iter().map(OsString::from), &command);
+        let matches = command.get_matches_from(args);
+        format!("{:?}", Cli::from_arg_matches(&matches).unwrap())
+    }
+
+    #[test]
+    fn options_of_the_line_come_before_those_of_the_file() {
+        let file = "color = 'never'\n[top]\nlimit = 7\ninlined = true\n";
+        let top = parsed(file, &["sto", "top", "v1"]);
+        assert!(top.contains("limit: Some(7)"), "{top}");
+        assert!(top.contains("inlined: true"), "{top}");
+        assert!(top.contains("color: Never"), "{top}");
+        let top = parsed(file, &["sto", "top", "v1", "-n", "3", "--color", "always"]);
+        assert!(top.contains("limit: Some(3)"), "{top}");
+        assert!(top.contains("color: Always"), "{top}");
+    }
+
+    #[test]
+    fn aliases_stand_for_words_wherever_options_of_all_commands_are() {
+        let file = "[alias]\nworst = \"top --by total -n '5'\"\nlast = ['runs', '-n', 1]\n";
+        let worst = parsed(file, &["sto", "--store", "worst", "worst", "v1"]);
+        assert!(worst.contains("by: Total"), "{worst}");
+        assert!(worst.contains("limit: Some(5)"), "{worst}");
+        assert!(worst.contains("store: Some(\"worst\")"), "{worst}");
+        assert!(parsed(file, &["sto", "last"]).contains("limit: Some(1)"));
+    }
+
+    #[test]
+    fn the_store_of_the_file_is_an_absolute_path() {
+        let store = |text: &str| loaded(text).map(|(config, _)| config.store);
+        assert_eq!(
+            store("store = '~/perf'"),
+            Ok(Some(PathBuf::from("/home/u/perf")))
+        );
+        assert_eq!(
+            store("store = '/srv/sto'"),
+            Ok(Some(PathBuf::from("/srv/sto")))
+        );
+        assert!(
+            store("store = 'perf'")
+                .unwrap_err()
+                .starts_with("1: the store is an absolute")
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        for (text, message) in [
+            ("\n[top\n", "2: "),
+            ("[tpo]\nlimit = 1\n", "line 2: there is no command `tpo`"),
+            (
+                "[top]\n\nlimt = 1\n",
+                "line 3: `sto top` has no option `--limt`",
+            ),
+            (
+                "[top]\nlimit = 'many'\n",
+                "line 2: invalid value 'many' for '--limit <COUNT>'",
+            ),
+            (
+                "color = 'blue'\n",
+                "line 1: invalid value 'blue' for '--color <WHEN>'",
+            ),
+            (
+                "paint = 1\n",
+                "line 1: all commands together have no option `--paint`",
+            ),
+            ("[top]\nlimit = { a = 1 }\n", "2: `limit` is text, a number"),
+            (
+                "[alias]\ntop = 'ls'\n",
+                "line 2: an alias cannot have the name of a command",
+            ),
+            (
+                "[alias]\nx = 'nosuch'\n",
+                "line 2: the alias `x` begins with `nosuch`",
+            ),
+            ("[alias]\nx = \"top 'v\"\n", "2: an alias is a command"),
+        ] {
+            let error = loaded(text).unwrap_err();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_file_is_where_xdg_has_it() {
+        let found = |variables: &[(&str, &str)]| {
+            path(&|name| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| OsString::from(value))
+            })
+        };
+        let home = ("HOME", "/home/u");
+        let expected = |path: &str, is_named| Some((PathBuf::from(path), is_named));
+        assert_eq!(
+            found(&[home]),
+            expected("/home/u/.config/sto/config.toml", false)
+        );
+        assert_eq!(
+            found(&[home, ("XDG_CONFIG_HOME", "/etc/me")]),
+            expected("/etc/me/sto/config.toml", false)
+        );
+        assert_eq!(
+            found(&[home, ("STO_CONFIG", "x.toml")]),
+            expected("x.toml", true)
+        );
+        assert_eq!(found(&[home, ("STO_CONFIG", "")]), None);
+        assert_eq!(found(&[]), None);
+    }
+}
