@@ -23,6 +23,7 @@ METHODS = {
 }
 COLORS = {"sto": "#c0392b", "edger_both": "#1a56b0", "edger": "#7fa8dc", "t": "#888", "ratio": "#bbb"}
 SLOWER = [2, 5, 10, 25]
+RUNS_A_SIDE = [1, 2, 3, 6, 12]
 ALPHA = 0.05
 # The fixed threshold of the ratio rule: a change of 10 %.
 NOMINAL = {"ratio": 1 / 1.1}
@@ -71,7 +72,7 @@ def percent(share):
 def defaults(scores):
     """What sto says with its defaults."""
     lines = []
-    for runs in (1, 3, 6, 12):
+    for runs in RUNS_A_SIDE:
         equal = scores["sto", runs, 0]
         share = sum(int(row["findings"]) > 0 for row in equal) / len(equal)
         low, high = wilson(share, len(equal))
@@ -87,7 +88,7 @@ def defaults(scores):
 def power(scores, effect):
     """Power of each method, as it comes and at 5 % false findings; the plotted figures too."""
     lines, curves = [], {}
-    for runs in (1, 3, 6, 12):
+    for runs in RUNS_A_SIDE:
         for method, name in METHODS.items():
             equal = column(scores, method, runs, 0, f"any_{effect}")
             if not equal:
@@ -109,7 +110,7 @@ def power(scores, effect):
 def behind(curves):
     """Where sto is behind a peer, in points of power at equal false findings."""
     lines = []
-    for runs in (1, 3, 6, 12):
+    for runs in RUNS_A_SIDE:
         sto = curves[runs, "sto"]
         for method in list(METHODS)[1:]:
             if (runs, method) in curves:
@@ -121,7 +122,7 @@ def behind(curves):
 def plot(sets):
     """Power by slowdown, a panel for each number of runs and set of recordings."""
     width, height, left, top, gap = 190, 150, 50, 60, 18
-    panels = [1, 3, 6, 12]
+    panels = RUNS_A_SIDE
     full = (left + len(panels) * (width + gap), top + len(sets) * (height + 60) + 20)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full[0]} {full[1]}"'

@@ -37,7 +37,7 @@ struct Args {
 }
 
 const SLOWER: [u32; 5] = [0, 2, 5, 10, 25];
-const RUNS_A_SIDE: [usize; 4] = [1, 3, 6, 12];
+const RUNS_A_SIDE: [usize; 5] = [1, 2, 3, 6, 12];
 /// The function that is slowed down.
 const TARGET: &str = "study_workload::score";
 
