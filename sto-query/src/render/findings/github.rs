@@ -146,7 +146,7 @@ fn annotation(
         place: finding
             .file
             .as_ref()
-            .map(|file| (file.clone(), finding.line)),
+            .map(|file| (printable(file).into_owned(), finding.line)),
         title: format!("sto: {} in {function}{benchmark}", finding.kind.name()),
         message: message(comparison, finding),
     }
