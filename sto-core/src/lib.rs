@@ -63,6 +63,7 @@
 //! environment: paths, revisions and folders are arguments.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
+pub mod files;
 pub mod formats;
 pub mod id;
 pub mod ingest;

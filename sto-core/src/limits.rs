@@ -37,6 +37,13 @@ pub const MAX_LABEL_SETS: usize = 1 << 20;
 /// What a label counts for in [`MAX_LABEL_SETS`] beside its text.
 pub const LABEL_COST: usize = 16;
 
+/// Longest perf map, or list of a kernel's symbols, in bytes: they are held whole. A large Java service
+/// writes a tenth of it.
+pub const MAX_PERF_MAP: u64 = 256 << 20;
+
+/// Longest jitdump, in bytes; it has the code that was made beside its names.
+pub const MAX_JIT_DUMP: u64 = 1 << 30;
+
 const ELLIPSIS: &str = "…";
 
 /// Cuts a text that is longer than `limit` bytes at a character, so that with the `…` at its end it

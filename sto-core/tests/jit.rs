@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use sto_core::files::User;
 use sto_core::formats::{ReadOptions, Recording, read};
 use sto_core::model::FrameKind;
 use sto_core::symbolize::{SymbolOptions, Symbols, symbolize};
@@ -103,24 +104,7 @@ fn without_a_perf_map_the_advice_is_to_write_one() {
 #[test]
 fn a_map_that_programs_left_is_believed_only_if_it_was_written_during_the_recording() {
     let folder = tempfile::tempdir().unwrap();
-    let recording = folder.path().join("perf.data");
-    std::fs::copy(testdata("node-map.perf.data"), &recording).unwrap();
-    let maps = folder.path().join("tmp");
-    std::fs::create_dir(&maps).unwrap();
-    let testdata_files = testdata("")
-        .read_dir()
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let map = testdata_files
-        .into_iter()
-        .find(|path| path.extension().is_some_and(|end| end == "map"));
-    let map = map.unwrap();
-    let copy = maps.join(map.file_name().unwrap());
-    std::fs::copy(map, &copy).unwrap();
-    let options = SymbolOptions {
-        perf_maps: Some(maps),
-        ..SymbolOptions::default()
-    };
+    let (recording, copy, options) = left_in(folder.path());
     let (read, symbols) = read_with(&recording, options.clone());
     assert!(made_at_run_time(&read, &symbols).contains("leaf(jit)"));
 
@@ -138,6 +122,118 @@ fn a_map_that_programs_left_is_believed_only_if_it_was_written_during_the_record
         problems.contains("is older than the recording"),
         "{problems}"
     );
+}
+
+#[test]
+fn a_map_that_another_user_left_is_not_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (recording, _, mut options) = left_in(folder.path());
+    options.believed_users = vec![User(User::of_this_process().0 + 1)];
+    let (read, symbols) = read_with(&recording, options);
+    assert_eq!(made_at_run_time(&read, &symbols), "");
+    let problems = problems(&read, &symbols);
+    assert!(
+        problems.contains("but it is left out: it belongs to user"),
+        "{problems}"
+    );
+}
+
+#[test]
+fn a_jitdump_that_another_user_left_is_not_believed() {
+    let (name, bytes) = dump();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    // What a recording says of the path it was mapped from.
+    let mut recording = std::fs::read(testdata("node-dump.perf.data")).unwrap();
+    let inode = std::os::unix::fs::MetadataExt::ino(&path.metadata().unwrap());
+    let mapped = redirect(&mut recording, path.to_str().unwrap(), inode);
+    if !mapped {
+        eprintln!("SKIPPED: jitdumps: the path of this folder is longer than the recorded one");
+        return;
+    }
+    let copy = folder.path().join("perf.data");
+    std::fs::write(&copy, recording).unwrap();
+    for (user, is_believed) in [(0, true), (1, false)] {
+        let options = SymbolOptions {
+            believed_users: vec![User(User::of_this_process().0 + user)],
+            ..SymbolOptions::default()
+        };
+        let (read, symbols) = read_with(&copy, options);
+        let found = made_at_run_time(&read, &symbols);
+        assert_eq!(found.contains("leaf(jit)"), is_believed, "{found}");
+    }
+}
+
+#[test]
+fn a_map_that_is_no_regular_file_or_too_large_is_said_and_holds_nobody() {
+    use std::os::unix::fs::symlink;
+    for kind in ["pipe", "endless", "sparse"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (recording, map, mut options) = left_in(folder.path());
+        options.recording_dir = map.parent().map(Path::to_owned);
+        options.perf_maps = None;
+        std::fs::remove_file(&map).unwrap();
+        match kind {
+            "pipe" => {
+                let made = std::process::Command::new("mkfifo").arg(&map).status();
+                assert!(made.unwrap().success());
+            }
+            "endless" => symlink("/dev/zero", &map).unwrap(),
+            _ => std::fs::File::create(&map)
+                .unwrap()
+                .set_len(3 << 30)
+                .unwrap(),
+        }
+        let (read, symbols) = read_with(&recording, options);
+        let problems = problems(&read, &symbols);
+        let expected = match kind {
+            "sparse" => "it is larger than 256 MiB",
+            _ => "it is not a regular file",
+        };
+        assert!(problems.contains(expected), "{kind}: {problems}");
+    }
+}
+
+/// Lets a recording of another machine name this jitdump; whether its path has room there.
+fn redirect(recording: &mut [u8], path: &str, inode: u64) -> bool {
+    let recorded = b"/tmp/sto-demo.XtdW5E/jit-28628.dump";
+    let starts = memchr::memmem::find_iter(recording, recorded).collect::<Vec<_>>();
+    assert!(!starts.is_empty());
+    for start in starts {
+        let Some(rest) = recorded.len().checked_sub(path.len()) else {
+            return false;
+        };
+        let name = [path.as_bytes(), &vec![0; rest]].concat();
+        recording[start..start + name.len()].copy_from_slice(&name);
+        // `ino` of `PERF_RECORD_MMAP2`: `ino_generation`, `prot` and `flags` stand between.
+        recording[start - 24..start - 16].copy_from_slice(&inode.to_le_bytes());
+    }
+    true
+}
+
+/// A recording, a perf map that a program left in a folder `tmp` beside it, and where to look for that.
+fn left_in(folder: &Path) -> (PathBuf, PathBuf, SymbolOptions) {
+    let recording = folder.join("perf.data");
+    std::fs::copy(testdata("node-map.perf.data"), &recording).unwrap();
+    let maps = folder.join("tmp");
+    std::fs::create_dir(&maps).unwrap();
+    let testdata_files = testdata("")
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let map = testdata_files
+        .into_iter()
+        .find(|path| path.extension().is_some_and(|end| end == "map"));
+    let map = map.unwrap();
+    let copy = maps.join(map.file_name().unwrap());
+    std::fs::copy(map, &copy).unwrap();
+    let options = SymbolOptions {
+        perf_maps: Some(maps),
+        believed_users: vec![User::of_this_process()],
+        ..SymbolOptions::default()
+    };
+    (recording, copy, options)
 }
 
 fn dump() -> (String, Vec<u8>) {

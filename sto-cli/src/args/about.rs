@@ -1,8 +1,8 @@
 //! What the user says of a run that goes into the store.
 
 use crate::args::quantities::label;
-use crate::runtime::environment;
 use crate::runtime::error::CliError;
+use crate::runtime::git;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::collections::BTreeSet;
@@ -52,7 +52,7 @@ impl About {
         IngestOptions {
             executable: self.exe.clone(),
             version: self.build.clone(),
-            revision: environment::revision(),
+            revision: git::revision(),
             benchmark: self.benchmark.clone(),
             labels: self.labels.iter().cloned().collect(),
             metrics: self.metrics.iter().cloned().collect(),

@@ -1,6 +1,7 @@
 //! Which policy file a check follows.
 
 use crate::runtime::error::CliError;
+use crate::runtime::owner;
 use clap::Args;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,9 @@ impl PolicyArg {
         let Some(path) = self.file.clone().or_else(found) else {
             return Ok(PolicyFile::default());
         };
+        if self.file.is_none() {
+            owner::check(&path, "policy", "--policy")?;
+        }
         let text = fs::read_to_string(&path).map_err(|source| CliError::ReadFile {
             path: path.clone(),
             source,

@@ -2,8 +2,8 @@
 
 use crate::args::benchmark::BenchmarkArg;
 use crate::args::matching::MatchingArgs;
-use crate::runtime::environment::resolved;
 use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::git::resolved;
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;

@@ -97,7 +97,7 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
     let progress = Progress::of_files(&inputs);
     let mut recordings = Vec::new();
     // Each file in work is held in memory, and uses every core by itself where it is large.
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = rayon::current_num_threads();
     let work = |input: &Input| args.prepare(input, &options, &progress);
     let outcome = in_order(&inputs, threads, work, |input, prepared| {
         let name = input.name();

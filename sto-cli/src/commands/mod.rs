@@ -38,7 +38,10 @@ use crate::cli::Cli;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::interrupt;
 use crate::runtime::store_path;
+use crate::runtime::threads;
+use crate::runtime::ui;
 use clap::Subcommand;
+use sto_core::store::Store;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -80,9 +83,12 @@ pub(crate) enum Command {
 /// Runs the subcommand that the command line names.
 pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
     let store = || store_path::find(cli.store, cli.usual_store);
+    interrupt::survive_file_size_limit();
+    threads::start();
+    Store::tell_waits(ui::tell_wait);
     // `sto record` goes on until it has stored what there is of the recording.
     if !matches!(cli.command, Command::Record(_)) {
-        interrupt::leave_no_drafts();
+        interrupt::leave_no_temporary_files();
     }
     match cli.command {
         Command::Record(args) => record::run(&args, &store()?),

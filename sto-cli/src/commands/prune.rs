@@ -1,8 +1,9 @@
 //! `sto prune`: profiles out of the store.
 
 use crate::args::quantities::{bytes, days, label};
-use crate::runtime::environment::{now, resolved};
+use crate::runtime::environment::now;
 use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::git::resolved;
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::{ArgGroup, Args};

@@ -1,8 +1,8 @@
 //! `sto source`: a function's source with the cost of each line.
 
 use crate::args::select::{EVENT, SelectArgs};
-use crate::runtime::environment::{revision_of, work_tree};
 use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::git::{revision_of, work_tree};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;

@@ -1,7 +1,7 @@
 //! `sto tag`: names for builds.
 
-use crate::runtime::environment::resolved;
 use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::git::resolved;
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;

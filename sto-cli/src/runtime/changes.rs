@@ -1,7 +1,8 @@
 //! When source files were changed last, by the history of the work tree.
 
+use crate::runtime::git;
 use std::collections::HashMap;
-use std::process::{Command, Stdio};
+use std::path::Path;
 use std::time::Duration;
 use sto_core::units::UnixSeconds;
 
@@ -23,19 +24,17 @@ impl Changes {
         let Some(UnixSeconds(before)) = recorded else {
             return Changes::default();
         };
-        let log = Command::new("git")
-            .args(["log", "--format=@%ct", "--name-only", "-z"])
-            .arg(format!("--since=@{}", before.saturating_sub(LOOK_BACK)))
-            .arg(format!("--until=@{before}"))
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output();
-        match log {
-            Ok(log) if log.status.success() => Changes {
+        let since = format!("--since=@{}", before.saturating_sub(LOOK_BACK));
+        let until = format!("--until=@{before}");
+        // Of a change only the names of files are asked for, so that no program is run to show it.
+        let log = ["log", "--format=@%ct", "--name-only", "-z"];
+        let quiet = ["--no-ext-diff", "--no-textconv", &since, &until];
+        match git::said(Path::new("."), &[&log[..], &quiet[..]].concat()) {
+            Some(log) => Changes {
                 before,
-                last: last_changes(&String::from_utf8_lossy(&log.stdout)),
+                last: last_changes(&log),
             },
-            _ => Changes::default(),
+            None => Changes::default(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
+use sto_core::files::User;
 use sto_core::ingest::IngestError;
 use sto_core::store::{OtherValue, StoreError};
 use sto_query::annotate::AnnotateError;
@@ -138,6 +139,13 @@ pub(crate) enum CliError {
     NoTag { name: String },
     #[error("several executables have the tag `{name}`: {}", tags.join(", "))]
     SeveralTags { name: String, tags: Vec<String> },
+    #[error("{}: this {what} was found, not named, and belongs to {owner}, not to you", path.display())]
+    OtherUsers {
+        what: &'static str,
+        path: PathBuf,
+        owner: User,
+        option: &'static str,
+    },
     #[error("there is no folder to look for a store in: HOME is not set")]
     NoStorePath,
     #[error("an SVG drawing would fill the terminal with markup")]
@@ -292,6 +300,9 @@ impl CliError {
             CliError::NoBrowser { .. } => Some(
                 "name one in $BROWSER, or open the file elsewhere: it needs nothing but itself".to_owned(),
             ),
+            CliError::OtherUsers { what, option, .. } => Some(format!(
+                "whoever wrote it decides what this command says; if you trust them, name the {what}: {option}"
+            )),
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),
             CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),

@@ -1,8 +1,9 @@
 //! Work on several threads, its results in order.
 
 use std::sync::mpsc::sync_channel;
+use std::thread;
 
-/// Does `work` on each item on as many threads, and `then` with each result on this one, in the order
+/// Does `work` on each item on as many threads, or as the system gives, and `then` with each result on this one, in the order
 /// of the items. At most one result a thread waits, so that memory stays bounded. The first failure
 /// of `then` ends it.
 pub(crate) fn in_order<T: Sync, R: Send, E>(
@@ -11,23 +12,36 @@ pub(crate) fn in_order<T: Sync, R: Send, E>(
     work: impl Fn(&T) -> R + Sync,
     mut then: impl FnMut(&T, R) -> Result<(), E>,
 ) -> Result<(), E> {
-    let threads = threads.clamp(1, items.len().max(1));
-    std::thread::scope(|scope| {
+    let threads = threads.min(items.len());
+    if threads <= 1 {
+        return items.iter().try_for_each(|item| then(item, work(item)));
+    }
+    thread::scope(|scope| {
         let work = &work;
-        let results: Vec<_> = (0..threads)
-            .map(|first| {
+        let started: Vec<_> = (0..threads)
+            .map_while(|first| {
                 let (done, results) = sync_channel(0);
-                scope.spawn(move || {
-                    for item in items.iter().skip(first).step_by(threads) {
+                // How many threads there are is known when all have started.
+                let (begin, step) = sync_channel(1);
+                let run = move || {
+                    for item in items.iter().skip(first).step_by(step.recv().unwrap_or(1)) {
                         if done.send(work(item)).is_err() {
                             break;
                         }
                     }
-                });
-                results
+                };
+                let thread = thread::Builder::new().spawn_scoped(scope, run);
+                thread.ok().map(|_| (begin, results))
             })
             .collect();
-        for (item, results) in items.iter().zip(results.iter().cycle()) {
+        if started.is_empty() {
+            return items.iter().try_for_each(|item| then(item, work(item)));
+        }
+        for (begin, _) in &started {
+            // Each waits for it.
+            let _ = begin.send(started.len());
+        }
+        for (item, (_, results)) in items.iter().zip(started.iter().cycle()) {
             // A thread that panicked sends no more; leaving the scope hands its panic on.
             let Ok(result) = results.recv() else { break };
             then(item, result)?;

@@ -1,11 +1,11 @@
 //! Requests to end this process, as by Ctrl-C.
 
-use crate::runtime::output;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use std::sync::{Arc, mpsc};
 use std::{fs, io, thread};
-use sto_core::store::Store;
+use sto_core::files::Temporary;
 
 /// Waits for requests to end this process, but for those that whoever started it had it ignore.
 pub(crate) fn requests() -> io::Result<Signals> {
@@ -15,19 +15,30 @@ pub(crate) fn requests() -> io::Result<Signals> {
 }
 
 /// From here on, this process takes its half-written files away where it is asked to end.
-pub(crate) fn leave_no_drafts() {
-    // Without that they stay until somebody writes again.
-    let Ok(mut requests) = requests() else {
-        return;
-    };
-    thread::spawn(move || {
+pub(crate) fn leave_no_temporary_files() {
+    let (give, take) = mpsc::channel::<Signals>();
+    let handle = move || {
+        let Ok(mut requests) = take.recv() else {
+            return;
+        };
         for signal in requests.forever() {
-            Store::abandon_drafts();
-            output::abandon_draft();
+            Temporary::abandon_all();
             // Ends the process as if nobody had waited for the signal.
             let _ = emulate_default_handler(signal);
         }
-    });
+    };
+    // Without a thread to handle requests, or them, the files stay until somebody writes again.
+    if thread::Builder::new().spawn(handle).is_ok()
+        && let Ok(requests) = requests()
+    {
+        let _ = give.send(requests);
+    }
+}
+
+/// From here on, a write beyond the limit on the size of files (`ulimit -f`) fails, and is told, where the
+/// system would end this process without a word (setrlimit(2), `RLIMIT_FSIZE`).
+pub(crate) fn survive_file_size_limit() {
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 /// The signals that whoever started this process had it ignore, as a shell does for what it runs in

@@ -4,11 +4,12 @@ use crate::runtime::error::CliError;
 use crate::runtime::ui;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::mem;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
+use sto_core::files::{Folder, Temporary};
 use sto_query::render::{Style, json};
 
 /// How data is written.
@@ -103,36 +104,20 @@ pub(crate) fn write_file(path: &Path, data: &[u8]) -> Result<(), CliError> {
     })
 }
 
-/// The draft that this process writes, which is to become a file.
-static DRAFT: Mutex<Option<PathBuf>> = Mutex::new(None);
-
-fn draft() -> MutexGuard<'static, Option<PathBuf>> {
-    DRAFT.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Removes the draft that another thread writes, for who is about to end the process. That thread waits
-/// for ever then.
-pub(crate) fn abandon_draft() {
-    let draft = draft();
-    if let Some(path) = &*draft {
-        let _ = fs::remove_file(path);
-    }
-    mem::forget(draft);
-}
-
+/// Puts a file in the place of another one, with the mode of that one, or makes a new one.
 fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
-    let name = path.with_file_name(format!(".sto-{}.draft", std::process::id()));
-    let mut named = draft();
-    let mut file = File::options().write(true).create_new(true).open(&name)?;
-    *named = Some(name.clone());
-    drop(named);
-    let written = file.write_all(data).and_then(|()| file.sync_all());
-    let mut named = draft();
-    let replaced = written.and_then(|()| fs::rename(&name, path));
-    if replaced.is_err() {
-        // The reason for the failure is told; a draft that cannot be removed does no harm.
-        let _ = fs::remove_file(&name);
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let folder = Arc::new(Folder::of(path)?);
+    let old = folder.rights(name)?;
+    let start = OsStr::new(".sto-");
+    let new = match old {
+        Some(_) => Temporary::private_in(&folder, start)?,
+        None => Temporary::new_in(&folder, start)?,
+    };
+    let mut file = new.file();
+    file.write_all(data).and_then(|()| file.sync_all())?;
+    match old {
+        Some(old) => new.replace(name, old),
+        None => new.replace_with_own_mode(name),
     }
-    *named = None;
-    replaced
 }

@@ -75,7 +75,7 @@ impl Perf {
             has_buildid_all: false,
         };
         let (running, asked) = (Arc::clone(&perf.running), Arc::clone(&perf.signal));
-        thread::spawn(move || {
+        let hand_on = move || {
             for signal in requests.forever() {
                 asked.store(signal, Ordering::SeqCst);
                 if let Ok(running) = running.lock()
@@ -85,7 +85,8 @@ impl Perf {
                     let _ = kill_process(pid, signal);
                 }
             }
-        });
+        };
+        thread::Builder::new().spawn(hand_on).map_err(cannot_run)?;
         Ok(perf)
     }
 

@@ -1,8 +1,9 @@
 //! Where profiles come from: a build or profile in the store, or a file, which is read into a store
 //! in memory.
 
-use crate::runtime::environment::{resolved, symbol_options};
+use crate::runtime::environment::symbol_options;
 use crate::runtime::error::CliError;
+use crate::runtime::git::resolved;
 use crate::runtime::store_path::StorePath;
 use crate::runtime::ui::{self, Progress};
 use std::ffi::OsStr;

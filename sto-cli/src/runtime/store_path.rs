@@ -1,9 +1,11 @@
 //! Which folder the store is in.
 
 use crate::runtime::error::CliError;
+use crate::runtime::owner;
 use crate::runtime::ui;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use sto_core::store::Store;
 
 /// The store's folder, and who chose it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +13,8 @@ pub(crate) struct StorePath {
     pub(crate) folder: PathBuf,
     /// Whether the command line names it.
     pub(crate) is_named: bool,
+    /// Whether nobody named the folder: it was found in the working directory or above it.
+    is_searched_for: bool,
     /// Whether nobody chose the folder: it is the one in the user's data folder.
     pub(crate) is_default: bool,
 }
@@ -31,7 +35,14 @@ impl StorePath {
 pub(crate) fn find(option: Option<PathBuf>, usual: Option<PathBuf>) -> Result<StorePath, CliError> {
     let variable = |name: &str| std::env::var_os(name);
     let working = std::env::current_dir().ok();
-    find_in(option, &variable, working.as_deref(), usual).ok_or(CliError::NoStorePath)
+    let found =
+        find_in(option, &variable, working.as_deref(), usual).ok_or(CliError::NoStorePath)?;
+    if found.is_searched_for {
+        for path in [&found.folder, &found.folder.join(Store::FILE_NAME)] {
+            owner::check(path, "store", "--store, or $STO_STORE")?;
+        }
+    }
+    Ok(found)
 }
 
 fn find_in(
@@ -43,16 +54,18 @@ fn find_in(
     // An empty variable counts as unset, as the XDG base directory specification has it.
     let path = |name: &str| variable(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let is_named = option.is_some();
-    let chosen = option.or_else(|| path("STO_STORE")).or_else(|| {
-        working?
-            .ancestors()
-            .map(|folder| folder.join(".sto"))
-            .find(|folder| folder.is_dir())
-    });
-    if let Some(folder) = chosen.or(usual) {
+    let named = option.or_else(|| path("STO_STORE"));
+    let found = || {
+        let mut folders = working?.ancestors().map(|folder| folder.join(".sto"));
+        folders.find(|folder| folder.is_dir())
+    };
+    let found = named.is_none().then(found).flatten();
+    let is_searched_for = found.is_some();
+    if let Some(folder) = named.or(found).or(usual) {
         return Some(StorePath {
             folder,
             is_named,
+            is_searched_for,
             is_default: false,
         });
     }
@@ -63,6 +76,7 @@ fn find_in(
     Some(StorePath {
         folder: data.join("sto"),
         is_named: false,
+        is_searched_for: false,
         is_default: true,
     })
 }
@@ -83,6 +97,7 @@ mod tests {
         Some(StorePath {
             folder: PathBuf::from(folder),
             is_named: false,
+            is_searched_for: false,
             is_default: true,
         })
     }

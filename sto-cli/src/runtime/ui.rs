@@ -1,6 +1,7 @@
 //! What the terminal can do, and what is said on standard error.
 
 use crate::args::inputs::Input;
+use crate::runtime::threads;
 use clap::ColorChoice;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ffi::OsString;
@@ -78,6 +79,15 @@ pub(crate) fn say(kind: &str, message: &str) {
 /// Writes text to standard error, where standard output is another program's.
 pub(crate) fn tell(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Says whom this command waits for.
+pub(crate) fn tell_wait(locked: &Path, by: Option<&str>) {
+    let by = by.unwrap_or("another process");
+    say(
+        "note",
+        &format!("waiting for {by}, which has {} locked", locked.display()),
+    );
 }
 
 /// Says what a user should know of a file that was read all the same.
@@ -177,7 +187,10 @@ impl Progress {
         };
         let bar = ProgressBar::with_draw_target(None, target);
         bar.set_style(ProgressStyle::default_spinner());
-        bar.enable_steady_tick(Duration::from_millis(100));
+        // It moves by a thread of its own.
+        if !bar.is_hidden() && !threads::is_alone() {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
         Progress {
             bar,
             name: printable(&path.display().to_string()).into_owned(),

@@ -4,7 +4,7 @@
 //! strace(1) does that to the real command, which cannot tell it from a broken disk.
 
 use crate::missing::{missing, skip};
-use crate::support::{AFTER, Content, Run, Sandbox, content, files_of};
+use crate::support::{AFTER, Content, Run, Sandbox, content, files_of, temporary_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -176,7 +176,9 @@ impl Victim {
             fs::write(path, bytes).unwrap();
         }
         let _ = fs::remove_file(self.sandbox.path("out.sto"));
-        let _ = fs::remove_file(self.sandbox.path(".out.sto.new"));
+        for left in temporary_files(&self.sandbox.path("")) {
+            fs::remove_file(left).unwrap();
+        }
     }
 
     fn complaint(&self, run: &Run, fault: &Fault) -> Option<&'static str> {
@@ -201,7 +203,7 @@ impl Victim {
             return Some("the disk is fuller than before");
         }
         let was_asked = ["signal=INT", "signal=TERM"].contains(&fault.inject);
-        (was_asked && self.has_drafts()).then_some("drafts are left")
+        (was_asked && self.has_temporary_files()).then_some("temporary files are left")
     }
 
     /// The same command once more: it does what was not done, and cleans up.
@@ -211,13 +213,15 @@ impl Victim {
         if self.sandbox.sto(&args).status != Some(0) || state(&self.sandbox) != self.after {
             return Some("the next command fails");
         }
-        self.has_drafts().then_some("drafts are left for ever")
+        self.has_temporary_files()
+            .then_some("temporary files are left for ever")
     }
 
-    fn has_drafts(&self) -> bool {
-        let is_draft = |(path, _): &(PathBuf, _)| path.file_name() != Some("store.redb".as_ref());
-        self.sandbox.store_bytes().iter().any(is_draft)
-            || self.sandbox.path(".out.sto.new").exists()
+    fn has_temporary_files(&self) -> bool {
+        let is_temporary =
+            |(path, _): &(PathBuf, _)| path.file_name() != Some("store.redb".as_ref());
+        self.sandbox.store_bytes().iter().any(is_temporary)
+            || !temporary_files(&self.sandbox.path("")).is_empty()
     }
 }
 
@@ -395,7 +399,7 @@ fn a_file_that_is_written_over_survives_every_fault() {
     }
     run.succeeds();
     let new = fs::read(&out).unwrap();
-    let calls = calls(&log, Path::new(".draft"));
+    let calls = calls(&log, &victim.sandbox.path(".sto-"));
     assert!(calls.iter().any(|call| call.name == "write"), "{calls:?}");
     for call in &calls {
         for fault in FAULTS.iter().filter(|fault| fault.may_be_at(call)) {
@@ -409,12 +413,12 @@ fn a_file_that_is_written_over_survives_every_fault() {
                 Some(2) => assert!(run.stderr.contains(fault.told), "{inject}: {run:?}"),
                 status => assert!(fault.is_signal() && status.is_none(), "{inject}: {run:?}"),
             }
-            let entries = fs::read_dir(victim.sandbox.path("")).unwrap();
-            let mut paths = entries.map(|entry| entry.unwrap().path());
-            let draft = paths.find(|path| path.extension().is_some_and(|end| end == "draft"));
-            if let Some(draft) = draft {
-                assert_eq!(fault.inject, "signal=KILL", "{inject}: a draft is left");
-                fs::remove_file(draft).unwrap();
+            for left in temporary_files(&victim.sandbox.path("")) {
+                assert_eq!(
+                    fault.inject, "signal=KILL",
+                    "{inject}: a temporary file is left"
+                );
+                fs::remove_file(left).unwrap();
             }
         }
     }

@@ -189,7 +189,7 @@ fn the_revision_is_what_git_describe_says_if_it_says_anything() {
     sandbox.write("a.folded", BEFORE);
     let git = sandbox.write(
         "bin/git",
-        "#!/bin/sh\ncase \"$*\" in *describe*) echo v1.2-3-gabcdef ;; esac\n",
+        "#!/bin/sh\ncase \" $* \" in\n*\" describe \"*) echo v1.2-3-gabcdef;;\n*\" config \"*) exit 1;;\nesac\n",
     );
     std::fs::set_permissions(&git, std::fs::Permissions::from_mode(0o755)).unwrap();
     for (build, path, revision) in [

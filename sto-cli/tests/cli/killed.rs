@@ -1,6 +1,6 @@
 //! `kill -9` at any moment of a command that writes: the store is what it was, or what it was to be.
 
-use crate::support::{Content, Sandbox, content, files_of, killed_after};
+use crate::support::{Content, Sandbox, content, files_of, killed_after, temporary_files};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -155,7 +155,7 @@ impl Scene {
             .collect()
     }
 
-    /// A killed process may leave drafts; who writes next takes them away.
+    /// A killed process may leave temporary files; who writes next takes them away.
     fn takes_away_what_is_left(&mut self) {
         let folder = self.sandbox.path("store");
         if files_of(&folder).len() > 1 {
@@ -230,7 +230,7 @@ fn a_killed_command_leaves_the_store_before_or_after() {
                             .status
                             .success()
                     );
-                    assert!(!scene.sandbox.path(".all.sto.new").exists());
+                    assert!(temporary_files(&scene.sandbox.path("")).is_empty());
                 }
                 assert!(exported(&scene.sandbox, &file) == scene.held);
             }
@@ -282,7 +282,7 @@ fn a_killed_first_ingestion_leaves_no_store_or_a_whole_one() {
         };
         assert!(found == 1 || !success && found == 0);
         assert!(command(&name).output().unwrap().status.success());
-        assert_eq!(files_of(&folder).len(), 1, "drafts are left");
+        assert_eq!(files_of(&folder).len(), 1, "temporary files are left");
         let mut listed = sandbox.command(&["ls", "--format", "json"]);
         let listed = listed.env("STO_STORE", &folder).output().unwrap().stdout;
         let listed: Value = serde_json::from_slice(&listed).unwrap();

@@ -62,6 +62,8 @@ mod store_path;
 mod support;
 // Names for builds.
 mod tags;
+// One user against another.
+mod users;
 // Whether the store is sound, and where its bytes are.
 mod verify;
 

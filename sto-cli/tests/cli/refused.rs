@@ -296,29 +296,42 @@ fn a_pipe_in_place_of_the_store_is_told_and_not_waited_for() {
 }
 
 #[test]
-fn what_stands_in_the_way_of_a_draft_is_told() {
+fn what_a_killed_process_left_is_removed_and_nothing_else() {
     let sandbox = Sandbox::with_two_builds();
     let store = sandbox.path("store");
-    let before = files_of(&store);
-    // What a killed process left is taken away, and nothing else.
-    sandbox.write("store/.store.redb.new", "half a store");
-    sandbox.sto(&["compact"]).succeeds();
-    assert_eq!(files_of(&store).len(), 1);
-    symlink(sandbox.path("a.folded"), store.join(".store.redb.new")).unwrap();
-    let draft = fs::read(sandbox.path("a.folded")).unwrap();
-    sandbox.sto(&["compact"]).succeeds();
-    assert_eq!(fs::read(sandbox.path("a.folded")).unwrap(), draft);
-    assert_eq!(files_of(&store).len(), 1);
-
-    fs::write(store.join("store.redb"), &before[0].1).unwrap();
-    sandbox.write("store/.store.redb.new/file", "somebody's");
-    for command in [&["compact"][..], &["prune", "--keep-last", "1"]] {
-        sandbox
-            .sto(command)
-            .fails_with(&[".store.redb.new", "directory"]);
+    let left = [
+        "store/.store.redb.new-0123456789abcdef",
+        "store/.store.redb.made-0123456789abcdef",
+    ];
+    let ingest = ["ingest", "a.folded", "--build", "v3", "--exe", "demo"];
+    for command in [&["compact"][..], &["prune", "--keep-last", "1"], &ingest] {
+        for name in left {
+            sandbox.write(name, "half a store");
+        }
+        sandbox.sto(command).succeeds();
+        assert_eq!(files_of(&store).len(), 1, "{command:?}");
     }
-    assert_eq!(fs::read(store.join("store.redb")).unwrap(), before[0].1);
-    assert!(store.join(".store.redb.new/file").exists());
+    // Where there is no store yet, too.
+    for name in left {
+        sandbox.write(&name.replacen("store", "first", 1), "half a store");
+    }
+    let first = ["--store", "first", "ingest", "a.folded"];
+    sandbox
+        .sto(&[&first[..], &["--build", "v1", "--exe", "demo"]].concat())
+        .succeeds();
+    assert_eq!(files_of(&sandbox.path("first")).len(), 1);
+
+    // A link, a folder, and a file that only looks like it.
+    symlink(sandbox.path("a.folded"), sandbox.path(left[0])).unwrap();
+    sandbox.write(&format!("{}/file", left[1]), "somebody's");
+    sandbox.write("store/.store.redb.new-2026-11-22", "somebody's");
+    sandbox.sto(&["compact"]).succeeds();
+    assert_eq!(fs::read_dir(&store).unwrap().count(), 4);
+    assert!(
+        fs::read_to_string(sandbox.path("a.folded"))
+            .unwrap()
+            .starts_with("main")
+    );
 }
 
 #[test]

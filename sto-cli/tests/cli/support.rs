@@ -202,6 +202,20 @@ pub(crate) fn files_of(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
+/// The temporary files in a folder.
+pub(crate) fn temporary_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let is_temporary = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let digits = name.rsplit('-').next().unwrap();
+        name.starts_with('.')
+            && digits.len() == 16
+            && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    paths.filter(is_temporary).collect()
+}
+
 /// What a store says of each of its profiles, everything loaded, as a digest.
 pub(crate) type Content = BTreeMap<ProfileId, SourceDigest>;
 

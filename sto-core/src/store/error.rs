@@ -158,6 +158,15 @@ impl Fault {
         }
     }
 
+    /// Whether the disk had no room, or this user may take no more of it.
+    pub(super) fn is_of_full_disk(&self) -> bool {
+        let Fault::Redb(redb::Error::Io(error)) = self else {
+            return false;
+        };
+        let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+        full.contains(&error.kind()) || error.kind() == io::ErrorKind::FileTooLarge
+    }
+
     /// The error of writing into one file what another has: what the system refuses is about the
     /// first.
     pub(super) fn copying(self, from: &Path, to: &Path) -> StoreError {

@@ -1,8 +1,11 @@
 //! Who has a file locked.
 
+#[cfg(target_os = "linux")]
+use crate::files::{User, user_of_process};
 use std::path::Path;
 
-/// The processes that hold a lock on a file, as far as the system tells: `process 123 (sto)`.
+/// The processes that hold a lock on a file, as far as the system tells: `process 123 (sto)`,
+/// and of which user where that is another one.
 ///
 /// Linux lists them in `/proc/locks` (proc_locks(5)), by the file's device and inode.
 #[cfg(target_os = "linux")]
@@ -26,12 +29,16 @@ pub(super) fn holders(path: &Path) -> Option<String> {
     let told: Vec<String> = holders
         .into_iter()
         .filter(|&pid| pid != std::process::id())
-        .map(
-            |pid| match fs::read_to_string(format!("/proc/{pid}/comm")) {
-                Ok(command) => format!("process {pid} ({})", command.trim_end().escape_debug()),
-                Err(_) => format!("process {pid}"),
-            },
-        )
+        .map(|pid| {
+            let command = fs::read_to_string(format!("/proc/{pid}/comm"));
+            let command = command.map_or_else(
+                |_| String::new(),
+                |command| format!(" ({})", command.trim_end().escape_debug()),
+            );
+            let user = user_of_process(pid).filter(|&user| user != User::of_this_process());
+            let user = user.map_or_else(String::new, |user| format!(" of {user}"));
+            format!("process {pid}{command}{user}")
+        })
         .collect();
     (!told.is_empty()).then(|| told.join(", "))
 }

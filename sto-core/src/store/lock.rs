@@ -3,12 +3,15 @@
 //! The folder's lock is the queue of those that write: who has it is the next one, or writes the
 //! store anew.
 
-use super::draft::{folder_of, locked_draft};
+use super::Store;
 use super::error::{Fault, StoreError};
 use super::holder::holders;
+use super::temporary::is_written_anew;
+use crate::files::Folder;
 use redb::DatabaseError;
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 /// How long an operation waits for other processes to be done with the store, or to change it: then
@@ -21,19 +24,29 @@ pub(super) const PAUSE: Duration = Duration::from_millis(5);
 /// How long who reads lets those pass who wait to write: most reads take less.
 const COURTESY: Duration = Duration::from_millis(500);
 
-/// Keeps other processes from writing the store at this path, or any other in its folder, until it
-/// is dropped. Waits for those that do.
-pub(super) fn lock_folder(path: &Path) -> Result<File, StoreError> {
-    let folder = &folder_of(path);
+/// A folder that nobody else writes a store in, until this is dropped.
+pub(super) struct LockedFolder {
+    pub(super) folder: Arc<Folder>,
+    _lock: File,
+}
+
+/// Keeps other processes from writing the store at this path, or any other in its folder. Waits for
+/// those that do.
+pub(super) fn lock_folder(path: &Path) -> Result<LockedFolder, StoreError> {
+    let path_of_folder = &Folder::path_of(path);
     let lock = || {
-        let folder = File::open(folder)?;
-        match folder.try_lock() {
-            Ok(()) => Ok(folder),
+        let folder = Folder::open(path_of_folder)?;
+        let file = folder.file()?;
+        match file.try_lock() {
+            Ok(()) => Ok(LockedFolder {
+                folder: Arc::new(folder),
+                _lock: file,
+            }),
             Err(TryLockError::WouldBlock) => Err(DatabaseError::DatabaseAlreadyOpen),
             Err(TryLockError::Error(error)) => Err(error.into()),
         }
     };
-    locked(folder, path, PATIENCE, lock).map_err(|fault| fault.at(folder, "lock"))
+    locked(path_of_folder, path, PATIENCE, lock).map_err(|fault| fault.at(path_of_folder, "lock"))
 }
 
 /// Waits a moment while somebody waits to write: many readers that come one after another would
@@ -43,13 +56,33 @@ pub(super) fn let_writers_pass(path: &Path) {
     let Ok(path) = fs::canonicalize(path) else {
         return;
     };
-    let Ok(folder) = File::open(folder_of(&path)) else {
+    let Ok(folder) = Folder::of(&path) else {
         return;
     };
-    let writer_waits = || matches!(folder.try_lock_shared(), Err(TryLockError::WouldBlock));
+    let Ok(lock) = folder.file() else {
+        return;
+    };
+    let writer_waits = || matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock));
     // Who writes a store anew does not wait for its readers.
-    while start.elapsed() < COURTESY && writer_waits() && !locked_draft(&path).exists() {
+    while start.elapsed() < COURTESY && writer_waits() && !is_written_anew(&path, &folder) {
         std::thread::sleep(PAUSE);
+    }
+}
+
+/// How long it waits before it says so.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// Who is told what operations wait for.
+static TELL: OnceLock<fn(&Path, Option<&str>)> = OnceLock::new();
+
+impl Store {
+    /// From here on, this function is called when an operation of this process has waited for a second
+    /// for others to be done with a store: with the path that they have locked, and who they are, as
+    /// far as the system tells: `process 123 (sto) of user 1000`. The first function that is given stays.
+    ///
+    /// Whoever may read a store can lock it, so that an operation may wait for a stranger.
+    pub fn tell_waits(tell: fn(&Path, Option<&str>)) {
+        let _ = TELL.set(tell);
     }
 }
 
@@ -62,7 +95,13 @@ pub(super) fn locked<T>(
 ) -> Result<T, Fault> {
     let mut start = Instant::now();
     let mut seen = last_change(file);
+    let mut tell = TELL.get();
     loop {
+        if start.elapsed() > SILENCE
+            && let Some(tell) = tell.take()
+        {
+            tell(path, holders(path).as_deref());
+        }
         match open() {
             Err(DatabaseError::DatabaseAlreadyOpen) if start.elapsed() < patience => {
                 std::thread::sleep(PAUSE);

@@ -3,7 +3,7 @@
 //! ```text
 //! access              one operation: open the file, do the work, close it
 //! open, unrepaired    the file: find, make, lock, read without writing
-//! draft               what is to become one
+//! temporary           what is to become one
 //! lock, holder        wait for a turn; who has it locked
 //! guard               what redb does not expect in it
 //! tables              every name, key and version
@@ -35,7 +35,6 @@ mod chosen;
 mod codec;
 mod counts;
 mod cut;
-mod draft;
 mod error;
 mod graft;
 mod guard;
@@ -55,6 +54,7 @@ mod slices;
 mod stats;
 mod tables;
 mod tags;
+mod temporary;
 mod unrepaired;
 mod verify;
 mod write;

@@ -1,12 +1,13 @@
 //! Finding, making and opening the store's file; every open is of one operation.
 
-use super::draft::{check_room, folder_of, own_draft, publish, remove_leftovers};
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
-use super::lock::{PATIENCE, let_writers_pass, lock_folder, locked};
+use super::lock::{LockedFolder, PATIENCE, let_writers_pass, lock_folder, locked};
 use super::rows;
 use super::tables::{CACHE_BYTES, FILE_NAME, REDB_MAGIC};
+use super::temporary::{check_room, name_of, remove_leftovers, temporary_beside};
 use super::unrepaired::Unrepaired;
+use crate::files::Folder;
 use crate::units::Bytes;
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
@@ -22,7 +23,7 @@ pub(super) fn place(path: &Path) -> Result<(PathBuf, PathBuf), StoreError> {
         Err(error) => missing(path, error)?,
     };
     Ok(if is_file {
-        (folder_of(path), path.to_owned())
+        (Folder::path_of(path), path.to_owned())
     } else {
         (path.to_owned(), path.join(FILE_NAME))
     })
@@ -92,7 +93,7 @@ pub(super) fn cannot(doing: &'static str, path: &Path, source: io::Error) -> Sto
     }
 }
 
-/// Where the file itself is: a link to a store stays one, and drafts stand beside what it leads to.
+/// Where the file itself is: a link to a store stays one, and temporary files stand beside what it leads to.
 pub(super) fn real_path(file: &Path) -> Result<PathBuf, StoreError> {
     fs::canonicalize(file).map_err(|error| cannot("read", file, error))
 }
@@ -118,12 +119,24 @@ pub(super) fn in_memory() -> Result<Database, Fault> {
 pub(super) fn create(folder: &Path, bytes: u64) -> Result<(), StoreError> {
     let made = make_folders(folder)?;
     let path = folder.join(FILE_NAME);
-    let result = check_room(&path, bytes).and_then(|()| create_file(&path));
+    // One makes it at a time, so that nobody takes another's file for one that was left over.
+    let next = lock_if_possible(&path);
+    let result = next.and_then(|locked| match locked {
+        Some(_) if path.exists() => Ok(()),
+        locked => {
+            if let Some(locked) = &locked {
+                remove_leftovers(&path, locked);
+            }
+            check_room(&path, bytes)?;
+            create_file(&path)
+        }
+    });
     if result.is_err() {
         remove_folders(&made);
     } else {
         sync_folder(folder);
-        made.iter().for_each(|made| sync_folder(&folder_of(made)));
+        made.iter()
+            .for_each(|made| sync_folder(&Folder::path_of(made)));
     }
     result
 }
@@ -144,9 +157,9 @@ pub(super) fn check_creatable(folder: &Path, path: &Path) -> Result<(), StoreErr
     checked
 }
 
-/// Sees whether a draft could be made beside a file.
+/// Sees whether a temporary file could be made beside a file.
 fn check_folder(path: &Path) -> Result<(), StoreError> {
-    own_draft(path).map(drop)
+    temporary_beside(path).map(drop)
 }
 
 /// Makes a folder and those above it, and returns those that were missing, uppermost first.
@@ -175,10 +188,12 @@ fn remove_folders(made: &[PathBuf]) {
 }
 
 fn create_file(path: &Path) -> Result<(), StoreError> {
-    let (draft, file) = own_draft(path)?;
-    drop(fresh(file).map_err(|fault| fault.at(path, "make"))?);
-    match publish(&draft, path) {
-        // Who was quicker may have taken this draft for one that was left over.
+    let new = temporary_beside(path)?;
+    let file = new.file().try_clone();
+    let made = file.map_err(Fault::from).and_then(fresh);
+    drop(made.map_err(|fault| fault.at(path, "make"))?);
+    match new.publish(name_of(path)) {
+        // Who was quicker may have taken this file for one that was left over.
         Err(_) if path.exists() => Ok(()),
         published => published.map_err(|error| cannot("make", path, error)),
     }
@@ -196,15 +211,20 @@ fn make_tables(database: &Database) -> Result<(), Fault> {
 pub(super) fn writing(path: &Path, bytes: u64) -> Result<Database, StoreError> {
     // While the folder is locked, nobody puts a rewritten file into this one's place. Where the
     // file system does not lock folders, nobody can.
-    let next = match lock_folder(path) {
-        Err(error @ StoreError::InUse { .. }) => return Err(error),
-        lock => lock.ok(),
-    };
-    if next.is_some() {
-        remove_leftovers(path);
+    let next = lock_if_possible(path)?;
+    if let Some(locked) = &next {
+        remove_leftovers(path, locked);
     }
     check_room(path, bytes)?;
     locked(path, path, PATIENCE, || builder().open(path)).map_err(|fault| fault.at(path, "write"))
+}
+
+/// The lock on a store's folder; `None` where the file system has none.
+fn lock_if_possible(path: &Path) -> Result<Option<LockedFolder>, StoreError> {
+    match lock_folder(path) {
+        Err(error @ StoreError::InUse { .. }) => Err(error),
+        lock => Ok(lock.ok()),
+    }
 }
 
 /// Makes a new name in a folder outlive a power cut. Not every system syncs folders.

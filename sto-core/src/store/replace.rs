@@ -7,20 +7,23 @@
 
 use super::Store;
 use super::access::{Place, in_memory};
-use super::draft::{Draft, folder_of, locked_draft, publish};
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
 use super::lock::lock_folder;
 use super::open;
 use super::rewrite::rewrite;
 use super::rows::Rows;
+use super::temporary::{name_of, remove_leftovers, temporary_to_publish, temporary_to_replace};
+use crate::files::Folder;
 use crate::id::ProfileId;
 use crate::units::Bytes;
 use redb::{Database, ReadableDatabase};
+use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::BTreeSet;
-use std::fs::{self, Metadata};
+use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 /// The sizes of a store's file before and after it was written anew.
@@ -54,7 +57,8 @@ impl Store {
         self.rewrite(profiles, true)
     }
 
-    /// What [`Store::prune`] would come to, found out by doing it beside the store.
+    /// What [`Store::prune`] would come to, found out by doing it beside the store, or in memory where the
+    /// disk is full.
     ///
     /// # Errors
     /// As [`Store::compact`].
@@ -73,16 +77,17 @@ impl Store {
     /// profiles, or is damaged.
     pub fn export(&self, profiles: &BTreeSet<ProfileId>, path: &Path) -> Result<Bytes, StoreError> {
         let cannot = |source| open::cannot("make", path, source);
-        let folder = folder_of(path);
-        fs::metadata(&folder).map_err(cannot)?;
-        let _alone = lock_folder(path)?;
-        if path.file_name().is_none() || path.symlink_metadata().is_ok() {
+        Folder::of(path).map_err(cannot)?;
+        let locked = lock_folder(path)?;
+        let name = name_of(path);
+        if name.is_empty() || locked.folder.has(name).map_err(cannot)? {
             let taken = io::Error::new(
                 io::ErrorKind::AlreadyExists,
                 "something of this name exists",
             );
             return Err(cannot(taken));
         }
+        remove_leftovers(path, &locked);
         let keep = |id| profiles.contains(&id);
         let result = self.read(|rows| {
             for &id in profiles {
@@ -90,14 +95,16 @@ impl Store {
                     return Err(Fault::NoProfile(id));
                 }
             }
-            let written = write_file(rows, &keep, locked_draft(path));
+            let written = temporary_to_publish(path, &locked)
+                .map_err(Fault::from)
+                .and_then(|new| Ok((write_file(rows, &keep, new.file())?, new)));
             Ok(written.map_err(|fault| fault.copying(self.path(), path)))
         });
-        let published = result.flatten().and_then(|(draft, size)| {
-            publish(&draft, path).map_err(cannot)?;
+        let published = result.flatten().and_then(|(size, new)| {
+            new.publish(name).map_err(cannot)?;
             Ok(size)
         });
-        open::sync_folder(&folder);
+        locked.folder.sync();
         published
     }
 
@@ -118,47 +125,50 @@ impl Store {
             });
         }
         let file = &open::real_path(file)?;
-        let folder = folder_of(file);
-        let _alone = lock_folder(file)?;
+        let locked = lock_folder(file)?;
+        remove_leftovers(file, &locked);
         let result = guarded(|| {
             let reading = open::reading_first(file)?;
             let rows = Rows::open(&reading.begin()?)?;
-            let before = fs::metadata(file)?;
-            let draft = locked_draft(file);
-            let written = write_file(&rows, &keep, draft.clone()).and_then(|(draft, after)| {
+            // What was read is what stands in the folder that is written to.
+            let name = name_of(file);
+            let before = locked.folder.open_file(name)?.metadata;
+            let read = file.symlink_metadata()?;
+            if (read.dev(), read.ino()) != (before.dev(), before.ino()) {
+                return Err(moved().into());
+            }
+            let written = || -> Result<Bytes, Fault> {
+                let new = temporary_to_replace(file, &locked)?;
+                let after = write_file(&rows, &keep, new.file())?;
                 if replace {
-                    keep_owner(&draft.path, &before)?;
-                    fs::rename(&draft.path, file)?;
+                    let rights = locked.folder.rights(name)?;
+                    new.replace(name, rights.ok_or_else(moved)?)?;
                 }
-                Ok(Rewritten {
-                    before: Bytes(before.len()),
-                    after,
-                })
+                Ok(after)
+            };
+            let written = match written() {
+                // What would be given back is worth most where the disk is full.
+                Err(fault) if !replace && fault.is_of_full_disk() => {
+                    let memory = memfd_create("sto", MemfdFlags::CLOEXEC);
+                    write_file(&rows, &keep, &memory.map_err(io::Error::from)?.into())
+                }
+                written => written,
+            };
+            let written = written.map(|after| Rewritten {
+                before: Bytes(before.len()),
+                after,
             });
-            Ok(written.map_err(|fault| fault.copying(file, &draft)))
+            Ok(written.map_err(|fault| fault.copying(file, file)))
         });
-        open::sync_folder(&folder);
+        locked.folder.sync();
         result
             .map_err(|fault| fault.at(file, "read"))
             .and_then(|written| written)
     }
 }
 
-/// Lets the same people read and write the new file: who writes it anew may be another one than who
-/// made it.
-#[cfg(unix)]
-fn keep_owner(draft: &Path, old: &Metadata) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt, chown};
-    // Only root may give a file away; others may give it to a group of theirs.
-    if chown(draft, Some(old.uid()), Some(old.gid())).is_err() {
-        let _ = chown(draft, None, Some(old.gid()));
-    }
-    fs::set_permissions(draft, old.permissions())
-}
-
-#[cfg(not(unix))]
-fn keep_owner(draft: &Path, old: &Metadata) -> io::Result<()> {
-    fs::set_permissions(draft, old.permissions())
+fn moved() -> io::Error {
+    io::Error::other("another user moved it or its folder meanwhile")
 }
 
 fn rewrite_memory(
@@ -178,22 +188,11 @@ fn rewrite_memory(
     })
 }
 
-/// Writes chosen profiles into a new file; returns it with its size.
-fn write_file(
-    rows: &Rows,
-    keep: &dyn Fn(ProfileId) -> bool,
-    path: PathBuf,
-) -> Result<(Draft, Bytes), Fault> {
-    // A killed process may have left it.
-    match fs::remove_file(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-        _ => {}
-    }
-    let (draft, file) = Draft::create(path)?;
-    let mut database = open::fresh(file)?;
+/// Writes chosen profiles into a new file; returns its size.
+fn write_file(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool, new: &File) -> Result<Bytes, Fault> {
+    let mut database = open::fresh(new.try_clone()?)?;
     rewrite(rows, keep, &database)?;
     database.compact()?;
     drop(database);
-    let size = Bytes(fs::metadata(&draft.path)?.len());
-    Ok((draft, size))
+    Ok(Bytes(new.metadata()?.len()))
 }

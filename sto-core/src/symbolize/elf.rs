@@ -1,10 +1,10 @@
 //! ELF files on disk: what they hold, and where the linker put it.
 
+use crate::files::{Links, SafeFile};
 use crate::model::GnuBuildId;
 use memmap2::Mmap;
 use object::{Object, ObjectSection, ObjectSegment, SectionFlags, elf};
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -57,15 +57,13 @@ impl ElfFile {
     pub(super) fn open(path: &Path) -> Result<Option<ElfFile>, String> {
         let unreadable =
             |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
-        // Before it is opened: opening a pipe could wait for ever.
-        let metadata = match std::fs::metadata(path) {
-            Ok(metadata) if metadata.is_file() => metadata,
+        let SafeFile { file, metadata } = match SafeFile::open(path, Links::Follow) {
+            Ok(opened) => opened,
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
                 return Err(unreadable(&error));
             }
-            _ => return Ok(None),
+            Err(_) => return Ok(None),
         };
-        let file = File::open(path).map_err(|error| unreadable(&error))?;
         // SAFETY: the bytes change under us only if someone writes to the file at this moment;
         // every tool that maps programs (perf, gdb, the loader) lives with that.
         let map = unsafe { Mmap::map(&file) }.map_err(|error| unreadable(&error))?;

@@ -2,6 +2,7 @@
 
 use super::SymbolOptions;
 use super::elf::{Detail, ElfFile};
+use super::jit::{dump_of, find_dump};
 use crate::formats::{Location, Module, ModuleIx, ModuleKind, Recording};
 use crate::model::GnuBuildId;
 use rayon::prelude::*;
@@ -30,6 +31,17 @@ pub(super) fn find(module: &Module, options: &SymbolOptions) -> Result<Found, St
             "{} is memory without a file on disk, so its functions have no names",
             module.path
         ));
+    }
+    // One that was believed when the recording was read is a module of another kind.
+    if let Some((path, pid)) = dump_of(&module.path)
+        && path == module.path
+    {
+        return match find_dump(&path, pid, module.inode, options) {
+            Ok(_) => Err(format!(
+                "{path} came while the recording was read; ingest it again"
+            )),
+            Err(problem) => Err(problem),
+        };
     }
     match &module.build_id {
         Some(build_id) => find_by_build_id(module, build_id, options),

@@ -6,7 +6,9 @@ use super::find::build_id_entry;
 use super::kallsyms::Kallsyms;
 use super::part::Part;
 use super::resolve::{Resolved, Task, unresolved_symbol};
+use crate::files::{Links, SafeFile};
 use crate::formats::{Module, ModuleKind, Recording};
+use crate::limits::MAX_PERF_MAP;
 use crate::model::{Frame, FrameKind, GnuBuildId, Granularity};
 use object::NativeEndian;
 use object::elf::{FileHeader64, NT_GNU_BUILD_ID};
@@ -140,7 +142,8 @@ impl<'a> Kernel<'a> {
 
 impl SymbolList {
     fn read(path: PathBuf, kernel: &Module) -> Result<SymbolList, String> {
-        let text = std::fs::read(&path)
+        let text = SafeFile::open(&path, Links::Follow)
+            .and_then(|file| file.read(MAX_PERF_MAP))
             .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let kallsyms = Kallsyms::parse(text);
         let Some(text_address) = kallsyms.text_address() else {

@@ -46,6 +46,7 @@ pub(crate) fn source_path(path: &str) -> String {
     source_path::normalize(path, |_| None)
 }
 
+use crate::files::User;
 use crate::formats::{LocationIx, ModuleIx};
 use crate::model::{FrameIx, FrameTable, Granularity};
 use std::ops::Range;
@@ -71,6 +72,9 @@ pub struct SymbolOptions {
     pub kernel_notes: Option<PathBuf>,
     /// Where programs write perf maps: `/tmp`.
     pub perf_maps: Option<PathBuf>,
+    /// Whose perf maps and jitdumps are believed where every user may put some, beside those of the user
+    /// of the recorded process, while that runs.
+    pub believed_users: Vec<User>,
     /// What a frame stands for: a function, or a function at a line.
     pub granularity: Granularity,
 }

@@ -1,6 +1,7 @@
 //! `sto record`: runs a program under perf, and stores what it did.
 
 mod input;
+mod kept;
 mod plan;
 mod runs;
 mod warnings;

@@ -2,6 +2,7 @@
 
 use super::RecordArgs;
 use super::input::Input;
+use super::kept::{copy_all, copy_perf_map};
 use super::plan::Program;
 use super::warnings::Warnings;
 use super::work_folder::{WorkFolder, is_full};
@@ -11,7 +12,7 @@ use crate::runtime::perf::Perf;
 use crate::runtime::store_path::StorePath;
 use crate::runtime::ui::{self, Counter, Progress};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitStatus;
 use sto_core::formats::{FormatError, run_time};
 use sto_core::id::ProfileId;
@@ -202,7 +203,7 @@ impl<'a> Session<'a> {
             self.warnings.add(warning);
         }
         if args.keep.is_some() {
-            keep_symbols(&report, &folder)?;
+            copy_all(&report, &folder)?;
         } else {
             // A folder that stays is removed with the one that it is in.
             let _ = fs::remove_dir_all(&folder);
@@ -236,7 +237,9 @@ impl<'a> Session<'a> {
         which: usize,
     ) -> Result<IngestReport, CliError> {
         for &pid in &self.args.pids {
-            copy_perf_map(pid, file);
+            if let Err(why) = copy_perf_map(pid, file) {
+                ui::say("warning", &why);
+            }
         }
         let mut options = IngestOptions {
             symbols: environment::symbol_options(&[], file),
@@ -276,30 +279,4 @@ impl<'a> Session<'a> {
             error => error.into(),
         })
     }
-}
-
-/// Copies the perf map of a process that runs: it may have been written long before the recording.
-fn copy_perf_map(pid: u32, file: &Path) {
-    let name = format!("perf-{pid}.map");
-    // Through the process, which may have a `/tmp` of its own. Most processes have no map.
-    let map = PathBuf::from(format!("/proc/{pid}/root/tmp")).join(&name);
-    let _ = fs::copy(map, file.with_file_name(name));
-}
-
-/// Copies what told of code that was made at run time beside the recording; what perf's own cache
-/// has (programs, libraries, the kernel's symbols) is found there by build id.
-fn keep_symbols(report: &IngestReport, folder: &Path) -> Result<(), CliError> {
-    let files = report.modules.iter();
-    for file in files.filter_map(|(_, symbols)| symbols.file.as_deref()) {
-        let name = file.file_name().unwrap_or_default();
-        let target = folder.join(name);
-        let text = name.to_string_lossy();
-        if (text.ends_with(".map") || text.ends_with(".dump")) && !target.exists() {
-            fs::copy(file, &target).map_err(|source| CliError::WriteFile {
-                path: target,
-                source,
-            })?;
-        }
-    }
-    Ok(())
 }

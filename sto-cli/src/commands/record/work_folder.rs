@@ -1,10 +1,13 @@
 //! The folder that recordings are made in.
 
 use crate::runtime::error::CliError;
-use std::fs::{self, File};
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use sto_core::files::{User, random_name};
 
 /// A folder of this process, which goes with it.
 pub(super) struct WorkFolder {
@@ -16,45 +19,29 @@ pub(super) struct WorkFolder {
 impl WorkFolder {
     const PREFIX: &str = "sto-record-";
 
+    /// Makes one below the folder of temporary files, where every user may make anything.
     pub(super) fn make() -> Result<WorkFolder, CliError> {
         let parent = std::env::temp_dir();
         remove_abandoned(&parent);
-        let path = parent.join(format!("{}{}", Self::PREFIX, std::process::id()));
-        let made = make_locked(&path);
-        let _alive = made.map_err(|source| CliError::WriteFile {
-            path: path.clone(),
+        // Copies of stacks hold whatever the program had there.
+        let mut builder = DirBuilder::new();
+        builder.mode(0o700);
+        let start = format!("{}{}-", Self::PREFIX, std::process::id());
+        let made = random_name(OsStr::new(&start)).and_then(|name| {
+            let path = parent.join(name);
+            builder.create(&path)?;
+            Ok((open_folder(&path)?, path))
+        });
+        let (alive, path) = made.map_err(|source| CliError::WriteFile {
+            path: parent,
             source,
         })?;
-        Ok(WorkFolder { path, _alive })
-    }
-}
-
-fn make_locked(path: &Path) -> io::Result<File> {
-    // Copies of stacks hold whatever the program had there.
-    fs::DirBuilder::new().mode(0o700).create(path)?;
-    let folder = File::open(path)?;
-    // Where folders cannot be locked, nobody takes this one for abandoned either.
-    let _ = folder.lock();
-    Ok(folder)
-}
-
-/// Removes the folders of processes that were killed: recordings are large.
-fn remove_abandoned(parent: &Path) {
-    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let pid = name
-            .to_str()
-            .and_then(|name| name.strip_prefix(WorkFolder::PREFIX));
-        let Some(pid) = pid.and_then(|pid| pid.parse::<u32>().ok()) else {
-            continue;
-        };
-        // It may have just made its folder; in another container, its number is nobody's here.
-        let is_alive =
-            pid != std::process::id() && Path::new("/proc").join(pid.to_string()).exists();
-        let is_free = || File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok());
-        if !is_alive && is_free() {
-            let _ = fs::remove_dir_all(entry.path());
-        }
+        // Where folders cannot be locked, nobody takes this one for abandoned either.
+        let _ = alive.lock();
+        Ok(WorkFolder {
+            path,
+            _alive: alive,
+        })
     }
 }
 
@@ -71,4 +58,36 @@ impl Drop for WorkFolder {
         // What cannot be removed is left to whoever clears the folder of temporary files.
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// Removes the folders of this user's processes that were killed: recordings are large.
+fn remove_abandoned(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let rest = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(WorkFolder::PREFIX));
+        let pid = rest.and_then(|rest| rest.split_once('-')?.0.parse::<u32>().ok());
+        // It may have just made its folder; in another container, its number is nobody's here.
+        let is_gone = |pid: u32| {
+            pid == std::process::id() || !Path::new("/proc").join(pid.to_string()).exists()
+        };
+        if pid.is_some_and(is_gone) && is_free(&entry.path()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Whether this is a folder of this user that no process has locked.
+fn is_free(path: &Path) -> bool {
+    open_folder(path).is_ok_and(|folder| {
+        let is_own = |found: fs::Metadata| found.uid() == User::of_this_process().0;
+        folder.metadata().is_ok_and(is_own) && folder.try_lock().is_ok()
+    })
+}
+
+/// Opens a folder; anything else of that name, such as a pipe or a link, is refused at once.
+fn open_folder(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(openat(CWD, path, flags, Mode::empty())?.into())
 }

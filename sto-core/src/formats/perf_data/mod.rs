@@ -36,8 +36,9 @@ use rayon::prelude::*;
 use records::{Reader, Records};
 use stacks::{Batch, Located, Places, Worker};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 /// `PERF_MAGIC2` of `tools/perf/util/header.c`, as machines of either byte order write it. Files
 /// in pipe mode begin with it too.
@@ -229,23 +230,39 @@ fn locate(
     bytes: &[u8],
     options: &SymbolOptions,
 ) -> Result<(Records, SourceDigest, LocatedBatches), FormatError> {
-    let workers = rayon::current_num_threads();
-    let (full, to_locate) = sync_channel::<Batch>(workers);
+    let cores = rayon::current_num_threads();
+    // Threads beside the only one that there is would wait for it.
+    let workers = if cores == 1 { 0 } else { cores };
+    let (full, to_locate) = sync_channel::<Batch>(cores);
     // The workers own it together: when the last one is gone, sending fails instead of waiting.
     let to_locate = Arc::new(Mutex::new(to_locate));
     let (recycle, recycled) = channel::<Batch>();
-    std::thread::scope(|scope| {
-        let digest = scope.spawn(|| SourceDigest::of(bytes));
+    thread::scope(|scope| {
         let threads: Vec<_> = (0..workers)
-            .map(|_| {
+            .map_while(|_| {
                 let (to_locate, recycle) = (Arc::clone(&to_locate), recycle.clone());
-                scope.spawn(move || work(&to_locate, recycle, options))
+                let work = move || work(&to_locate, recycle, options);
+                thread::Builder::new().spawn_scoped(scope, work).ok()
             })
             .collect();
+        let digest = || SourceDigest::of(bytes);
+        let digested = (workers > 0)
+            .then(|| thread::Builder::new().spawn_scoped(scope, digest).ok())
+            .flatten();
         drop((to_locate, recycle));
-        let records = feed(reader, events, options, full, &recycled);
-        let joined = threads.into_iter().map(join).collect::<Vec<_>>();
-        let source = join(digest);
+        // Where the system gives no thread, this one does their work.
+        let mut here = threads.is_empty().then(|| Locator::new(options));
+        let own = &mut here;
+        // It owns the sender: when all is read, the threads see its end.
+        let give = move |batch: Batch| match own {
+            Some(here) => here.locate(&batch),
+            // It fails only where every worker panicked; joining them tells.
+            None => drop(full.send(batch)),
+        };
+        let records = feed(reader, events, options, give, &recycled);
+        let joined = threads.into_iter().map(join);
+        let joined: Vec<_> = joined.chain(here.map(Locator::finish)).collect();
+        let source = digested.map_or_else(digest, join);
 
         let mut batches = Vec::new();
         let mut places = Vec::new();
@@ -263,7 +280,7 @@ fn feed(
     reader: &mut Reader<'_>,
     events: &Events,
     options: &SymbolOptions,
-    full: SyncSender<Batch>,
+    mut give: impl FnMut(Batch),
     recycled: &Receiver<Batch>,
 ) -> Result<Records, FormatError> {
     let mut records = Records::new(options);
@@ -274,8 +291,7 @@ fn feed(
         if !batch.is_empty() {
             batches += 1;
             let empty = recycled.try_recv().unwrap_or_default();
-            // It fails only where every worker panicked; joining them tells.
-            let _ = full.send(std::mem::replace(batch, empty));
+            give(std::mem::replace(batch, empty));
         }
         batch.start(batches, records.processes.kernel(), events.is_monotonic);
     };
@@ -288,28 +304,56 @@ fn feed(
     Ok(records)
 }
 
+/// Locates samples on one thread.
+struct Locator<'a> {
+    worker: Worker<'a>,
+    /// None once there were too many.
+    located: Option<Vec<Located>>,
+}
+
+impl<'a> Locator<'a> {
+    fn new(options: &'a SymbolOptions) -> Self {
+        Locator {
+            worker: Worker::new(Unwinder::new(options)),
+            located: Some(Vec::new()),
+        }
+    }
+
+    fn locate(&mut self, batch: &Batch) {
+        if let Some(located) = &mut self.located {
+            match self.worker.locate(batch) {
+                Some(batch) => located.push(batch),
+                None => self.located = None,
+            }
+        }
+    }
+
+    fn finish(self) -> Option<(Vec<Located>, Places)> {
+        Some((self.located?, self.worker.into_places()))
+    }
+}
+
 fn work(
     to_locate: &Mutex<Receiver<Batch>>,
     recycle: Sender<Batch>,
     options: &SymbolOptions,
 ) -> Option<(Vec<Located>, Places)> {
-    let mut worker = Worker::new(Unwinder::new(options));
-    let mut located = Vec::new();
-    loop {
+    let mut locator = Locator::new(options);
+    while locator.located.is_some() {
         let batch = match to_locate.lock() {
             Ok(receiver) => receiver.recv(),
             Err(_) => break,
         };
         let Ok(batch) = batch else { break };
-        located.push(worker.locate(&batch)?);
+        locator.locate(&batch);
         // The reader may have hung up already; then the batch's memory is just freed.
         let _ = recycle.send(batch);
     }
-    Some((located, worker.into_places()))
+    locator.finish()
 }
 
 /// The result of a thread; where it panicked, this thread goes on with that panic.
-fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     thread
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -178,7 +178,7 @@ impl Processes {
         if let Some(known) = self.jit_dumps.get(&path) {
             return known.clone();
         }
-        let dump = find_dump(&path, pid, inode, &self.symbols);
+        let dump = find_dump(&path, pid, inode, &self.symbols).ok();
         let found = dump.map(|dump| {
             let module = self.module(Module {
                 path: path.clone(),

@@ -4,8 +4,9 @@
 //! are hostile: no number in one is believed before the bytes that it speaks of are there. A file
 //! that is still being written ends in half a record, which is left out.
 
+use crate::files::SafeFile;
+use crate::limits::MAX_JIT_DUMP;
 use memmap2::Mmap;
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -60,16 +61,13 @@ pub(super) struct JitFunction<'a> {
 }
 
 impl JitDump {
-    /// Opens the jitdump of a process; `None` where the file is none, or is of another process.
-    pub(super) fn open(path: &Path, pid: u32) -> Option<JitDump> {
-        // Before it is opened: opening a pipe could wait for ever.
-        if !path.metadata().ok()?.is_file() {
-            return None;
-        }
-        let file = File::open(path).ok()?;
+    /// Opens the jitdump of a process that was opened by this path; `None` where the file is none, or is
+    /// of another process.
+    pub(super) fn open(file: &SafeFile, path: &Path, pid: u32) -> Option<JitDump> {
+        file.check_size(MAX_JIT_DUMP).ok()?;
         // SAFETY: the map is only read. As with every mapped file, another process that shortens the
         // file meanwhile makes this one fail.
-        let bytes = unsafe { Mmap::map(&file) }.ok()?;
+        let bytes = unsafe { Mmap::map(&file.file) }.ok()?;
         if !bytes.starts_with(MAGIC) || u32_at(&bytes, 20)? != pid {
             return None;
         }

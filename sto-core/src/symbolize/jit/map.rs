@@ -3,6 +3,8 @@
 //! The format is `tools/perf/Documentation/jit-interface.txt` of the kernel's sources: numbers are
 //! hexadecimal, and a name may have blanks.
 
+use crate::files::SafeFile;
+use crate::limits::MAX_PERF_MAP;
 use std::path::{Path, PathBuf};
 
 /// A perf map, with its functions by address.
@@ -24,9 +26,9 @@ struct Function {
 const MAX_LOOKED_AT: usize = 4096;
 
 impl PerfMap {
-    /// Reads a map; lines that are none are passed over, such as one that is being written.
-    pub(super) fn read(path: &Path) -> std::io::Result<PerfMap> {
-        let text = std::fs::read(path)?;
+    /// Reads a map that was opened by this path; lines that are none are passed over, such as one that is being written.
+    pub(super) fn read(file: &SafeFile, path: &Path) -> std::io::Result<PerfMap> {
+        let text = file.read(MAX_PERF_MAP)?;
         let mut functions = Vec::new();
         let mut at = 0;
         for line in text.split_inclusive(|&byte| byte == b'\n') {

@@ -10,34 +10,79 @@ use super::demangle::demangle;
 use super::part::{NewFrame, Part};
 use super::resolve::{Resolved, Task, unresolved_symbol};
 use super::{SymbolOptions, source_path};
+use crate::files::{Links, SafeFile, User, user_of_process_since};
 use crate::formats::{JIT, Recording};
 use crate::model::{FrameKind, Granularity};
 use crate::units::UnixSeconds;
 use map::PerfMap;
 use std::fs::Metadata;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Finds the jitdump of a process, which the recording says was mapped from this path: beside the
-/// recording or in a folder that the user names, else there, if it is still the file of this inode.
+/// recording or in a folder that the user names, else there, if it is still the file of this inode, and of
+/// a [user that is believed](is_believed).
+///
+/// # Errors
+/// With a sentence that says why there is none, and what to do.
 pub(crate) fn find_dump(
     recorded: &str,
     pid: u32,
     inode: Option<u64>,
     options: &SymbolOptions,
-) -> Option<JitDump> {
+) -> Result<JitDump, String> {
     let name = format!("jit-{pid}.dump");
     let copies = beside(&name, options);
-    if let Some(dump) = copies
-        .into_iter()
-        .find_map(|path| JitDump::open(&path, pid))
-    {
-        return Some(dump);
+    let copy = copies.into_iter().find_map(|path| {
+        let file = SafeFile::open(&path, Links::Follow).ok()?;
+        JitDump::open(&file, &path, pid)
+    });
+    copy.map_or_else(|| dump_at(Path::new(recorded), pid, inode, options), Ok)
+        .map_err(|why| {
+            format!(
+                "{recorded} was the jitdump of process {pid}, and {why}; copy it beside the recording, or name its folder with --symbol-dir"
+            )
+        })
+}
+
+fn dump_at(
+    path: &Path,
+    pid: u32,
+    inode: Option<u64>,
+    options: &SymbolOptions,
+) -> Result<JitDump, String> {
+    if !path.is_absolute() {
+        return Err("its path is not a whole one".to_owned());
     }
-    let recorded = Path::new(recorded);
-    let is_same = |found: Metadata| inode == Some(found.ino());
-    let is_there = recorded.is_absolute() && recorded.metadata().is_ok_and(is_same);
-    is_there.then(|| JitDump::open(recorded, pid)).flatten()
+    let file = SafeFile::open(path, Links::Refuse).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => "it is not there any more".to_owned(),
+        _ => format!("it cannot be read: {error}"),
+    })?;
+    if inode != Some(file.metadata.ino()) {
+        return Err("another file is there now".to_owned());
+    }
+    if !is_believed(file.owner(), pid, options) {
+        return Err(left_out(file.owner(), pid));
+    }
+    JitDump::open(&file, path, pid)
+        .ok_or_else(|| "what is there is no jitdump of that process".to_owned())
+}
+
+fn left_out(owner: User, pid: u32) -> String {
+    format!(
+        "it is left out: it belongs to {owner}, who is not known to be the user of process {pid}, so that anything may stand in it"
+    )
+}
+
+/// Whether what a user wrote of a process is believed: anybody may put a file into `/tmp` that has the
+/// name of one of another user's process.
+fn is_believed(owner: User, pid: u32, options: &SymbolOptions) -> bool {
+    options.believed_users.contains(&owner)
+        || options
+            .recorded
+            .and_then(|recorded| user_of_process_since(pid, recorded))
+            .is_some_and(|user| user == owner)
 }
 
 /// Where a file may be that was copied with a recording.
@@ -50,12 +95,9 @@ fn beside(name: &str, options: &SymbolOptions) -> Vec<PathBuf> {
 pub(super) fn resolve_dump(task: &Task<'_>, pid: u32, options: &SymbolOptions) -> Resolved {
     let module = task.module;
     // It was there when the recording was read.
-    let Some(dump) = find_dump(&module.path, pid, module.inode, options) else {
-        let problem = format!(
-            "{} is not there any more; ingest the recording again",
-            module.path
-        );
-        return unresolved(task, options.granularity, problem);
+    let dump = match find_dump(&module.path, pid, module.inode, options) {
+        Ok(dump) => dump,
+        Err(problem) => return unresolved(task, options.granularity, problem),
     };
     let mut part = Part::new(options.granularity);
     for &(offset, location) in &task.addresses {
@@ -146,24 +188,38 @@ fn push(part: &mut Part, name: &[u8], line: Option<(&[u8], u32)>) {
 /// written when the recording was made. Process ids come again, and maps stay behind.
 fn find_map(pid: u32, recording: &Recording, options: &SymbolOptions) -> Result<PerfMap, String> {
     let name = format!("perf-{pid}.map");
+    let cannot =
+        |path: &Path, error: &io::Error| format!("cannot read {}: {error}", path.display());
+    let mut refused = None;
     for path in beside(&name, options) {
-        if let Ok(map) = PerfMap::read(&path) {
-            return Ok(map);
+        let map = SafeFile::open(&path, Links::Follow).and_then(|file| PerfMap::read(&file, &path));
+        match map {
+            Ok(map) => return Ok(map),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => refused = refused.or(Some(cannot(&path, &error))),
         }
     }
-    let none = format!("there is no perf map of process {pid}");
-    let path = options.perf_maps.as_ref().ok_or(&none)?.join(&name);
-    let metadata = path.metadata().map_err(|_| none.clone())?;
-    if !metadata.is_file() {
-        return Err(none);
+    let none = || refused.unwrap_or_else(|| format!("there is no perf map of process {pid}"));
+    let Some(folder) = &options.perf_maps else {
+        return Err(none());
+    };
+    let path = folder.join(&name);
+    let file = match SafeFile::open(&path, Links::Refuse) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(none()),
+        Err(error) => return Err(cannot(&path, &error)),
+    };
+    if !is_believed(file.owner(), pid, options) {
+        let why = left_out(file.owner(), pid);
+        return Err(format!("there is {}, but {why}", path.display()));
     }
-    if !was_written_during(&metadata, recording) {
+    if !was_written_during(&file.metadata, recording) {
         return Err(format!(
             "{} is older than the recording, or it is not told when that was made, so the map may be of another process",
             path.display()
         ));
     }
-    PerfMap::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+    PerfMap::read(&file, &path).map_err(|error| cannot(&path, &error))
 }
 
 fn was_written_during(file: &Metadata, recording: &Recording) -> bool {

@@ -1,0 +1,135 @@
+//! Asking git about the work tree that the working directory is in.
+//!
+//! Somebody else may have made that work tree, as where an archive was unpacked: its `.git/config` can
+//! name programs for git to run. None of them is run here. Whether git looks into a work tree of another
+//! user at all is left to its `safe.directory`.
+
+use crate::runtime::error::CliError;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use sto_query::select::{Commit, Selector};
+
+/// What git says of the work tree that a folder is in; `None` where it fails, as where there is no work tree, or says
+/// nothing.
+pub(crate) fn said(folder: &Path, arguments: &[&str]) -> Option<String> {
+    let output = git(folder).args(arguments).output().ok()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let said = said.trim();
+    (output.status.success() && !said.is_empty()).then(|| said.to_owned())
+}
+
+fn git(folder: &Path) -> Command {
+    let mut git = Command::new("git");
+    git.arg("-C")
+        .arg(folder)
+        .arg("--no-pager")
+        .args(["-c", "core.fsmonitor=false"])
+        .args(["-c", "core.hooksPath=/dev/null"])
+        .args(["-c", "log.showSignature=false"])
+        // Nothing is written, as to refresh the index, which would run a hook.
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        // Objects that are missing are not fetched, by whatever program.
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_ALLOW_PROTOCOL", "")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
+    git
+}
+
+/// The revision of the work tree, as `git describe` gives it with the whole id of the commit, and with
+/// `-dirty` where files of it were changed; `None` where there is no git or no work tree.
+///
+/// What was changed within submodules is not looked at, as git would do that by their own settings: so
+/// this is not `git describe --dirty`.
+pub(crate) fn revision() -> Option<String> {
+    revision_of(here())
+}
+
+/// The same of the work tree that a folder is in.
+pub(crate) fn revision_of(folder: &Path) -> Option<String> {
+    let revision = said(
+        folder,
+        &["describe", "--always", "--tags", "--long", "--abbrev=40"],
+    )?;
+    let dirty = if is_dirty(folder)? { "-dirty" } else { "" };
+    Some(format!("{revision}{dirty}"))
+}
+
+/// The selector, with the commit that git says its revision is.
+pub(crate) fn resolved(selector: Selector) -> Result<Selector, CliError> {
+    let Some(revision) = selector.revision() else {
+        return Ok(selector);
+    };
+    let commit = format!("{revision}^{{commit}}");
+    let arguments = [
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        &commit,
+    ];
+    match said(here(), &arguments) {
+        Some(id) => {
+            let tags = said(here(), &["tag", "--points-at", &id]).unwrap_or_default();
+            let tags = tags.lines().map(str::to_owned).collect();
+            Ok(selector.at(Commit { id, tags }))
+        }
+        // The digits of a commit need no git.
+        None if revision.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(selector),
+        None => Err(CliError::NoRevision {
+            revision: revision.to_owned(),
+        }),
+    }
+}
+
+/// Whether files of the work tree were changed; `None` where that cannot be asked without running a program
+/// that the repository names.
+fn is_dirty(folder: &Path) -> Option<bool> {
+    let mut diff = git(folder);
+    for setting in filters(folder)? {
+        diff.arg("-c").arg(setting + "=");
+    }
+    diff.args(["diff", "--quiet", "--no-ext-diff", "--no-textconv"])
+        .args(["--ignore-submodules=dirty", "HEAD"]);
+    // A bare repository has no work tree, and it fails.
+    Some(diff.stdout(Stdio::null()).status().ok()?.code() == Some(1))
+}
+
+/// The settings of filters that the repository itself names: git would run them to see whether a file was
+/// changed. Those of the user (say, of Git LFS) stay. `None` where one cannot be taken away.
+fn filters(folder: &Path) -> Option<Vec<String>> {
+    let list = ["config", "--show-scope", "--name-only", "-z"];
+    let listed = git(folder)
+        .args(list)
+        .args(["--get-regexp", r"^filter\."])
+        .output()
+        .ok()?;
+    // 1 where there is none, another one where this git does not know the question.
+    if !matches!(listed.status.code(), Some(0 | 1)) {
+        return None;
+    }
+    let listed = String::from_utf8_lossy(&listed.stdout);
+    let mut settings = Vec::new();
+    // A scope and a name by turns, each ended by a NUL.
+    let mut fields = listed.split('\0');
+    while let (Some(scope), Some(name)) = (fields.next(), fields.next()) {
+        if scope == "local" || scope == "worktree" {
+            // An argument `-c NAME=VALUE` ends the name at its first `=`.
+            settings.push((!name.contains('=')).then(|| name.to_owned())?);
+        }
+    }
+    Some(settings)
+}
+
+/// The top of the git work tree that a folder is in.
+pub(crate) fn work_tree(folder: &Path) -> Option<PathBuf> {
+    let mut folders = folder.ancestors();
+    folders
+        .find(|folder| folder.join(".git").exists())
+        .map(Path::to_owned)
+}
+
+/// The working directory.
+fn here() -> &'static Path {
+    Path::new(".")
+}

@@ -1,0 +1,358 @@
+//! Files that get their name when they are complete.
+//!
+//! Until then they have a random name beside it, which nobody can take before, and only the user may
+//! open them where they are to replace a file. All of them go when the process is asked to end.
+
+use super::folder::Folder;
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, openat, renameat, renameat_with};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::rand::{GetRandomFlags, getrandom};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Permissions};
+use std::io;
+use std::mem;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A file that is removed when this is dropped, unless it was given another name.
+#[derive(Debug)]
+pub struct Temporary {
+    folder: Arc<Folder>,
+    name: OsString,
+    file: File,
+}
+
+/// Who may do what with a file: what a file that replaces it is to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rights {
+    user: u32,
+    group: u32,
+    mode: u32,
+}
+
+impl Rights {
+    pub(super) fn new(user: u32, group: u32, mode: u32) -> Rights {
+        Rights {
+            user,
+            group,
+            mode: mode & 0o777,
+        }
+    }
+}
+
+/// Who may open a temporary file before it is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    /// Everybody whom the umask of this process lets: the file will be a new one.
+    Umask,
+    /// The user alone: the file will replace another, and get its mode then.
+    User,
+}
+
+/// The temporary files of this process, by their names, which are random.
+static LIVE: Mutex<BTreeMap<OsString, Arc<Folder>>> = Mutex::new(BTreeMap::new());
+
+fn live() -> MutexGuard<'static, BTreeMap<OsString, Arc<Folder>>> {
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Temporary {
+    /// A new, empty file with a name that begins so. Its mode follows the umask.
+    ///
+    /// # Errors
+    /// Where the system does not let this user make one.
+    pub fn new_in(folder: &Arc<Folder>, start: &OsStr) -> io::Result<Temporary> {
+        Temporary::create(folder, start, Access::Umask)
+    }
+
+    /// The same, which only this user may open.
+    ///
+    /// # Errors
+    /// As [`Temporary::new_in`].
+    pub fn private_in(folder: &Arc<Folder>, start: &OsStr) -> io::Result<Temporary> {
+        Temporary::create(folder, start, Access::User)
+    }
+
+    fn create(folder: &Arc<Folder>, start: &OsStr, access: Access) -> io::Result<Temporary> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        let mode = match access {
+            Access::Umask => 0o666,
+            Access::User => 0o600,
+        };
+        let mut live = live();
+        loop {
+            let name = random_name(start)?;
+            let made = retry_on_intr(|| {
+                openat(
+                    folder,
+                    &name,
+                    flags | OFlags::CLOEXEC,
+                    Mode::from_raw_mode(mode),
+                )
+            });
+            match made {
+                Ok(file) => {
+                    live.insert(name.clone(), Arc::clone(folder));
+                    return Ok(Temporary {
+                        folder: Arc::clone(folder),
+                        name,
+                        file: file.into(),
+                    });
+                }
+                // Of 2^64 names; another one is free.
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// The file, open for reading and writing.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Its path, for messages.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join(&self.name)
+    }
+
+    /// The file without its name: it goes with the process, however that ends.
+    ///
+    /// # Errors
+    /// Where the name cannot be removed.
+    pub fn into_nameless(self) -> io::Result<File> {
+        match self.folder.remove(&self.name) {
+            // Another process may have taken it for one that was left over.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => self.file.try_clone(),
+        }
+    }
+
+    /// Gives it this name, in place of the file that has it now, whose owner, group and mode it gets as far
+    /// as the system lets; who could not open that file cannot open this one either.
+    ///
+    /// # Errors
+    /// Where the system refuses, or another user put something else in the place of this file. Then that
+    /// user may write to the folder, and what has the name now is not what was written.
+    pub fn replace(self, name: &OsStr, old: Rights) -> io::Result<()> {
+        self.take(old)?;
+        self.replace_with_own_mode(name)
+    }
+
+    /// The same where there is no file to replace: the mode stays.
+    ///
+    /// # Errors
+    /// As [`Temporary::replace`].
+    pub fn replace_with_own_mode(self, name: &OsStr) -> io::Result<()> {
+        self.check_is(&self.name)?;
+        retry_on_intr(|| renameat(&self.folder, &self.name, &self.folder, name))?;
+        self.check_is(name)
+    }
+
+    /// Gives it this name, unless something has that already.
+    ///
+    /// # Errors
+    /// Where the name is taken ([`io::ErrorKind::AlreadyExists`]), and as [`Temporary::replace`].
+    pub fn publish(self, name: &OsStr) -> io::Result<()> {
+        self.check_is(&self.name)?;
+        let (folder, own) = (&self.folder, &self.name);
+        match retry_on_intr(|| linkat(folder, own, folder, name, AtFlags::empty())) {
+            Ok(()) => {}
+            Err(Errno::EXIST) => return Err(Errno::EXIST.into()),
+            // Some file systems have no hard links, or cannot rename without replacing.
+            Err(_) => match renameat_with(folder, own, folder, name, RenameFlags::NOREPLACE) {
+                Err(Errno::INVAL | Errno::NOSYS) => renameat(folder, own, folder, name)?,
+                renamed => renamed?,
+            },
+        }
+        self.check_is(name)
+    }
+
+    /// Only root may give a file away; others may give it to a group of theirs. Where the group cannot be
+    /// kept, this user's own group gets no more than everybody has.
+    fn take(&self, old: Rights) -> io::Result<()> {
+        let is_kept = fchown(&self.file, Some(old.user), Some(old.group))
+            .or_else(|_| fchown(&self.file, None, Some(old.group)));
+        let mut mode = old.mode;
+        if is_kept.is_err() {
+            mode &= 0o707 | (mode & 0o007) << 3;
+        }
+        self.file.set_permissions(Permissions::from_mode(mode))
+    }
+
+    fn check_is(&self, name: &OsStr) -> io::Result<()> {
+        let (own, found) = (self.file.metadata()?, self.folder.look(name)?);
+        if (own.dev(), own.ino()) == (found.st_dev, found.st_ino) {
+            return Ok(());
+        }
+        Err(io::Error::other(
+            "another user put something else in the place of what was written; use a folder that only you may write to",
+        ))
+    }
+
+    /// Removes the temporary files of this process that other threads work on, for who is about to end it
+    /// (say, on Ctrl-C). Those threads may wait for ever then.
+    pub fn abandon_all() {
+        let live = live();
+        for (name, folder) in live.iter() {
+            let _ = folder.remove(name);
+        }
+        // No thread is to make another one.
+        mem::forget(live);
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let mut live = live();
+        // Gone already where it was renamed; one that cannot be removed does no harm.
+        let _ = self.folder.remove(&self.name);
+        live.remove(&self.name);
+    }
+}
+
+/// A name that nobody can guess: this start, and 16 hexadecimal digits.
+///
+/// # Errors
+/// Where the system gives no random numbers.
+pub fn random_name(start: &OsStr) -> io::Result<OsString> {
+    let mut random = [0; 8];
+    retry_on_intr(|| getrandom(&mut random, GetRandomFlags::empty()))?;
+    let mut name = start.to_owned();
+    name.push(format!("{:016x}", u64::from_le_bytes(random)));
+    Ok(name)
+}
+
+/// Whether [`random_name`] may have made a name with this start.
+pub(super) fn is_random_name(name: &OsStr, start: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.strip_prefix(start.as_encoded_bytes())
+        .is_some_and(|digits| digits.len() == 16 && digits.iter().all(u8::is_ascii_hexdigit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::io::Write;
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    fn folder(path: &Path) -> Arc<Folder> {
+        Arc::new(Folder::open(path).unwrap())
+    }
+
+    fn written(folder: &Arc<Folder>, text: &str) -> Temporary {
+        let new = Temporary::private_in(folder, OsStr::new(".new-")).unwrap();
+        new.file().write_all(text.as_bytes()).unwrap();
+        new
+    }
+
+    fn rights(folder: &Folder) -> Rights {
+        folder.rights(OsStr::new("file")).unwrap().unwrap()
+    }
+
+    fn mode(path: &Path) -> u32 {
+        path.metadata().unwrap().mode() & 0o777
+    }
+
+    #[test]
+    fn a_file_keeps_its_mode_when_it_is_replaced() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("file");
+        for wanted in [0o600, 0o640, 0o666, 0o400] {
+            fs::write(&path, "old").unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(wanted)).unwrap();
+            let new = written(&folder(temp.path()), "new");
+            assert_eq!(mode(&new.path()), 0o600);
+            new.replace(OsStr::new("file"), rights(&folder(temp.path())))
+                .unwrap();
+            assert_eq!(
+                (fs::read(&path).unwrap(), mode(&path)),
+                (b"new".to_vec(), wanted)
+            );
+            fs::remove_file(&path).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_temporary_file_is_neither_followed_nor_renamed() {
+        let temp = tempfile::tempdir().unwrap();
+        let [secret, path] = ["secret", "file"].map(|name| temp.path().join(name));
+        for path in [&secret, &path] {
+            fs::write(path, "old").unwrap();
+        }
+        fs::set_permissions(&secret, Permissions::from_mode(0o600)).unwrap();
+        let new = written(&folder(temp.path()), "new");
+        fs::remove_file(new.path()).unwrap();
+        symlink(&secret, new.path()).unwrap();
+        let error = new.replace(OsStr::new("file"), rights(&folder(temp.path())));
+        assert!(error.unwrap_err().to_string().contains("another user"));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(
+            (fs::read(&secret).unwrap(), mode(&secret)),
+            (b"old".to_vec(), 0o600)
+        );
+    }
+
+    #[test]
+    fn only_temporary_files_of_the_same_start_are_removed() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut others = [
+            ".new-0123456789abcde",
+            ".new-0123456789abcdeg",
+            ".new-",
+            ".old-0123456789abcdef",
+            ".new-2026-11-21",
+        ];
+        for name in others {
+            fs::write(temp.path().join(name), "").unwrap();
+        }
+        let folder = folder(temp.path());
+        let start = OsStr::new(".new-");
+        mem::forget(written(&folder, "left over"));
+        fs::create_dir(temp.path().join(".new-0123456789abcdef")).unwrap();
+        assert!(folder.has_temporary(start));
+        folder.remove_temporaries(start);
+        assert!(!folder.has_temporary(start));
+        let entries = fs::read_dir(temp.path()).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut left: Vec<_> = names
+            .filter(|name| name != ".new-0123456789abcdef")
+            .collect();
+        left.sort();
+        others.sort_unstable();
+        assert_eq!(left, others);
+    }
+
+    #[test]
+    fn what_is_published_replaces_nothing() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = folder(temp.path());
+        written(&folder, "first")
+            .publish(OsStr::new("file"))
+            .unwrap();
+        let error = written(&folder, "second").publish(OsStr::new("file"));
+        assert_eq!(error.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(temp.path().join("file")).unwrap(), b"first");
+        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_was_moved_away_is_still_the_one_that_is_written_to() {
+        let temp = tempfile::tempdir().unwrap();
+        let [own, other] = ["own", "other"].map(|name| temp.path().join(name));
+        for path in [&own, &other] {
+            fs::create_dir(path).unwrap();
+            fs::write(path.join("file"), "old").unwrap();
+        }
+        let new = written(&folder(&own), "new");
+        fs::rename(&own, temp.path().join("moved")).unwrap();
+        symlink(&other, &own).unwrap();
+        new.replace_with_own_mode(OsStr::new("file")).unwrap();
+        assert_eq!(fs::read(other.join("file")).unwrap(), b"old");
+        assert_eq!(fs::read(temp.path().join("moved/file")).unwrap(), b"new");
+    }
+}
