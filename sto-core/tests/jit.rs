@@ -1,6 +1,7 @@
 //! Functions that programs made at run time: what perf maps and jitdumps tell of them.
 
 use crate::common::assert_golden;
+use crate::common::missing::skip;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -149,7 +150,7 @@ fn a_jitdump_that_another_user_left_is_not_believed() {
     let inode = std::os::unix::fs::MetadataExt::ino(&path.metadata().unwrap());
     let mapped = redirect(&mut recording, path.to_str().unwrap(), inode);
     if !mapped {
-        eprintln!("SKIPPED: jitdumps: the path of this folder is longer than the recorded one");
+        skip("jitdumps: the path of this folder is longer than the recorded one");
         return;
     }
     let copy = folder.path().join("perf.data");

@@ -2,6 +2,7 @@
 //!
 //! Where a second user is needed and cannot be had, a test says so and is skipped.
 
+use crate::missing::skip;
 use crate::support::{Run, Sandbox, files_of, temporary_files};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -17,7 +18,7 @@ const NOBODY: u32 = 65534;
 fn give_away(path: &Path) -> bool {
     let given = chown(path, Some(NOBODY), Some(NOBODY)).is_ok();
     if !given {
-        eprintln!("SKIPPED: another owner: giving files away needs root");
+        skip("another owner: giving files away needs root");
     }
     given
 }
@@ -264,7 +265,7 @@ fn pipes_and_links_under_the_names_of_recordings_hold_nobody() {
     let record = ["record", "--build", "v1", "--", "sh", "-c", work];
     let run = ends(sandbox.command(&record).env("TMPDIR", &temporary));
     if run.stderr.contains("perf cannot record") {
-        eprintln!("SKIPPED: recording: perf may not record here");
+        skip("recording: perf may not record here");
     } else {
         assert_eq!(run.status, Some(0), "{run:?}");
     }
@@ -308,7 +309,7 @@ fn of_a_running_process_only_its_own_perf_map_is_copied() {
         args.extend(["-p", &pid, "--", "sleep", "0.3"]);
         let run = ends(&mut sandbox.command(&args));
         if run.stderr.contains("perf cannot record") {
-            eprintln!("SKIPPED: recording: perf may not record here");
+            skip("recording: perf may not record here");
             break;
         }
         assert_eq!(run.status, Some(0), "{run:?}");
@@ -358,7 +359,7 @@ fn alone(sandbox: &Sandbox, args: &[&str]) -> Option<Run> {
     let mut command = sandbox.program("prlimit", &command);
     let output = command.env("STO_STORE", sandbox.path("store")).output();
     if output.is_err() {
-        eprintln!("SKIPPED: threads: there is no prlimit (util-linux)");
+        skip("threads: there is no prlimit (util-linux)");
     }
     output.ok().map(Run::from)
 }
@@ -434,7 +435,7 @@ impl FullDisk {
             .status()
             .is_ok_and(|mounted| mounted.success())
         {
-            eprintln!("SKIPPED: a full disk: this user may not mount one");
+            skip("a full disk: this user may not mount one");
             return None;
         }
         let store = disk.join("store");
