@@ -67,6 +67,10 @@ pub(crate) struct Cli {
     #[arg(skip)]
     pub(crate) usual_store: Option<PathBuf>,
 
+    /// The stores of other users that the configuration file trusts.
+    #[arg(skip)]
+    pub(crate) safe_stores: Vec<PathBuf>,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }

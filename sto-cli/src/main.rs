@@ -28,6 +28,7 @@ fn run() -> Result<Outcome, CliError> {
     let matches = command.get_matches_from(args);
     let mut cli = cli::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     cli.usual_store = config.store;
+    cli.safe_stores = config.safe_stores;
     ui::set_color(cli.color);
     commands::run(cli)
 }

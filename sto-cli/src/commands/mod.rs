@@ -82,7 +82,7 @@ pub(crate) enum Command {
 
 /// Runs the subcommand that the command line names.
 pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
-    let store = || store_path::find(cli.store, cli.usual_store);
+    let store = || store_path::find(cli.store, cli.usual_store, &cli.safe_stores);
     interrupt::survive_file_size_limit();
     threads::start();
     Store::tell_waits(ui::tell_wait);

@@ -113,7 +113,10 @@ fn stored(names: &'static [Name], typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed) = typed.to_str().map(str::to_owned) else {
         return Vec::new();
     };
-    let Ok(place) = store_path::find(store_option(), usual_store()) else {
+    // That of the line counts, too, where the configuration cannot be read.
+    let config = Config::load().unwrap_or_default();
+    let place = store_path::find(store_option(), config.store, &config.safe_stores);
+    let Ok(place) = place else {
         return Vec::new();
     };
     let (sender, receiver) = mpsc::channel();
@@ -131,11 +134,6 @@ fn stored(names: &'static [Name], typed: &OsStr) -> Vec<CompletionCandidate> {
                 .display_order(Some(order))
         })
         .collect()
-}
-
-/// The store of the configuration, if that can be read.
-fn usual_store() -> Option<PathBuf> {
-    Config::load().ok()?.store
 }
 
 /// The store that the line names so far.

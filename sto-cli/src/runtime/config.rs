@@ -16,6 +16,8 @@ pub(crate) struct Config {
     path: PathBuf,
     /// The folder of the store, where nothing else names one.
     pub(crate) store: Option<PathBuf>,
+    /// Folders of stores that are used where they are found, whosever they are.
+    pub(crate) safe_stores: Vec<PathBuf>,
     defaults: Vec<OptionDefault>,
     aliases: BTreeMap<String, Alias>,
 }
@@ -99,6 +101,17 @@ impl Config {
                         message:
                             "the store is an absolute path, or one that begins with ~/".to_owned(),
                     })?);
+                }
+                DeValue::Array(folders) if name == "safe-stores" => {
+                    let folders = folders.iter().map(|folder| match folder.get_ref() {
+                        DeValue::String(folder) => folder_of(folder, home),
+                        _ => None,
+                    });
+                    config.safe_stores = folders.collect::<Option<_>>().ok_or_else(|| Flaw {
+                        line,
+                        message: "safe-stores are absolute paths, or ones that begin with ~/"
+                            .to_owned(),
+                    })?;
                 }
                 _ => config.add(None, name, value, line)?,
             }

@@ -32,14 +32,25 @@ impl StorePath {
 
 /// The store of this process: `--store`, else `$STO_STORE`, else the nearest `.sto/` above the
 /// working directory, else `usual`, else `$XDG_DATA_HOME/sto`, else `~/.local/share/sto`.
-pub(crate) fn find(option: Option<PathBuf>, usual: Option<PathBuf>) -> Result<StorePath, CliError> {
+///
+/// # Errors
+/// Where there is none, or it was found, is another user's, and is none of the `safe` ones.
+pub(crate) fn find(
+    option: Option<PathBuf>,
+    usual: Option<PathBuf>,
+    safe: &[PathBuf],
+) -> Result<StorePath, CliError> {
     let variable = |name: &str| std::env::var_os(name);
     let working = std::env::current_dir().ok();
     let found =
         find_in(option, &variable, working.as_deref(), usual).ok_or(CliError::NoStorePath)?;
-    if found.is_searched_for {
+    if found.is_searched_for && !safe.contains(&found.folder) {
         for path in [&found.folder, &found.folder.join(Store::FILE_NAME)] {
-            owner::check(path, "store", "--store, or $STO_STORE")?;
+            owner::check(
+                path,
+                "store",
+                "--store, $STO_STORE, or `safe-stores` in the configuration file",
+            )?;
         }
     }
     Ok(found)

@@ -155,6 +155,8 @@ fn a_store_that_was_found_is_refused_where_it_is_another_users() {
         let store = store.to_str().unwrap();
         Run::of(&mut ls(&["--store", store, "ls"])).succeeds();
         Run::of(ls(&["ls"]).env("STO_STORE", store)).succeeds();
+        let config = sandbox.write("config.toml", format!("safe-stores = ['{store}']\n"));
+        Run::of(ls(&["ls"]).env("STO_CONFIG", config)).succeeds();
         // Root, called by that user.
         Run::of(ls(&["ls"]).env("SUDO_UID", "65534")).succeeds();
         chown(&path, Some(0), Some(0)).unwrap();
