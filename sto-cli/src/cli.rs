@@ -32,6 +32,9 @@ Options have defaults, and commands other names, in $XDG_CONFIG_HOME/sto/config.
   [alias]
   worst = \"top --by total @newest\"   # sto worst
 
+Text that is longer than the terminal goes through $STO_PAGER, else $PAGER, else `less`; `cat` or nothing \
+turns that off.
+
 Exit status: 0 success, 1 regressions found (explain-match: no match), 2 wrong usage or failure, \
 3 too little data to say.";
 
@@ -70,6 +73,10 @@ pub(crate) struct Cli {
     /// The stores of other users that the configuration file trusts.
     #[arg(skip)]
     pub(crate) safe_stores: Vec<PathBuf>,
+
+    /// Show no output through a pager
+    #[arg(long, global = true, display_order = 902)]
+    pub(crate) no_pager: bool,
 
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -10,7 +10,7 @@ mod runtime;
 use clap::{CommandFactory, FromArgMatches};
 use runtime::config::Config;
 use runtime::error::{self, CliError, Outcome};
-use runtime::ui;
+use runtime::{pager, ui};
 use std::env;
 use std::process::ExitCode;
 
@@ -30,5 +30,8 @@ fn run() -> Result<Outcome, CliError> {
     cli.usual_store = config.store;
     cli.safe_stores = config.safe_stores;
     ui::set_color(cli.color);
+    if cli.no_pager {
+        pager::turn_off();
+    }
     commands::run(cli)
 }

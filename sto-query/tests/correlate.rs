@@ -1,6 +1,6 @@
 //! Correlation of functions with a metric.
 
-use crate::views::assert_golden;
+use crate::views::{assert_fits, assert_golden};
 use serde::Deserialize;
 use std::path::Path;
 use sto_core::formats::read_bytes;
@@ -123,14 +123,9 @@ fn functions_that_go_with_the_metric_stand_first() {
         .collect();
     assert_eq!(names, ["parse", "log", "cache"]);
     assert_eq!(report.benchmarks.len(), 2);
-    let terminal = Style {
-        width: Some(80),
-        color: false,
-    };
-    assert_golden(
-        "bottlenecks-width80.txt",
-        &render::bottlenecks::text(&report, terminal),
-    );
+    assert_fits("bottlenecks", |style| {
+        render::bottlenecks::text(&report, style)
+    });
     assert_golden("bottlenecks.json", &render::json(&report).unwrap());
     assert!(
         report.functions[0].q < 1e-6 && report.functions[1].q > 0.05,

@@ -1,6 +1,6 @@
 //! Expansion of a function to its callers and callees.
 
-use crate::views::assert_golden;
+use crate::views::{assert_fits, assert_golden};
 use std::path::Path;
 use std::time::Duration;
 use sto_core::formats::read_bytes;
@@ -11,7 +11,7 @@ use sto_query::expand::{
     Branch, Correlated, Direction, Greedy, Informed, Positive, Reach, Selection, expand,
 };
 use sto_query::history::{History, HistoryQuery};
-use sto_query::render::{self, Style};
+use sto_query::render;
 use sto_query::report::{Method, expansion};
 
 /// Runs on successive days: by day, folded stacks and a metric.
@@ -114,14 +114,7 @@ fn callers_that_explain_a_change_are_followed_and_others_are_not() {
         &greedy,
         &greedy,
     );
-    let terminal = Style {
-        width: Some(80),
-        color: false,
-    };
-    assert_golden(
-        "expand-width80.txt",
-        &render::expansion::text(&report, terminal),
-    );
+    assert_fits("expand", |style| render::expansion::text(&report, style));
     assert_golden("expand.json", &render::json(&report).unwrap());
 }
 

@@ -1,6 +1,6 @@
 //! The runs of a program over time: what follows them, and what judges the newest.
 
-use crate::views::assert_golden;
+use crate::views::{assert_fits, assert_golden};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::Path;
@@ -9,9 +9,9 @@ use sto_core::ingest::{IngestOptions, ingest_recording};
 use sto_core::intern::NodeIx;
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
-use sto_query::functions::KeyOptions;
+use sto_query::functions::{FunctionError, KeyOptions};
 use sto_query::history::{History, HistoryError, HistoryQuery};
-use sto_query::render::{self, Style};
+use sto_query::render;
 use sto_query::report::{Listing, Observation, occurrences, regressions_over_time, series};
 use sto_query::series::{ScoreOptions, Status};
 
@@ -58,21 +58,13 @@ fn load(store: &Store) -> History {
     History::load(store, &HistoryQuery::default()).unwrap()
 }
 
-const TERMINAL: Style = Style {
-    width: Some(80),
-    color: false,
-};
-
 #[test]
 fn a_series_follows_a_function_over_runs_and_builds() {
     let store = history(&[60, 62, 61, 63, 60, 61, 62, 60, 61, 150, 152, 151, 150]);
     let history = load(&store);
     let functions = history.find("parse").unwrap();
     let by_run = series(&history, &functions, Observation::Run, 10);
-    assert_golden(
-        "series-width80.txt",
-        &render::series::text(&by_run, TERMINAL),
-    );
+    assert_fits("series", |style| render::series::text(&by_run, style));
     assert_golden("series.json", &render::json(&by_run).unwrap());
     assert_golden("series.svg", &render::series_svg::svg(&by_run));
     let by_build = series(&history, &functions, Observation::Build, 10);
@@ -107,10 +99,7 @@ fn functions_of_builds_are_one_unless_symbols_have_to_be_equal() {
 fn the_newest_run_is_scored_against_its_window() {
     let store = history(&[60, 62, 61, 63, 60, 61, 62, 60, 61, 150]);
     let report = regressions_over_time(&load(&store), 9, ScoreOptions::default(), None, None);
-    assert_golden(
-        "scores-width80.txt",
-        &render::scores::text(&report, TERMINAL),
-    );
+    assert_fits("scores", |style| render::scores::text(&report, style));
     assert_golden("scores.json", &render::json(&report).unwrap());
     let parse = &report.functions[0];
     assert_eq!(parse.function.function, "parse");
@@ -190,19 +179,39 @@ fn a_function_is_found_wherever_it_takes_much() {
         .collect();
     assert_eq!(runs, [("tool", 90), ("app", 150)]);
     assert_eq!(report.looked_at, 5);
-    assert_golden(
-        "where-width80.txt",
-        &render::occurrences::text(&report, TERMINAL),
-    );
+    assert_fits("where", |style| render::occurrences::text(&report, style));
 }
 
 #[test]
 fn a_function_that_no_run_has_is_an_error_that_names_one_with_such_a_name() {
     let all = History::load_all(&history(&[60]), &HistoryQuery::default()).unwrap();
-    let error = occurrences(&all, "ars", 0.3).unwrap_err();
+    let error = occurrences(&all, "parze", 0.3).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no run has a function `ars`; did you mean `parse`?"
+        "runs of app: no function has `parze` in its name; did you mean `parse`?"
+    );
+}
+
+#[test]
+fn a_part_of_a_name_is_enough_where_it_is_of_one_function_and_a_regular_expression_takes_several() {
+    let store = history(&[60, 61]);
+    let all = History::load_all(&store, &HistoryQuery::default()).unwrap();
+    let named = |name: &str| occurrences(&all, name, 0.0).unwrap().functions;
+    assert_eq!(named("ars"), ["parse"]);
+    assert_eq!(named("re:^(parse|log)$"), ["log", "parse"]);
+    let Err(HistoryError::Function(FunctionError::Several { names, .. })) =
+        occurrences(&all, "o", 0.0)
+    else {
+        panic!("it is in several names")
+    };
+    assert_eq!(names, ["io", "log", "work"]);
+    let history = History::load(&store, &HistoryQuery::default()).unwrap();
+    assert!(history.find("re:o").is_ok_and(|found| found.len() == 3));
+    assert!(history.find_one("re:o").is_err());
+    assert!(
+        history
+            .find_one("re:^l")
+            .is_ok_and(|found| found.len() == 1)
     );
 }
 
@@ -243,7 +252,7 @@ fn runs_are_listed_newest_first() {
         "the store has no run of `nosuch`; there are runs of app, tool"
     );
     let report = runs(of_program("app")).unwrap();
-    assert_golden("runs-width80.txt", &render::runs::text(&report, TERMINAL));
+    assert_fits("runs", |style| render::runs::text(&report, style));
 }
 
 #[test]
@@ -272,10 +281,13 @@ fn what_is_not_there_is_an_error_that_says_what_is() {
     );
     let history = history.unwrap();
     let missing = history.find("parze").unwrap_err();
-    assert!(matches!(missing, HistoryError::NoFunction { .. }));
+    assert!(matches!(
+        missing,
+        HistoryError::Function(FunctionError::NotFound { .. })
+    ));
     assert_eq!(
         missing.to_string(),
-        "no run has a function `parze`; did you mean `parse`?"
+        "runs of app: no function has `parze` in its name; did you mean `parse`?"
     );
     assert_eq!(
         history.judged(Some("zz")).unwrap_err().to_string(),

@@ -1,11 +1,11 @@
 //! Potentials with the correction for recursion.
 
-use crate::views::{Stacks, assert_golden, demo, folded, frame, view};
+use crate::views::{Stacks, assert_fits, assert_golden, demo, folded, frame, view};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_query::functions::KeyOptions;
 use sto_query::potential::{Degree, potentials};
-use sto_query::render::{self, Style};
+use sto_query::render;
 use sto_query::report::{PotentialReport, potential};
 use sto_query::tree::{View, function_numbers};
 
@@ -97,14 +97,7 @@ fn a_recursion_a_million_deep_is_walked_in_a_moment() {
 #[test]
 fn the_table_fits_a_terminal() {
     let report = potential(&[demo().0], KeyOptions::default(), 0, Degree(2), Some(8));
-    let terminal = Style {
-        width: Some(80),
-        color: false,
-    };
-    assert_golden(
-        "potential-width80.txt",
-        &render::potential::text(&report, terminal),
-    );
+    assert_fits("potential", |style| render::potential::text(&report, style));
     assert_golden("potential.json", &render::json(&report).unwrap());
 }
 

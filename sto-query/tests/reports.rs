@@ -1,6 +1,6 @@
 //! Every output of a report, compared with reviewed files.
 
-use crate::views::{assert_golden, demo, folded, stored_build, view, view_of};
+use crate::views::{assert_fits, assert_golden, demo, folded, stored_build, view, view_of};
 use sto_core::id::ProfileId;
 use sto_core::store::{
     Checked, Concerns, Damage, ExecutableStats, PartKind, StorePart, StoreStats, Verification,
@@ -29,10 +29,9 @@ const COLOR: Style = Style {
 fn top_by_self_and_by_total() {
     let (v1, _) = demo();
     let by_self = top(&v1, 0, Order::SelfCost, Some(6));
-    assert_golden(
-        "top-self-limit6-width80.txt",
-        &render::top::text(&by_self, TERMINAL),
-    );
+    assert_fits("top-self-limit6", |style| {
+        render::top::text(&by_self, style)
+    });
     assert_golden(
         "top-self-limit6-color.txt",
         &render::top::text(&by_self, COLOR),
@@ -108,7 +107,7 @@ fn a_long_name_is_shortened_in_the_middle_only_where_the_width_is_limited() {
 fn the_call_tree() {
     let (v1, _) = demo();
     let report = call_tree(&v1, 0, &Prune::default());
-    assert_golden("tree-width80.txt", &render::tree::text(&report, TERMINAL));
+    assert_fits("tree", |style| render::tree::text(&report, style));
     assert_golden("tree-color.txt", &render::tree::text(&report, COLOR));
     assert_golden("tree.json", &render::json(&report).unwrap());
     let deep = call_tree(

@@ -96,7 +96,8 @@ fn a_recursion_a_million_deep_is_cut_at_the_depth_that_was_asked_for() {
             max_depth: 50,
             ..everything()
         },
-    );
+    )
+    .unfolded();
     assert_eq!(report.nodes.len(), 50);
     assert_eq!(report.cut.stacks, 999_950);
     let text = render::tree::text(
@@ -125,10 +126,35 @@ fn a_whole_recursion_is_shown_where_that_was_asked_for() {
     )];
     let report = call_tree(&view("v1", &stacks), 0, &everything());
     let text = render::tree::text(&report, Style::default());
+    assert!(text.contains("… 99997 frames: demo\n"), "{text}");
+    let text = render::tree::text(&report.unfolded(), Style::default());
     assert_eq!(
         text.lines().filter(|line| line.contains("fib")).count(),
         100_000
     );
+}
+
+#[test]
+fn a_chain_is_one_line_and_json_has_all_of_it() {
+    let stacks = folded(
+        "_start;std::rt::lang_start;std::rt::call;main;a;b;c;d;work;hot 90\n\
+         _start;std::rt::lang_start;std::rt::call;main;a;b;c;d;work 10",
+        1,
+    );
+    let report = call_tree(&view("v1", &stacks), 0, &everything());
+    let json: serde_json::Value = serde_json::from_str(&render::json(&report).unwrap()).unwrap();
+    let nodes = json["nodes"].as_array().unwrap();
+    let folded: Vec<bool> = nodes.iter().map(|node| node["folded"] == true).collect();
+    assert_eq!(
+        folded,
+        [
+            true, true, true, false, true, true, true, false, false, false
+        ]
+    );
+    let text = render::tree::text(&report, Style::default());
+    let shown: Vec<&str> = text.lines().skip(3).collect();
+    assert_eq!(shown.len(), 6, "{text}");
+    assert!(shown[0].contains("… 3 frames: demo, std"), "{text}");
 }
 
 #[test]

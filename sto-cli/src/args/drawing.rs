@@ -4,6 +4,7 @@ use crate::args::by::By;
 use crate::args::select::EVENT;
 use crate::runtime::error::CliError;
 use crate::runtime::output::{self, FormatArg};
+use crate::runtime::ui;
 use clap::{Args, ValueEnum};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -19,11 +20,11 @@ pub(crate) struct DrawingArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Draw only stacks that have this function, or one with this in its name
+    /// Draw only stacks that have this function: its name, a part of it, or `re:` and a regular expression
     #[arg(long, value_name = "FUNCTION", allow_hyphen_values = true)]
     focus: Option<String>,
 
-    /// Draw no stack that has this function, or one with this in its name
+    /// Draw no stack that has this function, named as for --focus
     #[arg(long, value_name = "FUNCTION", allow_hyphen_values = true)]
     ignore: Option<String>,
 
@@ -61,9 +62,16 @@ impl DrawingArgs {
 
     /// The same for the library.
     pub(crate) fn options(&self, views: &[&View]) -> Result<FlameOptions, CliError> {
-        let functions = |name: &Option<String>| {
-            let focus = name.as_ref().map(|name| Focus::new(name, views));
-            focus.transpose()
+        let functions = |name: &Option<String>| -> Result<_, CliError> {
+            let Some(name) = name else { return Ok(None) };
+            let focus = Focus::new(name, views)?;
+            if let several @ [_, _, ..] = focus.functions() {
+                ui::list(
+                    &format!("`{name}` fits {} functions", several.len()),
+                    several,
+                );
+            }
+            Ok(Some(focus))
         };
         Ok(FlameOptions {
             focus: functions(&self.focus)?,

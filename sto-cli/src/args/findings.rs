@@ -1,7 +1,7 @@
 //! Findings on their way out: in which format, and where to.
 
 use crate::runtime::error::CliError;
-use crate::runtime::{output, ui};
+use crate::runtime::{output, pager, ui};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use sto_query::compare::Check;
@@ -86,7 +86,10 @@ impl FindingsOutputArgs {
             FindingsFormat::Sarif => render::sarif(comparisons),
         };
         let Some(file) = file else {
-            return output::write_stdout(rendered.as_bytes());
+            return match self.format {
+                FindingsFormat::Text => pager::show(&rendered),
+                _ => output::write_stdout(rendered.as_bytes()),
+            };
         };
         output::write_file(file, rendered.as_bytes())?;
         let verdict = render::verdict_text(comparisons, ui::style());

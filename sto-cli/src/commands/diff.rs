@@ -18,8 +18,8 @@ Examples:
 
 A stack that one side does not have has no width there: --widths and --elided show the others.
 
---focus and --ignore take a function's name as any command or finding shows it. If no function is called so, it
-is the name of a template without its arguments, and else a part of names.";
+--focus and --ignore take a function's name as any command shows it, cut or not. If no function is
+called so, it is the name of a template without its arguments, the end of a name, or any part of one.";
 
 /// Draw what changed between two builds: a differential flame graph
 #[derive(Debug, Args)]

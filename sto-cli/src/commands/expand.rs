@@ -22,7 +22,7 @@ use sto_query::{render, report};
 /// with most samples in the judged run.
 #[derive(Debug, Args)]
 pub(crate) struct ExpandArgs {
-    /// Expand this function: its symbol, as `sto top` shows it
+    /// Expand this function: its name, a part of it, or `re:` and a regular expression
     function: String,
 
     /// Follow callers, or callees
@@ -51,6 +51,10 @@ pub(crate) struct ExpandArgs {
     /// Follow this many contexts from each
     #[arg(long, value_name = "N", default_value_t = 3)]
     max_breadth: usize,
+
+    /// Show every context of a chain, not only where it begins, branches or changes
+    #[arg(long)]
+    unfold: bool,
 
     #[command(flatten)]
     format: FormatArg,
@@ -109,9 +113,13 @@ pub(crate) fn run(args: &ExpandArgs, place: &StorePath) -> Result<Outcome, CliEr
         Method::Correlation => &positive,
         Method::Greedy | Method::Informed => &greedy,
     };
-    let function = history.largest(&history.find(&args.function)?, judged);
+    let function = history.largest(&history.find_one(&args.function)?, judged);
     let branches = expand(&history, function, direction, criterion, &*selection, reach);
     let report = report::expansion(&history, &branches, direction, method, &greedy, &*selection);
+    let report = match args.unfold {
+        true => report.unfolded(),
+        false => report,
+    };
     args.format.print(&report, render::expansion::text)?;
     Ok(Outcome::Clean)
 }

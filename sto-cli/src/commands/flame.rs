@@ -14,8 +14,8 @@ Examples:
   sto flame perf.data --by thread -o threads.svg
   sto flame heap.pb.gz --by label:bytes -o sizes.svg
 
---focus and --ignore take a function's name as any command shows it. If no function is called so, it
-is the name of a template without its arguments, and else a part of names.
+--focus and --ignore take a function's name as any command shows it, cut or not. If no function is
+called so, it is the name of a template without its arguments, the end of a name, or any part of one.
 
 Threads and labels of samples are known of a recording that is named as a file, and of profiles that were
 ingested with --slices. Threads of several profiles are one where they have one name.";

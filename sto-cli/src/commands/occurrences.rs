@@ -14,7 +14,7 @@ use sto_query::{render, report};
 /// Looks at every run of every build, program and benchmark in the store.
 #[derive(Debug, Args)]
 pub(crate) struct WhereArgs {
-    /// Find this function: its symbol, as `sto top` shows it
+    /// Find this function: its name, a part of it, or `re:` and a regular expression
     function: String,
 
     /// Show runs in which it takes more than this percentage of all samples

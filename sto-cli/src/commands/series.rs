@@ -16,7 +16,7 @@ use sto_query::{render, report};
 /// with `!`.
 #[derive(Debug, Args)]
 pub(crate) struct SeriesArgs {
-    /// Follow this function: its symbol, as `sto top` shows it
+    /// Follow this function: its name, a part of it, or `re:` and a regular expression
     function: String,
 
     #[command(flatten)]

@@ -24,6 +24,10 @@ pub(crate) struct TreeArgs {
     #[arg(long, value_name = "LEVELS", default_value_t = Prune::default().max_depth)]
     depth: usize,
 
+    /// Show every call of a chain, not only where it begins, branches or costs something
+    #[arg(long)]
+    unfold: bool,
+
     #[command(flatten)]
     format: FormatArg,
 }
@@ -35,6 +39,10 @@ pub(crate) fn run(args: &TreeArgs, store: &StorePath) -> Result<Outcome, CliErro
         max_depth: args.depth,
     };
     let report = report::call_tree(&view, EVENT, &prune);
+    let report = match args.unfold {
+        true => report.unfolded(),
+        false => report,
+    };
     args.format.print(&report, render::tree::text)?;
     Ok(Outcome::Clean)
 }

@@ -11,7 +11,8 @@ use sto_core::ingest::IngestError;
 use sto_core::store::{OtherValue, StoreError};
 use sto_query::annotate::AnnotateError;
 use sto_query::average::AverageError;
-use sto_query::compare::{CompareError, FocusError};
+use sto_query::compare::CompareError;
+use sto_query::functions::FunctionError;
 use sto_query::history::HistoryError;
 use sto_query::policy::PolicyError;
 use sto_query::render::export::ExportError;
@@ -94,7 +95,7 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Compare(#[from] CompareError),
     #[error(transparent)]
-    Focus(#[from] FocusError),
+    Function(#[from] FunctionError),
     #[error(transparent)]
     FunctionLines(#[from] FunctionLinesError),
     #[error(transparent)]
@@ -303,10 +304,25 @@ impl CliError {
             CliError::OtherUsers { what, option, .. } => Some(format!(
                 "whoever wrote it decides what this command says; if you trust them, name the {what}: {option}"
             )),
+            CliError::Function(FunctionError::Several { text, .. })
+            | CliError::History(HistoryError::Function(FunctionError::Several { text, .. })) => {
+                Some(format!("write more of the name; `re:{text}` takes all of them"))
+            }
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),
             CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),
             _ => None,
+        }
+    }
+
+    /// The functions that fit where one is meant.
+    fn functions(&self) -> &[String] {
+        match self {
+            CliError::Function(FunctionError::Several { names, .. })
+            | CliError::History(HistoryError::Function(FunctionError::Several { names, .. })) => {
+                names
+            }
+            _ => &[],
         }
     }
 
@@ -326,7 +342,11 @@ pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
         Err(error) if error.is_broken_pipe() => return ExitCode::SUCCESS,
         Err(error) => error,
     };
-    ui::say("error", &with_causes(&error));
+    let message = with_causes(&error);
+    match error.functions() {
+        [] => ui::say("error", &message),
+        names => ui::list(&format!("error: {message}"), names),
+    }
     if let Some(hint) = error.hint() {
         ui::say("hint", &hint);
     }

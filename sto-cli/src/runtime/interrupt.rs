@@ -1,5 +1,6 @@
 //! Requests to end this process, as by Ctrl-C.
 
+use crate::runtime::pager;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -22,6 +23,10 @@ pub(crate) fn leave_no_temporary_files() {
             return;
         };
         for signal in requests.forever() {
+            // The pager has the terminal then, and does with Ctrl-C what its user wants.
+            if signal == SIGINT && pager::is_running() {
+                continue;
+            }
             Temporary::abandon_all();
             // Ends the process as if nobody had waited for the signal.
             let _ = emulate_default_handler(signal);

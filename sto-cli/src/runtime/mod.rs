@@ -11,6 +11,7 @@ pub(crate) mod in_order;
 pub(crate) mod interrupt;
 pub(crate) mod output;
 pub(crate) mod owner;
+pub(crate) mod pager;
 pub(crate) mod perf;
 pub(crate) mod sources;
 pub(crate) mod store_path;

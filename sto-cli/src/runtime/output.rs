@@ -1,7 +1,7 @@
 //! Data on its way out: to standard output, or whole into a file.
 
 use crate::runtime::error::CliError;
-use crate::runtime::ui;
+use crate::runtime::{pager, ui};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::ffi::OsStr;
@@ -50,11 +50,13 @@ impl Format {
         report: &R,
         text: impl FnOnce(&R, Style) -> String,
     ) -> Result<(), CliError> {
-        let rendered = match self {
-            Format::Text => text(report, ui::style()),
-            Format::Json => json(report).expect("reports have no keys but strings"),
-        };
-        write_stdout(rendered.as_bytes())
+        match self {
+            Format::Text => pager::show(&text(report, ui::style())),
+            Format::Json => {
+                let json = json(report).expect("reports have no keys but strings");
+                write_stdout(json.as_bytes())
+            }
+        }
     }
 }
 

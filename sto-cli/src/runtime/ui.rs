@@ -76,6 +76,21 @@ pub(crate) fn say(kind: &str, message: &str) {
     let _ = writeln!(io::stderr(), "{kind}: {}", printable(message));
 }
 
+/// Names that a list shows at most.
+const LISTED: usize = 20;
+
+/// Says a line on standard error, and under it names that can be pasted into a command.
+pub(crate) fn list(message: &str, names: &[String]) {
+    let mut text = format!("{}:\n", printable(message));
+    for name in names.iter().take(LISTED) {
+        text += &format!("  {}\n", printable(name));
+    }
+    if let Some(more @ 1..) = names.len().checked_sub(LISTED) {
+        text += &format!("  and {more} more\n");
+    }
+    tell(&text);
+}
+
 /// Writes text to standard error, where standard output is another program's.
 pub(crate) fn tell(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());

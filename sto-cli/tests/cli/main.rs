@@ -34,6 +34,7 @@ mod naming;
 mod old_stores;
 // Where data goes, and how it looks there.
 mod output;
+mod pager;
 // Checks by a policy file.
 mod policy;
 // Many processes and one store.

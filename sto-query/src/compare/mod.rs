@@ -76,7 +76,7 @@ pub(crate) use check::reason;
 pub use check::{Benchmarks, Check};
 pub use command::Command;
 pub use find::{compare, compare_with_earlier};
-pub use focus::{Focus, FocusError};
+pub use focus::Focus;
 pub use lines::Lines;
 pub use metrics::{Measured, MetricChange, MetricOutcome, SECONDS, TOTAL_COST, WorseIf};
 pub use options::{CompareError, CompareOptions, IgnoredFunction};

@@ -88,6 +88,29 @@ fn is_library_name(symbol: &str, frame: Frame<'_>) -> bool {
         || is_one_of(library::JAVA, without_signature(symbol))
 }
 
+/// Whether a function of which only symbol and module are known is library code, as far as is known
+/// without a policy.
+pub(crate) fn is_library(symbol: &str, module: &str) -> bool {
+    let frame = Frame {
+        module,
+        symbol,
+        kind: FrameKind::User,
+        file: "",
+        line: 0,
+    };
+    Attribution::default().library_code(symbol, frame).is_some()
+}
+
+/// What a function is part of, in a word: its crate, namespace or package where its name has one, else its
+/// module. Rust's standard library is one.
+pub(crate) fn origin<'a>(symbol: &'a str, module: &'a str) -> &'a str {
+    match path_root(symbol).filter(|_| symbol.contains("::")) {
+        None | Some("") => module,
+        Some("core" | "alloc") => "std",
+        Some(root) => root,
+    }
+}
+
 /// The first name of a path: `core` of `core::ptr::read`, `hot` of `<hot::Words as
 /// core::iter::Iterator>::next`. Code of a trait is with the trait or with the type, so it is the
 /// library's only if both are. `None` where a type has no path: `<u32>::wrapping_mul`.

@@ -11,11 +11,15 @@
 //! averages, differences that are drawn or exported.
 
 mod attribution;
+mod choice;
 mod keys;
 mod library;
 mod matched;
 
 pub use attribution::{Attribution, FunctionPatterns, LibraryCode};
+pub(crate) use attribution::{is_library, origin};
+pub use choice::{FunctionChoice, FunctionError};
+pub(crate) use choice::{Named, symbols_of};
 pub use keys::{
     KeyOptions, KeyReport, MatchReport, Matching, RULES_VERSION, Rule, Step, explain_match,
     key_symbol,

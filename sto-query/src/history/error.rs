@@ -1,8 +1,6 @@
 //! Why there is no such history.
 
-use super::History;
-use crate::closest::closest;
-use crate::render::printable;
+use crate::functions::FunctionError;
 use crate::select::BenchmarkRuns;
 use sto_core::store::StoreError;
 
@@ -59,24 +57,7 @@ pub enum HistoryError {
         /// The metrics that there are.
         known: Vec<String>,
     },
-    /// No run has that function.
-    #[error("no run has a function `{function}`{}", .closest.as_ref().map_or(String::new(), |name| format!("; did you mean `{name}`?")))]
-    NoFunction {
-        /// The function.
-        function: String,
-        /// The one whose name is closest.
-        closest: Option<String>,
-    },
-}
-
-impl HistoryError {
-    /// None of these histories has the function.
-    pub(crate) fn no_function(name: &str, histories: &[History]) -> Self {
-        let functions = histories.iter().flat_map(|history| &history.functions);
-        let symbols = functions.map(|function| function.symbol.as_str());
-        HistoryError::NoFunction {
-            function: printable(name).into_owned(),
-            closest: closest(name, symbols).map(|symbol| printable(symbol).into_owned()),
-        }
-    }
+    /// No run has that function, or several functions fit where one is meant.
+    #[error(transparent)]
+    Function(#[from] FunctionError),
 }

@@ -8,7 +8,7 @@ pub use error::HistoryError;
 pub use functions::{FunctionIx, HistoryFunction};
 pub use query::HistoryQuery;
 
-use crate::functions::{KeyOptions, key_symbol};
+use crate::functions::{FunctionChoice, FunctionError, KeyOptions, Named};
 use crate::render::printable;
 use crate::select::main_modules;
 use crate::tree::for_each_total;
@@ -62,6 +62,15 @@ pub struct History {
     ends: Vec<u32>,
     /// By node: whether no caller is of the same function.
     outermost: Vec<bool>,
+}
+
+/// The functions of histories that a user names.
+#[derive(Clone, Debug)]
+pub struct FoundFunctions {
+    /// Those of each history, in order; none where it does not have them.
+    pub by_history: Vec<Vec<FunctionIx>>,
+    /// Their keys, each once and in order.
+    pub keys: Vec<String>,
 }
 
 impl History {
@@ -159,32 +168,67 @@ impl History {
         })
     }
 
-    /// The functions of this name: a symbol as it stands in a build, or what is left of it between
-    /// builds. Several modules may have one.
+    /// The functions that a user [names](FunctionChoice): those of one key, of several modules maybe, or all
+    /// that fit a regular expression.
     ///
     /// # Errors
-    /// Where no run has such a function.
+    /// Where no function of these runs is meant, or several are.
     pub fn find(&self, name: &str) -> Result<Vec<FunctionIx>, HistoryError> {
-        let found = self.named(name);
-        if !found.is_empty() {
-            return Ok(found);
-        }
-        Err(HistoryError::no_function(name, std::slice::from_ref(self)))
+        let found = History::find_in(std::slice::from_ref(self), name)?;
+        Ok(found.by_history.into_iter().flatten().collect())
     }
 
-    /// As [`History::find`]; empty where no run has such a function.
-    pub fn named(&self, name: &str) -> Vec<FunctionIx> {
-        let key = key_symbol(name, self.matching);
-        let first = self
-            .functions
-            .partition_point(|f| f.symbol.as_str() < &*key);
-        let equal = self.functions[first..]
-            .iter()
-            .take_while(|f| f.symbol == key);
-        (first..)
-            .zip(equal)
-            .map(|(ix, _)| FunctionIx::new(ix))
-            .collect()
+    /// The same, but of one key alone, also by a regular expression.
+    ///
+    /// # Errors
+    /// Where no function of these runs is meant, or several are.
+    pub fn find_one(&self, name: &str) -> Result<Vec<FunctionIx>, HistoryError> {
+        let found = History::find_in(std::slice::from_ref(self), name)?;
+        match found.keys.len() {
+            1 => Ok(found.by_history.into_iter().flatten().collect()),
+            _ => Err(FunctionError::Several {
+                text: name.to_owned(),
+                names: found.keys,
+            }
+            .into()),
+        }
+    }
+
+    /// The same, of several histories together.
+    ///
+    /// # Errors
+    /// Where no function of any of them is meant, or several are.
+    pub fn find_in(histories: &[History], name: &str) -> Result<FoundFunctions, HistoryError> {
+        let choice = FunctionChoice::parse(name)?;
+        let all = histories.iter().flat_map(|history| &history.functions);
+        let named: Vec<Named> = all
+            .map(|function| Named::of_key(&function.symbol))
+            .collect();
+        let chosen = choice.among(&named);
+        if chosen.is_empty() {
+            let programs: Vec<_> = histories
+                .iter()
+                .map(|history| printable(&history.executable))
+                .collect();
+            let among = format!("runs of {}", programs.join(", "));
+            return Err(choice.not_found(among, &named).into());
+        }
+        let keys = choice.names_of(&chosen, &named)?;
+        let mut chosen = chosen.into_iter().peekable();
+        let mut first = 0;
+        let of_history = |history: &History| {
+            let end = first + history.functions.len();
+            let mut own = Vec::new();
+            while let Some(place) = chosen.next_if(|place| *place < end) {
+                own.push(FunctionIx::new(place - first));
+            }
+            first = end;
+            own
+        };
+        Ok(FoundFunctions {
+            by_history: histories.iter().map(of_history).collect(),
+            keys,
+        })
     }
 
     /// The place of the run whose profile's id begins like this, or of the newest.

@@ -1,8 +1,11 @@
 //! Functions whose cost goes with a metric, as a table.
 
+use super::Style;
 use super::header::counted;
 use super::numbers::probability;
-use super::{Style, printable};
+use super::paragraph::title;
+use super::table::{Cell, Column, Table};
+
 use crate::correlate::Combination;
 use crate::report::BottlenecksReport;
 use std::fmt::Write;
@@ -17,11 +20,11 @@ pub fn text(report: &BottlenecksReport, style: Style) -> String {
     let head = format!(
         "{} samples and {} over {} of {}",
         report.by,
-        printable(&report.metric),
+        report.metric,
         counted(runs as u64, "run"),
         counted(report.benchmarks.len() as u64, "benchmark"),
     );
-    let mut text = style.bold(&head) + "\n";
+    let mut text = style.bold(&title(style, &head));
     if report.benchmarks.is_empty() {
         let _ = writeln!(
             text,
@@ -39,15 +42,21 @@ pub fn text(report: &BottlenecksReport, style: Style) -> String {
         (_, Combination::Mean) => "mean r",
         (_, Combination::Max) => "max r",
     };
-    let heading = format!("{coefficient:>6}  {:>14} {:>7}  function", "95 %", "q");
-    let _ = writeln!(text, "\n{}", style.bold(&heading));
+    let mut table = Table::new(vec![
+        Column::number(coefficient),
+        Column::number("95 %").dispensable(1),
+        Column::number("q"),
+        Column::text("function"),
+    ]);
     for found in &report.functions {
-        let interval = format!("{:+.2}..{:+.2}", found.low, found.high);
-        let q = probability(found.q);
-        let numbers = format!("{:>+6.2}  {interval:>14} {q:>7}  ", found.coefficient);
-        let name = style.fit(&printable(&found.function.function), numbers.len());
-        let _ = writeln!(text, "{numbers}{name}");
+        table.row(vec![
+            Cell::from(format!("{:+.2}", found.coefficient)),
+            Cell::from(format!("{:+.2}..{:+.2}", found.low, found.high)),
+            Cell::from(probability(found.q)),
+            Cell::from(&found.function.function),
+        ]);
     }
+    text += &format!("\n{}", table.render(style));
     if report.omitted > 0 {
         let omitted = counted(report.omitted as u64, "more function");
         let _ = writeln!(text, "{omitted} not shown");

@@ -1,10 +1,12 @@
 //! The contexts of a function, as an indented table.
 
+use super::Style;
 use super::header::counted;
+use super::paragraph::title;
 use super::series::{minute, subject};
-use super::{Style, printable};
+use super::table::{Cell, Column, Table};
 use crate::report::{ExpansionReport, Method};
-use std::fmt::Write;
+use crate::tree::{Link, folded_name};
 
 /// The report as text: one branch a line, indented by how far it grew.
 pub fn text(report: &ExpansionReport, style: Style) -> String {
@@ -12,39 +14,50 @@ pub fn text(report: &ExpansionReport, style: Style) -> String {
     let head = format!(
         "{} of {} in {}",
         report.direction,
-        printable(&report.function.function),
+        report.function.function,
         subject(&report.history, &runs)
     );
-    let mut text = style.bold(&head) + "\n";
-    let _ = writeln!(
-        text,
+    let mut text = style.bold(&title(style, &head));
+    let judged = format!(
         "Judged: {} {}, against the {} before it",
         minute(report.run.recorded.as_deref()),
-        printable(&report.run.build),
+        report.run.build,
         counted(report.window as u64, "run"),
     );
+    text += &title(style, &judged);
     let rank = match report.method {
         Method::Greedy | Method::Informed => "rank",
         Method::Correlation => "r",
     };
-    let heading = format!(
-        "{:>9} {:>10} {:>8} {rank:>6}  {:6}  function",
-        "diff", "candidate", "score", "status"
-    );
-    let _ = writeln!(text, "\n{}", style.bold(&heading));
-    for context in &report.contexts {
-        let status = context.status.word();
-        let rank = format!("{:.2}", context.rank);
-        let numbers = format!(
-            "{:>+9.1} {:>+10.1} {:>8.1} {rank:>6}  {status:6}  {:indent$}",
-            context.difference,
-            context.candidate_difference,
-            context.candidate_score,
-            "",
-            indent = 2 * context.depth,
-        );
-        let name = style.fit(&printable(&context.function.function), numbers.len());
-        let _ = writeln!(text, "{numbers}{name}");
+    let mut table = Table::new(vec![
+        Column::number("diff"),
+        Column::number("candidate").dispensable(4),
+        Column::number("score").dispensable(2),
+        Column::number(rank).dispensable(3),
+        Column::text("status").dispensable(1),
+        Column::text("function"),
+    ]);
+    let mut contexts = &report.contexts[..];
+    while let [context, rest @ ..] = contexts {
+        let indent = " ".repeat(2 * context.depth);
+        let folded = contexts.iter().take_while(|context| context.folded).count();
+        let name = if folded > 0 {
+            let links: Vec<Link> = contexts[..folded].iter().map(|c| c.link(None)).collect();
+            contexts = &contexts[folded..];
+            Cell::from(format!("… {}", folded_name(&links))).marked(Style::dim)
+        } else {
+            contexts = rest;
+            Cell::from(&context.function.function)
+        };
+        table.row(vec![
+            Cell::from(format!("{:+.1}", context.difference)),
+            Cell::from(format!("{:+.1}", context.candidate_difference)),
+            Cell::from(format!("{:.1}", context.candidate_score)),
+            Cell::from(format!("{:.2}", context.rank)),
+            Cell::from(context.status.word()),
+            name.between(indent, String::new()),
+        ]);
     }
+    text += &format!("\n{}", table.render(style));
     text
 }

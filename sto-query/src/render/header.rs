@@ -1,7 +1,8 @@
 //! The line that says what a report is about.
 
 use super::numbers::{grouped, quantity};
-use super::{Style, display_width, printable};
+use super::paragraph::title;
+use super::{Style, printable};
 use crate::report::{EventTotal, ProfileReport, Subject};
 use std::fmt::Write;
 
@@ -25,8 +26,8 @@ pub(super) fn header(subject: &Subject, style: Style) -> String {
         }
     }
     what += &format!(" in {}", counted(subject.profiles.len() as u64, "profile"));
-    let name = style.fit(&full_name(subject), display_width(&what));
-    style.bold(&(name + &what))
+    let line = title(style, &format!("{}{what}", full_name(subject)));
+    style.bold(line.trim_end())
 }
 
 /// `1,234 samples of cpu-clock`; of a profile of several events that is [told](write_events) of each.
@@ -61,6 +62,25 @@ pub(super) fn full_name(subject: &Subject) -> String {
         printable(&subject.executable),
         printable(&subject.build)
     )
+}
+
+/// What a report is about where that is one function or several: `parse`, or `3 functions (a, b, c)`.
+pub(super) fn functions(names: &[&str]) -> String {
+    const NAMED: usize = 5;
+    if let [only] = names {
+        return printable(only).into_owned();
+    }
+    let named: Vec<_> = names
+        .iter()
+        .take(NAMED)
+        .map(|name| printable(name))
+        .collect();
+    let more = match names.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let all = counted(names.len() as u64, "function");
+    format!("{all} ({}{more})", named.join(", "))
 }
 
 /// `1 profile`, `2 profiles`.

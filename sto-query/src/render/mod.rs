@@ -102,14 +102,6 @@ impl Style {
             None => text.to_owned(),
         }
     }
-
-    /// Shortens text to a column's width, where the width of lines is limited.
-    pub(crate) fn fit_column(self, text: &str, width: usize) -> String {
-        match self.width {
-            Some(_) => shorten(text, width),
-            None => text.to_owned(),
-        }
-    }
 }
 
 /// A name is never shortened below this, however narrow the terminal is.

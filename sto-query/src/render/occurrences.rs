@@ -1,43 +1,46 @@
 //! Where a function takes more than a share, as a table.
 
-use super::header::counted;
+use super::Style;
+use super::header::{counted, functions};
 use super::numbers::{grouped, percent};
+use super::paragraph::title;
 use super::series::minute;
-use super::{Style, printable};
+use super::table::{Cell, Column, Table};
 use crate::report::WhereReport;
-use std::fmt::Write;
 
 /// The report as text: one run a line.
 pub fn text(report: &WhereReport, style: Style) -> String {
+    let names: Vec<&str> = report.functions.iter().map(String::as_str).collect();
+    let function = functions(&names);
     let head = format!(
-        "{}: over {} of {} of {}",
-        printable(&report.function),
+        "{function}: over {} of {} of {}",
         percent(report.over),
         counted(report.runs.len() as u64, "run"),
         grouped(report.looked_at as u64),
     );
-    let mut text = style.bold(&head) + "\n";
+    let mut text = style.bold(&title(style, &head));
     if report.runs.is_empty() {
         return text;
     }
-    let heading = format!("{:>8} {:>9}  {:16}  build", "share", "samples", "recorded");
-    let _ = writeln!(text, "\n{}", style.bold(&heading));
+    let mut table = Table::new(vec![
+        Column::number("share"),
+        Column::number("samples").dispensable(2),
+        Column::text("recorded").dispensable(1),
+        Column::text("build"),
+    ]);
     for found in &report.runs {
-        let numbers = format!(
-            "{:>8} {:>9}  {:16}  ",
-            percent(found.share),
-            grouped(found.samples),
-            minute(found.run.recorded.as_deref()),
-        );
-        let mut name = format!(
-            "{}@{}",
-            printable(&found.executable),
-            printable(&found.run.build)
-        );
-        if let Some(benchmark) = &found.benchmark {
-            let _ = write!(name, " ({})", printable(benchmark));
-        }
-        let _ = writeln!(text, "{numbers}{}", style.fit(&name, numbers.len()));
+        let benchmark = found.benchmark.iter();
+        let benchmark: String = benchmark.map(|name| format!(" ({name})")).collect();
+        table.row(vec![
+            Cell::from(percent(found.share)),
+            Cell::from(grouped(found.samples)),
+            Cell::from(minute(found.run.recorded.as_deref())),
+            Cell::from(format!(
+                "{}@{}{benchmark}",
+                found.executable, found.run.build
+            )),
+        ]);
     }
+    text += &format!("\n{}", table.render(style));
     text
 }

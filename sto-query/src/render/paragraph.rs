@@ -3,6 +3,14 @@
 use super::{Style, display_width, printable};
 use std::fmt::Write;
 
+/// A line that says what a report is about, broken only where the terminal is narrower.
+pub(super) fn title(style: Style, text: &str) -> String {
+    match style.width {
+        Some(_) => paragraph(style, "", text, 0),
+        None => format!("{}\n", printable(text)),
+    }
+}
+
 /// A paragraph behind `head`, its lines broken at spaces, those after the first indented.
 pub(super) fn paragraph(style: Style, head: &str, sentence: &str, indent: usize) -> String {
     let width_of_line = style.text_width();

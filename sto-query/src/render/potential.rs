@@ -1,13 +1,13 @@
 //! Potentials as a table.
 
+use super::Style;
 use super::header::{WITH_INLINED, counted, header};
 use super::numbers::{grouped, percent};
-use super::{Style, display_width, printable};
+use super::paragraph::paragraph;
+use super::table::{Cell, Column, Table};
+use super::top::MAX_MODULE_WIDTH;
 use crate::report::PotentialReport;
 use std::fmt::Write;
-
-/// Widest column of modules; longer names are shortened where the width is limited.
-const MAX_MODULE_WIDTH: usize = 20;
 
 /// The report as text: one function a line.
 pub fn text(report: &PotentialReport, style: Style) -> String {
@@ -27,31 +27,31 @@ pub fn text(report: &PotentialReport, style: Style) -> String {
         ),
     };
     let sentence = format!("Potential: what could be saved at most in {reach}.");
-    let _ = writeln!(text, "{}", style.dim(&sentence));
+    text += &paragraph(style, "", &sentence, 0);
     if report.with_inlined {
-        let _ = writeln!(text, "{}", style.dim(WITH_INLINED));
+        text += &paragraph(style, "", WITH_INLINED, 0);
     }
-    let heading = format!(
-        "{:>9} {:>9} {:>8} {:>8}  {:MAX_MODULE_WIDTH$}  function",
-        "potential", "samples", "self", "total", "module"
-    );
-    let function_column = display_width(&heading) - "function".len();
-    let _ = writeln!(text, "\n{}", style.bold(&heading));
+    let mut table = Table::new(vec![
+        Column::number("potential"),
+        Column::number("samples").dispensable(4),
+        Column::number("self").dispensable(3),
+        Column::number("total").dispensable(2),
+        Column::text("module")
+            .at_most(MAX_MODULE_WIDTH)
+            .dispensable(1),
+        Column::text("function"),
+    ]);
     for function in &report.functions {
-        let module = printable(&function.frame.module);
-        let module = style.fit_column(&module, MAX_MODULE_WIDTH);
-        let padding = MAX_MODULE_WIDTH.saturating_sub(display_width(&module));
-        let _ = writeln!(
-            text,
-            "{:>9} {:>9} {:>8} {:>8}  {module}{:padding$}  {}",
-            percent(function.potential),
-            grouped(function.cost.samples),
-            percent(function.self_cost.share),
-            percent(function.total.share),
-            "",
-            style.fit(&printable(&function.frame.function), function_column),
-        );
+        table.row(vec![
+            Cell::from(percent(function.potential)),
+            Cell::from(grouped(function.cost.samples)),
+            Cell::from(percent(function.self_cost.share)),
+            Cell::from(percent(function.total.share)),
+            Cell::from(&function.frame.module),
+            Cell::from(&function.frame.function),
+        ]);
     }
+    text += &format!("\n{}", table.render(style));
     if report.omitted > 0 {
         let omitted = counted(report.omitted as u64, "more function");
         let _ = writeln!(text, "{omitted} not shown");

@@ -1,10 +1,12 @@
 //! The functions of one run against those before it, as a table.
 
+use super::Style;
 use super::header::counted;
 use super::numbers::grouped;
+use super::paragraph::{paragraph, title};
 use super::series::{minute, subject};
-use super::{Style, printable};
-use crate::report::{ScoreReport, ScoresReport};
+use super::table::{Cell, Column, Table};
+use crate::report::{ChangePointReport, ScoresReport};
 use std::fmt::Write;
 
 /// The report as text: one function a line, and under it where it changed for good.
@@ -14,10 +16,10 @@ pub fn text(report: &ScoresReport, style: Style) -> String {
     let judged = format!(
         "Judged: {} {}, against the {} before it",
         minute(report.run.recorded.as_deref()),
-        printable(&report.run.build),
+        report.run.build,
         counted(report.window as u64, "run"),
     );
-    let _ = writeln!(text, "{judged}");
+    text += &title(style, &judged);
     if report.window < 2 {
         text += "Two runs before it, at least, are needed to know what to expect.\n";
         return text;
@@ -26,14 +28,29 @@ pub fn text(report: &ScoresReport, style: Style) -> String {
         text += "No function is far from what is expected, and none changed for good.\n";
         return text;
     }
-    let heading = format!(
-        "{:>10} {:>8} {:>9} {:>7}  {:6}  function",
-        "expected", "actual", "diff", "score", "status"
-    );
-    let _ = writeln!(text, "\n{}", style.bold(&heading));
+    let mut table = Table::new(vec![
+        Column::number("expected").dispensable(3),
+        Column::number("actual").dispensable(2),
+        Column::number("diff"),
+        Column::number("score"),
+        Column::text("status").dispensable(1),
+        Column::text("function"),
+    ]);
     for function in &report.functions {
-        text += &row(function, style);
+        table.row(vec![
+            Cell::from(format!("{:.1}", function.expected)),
+            Cell::from(grouped(function.actual as u64)),
+            Cell::from(format!("{:+.1}", function.difference)),
+            Cell::from(format!("{:.1}", function.score)),
+            Cell::from(function.status.word()),
+            Cell::from(&function.function.function),
+        ]);
+        for change in &function.changes {
+            let lines = changed(change, style);
+            lines.lines().for_each(|line| table.line(style.dim(line)));
+        }
     }
+    text += &format!("\n{}", table.render(style));
     if report.omitted > 0 {
         let _ = writeln!(
             text,
@@ -44,28 +61,14 @@ pub fn text(report: &ScoresReport, style: Style) -> String {
     text
 }
 
-fn row(function: &ScoreReport, style: Style) -> String {
-    let status = function.status.word();
-    let numbers = format!(
-        "{:>10.1} {:>8} {:>+9.1} {:>7.1}  {status:6}  ",
-        function.expected,
-        grouped(function.actual as u64),
-        function.difference,
-        function.score,
+fn changed(change: &ChangePointReport, style: Style) -> String {
+    let sentence = format!(
+        "changed for good with {} ({}): {:.1} -> {:.1}, p {:.0e}",
+        change.run.build,
+        minute(change.run.recorded.as_deref()),
+        change.before,
+        change.after,
+        change.p,
     );
-    let name = style.fit(&printable(&function.function.function), numbers.len());
-    let mut text = format!("{numbers}{name}\n");
-    for change in &function.changes {
-        let line = format!(
-            "{:12}changed for good with {} ({}): {:.1} -> {:.1}, p {:.0e}",
-            "",
-            printable(&change.run.build),
-            minute(change.run.recorded.as_deref()),
-            change.before,
-            change.after,
-            change.p,
-        );
-        let _ = writeln!(text, "{}", style.dim(&line));
-    }
-    text
+    paragraph(style, "    ", &sentence, 4)
 }

@@ -1,6 +1,6 @@
 //! One function over the runs of a history, as a drawing.
 
-use super::header::counted;
+use super::header::{counted, functions};
 use super::numbers::percent;
 use super::printable;
 use super::series::{minute, subject};
@@ -26,10 +26,9 @@ pub fn svg(report: &SeriesReport) -> String {
         most: if most > 0.0 { most } else { 1.0 },
     };
     let runs = counted(report.history.runs as u64, "run");
-    let function = report.functions.first().map_or("", |f| &f.function);
     let title = format!(
         "{}: share of {} of {}",
-        printable(function),
+        functions(&report.keys()),
         printable(&report.history.sample_type.event),
         subject(&report.history, &runs)
     );

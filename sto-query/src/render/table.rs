@@ -70,20 +70,50 @@ impl Column {
 
 /// What stands in a row's column. Its text may be anything: what does not show, is [shown](printable).
 pub(super) struct Cell {
+    before: String,
     text: String,
+    after: String,
     mark: fn(Style, &str) -> String,
 }
 
 impl<T: AsRef<str>> From<T> for Cell {
     fn from(text: T) -> Cell {
         Cell {
+            before: String::new(),
             text: printable(text.as_ref()).into_owned(),
+            after: String::new(),
             mark: |_, text| text.to_owned(),
         }
     }
 }
 
 impl Cell {
+    /// Puts lines of a tree or the like before the text of the last column, and notes that stand back
+    /// behind it. Neither is ever cut; where a name has no room beside them, the notes are left out.
+    pub(super) fn between(self, before: String, after: String) -> Cell {
+        Cell {
+            before,
+            after,
+            ..self
+        }
+    }
+
+    /// What stands behind the text, if a name has room beside it.
+    fn shown_after(&self, style: Style, from: usize) -> &str {
+        let taken = from + display_width(&self.before) + display_width(&self.after);
+        match style.width {
+            Some(width) if taken + MIN_NAME_WIDTH > width => "",
+            _ => &self.after,
+        }
+    }
+
+    fn width(&self) -> usize {
+        [&self.before, &self.text, &self.after]
+            .map(|part| display_width(part))
+            .iter()
+            .sum()
+    }
+
     /// Marks the text.
     pub(super) fn marked(self, mark: fn(Style, &str) -> String) -> Cell {
         Cell { mark, ..self }
@@ -150,6 +180,8 @@ impl Table {
                 Line::Row(cells) => {
                     let cell = &cells[widths.len()];
                     let name = (cell.mark)(style, &names.next().unwrap_or_default());
+                    let after = cell.shown_after(style, taken(&widths));
+                    let name = format!("{}{name}{}", cell.before, style.dim(after));
                     self.line_of(cells, &widths, &name, style)
                 }
             };
@@ -163,7 +195,7 @@ impl Table {
         let others = self.columns.len().saturating_sub(1);
         let rows = || self.lines.iter().filter_map(Line::cells);
         let widest = |ix: usize| {
-            let cells = rows().map(|cells| display_width(&cells[ix].text));
+            let cells = rows().map(|cells| cells[ix].width());
             let title = display_width(self.columns[ix].title);
             cells
                 .max()
@@ -194,10 +226,15 @@ impl Table {
             .iter()
             .filter_map(Line::cells)
             .filter_map(|cells| cells.last());
-        let room = style.width.map_or(usize::MAX, |width| {
-            width.saturating_sub(from).max(MIN_NAME_WIDTH)
-        });
-        let names: Vec<(&str, usize)> = last.map(|cell| (&*cell.text, room)).collect();
+        let room = |cell: &Cell| match style.width {
+            None => usize::MAX,
+            Some(width) => {
+                let after = display_width(cell.shown_after(style, from));
+                let taken = from + display_width(&cell.before) + after;
+                width.saturating_sub(taken).max(MIN_NAME_WIDTH)
+            }
+        };
+        let names: Vec<(&str, usize)> = last.map(|cell| (&*cell.text, room(cell))).collect();
         shorten_apart(&names)
     }
 

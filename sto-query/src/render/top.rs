@@ -1,78 +1,57 @@
 //! The most expensive functions as a table.
 
+use super::Style;
 use super::header::{WITH_INLINED, counted, header};
 use super::numbers::{grouped, percent};
-use super::{Style, display_width, printable};
-use crate::report::{CostReport, TopReport};
-use std::fmt::Write;
+use super::paragraph::title;
+use super::table::{Cell, Column, Table};
+use crate::report::TopReport;
 
 /// Widest column of modules; longer names are shortened where the width is limited.
-const MAX_MODULE_WIDTH: usize = 20;
+pub(super) const MAX_MODULE_WIDTH: usize = 20;
 
 /// The report as text: one function a line, self and total in percent and samples.
-///
-/// The function stands last, so that a long name pushes nothing aside where the width is
-/// unlimited.
 pub fn text(report: &TopReport, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
+    let mut table = Table::new(vec![
+        Column::number("self"),
+        Column::number("samples").dispensable(3),
+        Column::number("total"),
+        Column::number("samples").dispensable(2),
+        Column::text("module")
+            .at_most(MAX_MODULE_WIDTH)
+            .dispensable(1),
+        Column::text("function"),
+    ]);
+    for function in &report.functions {
+        let inlined = match function.frame.kind {
+            "inlined" => " (inlined)",
+            _ => "",
+        };
+        table.row(vec![
+            Cell::from(percent(function.self_cost.share)),
+            Cell::from(grouped(function.self_cost.samples)),
+            Cell::from(percent(function.total.share)),
+            Cell::from(grouped(function.total.samples)),
+            Cell::from(&function.frame.module),
+            Cell::from(&function.frame.function).between(String::new(), inlined.to_owned()),
+        ]);
+    }
     if report.functions.is_empty() && report.omitted.functions == 0 {
         return text;
     }
     if report.with_inlined {
-        let _ = writeln!(text, "{}", style.dim(WITH_INLINED));
+        text += &title(style, WITH_INLINED);
     }
-    let samples_width = |cost: fn(&crate::report::FunctionReport) -> CostReport| {
-        let widths = report
-            .functions
-            .iter()
-            .map(|f| grouped(cost(f).samples).len());
-        widths.chain(["samples".len()]).max().unwrap_or(0)
-    };
-    let self_width = samples_width(|function| function.self_cost);
-    let total_width = samples_width(|function| function.total);
-    let modules: Vec<String> = report
-        .functions
-        .iter()
-        .map(|function| style.fit_column(&printable(&function.frame.module), MAX_MODULE_WIDTH))
-        .collect();
-    let module_width = modules.iter().map(|module| display_width(module));
-    let module_width = module_width.chain(["module".len()]).max().unwrap_or(0);
-    let module_width = module_width.min(MAX_MODULE_WIDTH);
-
-    let heading = format!(
-        "{:>8} {:>self_width$} {:>8} {:>total_width$}  {:module_width$}  function",
-        "self", "samples", "total", "samples", "module",
-    );
-    let function_column = display_width(&heading) - "function".len();
-    let _ = writeln!(text, "\n{}", style.bold(&heading));
-    for (function, module) in report.functions.iter().zip(&modules) {
-        let inlined = if function.frame.kind == "inlined" {
-            " (inlined)"
-        } else {
-            ""
-        };
-        let name = printable(&function.frame.function);
-        let name = style.fit(&name, function_column + inlined.len());
-        let padding = module_width.saturating_sub(display_width(module));
-        let _ = writeln!(
-            text,
-            "{:>8} {:>self_width$} {:>8} {:>total_width$}  {module}{:padding$}  {name}{}",
-            percent(function.self_cost.share),
-            grouped(function.self_cost.samples),
-            percent(function.total.share),
-            grouped(function.total.samples),
-            "",
-            style.dim(inlined),
-        );
-    }
+    text += &format!("\n{}", table.render(style));
     if report.omitted.functions > 0 {
-        let _ = writeln!(
-            text,
-            "{:>8} {:>self_width$} in {} not shown",
+        let omitted = format!(
+            "{} not shown: {} of samples ({})",
+            counted(report.omitted.functions as u64, "more function"),
             percent(report.omitted.self_cost.share),
             grouped(report.omitted.self_cost.samples),
-            counted(report.omitted.functions as u64, "more function"),
         );
+        text += &title(style, &omitted);
     }
     text
 }

@@ -2,47 +2,74 @@
 
 use super::header::{counted, header};
 use super::numbers::percent;
-use super::{Style, display_width, printable, shorten};
+use super::paragraph::title;
+use super::table::{Cell, Column, Table};
+use super::top::MAX_MODULE_WIDTH;
+use super::{Style, printable, shorten};
 use crate::report::{NodeReport, TreeReport};
-use std::fmt::Write;
+use crate::tree::{Link, folded_name};
 
 /// Branchings that are drawn to the left of a name; of those further out only their number is.
 const DRAWN_LEVELS: u32 = 6;
 
-/// Widest module name where the width is limited.
-const MAX_MODULE_WIDTH: usize = 20;
-
-/// The report as text: one stack a line, total and self in percent, callers above what they call.
+/// The report as text: one stack a line, total and self in percent, callers above what they call; stacks
+/// that are folded in one line.
 ///
 /// Only a stack with several children indents them; a chain of calls reads straight down. A
 /// module is named where it is not the caller's.
 pub fn text(report: &TreeReport, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
-    if !report.nodes.is_empty() {
-        let heading = format!("{:>8} {:>8}  function", "total", "self");
-        let _ = writeln!(text, "\n{}", style.bold(&heading));
+    let mut table = Table::new(vec![
+        Column::number("total"),
+        Column::number("self"),
+        Column::text("function"),
+    ]);
+    let guides: Vec<String> = guides(&report.nodes)
+        .iter()
+        .map(Guides::to_string)
+        .collect();
+    let mut ix = 0;
+    while let Some(node) = report.nodes.get(ix) {
+        let folded = report.nodes[ix..]
+            .iter()
+            .take_while(|node| node.folded)
+            .count();
+        let before = guides[ix].clone();
+        let total = Cell::from(percent(node.total.share));
+        if folded > 0 {
+            let links: Vec<Link> = report.nodes[ix..ix + folded]
+                .iter()
+                .map(NodeReport::link)
+                .collect();
+            let name = Cell::from(format!("… {}", folded_name(&links))).marked(Style::dim);
+            table.row(vec![
+                total,
+                Cell::from(""),
+                name.between(before, String::new()),
+            ]);
+            ix += folded;
+            continue;
+        }
+        let name = Cell::from(&node.frame.function);
+        table.row(vec![
+            total,
+            Cell::from(percent(node.self_cost.share)),
+            name.between(before, notes(report, node, style)),
+        ]);
+        ix += 1;
     }
-    for (node, guides) in report.nodes.iter().zip(guides(&report.nodes)) {
-        let costs = format!(
-            "{:>8} {:>8}  ",
-            percent(node.total.share),
-            percent(node.self_cost.share)
-        );
-        let guides = guides.to_string();
-        let notes = notes(report, node, style);
-        let column = [&*costs, &*guides, &*notes].map(display_width).iter().sum();
-        let name = style.fit(&printable(&node.frame.function), column);
-        let _ = writeln!(text, "{costs}{guides}{name}{}", style.dim(&notes));
+    if !report.nodes.is_empty() {
+        text += &format!("\n{}", table.render(style));
     }
     if report.cut.stacks > 0 {
-        let _ = writeln!(
-            text,
-            "\n{} ({}) not shown: below {}, or more than {} calls deep",
+        let cut = format!(
+            "{} ({}) not shown: below {}, or more than {} calls deep",
             counted(report.cut.stacks as u64, "stack"),
             percent(report.cut.cost.share),
             percent(report.min_share),
             report.max_depth,
         );
+        text += &format!("\n{}", title(style, &cut));
     }
     text
 }

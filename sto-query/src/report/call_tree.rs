@@ -1,7 +1,7 @@
 //! The pruned call tree.
 
 use super::{CostReport, FrameReport, Subject};
-use crate::tree::{Cut, Prune, View, prune, totals};
+use crate::tree::{Cut, Link, NO_OWN_COST, Prune, View, fold, prune, totals};
 use serde::Serialize;
 use sto_core::units::Cost;
 
@@ -46,6 +46,9 @@ pub struct NodeReport {
     pub total: CostReport,
     /// What was cut directly below it.
     pub cut: CutReport,
+    /// Whether it is one of several that the text shows as one line; left out of JSON where it is not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub folded: bool,
 }
 
 fn is_zero(line: &u32) -> bool {
@@ -87,14 +90,59 @@ pub fn call_tree(view: &View, sample_type: usize, options: &Prune) -> TreeReport
             self_cost: CostReport::new(self_costs[row.node.get()], whole),
             total: CostReport::new(totals[row.node.get()], whole),
             cut: CutReport::new(row.cut, whole),
+            folded: false,
         }
     });
+    let mut nodes: Vec<NodeReport> = nodes.collect();
+    fold_chains(&mut nodes);
     TreeReport {
         schema: "sto.tree/1",
         subject: Subject::new(view, sample_type, whole),
         min_share: options.min_share,
         max_depth: options.max_depth,
-        nodes: nodes.collect(),
+        nodes,
         cut: CutReport::new(pruned.cut, whole),
+    }
+}
+
+impl TreeReport {
+    /// The same with a line for each stack.
+    pub fn unfolded(mut self) -> Self {
+        self.nodes.iter_mut().for_each(|node| node.folded = false);
+        self
+    }
+}
+
+impl NodeReport {
+    /// It as a frame of a chain of calls.
+    pub(crate) fn link(&self) -> Link<'_> {
+        Link {
+            symbol: &self.frame.function,
+            module: &self.frame.module,
+            is_passed_through: self.self_cost.share < NO_OWN_COST,
+        }
+    }
+}
+
+/// Marks what is to be [folded](fold).
+fn fold_chains(nodes: &mut [NodeReport]) {
+    let mut callees = vec![0; nodes.len()];
+    nodes
+        .iter()
+        .filter_map(|node| node.parent)
+        .for_each(|caller| callees[caller] += 1);
+    // In preorder the only callee of a node stands right behind it.
+    let mut start = 0;
+    while start < nodes.len() {
+        let mut end = start + 1;
+        while end < nodes.len() && nodes[end].parent == Some(end - 1) && callees[end - 1] == 1 {
+            end += 1;
+        }
+        // The last has no callee, or several.
+        let chain: Vec<Link> = nodes[start..end - 1].iter().map(NodeReport::link).collect();
+        for ix in fold(&chain).into_iter().flatten() {
+            nodes[start + ix].folded = true;
+        }
+        start = end;
     }
 }

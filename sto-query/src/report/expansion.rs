@@ -4,6 +4,7 @@ use super::{HistoryFunctionReport, HistoryReport, RunReport};
 use crate::expand::{Branch, Direction, Greedy, Selection};
 use crate::history::{FunctionIx, History};
 use crate::series::{Expected, Status};
+use crate::tree::{Link, fold};
 use serde::Serialize;
 
 /// How branches are ranked.
@@ -63,6 +64,63 @@ pub struct ContextReport {
     pub rank: f64,
     /// Whether the expanded function is there in this context.
     pub status: Status,
+    /// Whether it is one of several that the text shows as one line; left out of JSON where it is not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub folded: bool,
+}
+
+impl ContextReport {
+    /// It as a frame of a chain of calls, where `next` is the only one that extends it.
+    pub(crate) fn link(&self, next: Option<&ContextReport>) -> Link<'_> {
+        // To the digit that is shown.
+        let same = |a: f64, b: f64| (a - b).abs() < 0.05;
+        Link {
+            symbol: &self.function.function,
+            module: &self.function.module,
+            is_passed_through: next.is_some_and(|next| {
+                same(self.difference, next.difference)
+                    && same(self.candidate_difference, next.candidate_difference)
+            }),
+        }
+    }
+}
+
+impl ExpansionReport {
+    /// The same with a line for each branch.
+    pub fn unfolded(mut self) -> Self {
+        self.contexts
+            .iter_mut()
+            .for_each(|context| context.folded = false);
+        self
+    }
+}
+
+/// Marks what is to be [folded](fold): the function itself never is.
+fn fold_chains(contexts: &mut [ContextReport]) {
+    let mut start = 1;
+    while start < contexts.len() {
+        let mut end = start + 1;
+        // In preorder, the only one that extends a branch stands right behind it, and none as deep as that
+        // comes before the branch ends.
+        let is_only = |at: usize| {
+            let depth = contexts[at].depth;
+            let below = contexts[at + 1..].iter().take_while(|c| c.depth > depth);
+            contexts
+                .get(at + 1)
+                .is_some_and(|next| next.depth == depth + 1)
+                && below.filter(|c| c.depth == depth + 1).count() == 1
+        };
+        while is_only(end - 1) {
+            end += 1;
+        }
+        let link = |ix: usize| contexts[ix].link(contexts.get(ix + 1).filter(|_| ix + 1 < end));
+        let chain: Vec<Link> = (start..end).map(link).collect();
+        let folded: Vec<usize> = fold(&chain).into_iter().flatten().collect();
+        for ix in folded {
+            contexts[start + ix].folded = true;
+        }
+        start = end;
+    }
 }
 
 /// Reports branches of a function.
@@ -94,8 +152,11 @@ pub fn expansion(
             candidate_score: greedy.score(&branch.first),
             rank: selection.rank(branch),
             status: Status::of(expected.mean, actual),
+            folded: false,
         }
     });
+    let mut contexts: Vec<ContextReport> = contexts.collect();
+    fold_chains(&mut contexts);
     ExpansionReport {
         schema: "sto.expand/1",
         history: history.into(),
@@ -107,6 +168,6 @@ pub fn expansion(
         method,
         run: (&history.runs[greedy.judged]).into(),
         window: greedy.window.len(),
-        contexts: contexts.collect(),
+        contexts,
     }
 }

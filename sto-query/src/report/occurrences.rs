@@ -10,8 +10,11 @@ use serde::Serialize;
 pub struct WhereReport {
     /// `sto.where/1`.
     pub schema: &'static str,
-    /// The function that was asked for.
+    /// The function that was asked for, as the user named it.
     pub function: String,
+    /// The functions that it means, in order: several only of a regular expression. A sample counts once,
+    /// whichever of them its stack has.
+    pub functions: Vec<String>,
     /// The share that it has to be over, from 0 to 1.
     pub over: f64,
     /// The runs: largest share first, then oldest.
@@ -41,18 +44,15 @@ pub struct OccurrenceReport {
 /// The runs of these histories in which a function takes more than a share of all.
 ///
 /// # Errors
-/// Where no run has such a function.
+/// Where no run has such a function, or several are meant.
 pub fn occurrences(
     histories: &[History],
     function: &str,
     over: f64,
 ) -> Result<WhereReport, HistoryError> {
-    let named: Vec<_> = histories.iter().map(|h| h.named(function)).collect();
-    if named.iter().all(Vec::is_empty) {
-        return Err(HistoryError::no_function(function, histories));
-    }
+    let found = History::find_in(histories, function)?;
     let mut runs = Vec::new();
-    for (history, functions) in histories.iter().zip(named) {
+    for (history, functions) in histories.iter().zip(found.by_history) {
         let event = HistoryReport::from(history).sample_type.event;
         for (run, total) in history.runs.iter().zip(history.totals_of(&functions)) {
             let share = share(total, run.whole);
@@ -73,6 +73,7 @@ pub fn occurrences(
     Ok(WhereReport {
         schema: "sto.where/1",
         function: function.to_owned(),
+        functions: found.keys,
         over,
         runs,
         looked_at: histories.iter().map(|history| history.runs.len()).sum(),

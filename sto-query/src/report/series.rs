@@ -5,6 +5,7 @@ use crate::history::{FunctionIx, History};
 use crate::series::{ChangeOptions, change_points, expected};
 use crate::tree::share;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use sto_core::units::Cost;
 
 /// What one observation of a series is.
@@ -25,8 +26,8 @@ pub struct SeriesReport {
     pub schema: &'static str,
     /// The runs.
     pub history: HistoryReport,
-    /// The function; of several modules if they have one of its name. A sample counts once,
-    /// whichever of them its stack has.
+    /// The function; of several modules if they have one of its name, or all that fit a regular
+    /// expression. A sample counts once, whichever of them its stack has.
     pub functions: Vec<HistoryFunctionReport>,
     /// What one observation is.
     pub by: Observation,
@@ -36,6 +37,14 @@ pub struct SeriesReport {
     pub points: Vec<PointReport>,
     /// Where the share changed for good.
     pub changes: Vec<ChangePointReport>,
+}
+
+impl SeriesReport {
+    /// The keys of the functions, each once and in order.
+    pub fn keys(&self) -> Vec<&str> {
+        let keys: BTreeSet<&str> = self.functions.iter().map(|f| &*f.function).collect();
+        keys.into_iter().collect()
+    }
 }
 
 /// One observation.

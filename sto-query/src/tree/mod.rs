@@ -1,6 +1,7 @@
 //! Loaded stacks: totals, recursion, pruning, and roots for threads and labels.
 
 mod contexts;
+mod fold;
 mod functions;
 mod inlined;
 mod matched;
@@ -10,6 +11,7 @@ mod totals;
 mod view;
 
 pub use contexts::ContextCosts;
+pub(crate) use fold::{Link, NO_OWN_COST, fold, fold_library, folded_name};
 pub use functions::{Function, function_numbers, functions};
 pub(crate) use matched::Matched;
 pub use prune::{Cut, Prune, Pruned, Row, prune};

@@ -7,7 +7,7 @@ function findingOf(article) {
     tooltips: texts(article, '.runs circle title'),
     plot: article.querySelector('.runs svg').getBoundingClientRect().width,
     rows: texts(article, '.changes tbody th'),
-    callers: texts(article, 'details tbody code'),
+    callers: texts(article, ':scope details tbody code'),
     folded: !(article.querySelector('details')?.open ?? false),
   };
 }

@@ -9,8 +9,10 @@ use sto_core::model::{
 };
 use sto_core::store::{Loaded, StoredBuild, StoredProfile};
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
+use sto_query::render::Style;
 use sto_query::select::Selection;
 use sto_query::tree::View;
+use unicode_width::UnicodeWidthStr;
 
 /// Stacks with their costs, root first.
 pub(crate) type Stacks = Vec<(Vec<Frame<'static>>, Cost)>;
@@ -253,6 +255,22 @@ pub(crate) fn hostile_names() -> Vec<&'static str> {
 pub(crate) fn assert_golden(name: &str, actual: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     assert_golden_at(&folder.join(name), actual);
+}
+
+/// Compares text at several widths with `NAME-width40.txt` and so on, and sees that no line is wider.
+#[track_caller]
+pub(crate) fn assert_fits(name: &str, text: impl Fn(Style) -> String) {
+    for width in [40, 80, 200] {
+        let style = Style {
+            width: Some(width),
+            color: false,
+        };
+        let text = text(style);
+        assert_golden(&format!("{name}-width{width}.txt"), &text);
+        for line in text.lines() {
+            assert!(line.width() <= width, "{width}: {line}");
+        }
+    }
 }
 
 /// The same with a file anywhere.

@@ -4,6 +4,7 @@ use super::steps::{callers, steps};
 use super::text::{Detail, mark_of};
 use super::words::{interval, not_counted, q, ratio};
 use crate::compare::{AffectedCaller, Change, Finding};
+use crate::functions;
 use crate::render::header::counted;
 use crate::render::numbers::{grouped, percent};
 use crate::render::paragraph::paragraph;
@@ -158,7 +159,12 @@ fn affected(all: &[AffectedCaller], style: Style, detail: Detail) -> String {
         Detail::Full => usize::MAX,
     };
     let change = |&ix: &usize| (all[ix].candidate_share - all[ix].baseline_share).abs();
+    let is_library =
+        |caller: &AffectedCaller| functions::is_library(&caller.function, &caller.module);
     let mut shown: Vec<usize> = (0..all.len()).collect();
+    if detail == Detail::Short && !all.iter().all(is_library) {
+        shown.retain(|&ix| !is_library(&all[ix]));
+    }
     // Stable, so that of equals the innermost stand first.
     shown.sort_by(|a, b| change(b).total_cmp(&change(a)));
     shown.truncate(most);
@@ -171,7 +177,7 @@ fn affected(all: &[AffectedCaller], style: Style, detail: Detail) -> String {
             Cell::from(&caller.function),
         ]);
     }
-    let more = all.len().saturating_sub(most);
+    let more = all.len() - shown.len();
     if more > 0 {
         table.line(format!("and {}", counted(more as u64, "more caller")));
     }

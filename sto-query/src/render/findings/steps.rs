@@ -1,29 +1,58 @@
 //! A call path in one line.
 
-use crate::compare::CallPath;
+use crate::compare::{CallPath, FunctionName};
+use crate::functions;
 use crate::render::names::shorten_name;
 use crate::render::{MIN_NAME_WIDTH, display_width, printable, shorten};
+use crate::tree::{Link, fold_library, folded_name};
 use std::collections::BTreeSet;
 use std::iter::zip;
 
-/// `main > serve > log`: names at most this wide, and so many functions at either end; how many
-/// stand between them, is said.
+/// `main > (… 7 frames: std) > serve > log`: names at most this wide, and so many at either end; calls within
+/// libraries and runtimes are one, and how many frames stand in the middle is said.
 pub(super) fn steps(path: &CallPath, ends: usize, width: usize) -> String {
-    let name = |ix: usize| shorten(&printable(&path.stack[ix].function), width);
-    let named = path.stack.len();
-    let (head, tail) = match named + path.omitted > 2 * ends {
-        true => (ends, named - ends),
-        false => (named, named),
-    };
-    let mut steps: Vec<String> = (0..head).map(name).collect();
-    if tail > head || path.omitted > 0 {
-        steps.push(format!("({} more)", tail - head + path.omitted));
+    let links: Vec<Link> = path.stack.iter().map(link).collect();
+    // The function itself is named, whatever it is.
+    let mut folded = fold_library(&links[..links.len().saturating_sub(1)])
+        .into_iter()
+        .peekable();
+    // Frames and what stands for them.
+    let mut steps: Vec<(usize, String)> = Vec::new();
+    let mut omitted = path.omitted;
+    let mut ix = 0;
+    while ix < links.len() {
+        if omitted > 0 && ix >= links.len() / 2 {
+            steps.push((omitted, format!("({omitted} more)")));
+            omitted = 0;
+        }
+        let (name, end) = match folded.next_if(|folded| folded.start == ix) {
+            Some(folded) => (
+                format!("(… {})", folded_name(&links[folded.clone()])),
+                folded.end,
+            ),
+            None => (links[ix].symbol.to_owned(), ix + 1),
+        };
+        steps.push((end - ix, shorten(&printable(&name), width)));
+        ix = end;
     }
-    steps.extend((tail..named).map(name));
-    steps.join(" > ")
+    if steps.len() > 2 * ends {
+        let middle = ends..steps.len() - ends;
+        let left_out: usize = steps[middle.clone()].iter().map(|(frames, _)| frames).sum();
+        steps.splice(middle, [(left_out, format!("({left_out} more)"))]);
+    }
+    let names: Vec<String> = steps.into_iter().map(|(_, name)| name).collect();
+    names.join(" > ")
 }
 
-/// Innermost callers that a path names at most, beside those that tell it from the others.
+fn link(function: &FunctionName) -> Link<'_> {
+    Link {
+        symbol: &function.function,
+        module: &function.module,
+        is_passed_through: true,
+    }
+}
+
+/// Innermost callers of the program that a path names at most, beside those that tell it from the others.
 const INNERMOST: usize = 4;
 
 /// The callers of a finding's function, outermost first, by each of its paths: a line of each. Named are
@@ -35,7 +64,8 @@ pub(super) fn callers(paths: &[CallPath], width: usize) -> Vec<String> {
         let others = all.iter().enumerate().filter(|(other, _)| *other != ix);
         let mut named: BTreeSet<usize> = others.map(|(_, other)| path.leaves(other)).collect();
         named.insert(0);
-        for further in 1..path.names.len().min(INNERMOST) {
+        let of_program = (1..path.names.len()).filter(|&ix| !path.is_library[ix]);
+        for further in of_program.take(INNERMOST - 1) {
             let mut more = named.clone();
             more.insert(further);
             if display_width(&path.line(&more, usize::MAX)) > width {
@@ -55,25 +85,24 @@ pub(super) fn callers(paths: &[CallPath], width: usize) -> Vec<String> {
 /// A path from the innermost caller out.
 struct Callers {
     names: Vec<String>,
+    is_library: Vec<bool>,
     /// The first one outside of those that are left out, and how many these are.
     omitted: (usize, usize),
 }
 
 impl Callers {
     fn of(path: &CallPath) -> Callers {
-        let mut names: Vec<_> = path
-            .stack
-            .iter()
-            .rev()
-            .map(|f| printable(&f.function).into_owned())
-            .collect();
-        let middle = names.len() / 2;
-        if names.len() > 1 {
-            names.remove(0);
-        }
+        let stack = match path.stack.split_last() {
+            Some((_, callers)) if !callers.is_empty() => callers,
+            _ => &path.stack,
+        };
+        let innermost_first = stack.iter().rev();
+        let name = |f: &FunctionName| printable(&f.function).into_owned();
+        let is_library = |f: &FunctionName| functions::is_library(&f.function, &f.module);
         Callers {
-            names,
-            omitted: (middle.saturating_sub(1), path.omitted),
+            names: innermost_first.clone().map(name).collect(),
+            is_library: innermost_first.map(is_library).collect(),
+            omitted: ((path.stack.len() / 2).saturating_sub(1), path.omitted),
         }
     }
 
@@ -108,7 +137,6 @@ impl Callers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::FunctionName;
 
     fn path(stack: &str, omitted: usize) -> CallPath {
         let function = |function: &str| FunctionName {

@@ -4,7 +4,7 @@
 use super::details::details;
 use super::metrics;
 use super::notes::notes;
-use super::words::{facts, is_weak, q, ratio, reason, runs, verdict_word, weakness};
+use super::words::{facts, is_weak, not_counted, q, ratio, reason, runs, verdict_word, weakness};
 use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
 use crate::render::header::counted;
 use crate::render::paragraph::paragraph;
@@ -15,6 +15,8 @@ use std::fmt::Write;
 
 /// Column where a side's facts begin.
 const FACTS: usize = 11;
+/// Column where the reason begins why a finding in a table does not count.
+const INDENT: usize = 3;
 /// Findings that a short text has in full.
 const IN_FULL: usize = 5;
 /// Rows that a short text has of what got worse, of what moved, of what got better, and of what is
@@ -229,6 +231,10 @@ fn table(findings: &[Numbered], style: Style) -> String {
             Cell::from(q(basis)),
             Cell::from(function),
         ]);
+        if let Some(why) = not_counted(finding) {
+            let why = paragraph(style, &" ".repeat(INDENT), &format!("It {why}"), INDENT);
+            why.lines().for_each(|line| table.line(line.to_owned()));
+        }
     }
     table.render(style)
 }

@@ -68,7 +68,7 @@
   function fitting(name, width) {
     const room = Math.floor((width - 6) / CHARACTER);
     if (room < 3) return '';
-    return name.length <= room ? name : `${name.slice(0, room - 1)}…`;
+    return name.length <= room ? name : `…${name.slice(1 - room)}`;
   }
 
   function flameGraph(figure) {

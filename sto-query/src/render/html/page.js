@@ -10,3 +10,15 @@
     for (const details of opened) details.open = false;
   });
 }
+// A link opens what it leads to, and all around that.
+{
+  const open = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let element = target; element; element = element.parentElement) {
+      if (element.localName === 'details') element.open = true;
+    }
+    if (target) target.scrollIntoView();
+  };
+  addEventListener('hashchange', open);
+  open();
+}

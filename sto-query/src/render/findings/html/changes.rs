@@ -63,17 +63,20 @@ fn row(html: &mut Html, name: &'static str, meaning: &'static str, change: &Chan
         .raw("</td></tr>\n");
 }
 
-/// The change that a finding rests on, in one line.
-pub(super) fn of_finding(finding: &Finding) -> String {
+/// Cells of a row: self and total on both sides, and the change that the finding rests on.
+pub(super) fn cells(html: &mut Html, finding: &Finding) {
     let change = basis(finding);
-    let shares = format!(
-        "{} → {}",
-        percent(change.baseline_share),
-        percent(change.candidate_share)
-    );
-    match change.change {
-        Some(ratio) if ratio > 0.0 => format!("{shares}, {}", self::ratio(Some(ratio), true)),
-        _ => shares,
+    let shares = |change: &Change| {
+        let (before, now) = (change.baseline_share, change.candidate_share);
+        format!("{} → {}", percent(before), percent(now))
+    };
+    for cell in [
+        shares(&finding.self_),
+        shares(&finding.total),
+        ratio(change.change, change.candidate_samples > 0),
+        q(change),
+    ] {
+        html.raw("<td class=\"number\">").text(&cell).raw("</td>");
     }
 }
 

@@ -24,16 +24,21 @@ pub(super) fn kind(html: &mut Html, finding: &Finding) {
 }
 
 impl Section<'_> {
-    pub(super) fn finding(&self, html: &mut Html, number: usize, finding: &Finding) {
-        html.raw("<article class=\"finding\" id=\"")
+    /// The finding, folded to its name unless it is open.
+    pub(super) fn finding(&self, html: &mut Html, number: usize, finding: &Finding, is_open: bool) {
+        html.raw("<details class=\"finding\" id=\"")
             .text(&self.finding_id(number))
-            .raw("\">\n<h4>")
+            .raw(if is_open {
+                "\" open>\n<summary><h4>"
+            } else {
+                "\">\n<summary><h4>"
+            })
             .text(&number.to_string())
             .raw(". <code>")
             .text(&short_name(&finding.function))
             .raw("</code> ");
         kind(html, finding);
-        html.raw("</h4>\n");
+        html.raw("</h4></summary>\n");
         if short_name(&finding.function) != printable(&finding.function) {
             html.raw("<details>\n<summary>Its whole name</summary>\n<code>")
                 .text(&finding.function)
@@ -69,7 +74,7 @@ impl Section<'_> {
         callees(html, finding);
         callers(html, finding);
         self.more(html, finding);
-        html.raw("</article>\n");
+        html.raw("</details>\n");
     }
 
     /// The ways on: into the flame graph of this page, and the command for one of this function.

@@ -17,8 +17,13 @@ use crate::render::html::{FlameGraph, FlameSides, Html, Page, short_name};
 const FRAMES: usize = 20_000;
 /// Frames of one graph: at the least, and at the most.
 const FRAMES_OF_ONE: (usize, usize) = (500, 10_000);
-/// From this many findings on, a list of them stands before the first.
-const LISTED: usize = 3;
+/// Findings that stand on the page by themselves; the others are folded together.
+const IN_FULL: usize = 5;
+/// Rows of a table of findings; the others are folded.
+const ROWS: usize = 20;
+
+/// A finding with its number in the comparison.
+type Numbered<'a> = (usize, &'a Finding);
 
 /// Comparisons, one a benchmark, as a self-contained page of HTML: it loads nothing, and runs no
 /// script but its own. Without scripts, all but the flame graph can be read.
@@ -132,29 +137,65 @@ impl Section<'_> {
             });
             return;
         }
-        if findings.len() >= LISTED {
-            self.list(html, findings);
+        let numbered: Vec<Numbered> = (1..).zip(findings).collect();
+        if findings.len() > 1 {
+            self.tables(html, &numbered);
         }
-        for (number, finding) in (1..).zip(findings) {
-            self.finding(html, number, finding);
+        let (first, others) = numbered.split_at(numbered.len().min(IN_FULL));
+        for &(number, finding) in first {
+            self.finding(html, number, finding, number == 1);
+        }
+        if !others.is_empty() {
+            html.raw("<details class=\"others\">\n<summary>")
+                .text(&counted(others.len() as u64, "more finding"))
+                .raw(" in full</summary>\n");
+            for &(number, finding) in others {
+                self.finding(html, number, finding, false);
+            }
+            html.raw("</details>\n");
         }
     }
 
-    /// The findings at a glance.
-    fn list(&self, html: &mut Html, findings: &[Finding]) {
-        html.raw("<ol class=\"contents\">\n");
-        for (number, finding) in (1..).zip(findings) {
-            html.raw("<li><a href=\"#")
+    /// The findings at a glance: what got worse, then the others.
+    fn tables(&self, html: &mut Html, findings: &[Numbered]) {
+        let is_worse = |(_, finding): &&Numbered| finding.is_regression();
+        let (worse, others): (Vec<_>, Vec<_>) = findings.iter().partition(is_worse);
+        for group in [worse, others] {
+            let (first, rest) = group.split_at(group.len().min(ROWS));
+            self.table(html, first);
+            if !rest.is_empty() {
+                html.raw("<details>\n<summary>")
+                    .text(&counted(rest.len() as u64, "more row"))
+                    .raw("</summary>\n");
+                self.table(html, rest);
+                html.raw("</details>\n");
+            }
+        }
+    }
+
+    fn table(&self, html: &mut Html, findings: &[&Numbered]) {
+        if findings.is_empty() {
+            return;
+        }
+        html.raw(
+            "<table class=\"list\">\n<thead><tr><th scope=\"col\">Kind</th>\
+             <th scope=\"col\">Function</th><th scope=\"col\" class=\"number\">Self</th>\
+             <th scope=\"col\" class=\"number\">Total</th>\
+             <th scope=\"col\" class=\"number\">Change</th>\
+             <th scope=\"col\" class=\"number\">q</th></tr></thead>\n<tbody>\n",
+        );
+        for &&(number, finding) in findings {
+            html.raw("<tr><td>");
+            finding::kind(html, finding);
+            html.raw("</td><td><a href=\"#")
                 .text(&self.finding_id(number))
                 .raw("\"><code>")
                 .text(&short_name(&finding.function))
-                .raw("</code></a> ");
-            finding::kind(html, finding);
-            html.raw(" <span class=\"soft\">")
-                .text(&changes::of_finding(finding))
-                .raw("</span></li>\n");
+                .raw("</code></a></td>");
+            changes::cells(html, finding);
+            html.raw("</tr>\n");
         }
-        html.raw("</ol>\n");
+        html.raw("</tbody>\n</table>\n");
     }
 
     /// Every function that was tested, on demand.

@@ -1,0 +1,132 @@
+//! Chains of calls that say little, to be shown as one line.
+//!
+//! A frame is *passed through* if it has one callee and next to no cost of its own. Of a run of such frames,
+//! each the only callee of the one before, the first and the last of the program stay; what stands before,
+//! between and behind them is folded: two frames or more of libraries and runtimes, three or more where
+//! frames of the program are among them.
+
+use crate::functions::{is_library, origin};
+use std::ops::Range;
+
+/// A share of all samples below which a frame's own cost is next to none.
+pub(crate) const NO_OWN_COST: f64 = 0.001;
+
+/// Names that stand for folded frames at most.
+const NAMED: usize = 3;
+
+/// A frame of a chain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link<'a> {
+    /// Its symbol, or the key of it.
+    pub(crate) symbol: &'a str,
+    /// The file that its code was loaded from.
+    pub(crate) module: &'a str,
+    /// Whether the samples only pass through it.
+    pub(crate) is_passed_through: bool,
+}
+
+/// The runs of frames that are folded, in order; `chain` is of calls, outermost first, each of which is the
+/// only one of its caller.
+pub(crate) fn fold(chain: &[Link]) -> Vec<Range<usize>> {
+    let mut folded = Vec::new();
+    let mut start = 0;
+    for run in chain.chunk_by(|a, b| a.is_passed_through && b.is_passed_through) {
+        if run[0].is_passed_through {
+            let of_program: Vec<usize> = (0..run.len())
+                .filter(|&ix| !is_library(run[ix].symbol, run[ix].module))
+                .collect();
+            let ends = match (of_program.first(), of_program.last()) {
+                (Some(&first), Some(&last)) => [0..first, first + 1..last, last + 1..run.len()],
+                _ => [0..run.len(), 0..0, 0..0],
+            };
+            for part in ends {
+                let has_program = of_program.iter().any(|ix| part.contains(ix));
+                let least = if has_program { 3 } else { 2 };
+                if part.len() >= least {
+                    folded.push(start + part.start..start + part.end);
+                }
+            }
+        }
+        start += run.len();
+    }
+    folded
+}
+
+/// The runs of two frames or more that are of libraries and runtimes, in order.
+pub(crate) fn fold_library(chain: &[Link]) -> Vec<Range<usize>> {
+    let mut folded = Vec::new();
+    let mut start = 0;
+    let is_library = |link: &Link| is_library(link.symbol, link.module);
+    for run in chain.chunk_by(|a, b| is_library(a) == is_library(b)) {
+        if run.len() > 1 && is_library(&run[0]) {
+            folded.push(start..start + run.len());
+        }
+        start += run.len();
+    }
+    folded
+}
+
+/// What is said of folded frames: `18 frames: rayon, std`.
+pub(crate) fn folded_name(frames: &[Link]) -> String {
+    let mut origins: Vec<&str> = Vec::new();
+    for link in frames {
+        let origin = origin(link.symbol, link.module);
+        if !origin.is_empty() && !origins.contains(&origin) {
+            origins.push(origin);
+        }
+    }
+    let more = if origins.len() > NAMED { ", …" } else { "" };
+    origins.truncate(NAMED);
+    match origins[..] {
+        [] => format!("{} frames", frames.len()),
+        _ => format!("{} frames: {}{more}", frames.len(), origins.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(symbol: &'static str) -> Link<'static> {
+        Link {
+            symbol: symbol.trim_end_matches('!'),
+            module: "app",
+            is_passed_through: !symbol.ends_with('!'),
+        }
+    }
+
+    fn folded(chain: &'static str) -> Vec<String> {
+        let chain: Vec<Link> = chain.split(' ').map(link).collect();
+        fold(&chain)
+            .into_iter()
+            .map(|run| folded_name(&chain[run]))
+            .collect()
+    }
+
+    #[test]
+    fn the_first_and_the_last_frame_of_the_program_stay() {
+        let chain = "_start std::rt::lang_start core::ops::call_once app::main app::run walk::go app::search \
+                     core::a alloc::b hot!";
+        assert_eq!(folded(chain), ["3 frames: app, std", "2 frames: std"]);
+        let chain = "app::main rayon::a rayon::b std::c app::search hot!";
+        assert_eq!(folded(chain), ["3 frames: rayon, std"]);
+    }
+
+    #[test]
+    fn what_is_short_or_costs_something_is_shown() {
+        assert!(folded("main run work hot!").is_empty());
+        assert!(folded("main! std::a! run! std::b!").is_empty());
+        assert!(
+            folded("main std::a run").is_empty(),
+            "one frame is one line anyway"
+        );
+        assert_eq!(folded("main a b c hot!"), Vec::<String>::new());
+        assert_eq!(folded("main a b c d hot!"), ["3 frames: app"]);
+    }
+
+    #[test]
+    fn names_are_few() {
+        let chain = "main a::x b::x c::x d::x e::x hot hot!";
+        assert_eq!(folded(chain), ["5 frames: a, b, c, …"]);
+    }
+}
