@@ -131,7 +131,7 @@ pub(super) fn resolve_memory(
         Ok(map) => map,
         Err(why) => {
             let problem = format!(
-                "{} is memory without a file, likely of code that was made at run time (JIT), and {why}; have the program write one (node --perf-basic-prof, python -X perf), and copy it beside the recording",
+                "{} is memory without a file, likely of code that was made at run time (JIT), and {why}",
                 module.path
             );
             return unresolved(task, options.granularity, problem);
@@ -199,7 +199,13 @@ fn find_map(pid: u32, recording: &Recording, options: &SymbolOptions) -> Result<
             Err(error) => refused = refused.or(Some(cannot(&path, &error))),
         }
     }
-    let none = || refused.unwrap_or_else(|| format!("there is no perf map of process {pid}"));
+    let none = || {
+        refused.unwrap_or_else(|| {
+            format!(
+                "there is no perf map of process {pid}; have the program write one (node --perf-basic-prof, python -X perf), and copy it beside the recording"
+            )
+        })
+    };
     let Some(folder) = &options.perf_maps else {
         return Err(none());
     };
@@ -211,11 +217,14 @@ fn find_map(pid: u32, recording: &Recording, options: &SymbolOptions) -> Result<
     };
     if !is_believed(file.owner(), pid, options) {
         let why = left_out(file.owner(), pid);
-        return Err(format!("there is {}, but {why}", path.display()));
+        return Err(format!(
+            "there is {}, but {why}; copy it beside the recording if you trust it",
+            path.display()
+        ));
     }
     if !was_written_during(&file.metadata, recording) {
         return Err(format!(
-            "{} is older than the recording, or it is not told when that was made, so the map may be of another process",
+            "{} is older than the recording, or it is not told when that was made, so the map may be of another process; if it is not, copy it beside the recording",
             path.display()
         ));
     }
