@@ -216,7 +216,7 @@ fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
 /// The name that an average's profile has in the place of the format of a file.
 const FORMAT: &str = "average";
 
-/// Whether a profile is the mean of others, and so no run.
-pub(crate) fn is_average(profile: &Profile) -> bool {
+/// Whether a profile is the mean of others, and no run.
+pub fn is_average(profile: &Profile) -> bool {
     profile.format == FORMAT
 }

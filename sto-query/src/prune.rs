@@ -1,5 +1,6 @@
 //! Which profiles may go, and what that gives back.
 
+use crate::average::is_average;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{BuildId, ProfileId};
@@ -13,7 +14,8 @@ pub struct PruneOptions {
     /// Only what was recorded before this. A recording without a time stays.
     pub recorded_before: Option<UnixSeconds>,
     /// Not the runs of the newest builds of a group, this many in each. A group is what has the
-    /// same executable and benchmark, and the same value of `group_by`.
+    /// same executable and benchmark, and the same value of `group_by`. Averages are no runs: they do
+    /// not count, and stay.
     pub keep_last: Option<usize>,
     /// The label that tells groups apart as well: say, the branch.
     pub group_by: Option<String>,
@@ -145,15 +147,20 @@ fn candidates<'a>(builds: &'a [StoredBuild], options: &PruneOptions) -> Vec<&'a 
     candidates
 }
 
-/// The runs of the newest builds of each group.
+/// The runs of the newest builds of each group, and averages, which are no runs.
 fn newest(builds: &[StoredBuild], options: &PruneOptions) -> BTreeSet<ProfileId> {
     let Some(count) = options.keep_last else {
         return BTreeSet::new();
     };
     type Runs = (Option<UnixSeconds>, Vec<ProfileId>);
     let mut groups: BTreeMap<_, BTreeMap<BuildId, Runs>> = BTreeMap::new();
+    let mut kept = BTreeSet::new();
     for build in builds {
         for StoredProfile { id, profile, .. } in &build.profiles {
+            if is_average(profile) {
+                kept.insert(*id);
+                continue;
+            }
             let label = options.group_by.as_ref().map(|key| profile.labels.get(key));
             let group = (&build.build.executable, &profile.benchmark, label);
             let (last, runs) = groups
@@ -165,7 +172,6 @@ fn newest(builds: &[StoredBuild], options: &PruneOptions) -> BTreeSet<ProfileId>
             runs.push(*id);
         }
     }
-    let mut kept = BTreeSet::new();
     for builds in groups.into_values() {
         let mut builds: Vec<_> = builds
             .into_iter()

@@ -9,6 +9,7 @@ pub use newest::recorded_last;
 pub(crate) use revision::shortened as shortened_revision;
 pub use revision::{Commit, Described, NoBuildOfCommit};
 
+use crate::average::is_average;
 use crate::render::printable;
 use std::collections::BTreeSet;
 use sto_core::model::Build;
@@ -347,10 +348,14 @@ fn select_by_id(builds: &[&StoredBuild], selector: &Selector) -> Result<Selectio
     }
 }
 
+/// The runs of a build; only where it has none, the averages that it is.
 fn whole(build: &StoredBuild) -> Selection {
+    let all = &build.profiles;
+    let runs = all.iter().filter(|stored| !is_average(&stored.profile));
+    let runs: Vec<StoredProfile> = runs.cloned().collect();
     Selection {
         build: build.build.clone(),
-        profiles: build.profiles.clone(),
+        profiles: if runs.is_empty() { all.clone() } else { runs },
     }
 }
 

@@ -61,11 +61,7 @@ const REACH: Reach = Reach {
 };
 
 fn greedy(history: &History) -> Greedy {
-    let judged = history.runs.len() - 1;
-    Greedy {
-        window: 0..judged,
-        judged,
-    }
+    Greedy(history.judged(None, history.runs.len()).unwrap())
 }
 
 /// The paths of branches: `log serve main`.

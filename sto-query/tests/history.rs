@@ -9,10 +9,14 @@ use sto_core::ingest::{IngestOptions, ingest_recording};
 use sto_core::intern::NodeIx;
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
+use sto_query::average::average;
 use sto_query::functions::{FunctionError, KeyOptions};
 use sto_query::history::{History, HistoryError, HistoryQuery};
-use sto_query::render;
-use sto_query::report::{Listing, Observation, occurrences, regressions_over_time, series};
+use sto_query::render::{self, Style};
+use sto_query::report::{
+    Listing, Observation, ScoreReport, ScoresReport, occurrences, regressions_over_time, series,
+};
+use sto_query::select::select;
 use sto_query::series::{ScoreOptions, Status};
 
 /// Adds a run of `program` at `build`, recorded that many days after some day.
@@ -29,10 +33,15 @@ fn add(store: &Store, program: &str, build: &str, benchmark: &str, day: u64, fol
     ingest_recording(store, path, recording, &options, &mut |_| {}).unwrap();
 }
 
-/// Runs of one program on successive days, four a build; each is what a function's samples are.
+/// Runs of one program on successive days, four a build but for the first; each is what a function's samples are.
 fn history(parse: &[u64]) -> Store {
+    history_of(parse, 4)
+}
+
+/// The same with this many runs a build.
+fn history_of(parse: &[u64], runs: u64) -> Store {
     let store = Store::in_memory().unwrap();
-    for (day, parse) in (0..).zip(parse) {
+    for (day, parse) in (0u64..).zip(parse) {
         let mut folded = format!("main;work {}\nmain;io 40\nmain;log {day}\n", 200 + day % 5);
         if *parse > 0 {
             let inner = parse / 2;
@@ -45,7 +54,7 @@ fn history(parse: &[u64]) -> Store {
         add(
             &store,
             "app",
-            &format!("v{}", day / 4),
+            &format!("v{}", day.div_ceil(runs)),
             "startup",
             day,
             &folded,
@@ -56,6 +65,17 @@ fn history(parse: &[u64]) -> Store {
 
 fn load(store: &Store) -> History {
     History::load(store, &HistoryQuery::default()).unwrap()
+}
+
+fn judge(store: &Store) -> ScoresReport {
+    let history = load(store);
+    let judged = history.judged(None, 10).unwrap();
+    regressions_over_time(&history, &judged, ScoreOptions::default(), None, None)
+}
+
+fn function<'a>(report: &'a ScoresReport, name: &str) -> &'a ScoreReport {
+    let mut functions = report.functions.iter();
+    functions.find(|f| f.function.function == name).unwrap()
 }
 
 #[test]
@@ -69,7 +89,7 @@ fn a_series_follows_a_function_over_runs_and_builds() {
     assert_golden("series.svg", &render::series_svg::svg(&by_run));
     let by_build = series(&history, &functions, Observation::Build, 10);
     let samples: Vec<u64> = by_build.points.iter().map(|point| point.samples).collect();
-    assert_eq!(samples, [246, 243, 514, 150]);
+    assert_eq!(samples, [60, 246, 244, 603]);
 }
 
 #[test]
@@ -98,7 +118,7 @@ fn functions_of_builds_are_one_unless_symbols_have_to_be_equal() {
 #[test]
 fn the_newest_run_is_scored_against_its_window() {
     let store = history(&[60, 62, 61, 63, 60, 61, 62, 60, 61, 150]);
-    let report = regressions_over_time(&load(&store), 9, ScoreOptions::default(), None, None);
+    let report = judge(&store);
     assert_fits("scores", |style| render::scores::text(&report, style));
     assert_golden("scores.json", &render::json(&report).unwrap());
     let parse = &report.functions[0];
@@ -113,16 +133,149 @@ fn the_newest_run_is_scored_against_its_window() {
     assert!((parse.score - (150.0 - mean) / deviation).abs() < 1e-9);
 }
 
+#[test]
+fn a_build_is_judged_with_all_its_runs_by_the_builds_before_it() {
+    let past = [1000, 1010, 990, 1020, 1000, 980, 1010, 1000, 990];
+    let store = history(&[&past[..], &[1150, 1170, 1160, 1140]].concat());
+    let report = judge(&store);
+    assert_eq!(
+        (report.judged, report.window, report.window_builds),
+        (4, 9, 3)
+    );
+    let parse = function(&report, "parse");
+    assert_eq!((parse.expected, parse.actual), (1000.0, 1155.0));
+    assert!(parse.q.unwrap() < 0.01, "{parse:?}");
+    // The change is where the build begins, and rests on all of its runs.
+    assert_eq!((parse.changes[0].at, parse.changes[0].runs), (9, 4));
+    // `log` grows with each run, and so with each build.
+    assert!(report.far >= 1 && report.far < report.tested);
+    // A build that is as those before it is not far from them.
+    let store = history(&[&past[..], &[1010, 990, 1000, 1020]].concat());
+    let parse = function(&judge(&store), "parse").clone();
+    assert!(
+        parse.q.unwrap() > 0.05 && parse.changes.is_empty(),
+        "{parse:?}"
+    );
+}
+
+#[test]
+fn runs_of_a_build_are_not_its_past_however_they_were_recorded() {
+    let store = Store::in_memory().unwrap();
+    // In turns, as two programs are compared.
+    for day in 0..12 {
+        let (build, parse) = match day % 2 {
+            0 => ("old", 1000 + day),
+            _ => ("new", 1300 + day),
+        };
+        add(
+            &store,
+            "app",
+            build,
+            "startup",
+            day,
+            &format!("main;parse {parse}\nmain 500\n"),
+        );
+    }
+    // Recorded once more: it does not become the newest build.
+    add(
+        &store,
+        "app",
+        "old",
+        "startup",
+        20,
+        "main;parse 1001\nmain 500\n",
+    );
+    let report = judge(&store);
+    assert_eq!(report.run.build, "new");
+    assert_eq!((report.judged, report.window), (6, 7));
+    assert!(function(&report, "parse").q.unwrap() < 0.001);
+}
+
+#[test]
+fn a_change_that_one_run_shows_says_so() {
+    let parse: Vec<u64> = (0..20).map(|day| 100 + day % 3).chain([300]).collect();
+    let report = judge(&history_of(&parse, 1));
+    assert_eq!(function(&report, "parse").changes[0].runs, 1);
+    let text = render::scores::text(&report, Style::default());
+    assert!(text.contains(", rests on one run"), "{text}");
+}
+
+/// Of a hundred functions that vary by chance alone, two standard deviations would call five.
+#[test]
+fn what_chance_explains_over_many_functions_is_not_far() {
+    let store = Store::in_memory().unwrap();
+    let mut state = 7u64;
+    for day in 0..20 {
+        let mut folded = String::new();
+        for function in 0..100 {
+            // Twelve uniform numbers are nearly normal; 100 ± 10 samples.
+            let sum: u64 = (0..12)
+                .map(|_| {
+                    state = state
+                        .wrapping_mul(6364136223846793005)
+                        .wrapping_add(1442695040888963407);
+                    (state >> 33) % 1000
+                })
+                .sum();
+            let _ = writeln!(folded, "main;f{function} {}", 40 + sum / 100);
+        }
+        add(
+            &store,
+            "app",
+            &format!("v{}", day / 5),
+            "startup",
+            day,
+            &folded,
+        );
+    }
+    let report = judge(&store);
+    assert_eq!((report.far, report.tested), (0, 101));
+    assert!(report.functions.iter().any(|f| f.score.abs() > 0.5));
+}
+
+#[test]
+fn an_average_is_no_run_of_a_history() {
+    let store = history(&[60, 62, 61, 63, 60]);
+    let of = select(&store, &"v1".parse().unwrap()).unwrap();
+    let mean = average(&store, &[of], "v1", KeyOptions::default()).unwrap();
+    store
+        .add(&mean.build, &mean.profile, &mean.interned)
+        .unwrap();
+    assert_eq!(load(&store).runs.len(), 5);
+    // Nor is it one of the build that it was stored as.
+    let of = select(&store, &"v1".parse().unwrap()).unwrap();
+    assert_eq!(of.profiles.len(), 4);
+    let mean = average(&store, &[of], "mean", KeyOptions::default()).unwrap();
+    store
+        .add(&mean.build, &mean.profile, &mean.interned)
+        .unwrap();
+    let alone = select(&store, &"mean".parse().unwrap()).unwrap();
+    assert_eq!(alone.profiles.len(), 1);
+}
+
+#[test]
+fn bands_of_shares_stay_within_all() {
+    let store = history_of(&[4000, 0, 4000, 0, 4000, 0], 1);
+    let history = load(&store);
+    let functions = history.find("parse").unwrap();
+    let report = series(&history, &functions, Observation::Run, 10);
+    let bands: Vec<_> = report
+        .points
+        .iter()
+        .filter_map(|p| p.low.zip(p.high))
+        .collect();
+    assert_eq!(bands.len(), 4);
+    assert!(
+        bands.iter().all(|&(low, high)| low >= 0.0 && high <= 1.0),
+        "{bands:?}"
+    );
+}
+
 /// The thesis, appendix A.1: a run without the function counts as zero samples.
 #[test]
 fn runs_without_a_function_count_as_zero() {
-    let store = history(&[0, 0, 30, 0, 40]);
-    let report = regressions_over_time(&load(&store), 4, ScoreOptions::default(), None, None);
-    let parse = report
-        .functions
-        .iter()
-        .find(|f| f.function.function == "parse");
-    let parse = parse.unwrap();
+    let report = judge(&history_of(&[0, 0, 30, 0, 40], 1));
+    let parse = function(&report, "parse");
     assert_eq!(
         (parse.expected, parse.deviation, parse.actual),
         (7.5, 15.0, 40.0)
@@ -133,15 +286,8 @@ fn runs_without_a_function_count_as_zero() {
 #[test]
 fn new_and_gone_functions_are_told() {
     let status = |parse: &[u64]| {
-        let store = history(parse);
-        let judged = parse.len() - 1;
-        let report =
-            regressions_over_time(&load(&store), judged, ScoreOptions::default(), None, None);
-        let parse = report
-            .functions
-            .into_iter()
-            .find(|f| f.function.function == "parse");
-        let parse = parse.unwrap();
+        let report = judge(&history_of(parse, 1));
+        let parse = function(&report, "parse");
         (parse.status, parse.score)
     };
     // A window that does not vary: one sample stands for its deviation.
@@ -290,7 +436,7 @@ fn what_is_not_there_is_an_error_that_says_what_is() {
         "runs of app: no function has `parze` in its name; did you mean `parse`?"
     );
     assert_eq!(
-        history.judged(Some("zz")).unwrap_err().to_string(),
+        history.judged(Some("zz"), 10).unwrap_err().to_string(),
         "no runs of the history have an id that begins with `zz`; `sto ls` shows their ids"
     );
 }

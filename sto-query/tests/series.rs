@@ -68,7 +68,7 @@ fn too_few_observations_have_no_changes() {
 
 #[test]
 fn a_band_is_two_deviations_of_the_runs_before() {
-    let expected = expected(&[2.0, 4.0, 6.0, 100.0], 3);
+    let expected = expected(&[2.0, 4.0, 6.0, 100.0], &[0..1, 1..2, 2..3, 3..4], 3);
     assert_eq!(expected[..2], [None, None]);
     // Mean of 2 and 4; of 2, 4 and 6.
     assert_eq!(expected[2].unwrap().mean, 3.0);

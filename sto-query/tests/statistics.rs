@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use sto_query::statistics::{Design, Fit, Variation, tmm};
+use sto_query::statistics::{Design, Fit, Variation, levels_differ, tmm};
 
 /// Rows of a CSV without quotes, by their first field; the header is the first.
 fn table(name: &str) -> Vec<(String, Vec<String>)> {
@@ -243,4 +243,33 @@ fn a_cautious_prior_is_worth_less() {
 fn without_several_runs_nothing_is_known_of_variation() {
     let design = Design::new(vec![1.0; 2], 1);
     assert!(Variation::estimate(&[vec![20.0, 30.0], vec![5.0, 7.0]], &design).is_none());
+}
+
+/// One observation after ten, each a build of one run: Student's t for the next observation, which SciPy
+/// 1.17 gives as `2 * t.sf((x - m) / (s * sqrt(1 + 1/10)), 9)`.
+#[test]
+fn one_build_after_others_is_judged_by_their_prediction_interval() {
+    let past = [10.0, 12.0, 11.0, 9.0, 10.0, 11.0, 12.0, 10.0, 9.0, 11.0];
+    let each: Vec<&[f64]> = past.chunks(1).collect();
+    let p = levels_differ(&each, &[&[14.0]], 0.0).unwrap();
+    assert!((p - 0.012938411418089478).abs() < 1e-9, "{p}");
+    assert_eq!(levels_differ(&[&[1.0]], &[&[2.0]], 0.0), None);
+}
+
+/// Runs that are alike within builds that are not tell no more than the builds: `ttest_ind` of means.
+#[test]
+fn runs_of_builds_that_differ_count_as_one_observation_a_build() {
+    let builds: [&[f64]; 5] = [
+        &[10.0, 10.1],
+        &[12.0, 12.1],
+        &[11.0, 11.1],
+        &[15.0, 15.1],
+        &[16.0, 16.1],
+    ];
+    let p = levels_differ(&builds[..3], &builds[3..], 0.0).unwrap();
+    assert!((p - 0.012448360615115128).abs() < 1e-9, "{p}");
+    // `ttest_ind` of runs, where builds do not differ.
+    let builds: [&[f64]; 2] = [&[10.0, 11.0, 12.0], &[14.0, 13.0, 15.0]];
+    let p = levels_differ(&builds[..1], &builds[1..], 0.0).unwrap();
+    assert!((p - 0.021311641128756713).abs() < 1e-9, "{p}");
 }

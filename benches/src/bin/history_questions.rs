@@ -71,14 +71,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     ask("load", nodes, &|| {
         drop(black_box(History::load(&store, &query)))
     });
-    let judged = history.runs.len() - 1;
-    let function = tenth_largest(&history, judged);
+    let judged = history.judged(None, 10)?;
+    let function = tenth_largest(&history, judged.newest());
     ask("series", nodes, &|| {
         let series = report::series(&history, &[function], Observation::Run, 10);
         drop(black_box(series));
     });
     ask("regressions-over-time", nodes, &|| {
-        drop(black_box(scores(&history, judged, ScoreOptions::default())));
+        drop(black_box(scores(
+            &history,
+            &judged,
+            ScoreOptions::default(),
+        )));
     });
     let histories = [history];
     for (by, of_self) in [("self", true), ("total", false)] {
@@ -95,10 +99,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         });
     }
     let [history] = &histories;
-    let greedy = Greedy {
-        window: judged - 10..judged,
-        judged,
-    };
+    let greedy = Greedy(judged);
     let reach = Reach {
         max_depth: 10,
         max_breadth: 3,

@@ -75,11 +75,9 @@ enum MethodArg {
 
 pub(crate) fn run(args: &ExpandArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let history = args.history.load(place)?;
-    let judged = args.judged.place(&history)?;
-    let greedy = Greedy {
-        window: judged.saturating_sub(args.judged.window())..judged,
-        judged,
-    };
+    let judged = args.judged.of(&history)?;
+    let newest = judged.newest();
+    let greedy = Greedy(judged);
     let direction = match args.direction {
         Direction::Callers => expand::Direction::Callers,
         Direction::Callees => expand::Direction::Callees,
@@ -88,7 +86,7 @@ pub(crate) fn run(args: &ExpandArgs, place: &StorePath) -> Result<Outcome, CliEr
         max_depth: args.max_depth,
         max_breadth: args.max_breadth,
     };
-    let recorded = history.runs[judged].profile.profile.origin.recorded;
+    let recorded = history.runs[newest].profile.profile.origin.recorded;
     let (method, selection): (Method, Box<dyn Selection>) = match args.method {
         MethodArg::Greedy => (Method::Greedy, Box::new(greedy.clone())),
         MethodArg::Informed => {
@@ -113,7 +111,7 @@ pub(crate) fn run(args: &ExpandArgs, place: &StorePath) -> Result<Outcome, CliEr
         Method::Correlation => &positive,
         Method::Greedy | Method::Informed => &greedy,
     };
-    let function = history.largest(&history.find_one(&args.function)?, judged);
+    let function = history.largest(&history.find_one(&args.function)?, newest);
     let branches = expand(&history, function, direction, criterion, &*selection, reach);
     let report = report::expansion(&history, &branches, direction, method, &greedy, &*selection);
     let report = match args.unfold {

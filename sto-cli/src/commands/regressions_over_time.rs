@@ -40,15 +40,14 @@ pub(crate) struct RegressionsOverTimeArgs {
 
 pub(crate) fn run(args: &RegressionsOverTimeArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let history = args.history.load(place)?;
-    let judged = args.judged.place(&history)?;
+    let judged = args.judged.of(&history)?;
     let options = ScoreOptions {
-        window: args.judged.window(),
         min_share: args.min_share.share(),
         ..ScoreOptions::default()
     };
     let min_score = args.min_score.or(args.format.is_text().then_some(2.0));
     let limit = args.limit.of(&args.format);
-    let report = report::regressions_over_time(&history, judged, options, min_score, limit);
+    let report = report::regressions_over_time(&history, &judged, options, min_score, limit);
     args.format.print(&report, render::scores::text)?;
     Ok(Outcome::Clean)
 }

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ReportArgs, place: &StorePath) -> Result<Outcome, CliEr
         min_score: args.min_score,
         limit: args.limit,
     };
-    let mut found = Candidates::of(&history, args.judged.place(&history)?, options);
+    let mut found = Candidates::of(&history, args.judged.of(&history)?, options);
     if place.is_named {
         let store = place.folder.display().to_string();
         found.set_commands(&["--store".to_owned(), store]);

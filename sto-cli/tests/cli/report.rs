@@ -42,7 +42,7 @@ fn nothing_is_written_where_there_is_nothing_to_report() {
     for args in [
         &["--benchmark", "none"][..],
         &["--at", "zz"],
-        &["--window", "1"],
+        &["--window", "0"],
         &["--min-score", "0"],
         &["--min-score", "nan"],
     ] {

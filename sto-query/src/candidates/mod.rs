@@ -9,7 +9,7 @@ mod stacks;
 
 use crate::compare::{Command, Stacks};
 use crate::expand::Greedy;
-use crate::history::{FunctionIx, History, HistoryRun};
+use crate::history::{FunctionIx, History, HistoryRun, Judged};
 use crate::report::{ExpansionReport, HistoryReport, RunReport, ScoreReport};
 use crate::series::{Expected, Score, ScoreOptions, Status, score, scores};
 use rayon::prelude::*;
@@ -20,7 +20,7 @@ use sto_core::units::Cost;
 /// Which functions are candidates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CandidateOptions {
-    /// Number of runs before the judged one that tell what to expect, at least 2.
+    /// Number of builds before the judged one that tell what to expect, at least 1.
     pub window: usize,
     /// Functions with a smaller share of every run that is looked at are left out.
     pub min_share: f64,
@@ -32,12 +32,9 @@ pub struct CandidateOptions {
 
 impl Default for CandidateOptions {
     fn default() -> Self {
-        let ScoreOptions {
-            window, min_share, ..
-        } = ScoreOptions::default();
         CandidateOptions {
-            window,
-            min_share,
+            window: 10,
+            min_share: ScoreOptions::default().min_share,
             min_score: 2.0,
             limit: 20,
         }
@@ -51,12 +48,14 @@ pub struct Candidates {
     pub history: HistoryReport,
     /// Every run, oldest first.
     pub runs: Vec<CandidateRun>,
-    /// The place of the judged run.
-    pub judged: usize,
-    /// The places of the runs that tell what to expect.
-    pub window: Range<usize>,
+    /// The places of the judged runs, and of those that tell what to expect.
+    pub judged: Judged,
+    /// The places of each build's runs; of one build alone, each run's.
+    pub observations: Vec<Range<usize>>,
     /// What makes a candidate.
     pub options: CandidateOptions,
+    /// Number of functions that were judged.
+    pub tested: usize,
     /// What the window leads to expect of the samples of the whole run; `None` of fewer than two runs.
     pub expected: Option<Expected>,
     /// The candidates: highest score first, then by name.
@@ -99,7 +98,7 @@ pub struct Candidate {
     pub samples: Vec<f64>,
     /// The mean of its samples in its own code, in the window.
     pub self_expected: f64,
-    /// Its samples in its own code, in the judged run.
+    /// Its samples in its own code, in a judged run on average.
     pub self_actual: f64,
     /// Who calls it where it has more samples than expected; `None` where it is gone.
     pub callers: Option<ExpansionReport>,
@@ -117,45 +116,42 @@ impl Candidate {
 }
 
 impl Candidates {
-    /// Finds the candidates of the run at this place of a history. There are none where fewer than two
-    /// runs come before it.
-    ///
-    /// # Panics
-    /// If there is no such run.
-    pub fn of(history: &History, judged: usize, options: CandidateOptions) -> Candidates {
-        let window = judged.saturating_sub(options.window)..judged;
+    /// Finds the candidates of the judged runs of a history. There are none where fewer than two runs
+    /// come before them.
+    pub fn of(history: &History, judged: Judged, options: CandidateOptions) -> Candidates {
         let of_scores = ScoreOptions {
-            window: options.window,
             min_share: options.min_share,
             ..ScoreOptions::default()
         };
         let is_candidate = |score: &Score| {
             let is_gone = score.status == Status::Gone;
-            score.score >= options.min_score || is_gone && score.score <= -options.min_score
+            let score_is_far = match is_gone {
+                true => -score.score,
+                false => score.score,
+            } >= options.min_score;
+            score.is_far() && score_is_far
         };
-        let scores = scores(history, judged, of_scores);
+        let scores = scores(history, &judged, of_scores);
+        let tested = scores.len();
         let (mut found, rest): (Vec<Score>, Vec<Score>) =
             scores.into_iter().partition(is_candidate);
         let omitted = found.len().saturating_sub(options.limit);
         found.truncate(options.limit);
         let inquiry = Inquiry {
             history,
-            greedy: Greedy {
-                window: window.clone(),
-                judged,
-            },
-            self_costs: (window.start..=judged)
-                .map(|run| history.self_costs(run))
-                .collect(),
+            self_costs: judged.all().map(|run| history.self_costs(run)).collect(),
+            greedy: Greedy(judged.clone()),
         };
-        let wholes: Vec<f64> = window
+        let wholes: Vec<f64> = judged
+            .window
             .clone()
             .map(|run| history.runs[run].whole.samples as f64)
             .collect();
         Candidates {
             history: history.into(),
             runs: history.runs.iter().map(CandidateRun::from).collect(),
-            judged,
+            tested,
+            observations: history.observations(),
             expected: Expected::of(&wholes),
             candidates: found
                 .into_par_iter()
@@ -163,9 +159,9 @@ impl Candidates {
                 .collect(),
             omitted,
             changed: changed(history, rest, options.limit),
-            stacks: stacks::stacks(history, window.clone(), judged),
-            command: command(history, judged, options),
-            window,
+            stacks: stacks::stacks(history, &judged),
+            command: command(history, &judged, options),
+            judged,
             options,
         }
     }
@@ -179,15 +175,29 @@ impl Candidates {
         }
     }
 
-    /// The judged run.
+    /// The newest of the judged runs.
     pub fn run(&self) -> &CandidateRun {
-        &self.runs[self.judged]
+        &self.runs[self.judged.newest()]
+    }
+
+    /// The number of the build that a run is of; of one build alone, of the run.
+    pub(crate) fn build_of(&self, run: usize) -> usize {
+        let number = self
+            .observations
+            .iter()
+            .position(|runs| runs.contains(&run));
+        number.expect("each run is of a build")
+    }
+
+    /// Samples of a judged run, on average.
+    pub fn actual(&self) -> f64 {
+        let wholes = self.runs.iter().map(|run| run.whole.samples as f64);
+        self.judged.actual(&wholes.collect::<Vec<_>>())
     }
 
     /// How far from what is expected the samples of the whole run are, in standard deviations.
     pub fn score(&self) -> Option<f64> {
-        let actual = self.run().whole.samples as f64;
-        self.expected.map(|expected| score(actual, expected))
+        self.expected.map(|expected| score(self.actual(), expected))
     }
 }
 
@@ -209,23 +219,21 @@ impl From<&HistoryRun> for CandidateRun {
 struct Inquiry<'a> {
     history: &'a History,
     greedy: Greedy,
-    /// By run of the window, and then of the judged run.
+    /// By run of the window, and then of the judged runs.
     self_costs: Vec<Vec<Cost>>,
 }
 
 impl Inquiry<'_> {
     fn candidate(&self, score: Score) -> Candidate {
         let own = |costs: &Vec<Cost>| costs[score.function.get()].samples as f64;
-        let (judged, window) = self
-            .self_costs
-            .split_last()
-            .expect("the judged run is one of them");
+        let (window, judged) = self.self_costs.split_at(self.greedy.0.window.len());
+        let mean = |runs: &[Vec<Cost>]| runs.iter().map(own).sum::<f64>() / runs.len() as f64;
         let contexts = (score.status != Status::Gone)
             .then(|| contexts::contexts(self.history, &score, &self.greedy));
         let (callers, callees) = contexts.unzip();
         Candidate {
-            self_expected: window.iter().map(own).sum::<f64>() / window.len() as f64,
-            self_actual: own(judged),
+            self_expected: mean(window),
+            self_actual: mean(judged),
             callers,
             callees,
             command: self.command(score.function),
@@ -237,7 +245,7 @@ impl Inquiry<'_> {
     fn command(&self, function: FunctionIx) -> Command {
         let symbol = &self.history.functions[function.get()].symbol;
         let mut words = vec!["sto".to_owned(), "expand".to_owned()];
-        words.extend(of_runs(self.history, self.greedy.judged));
+        words.extend(of_runs(self.history, &self.greedy.0));
         // A name may begin with a dash.
         words.extend(["--".to_owned(), symbol.clone()]);
         Command { words }
@@ -261,8 +269,8 @@ fn changed(history: &History, scores: Vec<Score>, limit: usize) -> Vec<ScoreRepo
 }
 
 /// The options that name these runs, whatever the store gets later.
-fn of_runs(history: &History, judged: usize) -> Vec<String> {
-    let id = history.runs[judged].profile.id.to_string();
+fn of_runs(history: &History, judged: &Judged) -> Vec<String> {
+    let id = history.runs[judged.newest()].profile.id.to_string();
     let benchmark = history.benchmark.as_ref();
     [
         Some(("--exe", history.executable.as_str())),
@@ -281,7 +289,7 @@ fn of_runs(history: &History, judged: usize) -> Vec<String> {
     .collect()
 }
 
-fn command(history: &History, judged: usize, options: CandidateOptions) -> Command {
+fn command(history: &History, judged: &Judged, options: CandidateOptions) -> Command {
     let mut words = vec!["sto".to_owned(), "report".to_owned()];
     words.extend(of_runs(history, judged));
     let usual = CandidateOptions::default();

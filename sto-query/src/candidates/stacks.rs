@@ -1,9 +1,8 @@
-//! The stacks of a window of runs, and of the run behind it.
+//! The stacks of a window of runs, and of the judged runs behind it.
 
 use crate::compare::{FunctionName, StackNode, Stacks};
-use crate::history::{FunctionIx, History};
+use crate::history::{FunctionIx, History, Judged};
 use hashbrown::HashMap;
-use std::ops::Range;
 
 /// A stack of functions: stacks whose frames are the same functions fall together.
 #[derive(Default)]
@@ -13,13 +12,13 @@ struct Node {
     candidate: u64,
 }
 
-/// The stacks of the runs of a window, and of the judged run; `None` where either has no samples.
-pub(super) fn stacks(history: &History, window: Range<usize>, judged: usize) -> Option<Stacks> {
+/// The stacks of the runs of a window, and of the judged runs; `None` where either has no samples.
+pub(super) fn stacks(history: &History, judged: &Judged) -> Option<Stacks> {
     let mut tree = vec![Node::default()];
     let mut known: HashMap<(usize, FunctionIx), usize> = HashMap::new();
     let mut place: Vec<usize> = Vec::with_capacity(history.tree.len());
     let mut is_known = vec![false; history.tree.len()];
-    for run in window.clone().chain([judged]) {
+    for run in judged.all() {
         history.for_each_total(run, |node, _| is_known[node.get()] = true);
     }
     for node in history.tree.nodes() {
@@ -40,11 +39,11 @@ pub(super) fn stacks(history: &History, window: Range<usize>, judged: usize) -> 
         }
         place.push(ix);
     }
-    let runs = window.len();
-    for run in window.chain([judged]) {
+    let (runs, judged_runs) = (judged.window.len(), judged.runs.len());
+    for run in judged.all() {
         history.for_each_total(run, |node, total| {
             let node = &mut tree[place[node.get()]];
-            let side = match run == judged {
+            let side = match judged.runs.contains(&run) {
                 true => &mut node.candidate,
                 false => &mut node.baseline,
             };
@@ -70,7 +69,7 @@ pub(super) fn stacks(history: &History, window: Range<usize>, judged: usize) -> 
             .collect(),
         nodes: in_order(tree),
         baseline_cost: 1.0 / baseline,
-        candidate_cost: runs as f64 / baseline,
+        candidate_cost: runs as f64 / baseline / judged_runs as f64,
     })
 }
 

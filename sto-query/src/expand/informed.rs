@@ -44,7 +44,7 @@ impl<F: Fn(&str) -> Option<Duration>> Informed<'_, F> {
         })
     }
 
-    /// How differently the branch's last function is compiled in the judged run: half the sum of the
+    /// How differently the branch's last function is compiled in the judged runs: half the sum of the
     /// differences of the share of each kind of frame, which is 1 if they have none in common.
     pub fn compile_mode(&self, branch: &Branch) -> f64 {
         let kind = |node: NodeIx| {
@@ -55,7 +55,7 @@ impl<F: Fn(&str) -> Option<Duration>> Informed<'_, F> {
         };
         let shares =
             |runs: &[usize]| -> BTreeMap<FrameKind, f64> { self.shares(branch, runs, kind) };
-        difference(&shares(&self.window()), &shares(&[self.greedy.judged]))
+        difference(&shares(&self.window()), &shares(&self.judged()))
     }
 
     /// The share of the branch's samples in the judged run at depths at which its last function had none
@@ -63,13 +63,17 @@ impl<F: Fn(&str) -> Option<Duration>> Informed<'_, F> {
     pub fn new_depths(&self, branch: &Branch) -> f64 {
         let depth = |node: NodeIx| self.history.tree.ancestors(node).count();
         let known = self.shares(branch, &self.window(), depth);
-        let now = self.shares(branch, &[self.greedy.judged], depth);
+        let now = self.shares(branch, &self.judged(), depth);
         let new = now.iter().filter(|(depth, _)| !known.contains_key(*depth));
         new.map(|(_, share)| share).sum()
     }
 
     fn window(&self) -> Vec<usize> {
-        self.greedy.window.clone().collect()
+        self.greedy.0.window.clone().collect()
+    }
+
+    fn judged(&self) -> Vec<usize> {
+        self.greedy.0.runs.clone().collect()
     }
 
     /// The share of samples by some property of the stacks that the branch ends.

@@ -2,32 +2,26 @@
 
 use super::{Branch, Selection, StopCriterion};
 use crate::correlate::pearson;
-use crate::history::{History, HistoryError};
+use crate::history::{History, HistoryError, Judged};
 use crate::render::printable;
 use crate::series::{Expected, score};
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 /// Greedy selection: the score of the samples that have the whole branch, as
 /// [`scores`](crate::series::scores) has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Greedy {
-    /// The runs that tell what to expect.
-    pub window: Range<usize>,
-    /// The run that is judged.
-    pub judged: usize,
-}
+pub struct Greedy(pub Judged);
 
 impl Greedy {
     /// What the window leads to expect of a number a run; `None` of fewer than two runs.
     pub fn expected(&self, samples: &[f64]) -> Option<Expected> {
-        Expected::of(&samples[self.window.clone()])
+        Expected::of(&samples[self.0.window.clone()])
     }
 
     /// The score; zero where nothing can be expected.
     pub fn score(&self, samples: &[f64]) -> f64 {
         let expected = self.expected(samples);
-        expected.map_or(0.0, |expected| score(samples[self.judged], expected))
+        expected.map_or(0.0, |expected| score(self.0.actual(samples), expected))
     }
 }
 
@@ -43,7 +37,7 @@ impl StopCriterion for Greedy {
     fn stops(&self, branch: &Branch) -> bool {
         let samples = &branch.samples;
         let is_there = |samples: &[f64]| samples.iter().any(|&samples| samples > 0.0);
-        let known = samples[self.judged] > 0.0 || is_there(&samples[self.window.clone()]);
+        let known = is_there(&samples[self.0.all()]);
         !known || self.score(samples) < 0.0
     }
 }

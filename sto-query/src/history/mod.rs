@@ -2,10 +2,12 @@
 
 mod error;
 mod functions;
+mod judged;
 mod query;
 
 pub use error::HistoryError;
 pub use functions::{FunctionIx, HistoryFunction};
+pub use judged::Judged;
 pub use query::HistoryQuery;
 
 use crate::functions::{FunctionChoice, FunctionError, KeyOptions, Named};
@@ -16,11 +18,11 @@ use functions::{number_functions, outermost};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
-use sto_core::id::{ExecutableId, ProfileId};
+use sto_core::id::{BuildId, ExecutableId, ProfileId};
 use sto_core::intern::{NodeIx, SelfCosts, StackTree, total};
 use sto_core::model::{Build, FrameTable};
 use sto_core::store::{Store, StoredBuild, StoredProfile};
-use sto_core::units::{Cost, SampleType};
+use sto_core::units::{Cost, SampleType, UnixSeconds};
 
 /// A run of a history.
 #[derive(Clone, Debug)]
@@ -33,7 +35,7 @@ pub struct HistoryRun {
     pub whole: Cost,
 }
 
-/// The runs of one program, and of one benchmark where that was asked for: oldest first.
+/// The runs of one program, and of one benchmark where that was asked for: oldest build first.
 #[derive(Clone, Debug)]
 pub struct History {
     /// The program.
@@ -44,7 +46,8 @@ pub struct History {
     pub sample_type: SampleType,
     /// Which functions of the builds are one.
     pub matching: KeyOptions,
-    /// The runs, in order of their recording; those that do not tell when come last.
+    /// The runs: by build, that first recorded first, and then in order of their recording; those that do
+    /// not tell when come last.
     pub runs: Vec<HistoryRun>,
     /// The functions, in the order of symbol and module.
     pub functions: Vec<HistoryFunction>,
@@ -118,8 +121,18 @@ impl History {
             let profiles = stored.profiles.iter().filter(measured);
             runs.extend(profiles.map(|profile| (stored.build.clone(), profile.clone())));
         }
-        // Stable: builds and their profiles come in order.
-        runs.sort_by_key(|(_, profile)| profile.profile.order_of_recording());
+        // Builds by their first run: one may be recorded again, or in turns with another. Stable: builds
+        // and their profiles come in order.
+        let mut first_runs: BTreeMap<BuildId, (UnixSeconds, usize)> = BTreeMap::new();
+        for (place, (build, profile)) in runs.iter().enumerate() {
+            let recorded = (profile.profile.order_of_recording(), place);
+            let first = first_runs.entry(build.id()).or_insert(recorded);
+            *first = recorded.min(*first);
+        }
+        runs.sort_by_cached_key(|(build, profile)| {
+            let recorded = profile.profile.order_of_recording();
+            (first_runs[&build.id()], recorded)
+        });
         let benchmark = match runs.split_first() {
             Some(((_, first), rest)) => {
                 let name = &first.profile.benchmark;
@@ -229,25 +242,6 @@ impl History {
             by_history: histories.iter().map(of_history).collect(),
             keys,
         })
-    }
-
-    /// The place of the run whose profile's id begins like this, or of the newest.
-    ///
-    /// # Errors
-    /// Where no run, or several, have such an id.
-    pub fn judged(&self, id: Option<&str>) -> Result<usize, HistoryError> {
-        let Some(prefix) = id.map(str::to_ascii_lowercase) else {
-            return Ok(self.runs.len() - 1);
-        };
-        let is_meant = |run: &HistoryRun| run.profile.id.to_string().starts_with(&prefix);
-        let mut found = (0..self.runs.len()).filter(|&run| is_meant(&self.runs[run]));
-        match (found.next(), found.next()) {
-            (Some(run), None) => Ok(run),
-            (first, _) => Err(HistoryError::NoRun {
-                prefix: printable(&prefix).into_owned(),
-                several: first.is_some(),
-            }),
-        }
     }
 
     /// Of some functions, at least one, the one with most samples in a run; of equals the first.

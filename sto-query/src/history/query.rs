@@ -1,6 +1,7 @@
 //! Which runs make a history.
 
 use super::HistoryError;
+use crate::average::is_average;
 use crate::functions::KeyOptions;
 use crate::render::printable;
 use crate::select::BenchmarkRuns;
@@ -29,6 +30,9 @@ impl HistoryQuery {
     ) -> Result<Vec<StoredBuild>, HistoryError> {
         let known = describe(&builds);
         builds.retain_mut(|stored| {
+            stored
+                .profiles
+                .retain(|stored| !is_average(&stored.profile));
             if let Some(benchmark) = &self.benchmark {
                 let named = Some(benchmark).filter(|name| !name.is_empty());
                 stored

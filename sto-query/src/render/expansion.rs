@@ -3,7 +3,7 @@
 use super::Style;
 use super::header::counted;
 use super::paragraph::title;
-use super::series::{minute, subject};
+use super::series::{judged, subject};
 use super::table::{Cell, Column, Table};
 use crate::report::{ExpansionReport, Method};
 use crate::tree::{Link, folded_name};
@@ -19,9 +19,8 @@ pub fn text(report: &ExpansionReport, style: Style) -> String {
     );
     let mut text = style.bold(&title(style, &head));
     let judged = format!(
-        "Judged: {} {}, against the {} before it",
-        minute(report.run.recorded.as_deref()),
-        report.run.build,
+        "Judged: {}, against the {} before",
+        judged(&report.run, report.judged),
         counted(report.window as u64, "run"),
     );
     text += &title(style, &judged);

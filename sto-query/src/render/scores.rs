@@ -2,9 +2,8 @@
 
 use super::Style;
 use super::header::counted;
-use super::numbers::grouped;
 use super::paragraph::{paragraph, title};
-use super::series::{minute, subject};
+use super::series::{judged, minute, rests_on, subject};
 use super::table::{Cell, Column, Table};
 use crate::report::{ChangePointReport, ScoresReport};
 use std::fmt::Write;
@@ -14,34 +13,41 @@ pub fn text(report: &ScoresReport, style: Style) -> String {
     let runs = counted(report.history.runs as u64, "run");
     let mut text = format!("{}\n", style.bold(&subject(&report.history, &runs)));
     let judged = format!(
-        "Judged: {} {}, against the {} before it",
-        minute(report.run.recorded.as_deref()),
-        report.run.build,
+        "Judged: {}, against the {} before",
+        judged(&report.run, report.judged),
         counted(report.window as u64, "run"),
     );
     text += &title(style, &judged);
     if report.window < 2 {
-        text += "Two runs before it, at least, are needed to know what to expect.\n";
+        text += "Two runs before, at least, are needed to know what to expect.\n";
         return text;
     }
+    let far = format!(
+        "{} of {} farther from it than chance explains (q of 5% at most).",
+        report.far,
+        counted(report.tested as u64, "function"),
+    );
+    text += &title(style, &far);
     if report.functions.is_empty() {
         text += "No function is far from what is expected, and none changed for good.\n";
         return text;
     }
     let mut table = Table::new(vec![
-        Column::number("expected").dispensable(3),
-        Column::number("actual").dispensable(2),
+        Column::number("expected").dispensable(4),
+        Column::number("actual").dispensable(3),
         Column::number("diff"),
-        Column::number("score"),
-        Column::text("status").dispensable(1),
+        Column::number("score").dispensable(1),
+        Column::number("q"),
+        Column::text("status").dispensable(2),
         Column::text("function"),
     ]);
     for function in &report.functions {
         table.row(vec![
             Cell::from(format!("{:.1}", function.expected)),
-            Cell::from(grouped(function.actual as u64)),
+            Cell::from(format!("{:.1}", function.actual)),
             Cell::from(format!("{:+.1}", function.difference)),
             Cell::from(format!("{:.1}", function.score)),
+            Cell::from(function.q.map_or_else(|| "-".to_owned(), probability)),
             Cell::from(function.status.word()),
             Cell::from(&function.function.function),
         ]);
@@ -63,12 +69,22 @@ pub fn text(report: &ScoresReport, style: Style) -> String {
 
 fn changed(change: &ChangePointReport, style: Style) -> String {
     let sentence = format!(
-        "changed for good with {} ({}): {:.1} -> {:.1}, p {:.0e}",
+        "changed for good with {} ({}): {:.1} -> {:.1}, p {:.0e}{}",
         change.run.build,
         minute(change.run.recorded.as_deref()),
         change.before,
         change.after,
         change.p,
+        rests_on(change),
     );
     paragraph(style, "    ", &sentence, 4)
+}
+
+/// `0.25`, `0.004`, `3e-7`.
+pub(super) fn probability(p: f64) -> String {
+    match p {
+        0.01.. => format!("{p:.2}"),
+        0.001.. => format!("{p:.3}"),
+        _ => format!("{p:.0e}"),
+    }
 }

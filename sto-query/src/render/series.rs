@@ -5,7 +5,7 @@ use super::numbers::percent;
 use super::paragraph::{paragraph, title};
 use super::table::{Cell, Column, Table};
 use super::{MIN_NAME_WIDTH, Style, printable};
-use crate::report::{ChangePointReport, HistoryReport, PointReport, SeriesReport};
+use crate::report::{ChangePointReport, HistoryReport, PointReport, RunReport, SeriesReport};
 use std::fmt::Write;
 
 /// Columns of a build's name, where the width is limited.
@@ -69,6 +69,23 @@ pub(super) fn subject(history: &HistoryReport, runs: &str) -> String {
     }
 }
 
+/// `2026-11-21 07:05 v2`, or `5 runs of v2, the last 2026-11-21 07:05`.
+pub(super) fn judged(newest: &RunReport, runs: usize) -> String {
+    let (recorded, build) = (minute(newest.recorded.as_deref()), printable(&newest.build));
+    match runs {
+        1 => format!("{recorded} {build}"),
+        _ => format!("{runs} runs of {build}, the last {recorded}"),
+    }
+}
+
+/// What is to be said of a change that one run shows.
+pub(super) fn rests_on(change: &ChangePointReport) -> &'static str {
+    match change.runs {
+        1 => ", rests on one run",
+        _ => "",
+    }
+}
+
 /// `2026-11-21 07:05`.
 pub(super) fn minute(recorded: Option<&str>) -> String {
     let minute = recorded.and_then(|time| time.get(..16));
@@ -77,17 +94,18 @@ pub(super) fn minute(recorded: Option<&str>) -> String {
 
 fn changed(change: &ChangePointReport) -> String {
     format!(
-        "changed from {} to {} for good (p {:.0e})",
+        "changed from {} to {} for good (p {:.0e}{})",
         percent(change.before),
         percent(change.after),
-        change.p
+        change.p,
+        rests_on(change),
     )
 }
 
 fn observation(point: &PointReport, most: f64, style: Style) -> Vec<Cell> {
     let band = match (point.low, point.high) {
         (Some(low), Some(high)) => {
-            format!("{:.1}..{:.1}%", low.max(0.0) * 100.0, high * 100.0)
+            format!("{:.1}..{:.1}%", low * 100.0, high * 100.0)
         }
         _ => "-".to_owned(),
     };

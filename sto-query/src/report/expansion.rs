@@ -32,9 +32,11 @@ pub struct ExpansionReport {
     pub direction: &'static str,
     /// How branches were ranked.
     pub method: Method,
-    /// The run that is judged.
+    /// The newest run of those that are judged.
     pub run: RunReport,
-    /// Number of runs before it that tell what to expect.
+    /// Number of runs that are judged.
+    pub judged: usize,
+    /// Number of runs before them that tell what to expect.
     pub window: usize,
     /// The branches in preorder: the function alone, then those that extend it, each behind the one
     /// that it extends.
@@ -139,13 +141,13 @@ pub fn expansion(
             deviation: 0.0,
         };
         let expected = greedy.expected(&branch.first).unwrap_or(nothing);
-        let actual = branch.first[greedy.judged];
+        let actual = greedy.0.actual(&branch.first);
         let last = &branch.last;
         let last_expected = greedy.expected(last).unwrap_or(nothing);
         ContextReport {
             depth: branch.depth(),
             function: function(branch.functions[branch.depth()]),
-            difference: last[greedy.judged] - last_expected.mean,
+            difference: greedy.0.actual(last) - last_expected.mean,
             candidate_expected: expected.mean,
             candidate_actual: actual,
             candidate_difference: actual - expected.mean,
@@ -166,8 +168,9 @@ pub fn expansion(
             Direction::Callees => "callees",
         },
         method,
-        run: (&history.runs[greedy.judged]).into(),
-        window: greedy.window.len(),
+        run: (&history.runs[greedy.0.newest()]).into(),
+        judged: greedy.0.runs.len(),
+        window: greedy.0.window.len(),
         contexts,
     }
 }

@@ -83,6 +83,8 @@ pub struct ChangePointReport {
     pub after: f64,
     /// Probability of means at least as far apart if nothing had changed.
     pub p: f64,
+    /// Number of runs that the change rests on: from it to the next, or to the end.
+    pub runs: usize,
 }
 
 impl ChangePointReport {
@@ -93,6 +95,7 @@ impl ChangePointReport {
             before: change.before,
             after: change.after,
             p: change.p,
+            runs: change.runs,
         }
     }
 }

@@ -1,22 +1,30 @@
-//! The functions of one run against those before it.
+//! The functions of a build against those before it.
 
 use super::limit::limited;
 use super::{ChangePointReport, HistoryFunctionReport, HistoryReport, RunReport};
-use crate::history::History;
+use crate::history::{History, Judged};
 use crate::series::{ChangePoint, Score, ScoreOptions, Status, scores};
 use serde::Serialize;
 
-/// The functions of one run against those before it; schema `sto.regressions-over-time/1`.
+/// The functions of a build against those before it; schema `sto.regressions-over-time/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScoresReport {
     /// `sto.regressions-over-time/1`.
     pub schema: &'static str,
     /// The runs.
     pub history: HistoryReport,
-    /// The run that is judged.
+    /// The newest run of those that are judged.
     pub run: RunReport,
-    /// Number of runs before it that tell what to expect: as many as asked for, or as there are.
+    /// Number of runs that are judged: all of that run's build, or of the only build one.
+    pub judged: usize,
+    /// Number of runs before them that tell what to expect.
     pub window: usize,
+    /// Number of their builds: as many as asked for, or as there are; of the only build, its runs.
+    pub window_builds: usize,
+    /// Number of functions that were judged.
+    pub tested: usize,
+    /// Number of these whose q is at most [`FALSE_DISCOVERIES`](crate::series::FALSE_DISCOVERIES).
+    pub far: usize,
     /// The smallest share of any run that is looked at.
     pub min_share: f64,
     /// The functions: highest score first, then by name; where there is a least score, behind those the
@@ -36,12 +44,16 @@ pub struct ScoreReport {
     pub expected: f64,
     /// Standard deviation of its samples in the runs before.
     pub deviation: f64,
-    /// Its samples in the judged run.
+    /// Its samples in a judged run, on average.
     pub actual: f64,
     /// `actual` less `expected`.
     pub difference: f64,
     /// The difference in standard deviations; see [`Score::score`](crate::series::Score::score).
     pub score: f64,
+    /// Probability of samples at least as far from those before if nothing had changed.
+    pub p: Option<f64>,
+    /// `p` adjusted for the number of functions that were judged.
+    pub q: Option<f64>,
     /// Whether it is there.
     pub status: Status,
     /// Where its samples changed for good, over the whole history.
@@ -60,25 +72,26 @@ impl ScoreReport {
             actual: score.actual,
             difference: score.actual - score.expected.mean,
             score: score.score,
+            p: score.p,
+            q: score.q,
             status: score.status,
             changes: score.changes.iter().map(change).collect(),
         }
     }
 }
 
-/// Scores the functions of the run at this place of a history; at most `limit` of them. With `min_score`
+/// Scores the functions of the runs that are judged; at most `limit` of them. With `min_score`
 /// only those that score at least that, and behind them those that changed for good: largest change first.
-///
-/// # Panics
-/// If there is no such run.
 pub fn regressions_over_time(
     history: &History,
-    judged: usize,
+    judged: &Judged,
     options: ScoreOptions,
     min_score: Option<f64>,
     limit: Option<usize>,
 ) -> ScoresReport {
     let mut scores = scores(history, judged, options);
+    let tested = scores.len();
+    let far = scores.iter().filter(|score| score.is_far()).count();
     if let Some(least) = min_score {
         let (far, mut changed): (Vec<Score>, Vec<Score>) =
             scores.into_iter().partition(|score| score.score >= least);
@@ -93,8 +106,12 @@ pub fn regressions_over_time(
     ScoresReport {
         schema: "sto.regressions-over-time/1",
         history: history.into(),
-        run: (&history.runs[judged]).into(),
-        window: judged.min(options.window),
+        run: (&history.runs[judged.newest()]).into(),
+        judged: judged.runs.len(),
+        window: judged.window.len(),
+        window_builds: judged.builds.len(),
+        tested,
+        far,
         min_share: options.min_share,
         functions: functions.collect(),
         omitted,

@@ -2,7 +2,7 @@
 
 use super::{ChangePointReport, HistoryFunctionReport, HistoryReport, RunReport};
 use crate::history::{FunctionIx, History};
-use crate::series::{ChangeOptions, change_points, expected};
+use crate::series::{ChangeOptions, change_points_of_builds, expected};
 use crate::tree::share;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ pub struct SeriesReport {
     pub functions: Vec<HistoryFunctionReport>,
     /// What one observation is.
     pub by: Observation,
-    /// Number of observations before one that tell what to expect of it.
+    /// Number of observations before a build's that tell what to expect of it.
     pub window: usize,
     /// The observations, oldest first.
     pub points: Vec<PointReport>,
@@ -59,11 +59,11 @@ pub struct PointReport {
     pub value: u64,
     /// Their share, from 0 to 1.
     pub share: f64,
-    /// Mean share of the observations before; `None` of fewer than two.
+    /// Mean share of the observations before those of its build; `None` of fewer than two.
     pub mean: Option<f64>,
-    /// Two standard deviations below the mean.
+    /// Two standard deviations below the mean, and at least 0.
     pub low: Option<f64>,
-    /// Two standard deviations above the mean.
+    /// Two standard deviations above the mean, and at most 1.
     pub high: Option<f64>,
 }
 
@@ -102,27 +102,36 @@ pub fn series(
         .iter()
         .map(|&(_, total, whole)| share(total, whole))
         .collect();
+    // The places of the observations that are one build, or of one build alone each of its own.
+    let builds = match by {
+        Observation::Run => history.observations(),
+        Observation::Build => (0..shares.len()).map(|build| build..build + 1).collect(),
+    };
     let points: Vec<PointReport> = observed
         .into_iter()
         .zip(&shares)
-        .zip(expected(&shares, window))
+        .zip(expected(&shares, &builds, window))
         .map(|(((run, total, _), &share), expected)| PointReport {
             run,
             samples: total.samples,
             value: total.value,
             share,
             mean: expected.map(|expected| expected.mean),
-            low: expected.map(|expected| expected.band().0),
-            high: expected.map(|expected| expected.band().1),
+            low: expected.map(|expected| expected.band().0.max(0.0)),
+            high: expected.map(|expected| expected.band().1.min(1.0)),
         })
         .collect();
-    let changes = change_points(
-        &shares,
+    let of_builds: Vec<&[f64]> = builds.iter().map(|runs| &shares[runs.clone()]).collect();
+    let mut changes = change_points_of_builds(
+        &of_builds,
         ChangeOptions {
             least_variance: sampling_variance(&points),
             ..ChangeOptions::default()
         },
     );
+    for change in &mut changes {
+        change.at = builds[change.at].start;
+    }
     SeriesReport {
         schema: "sto.series/1",
         history: history.into(),

@@ -5,7 +5,7 @@
 //! to Hunt for Performance Regressions (2023), for windows, Student's t-test in the place of
 //! permutations, and weak change points that are merged. Apache Otava is Hunter's successor.
 
-use crate::statistics::student_two_sided;
+use crate::statistics::{BuildRuns, levels_differ};
 use std::ops::Range;
 
 /// What is taken for a change.
@@ -43,35 +43,28 @@ pub struct ChangePoint {
     pub before: f64,
     /// Mean from this change to the next.
     pub after: f64,
-    /// Probability of means at least as far apart if nothing had changed.
+    /// Probability of means at least as far apart if nothing had changed; see [`levels_differ`].
     pub p: f64,
+    /// Number of runs that the change rests on: from it to the next, or to the end.
+    pub runs: usize,
 }
 
 impl ChangePoint {
     /// The change between the piece that ends at a place and the one that begins there.
     fn between(
-        series: &[f64],
+        builds: BuildRuns,
         (before, after): (Range<usize>, Range<usize>),
         least_variance: f64,
     ) -> ChangePoint {
-        let (left, right) = (&series[before], &series[after.clone()]);
-        let (before, after_mean) = (mean(left), mean(right));
-        let squares = squares(left, before) + squares(right, after_mean);
-        let df = (left.len() + right.len()) as f64 - 2.0;
-        let p = if df <= 0.0 || before == after_mean {
-            // Of two observations nobody knows how far apart they happen to be.
-            1.0
-        } else {
-            let per_run = 1.0 / left.len() as f64 + 1.0 / right.len() as f64;
-            // Without any variation this is infinite, and p zero.
-            let t = (after_mean - before) / ((squares / df).max(least_variance) * per_run).sqrt();
-            student_two_sided(t, df)
-        };
+        let (left, right) = (&builds[before], &builds[after.clone()]);
+        let mean_of = |builds: BuildRuns| mean(&builds.concat());
         ChangePoint {
             at: after.start,
-            before,
-            after: after_mean,
-            p,
+            before: mean_of(left),
+            after: mean_of(right),
+            // Of two observations nobody knows how far apart they happen to be.
+            p: levels_differ(left, right, least_variance).unwrap_or(1.0),
+            runs: right.iter().map(|runs| runs.len()).sum(),
         }
     }
 
@@ -90,12 +83,23 @@ impl ChangePoint {
 /// # Panics
 /// If the window is shorter than 2.
 pub fn change_points(series: &[f64], options: ChangeOptions) -> Vec<ChangePoint> {
+    let each: Vec<&[f64]> = series.chunks(1).collect();
+    change_points_of_builds(&each, options)
+}
+
+/// The same where an observation is a build, of one or more runs: its mean tells where a change is, and
+/// all of its runs whether it is one.
+///
+/// # Panics
+/// If the window is shorter than 2, or a build has no runs.
+pub fn change_points_of_builds(builds: BuildRuns, options: ChangeOptions) -> Vec<ChangePoint> {
     assert!(
         options.window >= 2,
         "a window has two observations at least"
     );
-    let weak = weak_places(series, options);
-    merge(series, weak, options)
+    let means: Vec<f64> = builds.iter().map(|runs| mean(runs)).collect();
+    let weak = weak_places(&means, builds, options);
+    merge(builds, weak, options)
 }
 
 /// The p of weak changes: ten times that of changes, where that is still rare.
@@ -108,7 +112,7 @@ fn relaxed(max_p: f64) -> f64 {
 }
 
 /// Places where the series may change, found window by window: what lies far away does not blur them.
-fn weak_places(series: &[f64], options: ChangeOptions) -> Vec<usize> {
+fn weak_places(means: &[f64], builds: BuildRuns, options: ChangeOptions) -> Vec<usize> {
     let ChangeOptions { window, max_p, .. } = options;
     let weak = ChangeOptions {
         max_p: relaxed(max_p),
@@ -116,9 +120,9 @@ fn weak_places(series: &[f64], options: ChangeOptions) -> Vec<usize> {
     };
     let mut places = Vec::new();
     let mut start = 0;
-    while start < series.len() {
-        let end = (start + window).min(series.len());
-        let found = divide(&series[start..end], weak);
+    while start < means.len() {
+        let end = (start + window).min(means.len());
+        let found = divide(&means[start..end], &builds[start..end], weak);
         places.extend(found.iter().map(|place| start + place));
         start = match found.last() {
             Some(last) => (start + window / 2).max(start + last),
@@ -132,11 +136,11 @@ fn weak_places(series: &[f64], options: ChangeOptions) -> Vec<usize> {
 
 /// E-divisive: the place with the largest divergence, then those within the pieces that it leaves, as
 /// long as they are significant.
-fn divide(series: &[f64], options: ChangeOptions) -> Vec<usize> {
-    let distances = Distances::of(series);
+fn divide(means: &[f64], builds: BuildRuns, options: ChangeOptions) -> Vec<usize> {
+    let distances = Distances::of(means);
     let mut places: Vec<usize> = Vec::new();
     loop {
-        let pieces = pieces(&places, series.len());
+        let pieces = pieces(&places, means.len());
         let candidates = pieces
             .iter()
             .filter_map(|piece| distances.widest(piece.clone()));
@@ -148,7 +152,7 @@ fn divide(series: &[f64], options: ChangeOptions) -> Vec<usize> {
         let piece = pieces.into_iter().find(|piece| piece.contains(&place));
         let piece = piece.expect("a candidate is within a piece");
         let sides = (piece.start..place, place..piece.end);
-        if ChangePoint::between(series, sides, options.least_variance).p > options.max_p {
+        if ChangePoint::between(builds, sides, options.least_variance).p > options.max_p {
             return places;
         }
         places.push(place);
@@ -164,14 +168,14 @@ fn pieces(places: &[usize], end: usize) -> Vec<Range<usize>> {
 }
 
 /// Leaves out the weakest place, and tests its neighbours anew, until all are changes.
-fn merge(series: &[f64], mut places: Vec<usize>, options: ChangeOptions) -> Vec<ChangePoint> {
+fn merge(builds: BuildRuns, mut places: Vec<usize>, options: ChangeOptions) -> Vec<ChangePoint> {
     loop {
-        let pieces = pieces(&places, series.len());
+        let pieces = pieces(&places, builds.len());
         let changes: Vec<ChangePoint> = pieces
             .windows(2)
             .map(|pair| {
                 ChangePoint::between(
-                    series,
+                    builds,
                     (pair[0].clone(), pair[1].clone()),
                     options.least_variance,
                 )
@@ -249,9 +253,4 @@ impl Distances {
 
 fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
-}
-
-/// Sum of the squared distances to the mean.
-fn squares(numbers: &[f64], mean: f64) -> f64 {
-    numbers.iter().map(|x| (x - mean).powi(2)).sum()
 }

@@ -13,6 +13,6 @@ mod changes;
 mod scores;
 mod window;
 
-pub use changes::{ChangeOptions, ChangePoint, change_points};
-pub use scores::{Score, ScoreOptions, Status, score, scores};
+pub use changes::{ChangeOptions, ChangePoint, change_points, change_points_of_builds};
+pub use scores::{FALSE_DISCOVERIES, Score, ScoreOptions, Status, score, scores};
 pub use window::{Expected, expected};

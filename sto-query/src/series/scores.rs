@@ -1,19 +1,18 @@
-//! How far each function of one run is from what the runs before it lead to expect.
+//! How far each function of a build is from what the builds before it lead to expect.
 //!
 //! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), section 6.1 and
 //! appendix A.1.
 
-use super::{ChangeOptions, ChangePoint, Expected, change_points};
-use crate::history::{FunctionIx, History};
+use super::{ChangeOptions, ChangePoint, Expected, change_points_of_builds};
+use crate::history::{FunctionIx, History, Judged};
+use crate::statistics::{benjamini_hochberg, levels_differ};
 use rayon::prelude::*;
 use serde::Serialize;
-use std::ops::RangeInclusive;
+use std::ops::Range;
 
 /// What [`scores`] looks at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoreOptions {
-    /// Number of runs before the judged one that tell what to expect, at least 2.
-    pub window: usize,
     /// Functions with a smaller share of every run that is looked at are left out.
     pub min_share: f64,
     /// What is taken for a change.
@@ -23,7 +22,6 @@ pub struct ScoreOptions {
 impl Default for ScoreOptions {
     fn default() -> Self {
         ScoreOptions {
-            window: 10,
             min_share: 0.005,
             changes: ChangeOptions::default(),
         }
@@ -34,11 +32,11 @@ impl Default for ScoreOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Before, and in the judged run.
+    /// Before, and in the judged runs.
     Known,
-    /// In the judged run alone.
+    /// In the judged runs alone.
     New,
-    /// Before, but not in the judged run.
+    /// Before, but not in the judged runs.
     Gone,
 }
 
@@ -61,7 +59,7 @@ impl Status {
     }
 }
 
-/// One function of the judged run.
+/// One function of the judged runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
     /// The function.
@@ -70,17 +68,30 @@ pub struct Score {
     pub samples: Vec<f64>,
     /// What the window leads to expect; runs without the function count as zero.
     pub expected: Expected,
-    /// Its samples in the judged run.
+    /// Its samples in a judged run, on average.
     pub actual: f64,
     /// How far that is from what is expected; see [`score`].
     pub score: f64,
+    /// Probability of samples at least as far from those of the window, since they changed there for good
+    /// last, if nothing had changed; `None` where nothing tells how much they vary. See [`levels_differ`].
+    pub p: Option<f64>,
+    /// `p` adjusted for the number of functions that are judged (Benjamini & Hochberg).
+    pub q: Option<f64>,
     /// Whether it is there.
     pub status: Status,
     /// Where its samples changed for good, over the whole history.
     pub changes: Vec<ChangePoint>,
 }
 
+/// The rate of false ones that is accepted among functions that are called far from expected.
+pub const FALSE_DISCOVERIES: f64 = 0.05;
+
 impl Score {
+    /// Whether chance, over as many functions as are judged, hardly explains how far it is.
+    pub fn is_far(&self) -> bool {
+        self.q.is_some_and(|q| q <= FALSE_DISCOVERIES)
+    }
+
     /// The largest of the changes, up or down, in samples; 0 without any.
     pub fn largest_change(&self) -> f64 {
         let changes = self.changes.iter();
@@ -102,44 +113,57 @@ pub fn score(actual: f64, expected: Expected) -> f64 {
     (actual - expected.mean) / deviation
 }
 
-/// Scores the functions of the run at this place of a history against the runs before it: highest
-/// score first, then by function. Empty where fewer than two runs come before it.
-///
-/// # Panics
-/// If there is no such run.
-pub fn scores(history: &History, judged: usize, options: ScoreOptions) -> Vec<Score> {
-    let first = judged.saturating_sub(options.window);
-    if judged - first < 2 {
+/// Scores the functions of the runs of a history that are judged against those of their window: highest
+/// score first, then by function. Empty where the window has fewer than two runs.
+pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<Score> {
+    if judged.window.len() < 2 {
         return Vec::new();
     }
-    let functions = functions_that_matter(history, first..=judged, options.min_share);
+    let functions = functions_that_matter(history, judged.all(), options.min_share);
     let runs = history.samples_of(&functions);
+    let observations = history.observations();
     let mut scores: Vec<Score> = functions
         .into_par_iter()
         .enumerate()
         .filter_map(|(place, function)| {
             let samples: Vec<f64> = runs.iter().map(|run| run[place]).collect();
-            let expected = Expected::of(&samples[first..judged])?;
-            let actual = samples[judged];
-            let mean = samples.iter().sum::<f64>() / samples.len() as f64;
+            let expected = Expected::of(&samples[judged.window.clone()])?;
+            let actual = judged.actual(&samples);
+            // Counts vary by chance at least as Poisson's do.
+            let least_variance = samples.iter().sum::<f64>() / samples.len() as f64;
+            let runs_of = |builds: &[Range<usize>]| -> Vec<&[f64]> {
+                builds.iter().map(|runs| &samples[runs.clone()]).collect()
+            };
+            let of_changes = ChangeOptions {
+                least_variance,
+                ..options.changes
+            };
+            let mut changes = change_points_of_builds(&runs_of(&observations), of_changes);
+            let before = runs_of(&judged.builds);
+            let last = change_points_of_builds(&before, of_changes).pop();
+            let level = &before[last.map_or(0, |last| last.at)..];
+            let of_judged = &[&samples[judged.runs.clone()]];
+            for change in &mut changes {
+                change.at = observations[change.at].start;
+            }
             Some(Score {
                 function,
                 expected,
                 actual,
                 score: score(actual, expected),
+                p: levels_differ(level, of_judged, least_variance)
+                    .or_else(|| levels_differ(&before, of_judged, least_variance)),
+                q: None,
                 status: Status::of(expected.mean, actual),
-                changes: change_points(
-                    &samples,
-                    ChangeOptions {
-                        // Counts vary by chance at least as Poisson's do.
-                        least_variance: mean,
-                        ..options.changes
-                    },
-                ),
+                changes,
                 samples,
             })
         })
         .collect();
+    let p_values: Vec<Option<f64>> = scores.iter().map(|score| score.p).collect();
+    for (score, q) in scores.iter_mut().zip(benjamini_hochberg(&p_values)) {
+        score.q = q;
+    }
     scores.sort_by(|a, b| {
         b.score
             .total_cmp(&a.score)
@@ -149,11 +173,7 @@ pub fn scores(history: &History, judged: usize, options: ScoreOptions) -> Vec<Sc
 }
 
 /// The functions that have at least this share of one of these runs.
-fn functions_that_matter(
-    history: &History,
-    runs: RangeInclusive<usize>,
-    min_share: f64,
-) -> Vec<FunctionIx> {
+fn functions_that_matter(history: &History, runs: Range<usize>, min_share: f64) -> Vec<FunctionIx> {
     let mut matters = vec![false; history.functions.len()];
     for run in runs {
         let least = min_share * history.runs[run].whole.samples as f64;

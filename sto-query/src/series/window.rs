@@ -1,5 +1,7 @@
 //! What the runs before one lead to expect of it.
 
+use std::ops::Range;
+
 /// Mean and standard deviation of a window of observations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
@@ -32,11 +34,10 @@ impl Expected {
     }
 }
 
-/// For each observation, what the up to `window` observations before it lead to expect; `None` where
-/// they are fewer than two.
-pub fn expected(series: &[f64], window: usize) -> Vec<Option<Expected>> {
-    let before = |at: usize| &series[at.saturating_sub(window)..at];
-    (0..series.len())
-        .map(|at| Expected::of(before(at)))
-        .collect()
+/// For each observation, what the up to `window` observations before its build lead to expect; `None`
+/// where they are fewer than two. `builds` has the places of each build's observations, in order.
+pub fn expected(series: &[f64], builds: &[Range<usize>], window: usize) -> Vec<Option<Expected>> {
+    let before = |at: usize| Expected::of(&series[at.saturating_sub(window)..at]);
+    let of_build = |runs: &Range<usize>| vec![before(runs.start); runs.len()];
+    builds.iter().flat_map(of_build).collect()
 }

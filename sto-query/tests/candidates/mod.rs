@@ -11,13 +11,13 @@ use sto_core::units::UnixSeconds;
 use sto_query::candidates::{CandidateOptions, Candidates};
 use sto_query::history::{History, HistoryQuery};
 
-/// Adds runs of `app` on successive days, three a build.
+/// Adds runs of `app` on successive days, three a build but for the first.
 pub(crate) fn store(runs: &[String]) -> Store {
     let store = Store::in_memory().unwrap();
     for (day, folded) in (0..).zip(runs) {
         let options = IngestOptions {
             executable: Some("app".to_owned()),
-            version: Some(format!("v{}", day / 3)),
+            version: Some(format!("v{}", (day + 2) / 3)),
             benchmark: Some("startup".to_owned()),
             metrics: [("seconds".to_owned(), 1.5 + f64::from(day % 5) / 50.0)].into(),
             ..IngestOptions::default()
@@ -65,6 +65,6 @@ pub(crate) fn candidates(runs: &[String]) -> Candidates {
         ..HistoryQuery::default()
     };
     let history = History::load(&store(runs), &query).unwrap();
-    let judged = history.judged(None).unwrap();
+    let judged = history.judged(None, 10).unwrap();
     Candidates::of(&history, judged, CandidateOptions::default())
 }

@@ -5,8 +5,9 @@ use super::{GRAPH_ID, Html, candidate_id, contexts, list, mean, signed};
 use crate::candidates::{Candidate, Candidates};
 use crate::render::header::counted;
 use crate::render::html::short_name;
-use crate::render::numbers::{grouped, percent};
+use crate::render::numbers::percent;
 use crate::render::printable;
+use crate::render::series::rests_on;
 use crate::report::ScoreReport;
 use crate::series::Status;
 
@@ -55,11 +56,12 @@ pub(super) fn write(html: &mut Html, found: &Candidates, number: usize, candidat
     for change in &score.changes {
         html.raw("<p class=\"soft\">")
             .text(&format!(
-                "Changed for good with {}: {} before, {} after, on average (p {:.0e}).",
+                "Changed for good with {}: {} before, {} after, on average (p {:.0e}{}).",
                 change.run.build,
                 mean(change.before),
                 mean(change.after),
                 change.p,
+                rests_on(change),
             ))
             .raw("</p>\n");
     }
@@ -85,16 +87,16 @@ pub(super) fn write(html: &mut Html, found: &Candidates, number: usize, candidat
 fn sentence(score: &ScoreReport) -> String {
     match score.status {
         Status::New => format!(
-            "{} in the judged run, and none in the window: it is new.",
-            counted(score.actual as u64, "sample")
+            "{} in a judged run, on average, and none in the window: it is new.",
+            mean_samples(score.actual)
         ),
         Status::Gone => format!(
-            "{} in a run of the window, on average, and none in the judged run: it is gone.",
+            "{} in a run of the window, on average, and none in the judged: it is gone.",
             mean_samples(score.expected)
         ),
         Status::Known => format!(
             "{}, where {} ± {} were expected: a difference of {}, which is {} standard deviations.",
-            counted(score.actual as u64, "sample"),
+            mean_samples(score.actual),
             mean(score.expected),
             mean(score.deviation),
             signed(score.difference),
@@ -113,7 +115,7 @@ fn own(candidate: &Candidate) -> String {
     format!(
         "Of the difference, {} are in its own code ({} samples, {} expected), and {} in what it calls.",
         signed(difference),
-        grouped(candidate.self_actual as u64),
+        mean(candidate.self_actual),
         mean(candidate.self_expected),
         signed(candidate.score.difference - difference),
     )

@@ -4,7 +4,7 @@ use super::{Html, candidate_id, mean, runs_before, signed};
 use crate::candidates::Candidates;
 use crate::render::header::counted;
 use crate::render::html::short_name;
-use crate::render::numbers::grouped;
+use crate::render::series::rests_on;
 use crate::report::ScoreReport;
 use crate::series::Status;
 
@@ -14,12 +14,12 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
     if found.candidates.is_empty() {
         html.raw("<p>No function has a score of ")
             .text(&found.options.min_score.to_string())
-            .raw(" or more.</p>\n");
+            .raw(" or more that chance hardly explains.</p>\n");
         return;
     }
     html.raw(
-        "<p>A candidate is a function whose samples in the judged run are far from its mean in the \
-         window: a probable cause of what changed, or something that inherits it, as a sample counts \
+        "<p>A candidate is a function whose samples are farther from its mean in the window than chance \
+         explains over as many functions (q of 5&nbsp;% at most): a probable cause of what changed, or something that inherits it, as a sample counts \
          for each function on its stack, once.</p>\n\
          <div class=\"find\" hidden><label>Find <input type=\"search\" spellcheck=\"false\" \
          autocomplete=\"off\" placeholder=\"part of a name\"></label> <span class=\"soft\" \
@@ -32,11 +32,12 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
     .text(&runs_before(found))
     .raw(
         "; runs without it count as 0</small></th>\
-         <th scope=\"col\" class=\"number\">Actual<small>samples in the judged run</small></th>\
+         <th scope=\"col\" class=\"number\">Actual<small>samples in a judged run, on average</small></th>\
          <th scope=\"col\" class=\"number\">Difference<small>actual less expected</small></th>\
          <th scope=\"col\" class=\"number\">Own<small>of that, in its own code</small></th>\
          <th scope=\"col\" class=\"number\">Score<small>difference in standard deviations of the \
          window</small></th>\
+         <th scope=\"col\" class=\"number\">q<small>rate of false ones among as far ones</small></th>\
          <th scope=\"col\">Status<small>new: first seen; gone: only before</small></th></tr></thead>\n\
          <tbody>\n",
     );
@@ -53,10 +54,11 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
             .raw("</code></a></td>");
         for (label, text) in [
             ("Expected", mean(score.expected)),
-            ("Actual", grouped(score.actual as u64)),
+            ("Actual", mean(score.actual)),
             ("Difference", signed(score.difference)),
             ("Own", signed(candidate.self_difference())),
             ("Score", signed(score.score)),
+            ("q", rate(score.q)),
         ] {
             cell(html, label, &text);
         }
@@ -70,6 +72,10 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
             .text(&counted(found.omitted as u64, "more candidate"))
             .raw(" with less extreme scores; <code>--limit</code> shows more.</p>\n");
     }
+}
+
+fn rate(q: Option<f64>) -> String {
+    q.map_or_else(|| "–".to_owned(), crate::render::scores::probability)
 }
 
 /// A number, with the name of its column for where the head is not shown.
@@ -96,8 +102,8 @@ pub(super) fn changed(html: &mut Html, found: &Candidates) {
         return;
     }
     html.raw(
-        "<h3>Changed for good, in some run</h3>\n<p>These are no candidates: the judged run is as the \
-         runs right before it. But over all runs, there is one from which on their samples are \
+        "<h3>Changed for good, in some run</h3>\n<p>These are no candidates: the judged runs are as \
+         those right before them. But over all runs, there is one from which on their samples are \
          others. The largest change stands first.</p>\n\
          <table class=\"scores steps\">\n<thead><tr><th scope=\"col\">Function</th>\
          <th scope=\"col\">Since<small>first build and run after the change</small></th>\
@@ -124,7 +130,7 @@ fn rows(html: &mut Html, function: &ScoreReport) {
         html.raw("</td>");
         cell(html, "Before", &mean(change.before));
         cell(html, "After", &mean(change.after));
-        cell(html, "p", &format!("{:.0e}", change.p));
+        cell(html, "p", &format!("{:.0e}{}", change.p, rests_on(change)));
         html.raw("</tr>\n");
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
         (
             "--window",
             options.window.to_string(),
-            "The number of runs before the judged one that tell what to expect.",
+            "The number of builds before the judged one that tell what to expect.",
         ),
         (
             "--min-share",
@@ -39,8 +39,10 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
          <li>Traces follow the contexts of a candidate one call at a time. Those with fewer samples than \
          expected, or less than a tenth of the candidate’s difference, are left out, and so are those \
          behind them; of each, the three with the highest scores are followed, ten calls far.</li>\n\
-         <li>A score is no test: of many functions, some are far from expected by chance. \
-         <code>sto find-regressions</code> tests two builds with several runs each.</li>\n</ul>\n",
+         <li>A score is no test: of many functions, some are far from expected by chance. So each is tested \
+         with Student’s t, where a build counts as one observation if builds differ more than their runs \
+         do, and q is p adjusted for the number of functions. <code>sto find-regressions</code> compares \
+         two builds more closely.</li>\n</ul>\n",
     );
     options_table(html, "Option", &rows);
     html.raw("<p class=\"soft\">This page is made again by <code>")

@@ -87,13 +87,14 @@ fn subject(found: &Candidates) -> String {
 fn reason(found: &Candidates) -> String {
     let before = runs_before(found);
     let judged = &found.run().run;
-    let run = match judged.recorded.as_deref() {
-        Some(_) => format!(
+    let run = match (found.judged.runs.len(), judged.recorded.as_deref()) {
+        (1, Some(_)) => format!(
             "the run of {} at {}",
             judged.build,
             minute(judged.recorded.as_deref())
         ),
-        None => format!("the run of {}", judged.build),
+        (1, None) => format!("the run of {}", judged.build),
+        (runs, _) => format!("the {runs} runs of {}", judged.build),
     };
     let Some(farthest) = found.candidates.first() else {
         return match found.expected {
@@ -103,41 +104,49 @@ fn reason(found: &Candidates) -> String {
                     .to_owned()
             }
             Some(_) => {
-                format!("In {run}, no function is far from what the {before} lead to expect.")
+                format!(
+                    "In {run}, none of {} is farther from what the {before} lead to expect than \
+                     chance explains.",
+                    counted(found.tested as u64, "function"),
+                )
             }
         };
     };
     let functions = match found.candidates.len() + found.omitted {
-        1 => "a function is".to_owned(),
-        number => format!("{} are", counted(number as u64, "function")),
+        1 => "one function".to_owned(),
+        number => counted(number as u64, "function"),
     };
     format!(
-        "In {run}, {functions} far from what the {before} lead to expect. Farthest is {}: {}, where {} \
-         were expected.",
+        "In {run}, {functions} of {} farther from what the {before} lead to expect than chance explains. \
+         Farthest is {}: {} samples, where {} were expected.",
+        found.tested,
         short_name(&farthest.score.function.function),
-        counted(farthest.score.actual as u64, "sample"),
+        mean(farthest.score.actual),
         mean(farthest.score.expected),
     )
 }
 
 /// `10 runs before it`.
 fn runs_before(found: &Candidates) -> String {
-    format!("{} before it", counted(found.window.len() as u64, "run"))
+    format!(
+        "{} before it",
+        counted(found.judged.window.len() as u64, "run")
+    )
 }
 
 fn flame_graph(html: &mut Html, found: &Candidates) {
     let Some(stacks) = &found.stacks else {
         return;
     };
-    html.raw("<h3>Flame graph of the judged run against the average of its window</h3>\n");
+    html.raw("<h3>Flame graph of what is judged against the average of its window</h3>\n");
     let graph = FlameGraph {
         id: GRAPH_ID,
         stacks,
         sides: FlameSides {
-            runs: [found.window.len(), 1],
-            names: ["average of the window", "judged run"],
+            runs: [found.judged.window.len(), found.judged.runs.len()],
+            names: ["average of the window", "judged"],
             unit: "an average run",
-            colors: "Red has more samples in the judged run than an average run of its window, blue \
+            colors: "Red has more samples in a judged run than in an average run of the window, blue \
                      fewer",
         },
         min_share: found.options.min_share,

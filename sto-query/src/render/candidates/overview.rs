@@ -4,7 +4,6 @@ use super::plot::{Plot, Point};
 use super::sides::measured;
 use super::{Html, mean, signed};
 use crate::candidates::{CandidateRun, Candidates};
-use crate::render::header::counted;
 use crate::render::numbers::percent;
 use std::collections::BTreeSet;
 
@@ -30,8 +29,8 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
     .write(html);
     html.raw(
         "<p class=\"soft key\">In this and all plots below, each dot is a run, the oldest on the \
-         left, and the red one is judged. The line through the shade is the mean of the runs before, \
-         as many as the window has; the shade reaches two standard deviations to either side, so a dot \
+         left, and red ones are judged. The line through the shade is the mean of the runs of builds \
+         before, as many as the window has; the shade reaches two standard deviations to either side, so a dot \
          on its upper edge has a score of 2. Runs of the window stand on grey. A dashed line is where \
          the numbers changed for good. A pointer that rests on a dot shows its run.</p>\n",
     );
@@ -67,15 +66,15 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
 /// How the whole of the judged run compares, and what that means for the candidates.
 fn whole(found: &Candidates) -> Option<String> {
     let (expected, score) = (found.expected?, found.score()?);
-    let actual = found.run().whole.samples;
+    let actual = found.actual();
     let mut text = format!(
-        "The judged run has {}, where {} were expected ({} standard deviations).",
-        counted(actual, "sample"),
+        "A judged run has {} samples, where {} were expected ({} standard deviations).",
+        mean(actual),
         mean(expected.mean),
         signed(score),
     );
     if score.abs() >= FAR && expected.mean > 0.0 {
-        let change = actual as f64 / expected.mean - 1.0;
+        let change = actual / expected.mean - 1.0;
         let (more, longer, samples) = match change > 0.0 {
             true => ("more", "longer", "more"),
             false => ("less", "a shorter time", "fewer"),

@@ -10,6 +10,7 @@ use crate::render::series::minute;
 use crate::render::{printable, shorten};
 use crate::report::ChangePointReport;
 use crate::series::{Expected, expected};
+use std::ops::Range;
 
 /// Pixels of the plot itself, and above it; the style sheet has room below it for builds and days.
 const HEIGHT: f64 = 150.0;
@@ -42,7 +43,7 @@ impl Plot<'_> {
     /// Draws it as a figure.
     pub(super) fn write(&self, html: &mut Html) {
         let values: Vec<f64> = self.points.iter().map(|point| point.value).collect();
-        let bands = expected(&values, self.found.options.window);
+        let bands = self.bands();
         let upper = bands.iter().flatten().map(|band| band.band().1);
         let axis = Axis::over(values.iter().copied().chain(upper).fold(0.0, f64::max));
         html.raw("<figure class=\"plot\">\n<figcaption>")
@@ -73,15 +74,27 @@ impl Plot<'_> {
         if self
             .points
             .iter()
-            .any(|point| point.at == self.found.judged)
+            .any(|point| self.found.judged.runs.contains(&point.at))
         {
-            vertical(html, "judged-run", self.x(self.found.judged));
+            vertical(html, "judged-run", self.x(self.found.judged.runs.start));
         }
         for point in &self.points {
             self.dot(html, &axis, point);
         }
         self.builds(html);
         html.raw("</svg>\n</div>\n</figure>\n");
+    }
+
+    /// What the runs before each point's build lead to expect of it.
+    fn bands(&self) -> Vec<Option<Expected>> {
+        let values: Vec<f64> = self.points.iter().map(|point| point.value).collect();
+        let build = |point: &Point| self.found.build_of(point.at);
+        let mut builds: Vec<Range<usize>> = Vec::new();
+        for points in self.points.chunk_by(|a, b| build(a) == build(b)) {
+            let start = builds.last().map_or(0, |last| last.end);
+            builds.push(start..start + points.len());
+        }
+        expected(&values, &builds, self.found.judged.window.len())
     }
 
     /// Percent of the width.
@@ -91,7 +104,7 @@ impl Plot<'_> {
     }
 
     fn window(&self, html: &mut Html) {
-        let window = &self.found.window;
+        let window = &self.found.judged.window;
         if window.is_empty() {
             return;
         }
@@ -142,7 +155,7 @@ impl Plot<'_> {
     }
 
     fn dot(&self, html: &mut Html, axis: &Axis, point: &Point) {
-        let is_judged = point.at == self.found.judged;
+        let is_judged = self.found.judged.runs.contains(&point.at);
         html.raw("<circle");
         if is_judged {
             html.raw(" class=\"judged-run\"");

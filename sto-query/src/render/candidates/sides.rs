@@ -11,18 +11,14 @@ use sto_core::units::Cost;
 /// The window, and then the judged run.
 pub(super) fn write(html: &mut Html, found: &Candidates) {
     let sample_type = &found.history.sample_type;
-    let window = &found.runs[found.window.clone()];
+    let window = &found.runs[found.judged.window.clone()];
     html.raw("<div class=\"sides\">\n<section class=\"side\"><h3>Window</h3>\n<p class=\"build\">");
     html.text(&match window {
         [] => "no runs".to_owned(),
         [.., _] => builds(window),
     });
     html.raw("</p>\n<dl>\n");
-    fact(
-        html,
-        "runs",
-        &format!("{} before the judged one", window.len()),
-    );
+    fact(html, "runs", &format!("{} before the judged", window.len()));
     if let Some(expected) = found.expected {
         let average = format!(
             "{} samples on average, ± {}",
@@ -34,15 +30,23 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
     if let [first, .., last] = window {
         recorded(html, first, last);
     }
-    html.raw("</dl>\n</section>\n<section class=\"side\"><h3>Judged run</h3>\n<p class=\"build\">");
+    html.raw("</dl>\n</section>\n<section class=\"side\"><h3>Judged</h3>\n<p class=\"build\">");
     let run = found.run();
     html.text(&format!("{}@{}", found.history.executable, run.run.build))
         .raw("</p>\n<dl>\n");
     if let Some(benchmark) = &found.history.benchmark {
         fact(html, "benchmark", benchmark);
     }
-    fact(html, "measured", &measured(run.whole, sample_type));
-    recorded(html, run, run);
+    let judged = &found.runs[found.judged.runs.clone()];
+    match judged {
+        [only] => fact(html, "measured", &measured(only.whole, sample_type)),
+        [..] => {
+            fact(html, "runs", &judged.len().to_string());
+            let average = format!("{} samples on average", super::mean(found.actual()));
+            fact(html, "measured", &average);
+        }
+    }
+    recorded(html, &judged[0], run);
     if let Some(host) = &run.host {
         fact(html, "host", host);
     }
