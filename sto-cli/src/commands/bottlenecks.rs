@@ -14,6 +14,9 @@ use sto_query::{render, report};
 /// time, in each benchmark of each program. A function that goes up and down with the time of the
 /// whole is likely to make it; q tells how likely chance does as much.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 success, 2 wrong usage or failure, 3 too few runs with the metric."
+)]
 pub(crate) struct BottlenecksArgs {
     /// Correlate with this metric: the name given to `sto ingest --metric`
     #[arg(long, value_name = "NAME")]
@@ -87,5 +90,8 @@ pub(crate) fn run(args: &BottlenecksArgs, place: &StorePath) -> Result<Outcome, 
     let limit = args.limit.of(&args.format);
     let report = report::bottlenecks_report(&histories, &options, limit);
     args.format.print(&report, render::bottlenecks::text)?;
-    Ok(Outcome::Clean)
+    Ok(match report.benchmarks.is_empty() {
+        true => Outcome::TooLittleData,
+        false => Outcome::Clean,
+    })
 }

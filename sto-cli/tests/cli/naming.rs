@@ -92,3 +92,14 @@ fn perf_data() -> Vec<u8> {
     let file = crate::support::repository().join("testdata/demo/v1.perf.data");
     std::fs::read(file).unwrap()
 }
+
+#[test]
+fn bottlenecks_without_runs_that_have_the_metric_are_no_answer() {
+    let sandbox = Sandbox::with_two_builds();
+    let run = sandbox.sto(&["bottlenecks", "--metric", "seconds"]);
+    assert_eq!(run.status, Some(3), "{run:?}");
+    assert!(
+        run.stdout
+            .contains("No benchmark has 5 runs with this metric")
+    );
+}
