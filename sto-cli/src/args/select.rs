@@ -5,7 +5,7 @@ use crate::args::by::By;
 use crate::runtime::error::CliError;
 use crate::runtime::sources::{Baseline, Located, Sources};
 use crate::runtime::store_path::StorePath;
-use clap::Args;
+use clap::{ArgGroup, Args};
 use std::ffi::{OsStr, OsString};
 use sto_core::units::SampleType;
 use sto_query::compare::{Comparison, Lines};
@@ -56,19 +56,24 @@ pub(crate) struct SelectPairArgs {
 }
 
 /// The two sides of a check.
+///
+/// Which of the two positional arguments is missing is seen from their number: clap's own
+/// `allow_missing_positional` takes nothing behind `--`.
 #[derive(Debug, Args)]
-#[command(allow_missing_positional = true)]
+#[command(override_usage = "sto find-regressions [OPTIONS] [BASELINE] <CANDIDATE>")]
+#[command(group(ArgGroup::new("sides").args(["any_baseline", "candidate"]).required(true).multiple(true)))]
 pub(crate) struct SidesArgs {
     /// Compare with this build, tag, profile or file: `[EXE@]BUILD`, ID or PATH
     #[arg(value_name = "BASELINE")]
     any_baseline: Option<OsString>,
 
     /// Judge this build, tag, profile or file: `[EXE@]BUILD`, ID or PATH
-    candidate: OsString,
+    #[arg(value_name = "CANDIDATE")]
+    candidate: Option<OsString>,
 
     /// Compare with this tag or build of the candidate's executable; by default with what the policy
     /// names
-    #[arg(long, value_name = "TAG", conflicts_with = "any_baseline")]
+    #[arg(long, value_name = "TAG", conflicts_with = "candidate")]
     baseline: Option<OsString>,
 
     #[command(flatten)]
@@ -194,7 +199,16 @@ impl SelectPairArgs {
 impl SidesArgs {
     /// Names both sides.
     pub(crate) fn name(&mut self, baseline: OsString, candidate: OsString) {
-        (self.any_baseline, self.candidate) = (Some(baseline), candidate);
+        (self.any_baseline, self.candidate) = (Some(baseline), Some(candidate));
+    }
+
+    /// What is named as the baseline, if anything is, and as the candidate.
+    fn named(&self) -> (Option<&OsStr>, &OsStr) {
+        let first = self.any_baseline.as_deref();
+        match &self.candidate {
+            Some(candidate) => (first, candidate),
+            None => (None, first.unwrap_or_default()),
+        }
     }
 
     /// Lets a comparison say which command shows more, with the sides as they were named here.
@@ -206,7 +220,8 @@ impl SidesArgs {
         if store.is_named {
             options.extend(["--store".to_owned(), store.folder.display().to_string()]);
         }
-        let baseline = match &self.any_baseline {
+        let (baseline, candidate) = self.named();
+        let baseline = match baseline {
             Some(named) => named.to_string_lossy().into_owned(),
             // A tag may stand for another build by then.
             None => {
@@ -214,7 +229,7 @@ impl SidesArgs {
                 format!("{}@{}", side.executable, side.build)
             }
         };
-        let candidate = self.candidate.to_string_lossy().into_owned();
+        let candidate = candidate.to_string_lossy().into_owned();
         comparison.set_commands([&baseline, &candidate], &options);
     }
 
@@ -225,12 +240,13 @@ impl SidesArgs {
         default: Option<&str>,
     ) -> Result<(Located, Located), CliError> {
         let of_candidate = self.baseline.as_deref().or(default.map(OsStr::new));
-        let baseline = match (&self.any_baseline, of_candidate) {
+        let (named, candidate) = self.named();
+        let baseline = match (named, of_candidate) {
             (Some(baseline), _) => Baseline::Any(baseline),
             (None, Some(baseline)) => Baseline::OfCandidate(baseline),
             (None, None) => return Err(CliError::NoBaseline),
         };
-        sources.located_pair(&baseline, &self.candidate)
+        sources.located_pair(&baseline, candidate)
     }
 
     /// Loads the stacks of some of the runs of both sides.

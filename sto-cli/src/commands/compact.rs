@@ -3,6 +3,7 @@
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
+use crate::runtime::ui::Progress;
 use clap::Args;
 use sto_core::store::Store;
 use sto_query::render;
@@ -19,7 +20,10 @@ pub(crate) struct CompactArgs {
 }
 
 pub(crate) fn run(args: &CompactArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let rewritten = Store::open(&place.folder)?.compact()?;
+    let store = Store::open(&place.folder)?;
+    let progress = Progress::of_store("compacting", &place.folder);
+    let rewritten = store.compact()?;
+    drop(progress);
     let report = CompactReport::from(rewritten);
     args.format.print(&report, render::rewrite::compact_text)?;
     Ok(Outcome::Clean)

@@ -96,15 +96,18 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
     let options = args.options();
     let progress = Progress::of_files(&inputs);
     let mut recordings = Vec::new();
+    let mut done = 0;
     // Each file in work is held in memory, and uses every core by itself where it is large.
     let threads = rayon::current_num_threads();
     let work = |input: &Input| args.prepare(input, &options, &progress);
     let outcome = in_order(&inputs, threads, work, |input, prepared| {
         let name = input.name();
+        done += 1;
         let prepared = match prepared {
             Err(IngestError::Format(error)) if input.is_found && is_no_profile(&error) => {
                 let note = format!("{name}: passed over, as it is no profile");
                 progress.say("note", &note);
+                progress.files_done(done);
                 return Ok(());
             }
             prepared => prepared?,
@@ -114,7 +117,7 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
             progress.say("warning", &format!("{name}: {warning}"));
         }
         recordings.push(RecordingReport::new(name, &report));
-        progress.file_done();
+        progress.files_done(done);
         Ok(())
     });
     drop(progress);

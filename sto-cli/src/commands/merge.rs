@@ -61,11 +61,11 @@ pub(crate) fn run(args: &MergeArgs, place: &StorePath) -> Result<Outcome, CliErr
 }
 
 fn merge(store: &Store, other: &Store, path: &Path) -> Result<SourceReport, CliError> {
-    let progress = Progress::of_store(path);
+    let progress = Progress::of_store("merging", path);
     let mut added = 0;
     let merged = store.merge(other, &mut |merged| {
         added = merged.added.len();
-        progress.merging(merged.done(), merged.profiles);
+        progress.merged(merged.done(), merged.profiles);
     });
     let merged = merged.map_err(|source| CliError::Merge { added, source })?;
     Ok(SourceReport::new(path.display().to_string(), &merged))

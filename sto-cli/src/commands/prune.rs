@@ -6,6 +6,7 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::git::resolved;
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
+use crate::runtime::ui::Progress;
 use clap::{ArgGroup, Args};
 use std::time::Duration;
 use sto_core::store::Store;
@@ -84,7 +85,9 @@ pub(crate) fn run(args: &PruneArgs, place: &StorePath) -> Result<Outcome, CliErr
         let kept = select_from(&builds, &selector)?.profiles;
         options.keep.extend(kept.iter().map(|stored| stored.id));
     }
+    let progress = Progress::of_store("pruning", &place.folder);
     let report = prune(&store, &options)?;
+    drop(progress);
     args.format.print(&report, render::prune::text)?;
     Ok(Outcome::Clean)
 }

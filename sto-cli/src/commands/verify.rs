@@ -3,6 +3,7 @@
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
+use crate::runtime::ui::Progress;
 use clap::Args;
 use sto_core::store::Store;
 use sto_query::{render, report};
@@ -19,7 +20,9 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(crate) fn run(args: &VerifyArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let progress = Progress::of_store("checking", &store.folder);
     let verification = Store::verify(&store.folder)?;
+    drop(progress);
     let report = report::verify(store.folder.display().to_string(), &verification);
     args.format.print(&report, render::verify::text)?;
     match report.damages.len() {

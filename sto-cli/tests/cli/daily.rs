@@ -1,5 +1,6 @@
 //! The configuration file, completion, and the browser.
 
+use crate::missing::missing;
 use crate::support::{Run, Sandbox};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -75,6 +76,9 @@ fn completion_is_silent_where_there_is_nothing_to_offer() {
 
 #[test]
 fn bash_gets_names_in_which_it_runs_nothing() {
+    if missing(&["bash"]) {
+        return;
+    }
     let sandbox = Sandbox::new();
     sandbox.write(
         "a.folded",

@@ -1,7 +1,10 @@
 //! What `sto ingest` puts into the store, and what it says.
 
+use crate::missing::missing;
 use crate::support::{AFTER, BEFORE, Run, Sandbox, repository};
 use serde_json::json;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
@@ -365,4 +368,44 @@ fn an_export_of_otlp_is_shown_in_the_type_of_its_first_profile() {
     );
     let space = sandbox.json(&["top", "v1", "--event", "alloc_space"]);
     assert_eq!(space["value"], 4096 + 512 + 64);
+}
+
+#[test]
+fn a_terminal_shows_how_many_files_are_done_at_what_rate_where_it_takes_over_a_second() {
+    if missing(&["script", "mkfifo"]) {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write("a.folded", BEFORE);
+    Run::of(&mut sandbox.program("mkfifo", &["pipe"])).succeeds();
+    let line = format!(
+        "'{}' ingest a.folded - --build v1 < pipe",
+        env!("CARGO_BIN_EXE_sto")
+    );
+    let mut script = sandbox.program("script", &["-qefc", &line, "/dev/null"]);
+    script.env("STO_STORE", sandbox.path("store"));
+    script.env("TERM", "xterm").env("SHELL", "/bin/sh");
+    let mut script = script.stdout(Stdio::piped()).spawn().unwrap();
+    let mut screen = script.stdout.take().unwrap();
+    // The last file has no end until the display is seen.
+    let mut pipe = File::options()
+        .write(true)
+        .open(sandbox.path("pipe"))
+        .unwrap();
+    let mut seen = Vec::new();
+    while !String::from_utf8_lossy(&seen).contains("1 of 2 files") {
+        let mut part = [0; 256];
+        let length = screen.read(&mut part).unwrap();
+        assert_ne!(length, 0, "{}", String::from_utf8_lossy(&seen));
+        seen.extend(&part[..length]);
+    }
+    pipe.write_all(b"main;work 5\n").unwrap();
+    drop(pipe);
+    screen.read_to_end(&mut seen).unwrap();
+    let seen = String::from_utf8_lossy(&seen);
+    assert!(script.wait().unwrap().success(), "{seen}");
+    assert!(
+        seen.contains(" files/s, ") && seen.contains(" left"),
+        "{seen}"
+    );
 }

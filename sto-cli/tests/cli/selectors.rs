@@ -141,3 +141,29 @@ fn a_name_that_is_not_unicode_is_a_files() {
     let run = Run::of(sandbox.command(&["top"]).arg(name)).succeeds();
     assert!(run.stdout.contains("compute"), "{run:?}");
 }
+
+#[test]
+fn builds_whose_names_begin_with_a_dash_are_compared_behind_two_dashes() {
+    let sandbox = Sandbox::new();
+    for build in ["-1", "--2"] {
+        sandbox.write("a.folded", format!("main;work 900\nmain;{build} 9\n"));
+        let named = format!("--build={build}");
+        sandbox
+            .sto(&["ingest", "a.folded", "--exe", "demo", &named])
+            .succeeds();
+    }
+    for args in [
+        &["find-regressions", "--", "-1", "--2"][..],
+        &["find-regressions", "--baseline=-1", "--", "--2"],
+        &["find-regressions", "--format", "json", "--", "-1", "--2"],
+        &["find-regressions", "demo@-1", "demo@--2"],
+    ] {
+        let run = sandbox.sto(args);
+        assert_eq!(run.status, Some(0), "{run:?}");
+        assert!(run.stdout.contains("--2"), "{run:?}");
+    }
+    let both = ["find-regressions", "--baseline=-1", "--", "-1", "--2"];
+    let run = sandbox.sto(&both);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(run.stderr.contains("cannot be used with"), "{run:?}");
+}

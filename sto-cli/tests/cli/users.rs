@@ -2,7 +2,7 @@
 //!
 //! Where a second user is needed and cannot be had, a test says so and is skipped.
 
-use crate::missing::skip;
+use crate::missing::{missing, skip};
 use crate::support::{Run, Sandbox, files_of, temporary_files};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -182,6 +182,9 @@ fn a_policy_that_was_found_is_refused_where_it_is_another_users() {
 /// A work tree whose settings name programs, each of which would leave a file.
 #[test]
 fn no_program_that_a_repository_names_is_run() {
+    if missing(&["git"]) {
+        return;
+    }
     let sandbox = Sandbox::with_two_builds();
     let git = |args: &[&str]| {
         let run = Run::of(&mut sandbox.program("git", args));
