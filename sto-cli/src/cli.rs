@@ -36,7 +36,7 @@ Text that is longer than the terminal goes through $STO_PAGER, else $PAGER, else
 turns that off.
 
 Exit status: 0 success, 1 regressions found (explain-match: no match), 2 wrong usage or failure, \
-3 too little data to say.";
+3 too little data to say, or nothing found.";
 
 /// Store profiles of programs, and find out what got slower between two builds.
 #[derive(Debug, Parser)]

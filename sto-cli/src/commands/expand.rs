@@ -3,7 +3,7 @@
 use crate::args::history::HistoryArgs;
 use crate::args::judged::JudgedArgs;
 use crate::runtime::changes::Changes;
-use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::error::{CliError, OF_WINDOW, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
@@ -21,6 +21,7 @@ use sto_query::{render, report};
 /// samples than expected are left out. If several modules have a function of that name, it is the one
 /// with most samples in the judged run.
 #[derive(Debug, Args)]
+#[command(after_help = OF_WINDOW)]
 pub(crate) struct ExpandArgs {
     /// Expand this function: its name, a part of it, or `re:` and a regular expression
     function: String,
@@ -119,5 +120,8 @@ pub(crate) fn run(args: &ExpandArgs, place: &StorePath) -> Result<Outcome, CliEr
         false => report,
     };
     args.format.print(&report, render::expansion::text)?;
-    Ok(Outcome::Clean)
+    Ok(match method {
+        Method::Greedy | Method::Informed => Outcome::of_window(report.window),
+        Method::Correlation => Outcome::Clean,
+    })
 }

@@ -13,6 +13,7 @@ use sto_query::{render, report};
 ///
 /// Looks at every run of every build, program and benchmark in the store.
 #[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 success, 2 wrong usage or failure, 3 there is no such run.")]
 pub(crate) struct WhereArgs {
     /// Find this function: its name, a part of it, or `re:` and a regular expression
     function: String,
@@ -29,5 +30,8 @@ pub(crate) fn run(args: &WhereArgs, place: &StorePath) -> Result<Outcome, CliErr
     let histories = History::load_all(&Store::open(&place.folder)?, &HistoryQuery::default())?;
     let report = report::occurrences(&histories, &args.function, args.over.share())?;
     args.format.print(&report, render::occurrences::text)?;
-    Ok(Outcome::Clean)
+    Ok(match report.runs.is_empty() {
+        true => Outcome::TooLittleData,
+        false => Outcome::Clean,
+    })
 }

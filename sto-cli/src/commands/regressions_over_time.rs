@@ -3,7 +3,7 @@
 use crate::args::history::HistoryArgs;
 use crate::args::judged::JudgedArgs;
 use crate::args::percent::Percent;
-use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::error::{CliError, OF_WINDOW, Outcome};
 use crate::runtime::output::{FormatArg, LimitArg};
 use crate::runtime::store_path::StorePath;
 use clap::Args;
@@ -16,6 +16,7 @@ use sto_query::{render, report};
 /// runs before; a run without the function counts as zero samples. Below a function stands where its
 /// samples changed for good, in all runs that there are: an old step, or a slow slide.
 #[derive(Debug, Args)]
+#[command(after_help = OF_WINDOW)]
 pub(crate) struct RegressionsOverTimeArgs {
     #[command(flatten)]
     history: HistoryArgs,
@@ -49,5 +50,5 @@ pub(crate) fn run(args: &RegressionsOverTimeArgs, place: &StorePath) -> Result<O
     let limit = args.limit.of(&args.format);
     let report = report::regressions_over_time(&history, &judged, options, min_score, limit);
     args.format.print(&report, render::scores::text)?;
-    Ok(Outcome::Clean)
+    Ok(Outcome::of_window(report.window))
 }

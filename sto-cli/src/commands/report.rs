@@ -12,17 +12,19 @@ use std::path::PathBuf;
 use sto_query::candidates::{CandidateOptions, Candidates};
 use sto_query::render;
 
-const EXAMPLES: &str = "\
+const AFTER: &str = "\
 Examples:
   sto report --benchmark startup -o report.html
-  sto report --benchmark startup --at 3f2a --window 20 -o report.html";
+  sto report --benchmark startup --at 3f2a --window 20 -o report.html
+
+Exit status: 0 success, 2 wrong usage or failure, 3 fewer than two runs before.";
 
 /// Write a page on which functions of a run are far from what the runs before it lead to expect
 ///
 /// The page is one file that loads nothing: the runs over time, each candidate with its history and the
 /// contexts that explain it, and a flame graph of the run against the average of those before.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = AFTER)]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     history: HistoryArgs,
@@ -60,17 +62,21 @@ pub(crate) fn run(args: &ReportArgs, place: &StorePath) -> Result<Outcome, CliEr
         let store = place.folder.display().to_string();
         found.set_commands(&["--store".to_owned(), store]);
     }
+    let outcome = match found.expected {
+        Some(_) => Outcome::Clean,
+        None => Outcome::TooLittleData,
+    };
     let page = render::candidates::html(&found);
     let Some(file) = output::file(Some(&args.output)) else {
         output::write_stdout(page.as_bytes())?;
-        return Ok(Outcome::Clean);
+        return Ok(outcome);
     };
     output::write_file(file, page.as_bytes())?;
     let file = file.display().to_string();
     let text = render::candidates::text(&found, ui::style());
     let told = format!("{text}wrote {}\n", render::printable(&file));
     output::write_stdout(told.as_bytes())?;
-    Ok(Outcome::Clean)
+    Ok(outcome)
 }
 
 fn positive(text: &str) -> Result<f64, String> {

@@ -32,7 +32,7 @@ pub(crate) enum Outcome {
     Regressions,
     /// Two symbols are not one function.
     NoMatch,
-    /// There is too little data to say.
+    /// There is too little data to say, or nothing of what was asked for.
     TooLittleData,
     /// The user ended it, by this signal.
     Interrupted(i32),
@@ -40,7 +40,19 @@ pub(crate) enum Outcome {
     Command(ExitStatus),
 }
 
+/// What the help of commands says that need runs before.
+pub(crate) const OF_WINDOW: &str =
+    "Exit status: 0 success, 2 wrong usage or failure, 3 fewer than two runs before.";
+
 impl Outcome {
+    /// Of a command that judges a run by those before it.
+    pub(crate) fn of_window(runs: usize) -> Outcome {
+        match runs {
+            0 | 1 => Outcome::TooLittleData,
+            _ => Outcome::Clean,
+        }
+    }
+
     fn status(self) -> u8 {
         match self {
             Outcome::Clean => 0,
@@ -242,6 +254,19 @@ impl CliError {
                     more => format!(" and {more} more"),
                 };
                 Some(format!("there are labels {}{more}", shown.join(", ")))
+            }
+            CliError::Compare(CompareError::Metric { metric, first, .. }) => {
+                // It stands in a command to paste.
+                let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+                let name = match metric.chars().all(is_plain) {
+                    true => metric,
+                    false => "METRIC",
+                };
+                Some(format!(
+                    "give it to each of them: `printf 'profile,{name}\\n{:.12},NUMBER\\n' | sto annotate -`; \
+                     --force replaces what is there",
+                    first.to_string()
+                ))
             }
             CliError::DamagedStore { .. } => Some(
                 "bring back a copy of it; without one, merge what can still be read into a new \

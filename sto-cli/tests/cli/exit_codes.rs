@@ -147,3 +147,111 @@ fn a_failure_is_2_whatever_the_command() {
     }
     assert!(!sandbox.path("x.svg").exists());
 }
+
+#[test]
+fn a_question_without_an_answer_is_3() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.folded", BEFORE);
+    let ingest = ["ingest", "a.folded", "--exe", "demo", "--build", "v1"];
+    sandbox.sto(&ingest).succeeds();
+    for asked in [
+        &["where", "compute", "--over", "99.9"][..],
+        &["regressions-over-time"],
+        &["report", "-o", "report.html"],
+        &["expand", "compute"],
+        &["expand", "compute", "--method", "informed"],
+        &["bottlenecks", "--metric", "seconds"],
+        &["calibrate", "v1"],
+        &["source", "compute", "v1"],
+        &["find-regressions", "v1", "v1", "--benchmark", "nosuch"],
+    ] {
+        let run = sandbox.sto(asked);
+        status(&run, 3);
+        assert_ne!(run.stdout, "", "{asked:?}");
+        assert_eq!(run.stderr, "", "{asked:?}");
+    }
+    let page = std::fs::read_to_string(sandbox.path("report.html")).unwrap();
+    assert!(page.contains("Nothing to expect"), "{page}");
+    for answered in [
+        &["where", "compute", "--over", "1"][..],
+        &["series", "compute"],
+        &["potential", "v1"],
+    ] {
+        status(&sandbox.sto(answered), 0);
+    }
+}
+
+#[test]
+fn a_name_that_nothing_has_is_2_whatever_the_command() {
+    let sandbox = Sandbox::with_two_builds();
+    sandbox.sto(&[
+        "ingest", "a.folded", "--exe", "demo", "--build", "v3", "--metric", "n=1",
+    ]);
+    for asked in [
+        &["where", "nosuch", "--over", "1"][..],
+        &["where", "re:nosuch", "--over", "1"],
+        &["series", "nosuch"],
+        &["expand", "nosuch"],
+        &["source", "nosuch", "v1"],
+        &["flame", "v1", "--focus", "nosuch", "-o", "x.svg"],
+        &["diff", "v1", "v2", "--focus", "nosuch", "-o", "x.svg"],
+        &["ls", "--exe", "nosuch"],
+        &["runs", "--exe", "nosuch"],
+        &["runs", "--benchmark", "nosuch"],
+        &["series", "compute", "--exe", "nosuch"],
+        &["report", "--benchmark", "nosuch", "-o", "x.html"],
+        &["top", "v1", "--benchmark", "nosuch"],
+        &["top", "v1", "--event", "nosuch"],
+        &["tag", "nosuch", "good"],
+        &["tag", "--delete", "nosuch"],
+        &[
+            "expand",
+            "compute",
+            "--method",
+            "correlation",
+            "--metric",
+            "nosuch",
+        ],
+        &["find-regressions", "v1", "v2", "--per", "nosuch"],
+    ] {
+        sandbox.sto(asked).fails_with(&[]);
+    }
+}
+
+#[test]
+fn that_a_store_holds_nothing_is_an_answer_to_what_it_holds() {
+    let sandbox = Sandbox::with_two_builds();
+    sandbox.sto(&["prune", "--keep-last", "0"]).succeeds();
+    for holds in ["ls", "runs", "tag", "stats", "verify"] {
+        status(&sandbox.sto(&[holds]), 0);
+    }
+    for asked in [
+        &["top", "v1"][..],
+        &["where", "compute", "--over", "1"],
+        &["series", "compute"],
+        &["regressions-over-time"],
+        &["bottlenecks", "--metric", "seconds"],
+    ] {
+        sandbox.sto(asked).fails_with(&[]);
+    }
+}
+
+#[test]
+fn a_comparison_per_metric_says_how_to_give_runs_the_metric() {
+    let sandbox = Sandbox::with_two_builds();
+    let compare = ["find-regressions", "v1", "v2", "--per", "requests"];
+    let run = sandbox
+        .sto(&compare)
+        .fails_with(&["`requests`", "missing in"]);
+    let (_, after) = run.stderr.split_once("`printf '").unwrap();
+    let (table, _) = after.split_once("' | sto annotate -`").unwrap();
+    let table = table.replace("\\n", "\n").replace("NUMBER", "10");
+    sandbox.write("table.csv", table);
+    sandbox.sto(&["annotate", "table.csv"]).succeeds();
+    let again = sandbox.sto(&compare).fails_with(&["missing in"]);
+    assert!(again.stderr.contains("of demo@v2"), "{again:?}");
+    assert!(!again.stderr.contains("of demo@v1"), "{again:?}");
+    let hostile = ["find-regressions", "v1", "v2", "--per", "x'; rm -rf ~ #"];
+    let run = sandbox.sto(&hostile).fails_with(&[]);
+    assert!(run.stderr.contains("`printf 'profile,METRIC"), "{run:?}");
+}

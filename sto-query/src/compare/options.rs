@@ -6,6 +6,7 @@ use crate::functions::{Attribution, KeyOptions, key_symbol};
 use crate::render::printable;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use sto_core::id::ProfileId;
 
 /// Thresholds of a comparison; a finding has to pass all of `alpha`, `min_effect` and `min_share`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -99,16 +100,20 @@ pub enum CompareError {
     },
     /// Cost for a unit of a metric was asked for, and profiles do not have it.
     #[error(
-        "the metric `{}` must be a number above 0 in every profile, but it is {}; a stored profile \
-         keeps its metrics: prune it and ingest it again with `--metric NAME=NUMBER`",
+        "the metric `{}` must be a number above 0 in every profile, but it is {}{}",
         printable(.metric),
-        .profiles.join(", ")
+        .profiles.join(", "),
+        match .more { 0 => String::new(), more => format!(" and so in {more} more") },
     )]
     Metric {
         /// The metric.
         metric: String,
-        /// For each profile what it has instead: `missing in 124e9f760a12 of demo@v1`.
+        /// The first profile that does not have it.
+        first: ProfileId,
+        /// What it and the next ones have instead: `missing in 124e9f760a12 of demo@v1`.
         profiles: Vec<String>,
+        /// Number of others that are like these.
+        more: usize,
     },
 }
 

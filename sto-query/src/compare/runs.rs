@@ -109,6 +109,9 @@ impl<'a> Runs<'a> {
     }
 }
 
+/// Profiles without a metric that an error message names.
+const MAX_NAMED: usize = 4;
+
 /// How much each run did, baseline first: what the metric says, or 1 where cost is not taken by one.
 pub(super) fn amounts(
     views: Pair<&View>,
@@ -123,6 +126,7 @@ pub(super) fn amounts(
     };
     let mut amounts = Vec::new();
     let mut profiles = Vec::new();
+    let mut lacking = Vec::new();
     for (view, runs) in [
         (views.baseline, &runs.baseline),
         (views.candidate, &runs.candidate),
@@ -136,6 +140,10 @@ pub(super) fn amounts(
             let amount = found.filter(|amount| *amount > 0.0 && amount.is_finite());
             amounts.extend(amount);
             if amount.is_none() {
+                lacking.push(stored.id);
+                if lacking.len() > MAX_NAMED {
+                    continue;
+                }
                 let found = found.map_or("missing".to_owned(), |found| found.to_string());
                 let build = full_name(&view.selection.build);
                 profiles.push(format!(
@@ -145,10 +153,12 @@ pub(super) fn amounts(
             }
         }
     }
-    match profiles[..] {
+    match lacking[..] {
         [] => Ok(amounts),
-        _ => Err(CompareError::Metric {
+        [first, ..] => Err(CompareError::Metric {
             metric: metric.clone(),
+            first,
+            more: lacking.len() - profiles.len(),
             profiles,
         }),
     }

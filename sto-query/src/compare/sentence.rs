@@ -246,8 +246,8 @@ pub(super) fn no_shared_event(baseline: &[String], candidate: &[String]) -> Stri
         _ => events.join(", "),
     };
     format!(
-        "the sides share no event: the baseline measured {}, the candidate {}; record both with \
-         the same `-e`",
+        "the sides share no event: the baseline measured {}, the candidate {}; `sto record -e \
+         EVENT` records both alike",
         list(baseline),
         list(candidate)
     )

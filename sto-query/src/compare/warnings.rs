@@ -71,7 +71,15 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
     };
     let (old, new) = (events.baseline, events.candidate);
     if lacks(old, new) || lacks(new, old) {
-        warnings.push("The sides measured different sets of events.".to_owned());
+        let list = |types: &[SampleType]| {
+            let events: BTreeSet<&str> = types.iter().map(|t| &*t.event).collect();
+            events.into_iter().collect::<Vec<_>>().join(", ")
+        };
+        warnings.push(format!(
+            "The sides measured different events: {} against {}. `sto record -e EVENT` records both alike.",
+            list(old),
+            list(new)
+        ));
     }
     for (name, view, side) in [
         ("baseline", views.baseline, baseline),

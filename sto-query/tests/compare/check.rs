@@ -311,7 +311,10 @@ fn profiles_without_the_metric_are_named() {
     let baseline = with_metric(view("v1", &[BEFORE; 2]), &[100.0]);
     let candidate = with_metric(view("v2", &[BEFORE; 3]), &[0.0, -3.5, f64::NAN]);
     let error = compare(&baseline, &candidate, &per_request()).unwrap_err();
-    let CompareError::Metric { metric, profiles } = &error else {
+    let CompareError::Metric {
+        metric, profiles, ..
+    } = &error
+    else {
         panic!("{error:?}")
     };
     assert_eq!(metric, "requests");
@@ -325,8 +328,8 @@ fn profiles_without_the_metric_are_named() {
             format!("NaN in {} of app@v2", id(&candidate, 2)),
         ]
     );
-    assert!(
-        error.to_string().contains("--metric NAME=NUMBER"),
-        "{error}"
-    );
+    let more = with_metric(view("v3", &[BEFORE; 9]), &[0.0; 9]);
+    let error = compare(&baseline, &more, &per_request()).unwrap_err();
+    let named = format!("0 in {} of app@v3 and so in 6 more", id(&more, 2));
+    assert!(error.to_string().ends_with(&named), "{error}");
 }

@@ -101,7 +101,10 @@ fn the_event_that_both_sides_measured_is_compared() {
     );
     assert_eq!(
         comparison.warnings,
-        ["The sides measured different sets of events."]
+        [
+            "The sides measured different events: cpu-clock, page-faults against context-switches, cpu-clock. \
+          `sto record -e EVENT` records both alike."
+        ]
     );
     assert_eq!(comparison.verdict, Verdict::Clean);
 }
