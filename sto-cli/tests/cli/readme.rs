@@ -1,5 +1,6 @@
 //! README.md shows what the command really prints.
 
+use crate::missing::{missing, skip};
 use crate::support::{Run, Sandbox, repository};
 
 /// A command of a ```` ```console ```` block, and the output that stands under it.
@@ -13,8 +14,8 @@ struct Shown {
 /// store, in a folder that has the repository's `testdata`.
 ///
 /// Under a command stands what it prints, where `...` is any number of lines or the rest of one, or nothing at all.
-/// A block with any other command in it (`perf record`, say) needs more than this repository has,
-/// and is not run.
+/// A block with any other command in it needs a program of the reader's, and is run by
+/// [`readme_commands_that_build_and_record_a_program_run`].
 #[test]
 fn readme_commands_print_what_the_readme_shows() {
     let sandbox = Sandbox::new();
@@ -38,11 +39,74 @@ fn readme_commands_print_what_the_readme_shows() {
     }
 }
 
-/// The commands of each ```` ```console ```` block, with their output.
+/// A program for the commands that build and record one: it works for a moment, whatever it is asked.
+const PROGRAM: &str = "volatile long n; static void work(void) { for (long i = 0; i < 10000000; i++) n += i; }\n\
+                       int main(void) { work(); return 0; }\n";
+const MAKEFILE: &str = "CFLAGS = -g -fno-omit-frame-pointer\nall: server search\n";
+
+/// Runs the commands of all other blocks, in order, in a repository with a program to build and a tag `v1`.
+/// What they print is measured, and so is not compared.
+///
+/// Only commands that build the whole of sto are left out: that is what runs this test.
+#[test]
+fn readme_commands_that_build_and_record_a_program_run() {
+    if missing(&["perf", "git", "make", "cc", "bash"]) {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write("project/server.c", PROGRAM);
+    sandbox.write("project/search.c", PROGRAM);
+    sandbox.write("project/Makefile", MAKEFILE);
+    let bash = |command: &str| {
+        let script = format!("exec 2>&1\ncd project\nsto() {{ \"$0\" \"$@\"; }}\n{command}");
+        let mut shell = sandbox.program("bash", &["-c", &script, env!("CARGO_BIN_EXE_sto")]);
+        for who in ["AUTHOR", "COMMITTER"] {
+            shell.env(format!("GIT_{who}_NAME"), "a");
+            shell.env(format!("GIT_{who}_EMAIL"), "a@b");
+        }
+        Run::of(shell.env("STO_STORE", sandbox.path("store")))
+    };
+    bash("git init -q . && git add . && git commit -qm one && git tag -am v1 v1 && make search")
+        .succeeds();
+    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    let others = blocks(&readme).into_iter();
+    let others = others.filter(|block| !block.iter().all(is_ours)).flatten();
+    let mut run_by_now = 0;
+    for Shown { command, .. } in others {
+        if command.starts_with("cargo test") || command.starts_with("cargo install") {
+            continue;
+        }
+        // Fewer runs, as recording each takes a second.
+        let fewer = command.replace("--runs 10", "--runs 2");
+        let run = bash(&fewer.replace("$(seq 24)", "$(seq 4)"));
+        if run.stdout.contains("perf cannot record") {
+            return skip("perf may not record here");
+        }
+        // With 1, a comparison of the program with itself would find something, as it may once in a while.
+        assert!(
+            matches!(run.status, Some(0 | 1 | 3)),
+            "$ {command}\n{}",
+            run.stdout
+        );
+        run_by_now += 1;
+        if command.starts_with("sto record --build first") {
+            // As README says: the first time, by hand.
+            bash("sto tag first last-good").succeeds();
+        }
+    }
+    assert!(run_by_now >= 10, "{run_by_now}");
+}
+
+/// The commands of each ```` ```console ```` block, with their output. Blocks of a list are set in.
 fn blocks(markdown: &str) -> Vec<Vec<Shown>> {
     let mut blocks: Vec<Vec<Shown>> = Vec::new();
     let mut in_console = false;
+    let mut indent = 0;
     for line in markdown.lines() {
+        if line.trim_start().starts_with("```") {
+            indent = line.len() - line.trim_start().len();
+        }
+        let line = line.get(indent..).unwrap_or_default();
         if line.starts_with("```") {
             in_console = !in_console && line == "```console";
             blocks.extend(in_console.then(Vec::new));
@@ -79,13 +143,26 @@ fn blocks(markdown: &str) -> Vec<Vec<Shown>> {
 
 /// The block with its commands as `sto ...`, if it has no others.
 fn ours(block: Vec<Shown>) -> Option<Vec<Shown>> {
-    let ours = block.into_iter().map(|shown| {
-        let command = shown.command.replace("cargo run --release -- ", "sto ");
-        command
-            .starts_with("sto ")
-            .then_some(Shown { command, ..shown })
-    });
-    ours.collect()
+    let ours = block.iter().all(is_ours).then_some(block)?.into_iter();
+    let as_sto = |shown: Shown| Shown {
+        command: shown.command.replace(CARGO_RUN, "sto "),
+        ..shown
+    };
+    Some(ours.map(as_sto).collect())
+}
+
+const CARGO_RUN: &str = "cargo run --release -- ";
+
+/// Whether it needs nothing but sto and this repository.
+fn is_ours(shown: &Shown) -> bool {
+    let asks_git_or_records = |part| shown.command.contains(part);
+    let is_sto = ["sto ", CARGO_RUN]
+        .iter()
+        .any(|begin| shown.command.starts_with(begin));
+    is_sto
+        && !["$(git ", "sto record "]
+            .into_iter()
+            .any(asks_git_or_records)
 }
 
 fn matches(expected: &[&str], printed: &[&str]) -> bool {
