@@ -2,7 +2,7 @@
 
 use crate::args::about::About;
 use crate::args::inputs::{self, Input};
-use crate::args::quantities::slice_count;
+use crate::args::quantities::{bytes, slice_count};
 use crate::runtime::environment;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::in_order::in_order;
@@ -20,6 +20,7 @@ use sto_core::intern::SliceCount;
 use sto_core::model;
 use sto_core::store::Store;
 use sto_core::symbolize::SymbolOptions;
+use sto_core::units::Bytes;
 use sto_query::render;
 use sto_query::report::{IngestSummary, RecordingReport};
 
@@ -69,6 +70,10 @@ pub(crate) struct IngestArgs {
     /// Store what there is of a file that was cut off
     #[arg(long)]
     allow_truncated: bool,
+
+    /// Let a compressed file expand to SIZE (2GiB); by default to 64 MiB and 256 times its size
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    max_input: Option<Bytes>,
 
     /// Refuse a profile of which more than 20 % of samples have no symbol, no stack or a cut one, or of
     /// which more than 5 % were lost
@@ -191,6 +196,7 @@ impl IngestArgs {
             slices: self.slices,
             format: self.format,
             allow_truncated: self.allow_truncated,
+            max_input: self.max_input,
             strict: self.strict,
             ..self.about.options()
         }

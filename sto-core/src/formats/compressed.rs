@@ -3,7 +3,7 @@
 //! A few bytes of either can expand to terabytes. So expansion has two limits: a ratio, which what
 //! profilers write stays far below, and a size for what must be held as a whole.
 
-use super::{FormatError, Salvage};
+use super::{FormatError, ReadOptions, Salvage};
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::path::Path;
@@ -11,12 +11,12 @@ use std::rc::Rc;
 
 /// Expanded bytes that any compressed profile may have.
 const FREE: u64 = 64 << 20;
-/// Most expanded bytes beyond those, for each compressed one. deflate reaches 1032.
-const MAX_RATIO: u64 = 1000;
+/// Most expanded bytes beyond those, for each byte of the input. Text of `perf script` reaches 50.
+const MAX_RATIO: u64 = 256;
 /// Most expanded bytes of a format that is not read line by line.
 const MAX_HELD: u64 = 2 << 30;
 /// Most compressions around each other: that of the profile's own format, and a copy's.
-const MAX_LAYERS: usize = 3;
+const MAX_LAYERS: usize = 2;
 
 #[derive(Clone, Copy)]
 pub(super) enum Compression {
@@ -38,11 +38,16 @@ impl Compression {
     pub(super) fn see_through<'a>(
         path: &Path,
         input: impl Read + 'a,
-        allow_truncated: bool,
+        options: &ReadOptions,
     ) -> Result<Expanded<'a>, FormatError> {
         let io = failed(path, Salvage::Possible);
         let cut = Rc::new(Cell::new(false));
-        let mut input: Box<dyn Read + 'a> = Box::new(input);
+        let came = Rc::new(Cell::new(0));
+        let max_input = options.max_input.map_or(0, |bytes| bytes.0);
+        let mut input: Box<dyn Read + 'a> = Box::new(Counted {
+            input,
+            count: Rc::clone(&came),
+        });
         for layer in 0..=MAX_LAYERS {
             let mut start = Vec::new();
             let read = (&mut input).take(4).read_to_end(&mut start);
@@ -55,12 +60,17 @@ impl Compression {
                     return Ok(Expanded {
                         input,
                         is_expanded,
+                        max_held: MAX_HELD.max(max_input),
                         cut,
                     });
                 }
                 Some(compression) => {
-                    let cut = allow_truncated.then(|| Rc::clone(&cut));
-                    input = Box::new(Layer::new(compression, input, cut).map_err(&io)?);
+                    let cut = options.allow_truncated.then(|| Rc::clone(&cut));
+                    let limit = Limit {
+                        came: Rc::clone(&came),
+                        max_input,
+                    };
+                    input = Box::new(Layer::new(compression, input, limit, cut).map_err(&io)?);
                 }
             }
         }
@@ -73,6 +83,8 @@ impl Compression {
 pub(super) struct Expanded<'a> {
     input: Box<dyn Read + 'a>,
     is_expanded: bool,
+    /// Most bytes that may be held.
+    max_held: u64,
     /// Whether compressed data ended early, and that was allowed.
     cut: Rc<Cell<bool>>,
 }
@@ -83,11 +95,12 @@ impl Expanded<'_> {
         if !self.is_expanded {
             return self.input.read_to_end(bytes).map(|_| ());
         }
-        (&mut self.input).take(MAX_HELD).read_to_end(bytes)?;
-        if bytes.len() as u64 > MAX_HELD {
+        let max_held = self.max_held;
+        (&mut self.input).take(max_held).read_to_end(bytes)?;
+        if bytes.len() as u64 > max_held {
             return Err(refused(format!(
-                "it expands to more than {MAX_HELD} bytes, which its format needs at once; \
-                 decompress it first, as a file on disk may have any size"
+                "it expands to more than {max_held} bytes, which its format needs at once; \
+                 decompress it first, as a file on disk may have any size, or allow more by --max-input"
             )));
         }
         Ok(())
@@ -107,6 +120,30 @@ impl Read for Expanded<'_> {
     }
 }
 
+/// What may come out of the compressions of an input.
+struct Limit {
+    /// Bytes of the input that were read, below all compressions.
+    came: Rc<Cell<u64>>,
+    /// Expanded bytes that the user allows; 0 where he said nothing.
+    max_input: u64,
+}
+
+impl Limit {
+    fn check(&self, expanded: u64) -> io::Result<()> {
+        let came = self.came.get();
+        let by_ratio = FREE.saturating_add(came.saturating_mul(MAX_RATIO));
+        if expanded <= by_ratio.max(self.max_input) {
+            return Ok(());
+        }
+        Err(refused(format!(
+            "its first {came} bytes expand to more than {} MiB, and {MAX_RATIO} times as much as they \
+             are: a decompression bomb. If it is a profile all the same, allow its expanded size by \
+             --max-input",
+            FREE >> 20
+        )))
+    }
+}
+
 /// One compression, taken off.
 struct Layer<'a> {
     name: &'static str,
@@ -114,6 +151,7 @@ struct Layer<'a> {
     /// Compressed bytes that the decoder took.
     taken: Rc<Cell<u64>>,
     expanded: u64,
+    limit: Limit,
     /// Where to note that the data end early; `None` where that is an error.
     cut: Option<Rc<Cell<bool>>>,
 }
@@ -122,6 +160,7 @@ impl<'a> Layer<'a> {
     fn new(
         compression: Compression,
         input: Box<dyn Read + 'a>,
+        limit: Limit,
         cut: Option<Rc<Cell<bool>>>,
     ) -> io::Result<Self> {
         let taken = Rc::new(Cell::new(0));
@@ -138,24 +177,13 @@ impl<'a> Layer<'a> {
             decoder,
             taken,
             expanded: 0,
+            limit,
             cut,
         })
     }
 }
 
 impl Layer<'_> {
-    fn check_ratio(&self) -> io::Result<()> {
-        let taken = self.taken.get();
-        if self.expanded <= FREE.max(taken.saturating_mul(MAX_RATIO)) {
-            return Ok(());
-        }
-        Err(refused(format!(
-            "its first {taken} bytes of {} data expand to more than {MAX_RATIO} times as much; no \
-             profiler writes such a file. If it is one all the same, decompress it first",
-            self.name
-        )))
-    }
-
     fn end_early(&self) -> io::Result<usize> {
         let Some(cut) = &self.cut else {
             return Err(io::Error::other(Told::Cut(format!(
@@ -174,7 +202,7 @@ impl Read for Layer<'_> {
         let error = match self.decoder.read(buffer) {
             Ok(length) => {
                 self.expanded += length as u64;
-                return self.check_ratio().map(|()| length);
+                return self.limit.check(self.expanded).map(|()| length);
             }
             Err(error) => error,
         };

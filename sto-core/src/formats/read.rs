@@ -20,6 +20,9 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Read as much as there is of a profile that was cut off, with a warning that says how much.
     pub allow_truncated: bool,
+    /// Bytes that a compressed profile may expand to, however small it is; by default 64 MiB and 256 times
+    /// its size.
+    pub max_input: Option<Bytes>,
     /// Where the files are that saved stacks are unwound with.
     pub symbols: SymbolOptions,
 }
@@ -84,7 +87,7 @@ pub fn read_stream(
     input: impl Read,
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
-    let mut input = Compression::see_through(path, input, options.allow_truncated)?;
+    let mut input = Compression::see_through(path, input, options)?;
     let mut bytes = Vec::new();
     let (format, is_named_otherwise) = loop {
         let ends = read_block(&mut input, &mut bytes);

@@ -5,6 +5,7 @@ use crate::formats::{Format, ReadOptions};
 use crate::intern::SliceCount;
 use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use crate::symbolize::SymbolOptions;
+use crate::units::Bytes;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -34,6 +35,8 @@ pub struct IngestOptions {
     pub format: Option<Format>,
     /// Take what there is of a file that was cut off.
     pub allow_truncated: bool,
+    /// Bytes that a compressed file may expand to, however small it is.
+    pub max_input: Option<Bytes>,
     /// Refuse a profile whose stacks are poor; see [`IngestError::Poor`].
     pub strict: bool,
     /// Where symbols are looked for, and what a frame stands for.
@@ -46,6 +49,7 @@ impl IngestOptions {
         ReadOptions {
             format: self.format,
             allow_truncated: self.allow_truncated,
+            max_input: self.max_input,
             symbols: self.symbols.clone(),
         }
     }
