@@ -1,5 +1,7 @@
 //! Demangling: from the names that linkers see to the names that people write.
 
+mod itanium;
+
 use crate::limits::{MAX_NAME, cut};
 use std::fmt::{self, Write};
 
@@ -65,9 +67,10 @@ fn write_cpp(mangled: &str, out: &mut Capped) -> bool {
     }
     let end = mangled.find(['.', '@']).unwrap_or(mangled.len());
     let (mangled, suffix) = mangled.split_at(end);
-    let Ok(symbol) = cpp_demangle::Symbol::new(mangled) else {
+    let Some((symbol, is_parsed)) = itanium::parse(mangled.as_bytes()) else {
         return false;
     };
+    is_parsed.set(true);
     let options = cpp_demangle::DemangleOptions::new()
         .no_params()
         .no_return_type();
@@ -167,6 +170,36 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text_are_replaced() {
         assert_eq!(demangle(b"work\xff\xfe"), "work\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn a_name_that_would_be_parsed_over_and_over_stays_mangled() {
+        let shapes = [
+            ("_Z3fooIX", "dl"),
+            ("_Z3fooIX", "da"),
+            ("_Z3fooIX", "nw"),
+            ("_Z3fooIX", "nadl"),
+            ("_Z3fooIX", "gsdl"),
+            ("_Z3fooIXsr", "T_I"),
+            ("_Z", "cv"),
+            ("_Z3foo", "Ul"),
+            ("_Z3foo", "CI1"),
+            ("_Z3foo", "SaI"),
+            ("_Z3fooIi", "S_I"),
+            ("_Z3fooI", "T_I"),
+            ("_ZN3foocv", "T_I"),
+            // A number that is none of an identifier hides nothing.
+            ("_Z3fooILi80E", "XdlLi80E"),
+            ("_Z3fooIXLi90EE", "Xdl"),
+        ];
+        for (start, part) in shapes {
+            for times in [20, 40, 80] {
+                let name = start.to_owned() + &part.repeat(times);
+                assert_eq!(demangle(name.as_bytes()), name);
+                let ended = name + &"E".repeat(times);
+                assert!(!demangle(ended.as_bytes()).is_empty());
+            }
+        }
     }
 
     #[test]
