@@ -20,6 +20,14 @@ const PIPE: Style = Style {
     width: None,
     color: false,
 };
+/// A terminal of so many columns, without colours.
+fn wide(width: usize) -> Style {
+    Style {
+        width: Some(width),
+        ..TERMINAL
+    }
+}
+
 const COLOR: Style = Style {
     width: Some(80),
     color: true,
@@ -166,6 +174,9 @@ fn store() -> LsReport {
 fn every_build_and_profile_of_a_store() {
     assert_golden("ls-width80.txt", &render::ls::text(&store(), TERMINAL));
     assert_golden("ls-pipe.txt", &render::ls::text(&store(), PIPE));
+    for (golden, width) in [("ls-width40.txt", 40), ("ls-width200.txt", 200)] {
+        assert_golden(golden, &render::ls::text(&store(), wide(width)));
+    }
     assert_golden("ls.json", &render::json(&store()).unwrap());
     assert_eq!(
         render::ls::text(&ls(&[], None), TERMINAL),
@@ -213,6 +224,9 @@ fn store_stats() -> StatsReport {
 fn where_the_bytes_of_a_store_are() {
     let report = store_stats();
     assert_golden("stats.txt", &render::stats::text(&report, TERMINAL));
+    for (golden, width) in [("stats-width40.txt", 40), ("stats-width200.txt", 200)] {
+        assert_golden(golden, &render::stats::text(&report, wide(width)));
+    }
     assert_golden("stats.json", &render::json(&report).unwrap());
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &SourceArgs, store: &StorePath) -> Result<Outcome, CliEr
     let folders = folders(args)?;
     let (view, lines) = args.select.load_with_lines(store)?;
     let meant = Focus::new(&args.function, &[&view])?;
-    let lines = function_lines(&view, EVENT, &lines, &meant)?;
+    let lines = function_lines(&view, EVENT, &lines, &meant).map_err(CliError::FunctionLines)?;
     let is_known = !lines.files.is_empty();
     let mut failure = None;
     let report = lines.report(Subject::of(&view, EVENT), args.context, |file| {

@@ -20,7 +20,6 @@ use sto_query::render::flame::FlameError;
 use sto_query::render::printable;
 use sto_query::report::ListingError;
 use sto_query::select::SelectError;
-use sto_query::source::FunctionLinesError;
 use sto_query::tree::RootsError;
 
 /// What a command that ran to its end found.
@@ -109,7 +108,7 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Function(#[from] FunctionError),
     #[error(transparent)]
-    FunctionLines(#[from] FunctionLinesError),
+    FunctionLines(FunctionError),
     #[error(transparent)]
     Roots(#[from] RootsError),
     #[error(transparent)]
@@ -333,6 +332,7 @@ impl CliError {
             | CliError::History(HistoryError::Function(FunctionError::Several { text, .. })) => {
                 Some(format!("write more of the name; `re:{text}` takes all of them"))
             }
+            CliError::FunctionLines(_) => Some("write more of the name".to_owned()),
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),
             CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),
@@ -344,6 +344,7 @@ impl CliError {
     fn functions(&self) -> &[String] {
         match self {
             CliError::Function(FunctionError::Several { names, .. })
+            | CliError::FunctionLines(FunctionError::Several { names, .. })
             | CliError::History(HistoryError::Function(FunctionError::Several { names, .. })) => {
                 names
             }
@@ -353,7 +354,7 @@ impl CliError {
 
     /// Whether the reader of the output had enough: no failure of this command.
     fn is_broken_pipe(&self) -> bool {
-        let (CliError::Stdout(source) | CliError::WriteFile { source, .. }) = self else {
+        let CliError::WriteFile { source, .. } = self else {
             return false;
         };
         source.kind() == io::ErrorKind::BrokenPipe

@@ -82,12 +82,14 @@ impl LimitArg {
 }
 
 /// Writes to standard output, to the last byte.
+///
+/// A reader that leaves early, as `head` does, has had enough: the command ends as it would have.
 pub(crate) fn write_stdout(data: &[u8]) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
-    stdout
-        .write_all(data)
-        .and_then(|()| stdout.flush())
-        .map_err(CliError::Stdout)
+    match stdout.write_all(data).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::Stdout(error)),
+        _ => Ok(()),
+    }
 }
 
 /// Writes a file as a whole: who reads it sees the old one or the new one, never half of one.

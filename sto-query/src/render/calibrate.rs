@@ -1,13 +1,15 @@
 //! What comparisons with a benchmark are worth, as text.
 
+use super::Style;
 use super::header::{counted, header};
 use super::numbers::percent;
-use super::{Style, display_width, printable};
+use super::paragraph::paragraph;
+use super::table::{Cell, Column, Table};
 use crate::compare::{Calibration, FalseReports};
-use std::fmt::Write;
 
-/// Functions of false reports that are listed; how many more there are is told.
+/// Functions of false reports that are listed; how many more there are is said.
 const LISTED: usize = 5;
+const TOO_LITTLE: &str = "TOO LITTLE DATA";
 
 /// The calibration as text: how often comparisons of equal builds report anything, and how large a
 /// change they find.
@@ -19,40 +21,39 @@ pub fn text(calibration: &Calibration, style: Style) -> String {
             text += &visible(calibration, style);
         }
         None => {
-            let _ = writeln!(
-                text,
-                "{}: {} with samples, and it takes {} to compare the build with itself.",
-                style.bold("TOO LITTLE DATA"),
+            let little = format!(
+                "{TOO_LITTLE}: {} with samples, and it takes {} to compare the build with itself.",
                 counted(calibration.runs as u64, "run"),
                 calibration.runs_needed,
             );
+            let little = paragraph(style, "", &little, 0);
+            text += &little.replacen(TOO_LITTLE, &style.bold(TOO_LITTLE), 1);
         }
     }
     text
 }
 
 fn reports(calibration: &Calibration, reports: FalseReports, style: Style) -> String {
-    let mut text = format!(
-        "Compared with itself, {} a side, it reports anything in {} of {} ({})\n",
+    let sentence = format!(
+        "Compared with itself, {} a side, it reports anything in {} of {} ({})",
         counted(calibration.runs_a_side as u64, "run"),
-        style.bold(&reports.reports.to_string()),
+        reports.reports,
         counted(reports.comparisons as u64, "comparison"),
         interval(reports),
     );
+    let text = paragraph(style, "", &sentence, 0);
+    let mut table = Table::new(vec![Column::number("reports"), Column::text("function")]);
     for reported in calibration.reported.iter().take(LISTED) {
-        let name = printable(&reported.function);
-        let _ = writeln!(
-            text,
-            "{:>8}  {}",
-            reported.comparisons,
-            style.fit(&name, 10)
-        );
+        table.row(vec![
+            Cell::from(reported.comparisons.to_string()),
+            Cell::from(&reported.function),
+        ]);
     }
     if let Some(more @ 1..) = calibration.reported.len().checked_sub(LISTED) {
         let more = counted(more as u64, "more function");
-        let _ = writeln!(text, "          {}", style.dim(&more));
+        table.line(format!("and {more}"));
     }
-    text
+    text + &table.render(style)
 }
 
 fn interval(reports: FalseReports) -> String {
@@ -69,20 +70,21 @@ fn visible(calibration: &Calibration, style: Style) -> String {
     if calibration.visible.is_empty() {
         return text;
     }
-    text += "\nWhat has to grow by how much to be found in 9 of 10 comparisons:\n\n";
-    let heading = format!("{:>8} {:>9}  function", "share", "growth");
-    let function_column = display_width(&heading) - "function".len();
-    let _ = writeln!(text, "{}", style.bold(&heading));
+    let heading = "What has to grow by how much to be found in 9 of 10 comparisons:";
+    text += &format!("\n{}\n", paragraph(style, "", heading, 0));
+    let mut table = Table::new(vec![
+        Column::number("share").dispensable(1),
+        Column::number("growth"),
+        Column::text("function"),
+    ]);
     for visible in &calibration.visible {
-        let name = printable(&visible.function);
-        let _ = writeln!(
-            text,
-            "{:>8} {:>9}  {}",
-            percent(visible.share),
-            growth(visible.change),
-            style.fit(&name, function_column),
-        );
+        table.row(vec![
+            Cell::from(percent(visible.share)),
+            Cell::from(growth(visible.change)),
+            Cell::from(&visible.function),
+        ]);
     }
+    text += &table.render(style);
     text
 }
 

@@ -2,13 +2,17 @@
 
 use super::header::counted;
 use super::numbers::{bytes, grouped, percent, saving};
+use super::paragraph::paragraph;
+use super::table::{Cell, Column, Table};
 use super::{Style, display_width, printable};
-use crate::report::{BuildReport, ListedProfile, LsReport};
+use crate::report::{BuildReport, ListedProfile, LsReport, ProfileReport};
 use crate::select::shortened_revision;
 use std::fmt::Write;
 
 /// Digits of an id that are shown: more than enough to name one in a store.
 const ID_DIGITS: usize = 12;
+/// Column where profiles begin.
+const INDENT: usize = 2;
 
 /// The beginning of an id that stands for it.
 pub(super) fn short_id(id: &str) -> &str {
@@ -25,14 +29,7 @@ pub fn text(report: &LsReport, style: Style) -> String {
         let name = printable(&build.executable) + "@" + printable(&build.version);
         let _ = writeln!(text, "{}", style.bold(&style.fit(&name, 0)));
         write_origin(&mut text, build, style);
-        let heading = format!(
-            "  {:ID_DIGITS$}  {:20}  {:>11}  {:>8}  {:>8}",
-            "profile", "recorded", "samples", "raw", "own"
-        );
-        let _ = writeln!(text, "{}", style.dim(&heading));
-        for profile in &build.profiles {
-            write_profile(&mut text, profile, style);
-        }
+        text += &profiles(&build.profiles, style);
         text.push('\n');
     }
     if report.more > 0 {
@@ -42,7 +39,7 @@ pub fn text(report: &LsReport, style: Style) -> String {
             counted(report.more as u64, "more build")
         );
     }
-    write_sums(&mut text, report);
+    write_sums(&mut text, report, style);
     text
 }
 
@@ -67,17 +64,35 @@ fn write_origin(text: &mut String, build: &BuildReport, style: Style) {
     }
 }
 
-fn write_profile(text: &mut String, listed: &ListedProfile, style: Style) {
-    let profile = &listed.profile;
-    let _ = writeln!(
-        text,
-        "  {}  {:20}  {:>11}  {:>8}  {:>8}",
-        short_id(&profile.id),
-        profile.recorded.as_deref().unwrap_or("-"),
-        grouped(profile.samples),
-        bytes(profile.source_bytes),
-        bytes(listed.own_bytes),
-    );
+/// The profiles of a build, each with what is known of it below.
+fn profiles(profiles: &[ListedProfile], style: Style) -> String {
+    let mut table = Table::new(vec![
+        Column::text("profile"),
+        Column::number("samples").dispensable(1),
+        Column::number("raw").dispensable(3),
+        Column::number("own").dispensable(2),
+        Column::text("recorded"),
+    ])
+    .indented(INDENT);
+    for listed in profiles {
+        let profile = &listed.profile;
+        table.row(vec![
+            Cell::from(short_id(&profile.id)),
+            Cell::from(grouped(profile.samples)),
+            Cell::from(bytes(profile.source_bytes)),
+            Cell::from(bytes(listed.own_bytes)),
+            Cell::from(profile.recorded.as_deref().unwrap_or("-")),
+        ]);
+        let mut about = String::new();
+        write_wrapped(&mut about, &details(profile), style);
+        for line in about.lines() {
+            table.line(line[INDENT..].to_owned());
+        }
+    }
+    table.render(style)
+}
+
+fn details(profile: &ProfileReport) -> Vec<String> {
     let mut details: Vec<String> = Vec::new();
     details.extend(
         profile
@@ -106,7 +121,7 @@ fn write_profile(text: &mut String, listed: &ListedProfile, style: Style) {
     ];
     let flaws = quality.iter().filter(|(_, share)| *share > 0.0);
     details.extend(flaws.map(|(what, share)| format!("{} {what}", percent(*share))));
-    write_wrapped(text, &details, style);
+    details
 }
 
 /// Writes items with commas between them, as many on a line as fit.
@@ -129,26 +144,21 @@ pub(super) fn write_wrapped(text: &mut String, items: &[String], style: Style) {
     }
 }
 
-fn write_sums(text: &mut String, report: &LsReport) {
+fn write_sums(text: &mut String, report: &LsReport, style: Style) {
     let totals = &report.totals;
-    let _ = writeln!(
-        text,
+    let counts = format!(
         "{}, {}, {}",
         counted((report.builds.len() + report.more) as u64, "build"),
         counted(totals.profiles as u64, "profile"),
         counted(totals.samples, "sample"),
     );
-    let raw = bytes(totals.source_bytes);
-    match report.file_bytes {
-        Some(size) => {
-            let _ = write!(text, "{raw} of recordings in a file of {}", bytes(size));
-        }
-        None => {
-            let _ = write!(text, "{raw} of recordings");
-        }
+    *text += &paragraph(style, "", &counts, 0);
+    let mut saved = format!("{} of recordings", bytes(totals.source_bytes));
+    if let Some(size) = report.file_bytes {
+        let _ = write!(saved, " in a file of {}", bytes(size));
     }
     if let Some(factor) = report.saving {
-        let _ = write!(text, ", {} smaller", saving(factor));
+        let _ = write!(saved, ", {} smaller", saving(factor));
     }
-    text.push('\n');
+    *text += &paragraph(style, "", &saved, 0);
 }

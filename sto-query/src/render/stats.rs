@@ -1,50 +1,65 @@
 //! Where the bytes of a store are, as a table.
 
+use super::Style;
 use super::header::counted;
 use super::numbers::{bytes, grouped, percent, saving};
 use super::paragraph::paragraph;
-use super::{Style, printable};
+use super::table::{Cell, Column, Table};
 use crate::report::StatsReport;
-use std::fmt::Write;
+
+/// Column where tables begin.
+const INDENT: usize = 2;
 
 /// The report as text: the parts of the file, most bytes first, then how much it holds.
 pub fn text(report: &StatsReport, style: Style) -> String {
-    let mut text = String::new();
-    let heading = format!(
-        "  {:>9}  {:>7}  {:>9}  {}",
-        "bytes", "share", "count", "what"
-    );
-    let _ = writeln!(text, "{}", style.dim(&heading));
+    let mut parts = Table::new(vec![
+        Column::number("bytes"),
+        Column::number("share").dispensable(2),
+        Column::number("count").dispensable(1),
+        Column::text("what"),
+    ])
+    .indented(INDENT);
     for part in &report.parts {
         let count = match part.count {
             0 => String::new(),
             count => grouped(count),
         };
-        let (size, share) = (bytes(part.bytes), percent(part.share));
-        let _ = writeln!(text, "  {size:>9}  {share:>7}  {count:>9}  {}", part.part);
+        parts.row(vec![
+            Cell::from(bytes(part.bytes)),
+            Cell::from(percent(part.share)),
+            Cell::from(count),
+            Cell::from(part.part),
+        ]);
     }
-    let (size, share) = (bytes(report.file_bytes), percent(1.0));
-    let _ = writeln!(text, "  {size:>9}  {share:>7}  {:>9}  the file\n", "");
+    parts.row(vec![
+        Cell::from(bytes(report.file_bytes)),
+        Cell::from(percent(1.0)),
+        Cell::from(""),
+        Cell::from("the file"),
+    ]);
+    let mut text = parts.render(style) + "\n";
 
     if report.executables.len() > 1 {
-        let heading = format!(
-            "  {:>6}  {:>8}  {:>11}  {:>9}  {:>11}  {}",
-            "builds", "profiles", "nodes", "in", "profiles in", "executable"
-        );
-        let _ = writeln!(text, "{}", style.dim(&heading));
+        let mut executables = Table::new(vec![
+            Column::number("builds").dispensable(1),
+            Column::number("profiles"),
+            Column::number("nodes").dispensable(4),
+            Column::number("in").dispensable(2),
+            Column::number("profiles in").dispensable(3),
+            Column::text("executable"),
+        ])
+        .indented(INDENT);
         for executable in &report.executables {
-            let _ = writeln!(
-                text,
-                "  {:>6}  {:>8}  {:>11}  {:>9}  {:>11}  {}",
-                grouped(executable.builds),
-                grouped(executable.profiles),
-                grouped(executable.nodes),
-                bytes(executable.node_bytes),
-                bytes(executable.profile_bytes),
-                style.fit(&printable(&executable.executable), 57),
-            );
+            executables.row(vec![
+                Cell::from(grouped(executable.builds)),
+                Cell::from(grouped(executable.profiles)),
+                Cell::from(grouped(executable.nodes)),
+                Cell::from(bytes(executable.node_bytes)),
+                Cell::from(bytes(executable.profile_bytes)),
+                Cell::from(&executable.executable),
+            ]);
         }
-        text.push('\n');
+        text += &(executables.render(style) + "\n");
     }
 
     let held = format!(
@@ -59,17 +74,18 @@ pub fn text(report: &StatsReport, style: Style) -> String {
     text += &paragraph(style, "", &held, 0);
     if let (Some(node), Some(profile)) = (report.bytes_per_node, report.bytes_per_profile) {
         let profile = bytes(profile.round() as u64);
-        let _ = writeln!(text, "{node:.2} bytes a node, {profile} a profile");
+        let each = format!("{node:.2} bytes a node, {profile} a profile");
+        text += &paragraph(style, "", &each, 0);
     }
     if let Some(factor) = report.saving {
-        let _ = writeln!(
-            text,
+        let saved = format!(
             "{} of {} in a file of {}, {} smaller",
             bytes(report.source_bytes),
             counted(report.recordings, "recording"),
             bytes(report.file_bytes),
             saving(factor),
         );
+        text += &paragraph(style, "", &saved, 0);
     }
     text
 }

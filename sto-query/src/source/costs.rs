@@ -1,8 +1,7 @@
 //! What each line of a function cost.
 
 use crate::compare::{Focus, Lines};
-use crate::functions::{KeyOptions, key_of};
-use crate::render::printable;
+use crate::functions::{FunctionError, KeyOptions, key_of};
 use crate::tree::{View, totals};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,32 +34,6 @@ pub struct FunctionLines {
     pub files: Vec<(String, BTreeMap<u32, LineCosts>)>,
 }
 
-/// Why a function's lines cannot be shown.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FunctionLinesError {
-    /// Several functions have that name.
-    #[error("{} functions have `{}` in their name: {}", .functions.len(), printable(.name), listed(.functions))]
-    Several {
-        /// What was asked for.
-        name: String,
-        /// The functions, in the order of their names.
-        functions: Vec<String>,
-    },
-}
-
-/// Functions that an error lists.
-const LISTED: usize = 10;
-
-fn listed(functions: &[String]) -> String {
-    let shown = functions.iter().take(LISTED);
-    let shown: Vec<String> = shown.map(|name| format!("`{}`", printable(name))).collect();
-    match functions.len().saturating_sub(LISTED) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
 /// What each line of the one function that is meant cost in this sample type of a view; `runs` are
 /// the lines of its profiles. Where the lines are not known, there are no files.
 ///
@@ -75,7 +48,7 @@ pub fn function_lines(
     sample_type: usize,
     runs: &[Lines],
     meant: &Focus,
-) -> Result<FunctionLines, FunctionLinesError> {
+) -> Result<FunctionLines, FunctionError> {
     let key = |frame: Frame<'_>| key_of(frame, KeyOptions::default()).into_owned();
     let frames = view.frames.iter();
     let meant_frames = frames.filter(|&(_, frame)| meant.has(frame));
@@ -83,9 +56,9 @@ pub fn function_lines(
     let function = match keys.len() {
         1 => keys.into_iter().next().unwrap_or_default(),
         _ => {
-            return Err(FunctionLinesError::Several {
-                name: meant.name().to_owned(),
-                functions: keys.into_iter().collect(),
+            return Err(FunctionError::Several {
+                text: meant.name().to_owned(),
+                names: keys.into_iter().collect(),
             });
         }
     };

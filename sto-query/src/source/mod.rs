@@ -10,7 +10,7 @@
 mod costs;
 mod files;
 
-pub use costs::{FunctionLines, FunctionLinesError, LineCosts, function_lines};
+pub use costs::{FunctionLines, LineCosts, function_lines};
 pub use files::{Found, SourceFile, find};
 
 use crate::report::{CostReport, Subject};

@@ -2,9 +2,10 @@
 
 use super::list::{cell, status};
 use super::{Html, signed};
-use crate::render::html::short_name;
+use crate::render::html::{folded, short_name};
 use crate::render::numbers::{grouped, percent};
 use crate::report::{ContextReport, ExpansionReport};
+use crate::tree::Link;
 
 /// What a table of contexts shows.
 struct Columns<'a> {
@@ -103,18 +104,34 @@ impl Columns<'_> {
             html.raw("<th scope=\"col\">Status<small>of the candidate, here</small></th>");
         }
         html.raw("</tr></thead>\n<tbody>\n");
-        for context in &contexts.contexts {
-            self.row(html, context);
+        let mut contexts = &contexts.contexts[..];
+        while !contexts.is_empty() {
+            let folded = contexts.iter().take_while(|context| context.folded).count();
+            let (row, rest) = contexts.split_at(folded.max(1));
+            self.row(html, row);
+            contexts = rest;
         }
         html.raw("</tbody>\n</table>\n</details>\n");
     }
 
-    fn row(&self, html: &mut Html, context: &ContextReport) {
+    /// A row of one context, or of several that are folded: their numbers are alike.
+    fn row(&self, html: &mut Html, contexts: &[ContextReport]) {
+        let context = &contexts[0];
         html.raw("<tr><td class=\"")
             .raw(DEPTHS[context.depth.min(DEPTHS.len() - 1)])
-            .raw("\"><code>")
-            .text(&short_name(&context.function.function))
-            .raw("</code></td>");
+            .raw("\">");
+        match context.folded {
+            true => {
+                let links: Vec<Link> = contexts.iter().map(|c| c.link(None)).collect();
+                folded(html, &links);
+            }
+            false => {
+                html.raw("<code>")
+                    .text(&short_name(&context.function.function))
+                    .raw("</code>");
+            }
+        }
+        html.raw("</td>");
         for ([name, _], number) in self.heads.into_iter().zip((self.numbers)(context)) {
             cell(html, name, &number);
         }

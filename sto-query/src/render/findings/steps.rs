@@ -8,33 +8,64 @@ use crate::tree::{Link, fold_library, folded_name};
 use std::collections::BTreeSet;
 use std::iter::zip;
 
-/// `main > (… 7 frames: std) > serve > log`: names at most this wide, and so many at either end; calls within
-/// libraries and runtimes are one, and how many frames stand in the middle is said.
-pub(super) fn steps(path: &CallPath, ends: usize, width: usize) -> String {
-    let links: Vec<Link> = path.stack.iter().map(link).collect();
-    // The function itself is named, whatever it is.
+/// What stands for frames of a path.
+pub(super) enum Step<'a> {
+    /// A frame by itself.
+    Frame(Link<'a>),
+    /// Calls within libraries and runtimes.
+    Folded(&'a [Link<'a>]),
+    /// So many in the middle, which a comparison leaves out.
+    Omitted(usize),
+}
+
+/// The frames of a path, outermost first.
+pub(super) fn links(path: &CallPath) -> Vec<Link<'_>> {
+    path.stack.iter().map(link).collect()
+}
+
+/// What stands for the frames of a path of which so many are left out. The function itself is named,
+/// whatever it is.
+pub(super) fn folded_steps<'a>(links: &'a [Link<'a>], mut omitted: usize) -> Vec<Step<'a>> {
     let mut folded = fold_library(&links[..links.len().saturating_sub(1)])
         .into_iter()
         .peekable();
-    // Frames and what stands for them.
-    let mut steps: Vec<(usize, String)> = Vec::new();
-    let mut omitted = path.omitted;
+    let mut steps = Vec::new();
     let mut ix = 0;
     while ix < links.len() {
         if omitted > 0 && ix >= links.len() / 2 {
-            steps.push((omitted, format!("({omitted} more)")));
+            steps.push(Step::Omitted(omitted));
             omitted = 0;
         }
-        let (name, end) = match folded.next_if(|folded| folded.start == ix) {
-            Some(folded) => (
-                format!("(… {})", folded_name(&links[folded.clone()])),
-                folded.end,
-            ),
-            None => (links[ix].symbol.to_owned(), ix + 1),
+        let end = match folded.next_if(|folded| folded.start == ix) {
+            Some(folded) => {
+                steps.push(Step::Folded(&links[folded.clone()]));
+                folded.end
+            }
+            None => {
+                steps.push(Step::Frame(links[ix]));
+                ix + 1
+            }
         };
-        steps.push((end - ix, shorten(&printable(&name), width)));
         ix = end;
     }
+    steps
+}
+
+/// `main > (… 7 frames: std) > serve > log`: names at most this wide, and so many at either end; calls within
+/// libraries and runtimes are one, and how many frames stand in the middle is said.
+pub(super) fn steps(path: &CallPath, ends: usize, width: usize) -> String {
+    let links = links(path);
+    // Frames and what stands for them.
+    let step = |step| match step {
+        Step::Omitted(frames) => (frames, format!("({frames} more)")),
+        Step::Folded(frames) => {
+            let name = format!("(… {})", folded_name(frames));
+            (frames.len(), shorten(&printable(&name), width))
+        }
+        Step::Frame(frame) => (1, shorten(&printable(frame.symbol), width)),
+    };
+    let steps = folded_steps(&links, path.omitted).into_iter().map(step);
+    let mut steps: Vec<(usize, String)> = steps.collect();
     if steps.len() > 2 * ends {
         let middle = ends..steps.len() - ends;
         let left_out: usize = steps[middle.clone()].iter().map(|(frames, _)| frames).sum();

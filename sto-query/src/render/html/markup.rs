@@ -1,6 +1,8 @@
 //! Markup that names cannot break.
 
-use crate::render::{printable, shorten};
+use crate::render::names::shorten_name;
+use crate::render::printable;
+use crate::tree::{Link, folded_name};
 use serde::Serialize;
 
 /// HTML that is being written. Markup is `'static`, so what is only known at run time can get in
@@ -50,7 +52,26 @@ const MAX_NAME_WIDTH: usize = 200;
 
 /// A function's name as pages show it, and as their flame graphs search for it.
 pub(in crate::render) fn short_name(symbol: &str) -> String {
-    shorten(&printable(symbol), MAX_NAME_WIDTH)
+    shorten_name(&printable(symbol), MAX_NAME_WIDTH)
+}
+
+/// What stands between two functions of a path.
+pub(in crate::render) const STEP: &str = " <span class=\"step\">›</span> ";
+
+/// Frames of a chain that say little, as one line that unfolds.
+pub(in crate::render) fn folded(html: &mut Html, frames: &[Link]) {
+    html.raw("<details class=\"folded\"><summary>… ")
+        .text(&folded_name(frames))
+        .raw("</summary>");
+    for (ix, frame) in frames.iter().enumerate() {
+        if ix > 0 {
+            html.raw(STEP);
+        }
+        html.raw("<code>")
+            .text(&short_name(frame.symbol))
+            .raw("</code>");
+    }
+    html.raw("</details>");
 }
 
 #[cfg(test)]

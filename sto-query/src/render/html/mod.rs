@@ -9,6 +9,6 @@ mod page;
 
 pub(super) use axis::{Axis, coordinate};
 pub(super) use flame::{FlameGraph, FlameSides};
-pub(super) use markup::{Html, short_name};
+pub(super) use markup::{Html, STEP, folded, short_name};
 pub(super) use options::options_table;
 pub(super) use page::Page;

@@ -2,9 +2,10 @@
 
 use super::{Section, changes};
 use crate::compare::{CallPath, Finding, FindingKind};
+use crate::render::findings::steps::{Step, folded_steps, links};
 use crate::render::findings::words::{not_counted, ratio};
 use crate::render::header::counted;
-use crate::render::html::{Html, short_name};
+use crate::render::html::{Html, STEP, folded, short_name};
 use crate::render::numbers::{grouped, percent};
 use crate::render::printable;
 
@@ -102,9 +103,9 @@ fn call_paths(html: &mut Html, finding: &Finding) {
     html.raw("<h5>Call paths to it that changed most</h5>\n<table class=\"paths\">\n");
     shares_head(html, "Path<small>outermost caller first</small>");
     for path in &finding.call_paths {
-        html.raw("<tr><td><code>");
+        html.raw("<tr><td>");
         steps(html, path);
-        html.raw("</code></td>");
+        html.raw("</td>");
         let in_candidate = path.candidate_samples > 0;
         shares(
             html,
@@ -121,19 +122,26 @@ fn call_paths(html: &mut Html, finding: &Finding) {
     }
 }
 
-/// The functions of a path; those that are left out stand in its middle.
+/// The functions of a path, outermost first: calls within libraries unfold.
 fn steps(html: &mut Html, path: &CallPath) {
-    let middle = path.stack.len() / 2;
-    for (ix, function) in path.stack.iter().enumerate() {
+    let links = links(path);
+    for (ix, step) in folded_steps(&links, path.omitted).into_iter().enumerate() {
         if ix > 0 {
-            html.raw(" <span class=\"step\">›</span> ");
+            html.raw(STEP);
         }
-        if path.omitted > 0 && ix == middle {
-            html.raw("<em>")
-                .text(&grouped(path.omitted as u64))
-                .raw(" more</em> <span class=\"step\">›</span> ");
+        match step {
+            Step::Omitted(frames) => {
+                html.raw("<em>")
+                    .text(&grouped(frames as u64))
+                    .raw(" more</em>");
+            }
+            Step::Folded(frames) => folded(html, frames),
+            Step::Frame(frame) => {
+                html.raw("<code>")
+                    .text(&short_name(frame.symbol))
+                    .raw("</code>");
+            }
         }
-        html.text(&short_name(&function.function));
     }
 }
 
