@@ -77,7 +77,6 @@ fn a_reader_that_leaves_early_is_no_failure() {
         &["flame", "v1"],
         &["flame", "v1", "-o", "/dev/stdout"],
         &["diff", "v1", "v2", "-o", "-"],
-        &["find-regressions", "v1", "v2"],
         &["ingest", "a.folded", "--build", "v1", "--exe", "demo"],
         &["completions", "bash"],
         &["man"],
@@ -88,6 +87,19 @@ fn a_reader_that_leaves_early_is_no_failure() {
         let run = Run::of(sandbox.command(command).stdout(writer)).succeeds();
         assert_eq!(run.stderr, "", "{command:?}");
     }
+}
+
+#[test]
+fn a_reader_that_leaves_early_does_not_turn_a_regression_into_success() {
+    let sandbox = Sandbox::with_two_builds();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let run = Run::of(
+        sandbox
+            .command(&["find-regressions", "v1", "v2"])
+            .stdout(writer),
+    );
+    assert_eq!((run.status, &*run.stderr), (Some(1), ""), "{run:?}");
 }
 
 #[test]

@@ -1,9 +1,6 @@
 //! Text on a terminal that has fewer lines.
 
 use crate::support::{Run, Sandbox};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
-use std::process::Stdio;
 
 /// Runs `sto` on a terminal of ten lines.
 fn on_terminal(sandbox: &Sandbox, arguments: &str, variables: &[(&str, &str)]) -> Run {
@@ -50,19 +47,6 @@ fn text_longer_than_the_terminal_goes_through_the_pager_and_the_status_stays() {
     let own = [pager[0], ("STO_PAGER", "sed 's/^/own: /'")];
     let run = on_terminal(&sandbox, COMPARE, &own);
     assert!(run.stdout.starts_with("own: "), "{run:?}");
-}
-
-#[test]
-fn a_reader_that_leaves_early_does_not_change_the_verdict() {
-    let sandbox = Sandbox::with_two_builds();
-    // Nobody reads from the first byte on.
-    let (reader, writer) = UnixStream::pair().unwrap();
-    drop(reader);
-    let mut command = sandbox.command(&["find-regressions", "v1", "v2"]);
-    command.stdout(OwnedFd::from(writer)).stderr(Stdio::piped());
-    let output = command.spawn().unwrap().wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(output.stderr.is_empty(), "{output:?}");
 }
 
 #[test]

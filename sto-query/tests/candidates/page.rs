@@ -25,7 +25,7 @@ fn candidates_can_be_read_found_and_walked_in_a_browser() {
     assert_eq!(facts["error"], Value::Null, "{facts:#}");
     assert_eq!(
         facts["title"],
-        "8 functions far from expected: app, startup"
+        "7 functions far from expected: app, startup"
     );
     assert_eq!(facts["rows"].as_array().map(Vec::len), Some(8));
     assert_eq!(facts["candidates"][0]["heading"], "1. log ");

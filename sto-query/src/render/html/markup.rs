@@ -76,7 +76,8 @@ pub(in crate::render) fn folded(html: &mut Html, frames: &[Link]) {
 
 #[cfg(test)]
 mod tests {
-    use super::Html;
+    use super::{Html, folded, short_name};
+    use crate::tree::Link;
 
     #[test]
     fn text_and_data_cannot_become_markup() {
@@ -94,5 +95,27 @@ mod tests {
         assert!(!data.contains('<'), "{data}");
         let read: Vec<String> = serde_json::from_str(&data).expect("it is JSON");
         assert_eq!(read, [hostile]);
+    }
+
+    #[test]
+    fn folded_frames_unfold_and_long_names_lose_their_head() {
+        let link = |symbol| Link {
+            symbol,
+            module: "",
+            is_passed_through: true,
+        };
+        let mut html = Html::default();
+        folded(&mut html, &["std::rt::start", "core::a<b>"].map(link));
+        assert_eq!(
+            html.finish(),
+            "<details class=\"folded\"><summary>… 2 frames: std</summary><code>std::rt::start</code> \
+             <span class=\"step\">›</span> <code>core::a&lt;b&gt;</code></details>"
+        );
+        let long = format!("{}::search", ["outer"; 60].join("::"));
+        let short = short_name(&long);
+        assert!(
+            short.starts_with('…') && short.ends_with("::outer::search"),
+            "{short}"
+        );
     }
 }
