@@ -188,6 +188,7 @@ mod tests {
             ("_Z3fooIi", "S_I"),
             ("_Z3fooI", "T_I"),
             ("_ZN3foocv", "T_I"),
+            ("_Z3fooIXcv", "fLU3fooI"),
             // A number that is none of an identifier hides nothing.
             ("_Z3fooILi80E", "XdlLi80E"),
             ("_Z3fooIXLi90EE", "Xdl"),

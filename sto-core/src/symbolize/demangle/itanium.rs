@@ -84,10 +84,10 @@ fn hide(mangled: &[u8]) -> Vec<u8> {
 ///
 /// Those are, by the productions of the Itanium C++ ABI, 5.1: `new` and `delete`, as expressions and as
 /// operators; types of conversions, lambdas' parameters and inherited constructors, as a name and as
-/// a template's name; arguments of a template that a substitution or parameter names, as a name and
+/// a template's name; types of literals, also as mangled names; arguments of a template that a substitution or parameter names, as a name and
 /// as a type.
 fn retries(mangled: &[u8]) -> usize {
-    // Arguments of templates end at their `E`; of everything else the end is not looked for.
+    // Arguments of templates and literals end at their `E`; of everything else the end is not looked for.
     let mut open = Vec::new();
     let mut now = 0;
     let mut most = 0;
@@ -104,14 +104,15 @@ fn retries(mangled: &[u8]) -> usize {
             b'a' => before.ends_with(b"d") || before.ends_with(b"n"),
             b'w' => before.ends_with(b"n"),
             b'v' => before.ends_with(b"c"),
+            b'L' => true,
             _ => false,
         };
         now += usize::from(is_retried);
         most = most.max(now);
         match byte {
-            b'I' => open.push(is_retried),
+            b'I' | b'L' => open.push(is_retried),
             // Whatever else an `E` ends; what is taken for it by mistake only makes the result larger.
-            b'N' | b'X' | b'L' | b'F' | b'Z' | b'J' => open.push(false),
+            b'N' | b'X' | b'F' | b'Z' | b'J' => open.push(false),
             _ if OPENING.iter().any(|pair| mangled[..=at].ends_with(pair)) => open.push(false),
             b'E' => now -= usize::from(open.pop().unwrap_or(false)),
             _ => {}
