@@ -87,15 +87,15 @@ fn link(function: &FunctionName) -> Link<'_> {
 const INNERMOST: usize = 4;
 
 /// The callers of a finding's function, outermost first, by each of its paths: a line of each. Named are
-/// the one that calls it, those at which a path leaves the others, and further ones from the innermost out
+/// the innermost one of the program, those at which a path leaves the others, and further ones from the innermost out
 /// as long as there is room in `width` columns. Where nobody calls it, the function itself is named.
 pub(super) fn callers(paths: &[CallPath], width: usize) -> Vec<String> {
     let all: Vec<Callers> = paths.iter().map(Callers::of).collect();
     let line = |(ix, path): (usize, &Callers)| {
         let others = all.iter().enumerate().filter(|(other, _)| *other != ix);
         let mut named: BTreeSet<usize> = others.map(|(_, other)| path.leaves(other)).collect();
-        named.insert(0);
-        let of_program = (1..path.names.len()).filter(|&ix| !path.is_library[ix]);
+        let mut of_program = path.of_program();
+        named.insert(of_program.next().unwrap_or(0));
         for further in of_program.take(INNERMOST - 1) {
             let mut more = named.clone();
             more.insert(further);
@@ -137,29 +137,43 @@ impl Callers {
         }
     }
 
-    /// Where it first differs from another path; its outermost caller where it never does.
+    /// Those that are of the program, innermost first.
+    fn of_program(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.names.len()).filter(|&ix| !self.is_library[ix])
+    }
+
+    /// Where it first differs from another path, in a caller of the program if they differ in any; its
+    /// outermost caller where it never does.
     fn leaves(&self, other: &Callers) -> usize {
+        let of_other = other.of_program().map(|ix| &other.names[ix]);
+        let mut pairs = zip(self.of_program(), of_other);
+        if let Some((ix, _)) = pairs.find(|(ix, name)| self.names[*ix] != **name) {
+            return ix;
+        }
         let common = zip(&self.names, &other.names).take_while(|(a, b)| a == b);
         common.count().min(self.names.len() - 1)
     }
 
     fn line(&self, named: &BTreeSet<usize>, width: usize) -> String {
+        let (first, omitted) = self.omitted;
+        let left_out = |inner: usize, outer: usize| match (inner..=outer).contains(&first) {
+            true => outer - inner + omitted,
+            false => outer - inner,
+        };
         let mut steps = Vec::new();
+        let leave_out = |steps: &mut Vec<String>, inner: usize, outer: usize| {
+            if left_out(inner, outer) > 0 {
+                steps.push(format!("… {}", left_out(inner, outer)));
+            }
+        };
         let mut outer = self.names.len();
         for &place in named.iter().rev() {
-            let (first, omitted) = self.omitted;
-            let between = outer - place - 1;
-            let between = between
-                + if (place + 1..=outer).contains(&first) {
-                    omitted
-                } else {
-                    0
-                };
-            if between > 0 {
-                steps.push(format!("… {between}"));
-            }
+            leave_out(&mut steps, place + 1, outer);
             steps.push(shorten_name(&self.names[place], width));
             outer = place;
+        }
+        if outer > 0 {
+            leave_out(&mut steps, 0, outer);
         }
         steps.join(" > ")
     }
@@ -209,6 +223,35 @@ mod tests {
         assert_eq!(
             callers(&[path("a b c d e f", 9)], 40),
             ["… 1 > b > c > … 9 > d > e"]
+        );
+    }
+
+    #[test]
+    fn library_frames_between_those_of_the_program_are_counted() {
+        let paths = [
+            path("main a core::iter::Map::fold run core::ops::call sum", 0),
+            path("main b core::iter::Filter::fold run core::ops::call sum", 0),
+            path("main core::iter::Map::fold run core::ops::call sum", 0),
+        ];
+        assert_eq!(
+            callers(&paths, 60),
+            [
+                "main > a > … 1 > run > … 1",
+                "main > b > … 1 > run > … 1",
+                "main > … 1 > run > … 1",
+            ]
+        );
+        let alike = [
+            path("main core::iter::Map::fold run sum", 0),
+            path("main core::iter::Filter::fold run sum", 0),
+        ];
+        assert_eq!(
+            callers(&alike, 120),
+            [
+                "main > core::iter::Map::fold > run",
+                "main > core::iter::Filter::fold > run",
+            ],
+            "where they alone tell paths apart, they are named"
         );
     }
 

@@ -23,6 +23,9 @@ const IN_FULL: usize = 5;
 /// ignored.
 const ROWS: [usize; 4] = [10, 5, 10, 5];
 
+/// What a column of the tables has.
+const ATTRIBUTED: &str = "attributed: self, with the libraries and unchanged modules that it calls";
+
 /// How much text says of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
@@ -180,6 +183,9 @@ impl<'a> Findings<'a> {
             *text += &format!("\n{}\n", style.bold(&counts.join(", ")));
             *text += &table(&others, style);
         }
+        if self.worse.len() > 1 || !others.is_empty() {
+            *text += &paragraph(style, "", ATTRIBUTED, 0);
+        }
         let in_full = match detail {
             Detail::Short => self.worse.iter().take(IN_FULL).copied().collect(),
             Detail::Full => groups.into_iter().flatten().copied().collect::<Vec<_>>(),
@@ -203,13 +209,13 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// A row for each finding: its kind, its self and total cost before and now, and by how much the cost
-/// that it rests on changed.
+/// A row for each finding: its kind, its attributed self and total cost before and now, one of which it
+/// rests on, and by how much that changed.
 fn table(findings: &[Numbered], style: Style) -> String {
     let mut table = Table::new(vec![
         Column::number("#").dispensable(2),
         Column::text("kind"),
-        Column::number("self").dispensable(3),
+        Column::number("attributed").dispensable(3),
         Column::number("total"),
         Column::number("change").dispensable(1),
         Column::number("q").dispensable(4),
@@ -225,7 +231,7 @@ fn table(findings: &[Numbered], style: Style) -> String {
         table.row(vec![
             Cell::from(number.to_string()),
             Cell::from(finding.kind.name()).marked(mark_of(finding.kind)),
-            Cell::from(before_and_now(&finding.self_)),
+            Cell::from(before_and_now(&finding.attributed_self)),
             Cell::from(before_and_now(&finding.total)),
             Cell::from(ratio(basis.change, basis.candidate_samples > 0)),
             Cell::from(q(basis)),

@@ -63,7 +63,7 @@ fn row(html: &mut Html, name: &'static str, meaning: &'static str, change: &Chan
         .raw("</td></tr>\n");
 }
 
-/// Cells of a row: self and total on both sides, and the change that the finding rests on.
+/// Cells of a row: attributed self and total on both sides, and the change that the finding rests on.
 pub(super) fn cells(html: &mut Html, finding: &Finding) {
     let change = basis(finding);
     let shares = |change: &Change| {
@@ -71,7 +71,7 @@ pub(super) fn cells(html: &mut Html, finding: &Finding) {
         format!("{} → {}", percent(before), percent(now))
     };
     for cell in [
-        shares(&finding.self_),
+        shares(&finding.attributed_self),
         shares(&finding.total),
         ratio(change.change, change.candidate_samples > 0),
         q(change),

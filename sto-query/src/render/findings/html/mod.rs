@@ -179,7 +179,7 @@ impl Section<'_> {
         }
         html.raw(
             "<table class=\"list\">\n<thead><tr><th scope=\"col\">Kind</th>\
-             <th scope=\"col\">Function</th><th scope=\"col\" class=\"number\">Self</th>\
+             <th scope=\"col\">Function</th><th scope=\"col\" class=\"number\" title=\"Self, with the library code and the unchanged modules it calls\">Attributed self</th>\
              <th scope=\"col\" class=\"number\">Total</th>\
              <th scope=\"col\" class=\"number\">Change</th>\
              <th scope=\"col\" class=\"number\">q</th></tr></thead>\n<tbody>\n",
