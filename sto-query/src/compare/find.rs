@@ -208,7 +208,7 @@ fn find(
         .map(str::to_owned)
         .collect();
     comparison.weak = !variations.estimated;
-    let (findings, in_common) = findings(&evidences, &owners, &setting, &variations);
+    let (findings, in_common, replaced) = findings(&evidences, &owners, &setting, &variations);
     comparison.findings = findings;
     let factors = sizes.sides();
     set_size_factors(&mut comparison.baseline, factors.baseline);
@@ -219,8 +219,14 @@ fn find(
         ("baseline", &comparison.baseline),
         ("candidate", &comparison.candidate),
     ];
-    (comparison.verdict, comparison.reason) =
-        verdict(sides, in_common, &comparison.findings, needed, &options);
+    (comparison.verdict, comparison.reason) = verdict(
+        sides,
+        in_common,
+        replaced,
+        &comparison.findings,
+        needed,
+        &options,
+    );
 }
 
 fn set_size_factors(side: &mut Side, factors: &[f64]) {

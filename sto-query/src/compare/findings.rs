@@ -11,22 +11,31 @@ use super::pair::Pair;
 use super::paths::Places;
 use super::report::{AffectedCaller, Finding, FindingKind, FunctionName, Ignored, TestedFunction};
 use super::sentence;
+use super::stayed::Replaced;
 use super::variation::Variations;
 use super::verdict::are_strangers;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 /// All findings, most likely cause of a regression first; and the share of each side's samples that
-/// ended in functions that both sides have, under one name or another.
+/// ended in functions that both sides have, under one name or another; and how many functions were
+/// replaced, if most were.
 pub(super) fn findings(
     evidences: &Evidences,
     owners: &[u32],
     setting: &Setting,
     variations: &Variations,
-) -> (Vec<Finding>, Pair<f64>) {
+) -> (Vec<Finding>, Pair<f64>, Option<Replaced>) {
     let causes = blame::causes(evidences);
     let partners = moved::partners(evidences, &causes, setting, &variations.self_);
     let in_common = in_common(evidences, &causes, &partners);
-    let judged = match are_strangers(in_common) {
+    let renamed = causes.iter().zip(&partners);
+    let renamed = renamed.filter(|(_, partner)| matches!(partner, Some(Partner::Renamed(_))));
+    let renamed: BTreeSet<usize> = renamed.map(|(cause, _)| cause.function.get()).collect();
+    let stayed = &evidences.sizes.stayed;
+    let replaced = stayed.most_replaced(|function| renamed.contains(&function));
+    let replaced = replaced.filter(|_| evidences.sizes.without_majority);
+    let judged = match are_strangers(in_common) || replaced.is_some() {
         true => Judged::Callers,
         false => Judged::Functions,
     };
@@ -49,7 +58,7 @@ pub(super) fn findings(
         (a.rank().cmp(&b.rank())).then(b_explains.total_cmp(a_explains))
     });
     let findings = findings.into_iter().map(|(_, finding)| finding).collect();
-    (findings, in_common)
+    (findings, in_common, replaced)
 }
 
 /// What is judged of a program.

@@ -66,6 +66,7 @@ mod sentence;
 mod signs;
 mod stacks;
 mod statuses;
+mod stayed;
 mod union;
 mod variation;
 mod verdict;

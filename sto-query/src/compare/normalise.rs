@@ -10,15 +10,15 @@
 //! then a function that did not change costs the same in each run. So if functions that hold a
 //! good part of the program did stand still, it is they who vote, and they overrule that the runs
 //! did the same work only as far as chance does not explain their answer; and where fewer than
-//! [`MIN_VOTES`] functions can vote, that each run did the same work is taken as given.
+//! [`MIN_VOTES`] functions can vote, or most were [replaced](super::stayed), that each run did the same
+//! work is taken as given.
 
 use super::counts::Counts;
 use super::pair::Pair;
 use super::report::NormalisationMethod;
+use super::stayed::Stayed;
 use crate::statistics::tmm;
 
-/// Samples that a function needs in every run for a vote: below that, its ratio is mostly noise.
-const MIN_VOTE_SAMPLES: u64 = 10;
 /// Of one or two votes none is a majority.
 const MIN_VOTES: usize = 3;
 /// A function's cost a run stood still if it changed by less than this factor.
@@ -29,7 +29,7 @@ const STOOD_STILL: f64 = 1.1;
 const SAME_WORK_VOTES: f64 = 1.0 / 4.0;
 const SAME_WORK_WEIGHT: f64 = 1.0 / 3.0;
 /// Part of the voters that the trimmed mean averages: it leaves out 30 % at each end.
-const AVERAGED: f64 = 0.4;
+pub(super) const AVERAGED: f64 = 0.4;
 
 /// Size factors of the runs; their geometric mean is 1.
 #[derive(Debug)]
@@ -41,6 +41,10 @@ pub(super) struct Sizes {
     pub(super) method: NormalisationMethod,
     /// Number of functions that voted.
     pub(super) functions: usize,
+    /// The functions that can vote, and those that cannot as they came or went.
+    pub(super) stayed: Stayed,
+    /// Whether most functions that can tell came or went, and those that stayed did not stand still.
+    pub(super) without_majority: bool,
 }
 
 impl Sizes {
@@ -63,6 +67,8 @@ impl Sizes {
             split,
             method: NormalisationMethod::PerRun,
             functions: 0,
+            stayed: Stayed::of(counts),
+            without_majority: false,
         };
         match method {
             NormalisationMethod::PerRun => by_work,
@@ -86,9 +92,7 @@ impl Sizes {
     /// factors of runs that did the same work.
     fn corrected(self, counts: &Counts) -> Sizes {
         let by_work = self;
-        let votes: Vec<usize> = (0..counts.functions())
-            .filter(|&f| counts.runs.iter().all(|run| run[f] >= MIN_VOTE_SAMPLES))
-            .collect();
+        let votes = &by_work.stayed.on_both;
         let stood_still = |&f: &usize| {
             let change = by_work.means(counts.sums(f));
             (change.candidate / change.baseline).ln().abs() <= STOOD_STILL.ln()
@@ -103,15 +107,21 @@ impl Sizes {
                 .sum()
         };
         let enough_votes = (SAME_WORK_VOTES * votes.len() as f64).min(MIN_VOTES as f64);
-        let enough_weight = SAME_WORK_WEIGHT * weight(&votes);
+        let enough_weight = SAME_WORK_WEIGHT * weight(votes);
         let same_work = still.len() as f64 >= enough_votes && weight(&still) >= enough_weight;
-        let voters = if same_work { still } else { votes };
+        if !same_work && by_work.stayed.most_replaced(|_| false).is_some() {
+            return Sizes {
+                without_majority: true,
+                ..by_work
+            };
+        }
+        let voters = if same_work { &still } else { votes };
         if voters.len() < MIN_VOTES {
             return by_work;
         }
         let factors = match same_work {
-            true => drawn_to(&by_work.factors, &by_tmm(counts, &voters), counts, &voters),
-            false => by_tmm(counts, &voters),
+            true => drawn_to(&by_work.factors, &by_tmm(counts, voters), counts, voters),
+            false => by_tmm(counts, voters),
         };
         Sizes {
             factors,

@@ -4,6 +4,7 @@ use super::evidence::rounded;
 use super::options::CompareOptions;
 use super::pair;
 use super::report::{AttributedCallee, Basis, Finding, FindingKind, FunctionName, Needed};
+use super::stayed::Replaced;
 
 /// Characters of a name in a sentence; the finding has the whole name.
 const LONGEST_NAME: usize = 60;
@@ -185,9 +186,38 @@ pub(super) fn worse(first: &Finding, count: usize) -> String {
     }
 }
 
+/// The reason of the verdict `regression` where the sides have hardly a function in common: what both
+/// have is judged first.
+pub(super) fn worse_of_strangers(in_common: pair::Pair<f64>, worse: &[&Finding]) -> String {
+    format!(
+        "most functions were replaced: those that both sides have hold {} of the baseline and {} of \
+         the candidate; {}",
+        percent(in_common.baseline),
+        percent(in_common.candidate),
+        worse_of_both(worse),
+    )
+}
+
 /// The reason of the verdict `regression` where most functions were replaced: what both sides have is
 /// judged first.
-pub(super) fn worse_of_strangers(in_common: pair::Pair<f64>, worse: &[&Finding]) -> String {
+pub(super) fn worse_of_few(replaced: Replaced, worse: &[&Finding]) -> String {
+    format!("{}; {}", most_replaced(replaced), worse_of_both(worse))
+}
+
+/// The reason of the verdict `clean` where most functions were replaced.
+pub(super) fn clean_of_few(replaced: Replaced, clean: &str) -> String {
+    format!("{}; of what both have, {clean}", most_replaced(replaced))
+}
+
+fn most_replaced(Replaced { gone, new, stayed }: Replaced) -> String {
+    format!(
+        "most functions were replaced: of those that cost most, {gone} are gone, {new} are new and \
+         {stayed} are on both sides"
+    )
+}
+
+/// What got worse that both sides have: the function or caller with the largest share.
+fn worse_of_both(worse: &[&Finding]) -> String {
     let itself = worse
         .iter()
         .filter(|f| f.kind == FindingKind::Regression)
@@ -202,7 +232,7 @@ pub(super) fn worse_of_strangers(in_common: pair::Pair<f64>, worse: &[&Finding])
         .filter_map(|(f, share, change)| Some((f, share, change?)));
     // Of equals the first: it is innermost.
     let largest = on_both.reduce(|a, b| if b.1 > a.1 { b } else { a });
-    let judged = match (largest, worse) {
+    match (largest, worse) {
         (Some((function, _, change)), _) => {
             format!(
                 "of what both have, {} costs {}",
@@ -212,13 +242,7 @@ pub(super) fn worse_of_strangers(in_common: pair::Pair<f64>, worse: &[&Finding])
         }
         (None, [first, ..]) => first.reason.clone(),
         (None, []) => String::new(),
-    };
-    format!(
-        "most functions were replaced: those that both sides have hold {} of the baseline and {} of \
-         the candidate; {judged}",
-        percent(in_common.baseline),
-        percent(in_common.candidate),
-    )
+    }
 }
 
 /// The reason of the verdict `clean`; of the findings, so many are worse but ignored.

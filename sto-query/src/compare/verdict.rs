@@ -15,6 +15,7 @@ use super::options::CompareOptions;
 use super::pair::Pair;
 use super::report::{Dispersion, Finding, Needed, Side, Verdict};
 use super::sentence;
+use super::stayed::Replaced;
 use crate::statistics::student_quantile;
 
 /// Nobody makes more runs than this.
@@ -25,10 +26,11 @@ const MOST: f64 = 0.5;
 /// The verdict, and the sentence that gives its reason.
 ///
 /// `in_common` is the share of each side's samples that ended in functions that both sides have, under
-/// one name or another.
+/// one name or another; `replaced` how many functions were replaced, if most were.
 pub(super) fn verdict(
     sides: [(&str, &Side); 2],
     in_common: Pair<f64>,
+    replaced: Option<Replaced>,
     findings: &[Finding],
     needed: Needed,
     options: &CompareOptions,
@@ -45,9 +47,10 @@ pub(super) fn verdict(
         .filter(is_worse)
         .partition(|finding| finding.ignored.is_none());
     if let Some(first) = worse.first() {
-        let reason = match are_strangers(in_common) {
-            true => sentence::worse_of_strangers(in_common, &worse),
-            false => sentence::worse(first, worse.len()),
+        let reason = match (are_strangers(in_common), replaced) {
+            (true, _) => sentence::worse_of_strangers(in_common, &worse),
+            (false, Some(replaced)) => sentence::worse_of_few(replaced, &worse),
+            (false, None) => sentence::worse(first, worse.len()),
         };
         return (Verdict::Regression, reason);
     }
@@ -66,10 +69,12 @@ pub(super) fn verdict(
         );
         return (Verdict::Insufficient, reason);
     }
-    (
-        Verdict::Clean,
-        sentence::clean(findings.len(), ignored.len(), options),
-    )
+    let clean = sentence::clean(findings.len(), ignored.len(), options);
+    let reason = match replaced {
+        Some(replaced) => sentence::clean_of_few(replaced, &clean),
+        None => clean,
+    };
+    (Verdict::Clean, reason)
 }
 
 /// Whether functions that both sides have hold less than half of either.
