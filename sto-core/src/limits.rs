@@ -37,6 +37,11 @@ pub const MAX_LABEL_SETS: usize = 1 << 20;
 /// What a label counts for in [`MAX_LABEL_SETS`] beside its text.
 pub const LABEL_COST: usize = 16;
 
+/// Most samples, and most of a sample type's value, of one profile: 2 years of one processor in
+/// nanoseconds. A build adds up the counts of its profiles in 64 bits, so that 255 profiles at this limit
+/// leave room for others.
+pub const MAX_COUNT: u64 = 1 << 56;
+
 /// Longest perf map, or list of a kernel's symbols, in bytes: they are held whole. A large Java service
 /// writes a tenth of it.
 pub const MAX_PERF_MAP: u64 = 256 << 20;

@@ -208,7 +208,7 @@ fn enough(
                 let excess = too_few.0.saturating_sub(size.0);
                 let mut own = 0;
                 let count = candidates[low..high].iter().take_while(|stored| {
-                    own += stored.stored.0;
+                    own = own.saturating_add(stored.stored.0);
                     own < excess
                 });
                 (low + 1 + count.count()).min(high - 1)

@@ -6,7 +6,7 @@ use super::error::Fault;
 use super::guard::guarded;
 use super::packs::Frames;
 use super::read::{build_of, module_list, profile_record};
-use super::rows::Rows;
+use super::rows::{Rows, record_place};
 use super::tables::Record;
 use super::tags::Tag;
 use super::{Added, Store, StoreError, StoredProfile};
@@ -278,6 +278,14 @@ impl Source<'_> {
 
     fn listed(&mut self, id: ProfileId) -> Result<Listed, Fault> {
         let mut record = profile_record(self.rows, id)?;
+        // Else it would be stored here under another id than the one that is reported.
+        if record.profile.id() != id {
+            let place = record_place(Record::Profile, id.0);
+            return Err(Fault::damaged(
+                place,
+                "its id is not that of its source and build",
+            ));
+        }
         let build = build_of(self.rows, &record)?;
         record.profile.modules = match self.modules.entry(record.modules) {
             Entry::Occupied(list) => list.get().clone(),

@@ -5,7 +5,7 @@ use super::counts::{NodeCosts, read_costs, read_lines};
 use super::cut::{Marked, chosen_order, frames_of, place_lines, places_of, table_of};
 use super::error::Fault;
 use super::guard::guarded;
-use super::rows::{Found, Rows, column_place};
+use super::rows::{Found, Rows, column_place, record_place};
 use super::tables::{Column, Record};
 use super::write::sum;
 use super::{Loaded, LoadedBuild, LoadedLines, StoredBuild, StoredProfile};
@@ -120,6 +120,10 @@ fn stored_profile(
     let modules = modules.get(record.modules as usize);
     let modules = modules
         .ok_or_else(|| Fault::damaged("table records", "a profile's modules do not exist"))?;
+    let stored = record.columns.checked_add(bytes).ok_or_else(|| {
+        let place = record_place(Record::Profile, id);
+        Fault::damaged(place, "its columns have more than 2^64 - 1 bytes")
+    })?;
     let mut profile = record.profile;
     profile.modules = modules.clone();
     Ok(StoredProfile {
@@ -127,7 +131,7 @@ fn stored_profile(
         profile,
         gnu_build_id: record.gnu_build_id,
         revision: record.revision,
-        stored: Bytes(record.columns + bytes),
+        stored: Bytes(stored),
         slices: Bytes(record.slices),
     })
 }

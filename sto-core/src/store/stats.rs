@@ -181,6 +181,7 @@ pub(super) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
             )
         })
         .collect();
+    let sources = recordings.values().map(|bytes| bytes.0);
     Ok(StoreStats {
         file: Bytes(file),
         parts: parts.sorted(),
@@ -192,7 +193,7 @@ pub(super) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
         packs,
         executables,
         recordings: recordings.len() as u64,
-        source: Bytes(recordings.values().map(|bytes| bytes.0).sum()),
+        source: Bytes(sources.fold(0, u64::saturating_add)),
     })
 }
 

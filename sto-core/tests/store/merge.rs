@@ -310,22 +310,6 @@ fn a_store_that_cannot_be_read_at_all_is_an_error_and_nothing_is_written() {
 }
 
 #[test]
-fn a_profile_that_breaks_a_rule_here_is_left_out_and_the_rest_goes_in() {
-    let mut runs = runs();
-    for i in [0, 1] {
-        runs[i].profile.quality.samples = u64::MAX - 1000;
-    }
-    let (here, there) = (store_of(&runs[..1]), store_of(&runs[1..]));
-    let merged = merge(&here, &there);
-    assert_eq!(merged.added.len(), 5);
-    assert_eq!(merged.left_out[0].profiles, [runs[1].profile.id()]);
-    let why = &merged.left_out[0].why;
-    assert!(matches!(why, StoreError::Refused { .. }), "{why:?}");
-    runs.remove(1);
-    assert!(said(&here) == said(&store_of(&runs)));
-}
-
-#[test]
 fn a_flipped_bit_anywhere_in_the_other_store_never_gets_into_this_one() {
     let runs = runs_of(9);
     let there = folder_of(&runs);

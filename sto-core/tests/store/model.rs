@@ -281,7 +281,7 @@ pub(crate) fn plain() -> impl Strategy<Value = Plain> {
     let columns = |types| {
         let stack = vec(0u16..12, 1..8);
         let line = (0u16..14, 1u32..2000);
-        let costs = vec(btree_map(stack, cost(), 0..40), types);
+        let costs = vec(btree_map(stack, cost(), 1..40), types);
         (costs, vec(btree_map(line, (cost(), cost()), 0..20), types))
     };
     (1usize..4)

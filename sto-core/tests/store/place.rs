@@ -236,7 +236,7 @@ fn incompressible(stacks: usize) -> Plain {
         value = value
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
-        cost.value = value >> 16;
+        cost.value = value >> 26;
     }
     plain
 }

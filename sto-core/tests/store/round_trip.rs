@@ -7,7 +7,9 @@ use super::model::{
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::ProfileId;
-use sto_core::model::GnuBuildId;
+use sto_core::intern::StackTree;
+use sto_core::limits::{MAX_COUNT, MAX_DEPTH};
+use sto_core::model::{FrameIx, GnuBuildId};
 use sto_core::store::{Added, Store, StoreError};
 use sto_core::units::{Bytes, Cost};
 
@@ -255,8 +257,8 @@ fn counts_come_back_at_their_limits() {
     let store = Store::in_memory().unwrap();
     let mut plain = of_stacks(&[&[1]]);
     let most = Cost {
-        samples: u64::MAX,
-        value: u64::MAX,
+        samples: MAX_COUNT,
+        value: MAX_COUNT,
     };
     plain.costs[0].insert(vec![1], most);
     let id = add(&store, "v1", "source", &plain);
@@ -275,7 +277,88 @@ fn counts_that_overflow_are_refused() {
             value: u64::MAX,
         },
     );
-    refused(&store, &plain, "the counts add up to more than 2^64 - 1");
+    refused(&store, &plain, "its counts add up to more than 2^56");
+    assert!(store.builds().unwrap().is_empty());
+}
+
+#[test]
+fn no_profile_keeps_others_from_its_build_by_its_counts() {
+    let store = Store::in_memory().unwrap();
+    let with = |value| {
+        let mut plain = of_stacks(&[&[1]]);
+        plain.costs[0].insert(vec![1], Cost { samples: 1, value });
+        plain
+    };
+    refused(
+        &store,
+        &with(MAX_COUNT + 1),
+        "its counts add up to more than 2^56",
+    );
+    add(&store, "v1", "the most there can be", &with(MAX_COUNT));
+    add(&store, "v1", "another", &with(1000));
+
+    let (build, plain) = (build("v1"), with(1));
+    let mut profile = profile(&build, "many samples", &plain);
+    profile.quality.samples = u64::MAX - 1000;
+    let refused = store.add(&build, &profile, &plain.interned());
+    assert!(
+        matches!(refused, Err(StoreError::Refused { .. })),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn the_limits_hold_for_profiles_that_were_in_no_file() {
+    fn limit(why: &str, change: impl FnOnce(&mut sto_core::model::Profile)) {
+        let store = Store::in_memory().unwrap();
+        let (build, plain) = (build("v1"), of_stacks(&[&[1]]));
+        let mut profile = profile(&build, "source", &plain);
+        change(&mut profile);
+        let error = store.add(&build, &profile, &plain.interned()).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
+    let long = || "x".repeat(1 << 20);
+    let many = || (0..257).map(|i: u32| i.to_string());
+    limit("a name that was given", |p| p.benchmark = Some(long()));
+    limit("a name that was given", |p| {
+        p.labels = [(long(), String::new())].into()
+    });
+    limit("a name that was given", |p| {
+        p.metrics = [(long(), 1.0)].into()
+    });
+    limit("a name in it", |p| p.sample_types[0].event = long());
+    limit("a name in it", |p| p.origin.host = Some(long()));
+    limit("256 labels", |p| {
+        p.labels = many().map(|i| (i.clone(), i)).collect()
+    });
+    limit("256 labels", |p| {
+        p.metrics = many().map(|i| (i, 1.0)).collect()
+    });
+    limit("no finite number", |p| {
+        p.metrics = [("m".to_owned(), f64::NAN)].into()
+    });
+
+    let store = Store::in_memory().unwrap();
+    let mut plain = of_stacks(&[&[1]]);
+    plain.costs[0].clear();
+    refused(&store, &plain, "it has no samples");
+    let (build, plain) = (build("v1"), of_stacks(&[&[1]]));
+    let profile = profile(&build, "source", &plain);
+    let mut deep = plain.interned();
+    let mut leaf = None;
+    deep.tree = StackTree::new();
+    for _ in 0..=MAX_DEPTH {
+        leaf = Some(deep.tree.push(leaf, FrameIx(0)));
+    }
+    let mut long_name = plain.interned();
+    long_name.frames.intern_string(&long());
+    for (interned, why) in [
+        (deep, "2097152 frames"),
+        (long_name, "a name in it is longer"),
+    ] {
+        let error = store.add(&build, &profile, &interned).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
     assert!(store.builds().unwrap().is_empty());
 }
 

@@ -5,6 +5,7 @@ mod page;
 mod sides;
 
 use crate::views::{Stacks, assert_golden, demo, folded, frame, view, view_of};
+use sto_core::limits::MAX_COUNT;
 use sto_core::model::FrameKind;
 use sto_core::units::Cost;
 use sto_query::compare::Focus;
@@ -274,7 +275,7 @@ fn a_deep_recursion_is_drawn_to_a_depth_that_is_said() {
 
 #[test]
 fn huge_values_are_drawn_and_named_in_full() {
-    let huge = u64::MAX / 8;
+    let huge = MAX_COUNT / 8;
     let stacks = folded("main;a 1\nmain;b 3", huge);
     let frames = drawn(&picture(&view("v1", &stacks)));
     assert!(find(&frames, "a").title.contains("25.00%"), "{frames:?}");

@@ -9,7 +9,8 @@ use crate::store::codec::{
 };
 use crate::store::rows::NewRows;
 use crate::store::tables::{COLUMNS, Column, ENDS, META, META_TAGS, RECORDS, Record, SEGMENT};
-use crate::store::{Store, Tag};
+use crate::store::{Store, StoreError, Tag};
+use crate::units::Bytes;
 use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
 use std::path::PathBuf;
 
@@ -71,16 +72,83 @@ fn build(change: impl FnOnce(&mut BuildRecord)) -> Verification {
     })
 }
 
-/// Changes the record of the profile with this number.
+/// A store in which the record of a profile says other things, well sealed.
+fn with_profile(
+    number: u32,
+    change: impl FnOnce(&mut ProfileRecord),
+) -> (tempfile::TempDir, PathBuf) {
+    let (folder, file) = store();
+    let database = open::writing(&file, 0).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
+    let mut new = NewRows::after(rows.contents);
+    let mut found = rows.records::<ProfileRecord>(Record::Profile).unwrap();
+    let found = found.iter_mut().find(|found| found.record.number == number);
+    let found = found.unwrap();
+    change(&mut found.record);
+    new.record(Record::Profile, found.id, &found.record)
+        .unwrap();
+    new.write(&transaction).unwrap();
+    transaction.commit().unwrap();
+    (folder, file)
+}
+
+#[test]
+fn sizes_that_are_too_large_to_add_up_are_damage() {
+    let (folder, _) = with_profile(1, |p| p.columns = u64::MAX);
+    let store = Store::open(folder.path()).unwrap();
+    let error = store.builds().unwrap_err().to_string();
+    assert!(error.contains("more than 2^64 - 1 bytes"), "{error}");
+    let (folder, _) = with_profile(1, |p| p.profile.source_bytes = Bytes(u64::MAX));
+    let stats = Store::open(folder.path()).unwrap().stats().unwrap();
+    assert_eq!(stats.source, Bytes(u64::MAX));
+}
+
+#[test]
+fn a_profile_that_breaks_a_rule_here_is_left_out_and_the_rest_goes_in() {
+    type Change = fn(&mut ProfileRecord);
+    let changes: [(Change, &str); 3] = [
+        (|p| p.profile.quality.samples = u64::MAX - 1000, "2^56"),
+        (
+            |p| p.profile.benchmark = Some("x".repeat(1 << 20)),
+            "4096 bytes",
+        ),
+        (
+            |p| p.profile.metrics = [("seconds".to_owned(), f64::NAN)].into(),
+            "no finite number",
+        ),
+    ];
+    for (change, expected) in changes {
+        let (folder, _) = with_profile(1, change);
+        let there = Store::open(folder.path()).unwrap();
+        assert_eq!(there.builds().unwrap().len(), 2, "an older sto stored it");
+        let here = Store::in_memory().unwrap();
+        let merged = here.merge(&there, &mut |_| ()).unwrap();
+        assert_eq!((merged.added.len(), merged.left_out.len()), (2, 1));
+        let why = &merged.left_out[0].why;
+        assert!(matches!(why, StoreError::Refused { .. }), "{why:?}");
+        assert!(why.to_string().contains(expected), "{why}");
+    }
+}
+
+#[test]
+fn a_profile_under_an_id_that_is_not_its_own_is_not_merged() {
+    let (folder, _) = with_profile(1, |p| p.profile.source.0[0] ^= 1);
+    let there = Store::open(folder.path()).unwrap();
+    let here = Store::in_memory().unwrap();
+    let merged = here.merge(&there, &mut |_| ()).unwrap();
+    let why = merged.left_out[0].why.to_string();
+    assert!(why.contains("not that of its source"), "{why}");
+    assert_eq!(merged.added.len(), 2);
+    for id in merged.added {
+        assert!(here.has(id).unwrap(), "{id}");
+    }
+}
+
+/// What verifying says of it.
 fn profile(number: u32, change: impl FnOnce(&mut ProfileRecord)) -> Verification {
-    after(|rows, new, _| {
-        let mut found = rows.records::<ProfileRecord>(Record::Profile).unwrap();
-        let found = found.iter_mut().find(|found| found.record.number == number);
-        let found = found.unwrap();
-        change(&mut found.record);
-        new.record(Record::Profile, found.id, &found.record)
-            .unwrap();
-    })
+    let (folder, _) = with_profile(number, change);
+    Store::verify(folder.path()).unwrap()
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! The rules that a profile must keep.
 
 use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
-use crate::model::{Build, FrameIx, Profile};
+use crate::limits::{MAX_COUNT, MAX_DEPTH, MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_SAMPLE_TYPES};
+use crate::model::{Build, FrameIx, Profile, StringIx};
 use crate::store::error::Fault;
 use crate::store::slices;
+use crate::units::Cost;
 
 /// Checks what the types of a profile leave open, so that nothing is stored that cannot be read.
 pub(in crate::store) fn check(
@@ -59,10 +61,99 @@ pub(in crate::store) fn check(
     if let Some((_, why)) = rules.iter().find(|(kept, _)| !kept) {
         return Err(Fault::Refused(why));
     }
+    if let Some(why) = beyond_limits(build, profile, interned) {
+        return Err(Fault::Refused(why));
+    }
     match slices {
         Some(slices) => slices::check(slices, interned),
         None => Ok(()),
     }
+}
+
+/// The first limit that a profile does not keep. Reading a file cuts or refuses what is beyond them; a
+/// profile of another store, or of a program that makes its own, may never have been in a file.
+fn beyond_limits(build: &Build, profile: &Profile, interned: &Interned) -> Option<&'static str> {
+    let Interned {
+        frames,
+        tree,
+        costs,
+        ..
+    } = interned;
+    let origin = &profile.origin;
+    let origin = [
+        &origin.host,
+        &origin.kernel,
+        &origin.arch,
+        &origin.cpu,
+        &origin.command,
+    ];
+    let mut names = origin
+        .into_iter()
+        .flatten()
+        .chain(profile.sample_types.iter().map(|known| &known.event))
+        .chain(profile.modules.iter().map(|module| &module.name))
+        .map(String::as_str)
+        .chain((0..frames.string_count()).map(|ix| frames.string(StringIx(ix as u32))));
+    let mut given = [&build.executable, &build.version]
+        .into_iter()
+        .chain(&build.revision)
+        .chain(&profile.benchmark)
+        .chain(profile.labels.iter().flat_map(|(key, value)| [key, value]))
+        .chain(profile.metrics.keys());
+    let is_counted = |cost: Option<Cost>| {
+        cost.is_some_and(|cost| cost.samples <= MAX_COUNT && cost.value <= MAX_COUNT)
+    };
+    let mut totals = costs.iter().map(|costs| {
+        let mut costs = costs.iter().map(|&(_, cost)| cost);
+        costs.try_fold(Cost::ZERO, Cost::checked_add)
+    });
+    let limits = [
+        (
+            costs.iter().any(|costs| !costs.is_empty()),
+            "it has no samples",
+        ),
+        (
+            totals.all(is_counted) && profile.quality.samples <= MAX_COUNT,
+            "its counts add up to more than 2^56",
+        ),
+        (
+            names.all(|name| name.len() <= MAX_NAME),
+            "a name in it is longer than 4096 bytes",
+        ),
+        (
+            given.all(|name| name.len() <= MAX_GIVEN_NAME),
+            "a name that was given to it is longer than 4096 bytes",
+        ),
+        (
+            profile.labels.len() <= MAX_LABELS && profile.metrics.len() <= MAX_LABELS,
+            "it has more than 256 labels, or metrics",
+        ),
+        (
+            profile.metrics.values().all(|value| value.is_finite()),
+            "a metric is no finite number",
+        ),
+        (
+            profile.sample_types.len() <= MAX_SAMPLE_TYPES,
+            "it has more than 1024 sample types",
+        ),
+        (
+            depth(tree) <= MAX_DEPTH,
+            "a stack has more than 2097152 frames",
+        ),
+    ];
+    limits.iter().find(|(kept, _)| !kept).map(|&(_, why)| why)
+}
+
+/// Most frames of a stack of a tree in preorder.
+fn depth(tree: &StackTree) -> usize {
+    let mut depths: Vec<u32> = Vec::with_capacity(tree.len());
+    for node in tree.nodes() {
+        depths.push(
+            tree.parent(node)
+                .map_or(1, |parent| depths[parent.get()] + 1),
+        );
+    }
+    depths.into_iter().max().unwrap_or(0) as usize
 }
 
 fn is_preorder(tree: &StackTree) -> bool {
