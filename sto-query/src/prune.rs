@@ -206,7 +206,7 @@ fn enough(
             // What is its own goes with a profile at least.
             None => {
                 let excess = too_few.0.saturating_sub(size.0);
-                let mut own = 0;
+                let mut own = 0u64;
                 let count = candidates[low..high].iter().take_while(|stored| {
                     own = own.saturating_add(stored.stored.0);
                     own < excess
