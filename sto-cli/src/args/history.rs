@@ -29,12 +29,15 @@ pub(crate) struct HistoryArgs {
 impl HistoryArgs {
     /// Loads the runs.
     pub(crate) fn load(&self, place: &StorePath) -> Result<History, CliError> {
-        Ok(History::load(&Store::open(&place.folder)?, &self.query())?)
+        Ok(History::load(
+            &Store::open_snapshot(&place.folder)?,
+            &self.query(),
+        )?)
     }
 
     /// Loads the runs of every program.
     pub(crate) fn load_all(&self, place: &StorePath) -> Result<Vec<History>, CliError> {
-        let store = Store::open(&place.folder)?;
+        let store = Store::open_snapshot(&place.folder)?;
         Ok(History::load_all(&store, &self.query())?)
     }
 

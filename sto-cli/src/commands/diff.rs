@@ -56,6 +56,7 @@ pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliErro
         None => args.select.load(&sources)?,
         Some(by) => args.select.load_by(&sources, by)?,
     };
+    drop(sources);
     let options = FlameOptions {
         matching: args.matching.options(),
         ..args.drawing.options(&[&baseline, &candidate])?

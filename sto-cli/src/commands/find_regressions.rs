@@ -100,7 +100,7 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
     let sources = Sources::new(store)?;
     let baseline = policy.policy.baseline.as_deref();
     let sides = args.sides.locate(&sources, baseline)?;
-    args.report(store, &policy, &sources, sides)
+    args.report(store, &policy, sources, sides)
 }
 
 /// Compares runs of two builds that were just recorded, as this command does with these builds.
@@ -122,7 +122,7 @@ pub(crate) fn of_recorded(
     args.sides
         .name(name(&sides.0).into(), name(&sides.1).into());
     let policy = args.policy.load()?;
-    args.report(store, &policy, &sources, sides)
+    args.report(store, &policy, sources, sides)
 }
 
 impl FindRegressionsArgs {
@@ -130,10 +130,12 @@ impl FindRegressionsArgs {
         &self,
         store: &StorePath,
         policy: &PolicyFile,
-        sources: &Sources,
+        sources: Sources<'_>,
         sides: (Located, Located),
     ) -> Result<Outcome, CliError> {
-        let check = self.check(store, policy, sources, sides)?;
+        let check = self.check(store, policy, &sources, sides)?;
+        // Nobody who writes waits for the pager.
+        drop(sources);
         self.output.write(&check)?;
         Ok(match check.verdict {
             Verdict::Clean => Outcome::Clean,

@@ -27,7 +27,10 @@ pub(crate) struct WhereArgs {
 }
 
 pub(crate) fn run(args: &WhereArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let histories = History::load_all(&Store::open(&place.folder)?, &HistoryQuery::default())?;
+    let histories = History::load_all(
+        &Store::open_snapshot(&place.folder)?,
+        &HistoryQuery::default(),
+    )?;
     let report = report::occurrences(&histories, &args.function, args.over.share())?;
     args.format.print(&report, render::occurrences::text)?;
     Ok(match report.runs.is_empty() {

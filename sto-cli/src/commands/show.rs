@@ -24,7 +24,9 @@ pub(crate) fn run(args: &ShowArgs, store: &StorePath) -> Result<Outcome, CliErro
     let located = sources.located_with_contexts(&args.selector)?;
     let store = sources.store_of(&located);
     let view = View::load(store, located.selection.clone())?;
-    args.format
-        .print(&report::show(&view, store)?, render::show::text)?;
+    let report = report::show(&view, store)?;
+    // Nobody who writes waits for the pager.
+    drop((located, sources));
+    args.format.print(&report, render::show::text)?;
     Ok(Outcome::Clean)
 }

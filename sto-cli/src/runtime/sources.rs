@@ -6,8 +6,10 @@ use crate::runtime::error::CliError;
 use crate::runtime::git::resolved;
 use crate::runtime::store_path::StorePath;
 use crate::runtime::ui::{self, Progress};
+use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::SliceCount;
@@ -19,13 +21,15 @@ use sto_query::tree::View;
 /// The user's store, and one in memory for the files of one command.
 pub(crate) struct Sources<'a> {
     folder: &'a Path,
+    /// The store as it was when it was first looked at: one question is answered from one state.
+    stored: OnceCell<Rc<Store>>,
     memory: Store,
 }
 
 /// Profiles of one build, and where they are.
 pub(crate) struct Located {
     /// `None` where they were read from a file.
-    store: Option<Store>,
+    store: Option<Rc<Store>>,
     pub(crate) selection: Selection,
 }
 
@@ -39,7 +43,7 @@ pub(crate) enum Baseline<'a> {
 
 /// What a selector turned out to be.
 enum Target {
-    Stored(Store, Selection),
+    Stored(Rc<Store>, Selection),
     File(ProfileFile),
 }
 
@@ -75,8 +79,17 @@ impl<'a> Sources<'a> {
     pub(crate) fn new(store: &'a StorePath) -> Result<Self, CliError> {
         Ok(Sources {
             folder: &store.folder,
+            stored: OnceCell::new(),
             memory: Store::in_memory()?,
         })
+    }
+
+    fn stored(&self) -> Result<Rc<Store>, StoreError> {
+        if let Some(store) = self.stored.get() {
+            return Ok(store.clone());
+        }
+        let store = Rc::new(Store::open_snapshot(self.folder)?);
+        Ok(self.stored.get_or_init(|| store).clone())
     }
 
     /// The stacks that a selector names, and what they cost in all runs together.
@@ -126,7 +139,7 @@ impl<'a> Sources<'a> {
 
     /// Runs of one build in the store, by the ids of their profiles.
     pub(crate) fn stored_runs(&self, ids: &[ProfileId]) -> Result<Located, CliError> {
-        let store = Store::open(self.folder)?;
+        let store = self.stored()?;
         let mut builds = store.builds()?;
         builds.retain_mut(|build| {
             build.profiles.retain(|profile| ids.contains(&profile.id));
@@ -226,7 +239,7 @@ impl<'a> Sources<'a> {
 
     /// Where profiles are.
     pub(crate) fn store_of<'s>(&'s self, place: &'s Located) -> &'s Store {
-        place.store.as_ref().unwrap_or(&self.memory)
+        place.store.as_deref().unwrap_or(&self.memory)
     }
 
     /// Of the builds of a program that have several such runs in the store, the one recorded last.
@@ -236,7 +249,7 @@ impl<'a> Sources<'a> {
         chosen: impl Fn(Selection) -> Selection,
     ) -> Result<Option<View>, CliError> {
         // Two files can be compared without a store.
-        let Ok(store) = Store::open(self.folder) else {
+        let Ok(store) = self.stored() else {
             return Ok(None);
         };
         let of_program = store
@@ -301,8 +314,8 @@ impl<'a> Sources<'a> {
         })
     }
 
-    fn find_stored(&self, selector: &Selector) -> Result<(Store, Selection), SelectError> {
-        let store = Store::open(self.folder)?;
+    fn find_stored(&self, selector: &Selector) -> Result<(Rc<Store>, Selection), SelectError> {
+        let store = self.stored()?;
         let selection = select(&store, selector)?;
         Ok((store, selection))
     }

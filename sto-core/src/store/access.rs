@@ -3,9 +3,10 @@
 use super::Store;
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
-use super::open;
+use super::open::{self, Reading};
 use super::rows::Rows;
 use redb::{Database, ReadTransaction, ReadableDatabase, TransactionError, WriteTransaction};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
@@ -21,12 +22,36 @@ pub(super) enum Place {
     Memory(RwLock<Database>),
 }
 
+/// One state of a store, and the file that keeps it while others go on.
+pub(super) struct Snapshot {
+    // Goes before the file that it is read from.
+    rows: Rows,
+    _file: Reading,
+}
+
+impl Snapshot {
+    pub(super) fn of(file: &Path) -> Result<Snapshot, StoreError> {
+        let taken = guarded(|| {
+            let reading = open::reading(file)?;
+            let rows = Rows::open(&reading.begin()?)?;
+            Ok(Snapshot {
+                rows,
+                _file: reading,
+            })
+        });
+        taken.map_err(|fault| fault.at(file, "read"))
+    }
+}
+
 impl Store {
     /// Does work that reads one state of the store.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&Rows) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
+        if let Some(Snapshot { rows, .. }) = &self.snapshot {
+            return guarded(|| work(rows)).map_err(|fault| fault.at(self.path(), "read"));
+        }
         let work = |transaction: Result<ReadTransaction, TransactionError>| {
             work(&Rows::open(&transaction?)?)
         };
@@ -52,6 +77,7 @@ impl Store {
         bytes: u64,
         work: impl FnOnce(&Database) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
+        self.check_no_snapshot()?;
         match &self.place {
             Place::Memory(database) => {
                 let database = database.read().unwrap_or_else(PoisonError::into_inner);
@@ -104,6 +130,20 @@ impl Store {
             }
             Ok(told)
         })
+    }
+
+    /// Whoever writes would wait for its own reader.
+    pub(super) fn check_no_snapshot(&self) -> Result<(), StoreError> {
+        match self.snapshot {
+            None => Ok(()),
+            Some(_) => {
+                let why = io::Error::new(
+                    io::ErrorKind::ReadOnlyFilesystem,
+                    "it was opened as a snapshot",
+                );
+                Err(open::cannot("write", self.path(), why))
+            }
+        }
     }
 
     /// What errors name.

@@ -63,7 +63,7 @@ use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::intern::{Context, Interned};
 use crate::model::{Build, Profile};
 use crate::units::Bytes;
-use access::{Place, in_memory};
+use access::{Place, Snapshot, in_memory};
 use guard::guarded;
 use redb::{Database, ReadableDatabase};
 use rows::Rows;
@@ -85,6 +85,8 @@ pub use verify::{Checked, Concerns, Damage, Verification};
 /// A store of profiles: a folder with one redb file, such a file alone, or nothing but memory.
 pub struct Store {
     place: Place,
+    /// The state that all reads see; without one, each sees the newest.
+    snapshot: Option<Snapshot>,
 }
 
 impl Store {
@@ -98,6 +100,27 @@ impl Store {
     /// for too long.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         Store::at(path, false)
+    }
+
+    /// Opens the store at this path for a question of several reads: all of them see the state that it
+    /// has now, whatever others write or prune meanwhile. Writers wait until this is dropped, so it should not
+    /// be kept while a user reads the answer. It cannot be written to.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_snapshot(path: &Path) -> Result<Store, StoreError> {
+        let (folder, file) = open::place(path)?;
+        if !open::inspect(&folder, &file)? {
+            return Err(StoreError::NotFound { folder });
+        }
+        Ok(Store {
+            snapshot: Some(Snapshot::of(&file)?),
+            place: Place::Folder {
+                may_create: false,
+                folder,
+                file,
+            },
+        })
     }
 
     /// Opens the store at this path for writing. Where there is none, it is empty, and the first
@@ -117,6 +140,7 @@ impl Store {
                 folder,
                 file,
             },
+            snapshot: None,
         };
         store.read(|_| Ok(()))?;
         Ok(store)
@@ -143,6 +167,7 @@ impl Store {
         let database = open::in_memory().map_err(|fault| fault.at(in_memory(), "make"))?;
         Ok(Store {
             place: Place::Memory(RwLock::new(database)),
+            snapshot: None,
         })
     }
 

@@ -110,6 +110,7 @@ impl Store {
 
     fn rewrite(&self, gone: &BTreeSet<ProfileId>, replace: bool) -> Result<Rewritten, StoreError> {
         let keep = |id| !gone.contains(&id);
+        self.check_no_snapshot()?;
         let file = match &self.place {
             Place::Folder { file, .. } => file,
             Place::Memory(database) => {

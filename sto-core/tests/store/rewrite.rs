@@ -225,3 +225,34 @@ proptest! {
         prop_assert_eq!(said(&store), said(&expected));
     }
 }
+
+#[test]
+fn a_question_goes_on_with_profiles_that_are_pruned_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, ids) = store_of(folder.path(), &runs(), &[0, 1, 2]);
+    let question = Store::open_snapshot(folder.path()).unwrap();
+    let selected = question.builds().unwrap();
+    store.prune(&ids.iter().copied().collect()).unwrap();
+    assert!(store.builds().unwrap().is_empty());
+    let mut loaded = 0;
+    for build in &selected {
+        let executable = sto_core::id::ExecutableId::of(&build.build.executable);
+        let profiles: Vec<ProfileId> = build.profiles.iter().map(|p| p.id).collect();
+        let costs = question.load(executable, &profiles).unwrap().costs;
+        loaded += costs.iter().filter(|types| !types[0].is_empty()).count();
+        for &id in &profiles {
+            question.load_lines(id).unwrap();
+        }
+    }
+    assert_eq!(loaded, 3);
+    let refused = question.prune(&ids.into_iter().collect()).unwrap_err();
+    assert!(refused.to_string().contains("snapshot"), "{refused}");
+    drop(question);
+    assert!(
+        Store::open_snapshot(folder.path())
+            .unwrap()
+            .builds()
+            .unwrap()
+            .is_empty()
+    );
+}
