@@ -7,6 +7,7 @@ use crate::runtime::sources::{Baseline, Located, Sources};
 use crate::runtime::store_path::StorePath;
 use clap::{ArgGroup, Args};
 use std::ffi::{OsStr, OsString};
+use sto_core::store::{Store, StoreError};
 use sto_core::units::SampleType;
 use sto_query::compare::{Comparison, Lines};
 use sto_query::select::{Selection, one_benchmark};
@@ -101,8 +102,7 @@ impl SelectArgs {
     /// The same, below a root for each thread or label.
     pub(crate) fn load_by(&self, store: &StorePath, by: &By) -> Result<View, CliError> {
         let sources = Sources::new(store)?;
-        let located = sources.located_with_contexts(&self.selector)?;
-        let located = located.of_one_benchmark(self.benchmark.name())?;
+        let located = self.locate(&sources)?;
         let names = match located.selection.profiles.len() {
             1 => ThreadNames::NameAndId,
             _ => ThreadNames::Name,
@@ -115,14 +115,7 @@ impl SelectArgs {
         &self,
         store: &StorePath,
     ) -> Result<(View, Option<ContextCosts>), CliError> {
-        let sources = Sources::new(store)?;
-        let located = sources.located_with_contexts(&self.selector)?;
-        let located = located.of_one_benchmark(self.benchmark.name())?;
-        let store = sources.store_of(&located);
-        let view = View::load_sum(store, located.selection.clone())?;
-        let view = self.event.keep(view)?;
-        let contexts = view.context_costs(store)?;
-        Ok((view, contexts))
+        self.load_with(store, |store, view| view.context_costs(store))
     }
 
     /// The same, and what each line cost in each run.
@@ -130,17 +123,31 @@ impl SelectArgs {
         &self,
         store: &StorePath,
     ) -> Result<(View, Vec<Lines>), CliError> {
+        self.load_with(store, |store, view| match view.sample_types.get(EVENT) {
+            Some(sample_type) => Lines::load_each(store, &view.selection, &sample_type.event),
+            None => Ok(Vec::new()),
+        })
+    }
+
+    /// The same, and what else the store has of them.
+    fn load_with<T>(
+        &self,
+        store: &StorePath,
+        more: impl FnOnce(&Store, &View) -> Result<T, StoreError>,
+    ) -> Result<(View, T), CliError> {
         let sources = Sources::new(store)?;
-        let located = sources.located_with_contexts(&self.selector)?;
-        let located = located.of_one_benchmark(self.benchmark.name())?;
+        let located = self.locate(&sources)?;
         let store = sources.store_of(&located);
         let view = View::load_sum(store, located.selection.clone())?;
         let view = self.event.keep(view)?;
-        let lines = match view.sample_types.get(EVENT) {
-            Some(sample_type) => Lines::load_each(store, &view.selection, &sample_type.event)?,
-            None => Vec::new(),
-        };
-        Ok((view, lines))
+        let more = more(store, &view)?;
+        Ok((view, more))
+    }
+
+    /// Finds the profiles, those of a file with threads and labels of samples.
+    fn locate(&self, sources: &Sources) -> Result<Located, CliError> {
+        let located = sources.located_with_contexts(&self.selector)?;
+        located.of_one_benchmark(self.benchmark.name())
     }
 
     /// The same, with the runs apart.

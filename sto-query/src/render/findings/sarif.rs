@@ -90,7 +90,6 @@ fn worse_metrics(comparison: &Comparison) -> impl Iterator<Item = Value> {
             row.change,
             row.evidence
         );
-        let fingerprint = fingerprint("sto.metric/1", comparison, "", &row.name);
         json!({
             "ruleId": METRIC,
             "ruleIndex": RULES.len(),
@@ -100,16 +99,8 @@ fn worse_metrics(comparison: &Comparison) -> impl Iterator<Item = Value> {
             "locations": [{ "physicalLocation": {
                 "artifactLocation": { "uri": uri(&comparison.candidate.executable) },
             }}],
-            "partialFingerprints": {
-                "stoFunction/v1": fingerprint,
-                "primaryLocationLineHash": format!("{fingerprint}:1"),
-            },
-            "properties": {
-                "benchmark": comparison.benchmark,
-                "baseline": side_name(&comparison.baseline),
-                "candidate": side_name(&comparison.candidate),
-                "command": comparison.command,
-            },
+            "partialFingerprints": fingerprints("sto.metric/1", comparison, "", &row.name),
+            "properties": properties(comparison, json!({ "command": comparison.command })),
         })
     })
 }
@@ -130,7 +121,7 @@ fn result(
 ) -> Value {
     let is_weak = finding.weak || comparison.verdict == Verdict::Insufficient;
     let change = basis(finding);
-    let fingerprint = fingerprint(
+    let fingerprints = fingerprints(
         "sto.finding/1",
         comparison,
         &finding.module,
@@ -143,15 +134,8 @@ fn result(
         "level": level(finding.is_regression(), is_weak),
         "message": { "text": message(comparison, finding) },
         "locations": [location(finding, &comparison.candidate.executable)],
-        // GitHub looks at the second alone, and would otherwise hash the line, which any edit moves.
-        "partialFingerprints": {
-            "stoFunction/v1": fingerprint,
-            "primaryLocationLineHash": format!("{fingerprint}:1"),
-        },
-        "properties": {
-            "benchmark": comparison.benchmark,
-            "baseline": side_name(&comparison.baseline),
-            "candidate": side_name(&comparison.candidate),
+        "partialFingerprints": fingerprints,
+        "properties": properties(comparison, json!({
             "basis": finding.basis,
             "baselineShare": change.baseline_share,
             "candidateShare": change.candidate_share,
@@ -161,7 +145,7 @@ fn result(
             "q": change.q,
             "moreCallPaths": finding.more_call_paths,
             "command": finding.command,
-        },
+        })),
     });
     if let Some(ignored) = &finding.ignored {
         result["suppressions"] = json!([{
@@ -176,8 +160,16 @@ fn result(
     result
 }
 
+/// What a result says beside SARIF's own: what was compared, and `more`, an object.
+fn properties(comparison: &Comparison, mut more: Value) -> Value {
+    more["benchmark"] = json!(comparison.benchmark);
+    more["baseline"] = json!(side_name(&comparison.baseline));
+    more["candidate"] = json!(side_name(&comparison.candidate));
+    more
+}
+
 /// The same for a function of a program, in whatever builds it is found.
-fn fingerprint(kind: &str, comparison: &Comparison, module: &str, function: &str) -> String {
+fn fingerprints(kind: &str, comparison: &Comparison, module: &str, function: &str) -> Value {
     let mut hasher = blake3::Hasher::new();
     let benchmark = comparison.benchmark.as_deref().unwrap_or_default();
     for part in [
@@ -190,7 +182,13 @@ fn fingerprint(kind: &str, comparison: &Comparison, module: &str, function: &str
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
-    hasher.finalize().to_hex()[..32].to_owned()
+    let hash = hasher.finalize().to_hex();
+    let fingerprint = &hash[..32];
+    // GitHub looks at the second alone, and would otherwise hash the line, which any edit moves.
+    json!({
+        "stoFunction/v1": fingerprint,
+        "primaryLocationLineHash": format!("{fingerprint}:1"),
+    })
 }
 
 fn message(comparison: &Comparison, finding: &Finding) -> String {
