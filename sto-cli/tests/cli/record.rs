@@ -5,8 +5,8 @@ use crate::support::{Run, Sandbox};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
 
 /// Works for a fraction of a second, longer than it takes to get samples.
 const WORK: &str = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
@@ -252,18 +252,21 @@ fn a_command_that_a_signal_ends_has_the_status_that_shells_give_it() {
     assert_eq!(profiles(&sandbox).len(), 1);
 }
 
-/// Waits for a file that the recorded command makes; `None` if the recording ended before.
-fn wait_for(sandbox: &Sandbox, name: &str, child: &mut std::process::Child) -> Option<()> {
-    while !sandbox.path(name).exists() {
-        if child.try_wait().unwrap().is_some() {
-            return None;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    Some(())
+/// Waits until the recorded command has printed a line; false if the recording ended before.
+fn has_worked(child: &mut Child) -> bool {
+    let mut line = String::new();
+    let stdout = child.stdout.as_mut().unwrap();
+    BufReader::new(stdout).read_line(&mut line).unwrap();
+    line == "worked\n"
 }
 
-/// Interrupts `sto record` when the command has worked for a while.
+fn send(signal: &str, child: &Child) {
+    let kill = format!("kill {signal} {}", child.id());
+    let sent = Command::new("sh").args(["-c", &kill]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// Interrupts `sto record` when the command has worked for a while, and said so.
 fn interrupted(sandbox: &Sandbox, args: &[&str], script: &str, signal: &str) -> Option<Run> {
     let mut command = sandbox.command(&[&["record", "--build", "v1"], args].concat());
     command.args(["--", "sh", "-c", script]);
@@ -272,11 +275,10 @@ fn interrupted(sandbox: &Sandbox, args: &[&str], script: &str, signal: &str) -> 
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let is_running = wait_for(sandbox, "worked", &mut child).is_some();
-    let interrupt = Command::new("sh")
-        .args(["-c", &format!("kill {signal} {}", child.id())])
-        .status();
-    assert!(!is_running || interrupt.unwrap().success());
+    let is_running = has_worked(&mut child);
+    if is_running {
+        send(signal, &child);
+    }
     let run = Run::from(child.wait_with_output().unwrap());
     is_running.then_some(run)
 }
@@ -287,14 +289,13 @@ fn what_an_interrupted_recording_has_is_stored() {
         return;
     }
     let sandbox = Sandbox::new();
-    let script = format!("{WORK}; touch worked; while :; do :; done");
+    let script = format!("{WORK}; echo worked; while :; do :; done");
     for (recorded, (signal, status)) in (1..).zip([("-INT", 130), ("-TERM", 143)]) {
         let Some(run) = interrupted(&sandbox, &[], &script, signal) else {
             return;
         };
         assert_eq!(run.status, Some(status), "{run:?}");
         assert_eq!(profiles(&sandbox).len(), recorded);
-        std::fs::remove_file(sandbox.path("worked")).unwrap();
     }
 }
 
@@ -305,26 +306,24 @@ fn a_signal_that_the_shell_has_ignored_ends_no_recording() {
     }
     let sandbox = Sandbox::new();
     let ignoring = "trap '' INT TERM; exec \"$@\"";
-    let work = format!("{WORK}; touch worked; while ! [ -e signalled ]; do sleep 0.05; done");
+    // It ends when its input does.
+    let work = format!("{WORK}; echo worked; cat");
     let mut child = sandbox
         .program("sh", &["-c", ignoring, "sh", env!("CARGO_BIN_EXE_sto")])
         .env("STO_STORE", sandbox.path("store"))
         .args(["record", "--build", "v1", "--", "sh", "-c", &work])
-        .stdout(Stdio::null())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    if wait_for(&sandbox, "worked", &mut child).is_none() {
+    if !has_worked(&mut child) {
         return;
     }
     for signal in ["-INT", "-TERM"] {
-        let pid = child.id().to_string();
-        let sent = Command::new("sh")
-            .args(["-c", &format!("kill {signal} {pid}")])
-            .status();
-        assert!(sent.unwrap().success());
+        send(signal, &child);
     }
-    sandbox.write("signalled", "");
+    drop(child.stdin.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(profiles(&sandbox).len(), 1);
 }
@@ -336,7 +335,7 @@ fn of_several_runs_an_interrupted_one_is_not_stored_and_those_before_it_are() {
     }
     let sandbox = Sandbox::new();
     let script =
-        format!("{WORK}; if [ -e first ]; then touch worked; while :; do :; done; fi; touch first");
+        format!("{WORK}; if [ -e first ]; then echo worked; while :; do :; done; fi; touch first");
     let Some(run) = interrupted(&sandbox, &["--runs", "5"], &script, "-INT") else {
         return;
     };
@@ -348,12 +347,15 @@ fn of_several_runs_an_interrupted_one_is_not_stored_and_those_before_it_are() {
 #[test]
 fn a_running_process_is_recorded_until_the_command_ends() {
     let sandbox = Sandbox::new();
-    // Works once more when it is recorded, and says so.
-    let script =
-        format!("until [ -e begun ]; do :; done; {WORK}; touch worked; while :; do :; done");
+    for name in ["begun", "worked"] {
+        let made = sandbox.program("mkfifo", &[name]).status();
+        assert!(made.unwrap().success());
+    }
+    // Works when it is recorded, and says so.
+    let script = format!("read _ < begun; {WORK}; echo > worked; while :; do :; done");
     let mut process = sandbox.program("sh", &["-c", &script]).spawn().unwrap();
     let pid = process.id().to_string();
-    let until = "touch begun; until [ -e worked ]; do sleep 0.01; done";
+    let until = "echo > begun; read _ < worked";
     let args = ["--build", "v1", "-p", &pid, "--", "sh", "-c", until];
     let run = record(&sandbox, &args);
     process.kill().unwrap();

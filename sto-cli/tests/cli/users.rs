@@ -5,11 +5,13 @@
 use crate::missing::{missing, skip};
 use crate::support::{Run, Sandbox, files_of, temporary_files};
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// The user `nobody` of most systems.
 const NOBODY: u32 = 65534;
@@ -38,20 +40,19 @@ fn mkfifo(path: &Path) {
 
 /// Runs a command that must not wait for anybody.
 fn ends(command: &mut Command) -> Run {
-    let mut child = command
+    let child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > Duration::from_secs(120) {
-            child.kill().unwrap();
-            panic!("{command:?} waits for ever");
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    child.wait_with_output().unwrap().into()
+    let pid = child.id().to_string();
+    let (end, ended) = mpsc::channel();
+    std::thread::spawn(move || end.send(child.wait_with_output()));
+    let Ok(output) = ended.recv_timeout(Duration::from_secs(120)) else {
+        let _ = Command::new("kill").args(["-KILL", &pid]).status();
+        panic!("{command:?} waits for ever");
+    };
+    output.unwrap().into()
 }
 
 /// What the owner of a folder can do at any moment: puts a link in the place of a half-written file.
@@ -466,19 +467,22 @@ impl Drop for FullDisk {
 #[test]
 fn who_is_waited_for_is_said_while_waiting() {
     let sandbox = Sandbox::with_two_builds();
-    // flock(1) of util-linux; without a fork, the lock is of the process that we start.
     let file = sandbox.path("store/store.redb");
+    // flock(1) of util-linux; without a fork, the lock is of the process that we start, and it is held
+    // when cat runs.
     let mut holder = Command::new("flock")
         .args(["--shared", "--no-fork"])
         .arg(&file)
-        .args(["sleep", "600"])
+        .arg("cat")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let held = fs::File::open(&file).unwrap();
-    while held.try_lock().is_ok() {
-        held.unlock().unwrap();
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    writeln!(holder.stdin.as_mut().unwrap(), "held").unwrap();
+    let mut held = String::new();
+    let mut copied = BufReader::new(holder.stdout.as_mut().unwrap());
+    copied.read_line(&mut held).unwrap();
+    assert_eq!(held, "held\n");
     let ingest = ["ingest", "b.folded", "--build", "v3", "--exe", "demo"];
     let mut writer = sandbox.command(&ingest);
     let mut writer = writer
@@ -487,9 +491,9 @@ fn who_is_waited_for_is_said_while_waiting() {
         .spawn()
         .unwrap();
     let mut said = String::new();
-    let mut stderr = std::io::BufReader::new(writer.stderr.take().unwrap());
-    std::io::BufRead::read_line(&mut stderr, &mut said).unwrap();
-    let expected = format!("note: waiting for process {} (sleep)", holder.id());
+    let mut stderr = BufReader::new(writer.stderr.take().unwrap());
+    stderr.read_line(&mut said).unwrap();
+    let expected = format!("note: waiting for process {} (cat)", holder.id());
     assert!(said.starts_with(&expected), "{said}");
     holder.kill().unwrap();
     holder.wait().unwrap();
