@@ -1,11 +1,10 @@
 //! A folder, opened once.
 
 use super::open::{Links, SafeFile};
-use super::temporary::{Rights, is_random_name};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, openat, statat, unlinkat};
 use rustix::io::retry_on_intr;
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -15,6 +14,24 @@ use std::path::{Path, PathBuf};
 pub struct Folder {
     handle: OwnedFd,
     path: PathBuf,
+}
+
+/// Who may do what with a file: what a file that replaces it is to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rights {
+    pub(super) user: u32,
+    pub(super) group: u32,
+    pub(super) mode: u32,
+}
+
+impl Rights {
+    fn new(user: u32, group: u32, mode: u32) -> Rights {
+        Rights {
+            user,
+            group,
+            mode: mode & 0o777,
+        }
+    }
 }
 
 /// Enough to use what is in a folder that one may write to, but not list.
@@ -95,19 +112,6 @@ impl Folder {
         Ok(self.look_if_there(name)?.is_some())
     }
 
-    /// Whether a [temporary file](super::Temporary) in it has a name that begins so.
-    pub fn has_temporary(&self, start: &OsStr) -> bool {
-        self.temporaries(start).next().is_some()
-    }
-
-    /// Removes the temporary files whose names begin so, for who knows that nobody needs them any more;
-    /// what cannot be removed stays.
-    pub fn remove_temporaries(&self, start: &OsStr) {
-        for name in self.temporaries(start) {
-            let _ = self.remove(&name);
-        }
-    }
-
     /// What stands under a name, a link being no more than a link.
     pub(super) fn look(&self, name: &OsStr) -> io::Result<Stat> {
         Ok(retry_on_intr(|| {
@@ -125,15 +129,6 @@ impl Folder {
 
     pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(retry_on_intr(|| unlinkat(self, name, AtFlags::empty()))?)
-    }
-
-    /// Regular files with random names that begin so.
-    fn temporaries(&self, start: &OsStr) -> impl Iterator<Item = OsString> {
-        // What is found is used in the folder that is open, whatever has its path now.
-        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
-        let names = entries.map(|entry| entry.file_name());
-        let is_file = |name: &OsStr| self.rights(name).is_ok_and(|rights| rights.is_some());
-        names.filter(move |name| is_random_name(name, start) && is_file(name))
     }
 }
 

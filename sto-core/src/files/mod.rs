@@ -17,7 +17,7 @@ mod open;
 mod temporary;
 mod users;
 
-pub use folder::Folder;
+pub use folder::{Folder, Rights};
 pub use open::{Links, SafeFile};
-pub use temporary::{Rights, Temporary, random_name};
+pub use temporary::{Temporary, random_name};
 pub use users::{User, user_of_process, user_of_process_since};

@@ -3,13 +3,13 @@
 //! Until then they have a random name beside it, which nobody can take before, and only the user may
 //! open them where they are to replace a file. All of them go when the process is asked to end.
 
-use super::folder::Folder;
+use super::folder::{Folder, Rights};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, openat, renameat, renameat_with};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io;
 use std::mem;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -22,24 +22,6 @@ pub struct Temporary {
     folder: Arc<Folder>,
     name: OsString,
     file: File,
-}
-
-/// Who may do what with a file: what a file that replaces it is to keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rights {
-    user: u32,
-    group: u32,
-    mode: u32,
-}
-
-impl Rights {
-    pub(super) fn new(user: u32, group: u32, mode: u32) -> Rights {
-        Rights {
-            user,
-            group,
-            mode: mode & 0o777,
-        }
-    }
 }
 
 /// Who may open a temporary file before it is complete.
@@ -204,6 +186,30 @@ impl Temporary {
     }
 }
 
+impl Folder {
+    /// Whether a [temporary file](Temporary) in it has a name that begins so.
+    pub fn has_temporary(&self, start: &OsStr) -> bool {
+        self.temporaries(start).next().is_some()
+    }
+
+    /// Removes the temporary files whose names begin so, for who knows that nobody needs them any more;
+    /// what cannot be removed stays.
+    pub fn remove_temporaries(&self, start: &OsStr) {
+        for name in self.temporaries(start) {
+            let _ = self.remove(&name);
+        }
+    }
+
+    /// Regular files with random names that begin so.
+    fn temporaries(&self, start: &OsStr) -> impl Iterator<Item = OsString> {
+        // What is found is used in the folder that is open, whatever has its path now.
+        let entries = fs::read_dir(self.path()).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name());
+        let is_file = |name: &OsStr| self.rights(name).is_ok_and(|rights| rights.is_some());
+        names.filter(move |name| is_random_name(name, start) && is_file(name))
+    }
+}
+
 impl Drop for Temporary {
     fn drop(&mut self) {
         let mut live = live();
@@ -226,7 +232,7 @@ pub fn random_name(start: &OsStr) -> io::Result<OsString> {
 }
 
 /// Whether [`random_name`] may have made a name with this start.
-pub(super) fn is_random_name(name: &OsStr, start: &OsStr) -> bool {
+fn is_random_name(name: &OsStr, start: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.strip_prefix(start.as_encoded_bytes())
         .is_some_and(|digits| digits.len() == 16 && digits.iter().all(u8::is_ascii_hexdigit))
@@ -235,7 +241,6 @@ pub(super) fn is_random_name(name: &OsStr, start: &OsStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
     use std::io::Write;
     use std::os::unix::fs::symlink;
     use std::path::Path;
