@@ -66,14 +66,6 @@ pub(crate) struct Cli {
     )]
     pub(crate) color: ColorChoice,
 
-    /// The store of the configuration file.
-    #[arg(skip)]
-    pub(crate) usual_store: Option<PathBuf>,
-
-    /// The stores of other users that the configuration file trusts.
-    #[arg(skip)]
-    pub(crate) safe_stores: Vec<PathBuf>,
-
     /// Show no output through a pager
     #[arg(long, global = true, display_order = 902)]
     pub(crate) no_pager: bool,

@@ -10,12 +10,12 @@ mod runtime;
 use clap::{CommandFactory, FromArgMatches};
 use runtime::config::Config;
 use runtime::error::{self, CliError, Outcome};
-use runtime::{pager, ui};
+use runtime::{pager, store_path, threads, ui};
 use std::env;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if complete::answered() {
+    if complete::answered(cli::Cli::command) {
         return ExitCode::SUCCESS;
     }
     error::report(run())
@@ -26,12 +26,15 @@ fn run() -> Result<Outcome, CliError> {
     let command = config.applied(help::laid_out_for_terminal(cli::Cli::command()))?;
     let args = config.expanded(env::args_os(), &command);
     let matches = command.get_matches_from(args);
-    let mut cli = cli::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    cli.usual_store = config.store;
-    cli.safe_stores = config.safe_stores;
+    let cli = cli::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     ui::set_color(cli.color);
     if cli.no_pager {
         pager::turn_off();
     }
-    commands::run(cli)
+    let store = || {
+        // Nothing else has work for several.
+        threads::start();
+        store_path::find(cli.store, config.store, &config.safe_stores)
+    };
+    commands::run(cli.command, store, cli::Cli::command)
 }

@@ -1,7 +1,7 @@
 //! Findings on their way out: in which format, and where to.
 
 use crate::runtime::error::CliError;
-use crate::runtime::{output, pager, ui};
+use crate::runtime::{output, ui};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use sto_query::compare::Check;
@@ -87,7 +87,7 @@ impl FindingsOutputArgs {
         };
         let Some(file) = file else {
             return match self.format {
-                FindingsFormat::Text => pager::show(&rendered),
+                FindingsFormat::Text => output::show(&rendered),
                 _ => output::write_stdout(rendered.as_bytes()),
             };
         };

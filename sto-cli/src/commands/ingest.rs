@@ -7,8 +7,8 @@ use crate::runtime::environment;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::in_order::in_order;
 use crate::runtime::output;
+use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
-use crate::runtime::ui::Progress;
 use clap::{Args, ValueEnum};
 use std::io;
 use std::path::PathBuf;
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
     let is_new = !place.folder.join(Store::FILE_NAME).exists();
     let store = Store::open_or_create(&place.folder)?;
     let options = args.options();
-    let progress = Progress::of_files(&inputs);
+    let progress = Progress::of_files(inputs.iter().map(|input| &*input.path));
     let mut recordings = Vec::new();
     let mut done = 0;
     // Each file in work is held in memory, and uses every core by itself where it is large.

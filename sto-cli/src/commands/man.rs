@@ -1,10 +1,9 @@
 //! `sto man`: manual pages.
 
-use crate::cli::Cli;
 use crate::help::man::pages;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::{write_file, write_stdout};
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use std::fs;
 use std::path::PathBuf;
 
@@ -17,8 +16,8 @@ pub(crate) struct ManArgs {
     folder: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &ManArgs) -> Result<Outcome, CliError> {
-    let pages = pages(Cli::command()).expect("memory takes every page");
+pub(crate) fn run(args: &ManArgs, line: Command) -> Result<Outcome, CliError> {
+    let pages = pages(line).expect("memory takes every page");
     let Some(folder) = &args.folder else {
         write_stdout(&pages[0].roff)?;
         return Ok(Outcome::Clean);

@@ -2,8 +2,8 @@
 
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
+use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
-use crate::runtime::ui::Progress;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use sto_core::store::Store;

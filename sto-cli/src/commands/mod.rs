@@ -34,11 +34,9 @@ mod top;
 mod tree;
 mod verify;
 
-use crate::cli::Cli;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::interrupt;
-use crate::runtime::store_path;
-use crate::runtime::threads;
+use crate::runtime::store_path::StorePath;
 use crate::runtime::ui;
 use clap::Subcommand;
 use sto_core::store::Store;
@@ -80,17 +78,19 @@ pub(crate) enum Command {
     Man(man::ManArgs),
 }
 
-/// Runs the subcommand that the command line names.
-pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
-    let store = || store_path::find(cli.store, cli.usual_store, &cli.safe_stores);
+/// Runs a subcommand: `store` finds the store, and `line` is the whole command line, for its manual.
+pub(crate) fn run(
+    command: Command,
+    store: impl FnOnce() -> Result<StorePath, CliError>,
+    line: fn() -> clap::Command,
+) -> Result<Outcome, CliError> {
     interrupt::survive_file_size_limit();
-    threads::start();
     Store::tell_waits(ui::tell_wait);
     // `sto record` goes on until it has stored what there is of the recording.
-    if !matches!(cli.command, Command::Record(_)) {
+    if !matches!(command, Command::Record(_)) {
         interrupt::leave_no_temporary_files();
     }
-    match cli.command {
+    match command {
         Command::Record(args) => record::run(&args, &store()?),
         Command::Ingest(args) => ingest::run(&args, &store()?),
         Command::Ls(args) => ls::run(&args, &store()?),
@@ -123,6 +123,6 @@ pub(crate) fn run(cli: Cli) -> Result<Outcome, CliError> {
         Command::Stats(args) => stats::run(&args, &store()?),
         Command::Verify(args) => verify::run(&args, &store()?),
         Command::Completions(args) => completions::run(&args),
-        Command::Man(args) => man::run(&args),
+        Command::Man(args) => man::run(&args, line()),
     }
 }

@@ -1,11 +1,12 @@
 //! `sto open`: a drawing or a page, in the browser.
 
-use crate::cli::Cli;
+use crate::commands::{find_regressions, flame};
 use crate::runtime::browser;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::store_path::StorePath;
-use clap::{Args, Parser};
+use clap::{Args, Command};
 use std::ffi::OsString;
+use std::path::Path;
 
 const NOTES: &str = "\
 Examples:
@@ -33,19 +34,20 @@ pub(crate) struct OpenArgs {
 
 pub(crate) fn run(args: &OpenArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let folder = browser::folder()?;
-    let (words, name): (&[&str], _) = match args.selectors.len() {
-        1 => (&["flame"], "flame.svg"),
-        _ => (&["find-regressions", "--format", "html"], "comparison.html"),
+    let is_pair = args.selectors.len() > 1;
+    let file = folder.join(if is_pair {
+        "comparison.html"
+    } else {
+        "flame.svg"
+    });
+    let drawn = match is_pair {
+        true => {
+            let mut line = args.line("find-regressions", &file);
+            line.extend(["--format", "html"].map(OsString::from));
+            find_regressions::run(&parsed(line), store)
+        }
+        false => flame::run(&parsed(args.line("flame", &file)), store),
     };
-    let file = folder.join(name);
-    let mut line: Vec<OsString> = vec!["sto".into(), "--store".into()];
-    line.push(store.folder.clone().into());
-    line.extend(words.iter().map(OsString::from));
-    line.extend(args.options.iter().cloned());
-    line.extend(["-o".into(), file.clone().into()]);
-    line.extend(args.selectors.iter().cloned());
-    let cli = Cli::try_parse_from(line).unwrap_or_else(|error| error.exit());
-    let drawn = super::run(cli);
     if !file.exists() {
         // Nothing was drawn: too little data, or a failure.
         browser::remove(&folder);
@@ -54,4 +56,22 @@ pub(crate) fn run(args: &OpenArgs, store: &StorePath) -> Result<Outcome, CliErro
     drawn?;
     browser::open(&file)?;
     Ok(Outcome::Clean)
+}
+
+impl OpenArgs {
+    /// The command line that draws into a file.
+    fn line(&self, command: &str, file: &Path) -> Vec<OsString> {
+        let words = [command.into(), "-o".into(), file.into()].into_iter();
+        words
+            .chain(self.options.iter().chain(&self.selectors).cloned())
+            .collect()
+    }
+}
+
+/// The arguments of a command; wrong ones end the process with what is wrong, as everywhere.
+fn parsed<A: Args>(line: Vec<OsString>) -> A {
+    let command = A::augment_args(Command::new("sto"));
+    let matches = command.try_get_matches_from(line);
+    let args = matches.and_then(|matches| A::from_arg_matches(&matches));
+    args.unwrap_or_else(|error| error.exit())
 }

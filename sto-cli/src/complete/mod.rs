@@ -6,12 +6,11 @@
 mod bash;
 mod names;
 
-use crate::cli::Cli;
 use crate::runtime::config::Config;
 use crate::runtime::store_path;
 use bash::Bash;
 use clap::builder::ValueHint;
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
@@ -35,12 +34,12 @@ const VARIABLE: &str = "COMPLETE";
 
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
 
-/// Answers a shell that asks for completions; whether one did.
-pub(crate) fn answered() -> bool {
+/// Answers a shell that asks for completions of this command line; whether one did.
+pub(crate) fn answered(line: fn() -> Command) -> bool {
     if env::var_os(VARIABLE).is_none_or(|shell| shell.is_empty()) {
         return false;
     }
-    let asked = CompleteEnv::with_factory(|| with_names(Cli::command()))
+    let asked = CompleteEnv::with_factory(|| with_names(line()))
         .var(VARIABLE)
         .shells(SHELLS)
         .try_complete(env::args_os(), env::current_dir().ok().as_deref());

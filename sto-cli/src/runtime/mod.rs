@@ -13,6 +13,7 @@ pub(crate) mod output;
 pub(crate) mod owner;
 pub(crate) mod pager;
 pub(crate) mod perf;
+pub(crate) mod progress;
 pub(crate) mod sources;
 pub(crate) mod store_path;
 pub(crate) mod threads;

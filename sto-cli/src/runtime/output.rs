@@ -51,7 +51,7 @@ impl Format {
         text: impl FnOnce(&R, Style) -> String,
     ) -> Result<(), CliError> {
         match self {
-            Format::Text => pager::show(&text(report, ui::style())),
+            Format::Text => show(&text(report, ui::style())),
             Format::Json => {
                 let json = json(report).expect("reports have no keys but strings");
                 write_stdout(json.as_bytes())
@@ -78,6 +78,14 @@ impl LimitArg {
     pub(crate) fn of(&self, format: &FormatArg) -> Option<usize> {
         let limit = self.limit.or(format.is_text().then_some(30));
         limit.filter(|&limit| limit > 0)
+    }
+}
+
+/// Writes text to standard output, on a terminal with fewer lines through a pager.
+pub(crate) fn show(text: &str) -> Result<(), CliError> {
+    match pager::show(text) {
+        true => Ok(()),
+        false => write_stdout(text.as_bytes()),
     }
 }
 

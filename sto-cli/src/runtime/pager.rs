@@ -1,7 +1,5 @@
 //! Text that is longer than the terminal, a page at a time, as git shows it.
 
-use crate::runtime::error::CliError;
-use crate::runtime::output::write_stdout;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::{Child, Command, Stdio};
@@ -22,12 +20,12 @@ pub(crate) fn is_running() -> bool {
     IS_RUNNING.load(Ordering::Relaxed)
 }
 
-/// Writes text to standard output, and through a pager where that is a terminal with fewer lines.
+/// Shows text through a pager where standard output is a terminal with fewer lines; whether it did.
 ///
 /// A reader that leaves the pager early has had enough: that is no failure.
-pub(crate) fn show(text: &str) -> Result<(), CliError> {
+pub(crate) fn show(text: &str) -> bool {
     let Some(mut pager) = start(text) else {
-        return write_stdout(text.as_bytes());
+        return false;
     };
     IS_RUNNING.store(true, Ordering::Relaxed);
     if let Some(mut input) = pager.stdin.take() {
@@ -37,11 +35,7 @@ pub(crate) fn show(text: &str) -> Result<(), CliError> {
     let status = pager.wait();
     IS_RUNNING.store(false, Ordering::Relaxed);
     // What a shell says of a program that there is not, or that it may not run.
-    let has_run = status.is_ok_and(|status| !matches!(status.code(), Some(126 | 127)));
-    match has_run {
-        true => Ok(()),
-        false => write_stdout(text.as_bytes()),
-    }
+    status.is_ok_and(|status| !matches!(status.code(), Some(126 | 127)))
 }
 
 /// `$STO_PAGER`, `$PAGER`, or `less`, with its input to be written; `None` where text needs none, none is

@@ -4,8 +4,9 @@
 use crate::runtime::environment::symbol_options;
 use crate::runtime::error::CliError;
 use crate::runtime::git::resolved;
+use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
-use crate::runtime::ui::{self, Progress};
+use crate::runtime::ui;
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -328,13 +329,13 @@ impl<'a> Sources<'a> {
     }
 
     fn read(&self, file: ProfileFile, slices: Option<SliceCount>) -> Result<Selection, CliError> {
+        let progress = Progress::new(&file.path);
         let options = IngestOptions {
             version: Some(file.name),
             symbols: symbol_options(&[], &file.path),
             slices,
             ..IngestOptions::default()
         };
-        let progress = Progress::new(&file.path);
         let mut show = |stage| progress.stage(stage);
         let report = ingest(&self.memory, &file.path, &options, &mut show)?;
         drop(progress);

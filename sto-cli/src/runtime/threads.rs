@@ -1,31 +1,61 @@
 //! The threads that there are to work with.
 
-use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
+use rayon::{ThreadBuilder, ThreadPoolBuilder};
 use std::sync::OnceLock;
+use std::sync::mpsc::{Sender, channel};
+use std::{env, io, thread};
 
-static ALONE: OnceLock<bool> = OnceLock::new();
+/// Whether the system gave this process fewer threads than it has cores.
+static SCARCE: OnceLock<bool> = OnceLock::new();
 
-/// Whether the system gives this process no thread but its first, as [`start`] found.
-pub(crate) fn is_alone() -> bool {
-    ALONE.get().is_some_and(|&alone| alone)
+/// Whether the system gave this process fewer threads than it has cores, as [`start`] found.
+pub(crate) fn are_scarce() -> bool {
+    SCARCE.get().is_some_and(|&scarce| scarce)
 }
 
-/// Starts a thread for each core; where the system gives no more (`ulimit -u`, a container's limit on
-/// processes), all work is done by one, or by the first.
+/// Starts a thread for each core; where the system does not give so many (`ulimit -u`, a container's limit
+/// on processes), all work is done by one, or by the first.
 pub(crate) fn start() {
-    let cores = ThreadPoolBuilder::new;
-    let one = || ThreadPoolBuilder::new().num_threads(1);
-    // rayon attempts to start its threads once, so it is tried with others before, which end at once.
-    let is_to_be_had =
-        |builder: ThreadPoolBuilder| builder.build_scoped(|thread| thread.run(), |_| ()).is_ok();
-    let started: Result<(), ThreadPoolBuildError> = if is_to_be_had(cores()) {
-        cores().build_global()
-    } else if is_to_be_had(one()) {
-        one().build_global()
-    } else {
-        let _ = ALONE.set(true);
-        one().use_current_thread().build_global()
+    SCARCE.get_or_init(|| {
+        // rayon attempts to start its threads once, so they are there before it asks for them.
+        let wanted = wanted();
+        let mut threads: Vec<_> = (0..wanted).map_while(|_| waiting().ok()).collect();
+        let are_scarce = threads.len() < wanted;
+        if are_scarce {
+            // The others end: something else may need one.
+            threads.truncate(1);
+        }
+        let pool = ThreadPoolBuilder::new().num_threads(threads.len().max(1));
+        let started = match threads[..] {
+            [] => pool.use_current_thread().build_global(),
+            _ => pool
+                .spawn_handler(|work| {
+                    let thread = &threads[work.index()];
+                    thread.send(work).map_err(|_| io::ErrorKind::Other.into())
+                })
+                .build_global(),
+        };
+        debug_assert!(started.is_ok(), "nothing has used the pool before");
+        are_scarce
+    });
+}
+
+/// As many as rayon would start.
+fn wanted() -> usize {
+    let named = env::var("RAYON_NUM_THREADS").ok();
+    let named = named.and_then(|number| number.parse().ok());
+    let named = named.filter(|&number| number > 0);
+    named.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// A thread that waits for what it is to do, and ends where there is nothing.
+fn waiting() -> io::Result<Sender<ThreadBuilder>> {
+    let (give, take) = channel::<ThreadBuilder>();
+    let work = move || {
+        if let Ok(work) = take.recv() {
+            work.run();
+        }
     };
-    // It fails where a thread was taken by another process meanwhile; then rayon says so.
-    let _ = started;
+    thread::Builder::new().spawn(work)?;
+    Ok(give)
 }

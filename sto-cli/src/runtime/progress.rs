@@ -1,0 +1,176 @@
+//! What is worked on, on a terminal, where that takes more than a second.
+
+use crate::runtime::{threads, ui};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use sto_core::ingest::Stage;
+use sto_query::render::printable;
+
+/// A display: a bar with the rate and the time left where it is known how much there is to do, and else the
+/// time it has taken.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    name: String,
+    /// How much of the work each file is; none of a single one, of which the stages are shown.
+    files: Vec<u64>,
+    begun: Instant,
+    /// Begins to show it in time, unless the sender is gone by then.
+    waiting: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Progress {
+    /// Work that takes less is done before a display could be read.
+    const WORTH_SHOWING: Duration = Duration::from_secs(1);
+
+    /// Of a file that is read.
+    pub(crate) fn new(file: &Path) -> Progress {
+        Progress::begin(Vec::new(), file)
+    }
+
+    /// Of files that are read: how many bytes of them are done, or how many files where one has no size.
+    pub(crate) fn of_files<'a>(files: impl Iterator<Item = &'a Path>) -> Progress {
+        let files: Vec<&Path> = files.collect();
+        if let [file] = files[..] {
+            return Progress::new(file);
+        }
+        let sizes: Option<Vec<u64>> = files.iter().map(|file| size(file)).collect();
+        let template = match sizes {
+            Some(_) => "{wide_bar} {msg}, {bytes} of {total_bytes}, {bytes_per_sec}{left}",
+            None => "{wide_bar} {msg}, {rate} files/s{left}",
+        };
+        let progress =
+            Progress::begin(sizes.unwrap_or_else(|| vec![1; files.len()]), Path::new(""));
+        progress.bar.set_length(progress.files.iter().sum());
+        progress.bar.set_style(bar_style(template));
+        progress.files_done(0);
+        progress
+    }
+
+    /// Of a store that is worked on.
+    pub(crate) fn of_store(doing: &str, path: &Path) -> Progress {
+        let progress = Progress::begin(Vec::new(), path);
+        progress
+            .bar
+            .set_message(format!("{doing} {}", progress.name));
+        progress
+    }
+
+    /// So many of the files are done, the first ones.
+    pub(crate) fn files_done(&self, done: usize) {
+        self.bar.set_position(self.files.iter().take(done).sum());
+        self.bar
+            .set_message(format!("{done} of {} files", self.files.len()));
+        self.show_if_late();
+    }
+
+    /// Says a line above the display.
+    pub(crate) fn say(&self, kind: &str, message: &str) {
+        self.bar.suspend(|| ui::say(kind, message));
+    }
+
+    fn begin(files: Vec<u64>, path: &Path) -> Progress {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        bar.set_style(spinner_style());
+        let shown = bar.clone();
+        let wait = move |ended: Receiver<()>| {
+            if ended.recv_timeout(Self::WORTH_SHOWING) == Err(RecvTimeoutError::Timeout) {
+                shown.set_draw_target(ProgressDrawTarget::stderr());
+                // It moves by a thread of its own.
+                shown.enable_steady_tick(Duration::from_millis(100));
+            }
+        };
+        let is_seen = io::stderr().is_terminal() && !threads::are_scarce();
+        let waiting = is_seen.then(|| {
+            let (end, ended) = channel();
+            let thread = thread::Builder::new().spawn(move || wait(ended)).ok()?;
+            Some((end, thread))
+        });
+        Progress {
+            bar,
+            name: printable(&path.display().to_string()).into_owned(),
+            files,
+            begun: Instant::now(),
+            waiting: waiting.flatten(),
+        }
+    }
+
+    /// Without a thread that does it, it is shown as the work goes on.
+    fn show_if_late(&self) {
+        let is_late = self.begun.elapsed() >= Self::WORTH_SHOWING;
+        if self.waiting.is_none() && is_late && self.bar.is_hidden() && io::stderr().is_terminal() {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+
+    /// What is done with the file; several are in work at once, of which it is not shown.
+    pub(crate) fn stage(&self, stage: Stage) {
+        let doing = match stage {
+            Stage::Reading => "reading",
+            Stage::Symbolizing => "looking up symbols of",
+            Stage::Interning => "building the tree of",
+            Stage::Storing => "storing",
+        };
+        if self.files.is_empty() {
+            self.bar.set_message(format!("{doing} {}", self.name));
+            self.show_if_late();
+        }
+    }
+
+    /// So many of the store's profiles are merged, or need not be.
+    pub(crate) fn merged(&self, done: usize, profiles: usize) {
+        if self.bar.length().is_none() {
+            self.bar.set_style(bar_style(
+                "{wide_bar} {msg}: {pos} of {len} profiles, {rate}/s{left}",
+            ));
+            self.bar.set_length(profiles as u64);
+            // What need not be merged says nothing of the rate.
+            self.bar.set_position(done as u64);
+            self.bar.reset_eta();
+        }
+        self.bar.set_position(done as u64);
+        self.show_if_late();
+    }
+}
+
+/// Bytes of a regular file.
+fn size(file: &Path) -> Option<u64> {
+    let found = file.metadata().ok()?;
+    found.is_file().then_some(found.len())
+}
+
+fn spinner_style() -> ProgressStyle {
+    let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
+    style.expect("the template is well-formed")
+}
+
+fn bar_style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).expect("the template is well-formed");
+    let rate = |state: &ProgressState, to: &mut dyn fmt::Write| {
+        let _ = write!(to, "{:.1}", state.per_sec());
+    };
+    // It is not known before something is done.
+    let left = |state: &ProgressState, to: &mut dyn fmt::Write| {
+        if state.per_sec() > 0.0 {
+            let _ = write!(to, ", {:#} left", HumanDuration(state.eta()));
+        }
+    };
+    style
+        .with_key("rate", rate)
+        .with_key("left", left)
+        .progress_chars("=> ")
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some((end, thread)) = self.waiting.take() {
+            drop(end);
+            let _ = thread.join();
+        }
+        self.bar.finish_and_clear();
+    }
+}
