@@ -4,8 +4,11 @@ use crate::common::missing::missing;
 use crate::common::{named_symbols, read_text};
 use crate::symbolize::compile::{Program, run};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use sto_core::formats::{
-    Format, FormatError, Location, Module, ModuleIx, ModuleKind, ReadOptions, Recording, read_bytes,
+    Format, FormatError, Location, Module, ModuleIx, ModuleKind, OnRead, ReadOptions, Recording,
+    read, read_bytes, read_stream,
 };
 use sto_core::id::{ExecutableId, ProfileId, SourceDigest};
 use sto_core::ingest::{
@@ -688,6 +691,40 @@ fn what_cannot_be_read_leaves_the_store_as_it_was() {
         "{error}"
     );
     assert!(store.builds().unwrap().is_empty());
+}
+
+#[test]
+fn readers_report_how_much_of_a_profile_they_have_read() {
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo/v1.dwarf.perf.data");
+    let perf_data = std::fs::read(&demo).unwrap();
+    let folded: String = (0..20_000).map(|n| format!("main;work{n} {n}\n")).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.folded");
+    std::fs::write(&path, &folded).unwrap();
+    let reported = |read: &dyn Fn(&ReadOptions) -> Recording| {
+        let sum = Arc::new(AtomicU64::new(0));
+        let options = ReadOptions {
+            on_read: OnRead::new({
+                let sum = Arc::clone(&sum);
+                move |bytes| {
+                    sum.fetch_add(bytes, Ordering::Relaxed);
+                }
+            }),
+            ..ReadOptions::default()
+        };
+        let size = read(&options).source_bytes.0;
+        (sum.load(Ordering::Relaxed), size)
+    };
+    let whole = folded.len() as u64;
+    let of_file = reported(&|options| read(&path, options).unwrap());
+    assert_eq!(of_file, (whole, whole));
+    let (sum, size) = reported(&|options| read(&demo, options).unwrap());
+    assert!(sum <= size && sum > size * 9 / 10, "{sum} of {size}");
+    for stream in [folded.as_bytes(), &perf_data] {
+        let name = Path::new("standard input");
+        let (sum, size) = reported(&|options| read_stream(name, stream, options).unwrap());
+        assert!(sum <= size && sum > size * 9 / 10, "{sum} of {size}");
+    }
 }
 
 #[test]

@@ -177,6 +177,7 @@ impl IngestArgs {
                 granularity: self.granularity.into(),
                 ..environment::symbol_options(&self.symbol_dirs, &input.path)
             },
+            on_read: progress.on_read(),
             ..options.clone()
         };
         let mut show = |stage| progress.stage(stage);

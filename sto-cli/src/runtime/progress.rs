@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use sto_core::formats::OnRead;
 use sto_core::ingest::Stage;
 use sto_query::render::printable;
 
@@ -18,6 +19,8 @@ pub(crate) struct Progress {
     name: String,
     /// How much of the work each file is; none of a single one, of which the stages are shown.
     files: Vec<u64>,
+    /// Bytes of a single file, where it has a size.
+    size: Option<u64>,
     begun: Instant,
     /// Begins to show it in time, unless the sender is gone by then.
     waiting: Option<(Sender<()>, JoinHandle<()>)>,
@@ -29,7 +32,9 @@ impl Progress {
 
     /// Of a file that is read.
     pub(crate) fn new(file: &Path) -> Progress {
-        Progress::begin(Vec::new(), file)
+        let mut progress = Progress::begin(Vec::new(), file);
+        progress.size = size(file);
+        progress
     }
 
     /// Of files that are read: how many bytes of them are done, or how many files where one has no size.
@@ -92,8 +97,12 @@ impl Progress {
         });
         Progress {
             bar,
-            name: printable(&path.display().to_string()).into_owned(),
+            name: match path.as_os_str() == "-" {
+                true => "standard input".to_owned(),
+                false => printable(&path.display().to_string()).into_owned(),
+            },
             files,
+            size: None,
             begun: Instant::now(),
             waiting: waiting.flatten(),
         }
@@ -116,9 +125,28 @@ impl Progress {
             Stage::Storing => "storing",
         };
         if self.files.is_empty() {
+            self.bar.unset_length();
+            self.bar.set_style(spinner_style());
             self.bar.set_message(format!("{doing} {}", self.name));
             self.show_if_late();
         }
+    }
+
+    /// Shows how much of a single file is read, where its reader says so.
+    pub(crate) fn on_read(&self) -> OnRead {
+        let Some(size) = self.size else {
+            return OnRead::default();
+        };
+        let bar = self.bar.clone();
+        OnRead::new(move |bytes| {
+            if bar.length().is_none() {
+                bar.set_style(bar_style(
+                    "{msg} {wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}{left}",
+                ));
+                bar.set_length(size);
+            }
+            bar.inc(bytes);
+        })
     }
 
     /// So many of the store's profiles are merged, or need not be.
@@ -144,7 +172,7 @@ fn size(file: &Path) -> Option<u64> {
 }
 
 fn spinner_style() -> ProgressStyle {
-    let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
+    let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}");
     style.expect("the template is well-formed")
 }
 

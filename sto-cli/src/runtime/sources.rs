@@ -334,6 +334,7 @@ impl<'a> Sources<'a> {
             version: Some(file.name),
             symbols: symbol_options(&[], &file.path),
             slices,
+            on_read: progress.on_read(),
             ..IngestOptions::default()
         };
         let mut show = |stage| progress.stage(stage);

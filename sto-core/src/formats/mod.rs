@@ -46,7 +46,7 @@ pub use kind::kind_by_names;
 pub use perf_data::run_time;
 pub(crate) use perf_data::{AddressSpace, UserRegs};
 pub use pprof::SYSTEM_NAME_SUFFIXES as PPROF_SYSTEM_NAME_SUFFIXES;
-pub use read::{ReadOptions, read, read_bytes, read_stream};
+pub use read::{OnRead, ReadOptions, read, read_bytes, read_stream};
 pub(crate) use recording::{GUEST, JIT};
 pub use recording::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, Process, ProcessIx, Recording, Sample,

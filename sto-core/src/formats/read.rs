@@ -8,9 +8,11 @@ use crate::id::{SourceDigest, SourceHasher};
 use crate::limits::MAX_LINE;
 use crate::symbolize::SymbolOptions;
 use crate::units::{Bytes, UnixSeconds};
+use std::fmt;
 use std::fs::{File, Metadata};
-use std::io::Read;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 /// How a profile is to be read.
@@ -25,7 +27,75 @@ pub struct ReadOptions {
     pub max_input: Option<Bytes>,
     /// Where the files are that saved stacks are unwound with.
     pub symbols: SymbolOptions,
+    /// Is called as the profile is read.
+    pub on_read: OnRead,
 }
+
+/// What is called with the number of further bytes of a profile that were read, for displays of progress: of
+/// perf.data, formats of lines, and what is compressed or comes as a stream. They are those of the profile as
+/// it is stored, and the last ones may be missing.
+#[derive(Clone, Default)]
+pub struct OnRead(Option<Arc<dyn Fn(u64) + Send + Sync>>);
+
+impl OnRead {
+    /// Calls this function.
+    pub fn new(call: impl Fn(u64) + Send + Sync + 'static) -> OnRead {
+        OnRead(Some(Arc::new(call)))
+    }
+
+    fn call(&self, bytes: u64) {
+        if let Some(call) = &self.0 {
+            call(bytes);
+        }
+    }
+}
+
+impl fmt::Debug for OnRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OnRead").field(&self.0.is_some()).finish()
+    }
+}
+
+/// Calls for what is read through it.
+pub(super) struct Reporting<'a, R> {
+    input: R,
+    on_read: &'a OnRead,
+    /// Bytes that were not reported yet.
+    unreported: u64,
+}
+
+impl<'a, R> Reporting<'a, R> {
+    pub(super) fn new(input: R, on_read: &'a OnRead) -> Self {
+        Reporting {
+            input,
+            on_read,
+            unreported: 0,
+        }
+    }
+}
+
+impl<R: Read> Read for Reporting<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.input.read(buffer)?;
+        self.unreported += bytes as u64;
+        if self.unreported >= REPORTED {
+            self.on_read.call(std::mem::take(&mut self.unreported));
+        }
+        Ok(bytes)
+    }
+}
+
+impl<R: Seek> Seek for Reporting<'_, R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.input.seek(to)
+    }
+}
+
+/// How much is read at least between two reports.
+const REPORTED: u64 = 64 << 10;
+
+/// How much of a file of lines on disk is read between two reports: every core has enough of it.
+const LARGE_BLOCK: usize = 64 << 20;
 
 /// Most that is looked at to tell the format: comments of that length stand before no profile.
 const MAX_HEAD: usize = 64 << 20;
@@ -87,6 +157,7 @@ pub fn read_stream(
     input: impl Read,
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
+    let input = Reporting::new(input, &options.on_read);
     let mut input = Compression::see_through(path, input, options)?;
     let mut bytes = Vec::new();
     let (format, is_named_otherwise) = loop {
@@ -116,7 +187,12 @@ pub fn read_stream(
         Reader::Whole(_) => {
             let held = input.hold(&mut bytes);
             held.map_err(failed(path, format.salvage()))?;
-            read_plain(path, &bytes, options)?
+            let options = ReadOptions {
+                // All of it was reported as it came.
+                on_read: OnRead::default(),
+                ..options.clone()
+            };
+            read_plain(path, &bytes, &options)?
         }
     };
     recording.warnings.extend(input.warning());
@@ -138,7 +214,14 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
         Reader::Lines(reader) => {
             let mut reader = reader(path, options);
             let (lines, cut) = split_after_last_line(bytes);
-            let (source, read) = rayon::join(|| SourceDigest::of(bytes), || reader.block(lines));
+            let mut read_lines = || {
+                blocks_of_lines(lines).try_for_each(|block| {
+                    reader.block(block)?;
+                    options.on_read.call(block.len() as u64);
+                    Ok(())
+                })
+            };
+            let (source, read) = rayon::join(|| SourceDigest::of(bytes), &mut read_lines);
             read?;
             let warning = read_unfinished(&mut *reader, cut, options)?;
             let mut recording = reader.finish(source, Bytes(bytes.len() as u64))?;
@@ -210,6 +293,17 @@ fn found(bytes: &[u8]) -> String {
 /// Whole lines, and the beginning of one that was cut off.
 fn split_after_last_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     bytes.split_at(memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1))
+}
+
+/// Whole lines in blocks.
+fn blocks_of_lines(mut lines: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let wanted = LARGE_BLOCK.min(lines.len());
+        let end = memchr::memchr(b'\n', &lines[wanted..]).map_or(lines.len(), |at| wanted + at + 1);
+        let block;
+        (block, lines) = lines.split_at(end);
+        (!block.is_empty()).then_some(block)
+    })
 }
 
 /// Reads the last line where that has no line end; in a profile that may be cut off it is left out, and

@@ -1,7 +1,7 @@
 //! What goes in with a profile, and how it is read.
 
 use super::IngestError;
-use crate::formats::{Format, ReadOptions};
+use crate::formats::{Format, OnRead, ReadOptions};
 use crate::intern::SliceCount;
 use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use crate::symbolize::SymbolOptions;
@@ -41,6 +41,8 @@ pub struct IngestOptions {
     pub strict: bool,
     /// Where symbols are looked for, and what a frame stands for.
     pub symbols: SymbolOptions,
+    /// Is called as the file is read.
+    pub on_read: OnRead,
 }
 
 impl IngestOptions {
@@ -51,6 +53,7 @@ impl IngestOptions {
             allow_truncated: self.allow_truncated,
             max_input: self.max_input,
             symbols: self.symbols.clone(),
+            on_read: self.on_read.clone(),
         }
     }
 

@@ -23,7 +23,8 @@ pub(crate) use sample::UserRegs;
 
 use super::detect::{Head, Source};
 use super::{
-    Format, FormatError, Location, LocationIx, Recording, Sample, SampleTypeIx, StackIx, Stacks,
+    Format, FormatError, Location, LocationIx, ReadOptions, Recording, Sample, SampleTypeIx,
+    StackIx, Stacks,
 };
 use crate::id::SourceDigest;
 use crate::limits::MAX_SAMPLE_TYPES;
@@ -55,10 +56,10 @@ pub(super) fn is_told(head: &Head<'_>) -> bool {
 /// Reads a perf.data file; saved stacks are unwound with the files that the options lead to.
 pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
     let &Source { path, bytes, .. } = source;
-    let options = &source.options.symbols;
+    let options = source.options;
     match check::check(path, bytes) {
         Ok(mode) => read_whole(path, bytes, bytes, mode, options),
-        Err(error) if source.options.allow_truncated => {
+        Err(error) if options.allow_truncated => {
             let Some((whole, left_out)) = salvage::salvage(bytes) else {
                 return Err(error);
             };
@@ -81,9 +82,9 @@ fn read_whole(
     bytes: &[u8],
     source: &[u8],
     mode: Mode,
-    options: &SymbolOptions,
+    options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
-    let mut reader = Reader::open(path, bytes, mode)?;
+    let mut reader = Reader::open(path, bytes, mode, &options.on_read)?;
     let mut origin = origin::read(&reader.file);
     if let Some(arch) = origin.arch.as_deref().filter(|&arch| arch != "x86_64") {
         let problem = format!(
@@ -101,7 +102,8 @@ fn read_whole(
     }
 
     let source_size = source.len() as u64;
-    let (records, source, (batches, places)) = locate(path, &mut reader, &events, source, options)?;
+    let (records, source, (batches, places)) =
+        locate(path, &mut reader, &events, source, &options.symbols)?;
     let mut warnings = records.warnings();
     let (locations, renumber) = merge(&places);
     let mut stacks = Stacks::default();

@@ -4,6 +4,7 @@ use super::check::Mode;
 use super::events::Events;
 use super::processes::{KERNEL, Mapped, Processes};
 use super::stacks::{Batch, Taken};
+use crate::formats::read::{OnRead, Reporting};
 use crate::formats::{FormatError, GUEST, SampleTypeIx};
 use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
 use crate::model::GnuBuildId;
@@ -68,13 +69,18 @@ impl Records {
 pub(super) struct Reader<'a> {
     path: &'a Path,
     pub(super) file: PerfFile,
-    records: PerfRecordIter<Cursor<&'a [u8]>>,
+    records: PerfRecordIter<Reporting<'a, Cursor<&'a [u8]>>>,
     number: u64,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn open(path: &'a Path, bytes: &'a [u8], mode: Mode) -> Result<Self, FormatError> {
-        let cursor = Cursor::new(bytes);
+    pub(super) fn open(
+        path: &'a Path,
+        bytes: &'a [u8],
+        mode: Mode,
+        on_read: &'a OnRead,
+    ) -> Result<Self, FormatError> {
+        let cursor = Reporting::new(Cursor::new(bytes), on_read);
         let opened = match mode {
             Mode::File => PerfFileReader::parse_file(cursor),
             Mode::Pipe => PerfFileReader::parse_pipe(cursor),

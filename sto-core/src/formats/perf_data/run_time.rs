@@ -2,6 +2,7 @@
 
 use super::check;
 use super::records::Reader;
+use crate::formats::OnRead;
 use crate::units::Nanoseconds;
 use linux_perf_data::PerfFileRecord;
 use linux_perf_data::linux_perf_event_reader::{EventRecord, RecordType};
@@ -17,7 +18,8 @@ pub fn run_time(path: &Path) -> Option<Nanoseconds> {
     // file, another process that shortens the file meanwhile makes this one fail.
     let bytes = unsafe { memmap2::Mmap::map(&file) }.ok()?;
     let mode = check::check(path, &bytes).ok()?;
-    let mut reader = Reader::open(path, &bytes, mode).ok()?;
+    let nobody = OnRead::default();
+    let mut reader = Reader::open(path, &bytes, mode, &nobody).ok()?;
     let mut began: Option<(i32, u64)> = None;
     while let Some(record) = reader.raw()? {
         let PerfFileRecord::EventRecord { record, .. } = record else {
