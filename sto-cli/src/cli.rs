@@ -1,7 +1,8 @@
 //! The command line as a whole: what stands before the subcommand, and the front page of help.
 
 use crate::commands::Command;
-use clap::{ColorChoice, Parser};
+use clap::{ColorChoice, Parser, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 const NOTES: &str = "\
@@ -22,15 +23,8 @@ of any format that `sto ingest` reads. A build in the store comes before a file 
 The store is --store, else $STO_STORE, else the nearest .sto/ above the working directory, else what \
 the configuration says, else $XDG_DATA_HOME/sto, else ~/.local/share/sto.
 
-Options have defaults, and commands other names, in $XDG_CONFIG_HOME/sto/config.toml, else \
-~/.config/sto/config.toml; $STO_CONFIG names another file, or none where it is empty:
-
-  color = \"never\"                    # an option of all commands
-  store = \"~/profiles\"               # where nothing nearer names one
-  [top]                                # options of `sto top`
-  limit = 10
-  [alias]
-  worst = \"top --by total @newest\"   # sto worst
+Options have defaults, commands other names, and text its colours in a configuration file: `sto help \
+config`.
 
 Text that is longer than the terminal goes through $STO_PAGER, else $PAGER, else `less`; `cat` or nothing \
 turns that off.
@@ -74,13 +68,43 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// What `--color` says on a command line that may be wrong, or what it is by default.
+pub(crate) fn color_of(args: &[OsString], command: &clap::Command) -> ColorChoice {
+    let words: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
+    let values = words.iter().zip(words.iter().skip(1).chain([&""]));
+    let values = values.filter_map(|(word, next)| match word.strip_prefix("--color")? {
+        "" => Some(*next),
+        value => value.strip_prefix('='),
+    });
+    let usual = command.get_arguments().find(|arg| arg.get_id() == "color");
+    let usual = usual.and_then(|arg| arg.get_default_values().first()?.to_str());
+    let value = values.last().or(usual);
+    let choice = value.and_then(|value| ColorChoice::from_str(value, false).ok());
+    choice.unwrap_or(ColorChoice::Auto)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Cli;
+    use super::*;
     use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn colour_is_known_also_where_the_rest_is_wrong() {
+        let color = |line: &str| {
+            let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            color_of(&args, &Cli::command())
+        };
+        assert_eq!(color("sto tpo --color never"), ColorChoice::Never);
+        assert_eq!(
+            color("sto --color=always top --nosuch"),
+            ColorChoice::Always
+        );
+        assert_eq!(color("sto top --color"), ColorChoice::Auto);
+        assert_eq!(color("sto top --color blue"), ColorChoice::Auto);
     }
 }

@@ -25,9 +25,11 @@ fn run() -> Result<Outcome, CliError> {
     let config = Config::load()?;
     let command = config.applied(help::laid_out_for_terminal(cli::Cli::command()))?;
     let args = config.expanded(env::args_os(), &command);
-    let matches = command.get_matches_from(args);
-    let cli = cli::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    ui::set_color(cli.color);
+    let color = cli::color_of(&args, &command);
+    let matches = command.try_get_matches_from(args);
+    let cli = matches.and_then(|matches| cli::Cli::from_arg_matches(&matches));
+    let cli = cli.unwrap_or_else(|error| help::exit(&error, color));
+    ui::set_colors(cli.color, config.colors);
     if cli.no_pager {
         pager::turn_off();
     }

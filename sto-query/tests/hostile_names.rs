@@ -12,7 +12,7 @@ use sto_query::tree::{Prune, View};
 
 const TERMINAL: Style = Style {
     width: Some(80),
-    color: false,
+    colors: None,
 };
 
 /// A view in which everything that has a name has a hostile one.

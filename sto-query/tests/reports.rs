@@ -6,7 +6,7 @@ use sto_core::store::{
     Checked, Concerns, Damage, ExecutableStats, PartKind, StorePart, StoreStats, Verification,
 };
 use sto_core::units::{Bytes, SampleType, Unit, UnixSeconds};
-use sto_query::render::{self, Style};
+use sto_query::render::{self, Colors, Style};
 use sto_query::report::{
     LsReport, Order, StatsReport, VerifyReport, call_tree, ls, rfc3339, stats, top, verify,
 };
@@ -14,11 +14,11 @@ use sto_query::tree::Prune;
 
 const TERMINAL: Style = Style {
     width: Some(80),
-    color: false,
+    colors: None,
 };
 const PIPE: Style = Style {
     width: None,
-    color: false,
+    colors: None,
 };
 /// A terminal of so many columns, without colours.
 fn wide(width: usize) -> Style {
@@ -30,7 +30,7 @@ fn wide(width: usize) -> Style {
 
 const COLOR: Style = Style {
     width: Some(80),
-    color: true,
+    colors: Some(Colors::USUAL),
 };
 
 #[test]

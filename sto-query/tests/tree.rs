@@ -104,7 +104,7 @@ fn a_recursion_a_million_deep_is_cut_at_the_depth_that_was_asked_for() {
         &report,
         Style {
             width: Some(80),
-            color: false,
+            colors: None,
         },
     );
     assert_eq!(
@@ -182,7 +182,7 @@ fn a_tree_that_branches_at_every_level_stays_narrow() {
         &report,
         Style {
             width: Some(80),
-            color: false,
+            colors: None,
         },
     );
     let widest = text.lines().map(|line| line.chars().count()).max();

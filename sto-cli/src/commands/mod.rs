@@ -6,6 +6,7 @@ mod bottlenecks;
 mod calibrate;
 mod compact;
 mod completions;
+mod config;
 mod diff;
 mod expand;
 mod explain_match;
@@ -74,6 +75,7 @@ pub(crate) enum Command {
     Compact(compact::CompactArgs),
     Stats(stats::StatsArgs),
     Verify(verify::VerifyArgs),
+    Config(config::ConfigArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -122,6 +124,7 @@ pub(crate) fn run(
         Command::Compact(args) => compact::run(&args, &store()?),
         Command::Stats(args) => stats::run(&args, &store()?),
         Command::Verify(args) => verify::run(&args, &store()?),
+        Command::Config(_) => config::run(),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args, line()),
     }

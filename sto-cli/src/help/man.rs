@@ -13,7 +13,7 @@ pub(crate) struct Page {
     pub(crate) roff: Vec<u8>,
 }
 
-const ENVIRONMENT: [(&str, &str); 4] = [
+const ENVIRONMENT: [(&str, &str); 7] = [
     (
         "STO_STORE",
         "The folder of the store, where no --store names one.",
@@ -24,17 +24,30 @@ const ENVIRONMENT: [(&str, &str); 4] = [
     ),
     ("COLUMNS", "The width of output and of help."),
     (
+        "STO_PAGER, PAGER",
+        "What shows text that is longer than the terminal; by default less.",
+    ),
+    ("BROWSER", "What sto-open(1) shows pages with."),
+    (
+        "STO_CONFIG",
+        "The configuration file, in the place of the usual one; none where it is empty.",
+    ),
+    (
         "XDG_DATA_HOME",
         "Where the folder of the store is, where nothing else names one.",
     ),
 ];
 
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
     (
         ".sto/",
         "The store of a project, in this folder or in one above it.",
     ),
     ("~/.local/share/sto/", "The store, where there is no other."),
+    (
+        "~/.config/sto/config.toml",
+        "Defaults of options, other names for commands, and colours: sto-config(1).",
+    ),
     (
         "sto.toml",
         "What a release must keep: the policy that find-regressions follows, in this folder or in one above it.",

@@ -5,9 +5,11 @@ pub(crate) mod man;
 mod text;
 
 use crate::runtime::ui;
-use clap::Command;
 use clap::builder::Styles;
-use text::{blocks, entry, laid_out};
+use clap::{ColorChoice, Command, Error};
+use std::io::{self, IsTerminal, Write};
+use std::process;
+use text::{blocks, entry, laid_out, with_usage_in};
 use unicode_width::UnicodeWidthStr;
 
 /// Help is never wider than this: long lines are hard to read.
@@ -62,13 +64,37 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Keep",
         &["tag", "prune", "compact", "stats", "verify", "export-store"],
     ),
-    ("Other", &["completions", "man", "help"]),
+    ("Other", &["config", "completions", "man", "help"]),
 ];
 
 /// The command with its help laid out for the terminal.
 pub(crate) fn laid_out_for_terminal(command: Command) -> Command {
-    let width = ui::help_width().unwrap_or(WIDEST).min(WIDEST);
-    for_width(command, width)
+    for_width(command, width())
+}
+
+/// Ends the process with what clap has to say: help, the version, or what is wrong with the arguments.
+pub(crate) fn exit(error: &Error, color: ColorChoice) -> ! {
+    let is_failure = error.use_stderr();
+    let is_terminal = match is_failure {
+        true => io::stderr().is_terminal(),
+        false => io::stdout().is_terminal(),
+    };
+    let text = error.render();
+    let text = match ui::wants_color(color, is_terminal) {
+        true => text.ansi().to_string(),
+        false => text.to_string(),
+    };
+    let text = with_usage_in(&text, width());
+    // Nobody is left to be told where it cannot be written.
+    let _ = match is_failure {
+        true => io::stderr().write_all(text.as_bytes()),
+        false => io::stdout().write_all(text.as_bytes()),
+    };
+    process::exit(error.exit_code())
+}
+
+fn width() -> usize {
+    ui::help_width().unwrap_or(WIDEST).min(WIDEST)
 }
 
 fn for_width(command: Command, width: usize) -> Command {
@@ -159,12 +185,11 @@ mod tests {
                 pages.push(subcommand.render_long_help().to_string());
                 pages.push(subcommand.render_help().to_string());
             }
-            for line in pages.iter().flat_map(|page| page.lines()) {
-                let is_one_word = line.split_whitespace().count() < 2;
-                assert!(
-                    line.width() <= width || is_one_word || line.starts_with("Usage: "),
-                    "at {width}: {line}"
-                );
+            for page in pages {
+                for line in with_usage_in(&page, width).lines() {
+                    let is_one_word = line.split_whitespace().count() < 2;
+                    assert!(line.width() <= width || is_one_word, "at {width}: {line}");
+                }
             }
         }
     }

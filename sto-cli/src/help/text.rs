@@ -121,6 +121,45 @@ fn broken_command(command: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Help or an error of clap, which leaves lines of usage as wide as they are, with those broken, too.
+pub(super) fn with_usage_in(text: &str, width: usize) -> String {
+    const USAGE: &str = "Usage: ";
+    let mut broken = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let plain = without_colors(line);
+        let is_usage = plain.starts_with(USAGE) || plain.starts_with("       sto");
+        if !is_usage || plain.trim_end().width() <= width {
+            broken += line;
+            continue;
+        }
+        let mut column = 0;
+        for word in line.trim_end().split(' ') {
+            let columns = without_colors(word).width();
+            if column > USAGE.len() && column + 1 + columns > width {
+                broken += &format!("\n{:1$}", "", USAGE.len() + 2);
+                column = USAGE.len() + 2;
+            } else if column > 0 || word.is_empty() {
+                broken.push(' ');
+                column += 1;
+            }
+            broken += word;
+            column += columns;
+        }
+        broken.push('\n');
+    }
+    broken
+}
+
+/// Text without the sequences that colour it.
+fn without_colors(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain += part.split_once('m').map_or(part, |(_, text)| text);
+    }
+    plain
+}
+
 /// Text in lines of at most this many columns, each as full as it gets; none where there is no word.
 pub(super) fn fill(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -182,6 +221,20 @@ Exit status: 0 fine,
             laid_out(&blocks(SOURCE), 80)
                 .contains("  sto top v1  Show which functions cost most of all that there are\n")
         );
+    }
+
+    #[test]
+    fn usage_is_broken_between_words_whatever_its_colours() {
+        let usage = "Usage: sto find-regressions [OPTIONS] [BASELINE] <CANDIDATE>\n\nA line of \
+                     help that clap has broken.\n";
+        let expected = "Usage: sto find-regressions [OPTIONS]\n         [BASELINE] <CANDIDATE>\n\nA line of \
+                        help that clap has broken.\n";
+        assert_eq!(with_usage_in(usage, 40), expected);
+        assert_eq!(with_usage_in(usage, 80), usage);
+        let colored = usage.replace("sto", "\x1b[1msto\x1b[0m");
+        let broken = with_usage_in(&colored, 40);
+        assert_eq!(without_colors(&broken), expected);
+        assert_eq!(broken.matches("\x1b[1m").count(), 1);
     }
 
     #[test]

@@ -5,16 +5,16 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::OnceLock;
-use sto_query::render::{Style, printable};
+use sto_query::render::{Colors, Style, printable};
 
 /// How text on standard output is laid out: as wide as the terminal and in colour, or as wide as
 /// it gets and plain where it goes elsewhere.
 pub(crate) fn style() -> Style {
     let terminal = io::stdout().is_terminal();
-    let choice = COLOR.get().copied().unwrap_or(ColorChoice::Auto);
+    let (choice, colors) = COLORS.get().copied().unwrap_or_default();
     Style {
         width: columns().or_else(|| terminal.then(|| terminal_width().unwrap_or(80))),
-        color: wants_color(choice, terminal, &|name| std::env::var_os(name)),
+        colors: wants_color(choice, terminal).then_some(colors),
     }
 }
 
@@ -34,17 +34,21 @@ fn terminal_width() -> Option<usize> {
     Some(usize::from(width.0)).filter(|&width| width > 0)
 }
 
-/// What `--color` says.
-static COLOR: OnceLock<ColorChoice> = OnceLock::new();
+/// What `--color` and the configuration say.
+static COLORS: OnceLock<(ColorChoice, Colors)> = OnceLock::new();
 
 /// Takes the user's choice, once.
-pub(crate) fn set_color(choice: ColorChoice) {
-    let _ = COLOR.set(choice);
+pub(crate) fn set_colors(choice: ColorChoice, colors: Colors) {
+    let _ = COLORS.set((choice, colors));
 }
 
-/// The user's choice, and else the rules of <https://no-color.org> and
+/// Whether output is coloured: the user's choice, and else the rules of <https://no-color.org> and
 /// <https://bixense.com/clicolors/>.
-fn wants_color(
+pub(crate) fn wants_color(choice: ColorChoice, is_terminal: bool) -> bool {
+    wants_color_by(choice, is_terminal, &|name| std::env::var_os(name))
+}
+
+fn wants_color_by(
     choice: ColorChoice,
     terminal: bool,
     variable: &dyn Fn(&str) -> Option<OsString>,
@@ -149,7 +153,7 @@ mod tests {
     use super::*;
 
     fn color(terminal: bool, variables: &[(&str, &str)]) -> bool {
-        wants_color(ColorChoice::Auto, terminal, &|name| {
+        wants_color_by(ColorChoice::Auto, terminal, &|name| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| OsString::from(value))
         })
@@ -165,8 +169,8 @@ mod tests {
     fn the_option_wins_over_all_variables() {
         let forced = |name: &str| (name == "CLICOLOR_FORCE").then(|| OsString::from("1"));
         let plain = |name: &str| (name == "NO_COLOR").then(|| OsString::from("1"));
-        assert!(wants_color(ColorChoice::Always, false, &plain));
-        assert!(!wants_color(ColorChoice::Never, true, &forced));
+        assert!(wants_color_by(ColorChoice::Always, false, &plain));
+        assert!(!wants_color_by(ColorChoice::Never, true, &forced));
     }
 
     #[test]

@@ -40,6 +40,34 @@ fn a_broken_configuration_is_an_error_with_its_line_and_none_is_not() {
     Run::of(sandbox.command(&["ls"]).env_remove("HOME")).succeeds();
 }
 
+#[test]
+fn the_configuration_has_colours() {
+    let sandbox = Sandbox::with_two_builds();
+    let config = "[colors]\nregression = 'bold 208'\nheading = 'none'\n";
+    let compare = ["find-regressions", "v1", "v2", "--color", "always"];
+    let compared = Run::of(&mut with_config(&sandbox, config, &compare)).stdout;
+    assert!(
+        compared.starts_with("\x1b[1;38;5;208mREGRESSION\x1b[0m"),
+        "{compared}"
+    );
+    assert!(!compared.contains("\x1b[1m"), "{compared}");
+    let shown = Run::of(&mut with_config(
+        &sandbox,
+        config,
+        &["config", "--color=always"],
+    ));
+    let shown = shown.succeeds().stdout;
+    assert!(
+        shown.contains("config.toml\nheading, \x1b[2mdim\x1b[0m, "),
+        "{shown}"
+    );
+    let wrong = "[colors]\nheading = 'blurple'\n";
+    Run::of(&mut with_config(&sandbox, wrong, &["ls"]))
+        .fails_with(&["config.toml, line 2: `heading`: `blurple` is no colour: expected black"]);
+    let nothing = Run::of(sandbox.command(&["config"]).env("STO_CONFIG", ""));
+    assert_eq!(nothing.succeeds().stdout, "no configuration file\n");
+}
+
 /// What a shell is offered behind these words.
 fn offered(sandbox: &Sandbox, words: &[&str]) -> Vec<String> {
     let mut command = sandbox.command(&[&["--", "sto"], words].concat());

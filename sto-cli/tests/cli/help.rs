@@ -5,16 +5,41 @@ use crate::support::{Run, Sandbox};
 #[test]
 fn help_follows_the_width_it_is_given() {
     let sandbox = Sandbox::new();
-    for columns in ["40", "80"] {
-        let help = Run::of(sandbox.command(&["--help"]).env("COLUMNS", columns)).succeeds();
-        let width: usize = columns.parse().unwrap();
-        let widest = help.stdout.lines().map(|line| line.chars().count()).max();
-        assert!(
-            widest <= Some(width),
-            "{columns}: {widest:?}\n{}",
-            help.stdout
-        );
+    let pages: [&[&str]; 4] = [
+        &["--help"],
+        &["record", "--help"],
+        &["help", "find-regressions"],
+        &["help", "config"],
+    ];
+    for width in [40, 80, 200] {
+        for page in pages {
+            let mut command = sandbox.command(page);
+            let help = Run::of(command.env("COLUMNS", width.to_string())).succeeds();
+            for line in help.stdout.lines() {
+                let is_one_word = line.split_whitespace().count() < 2;
+                let columns = line.chars().count();
+                assert!(columns <= width || is_one_word, "{width}: {line}");
+            }
+        }
     }
+}
+
+#[test]
+fn errors_of_arguments_follow_the_width_and_the_option_for_colour() {
+    let sandbox = Sandbox::new();
+    let run = |args: &[&str]| Run::of(sandbox.command(args).env("COLUMNS", "40"));
+    let missing = run(&["find-regressions"]);
+    assert_eq!(missing.status, Some(2), "{missing:?}");
+    let usage = "Usage: sto find-regressions [OPTIONS]\n         [BASELINE] <CANDIDATE>\n";
+    assert!(missing.stderr.contains(usage), "{missing:?}");
+    assert!(!missing.stderr.contains('\x1b'), "{missing:?}");
+    let colored = run(&["find-regressions", "--color", "always"]);
+    assert!(colored.stderr.contains("\x1b["), "{colored:?}");
+    let help = run(&["--color=always", "--help"]).succeeds();
+    assert!(help.stdout.contains("\x1b["), "{help:?}");
+    let mut plain = sandbox.command(&["--nosuch", "--color", "never"]);
+    let plain = Run::of(plain.env("CLICOLOR_FORCE", "1"));
+    assert!(!plain.stderr.contains('\x1b'), "{plain:?}");
 }
 
 #[test]

@@ -36,6 +36,7 @@ mod shell;
 pub mod show;
 pub mod source;
 pub mod stats;
+mod style;
 mod table;
 pub mod tag;
 pub mod top;
@@ -48,61 +49,9 @@ pub use findings::{
 };
 pub use printable::printable;
 pub(crate) use printable::{display_width, shorten};
+pub use style::{Colors, Look, Style, UnknownColor};
 
 use serde::Serialize;
-
-/// How text is laid out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style {
-    /// Number of columns of the terminal; `None` shortens nothing, as for a pipe or a file.
-    pub width: Option<usize>,
-    /// Whether to use ANSI colours.
-    pub color: bool,
-}
-
-impl Style {
-    /// Makes a heading stand out.
-    pub(crate) fn bold(self, text: &str) -> String {
-        self.sgr("1", text)
-    }
-
-    /// Lets what matters less stand back.
-    pub(crate) fn dim(self, text: &str) -> String {
-        self.sgr("2", text)
-    }
-
-    /// Marks what got worse.
-    pub(crate) fn worse(self, text: &str) -> String {
-        self.sgr("1;31", text)
-    }
-
-    /// Marks what got better.
-    pub(crate) fn better(self, text: &str) -> String {
-        self.sgr("1;34", text)
-    }
-
-    fn sgr(self, code: &str, text: &str) -> String {
-        if self.color && !text.is_empty() {
-            format!("\x1b[{code}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
-    }
-
-    /// Columns of sentences: those of the terminal up to 100, as longer lines are hard to read; and 80 where
-    /// the width is not limited.
-    pub(crate) fn text_width(self) -> usize {
-        self.width.unwrap_or(80).clamp(2 * MIN_NAME_WIDTH, 100)
-    }
-
-    /// Shortens text so that it ends at the right edge, if it begins at this column.
-    pub(crate) fn fit(self, text: &str, column: usize) -> String {
-        match self.width {
-            Some(width) => shorten(text, width.saturating_sub(column).max(MIN_NAME_WIDTH)),
-            None => text.to_owned(),
-        }
-    }
-}
 
 /// A name is never shortened below this, however narrow the terminal is.
 const MIN_NAME_WIDTH: usize = 12;

@@ -3,7 +3,7 @@
 use super::support::{compared, set_build_ids, view};
 use sto_core::model::Quality;
 use sto_query::compare::{Change, CompareOptions, Comparison, FindingKind, Verdict, compare};
-use sto_query::render::{Detail, Style, findings_text, json};
+use sto_query::render::{Colors, Detail, Style, findings_text, json};
 
 pub(crate) fn assert_golden(name: &str, actual: &str) {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
@@ -72,7 +72,7 @@ fn clean_with_runs() -> Comparison {
 fn text(comparison: &Comparison, width: usize, detail: Detail) -> String {
     let style = Style {
         width: Some(width),
-        color: false,
+        colors: None,
     };
     findings_text(comparison, style, detail)
 }
@@ -102,7 +102,7 @@ fn a_regression_as_text_and_json() {
 
 const COLORED: Style = Style {
     width: Some(80),
-    color: true,
+    colors: Some(Colors::USUAL),
 };
 
 #[test]

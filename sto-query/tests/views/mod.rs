@@ -263,7 +263,7 @@ pub(crate) fn assert_fits(name: &str, text: impl Fn(Style) -> String) {
     for width in [40, 80, 200] {
         let style = Style {
             width: Some(width),
-            color: false,
+            colors: None,
         };
         let text = text(style);
         assert_golden(&format!("{name}-width{width}.txt"), &text);

@@ -126,7 +126,7 @@ pub fn svg(
         &subject,
         Style {
             width: Some(TITLE_WIDTH),
-            color: false,
+            colors: None,
         },
     );
     let chosen = chosen(options).map_or(String::new(), |stacks| {

@@ -1,14 +1,21 @@
-//! The user's configuration file: defaults of options, and aliases.
+//! The user's configuration file: defaults of options, aliases and colours.
+
+mod alias;
+mod defaults;
+mod value;
 
 use crate::runtime::error::CliError;
-use clap::error::ErrorKind;
-use clap::{Arg, Command};
+use alias::{Alias, words_of};
+use clap::Command;
+use defaults::OptionDefault;
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
+use sto_query::render::Colors;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use value::{Flaw, scalar};
 
 /// What the file says; nothing where there is none.
 #[derive(Debug, Default)]
@@ -18,37 +25,17 @@ pub(crate) struct Config {
     pub(crate) store: Option<PathBuf>,
     /// Folders of stores that are used where they are found, whosever they are.
     pub(crate) safe_stores: Vec<PathBuf>,
+    /// How text looks.
+    pub(crate) colors: Colors,
     defaults: Vec<OptionDefault>,
     aliases: BTreeMap<String, Alias>,
-}
-
-/// The default of an option.
-#[derive(Debug)]
-struct OptionDefault {
-    /// The command that has it; `None` for an option of all.
-    command: Option<String>,
-    option: String,
-    values: Vec<String>,
-    line: usize,
-}
-
-#[derive(Debug)]
-struct Alias {
-    words: Vec<String>,
-    line: usize,
-}
-
-/// Something wrong in the file.
-struct Flaw {
-    line: usize,
-    message: String,
 }
 
 impl Config {
     /// Reads `$STO_CONFIG`, else `$XDG_CONFIG_HOME/sto/config.toml`, else
     /// `~/.config/sto/config.toml`; an empty `$STO_CONFIG` is no file.
     pub(crate) fn load() -> Result<Config, CliError> {
-        let Some((path, is_named)) = path(&|name| env::var_os(name)) else {
+        let Some((path, is_named)) = Config::file() else {
             return Ok(Config::default());
         };
         let text = match fs::read_to_string(&path) {
@@ -63,6 +50,11 @@ impl Config {
                 ..config
             })
             .map_err(|flaw| flaw.in_file(&path))
+    }
+
+    /// The file, which need not be there, and whether the user named it.
+    pub(crate) fn file() -> Option<(PathBuf, bool)> {
+        path(&|name| env::var_os(name))
     }
 
     fn parse(text: &str, home: Option<&Path>) -> Result<Config, Flaw> {
@@ -87,6 +79,15 @@ impl Config {
                         })?;
                         let alias = alias.get_ref().as_ref().to_owned();
                         config.aliases.insert(alias, Alias { words, line });
+                    }
+                }
+                // The option is `--color`, but users may well write otherwise.
+                DeValue::Table(table) if ["colors", "colours"].contains(&name) => {
+                    for (role, value) in table {
+                        let line = line_of(role.span().start);
+                        config
+                            .set_color(role.get_ref(), value.get_ref())
+                            .map_err(|message| Flaw { line, message })?;
                     }
                 }
                 DeValue::Table(table) => {
@@ -117,6 +118,17 @@ impl Config {
             }
         }
         Ok(config)
+    }
+
+    fn set_color(&mut self, role: &str, value: &DeValue<'_>) -> Result<(), String> {
+        let mut roles = self.colors.roles();
+        let names = roles.each_ref().map(|(name, _)| *name).join(", ");
+        let Some((_, look)) = roles.iter_mut().find(|(name, _)| *name == role) else {
+            return Err(format!("nothing is called `{role}`: expected {names}"));
+        };
+        let text = scalar(value).ok_or_else(|| format!("`{role}` is text or a number"))?;
+        **look = text.parse().map_err(|error| format!("`{role}`: {error}"))?;
+        Ok(())
     }
 
     fn add(
@@ -151,7 +163,8 @@ impl Config {
     /// Where the file has commands or options that there are not, or values that they do not take.
     pub(crate) fn applied(&self, mut command: Command) -> Result<Command, CliError> {
         for (name, alias) in &self.aliases {
-            self.check_alias(name, alias, &command)
+            alias
+                .check(name, &command)
                 .map_err(|flaw| flaw.in_file(&self.path))?;
         }
         for default in &self.defaults {
@@ -162,131 +175,14 @@ impl Config {
         Ok(command)
     }
 
-    fn check_alias(&self, name: &str, alias: &Alias, command: &Command) -> Result<(), Flaw> {
-        let flaw = |message| {
-            Err(Flaw {
-                line: alias.line,
-                message,
-            })
-        };
-        let first = alias.words.first().map_or("", String::as_str);
-        if is_command(command, name) {
-            return flaw(format!(
-                "an alias cannot have the name of a command: `{name}`"
-            ));
-        }
-        if !is_command(command, first) {
-            return flaw(format!(
-                "the alias `{name}` begins with `{first}`, which is no command"
-            ));
-        }
-        Ok(())
-    }
-
     /// Arguments of the process, with the words of an alias in its place.
     pub(crate) fn expanded(
         &self,
         args: impl Iterator<Item = OsString>,
         command: &Command,
     ) -> Vec<OsString> {
-        let mut args: Vec<OsString> = args.collect();
-        let takes_value = |arg: &OsStr| {
-            let mut options = command.get_arguments();
-            let named = |option: &Arg| {
-                option
-                    .get_long()
-                    .is_some_and(|long| arg == &*format!("--{long}"))
-            };
-            options.any(|option| named(option) && option.get_action().takes_values())
-        };
-        let mut at = 1;
-        while let Some(arg) = args.get(at) {
-            if takes_value(arg) {
-                at += 2;
-            } else if arg.as_encoded_bytes().starts_with(b"-") {
-                at += 1;
-            } else {
-                break;
-            }
-        }
-        let name = args.get(at).and_then(|name| name.to_str());
-        if let Some(alias) = name.and_then(|name| self.aliases.get(name)) {
-            args.splice(at..=at, alias.words.iter().map(OsString::from));
-        }
-        args
+        alias::expanded(&self.aliases, args.collect(), command)
     }
-}
-
-impl OptionDefault {
-    fn applied(&self, command: Command) -> Result<Command, Flaw> {
-        let flaw = |message| Flaw {
-            line: self.line,
-            message,
-        };
-        let of_command = match &self.command {
-            None => &command,
-            Some(name) => command
-                .find_subcommand(name)
-                .filter(|found| found.get_name() == name)
-                .ok_or_else(|| flaw(format!("there is no command `{name}`")))?,
-        };
-        let named = |arg: &&Arg| arg.get_long() == Some(self.option.as_str());
-        let found = of_command.get_arguments().find(named);
-        let Some(id) = found.map(|arg| arg.get_id().clone()) else {
-            let what = match &self.command {
-                Some(name) => format!("`sto {name}` has"),
-                None => "all commands together have".to_owned(),
-            };
-            return Err(flaw(format!("{what} no option `--{}`", self.option)));
-        };
-        // The command line lives as long as the process, and so do its defaults.
-        let values: Vec<&'static str> = self.values.iter().map(|v| &*v.clone().leak()).collect();
-        let with_default = |arg: Arg| arg.required(false).default_values(values);
-        let (command, line) = match &self.command {
-            None => (command.mut_arg(id, with_default), vec!["sto"]),
-            Some(name) => (
-                command.mut_subcommand(name, |found| found.mut_arg(id, with_default)),
-                vec!["sto", name],
-            ),
-        };
-        // Defaults are read before anything is found to be missing.
-        match command.clone().try_get_matches_from(line) {
-            Err(error) if is_of_value(error.kind()) => {
-                let said = error.to_string();
-                let said = said.lines().next().unwrap_or_default();
-                Err(flaw(said.trim_start_matches("error: ").to_owned()))
-            }
-            _ => Ok(command),
-        }
-    }
-}
-
-impl Flaw {
-    fn in_file(self, path: &Path) -> CliError {
-        CliError::Config {
-            path: path.to_owned(),
-            line: self.line,
-            message: self.message,
-        }
-    }
-}
-
-fn is_command(command: &Command, name: &str) -> bool {
-    name == "help"
-        || command
-            .get_subcommands()
-            .any(|known| known.get_name() == name)
-}
-
-fn is_of_value(kind: ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::InvalidValue
-            | ErrorKind::ValueValidation
-            | ErrorKind::WrongNumberOfValues
-            | ErrorKind::TooManyValues
-            | ErrorKind::TooFewValues
-    )
 }
 
 /// A home or folder that is not there, or that something else stands in the place of.
@@ -297,7 +193,6 @@ fn is_absence(error: &io::Error) -> bool {
     )
 }
 
-/// The file, and whether the user named it.
 fn path(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<(PathBuf, bool)> {
     if let Some(named) = variable("STO_CONFIG") {
         return (!named.is_empty()).then(|| (PathBuf::from(named), true));
@@ -318,29 +213,6 @@ fn folder_of(text: &str, home: Option<&Path>) -> Option<PathBuf> {
         None => PathBuf::from(text),
     };
     path.is_absolute().then_some(path)
-}
-
-fn scalar(value: &DeValue<'_>) -> Option<String> {
-    match value {
-        DeValue::String(text) => Some(text.as_ref().to_owned()),
-        DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().replace('_', "")),
-        DeValue::Float(number) => Some(number.as_str().replace('_', "")),
-        DeValue::Boolean(value) => Some(value.to_string()),
-        _ => None,
-    }
-}
-
-/// The words of a command: text as a shell splits it, or a list.
-fn words_of(value: &DeValue<'_>) -> Option<Vec<String>> {
-    let words = match value {
-        DeValue::String(text) => shlex::split(text)?,
-        DeValue::Array(words) => {
-            let words: Option<Vec<_>> = words.iter().map(|word| scalar(word.get_ref())).collect();
-            words?
-        }
-        _ => return None,
-    };
-    (!words.is_empty()).then_some(words)
 }
 
 #[cfg(test)]
@@ -406,6 +278,15 @@ mod tests {
     }
 
     #[test]
+    fn colours_of_the_file_come_before_the_usual_ones() {
+        let (config, _) = loaded("[colors]\nregression = 'bold 208'\ndim = 'none'\n").unwrap();
+        let mut usual = Colors::USUAL;
+        usual.regression = "bold 208".parse().unwrap();
+        usual.dim = "none".parse().unwrap();
+        assert_eq!(config.colors, usual);
+    }
+
+    #[test]
     fn what_is_wrong_is_named_with_its_line() {
         for (text, message) in [
             ("\n[top\n", "2: "),
@@ -436,6 +317,19 @@ mod tests {
                 "line 2: the alias `x` begins with `nosuch`",
             ),
             ("[alias]\nx = \"top 'v\"\n", "2: an alias is a command"),
+            (
+                "[colors]\nheading = 'blurple'\n",
+                "2: `heading`: `blurple` is no colour: expected black, red",
+            ),
+            (
+                "[colours]\n\ndim = 256\n",
+                "3: `dim`: `256` is no colour: expected black",
+            ),
+            (
+                "[colors]\nheader = 'red'\n",
+                "2: nothing is called `header`: expected heading, dim, regression, improvement",
+            ),
+            ("[colors]\ndim = [1]\n", "2: `dim` is text or a number"),
         ] {
             let error = loaded(text).unwrap_err();
             assert!(error.contains(message), "{text}: {error}");

@@ -1,0 +1,89 @@
+//! Other names for commands and their arguments.
+
+use super::value::{Flaw, scalar};
+use clap::{Arg, Command};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use toml::de::DeValue;
+
+#[derive(Debug)]
+pub(super) struct Alias {
+    pub(super) words: Vec<String>,
+    pub(super) line: usize,
+}
+
+impl Alias {
+    /// Refuses what begins with no command, or has the name of one.
+    pub(super) fn check(&self, name: &str, command: &Command) -> Result<(), Flaw> {
+        let flaw = |message| {
+            Err(Flaw {
+                line: self.line,
+                message,
+            })
+        };
+        let first = self.words.first().map_or("", String::as_str);
+        if is_command(command, name) {
+            return flaw(format!(
+                "an alias cannot have the name of a command: `{name}`"
+            ));
+        }
+        if !is_command(command, first) {
+            return flaw(format!(
+                "the alias `{name}` begins with `{first}`, which is no command"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Arguments of the process, with the words of an alias in its place.
+pub(super) fn expanded(
+    aliases: &BTreeMap<String, Alias>,
+    mut args: Vec<OsString>,
+    command: &Command,
+) -> Vec<OsString> {
+    let takes_value = |arg: &OsStr| {
+        let mut options = command.get_arguments();
+        let named = |option: &Arg| {
+            option
+                .get_long()
+                .is_some_and(|long| arg == &*format!("--{long}"))
+        };
+        options.any(|option| named(option) && option.get_action().takes_values())
+    };
+    let mut at = 1;
+    while let Some(arg) = args.get(at) {
+        if takes_value(arg) {
+            at += 2;
+        } else if arg.as_encoded_bytes().starts_with(b"-") {
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    let name = args.get(at).and_then(|name| name.to_str());
+    if let Some(alias) = name.and_then(|name| aliases.get(name)) {
+        args.splice(at..=at, alias.words.iter().map(OsString::from));
+    }
+    args
+}
+
+fn is_command(command: &Command, name: &str) -> bool {
+    name == "help"
+        || command
+            .get_subcommands()
+            .any(|known| known.get_name() == name)
+}
+
+/// The words of a command: text as a shell splits it, or a list.
+pub(super) fn words_of(value: &DeValue<'_>) -> Option<Vec<String>> {
+    let words = match value {
+        DeValue::String(text) => shlex::split(text)?,
+        DeValue::Array(words) => {
+            let words: Option<Vec<_>> = words.iter().map(|word| scalar(word.get_ref())).collect();
+            words?
+        }
+        _ => return None,
+    };
+    (!words.is_empty()).then_some(words)
+}

@@ -1,0 +1,71 @@
+//! Defaults of options.
+
+use super::value::Flaw;
+use clap::error::ErrorKind;
+use clap::{Arg, Command};
+
+/// The default of an option.
+#[derive(Debug)]
+pub(super) struct OptionDefault {
+    /// The command that has it; `None` for an option of all.
+    pub(super) command: Option<String>,
+    pub(super) option: String,
+    pub(super) values: Vec<String>,
+    pub(super) line: usize,
+}
+
+impl OptionDefault {
+    /// The command line with this default.
+    pub(super) fn applied(&self, command: Command) -> Result<Command, Flaw> {
+        let flaw = |message| Flaw {
+            line: self.line,
+            message,
+        };
+        let of_command = match &self.command {
+            None => &command,
+            Some(name) => command
+                .find_subcommand(name)
+                .filter(|found| found.get_name() == name)
+                .ok_or_else(|| flaw(format!("there is no command `{name}`")))?,
+        };
+        let named = |arg: &&Arg| arg.get_long() == Some(self.option.as_str());
+        let found = of_command.get_arguments().find(named);
+        let Some(id) = found.map(|arg| arg.get_id().clone()) else {
+            let what = match &self.command {
+                Some(name) => format!("`sto {name}` has"),
+                None => "all commands together have".to_owned(),
+            };
+            return Err(flaw(format!("{what} no option `--{}`", self.option)));
+        };
+        // The command line lives as long as the process, and so do its defaults.
+        let values: Vec<&'static str> = self.values.iter().map(|v| &*v.clone().leak()).collect();
+        let with_default = |arg: Arg| arg.required(false).default_values(values);
+        let (command, line) = match &self.command {
+            None => (command.mut_arg(id, with_default), vec!["sto"]),
+            Some(name) => (
+                command.mut_subcommand(name, |found| found.mut_arg(id, with_default)),
+                vec!["sto", name],
+            ),
+        };
+        // Defaults are read before anything is found to be missing.
+        match command.clone().try_get_matches_from(line) {
+            Err(error) if is_of_value(error.kind()) => {
+                let said = error.to_string();
+                let said = said.lines().next().unwrap_or_default();
+                Err(flaw(said.trim_start_matches("error: ").to_owned()))
+            }
+            _ => Ok(command),
+        }
+    }
+}
+
+fn is_of_value(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::InvalidValue
+            | ErrorKind::ValueValidation
+            | ErrorKind::WrongNumberOfValues
+            | ErrorKind::TooManyValues
+            | ErrorKind::TooFewValues
+    )
+}

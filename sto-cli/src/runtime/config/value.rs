@@ -1,0 +1,32 @@
+//! Values of the file, and what may be wrong with them.
+
+use crate::runtime::error::CliError;
+use std::path::Path;
+use toml::de::DeValue;
+
+/// Something wrong in the file.
+pub(super) struct Flaw {
+    pub(super) line: usize,
+    pub(super) message: String,
+}
+
+impl Flaw {
+    pub(super) fn in_file(self, path: &Path) -> CliError {
+        CliError::Config {
+            path: path.to_owned(),
+            line: self.line,
+            message: self.message,
+        }
+    }
+}
+
+/// Text, a number, true or false, as it would stand on a command line.
+pub(super) fn scalar(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.as_ref().to_owned()),
+        DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().replace('_', "")),
+        DeValue::Float(number) => Some(number.as_str().replace('_', "")),
+        DeValue::Boolean(value) => Some(value.to_string()),
+        _ => None,
+    }
+}
