@@ -1,5 +1,6 @@
 //! Why two symbols are one function, or are not, as text.
 
+use super::paragraph::paragraph;
 use super::{Style, printable};
 use crate::functions::{KeyReport, MatchReport, Rule};
 use std::fmt::Write;
@@ -18,9 +19,9 @@ pub fn text(report: &MatchReport, style: Style) -> String {
         write_symbol(&mut text, symbol, style);
         text.push('\n');
     }
-    let verdict = match report.matches {
-        true => style.bold("MATCH: the keys are equal"),
-        false => style.worse("NO MATCH: the keys differ"),
+    let (word, why) = match report.matches {
+        true => ("MATCH", "the keys are equal"),
+        false => ("NO MATCH", "the keys differ"),
     };
     let version = report.matching.rules_version;
     let options = report.matching.options;
@@ -29,8 +30,13 @@ pub fn text(report: &MatchReport, style: Style) -> String {
         (false, true) => ", template arguments ignored",
         (false, false) => "",
     };
-    let _ = writeln!(text, "{verdict} (version {version} of the rules{ignored})");
-    text
+    let verdict = format!("{word}: {why} (version {version} of the rules{ignored})");
+    let verdict = paragraph(style, "", &verdict, 0);
+    let marked = match report.matches {
+        true => style.bold(word),
+        false => style.worse(word),
+    };
+    text + &verdict.replacen(word, &marked, 1)
 }
 
 fn write_symbol(text: &mut String, report: &KeyReport, style: Style) {

@@ -1,9 +1,11 @@
 //! What a calibration says, against comparisons that are made one by one.
 
 use super::calibration::Benchmark;
+use super::render::assert_golden;
 use super::support::{Random, compared};
 use rayon::prelude::*;
 use sto_query::compare::{CalibrateOptions, Calibration, CompareError, calibrate};
+use sto_query::render::{Style, calibrate::text};
 use sto_query::tree::View;
 
 const STEADY: Benchmark = Benchmark {
@@ -58,6 +60,28 @@ fn a_calibration_counts_the_comparisons_that_report_anything() {
         all_reports += reports;
     }
     assert!(all_reports > 0, "nothing was there to be counted");
+}
+
+#[test]
+fn a_calibration_as_text_fits_terminals_of_any_width() {
+    let benchmark = Benchmark {
+        functions: 12,
+        runs: 6,
+        erratic: true,
+        ..STEADY
+    };
+    let view = benchmark.side(&mut Random::new(1), "v1", 1.0);
+    let calibration = calibrated(&view, &CalibrateOptions::default());
+    for width in [40, 80, 200] {
+        let style = Style {
+            width: Some(width),
+            colors: None,
+        };
+        let text = text(&calibration, style);
+        let is_within = |line: &str| line.chars().count() <= width;
+        assert!(text.lines().all(is_within), "{text}");
+        assert_golden(&format!("calibrate-width{width}.txt"), &text);
+    }
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use super::render::assert_golden;
 use sto_query::functions::{KeyOptions, MatchReport, explain_match};
-use sto_query::render::{Style, explain_match::text, json};
+use sto_query::render::{Colors, Style, explain_match::text, json};
 
 const TERMINAL: Style = Style {
     width: Some(80),
-    color: false,
+    colors: None,
 };
 
 fn of_arguments() -> MatchReport {
@@ -29,6 +29,13 @@ fn a_match_as_text_and_json() {
     );
     assert!(report.matches);
     assert_golden("explain-match-width80.txt", &text(&report, TERMINAL));
+    let narrow = Style {
+        width: Some(40),
+        ..TERMINAL
+    };
+    let narrow = text(&report, narrow);
+    assert!(narrow.lines().all(|line| line.chars().count() <= 40));
+    assert_golden("explain-match-width40.txt", &narrow);
     assert_golden(
         "explain-match.json",
         &json(&report).expect("the report can be written"),
@@ -52,8 +59,8 @@ fn what_is_too_long_for_a_line_goes_on_on_the_next() {
 fn hostile_symbols_stay_text() {
     let hostile = "\x1b[2J<script>alert(1)</script>\n\u{202e}::{closure#1}.cold";
     let report = explain_match(hostile, &hostile.repeat(500), KeyOptions::default());
-    for color in [false, true] {
-        let shown = text(&report, Style { color, ..TERMINAL });
+    for colors in [None, Some(Colors::USUAL)] {
+        let shown = text(&report, Style { colors, ..TERMINAL });
         let hidden = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
         let shown = shown
             .replace("\x1b[1m", "")

@@ -131,6 +131,28 @@ fn hostile_names_make_no_commands_of_their_own() {
 }
 
 #[test]
+fn a_source_path_moves_no_terminal_and_ends_no_property() {
+    let mut comparison = worse();
+    comparison.findings.truncate(1);
+    let path = "src/\x1b]0;title\x07\x1b[2J,line=9,title=x::y%0A\r\n.c";
+    comparison.findings[0].file = Some(path.to_owned());
+    comparison.findings[0].line = None;
+    let text = github(std::slice::from_ref(&comparison));
+    let is_harmless = |c: char| c == '\n' || !c.is_control();
+    assert!(text.chars().all(is_harmless), "{text:?}");
+    let of_finding = text.lines().filter_map(parsed);
+    let of_finding = of_finding.filter(|command| command.properties.contains_key("file"));
+    let found: Vec<_> = of_finding.map(|command| command.properties).collect();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0]["file"], printable(path));
+    assert!(
+        found[0]["file"].contains("\\u{1b}]0;title\\u{7}"),
+        "{found:?}"
+    );
+    assert!(!found[0].contains_key("line"), "{found:?}");
+}
+
+#[test]
 fn ten_of_a_kind_are_shown_and_the_last_counts_the_rest() {
     let commands = commands(&[many()]);
     let errors = named(&commands, "error");
