@@ -1,9 +1,11 @@
 //! The command line as a whole: what stands before the subcommand, and the front page of help.
 
+use crate::args::quantities::bytes;
 use crate::commands::Command;
 use clap::{ColorChoice, Parser, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use sto_core::units::Bytes;
 
 const NOTES: &str = "\
 Examples:
@@ -63,6 +65,11 @@ pub(crate) struct Cli {
     /// Show no output through a pager
     #[arg(long, global = true, display_order = 902)]
     pub(crate) no_pager: bool,
+
+    /// Take no more memory than SIZE (4GiB), else $STO_MAX_MEMORY, else a quarter of the machine's
+    #[arg(long, global = true, value_name = "SIZE", value_parser = bytes, display_order = 903)]
+    #[arg(env = "STO_MAX_MEMORY", hide_env = true)]
+    pub(crate) max_memory: Option<Bytes>,
 
     #[command(subcommand)]
     pub(crate) command: Command,

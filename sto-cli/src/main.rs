@@ -10,7 +10,7 @@ mod runtime;
 use clap::{CommandFactory, FromArgMatches};
 use runtime::config::Config;
 use runtime::error::{self, CliError, Outcome};
-use runtime::{pager, store_path, threads, ui};
+use runtime::{memory, pager, store_path, threads, ui};
 use std::env;
 use std::process::ExitCode;
 
@@ -29,6 +29,7 @@ fn run() -> Result<Outcome, CliError> {
     let matches = command.try_get_matches_from(args);
     let cli = matches.and_then(|matches| cli::Cli::from_arg_matches(&matches));
     let cli = cli.unwrap_or_else(|error| help::exit(&error, color));
+    memory::set_limit(cli.max_memory);
     ui::set_colors(cli.color, config.colors);
     if cli.no_pager {
         pager::turn_off();
@@ -36,7 +37,9 @@ fn run() -> Result<Outcome, CliError> {
     let store = || {
         // Nothing else has work for several.
         threads::start();
-        store_path::find(cli.store, config.store, &config.safe_stores)
+        let found = store_path::find(cli.store, config.store, &config.safe_stores)?;
+        memory::works_on(&found.folder);
+        Ok(found)
     };
     commands::run(cli.command, store, cli::Cli::command)
 }

@@ -69,6 +69,7 @@ pub mod id;
 pub mod ingest;
 pub mod intern;
 pub mod limits;
+pub mod memory;
 pub mod model;
 pub mod store;
 pub mod symbolize;

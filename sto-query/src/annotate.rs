@@ -4,12 +4,14 @@
 //! other column is a metric. A cell without a value says nothing.
 
 use crate::render::printable;
-use crate::select::{SelectError, Selector, select_from};
-use hashbrown::HashSet;
+use crate::select::{MIN_PREFIX, SelectError, Selector, select_from};
+use hashbrown::{HashMap, HashSet};
 use serde_json::{Map, Value};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use sto_core::id::ProfileId;
-use sto_core::store::{StoredBuild, StoredProfile};
+use sto_core::store::StoredBuild;
 
 /// Runs that an error message names.
 const MAX_NAMED: usize = 10;
@@ -101,13 +103,14 @@ pub fn metrics_of(text: &str, builds: &[StoredBuild]) -> Result<GivenMetrics, An
         true => json_lines(text),
         false => csv_rows(text),
     }?;
+    let runs = Runs::of(builds);
     let mut given = GivenMetrics::new();
     for Row { line, run, metrics } in rows {
         let at = |why| AnnotateError { line, why };
         if metrics.is_empty() {
             return Err(at(AnnotateFault::NoMetric(run.conditions())));
         }
-        let profile = run.find(builds).map_err(at)?;
+        let profile = run.find(&runs).map_err(at)?;
         let of_run = given.entry(profile).or_default();
         for (metric, value) in metrics {
             if of_run.contains_key(&metric) {
@@ -210,10 +213,9 @@ fn csv_rows(text: &str) -> Result<Vec<Row>, AnnotateError> {
         .trim(csv::Trim::All)
         .from_reader(text.trim_start_matches('\u{feff}').as_bytes());
     let columns = reader.headers().map_err(malformed)?.clone();
-    if let Some(twice) =
-        (1..columns.len()).find(|&ix| columns.iter().take(ix).any(|c| c == &columns[ix]))
-    {
-        let name = printable(&columns[twice]);
+    let mut known = HashSet::new();
+    if let Some(twice) = columns.iter().find(|&column| !known.insert(column)) {
+        let name = printable(twice);
         let why = AnnotateFault::Malformed(format!("two columns are called `{name}`"));
         return Err(AnnotateError { line: 1, why });
     }
@@ -248,38 +250,105 @@ fn malformed(error: csv::Error) -> AnnotateError {
     }
 }
 
-impl Run {
-    /// The one profile that has all of it.
-    fn find(&self, builds: &[StoredBuild]) -> Result<ProfileId, AnnotateFault> {
-        let all = builds.iter().flat_map(|build| &build.profiles);
-        let mut found: Vec<&StoredProfile> = all.filter(|stored| self.fits(stored)).collect();
-        for column in ["profile", "build"] {
-            if let Some(name) = self.0.get(column) {
-                let selection = select_from(builds, &name.parse::<Selector>()?)?;
-                let ids: HashSet<ProfileId> = selection.profiles.iter().map(|p| p.id).collect();
-                found.retain(|stored| ids.contains(&stored.id));
+/// The runs of a store, to be found by what rows say of them: there may be a row for each.
+struct Runs<'b> {
+    builds: &'b [StoredBuild],
+    all: Vec<ProfileId>,
+    /// Names and tags of builds.
+    names: HashSet<&'b str>,
+    /// Ids by their text, in order: those of profiles, and GNU build ids, which are no profile's.
+    ids: BTreeMap<String, Option<usize>>,
+    /// By benchmark, or a label's key and value.
+    by_value: HashMap<(Option<&'b str>, &'b str), Rc<Vec<usize>>>,
+    /// By selectors that were looked up.
+    by_name: RefCell<HashMap<String, Rc<Vec<usize>>>>,
+}
+
+impl<'b> Runs<'b> {
+    fn of(builds: &'b [StoredBuild]) -> Self {
+        let mut runs = Runs {
+            builds,
+            all: Vec::new(),
+            names: HashSet::new(),
+            ids: BTreeMap::new(),
+            by_value: HashMap::new(),
+            by_name: RefCell::default(),
+        };
+        for build in builds {
+            runs.names.insert(&build.build.version);
+            runs.names.extend(build.tags.iter().map(String::as_str));
+            let id = build.build.gnu_build_id.as_ref();
+            runs.ids.extend(id.map(|id| (id.to_string(), None)));
+            for stored in &build.profiles {
+                let place = runs.all.len();
+                runs.all.push(stored.id);
+                runs.ids.insert(stored.id.to_string(), Some(place));
+                let benchmark = stored.profile.benchmark.iter().map(|name| (None, &**name));
+                let labels = stored.profile.labels.iter();
+                let labels = labels.map(|(key, value)| (Some(&**key), &**value));
+                for key in benchmark.chain(labels) {
+                    Rc::make_mut(runs.by_value.entry(key).or_default()).push(place);
+                }
             }
         }
+        runs
+    }
+
+    /// The runs that a name stands for, as a [`Selector`].
+    fn named(&self, name: &str) -> Result<Rc<Vec<usize>>, SelectError> {
+        let prefix = name.to_ascii_lowercase();
+        let ids = self.ids.range(prefix.clone()..);
+        let mut ids = ids.take_while(|(id, _)| id.starts_with(&prefix));
+        // Most rows name a run by its id.
+        if let (Some((_, &Some(one))), None) = (ids.next(), ids.next())
+            && prefix.len() >= MIN_PREFIX
+            && !self.names.contains(name)
+        {
+            return Ok(Rc::new(vec![one]));
+        }
+        if let Some(known) = self.by_name.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        let found = select_from(self.builds, &name.parse::<Selector>()?)?;
+        let ids = found.profiles.iter().map(|stored| stored.id.to_string());
+        let mut places: Vec<usize> = ids.filter_map(|id| *self.ids.get(&id)?).collect();
+        places.sort_unstable();
+        let places = Rc::new(places);
+        let mut known = self.by_name.borrow_mut();
+        known.insert(name.to_owned(), places.clone());
+        Ok(places)
+    }
+}
+
+impl Run {
+    /// The one profile that has all of it.
+    fn find(&self, runs: &Runs<'_>) -> Result<ProfileId, AnnotateFault> {
+        let mut fitting = Vec::with_capacity(self.0.len());
+        for (column, value) in &self.0 {
+            fitting.push(match column.strip_prefix("label.") {
+                None if column != "benchmark" => runs.named(value)?,
+                key => runs
+                    .by_value
+                    .get(&(key, value.as_str()))
+                    .cloned()
+                    .unwrap_or_default(),
+            });
+        }
+        // Each is in order, and of the shortest all have to be looked at.
+        fitting.sort_by_key(|places| places.len());
+        let (shortest, others) = fitting
+            .split_first()
+            .expect("a row says which run it is of");
+        let is_in_all = |place: &&usize| others.iter().all(|all| all.binary_search(place).is_ok());
+        let found: Vec<usize> = shortest.iter().filter(is_in_all).copied().collect();
         match found[..] {
-            [one] => Ok(one.id),
+            [one] => Ok(runs.all[one]),
             [] => Err(AnnotateFault::NoSuchRun(self.conditions())),
             _ => Err(AnnotateFault::SeveralRuns {
                 conditions: self.conditions(),
-                ids: found.iter().map(|stored| stored.id).collect(),
+                ids: found.into_iter().map(|place| runs.all[place]).collect(),
             }),
         }
-    }
-
-    /// Whether a run has its benchmark and labels.
-    fn fits(&self, stored: &StoredProfile) -> bool {
-        let profile = &stored.profile;
-        self.0
-            .iter()
-            .all(|(column, value)| match column.strip_prefix("label.") {
-                Some(key) => profile.labels.get(key) == Some(value),
-                None if column == "benchmark" => profile.benchmark.as_ref() == Some(value),
-                None => true,
-            })
     }
 
     /// What it says, for messages.

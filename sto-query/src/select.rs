@@ -194,7 +194,7 @@ pub enum SelectError {
 const MAX_NAMED: usize = 10;
 
 /// Shortest prefix of an id that is looked up, as in git.
-const MIN_PREFIX: usize = 4;
+pub(crate) const MIN_PREFIX: usize = 4;
 
 impl std::str::FromStr for Selector {
     type Err = SelectError;

@@ -1,9 +1,8 @@
 //! Which policy file a check follows.
 
 use crate::runtime::error::CliError;
-use crate::runtime::owner;
+use crate::runtime::{owner, text};
 use clap::Args;
-use std::fs;
 use std::path::{Path, PathBuf};
 use sto_query::policy::Policy;
 
@@ -35,10 +34,7 @@ impl PolicyArg {
         if self.file.is_none() {
             owner::check(&path, "policy", "--policy")?;
         }
-        let text = fs::read_to_string(&path).map_err(|source| CliError::ReadFile {
-            path: path.clone(),
-            source,
-        })?;
+        let text = text::read_settings(&path)?;
         match Policy::parse(&text) {
             Ok(policy) => Ok(PolicyFile {
                 path: Some(path),
@@ -64,6 +60,7 @@ fn find_above(working: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_policy_is_looked_for_up_to_the_top_of_the_work_tree() {

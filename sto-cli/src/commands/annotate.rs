@@ -3,10 +3,11 @@
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
+use crate::runtime::text;
 use clap::Args;
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
+use sto_core::limits::MAX_TABLE;
 use sto_core::store::Store;
 use sto_query::annotate::metrics_of;
 use sto_query::render;
@@ -66,10 +67,8 @@ pub(crate) fn run(args: &AnnotateArgs, place: &StorePath) -> Result<Outcome, Cli
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    if path != Path::new("-") {
-        return fs::read_to_string(path);
+    match path == Path::new("-") {
+        true => text::read_stream(io::stdin().lock(), MAX_TABLE),
+        false => text::read(path, MAX_TABLE),
     }
-    let mut text = String::new();
-    io::stdin().lock().read_to_string(&mut text)?;
-    Ok(text)
 }

@@ -1,6 +1,6 @@
 //! What went wrong, how it is told, and the exit status: nowhere else is one decided.
 
-use crate::runtime::ui;
+use crate::runtime::{memory, ui};
 use std::error::Error;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 use sto_core::files::User;
 use sto_core::ingest::IngestError;
+use sto_core::memory::TooMuch;
 use sto_core::store::{OtherValue, StoreError};
 use sto_query::annotate::AnnotateError;
 use sto_query::average::AverageError;
@@ -75,7 +76,7 @@ pub(crate) fn status_of(status: ExitStatus) -> u8 {
 }
 
 /// Wrong usage or failure; clap uses the same status for arguments that it refuses.
-const FAILURE: u8 = 2;
+pub(crate) const FAILURE: u8 = 2;
 
 /// Why a command came to no result.
 #[derive(Debug, thiserror::Error)]
@@ -369,11 +370,13 @@ pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
         Err(error) => error,
     };
     let message = with_causes(&error);
+    let takes_too_much = causes(&error).any(|cause| cause.is::<TooMuch>());
     match error.functions() {
         [] => ui::say("error", &message),
         names => ui::list(&format!("error: {message}"), names),
     }
-    if let Some(hint) = error.hint() {
+    let hint = error.hint();
+    if let Some(hint) = hint.or_else(|| takes_too_much.then(|| memory::HINT.to_owned())) {
         ui::say("hint", &hint);
     }
     ExitCode::from(FAILURE)
@@ -382,13 +385,15 @@ pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
 /// The error and the causes that its message does not tell already.
 fn with_causes(error: &dyn Error) -> String {
     let mut message = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let text = error.to_string();
+    for cause in causes(error) {
+        let text = cause.to_string();
         if !message.contains(&text) {
             message = format!("{message}: {text}");
         }
-        cause = error.source();
     }
     message
+}
+
+fn causes(error: &dyn Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    std::iter::successors(error.source(), |&cause| cause.source())
 }

@@ -1,6 +1,6 @@
 //! What is worked on, on a terminal, where that takes more than a second.
 
-use crate::runtime::{threads, ui};
+use crate::runtime::{memory, threads, ui};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -79,6 +79,9 @@ impl Progress {
     }
 
     fn begin(files: Vec<u64>, path: &Path) -> Progress {
+        if files.is_empty() {
+            memory::works_on(path);
+        }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         bar.set_style(spinner_style());
         let shown = bar.clone();

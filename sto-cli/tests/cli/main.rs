@@ -4,6 +4,8 @@
 // A build compared with itself.
 mod annotate;
 mod benchmarks;
+// Small files that stand for very much.
+mod bounds;
 mod calibrate;
 // Stacks of tens of thousands of frames.
 mod daily;

@@ -18,6 +18,6 @@ mod temporary;
 mod users;
 
 pub use folder::{Folder, Rights};
-pub use open::{Links, SafeFile};
+pub use open::{Links, SafeFile, too_large};
 pub use temporary::{Temporary, random_name};
 pub use users::{User, user_of_process, user_of_process_since};

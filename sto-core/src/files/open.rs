@@ -102,7 +102,8 @@ fn refused(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
-fn too_large(most: u64) -> io::Error {
+/// The error of what is larger than it may be.
+pub fn too_large(most: u64) -> io::Error {
     let what = format!("it is larger than {} MiB", most >> 20);
     io::Error::new(io::ErrorKind::FileTooLarge, what)
 }

@@ -177,13 +177,23 @@ impl Temporary {
     /// Removes the temporary files of this process that other threads work on, for who is about to end it
     /// (say, on Ctrl-C). Those threads may wait for ever then.
     pub fn abandon_all() {
-        let live = live();
-        for (name, folder) in live.iter() {
-            let _ = folder.remove(name);
-        }
-        // No thread is to make another one.
-        mem::forget(live);
+        abandon(live());
     }
+
+    /// The same for who may not wait: where a thread is just making one, they are left to who finds them later.
+    pub fn try_abandon_all() {
+        if let Ok(live) = LIVE.try_lock() {
+            abandon(live);
+        }
+    }
+}
+
+fn abandon(live: MutexGuard<'static, BTreeMap<OsString, Arc<Folder>>>) {
+    for (name, folder) in live.iter() {
+        let _ = folder.remove(name);
+    }
+    // No thread is to make another one.
+    mem::forget(live);
 }
 
 impl Folder {

@@ -5,6 +5,8 @@ use super::counts::NodeCosts;
 use super::error::Fault;
 use super::packs::NodePack;
 use super::rows::Rows;
+use crate::memory;
+use crate::units::Bytes;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -82,6 +84,8 @@ impl<'a> Chosen<'a> {
         let needed: Vec<_> = packs
             .filter(|(_, places)| places.iter().any(|&place| place != NOT_CHOSEN))
             .collect();
+        // Each node's parent and frame here and in the tree, and its place there.
+        memory::check(Bytes(self.len as u64 * 5 * size_of::<u32>() as u64))?;
         // Memory is only reserved once it is known that there are so many.
         let steps = needed.par_iter().map(|(pack, _)| pack.steps(rows));
         steps.collect::<Result<Vec<_>, Fault>>()?;

@@ -1,15 +1,16 @@
 //! The counts of one profile, in the numbers of a store: everything that is its own.
 
 use super::codec::{
-    ProfileRecord, pack_costs, pack_lines, pack_slices, unpack_costs, unpack_lines,
+    Flaw, ProfileRecord, announced, pack_costs, pack_lines, pack_slices, unpack_costs, unpack_lines,
 };
 use super::error::Fault;
 use super::rows::{NewRows, Rows, column_place};
 use super::tables::Column;
 use super::write::refused;
 use crate::intern::{Interned, LineCost};
+use crate::memory;
 use crate::model::FrameIx;
-use crate::units::Cost;
+use crate::units::{Bytes, Cost};
 use rayon::prelude::*;
 
 /// Self costs by node of the executable: nodes in ascending order, none twice.
@@ -126,8 +127,52 @@ pub(super) fn read_costs(
     part: u32,
     nodes: u32,
 ) -> Result<NodeCosts, Fault> {
-    unpack_costs(&rows.column(kind, owner, part)?, nodes as usize)
-        .map_err(|flaw| flaw.at(column_place(kind, owner, part)))
+    PackedCosts::read(rows, kind, owner, part, nodes)?.unpack()
+}
+
+/// A column of self costs that was read, and not unpacked: a few bytes may stand for any number of them.
+pub(super) struct PackedCosts {
+    key: (Column, u32, u32),
+    /// How many nodes the executable has.
+    nodes: u32,
+    body: Vec<u8>,
+}
+
+impl PackedCosts {
+    pub(super) fn read(
+        rows: &Rows,
+        kind: Column,
+        owner: u32,
+        part: u32,
+        nodes: u32,
+    ) -> Result<Self, Fault> {
+        Ok(PackedCosts {
+            key: (kind, owner, part),
+            nodes,
+            body: rows.column(kind, owner, part)?,
+        })
+    }
+
+    pub(super) fn unpack(&self) -> Result<NodeCosts, Fault> {
+        unpack_costs(&self.body, self.nodes as usize).map_err(|flaw| self.flawed(flaw))
+    }
+
+    fn flawed(&self, flaw: Flaw) -> Fault {
+        let (kind, owner, part) = self.key;
+        flaw.at(column_place(kind, owner, part))
+    }
+
+    /// Checks that these can be unpacked together.
+    pub(super) fn check<'a>(all: impl Iterator<Item = &'a PackedCosts>) -> Result<(), Fault> {
+        let mut costs = 0;
+        for packed in all {
+            let announced = announced(&packed.body).map_err(|flaw| packed.flawed(flaw))?;
+            // More are damage.
+            costs += u64::from(announced.min(packed.nodes));
+        }
+        memory::check(Bytes(costs * size_of::<(u32, Cost)>() as u64))?;
+        Ok(())
+    }
 }
 
 /// The line costs of a profile in one sample type.

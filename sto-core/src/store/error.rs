@@ -2,6 +2,7 @@
 
 use super::codec::Flaw;
 use crate::id::{BuildId, ProfileId};
+use crate::memory::TooMuch;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -99,6 +100,14 @@ pub enum StoreError {
         /// The build.
         build: BuildId,
     },
+    /// What was asked for takes too much memory.
+    #[error("{}: it cannot be unpacked: {source}; ask for fewer profiles, or let it take more", path.display())]
+    TooMuch {
+        /// The file.
+        path: PathBuf,
+        /// How much.
+        source: TooMuch,
+    },
     /// A profile cannot be stored as it is.
     #[error("{}: cannot store the profile: {why}", path.display())]
     Refused {
@@ -147,6 +156,7 @@ pub(super) enum Fault {
     NoProfile(ProfileId),
     NoBuild(BuildId),
     Refused(&'static str),
+    TooMuch(TooMuch),
 }
 
 impl Fault {
@@ -196,6 +206,7 @@ impl Fault {
             Fault::NoProfile(profile) => StoreError::NoProfile { path, profile },
             Fault::NoBuild(build) => StoreError::NoBuild { path, build },
             Fault::Refused(why) => StoreError::Refused { path, why },
+            Fault::TooMuch(source) => StoreError::TooMuch { path, source },
         }
     }
 }
@@ -256,6 +267,12 @@ from_redb!(
     redb::CompactionError,
     std::io::Error
 );
+
+impl From<TooMuch> for Fault {
+    fn from(error: TooMuch) -> Self {
+        Fault::TooMuch(error)
+    }
+}
 
 impl Flaw {
     /// The fault, now that the place is known.

@@ -60,7 +60,7 @@ pub struct Loaded {
     pub costs: Vec<Vec<SelfCosts>>,
 }
 
-/// Stacks of a build, and what they cost in all its profiles together.
+/// Stacks of a build, and what they cost in all its profiles together, or in some of them.
 #[derive(Clone, Debug, Default)]
 pub struct LoadedBuild {
     /// How many profiles were added up.

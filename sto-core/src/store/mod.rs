@@ -289,7 +289,20 @@ impl Store {
     /// # Errors
     /// Where the build does not exist, or the store is damaged.
     pub fn load_build(&self, build: BuildId) -> Result<LoadedBuild, StoreError> {
-        self.read(|rows| read::load_build(rows, build))
+        self.read(|rows| read::load_build(rows, build, None))
+    }
+
+    /// Loads the same over some of a build's profiles, each named once. However many they are, a few of them
+    /// are in memory at a time.
+    ///
+    /// # Errors
+    /// Where the build does not exist or has not all of these profiles, or the store is damaged.
+    pub fn load_sum(
+        &self,
+        build: BuildId,
+        profiles: &[ProfileId],
+    ) -> Result<LoadedBuild, StoreError> {
+        self.read(|rows| read::load_build(rows, build, Some(profiles)))
     }
 
     /// Loads the line costs of a profile.

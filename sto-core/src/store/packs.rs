@@ -5,14 +5,16 @@
 //! merge tree, so that a store of many profiles has few packs, and an added profile rewrites little.
 
 use super::codec::{
-    ExecutableRecord, Flaw, FrameColumns, NodeColumns, NodePacks, RunUnpacker, Runs, Steps,
-    announced, unpack_frames, unpack_runs, unpack_steps,
+    ExecutableRecord, Flaw, FrameColumns, NodeColumns, NodePacks, PackedFrames, RunUnpacker, Runs,
+    Steps, announced, claimed_by_frames, claimed_runs, unpack_frames, unpack_runs, unpack_steps,
 };
 use super::error::Fault;
 use super::guard::guarded;
 use super::rows::{NewRows, Rows, column_place, open_column};
 use super::tables::Column;
+use crate::memory;
 use crate::model::Frame;
+use crate::units::Bytes;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -53,17 +55,21 @@ impl Pack {
         }
     }
 
+    /// What it says, its seal being whole.
+    fn of<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, Flaw>) -> Result<T, Fault> {
+        read(self.body()?).map_err(|flaw| flaw.at(self.place()))
+    }
+
     /// The frames in it.
     pub(super) fn frames(&self) -> Result<FrameColumns, Fault> {
-        let frames = unpack_frames(self.body()?).map_err(|flaw| flaw.at(self.place()))?;
+        let frames = self.of(unpack_frames)?;
         self.check_len(frames.len())?;
         Ok(frames)
     }
 
     /// The runs of nodes in it.
     fn runs(&self, frame_count: u32) -> Result<Runs, Fault> {
-        let runs = unpack_runs(self.body()?, self.first, frame_count)
-            .map_err(|flaw| flaw.at(self.place()))?;
+        let runs = self.of(|pack| unpack_runs(pack, self.first, frame_count))?;
         self.check_len(runs.nodes())?;
         Ok(runs)
     }
@@ -99,6 +105,12 @@ impl Rows {
     /// The packs of an executable's nodes.
     pub(super) fn node_packs(&self, executable: &ExecutableRecord) -> Result<Vec<NodePack>, Fault> {
         let packs = self.packs(Column::Runs, executable.number, executable.nodes)?;
+        let runs = packs
+            .iter()
+            .map(|pack| Ok(u64::from(pack.of(claimed_runs)?)));
+        let runs = runs.sum::<Result<u64, Fault>>()?;
+        // Where each begins, what it stands below, its head.
+        memory::check(Bytes(runs * 3 * size_of::<u32>() as u64))?;
         let packs = packs.par_iter().map(|pack| NodePack::new(self, pack));
         packs.collect()
     }
@@ -117,9 +129,18 @@ impl Rows {
     /// Every frame of the store, by its number.
     pub(super) fn frames(&self) -> Result<Frames, Fault> {
         let packs = self.packs(Column::Frames, 0, self.contents.frames)?;
-        let unpacked = packs
+        let claimed = packs.iter().map(|pack| pack.of(claimed_by_frames));
+        memory::check(Bytes(claimed.sum::<Result<u64, Fault>>()?))?;
+        let packed = packs
             .par_iter()
-            .map(|pack| Ok((pack.first, pack.frames()?)));
+            .map(|pack| pack.of(PackedFrames::decompress));
+        let packed: Vec<PackedFrames> = packed.collect::<Result<_, Fault>>()?;
+        memory::check(Bytes(packed.iter().map(PackedFrames::text_len).sum()))?;
+        let unpacked = packs.par_iter().zip(packed).map(|(pack, packed)| {
+            let frames = packed.unpack().map_err(|flaw| flaw.at(pack.place()))?;
+            pack.check_len(frames.len())?;
+            Ok((pack.first, frames))
+        });
         Ok(Frames {
             packs: unpacked.collect::<Result<_, Fault>>()?,
             len: self.contents.frames,

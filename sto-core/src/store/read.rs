@@ -1,17 +1,17 @@
 //! Listing builds, and loading stacks and costs.
 
 use super::codec::{BuildRecord, ExecutableRecord, ProfileRecord, unpack_modules};
-use super::counts::{NodeCosts, read_costs, read_lines};
+use super::counts::{NodeCosts, PackedCosts, read_lines};
 use super::cut::{Marked, chosen_order, frames_of, place_lines, places_of, table_of};
 use super::error::Fault;
 use super::guard::guarded;
 use super::rows::{Found, Rows, column_place, record_place};
 use super::tables::{Column, Record};
-use super::write::sum;
+use super::write::{Adder, sum};
 use super::{Loaded, LoadedBuild, LoadedLines, StoredBuild, StoredProfile};
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::model::{Build, ModuleRef};
-use crate::units::Bytes;
+use crate::units::{Bytes, SampleType};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -153,20 +153,38 @@ pub(super) fn load(
         if build_of(rows, &record)?.executable != executable.name {
             return Err(Fault::NoProfile(id));
         }
-        let parts = 0..record.profile.sample_types.len() as u32;
-        let types = parts
-            .map(|part| read_costs(rows, Column::Costs, record.number, part, executable.nodes));
-        types.collect::<Result<Vec<NodeCosts>, Fault>>()
+        packed_costs(rows, &record, &executable)
     };
     cut_out(rows, &executable, || {
         // Guarded one by one: these may be other threads.
-        let costs = profiles.par_iter().map(|id| guarded(|| read(id)));
+        let packed = profiles.par_iter().map(|id| guarded(|| read(id)));
+        let packed: Vec<_> = packed.collect::<Result<_, Fault>>()?;
+        PackedCosts::check(packed.iter().flatten())?;
+        let costs = packed.into_par_iter();
+        let costs = costs.map(|types| types.iter().map(PackedCosts::unpack).collect());
         costs.collect()
     })
 }
 
-/// The stacks of a build, and its self costs over all its profiles.
-pub(super) fn load_build(rows: &Rows, id: BuildId) -> Result<LoadedBuild, Fault> {
+/// The self costs of a profile by sample type.
+fn packed_costs(
+    rows: &Rows,
+    record: &ProfileRecord,
+    executable: &ExecutableRecord,
+) -> Result<Vec<PackedCosts>, Fault> {
+    let parts = 0..record.profile.sample_types.len() as u32;
+    let nodes = executable.nodes;
+    let types =
+        parts.map(|part| PackedCosts::read(rows, Column::Costs, record.number, part, nodes));
+    types.collect()
+}
+
+/// The stacks of a build, and its self costs over all its profiles, or over some of them.
+pub(super) fn load_build(
+    rows: &Rows,
+    id: BuildId,
+    profiles: Option<&[ProfileId]>,
+) -> Result<LoadedBuild, Fault> {
     let build: BuildRecord = rows
         .record(Record::Build, id.0)?
         .ok_or(Fault::NoBuild(id))?;
@@ -174,17 +192,69 @@ pub(super) fn load_build(rows: &Rows, id: BuildId) -> Result<LoadedBuild, Fault>
     let executable: ExecutableRecord = rows
         .record(Record::Executable, executable.0)?
         .ok_or_else(|| Fault::damaged("table records", "a build's executable does not exist"))?;
+    let some = profiles.filter(|profiles| profiles.len() != build.profiles as usize);
+    let mut sample_types = Vec::new();
     let loaded = cut_out(rows, &executable, || {
-        let sums = (0..build.sums.len()).map(|place| sum(rows, &build, place, executable.nodes));
-        Ok(vec![sums.collect::<Result<Vec<NodeCosts>, Fault>>()?])
+        let sums;
+        (sample_types, sums) = match some {
+            Some(profiles) => added_up(rows, &executable, id, profiles)?,
+            None => {
+                let sums = (0..build.sums.len()).map(|at| sum(rows, &build, at, executable.nodes));
+                let sums = sums.collect::<Result<_, Fault>>()?;
+                let types = build.sums.iter().map(|sum| sum.sample_type.clone());
+                (types.collect(), sums)
+            }
+        };
+        Ok(vec![sums])
     })?;
     Ok(LoadedBuild {
-        profiles: build.profiles as usize,
-        sample_types: build.sums.into_iter().map(|sum| sum.sample_type).collect(),
+        profiles: some.map_or(build.profiles as usize, <[_]>::len),
+        sample_types,
         frames: loaded.frames,
         tree: loaded.tree,
         costs: loaded.costs.into_iter().flatten().collect(),
     })
+}
+
+/// The self costs of some profiles of a build, added up by sample type. A few of them are in memory at a time.
+fn added_up(
+    rows: &Rows,
+    executable: &ExecutableRecord,
+    build: BuildId,
+    profiles: &[ProfileId],
+) -> Result<(Vec<SampleType>, Vec<NodeCosts>), Fault> {
+    let (mut types, mut sums): (Vec<SampleType>, Vec<Adder>) = Default::default();
+    for batch in profiles.chunks(rayon::current_num_threads()) {
+        let read = |&id| {
+            let record = profile_record(rows, id)?;
+            if record.profile.build != build {
+                return Err(Fault::NoProfile(id));
+            }
+            let packed = packed_costs(rows, &record, executable)?;
+            Ok((record.profile.sample_types, packed))
+        };
+        // Guarded one by one: these may be other threads.
+        let read = batch.par_iter().map(|id| guarded(|| read(id)));
+        let packed: Vec<_> = read.collect::<Result<_, Fault>>()?;
+        PackedCosts::check(packed.iter().flat_map(|(_, packed)| packed))?;
+        let unpacked = packed.into_par_iter().map(|(types, packed)| {
+            let costs = packed.iter().map(PackedCosts::unpack);
+            Ok((types, costs.collect::<Result<Vec<_>, Fault>>()?))
+        });
+        for (of_profile, costs) in unpacked.collect::<Result<Vec<_>, Fault>>()? {
+            for (sample_type, costs) in of_profile.into_iter().zip(costs) {
+                let known = types.iter().position(|known| *known == sample_type);
+                let at = known.unwrap_or_else(|| {
+                    types.push(sample_type);
+                    sums.push(Adder::default());
+                    sums.len() - 1
+                });
+                sums[at].add(costs)?;
+            }
+        }
+    }
+    let sums = sums.into_iter().map(Adder::finish);
+    Ok((types, sums.collect::<Result<_, Fault>>()?))
 }
 
 /// The stacks that costs are of, and the costs by their places there.

@@ -3,7 +3,7 @@
 use super::model::{ById, Plain, build, by_id, expected, plain, profile};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use sto_core::store::{Store, StoreError};
+use sto_core::store::{LoadedBuild, Store, StoreError};
 use sto_core::units::{Cost, SampleType};
 
 /// The costs of all profiles together, by sample type.
@@ -28,7 +28,15 @@ fn loaded(
     usize,
     BTreeMap<SampleType, BTreeMap<sto_core::id::NodeId, Cost>>,
 ) {
-    let build = store.load_build(build("v1").id()).unwrap();
+    told(store.load_build(build("v1").id()).unwrap())
+}
+
+fn told(
+    build: LoadedBuild,
+) -> (
+    usize,
+    BTreeMap<SampleType, BTreeMap<sto_core::id::NodeId, Cost>>,
+) {
     let costs: ById = by_id(&build.frames, &build.tree, &build.costs);
     let sums = build.sample_types.into_iter().zip(costs).collect();
     (build.profiles, sums)
@@ -49,20 +57,28 @@ proptest! {
             store.add(&build, &profile, &plain.interned()).unwrap();
             profile.id()
         };
-        let mut gone = BTreeSet::new();
+        let (mut gone, mut ids) = (BTreeSet::new(), Vec::new());
         for (run, (plain, keep)) in profiles.iter().enumerate() {
             let id = add("v1", &format!("run {run}"), plain);
+            ids.push(id);
             if !keep {
                 gone.insert(id);
             }
         }
-        add("v2", "other", &other);
+        let strange = add("v2", "other", &other);
         let all: Vec<&Plain> = profiles.iter().map(|(plain, _)| plain).collect();
         prop_assert_eq!(loaded(&store), (all.len(), added(&all)));
 
-        store.prune(&gone).unwrap();
         let kept = profiles.iter().filter(|(_, keep)| *keep);
         let kept: Vec<&Plain> = kept.map(|(plain, _)| plain).collect();
+        ids.retain(|id| !gone.contains(id));
+        let some = store.load_sum(build("v1").id(), &ids).unwrap();
+        prop_assert_eq!(told(some), (kept.len(), added(&kept)));
+        let strange = store.load_sum(build("v1").id(), &[ids.clone(), vec![strange; 20]].concat());
+        let is_refused = matches!(strange, Err(StoreError::NoProfile { .. }));
+        prop_assert!(is_refused);
+
+        store.prune(&gone).unwrap();
         if kept.is_empty() {
             let error = store.load_build(build("v1").id()).unwrap_err();
             prop_assert!(matches!(error, StoreError::NoBuild { .. }), "{}", error);

@@ -9,11 +9,13 @@ use super::moved::{self, Partner};
 use super::options::{CompareOptions, IgnoredFunction};
 use super::pair::Pair;
 use super::paths::Places;
-use super::report::{AffectedCaller, Finding, FindingKind, FunctionName, Ignored, TestedFunction};
+use super::report::{AffectedCaller, Finding, FindingKind, FunctionName, TestedFunction};
 use super::sentence;
 use super::stayed::Replaced;
 use super::variation::Variations;
 use super::verdict::are_strangers;
+use crate::functions::key_symbol;
+use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
@@ -41,13 +43,18 @@ pub(super) fn findings(
     };
     let places = Places::of(evidences, &causes);
     let callees = callees::attributed_callees(evidences, owners, &causes);
+    let ignored = ignored(setting.options);
     let mut findings: Vec<(f64, Finding)> = Vec::with_capacity(causes.len());
     for ((cause, partner), callees) in causes.iter().zip(partners).zip(callees) {
         let mut finding = finding(evidences, cause, partner, judged);
         let pair = pair(evidences, partner);
         (finding.call_paths, finding.more_call_paths) = places.changed(evidences, cause, setting);
         finding.weak = !variations.estimated;
-        finding.ignored = ignored(&finding, setting.options);
+        let entries = ignored.get(&finding.function).into_iter().flatten();
+        let entry = entries
+            .into_iter()
+            .find(|entry| entry.may_be_in(&finding.module));
+        finding.ignored = entry.map(|entry| entry.why.clone());
         finding.attributed_callees = callees.named;
         let unchanged = evidences.functions.list[cause.function.get()].unchanged;
         finding.reason = sentence::finding(&finding, callees.have_most, unchanged, &pair);
@@ -104,12 +111,14 @@ fn in_common(evidences: &Evidences, causes: &[Cause], partners: &[Option<Partner
     shares
 }
 
-/// The entry of the options that lets a finding not count.
-fn ignored(finding: &Finding, options: &CompareOptions) -> Option<Ignored> {
-    let is_meant =
-        |entry: &&IgnoredFunction| entry.is(&finding.function, &finding.module, options.matching);
-    let entry = options.ignored.iter().find(is_meant);
-    entry.map(|entry| entry.why.clone())
+/// The entries of the options that let findings not count, by function.
+fn ignored(options: &CompareOptions) -> HashMap<String, Vec<&IgnoredFunction>> {
+    let mut entries: HashMap<String, Vec<&IgnoredFunction>> = HashMap::new();
+    for entry in &options.ignored {
+        let key = key_symbol(&entry.function, options.matching).into_owned();
+        entries.entry(key).or_default().push(entry);
+    }
+    entries
 }
 
 /// What a sentence says of a pair besides its names.

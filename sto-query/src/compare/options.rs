@@ -2,7 +2,7 @@
 
 use super::metrics::WorseIf;
 use super::report::{Ignored, NormalisationMethod};
-use crate::functions::{Attribution, KeyOptions, key_symbol};
+use crate::functions::{Attribution, KeyOptions};
 use crate::render::printable;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ pub struct CompareOptions {
 /// A function whose findings do not count for the verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoredFunction {
-    /// Its symbol, in any form that [`key_symbol`] makes one of.
+    /// Its symbol, in any form that [`key_symbol`](crate::functions::key_symbol) makes one of.
     pub function: String,
     /// The file that its code was loaded from; `None` where any is meant.
     pub module: Option<String>,
@@ -60,9 +60,8 @@ pub struct IgnoredFunction {
 }
 
 impl IgnoredFunction {
-    pub(super) fn is(&self, symbol: &str, module: &str, options: KeyOptions) -> bool {
-        key_symbol(&self.function, options) == symbol
-            && self.module.as_deref().is_none_or(|named| named == module)
+    pub(super) fn may_be_in(&self, module: &str) -> bool {
+        self.module.as_deref().is_none_or(|named| named == module)
     }
 }
 

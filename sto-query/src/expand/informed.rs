@@ -61,7 +61,7 @@ impl<F: Fn(&str) -> Option<Duration>> Informed<'_, F> {
     /// The share of the branch's samples in the judged run at depths at which its last function had none
     /// in the window.
     pub fn new_depths(&self, branch: &Branch) -> f64 {
-        let depth = |node: NodeIx| self.history.tree.ancestors(node).count();
+        let depth = |node: NodeIx| self.history.depth(node);
         let known = self.shares(branch, &self.window(), depth);
         let now = self.shares(branch, &self.judged(), depth);
         let new = now.iter().filter(|(depth, _)| !known.contains_key(*depth));

@@ -59,6 +59,8 @@ pub struct History {
     costs: Vec<SelfCosts>,
     /// By run, the samples of its nodes before each one, once they were asked for.
     sums: Vec<OnceLock<Vec<u64>>>,
+    /// By node, the number of its callers, once it was asked for.
+    depths: OnceLock<Vec<u32>>,
     /// By node.
     function_of: Vec<FunctionIx>,
     /// By node: the first node behind its subtree.
@@ -175,6 +177,7 @@ impl History {
             frames: loaded.frames,
             sums: vec![OnceLock::new(); costs.len()],
             costs,
+            depths: OnceLock::new(),
             function_of,
             ends,
             outermost,
@@ -274,6 +277,19 @@ impl History {
         self.function_of[node.get()]
     }
 
+    /// Number of the callers of a node.
+    pub fn depth(&self, node: NodeIx) -> u32 {
+        let depths = self.depths.get_or_init(|| {
+            let mut depths: Vec<u32> = Vec::with_capacity(self.tree.len());
+            for node in self.tree.nodes() {
+                let parent = self.tree.parent(node);
+                depths.push(parent.map_or(0, |parent| depths[parent.get()] + 1));
+            }
+            depths
+        });
+        depths[node.get()]
+    }
+
     /// The first node behind the subtree of a node.
     pub fn subtree_end(&self, node: NodeIx) -> u32 {
         self.ends[node.get()]
@@ -341,9 +357,11 @@ impl History {
         // In preorder a subtree is one piece, so the outermost of these nodes are pieces that do
         // not overlap.
         let mut pieces: Vec<(u32, u32)> = Vec::new();
+        let mut is_meant = vec![false; self.functions.len()];
+        functions.iter().for_each(|f| is_meant[f.get()] = true);
         for node in self.tree.nodes() {
             let is_inside = pieces.last().is_some_and(|&(_, end)| node.0 < end);
-            if !is_inside && functions.contains(&self.function_of[node.get()]) {
+            if !is_inside && is_meant[self.function_of[node.get()].get()] {
                 pieces.push((node.0, self.subtree_end(node)));
             }
         }

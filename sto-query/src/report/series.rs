@@ -4,6 +4,7 @@ use super::{ChangePointReport, HistoryFunctionReport, HistoryReport, RunReport};
 use crate::history::{FunctionIx, History};
 use crate::series::{ChangeOptions, change_points_of_builds, expected};
 use crate::tree::share;
+use hashbrown::HashMap;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use sto_core::units::Cost;
@@ -84,18 +85,18 @@ pub fn series(
 ) -> SeriesReport {
     let totals = history.totals_of(functions);
     let mut observed: Vec<(RunReport, Cost, Cost)> = Vec::new();
-    let mut builds: Vec<&str> = Vec::new();
+    let mut builds: HashMap<&str, usize> = HashMap::new();
     for (run, total) in history.runs.iter().zip(totals) {
-        let known = builds.iter().position(|build| *build == run.build.version);
-        match known.filter(|_| by == Observation::Build) {
-            Some(place) => {
-                observed[place].1 += total;
-                observed[place].2 += run.whole;
+        let place = match by {
+            Observation::Build => *builds.entry(&run.build.version).or_insert(observed.len()),
+            Observation::Run => observed.len(),
+        };
+        match observed.get_mut(place) {
+            Some((_, of_build, whole)) => {
+                *of_build += total;
+                *whole += run.whole;
             }
-            None => {
-                builds.push(&run.build.version);
-                observed.push((run.into(), total, run.whole));
-            }
+            None => observed.push((run.into(), total, run.whole)),
         }
     }
     let shares: Vec<f64> = observed

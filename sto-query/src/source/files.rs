@@ -10,6 +10,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
+use sto_core::files::{Links, SafeFile};
 
 /// A source file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,17 +166,11 @@ fn is_package(name: &OsStr) -> bool {
 }
 
 fn read(path: &Path) -> io::Result<SourceFile> {
-    let metadata = fs::metadata(path)?;
-    if metadata.len() > MOST_BYTES {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            "it is too large for a source file",
-        ));
-    }
+    let file = SafeFile::open(path, Links::Follow)?;
     Ok(SourceFile {
         path: path.to_owned(),
-        text: String::from_utf8_lossy(&fs::read(path)?).into_owned(),
-        written: metadata.modified().ok(),
+        text: String::from_utf8_lossy(&file.read(MOST_BYTES)?).into_owned(),
+        written: file.metadata.modified().ok(),
     })
 }
 

@@ -73,6 +73,9 @@ pub(crate) fn folded_name(frames: &[Link]) -> String {
         let origin = origin(link.symbol, link.module);
         if !origin.is_empty() && !origins.contains(&origin) {
             origins.push(origin);
+            if origins.len() > NAMED {
+                break;
+            }
         }
     }
     let more = if origins.len() > NAMED { ", …" } else { "" };

@@ -59,11 +59,8 @@ impl View {
         if selection.profiles.len() == 1 {
             return View::load(store, selection);
         }
-        let build = store.load_build(selection.build.id())?;
-        if build.profiles != selection.profiles.len() {
-            // One came in, or went, since the selection was made.
-            return View::load(store, selection);
-        }
+        let profiles: Vec<ProfileId> = selection.profiles.iter().map(|p| p.id).collect();
+        let build = store.load_sum(selection.build.id(), &profiles)?;
         let samples = |costs: &SelfCosts| total(costs).samples;
         let mut columns: Vec<_> = build.sample_types.into_iter().zip(build.costs).collect();
         let default = default_sample_type(&selection);

@@ -5,13 +5,14 @@ mod defaults;
 mod value;
 
 use crate::runtime::error::CliError;
+use crate::runtime::text;
 use alias::{Alias, words_of};
 use clap::Command;
 use defaults::OptionDefault;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
+use std::{env, io};
 use sto_query::render::Colors;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -38,10 +39,11 @@ impl Config {
         let Some((path, is_named)) = Config::file() else {
             return Ok(Config::default());
         };
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if !is_named && is_absence(&error) => return Ok(Config::default()),
-            Err(source) => return Err(CliError::ReadFile { path, source }),
+        let text = match text::read_settings(&path) {
+            Err(CliError::ReadFile { source, .. }) if !is_named && is_absence(&source) => {
+                return Ok(Config::default());
+            }
+            text => text?,
         };
         let home = env::var_os("HOME").map(PathBuf::from);
         Config::parse(&text, home.as_deref())

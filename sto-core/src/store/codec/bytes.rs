@@ -108,6 +108,22 @@ impl<'a> Unpacker<'a> {
         Ok(bytes)
     }
 
+    /// Passes over a column, and returns how many bytes it claims to have.
+    pub(super) fn pass_column(&mut self) -> Result<u64, Flaw> {
+        let raw_len = self.len()?;
+        let packed_len = self.len()?;
+        self.raw(if packed_len == 0 { raw_len } else { packed_len })?;
+        Ok(raw_len as u64)
+    }
+
+    /// Takes a column of so many bytes.
+    pub(super) fn column_of(&mut self, len: usize, other: Flaw) -> Result<Vec<u8>, Flaw> {
+        match Unpacker(self.0).len()? == len {
+            true => self.column(),
+            false => Err(other),
+        }
+    }
+
     /// Takes a column.
     pub(super) fn column(&mut self) -> Result<Vec<u8>, Flaw> {
         let raw_len = self.len()?;

@@ -119,28 +119,66 @@ impl StringColumn {
     }
 }
 
+/// How many bytes the columns of a pack of frames claim to have.
+pub(in crate::store) fn claimed_by_frames(pack: &[u8]) -> Result<u64, Flaw> {
+    let mut pack = Unpacker::new(pack);
+    pack.number32()?;
+    // Three a column of strings, then kinds and lines.
+    (0..3 * 3 + 2).try_fold(0u64, |sum, _| Ok(sum + pack.pass_column()?))
+}
+
 /// Unpacks frames.
 pub(in crate::store) fn unpack_frames(pack: &[u8]) -> Result<FrameColumns, Flaw> {
-    let mut pack = Unpacker::new(pack);
-    let count = pack.number32()? as usize;
-    let modules = unpack_strings(&mut pack, count)?;
-    let symbols = unpack_strings(&mut pack, count)?;
-    let files = unpack_strings(&mut pack, count)?;
-    let kinds = unpack_column(&mut pack, count, |kind| {
-        let kind = u8::try_from(kind).ok().and_then(FrameKind::from_number);
-        kind.ok_or(Flaw("a frame's kind is unknown"))
-    })?;
-    let lines = unpack_column(&mut pack, count, |line| {
-        u32::try_from(line).map_err(|_| Flaw("a line number takes more than 32 bits"))
-    })?;
-    pack.finish()?;
-    Ok(FrameColumns {
-        modules,
-        symbols,
-        files,
-        kinds,
-        lines,
-    })
+    PackedFrames::decompress(pack)?.unpack()
+}
+
+/// Frames of which all columns are decompressed, and no string is put together: what strings share with others
+/// makes them as long as they like.
+pub(in crate::store) struct PackedFrames {
+    modules: PackedStrings,
+    symbols: PackedStrings,
+    files: PackedStrings,
+    kinds: Vec<FrameKind>,
+    lines: Vec<u32>,
+}
+
+impl PackedFrames {
+    /// Decompresses their columns.
+    pub(in crate::store) fn decompress(pack: &[u8]) -> Result<Self, Flaw> {
+        let mut pack = Unpacker::new(pack);
+        let count = pack.number32()? as usize;
+        let frames = PackedFrames {
+            modules: PackedStrings::decompress(&mut pack, count)?,
+            symbols: PackedStrings::decompress(&mut pack, count)?,
+            files: PackedStrings::decompress(&mut pack, count)?,
+            kinds: unpack_column(&mut pack, count, |kind| {
+                let kind = u8::try_from(kind).ok().and_then(FrameKind::from_number);
+                kind.ok_or(Flaw("a frame's kind is unknown"))
+            })?,
+            lines: unpack_column(&mut pack, count, |line| {
+                u32::try_from(line).map_err(|_| Flaw("a line number takes more than 32 bits"))
+            })?,
+        };
+        pack.finish()?;
+        Ok(frames)
+    }
+
+    /// How many bytes their strings will have.
+    pub(in crate::store) fn text_len(&self) -> u64 {
+        let columns = [&self.modules, &self.symbols, &self.files];
+        columns.iter().map(|column| column.text_len as u64).sum()
+    }
+
+    /// Puts the strings together.
+    pub(in crate::store) fn unpack(self) -> Result<FrameColumns, Flaw> {
+        Ok(FrameColumns {
+            modules: self.modules.unpack()?,
+            symbols: self.symbols.unpack()?,
+            files: self.files.unpack()?,
+            kinds: self.kinds,
+            lines: self.lines,
+        })
+    }
 }
 
 fn unpack_column<T>(
@@ -160,53 +198,81 @@ fn unpack_column<T>(
     Ok(values)
 }
 
-fn unpack_strings(pack: &mut Unpacker<'_>, count: usize) -> Result<StringColumn, Flaw> {
-    let mut distinct = 0u32;
-    let places = unpack_column(pack, count, |back| {
-        let back = u32::try_from(back).ok();
-        if back == Some(0) {
-            distinct += 1;
-            return Ok(distinct - 1);
-        }
-        back.and_then(|back| distinct.checked_sub(back))
-            .ok_or(Flaw("a string stands before the first one"))
-    })?;
-    let shared = pack.column()?;
-    let mut shared = Unpacker::new(&shared);
-    let endings = pack.column()?;
-    let mut endings = endings.as_slice();
-    let mut text = Vec::with_capacity(endings.len());
-    let mut bounds = vec![0];
-    let mut last = 0usize;
-    for _ in 0..distinct {
-        let ending_len = memchr::memchr(END, endings).ok_or(Flaw("a string has no end"))?;
-        let (ending, rest) = endings.split_at(ending_len);
-        endings = &rest[1..];
-        let len = usize::try_from(shared.number()?).ok();
-        let same = len
-            .and_then(|len| last.checked_add(len))
-            .filter(|&end| end <= text.len())
-            .ok_or(Flaw("a string shares more than there is"))?;
-        if text.len() + (same - last) + ending_len > LONGEST_COLUMN {
-            return Err(Flaw("strings are longer than 1 GiB"));
-        }
-        let begin = text.len();
-        text.extend_from_within(last..same);
-        text.extend_from_slice(ending);
-        last = begin;
-        bounds.push(text.len());
-    }
-    shared.finish()?;
-    if !endings.is_empty() {
-        return Err(Flaw("bytes are left over"));
-    }
-    let text = String::from_utf8(text).map_err(|_| Flaw("a string is not UTF-8"))?;
-    if !bounds.iter().all(|&bound| text.is_char_boundary(bound)) {
-        return Err(Flaw("a string is not UTF-8"));
-    }
-    Ok(StringColumn {
-        text,
-        bounds,
-        places,
-    })
+/// A column of strings, not put together.
+struct PackedStrings {
+    /// For each frame, its string.
+    places: Vec<u32>,
+    /// For each distinct string, how many bytes it shares with the one before.
+    shared: Vec<u32>,
+    /// What else they have.
+    endings: Vec<u8>,
+    /// Length of all of them.
+    text_len: usize,
 }
+
+impl PackedStrings {
+    fn decompress(pack: &mut Unpacker<'_>, count: usize) -> Result<Self, Flaw> {
+        let mut distinct = 0u32;
+        let places = unpack_column(pack, count, |back| {
+            let back = u32::try_from(back).ok();
+            if back == Some(0) {
+                distinct += 1;
+                return Ok(distinct - 1);
+            }
+            back.and_then(|back| distinct.checked_sub(back))
+                .ok_or(Flaw("a string stands before the first one"))
+        })?;
+        let mut text_len = 0usize;
+        let shared = unpack_column(pack, distinct as usize, |shared| {
+            let len = usize::try_from(shared).ok();
+            let sum = len.and_then(|len| text_len.checked_add(len));
+            text_len = sum.filter(|&sum| sum <= LONGEST_COLUMN).ok_or(TOO_LONG)?;
+            Ok(shared as u32)
+        })?;
+        let endings = pack.column()?;
+        text_len += endings.len().saturating_sub(shared.len());
+        Ok(PackedStrings {
+            places,
+            shared,
+            endings,
+            text_len: Some(text_len)
+                .filter(|&len| len <= LONGEST_COLUMN)
+                .ok_or(TOO_LONG)?,
+        })
+    }
+
+    fn unpack(self) -> Result<StringColumn, Flaw> {
+        let mut endings = self.endings.as_slice();
+        let mut text = Vec::with_capacity(self.text_len);
+        let mut bounds = Vec::with_capacity(self.shared.len() + 1);
+        bounds.push(0);
+        let mut last = 0usize;
+        for shared in self.shared {
+            let ending_len = memchr::memchr(END, endings).ok_or(Flaw("a string has no end"))?;
+            let (ending, rest) = endings.split_at(ending_len);
+            endings = &rest[1..];
+            let same = Some(last + shared as usize)
+                .filter(|&end| end <= text.len())
+                .ok_or(Flaw("a string shares more than there is"))?;
+            let begin = text.len();
+            text.extend_from_within(last..same);
+            text.extend_from_slice(ending);
+            last = begin;
+            bounds.push(text.len());
+        }
+        if !endings.is_empty() {
+            return Err(Flaw("bytes are left over"));
+        }
+        let text = String::from_utf8(text).map_err(|_| Flaw("a string is not UTF-8"))?;
+        if !bounds.iter().all(|&bound| text.is_char_boundary(bound)) {
+            return Err(Flaw("a string is not UTF-8"));
+        }
+        Ok(StringColumn {
+            text,
+            bounds,
+            places: self.places,
+        })
+    }
+}
+
+const TOO_LONG: Flaw = Flaw("strings are longer than 1 GiB");

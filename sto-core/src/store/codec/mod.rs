@@ -22,14 +22,16 @@ mod slices;
 mod steps;
 
 pub(super) use costs::{pack_costs, unpack_costs};
-pub(super) use frames::{FrameColumns, pack_frames, unpack_frames};
+pub(super) use frames::{
+    FrameColumns, PackedFrames, claimed_by_frames, pack_frames, unpack_frames,
+};
 pub(super) use lines::{pack_lines, unpack_lines};
 pub(super) use modules::{pack_modules, unpack_modules};
 pub(super) use nodes::{NO_PARENT, NodeColumns, NodePacks, pack_nodes};
 pub(super) use records::{
     BuildRecord, Contents, ExecutableRecord, ProfileRecord, Sum, Told, pack, unpack,
 };
-pub(super) use runs::{Runs, unpack_runs};
+pub(super) use runs::{Runs, claimed_runs, unpack_runs};
 pub(super) use seal::{SEAL_LEN, seal, unseal};
 pub(super) use slices::{add_up, pack_slices, unpack_slices, unpack_slices_contexts};
 pub(super) use steps::{RunUnpacker, Steps, unpack_steps};

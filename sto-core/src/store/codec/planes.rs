@@ -29,13 +29,8 @@ impl Planes {
         if !(1..=4).contains(&planes) {
             return Err(Flaw("a number has not 1 to 4 bytes"));
         }
-        let planes = (0..planes).map(|_| {
-            let plane = pack.column()?;
-            match plane.len() == count {
-                true => Ok(plane),
-                false => Err(Flaw("there are not as many numbers as announced")),
-            }
-        });
+        const OTHER: Flaw = Flaw("there are not as many numbers as announced");
+        let planes = (0..planes).map(|_| pack.column_of(count, OTHER));
         Ok(Planes(planes.collect::<Result<_, Flaw>>()?))
     }
 

@@ -113,6 +113,13 @@ pub(super) fn pack_runs(runs: &Runs) -> Result<Vec<u8>, Flaw> {
     pack.finish()
 }
 
+/// How many runs a pack claims to have.
+pub(in crate::store) fn claimed_runs(pack: &[u8]) -> Result<u32, Flaw> {
+    let mut pack = Unpacker::new(pack);
+    pack.number32()?;
+    pack.number32()
+}
+
 /// Unpacks the runs of nodes that have the numbers from `first` on and frames below `frame_count`.
 pub(in crate::store) fn unpack_runs(
     pack: &[u8],

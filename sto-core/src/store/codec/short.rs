@@ -42,11 +42,8 @@ pub(super) struct Short {
 impl Short {
     /// Unpacks so many numbers.
     pub(super) fn unpack(pack: &mut Unpacker<'_>, count: usize) -> Result<Self, Flaw> {
-        let bytes = pack.column()?;
+        let bytes = pack.column_of(count, Flaw("there are fewer nodes than announced"))?;
         let large = pack.column()?;
-        if bytes.len() != count {
-            return Err(Flaw("there are fewer nodes than announced"));
-        }
         let mut column = Unpacker::new(&large);
         let mut large = Vec::new();
         for place in memchr::memchr_iter(LARGE, &bytes) {

@@ -1,6 +1,7 @@
 //! What is wrong with a store, and whom it concerns.
 
 use crate::id::ProfileId;
+use crate::memory::TooMuch;
 use crate::store::codec::BuildRecord;
 use crate::store::error::{Fault, StoreError};
 use hashbrown::HashSet;
@@ -47,7 +48,11 @@ impl Concerns {
 
 /// What was found so far.
 #[derive(Default)]
-pub(super) struct Damages(Vec<Damage>);
+pub(super) struct Damages {
+    found: Vec<Damage>,
+    /// Something takes too much memory to be read: it may be sound.
+    too_much: Option<TooMuch>,
+}
 
 impl Damages {
     pub(super) fn add(
@@ -56,7 +61,7 @@ impl Damages {
         what: impl Into<String>,
         concerns: Concerns,
     ) {
-        self.0.push(Damage {
+        self.found.push(Damage {
             place: place.into(),
             what: what.into(),
             concerns,
@@ -75,6 +80,10 @@ impl Damages {
                 self.add("the redb file", error.to_string(), concerns);
                 None
             }
+            Err(Fault::TooMuch(error)) => {
+                self.too_much = Some(error);
+                None
+            }
             Err(fault) => {
                 self.add("the redb file", format!("{fault:?}"), concerns);
                 None
@@ -90,23 +99,25 @@ impl Damages {
                 self.add(place, what, Concerns::Everything);
                 Ok(())
             }
-            _ if !self.0.is_empty() => Ok(()),
+            _ if !self.found.is_empty() => Ok(()),
             error => Err(error),
         }
     }
 
     pub(super) fn append(&mut self, mut more: Damages) {
-        self.0.append(&mut more.0);
+        self.found.append(&mut more.found);
+        self.too_much = self.too_much.or(more.too_much);
     }
 
     pub(super) fn all(&self) -> &[Damage] {
-        &self.0
+        &self.found
     }
 
-    /// All damages, each once: what breaks a page is met by everyone who reads it.
-    pub(super) fn finish(mut self) -> Vec<Damage> {
+    /// All damages, each once: what breaks a page is met by everyone who reads it. An error where
+    /// something could not be looked at.
+    pub(super) fn finish(mut self) -> Result<Vec<Damage>, TooMuch> {
         let mut told = HashSet::new();
-        self.0.retain(|damage| told.insert(damage.clone()));
-        self.0
+        self.found.retain(|damage| told.insert(damage.clone()));
+        self.too_much.map_or(Ok(self.found), Err)
     }
 }

@@ -20,7 +20,7 @@ mod tags;
 #[cfg(test)]
 mod tests;
 
-use super::error::StoreError;
+use super::error::{Fault, StoreError};
 use super::guard::guarded;
 use super::open;
 use super::rows::Rows;
@@ -90,10 +90,11 @@ pub(super) fn verify(path: &Path) -> Result<Verification, StoreError> {
             0
         }
     };
+    let damages = damages.finish();
     Ok(Verification {
         checked,
         sound_profiles,
-        damages: damages.finish(),
+        damages: damages.map_err(|error| Fault::from(error).at(path, "read"))?,
     })
 }
 

@@ -4,14 +4,16 @@ use super::columns::Columns;
 use super::damages::{Concerns, Damages};
 use super::records::Records;
 use crate::id::FrameId;
+use crate::memory;
 use crate::store::codec::{
-    ExecutableRecord, Flaw, NO_PARENT, NodeColumns, unpack_frames, unpack_modules, unpack_runs,
+    ExecutableRecord, Flaw, NO_PARENT, NodeColumns, PackedFrames, unpack_modules, unpack_runs,
     unpack_steps,
 };
 use crate::store::error::Fault;
 use crate::store::guard::guarded;
 use crate::store::rows::{Rows, column_place};
 use crate::store::tables::Column;
+use crate::units::Bytes;
 use hashbrown::HashSet;
 use rayon::prelude::*;
 
@@ -69,7 +71,11 @@ pub(super) fn frames(rows: &Rows, columns: &mut Columns, damages: &mut Damages) 
         concerns: Concerns::Everything,
     };
     let mut frames: Vec<(FrameId, u32)> = packs.check(columns, damages, |first| {
-        let frames = packs.column(Column::Frames, first, unpack_frames)?;
+        let packed = packs.column(Column::Frames, first, PackedFrames::decompress)?;
+        memory::check(Bytes(packed.text_len()))?;
+        let frames = packed
+            .unpack()
+            .map_err(|flaw| flaw.at(packs.place(first)))?;
         let ids = (0..frames.len()).map(|i| (FrameId::of(frames.get(i)), first + i as u32));
         Ok(ids.collect())
     });

@@ -3,9 +3,8 @@
 use super::{refused, take_number};
 use crate::model::{Build, Profile};
 use crate::store::codec::{BuildRecord, Contents, Sum, Told, pack_costs};
-use crate::store::counts::{NodeCosts, read_costs};
+use crate::store::counts::{NodeCosts, PackedCosts};
 use crate::store::error::Fault;
-use crate::store::guard::guarded;
 use crate::store::rows::{NewRows, Rows};
 use crate::store::tables::{Column, MOST_APART, Record};
 use crate::units::Cost;
@@ -58,7 +57,7 @@ impl Tally {
             let types = profile.sample_types.iter();
             let new = types.filter(|&other| *other == sum.sample_type).count();
             let columns = match sum.apart.len() + new > MOST_APART {
-                true => columns(rows, &record, place, nodes)?,
+                true => unpacked(&columns(rows, &record, place, nodes)?)?,
                 false => Vec::new(),
             };
             Ok(Adding {
@@ -146,7 +145,39 @@ pub(in crate::store) fn sum(
     place: usize,
     nodes: u32,
 ) -> Result<NodeCosts, Fault> {
-    added(columns(rows, build, place, nodes)?)
+    added(unpacked(&columns(rows, build, place, nodes)?)?)
+}
+
+/// Costs that are added up column by column. What is added up takes no more than twice what it comes to.
+#[derive(Default)]
+pub(in crate::store) struct Adder {
+    sum: NodeCosts,
+    /// What is to be added, once that is as much as the sum: so each cost is moved a few times at most.
+    next: Vec<NodeCosts>,
+    waiting: usize,
+}
+
+impl Adder {
+    pub(in crate::store) fn add(&mut self, costs: NodeCosts) -> Result<(), Fault> {
+        self.waiting += costs.len();
+        self.next.push(costs);
+        match self.waiting > self.sum.len() {
+            true => self.add_up(),
+            false => Ok(()),
+        }
+    }
+
+    fn add_up(&mut self) -> Result<(), Fault> {
+        self.next.push(std::mem::take(&mut self.sum));
+        self.sum = added(std::mem::take(&mut self.next))?;
+        self.waiting = 0;
+        Ok(())
+    }
+
+    pub(in crate::store) fn finish(mut self) -> Result<NodeCosts, Fault> {
+        self.add_up()?;
+        Ok(self.sum)
+    }
 }
 
 /// The columns that a sum is the sum of: the build's own first, if there is one.
@@ -155,19 +186,22 @@ fn columns(
     build: &BuildRecord,
     place: usize,
     nodes: u32,
-) -> Result<Vec<NodeCosts>, Fault> {
+) -> Result<Vec<PackedCosts>, Fault> {
     let sum = &build.sums[place];
     let own = sum
         .has_column
         .then_some((Column::Sums, build.number, place as u32));
     let apart = sum.apart.iter();
     let apart = apart.map(|&(profile, part)| (Column::Costs, profile, part));
-    let columns: Vec<_> = own.into_iter().chain(apart).collect();
-    // Guarded one by one: this is another thread.
-    let columns = columns.into_par_iter();
+    let columns = own.into_iter().chain(apart);
     let columns =
-        columns.map(|(kind, owner, part)| guarded(|| read_costs(rows, kind, owner, part, nodes)));
+        columns.map(|(kind, owner, part)| PackedCosts::read(rows, kind, owner, part, nodes));
     columns.collect()
+}
+
+fn unpacked(columns: &[PackedCosts]) -> Result<Vec<NodeCosts>, Fault> {
+    PackedCosts::check(columns.iter())?;
+    columns.par_iter().map(PackedCosts::unpack).collect()
 }
 
 const TOO_MANY: Fault = Fault::Refused("its build would have counts of more than 2^64 - 1");

@@ -14,7 +14,7 @@ use crate::intern::Interned;
 use crate::model::{Build, ModuleRef, Profile};
 use std::sync::Arc;
 
-pub(in crate::store) use build::{Tally, sum};
+pub(in crate::store) use build::{Adder, Tally, sum};
 pub(in crate::store) use check::check;
 
 /// What is to be written so that a store of these rows holds one more profile.

@@ -1,0 +1,44 @@
+//! Text files that the user, or a repository, names.
+
+use crate::runtime::error::CliError;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use sto_core::files::{Links, SafeFile};
+use sto_core::limits::MAX_SETTINGS;
+
+/// A policy or configuration.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_settings(path: &Path) -> Result<String, CliError> {
+    read(path, MAX_SETTINGS).map_err(|source| CliError::ReadFile {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// A text file of at most so many bytes. Never waits for a pipe, unless a shell handed it to this process.
+///
+/// # Errors
+/// Where it cannot be read, is no regular file, is longer, or is not UTF-8.
+pub(crate) fn read(path: &Path, most: u64) -> io::Result<String> {
+    if path.starts_with("/dev/fd") {
+        return read_stream(File::open(path)?, most);
+    }
+    let bytes = SafeFile::open(path, Links::Follow)?.read(most)?;
+    String::from_utf8(bytes)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
+}
+
+/// The same of a stream.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_stream(stream: impl Read, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    match stream.take(most + 1).read_to_string(&mut text)? as u64 > most {
+        true => Err(sto_core::files::too_large(most)),
+        false => Ok(text),
+    }
+}

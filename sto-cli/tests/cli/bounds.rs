@@ -1,0 +1,228 @@
+//! Small files and stores that stand for very much: no command takes more memory than it may, and each says what
+//! it was that takes it.
+
+use crate::support::{BEFORE, Run, Sandbox, temporary_files};
+use std::fs;
+use std::path::Path;
+use sto_core::id::SourceDigest;
+use sto_core::intern::{Interned, NodeIx, StackTree};
+use sto_core::model::{
+    Build, Frame, FrameIx, FrameKind, FrameTable, Granularity, Origin, Profile, Quality,
+};
+use sto_core::store::Store;
+use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
+
+/// What every frame of a chain costs by itself.
+const EACH: Cost = Cost {
+    samples: 1,
+    value: 1,
+};
+
+fn build() -> Build {
+    Build {
+        executable: "demo".to_owned(),
+        version: "v1".to_owned(),
+        gnu_build_id: None,
+        revision: None,
+    }
+}
+
+/// Adds a run of this benchmark to the store of a sandbox: a chain of `nodes` frames, of these functions in turns.
+fn add(store: &Store, benchmark: &str, number: usize, names: &[String], nodes: usize) {
+    let mut frames = FrameTable::new();
+    for name in names {
+        frames.insert(Frame {
+            module: "demo",
+            symbol: name,
+            kind: FrameKind::User,
+            file: "",
+            line: 0,
+        });
+    }
+    let mut tree = StackTree::new();
+    let mut parent = None;
+    for node in 0..nodes {
+        parent = Some(tree.push(parent, FrameIx((node % names.len()) as u32)));
+    }
+    let build = build();
+    let profile = Profile {
+        build: build.id(),
+        source: SourceDigest::of(format!("{benchmark} {number}").as_bytes()),
+        source_bytes: Bytes(1),
+        format: "folded".to_owned(),
+        origin: Origin {
+            recorded: Some(UnixSeconds(number as u64)),
+            ..Origin::default()
+        },
+        quality: Quality {
+            samples: nodes as u64,
+            ..Quality::default()
+        },
+        granularity: Granularity::Function,
+        sample_types: vec![SampleType {
+            event: "samples".to_owned(),
+            unit: Unit::Samples,
+        }],
+        modules: Vec::new().into(),
+        benchmark: Some(benchmark.to_owned()),
+        labels: Default::default(),
+        metrics: Default::default(),
+    };
+    let interned = Interned {
+        frames,
+        tree,
+        costs: vec![(0..nodes as u32).map(|node| (NodeIx(node), EACH)).collect()],
+        lines: vec![Vec::new()],
+        slices: None,
+    };
+    store.add(&build, &profile, &interned).unwrap();
+}
+
+/// A store of some kilobytes with this many runs of one benchmark, and one of another, each of a chain of so many nodes.
+fn many_deep_runs(runs: usize, nodes: usize) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let store = Store::open_or_create(&sandbox.path("store")).unwrap();
+    let names = ["recurse".to_owned()];
+    for run in 0..runs {
+        add(&store, "deep", run, &names, nodes);
+    }
+    add(&store, "other", 0, &names, 1);
+    sandbox
+}
+
+#[test]
+fn runs_are_added_up_in_the_memory_of_a_few() {
+    let sandbox = many_deep_runs(24, 100_000);
+    // Of all together 60 MB would be unpacked.
+    for command in ["top", "tree", "flame"] {
+        let args = [
+            command,
+            "v1",
+            "--benchmark",
+            "deep",
+            "--max-memory",
+            "48MB",
+            "-o",
+            "out.svg",
+        ];
+        let args = if command == "flame" {
+            &args[..]
+        } else {
+            &args[..6]
+        };
+        let run = sandbox.sto(args).succeeds();
+        if command == "top" {
+            assert!(
+                run.stdout.contains("2,400,000 samples in 24 profiles"),
+                "{run:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_a_question_unpacks_is_limited_in_sum() {
+    let sandbox = many_deep_runs(24, 100_000);
+    let size = fs::metadata(sandbox.path("store/store.redb"))
+        .unwrap()
+        .len();
+    assert!(size < 200_000, "{size}");
+    for args in [
+        &["series", "recurse", "--benchmark", "deep"][..],
+        &["report", "--benchmark", "deep", "-o", "out.html"],
+        &["average", "v1", "--benchmark", "deep", "--build", "mean"],
+        &["find-regressions", "v1", "v1", "--benchmark", "deep"],
+    ] {
+        let args = [args, &["--max-memory", "48MB"]].concat();
+        let run = sandbox.sto(&args);
+        let said = ["store.redb", "54.9 MiB", "45.8 MiB", "fewer profiles"];
+        let run = run.fails_with(&said);
+        assert!(run.stderr.contains("--max-memory SIZE"), "{run:?}");
+    }
+}
+
+#[test]
+fn names_that_share_their_beginnings_are_limited_in_sum() {
+    let sandbox = Sandbox::new();
+    let store = Store::open_or_create(&sandbox.path("store")).unwrap();
+    let names: Vec<String> = (0..16_000)
+        .map(|number| format!("{}{number:06}", "x".repeat(4000)))
+        .collect();
+    add(&store, "deep", 0, &names, names.len());
+    for args in [&["top", "v1"][..], &["verify"]] {
+        let args = [args, &["--max-memory", "48MB"]].concat();
+        sandbox.sto(&args).fails_with(&["61.1 MiB", "45.8 MiB"]);
+    }
+    sandbox.sto(&["verify", "--max-memory", "400MB"]).succeeds();
+}
+
+#[test]
+fn memory_that_nobody_foresaw_ends_the_command_with_a_sentence_and_nothing_half_written() {
+    let sandbox = Sandbox::with_two_builds();
+    let before = sandbox.store_bytes();
+    let stacks: String = (0..200_000)
+        .map(|number| format!("main;work{number};part{number} 1\n"))
+        .collect();
+    sandbox.write("many.folded", stacks);
+    let ingest = ["ingest", "many.folded", "--exe", "demo", "--build", "v3"];
+    let limited = [&ingest[..], &["--max-memory", "24MB"]].concat();
+    let run = sandbox.sto(&limited);
+    let run = run.fails_with(&["many.folded", "needs more than 22.9 MiB"]);
+    assert!(run.stderr.contains("--max-memory SIZE"), "{run:?}");
+    assert_eq!(sandbox.store_bytes(), before);
+    assert!(temporary_files(&sandbox.path("store")).is_empty());
+    sandbox.sto(&ingest).succeeds();
+    sandbox.sto(&["verify"]).succeeds();
+}
+
+#[test]
+fn the_limit_may_stand_in_the_environment_and_the_configuration() {
+    let sandbox = many_deep_runs(8, 100_000);
+    let series = ["series", "recurse", "--benchmark", "deep"];
+    let mut by_variable = sandbox.command(&series);
+    Run::of(by_variable.env("STO_MAX_MEMORY", "16MB")).fails_with(&["may take 15.3 MiB"]);
+    sandbox.write("home/.config/sto/config.toml", "max-memory = \"16MB\"\n");
+    sandbox.sto(&series).fails_with(&["may take 15.3 MiB"]);
+    let mut by_variable = sandbox.command(&series);
+    Run::of(by_variable.env("STO_MAX_MEMORY", "1GB")).succeeds();
+    let option = [&series[..], &["--max-memory", "much"]].concat();
+    sandbox.sto(&option).fails_with(&["--max-memory <SIZE>"]);
+}
+
+/// A file that says `name` where it stands, which leads to endless bytes, to a pipe that nobody writes to, or to more
+/// than any such file has.
+fn bad_files(sandbox: &Sandbox) -> Vec<(&'static str, &'static str)> {
+    rustix::fs::mkfifoat(
+        rustix::fs::CWD,
+        sandbox.path("pipe"),
+        rustix::fs::Mode::RUSR,
+    )
+    .unwrap();
+    let large = fs::File::create(sandbox.path("large")).unwrap();
+    large.set_len(3 << 30).unwrap();
+    vec![
+        ("/dev/zero", "not a regular file"),
+        ("pipe", "not a regular file"),
+        ("large", "larger than"),
+    ]
+}
+
+#[test]
+fn what_is_no_text_file_of_its_size_is_refused_wherever_one_is_named() {
+    let sandbox = Sandbox::with_two_builds();
+    for (file, why) in bad_files(&sandbox) {
+        for args in [
+            &["find-regressions", "v1", "v2", "--policy", file][..],
+            &["annotate", file],
+        ] {
+            sandbox.sto(args).fails_with(&[file, why]);
+        }
+        let mut config = sandbox.command(&["ls"]);
+        Run::of(config.env("STO_CONFIG", file)).fails_with(&[file, why]);
+    }
+    let endless = "cat /dev/zero | \"$0\" annotate -";
+    let mut shell = sandbox.program("sh", &["-c", endless, env!("CARGO_BIN_EXE_sto")]);
+    shell.env("STO_STORE", sandbox.path("store"));
+    Run::of(&mut shell).fails_with(&["-", "larger than"]);
+    assert!(Path::new(&sandbox.write("a.folded", BEFORE)).exists());
+}
