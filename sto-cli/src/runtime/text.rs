@@ -26,9 +26,9 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<String> {
     if path.starts_with("/dev/fd") {
         return read_stream(File::open(path)?, most);
     }
-    let bytes = SafeFile::open(path, Links::Follow)?.read(most)?;
-    String::from_utf8(bytes)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
+    let found = SafeFile::open(path, Links::Follow)?;
+    found.check_size(most)?;
+    read_stream(found.file, most)
 }
 
 /// The same of a stream.

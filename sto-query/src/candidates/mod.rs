@@ -182,11 +182,7 @@ impl Candidates {
 
     /// The number of the build that a run is of; of one build alone, of the run.
     pub(crate) fn build_of(&self, run: usize) -> usize {
-        let number = self
-            .observations
-            .iter()
-            .position(|runs| runs.contains(&run));
-        number.expect("each run is of a build")
+        self.observations.partition_point(|runs| runs.end <= run)
     }
 
     /// Samples of a judged run, on average.
