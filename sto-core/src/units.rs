@@ -68,8 +68,55 @@ impl SampleType {
     }
 
     /// Whether it is of an event that counts the same as this one.
-    pub fn is_of(&self, event: &str) -> bool {
+    fn is_of(&self, event: &str) -> bool {
         counted(&self.event) == counted(event)
+    }
+
+    /// The place among these of this sample type, or else of the first that counts the same.
+    pub fn place_in(&self, types: &[SampleType]) -> Option<usize> {
+        let exactly = types.iter().position(|known| known == self);
+        exactly.or_else(|| types.iter().position(|known| self.counts_as(known)))
+    }
+
+    /// The place among these of the one whose event has this name, or else of the first whose event counts
+    /// the same.
+    pub fn place_of_event(event: &str, types: &[SampleType]) -> Option<usize> {
+        let exactly = types.iter().position(|known| known.event == event);
+        exactly.or_else(|| types.iter().position(|known| known.is_of(event)))
+    }
+
+    /// For each of what a run measured, the column that it is in: its own, or else one that counts the same
+    /// and that nothing else of the run is in.
+    pub fn columns(run: &[SampleType], columns: &[SampleType]) -> Vec<Option<usize>> {
+        let own = |t: &SampleType| columns.iter().position(|column| column == t);
+        let mut places: Vec<Option<usize>> = run.iter().map(own).collect();
+        for ix in 0..run.len() {
+            let is_free = |place: &usize| !places.contains(&Some(*place));
+            let mut alike = (0..columns.len()).filter(|&place| run[ix].counts_as(&columns[place]));
+            places[ix] = places[ix].or_else(|| alike.find(is_free));
+        }
+        places
+    }
+
+    /// The columns that several runs take, and by run which of them each of what it measured is in.
+    pub fn columns_of<'a>(
+        runs: impl Iterator<Item = &'a [SampleType]> + Clone,
+    ) -> (Vec<SampleType>, Vec<Vec<usize>>) {
+        let mut columns: Vec<SampleType> = Vec::new();
+        for run in runs.clone() {
+            for (t, place) in run.iter().zip(SampleType::columns(run, &columns)) {
+                if place.is_none() && !columns.contains(t) {
+                    columns.push(t.clone());
+                }
+            }
+        }
+        let place = |place: Option<usize>| place.expect("each has a column by now");
+        let of_run = |run| {
+            let places = SampleType::columns(run, &columns);
+            places.into_iter().map(place).collect()
+        };
+        let of_runs = runs.map(of_run).collect();
+        (columns, of_runs)
     }
 }
 
@@ -175,5 +222,24 @@ mod tests {
         let mut samples = of("cycles");
         samples.unit = Unit::Samples;
         assert!(!samples.counts_as(&of("cycles")));
+    }
+
+    #[test]
+    fn runs_that_count_the_same_share_a_column_and_what_one_run_counts_twice_does_not() {
+        let of = |events: &[&str]| -> Vec<SampleType> {
+            let event = |event: &&str| SampleType {
+                event: (*event).to_owned(),
+                unit: Unit::Events,
+            };
+            events.iter().map(event).collect()
+        };
+        let runs = [
+            of(&["cycles:pp", "faults"]),
+            of(&["cycles", "cycles:pp"]),
+            of(&["faults", "cycles:P", "faults"]),
+        ];
+        let (columns, of_runs) = SampleType::columns_of(runs.iter().map(|run| &run[..]));
+        assert_eq!(columns, of(&["cycles:pp", "faults", "cycles"]));
+        assert_eq!(of_runs, [vec![0, 1], vec![2, 0], vec![1, 0, 1]]);
     }
 }

@@ -94,10 +94,13 @@ pub fn average(
         matching,
     );
 
+    let types = profiles.values();
+    let types = types.map(|stored| &stored.profile.sample_types[..]);
+    let (sample_types, of_runs) = SampleType::columns_of(types);
     let mut by_type: BTreeMap<&SampleType, Vec<SelfCosts>> = BTreeMap::new();
-    for (stored, columns) in profiles.values().zip(loaded.costs) {
-        for (sample_type, column) in stored.profile.sample_types.iter().zip(columns) {
-            let columns = by_type.entry(sample_type).or_default();
+    for (places, columns) in of_runs.iter().zip(loaded.costs) {
+        for (&place, column) in places.iter().zip(columns) {
+            let columns = by_type.entry(&sample_types[place]).or_default();
             columns.push(matched.costs(&column));
         }
     }
@@ -107,7 +110,7 @@ pub fn average(
         gnu_build_id: None,
         revision: None,
     };
-    let (sample_types, columns): (Vec<_>, Vec<_>) = by_type.into_iter().unzip();
+    let (types, columns): (Vec<_>, Vec<_>) = by_type.into_iter().unzip();
     let interned = Interned {
         costs: columns
             .iter()
@@ -120,7 +123,7 @@ pub fn average(
     };
     let profiles: Vec<&StoredProfile> = profiles.into_values().collect();
     let profile = Profile {
-        sample_types: sample_types.into_iter().cloned().collect(),
+        sample_types: types.into_iter().cloned().collect(),
         ..described(&build, &profiles)
     };
     Ok(Average {

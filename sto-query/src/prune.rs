@@ -1,6 +1,7 @@
 //! Which profiles may go, and what that gives back.
 
 use crate::average::is_average;
+use crate::select::first_recorded;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{BuildId, ProfileId};
@@ -152,10 +153,12 @@ fn newest(builds: &[StoredBuild], options: &PruneOptions) -> BTreeSet<ProfileId>
     let Some(count) = options.keep_last else {
         return BTreeSet::new();
     };
-    type Runs = (Option<UnixSeconds>, Vec<ProfileId>);
-    let mut groups: BTreeMap<_, BTreeMap<BuildId, Runs>> = BTreeMap::new();
+    // By the time of the build, and then by its id.
+    type Runs = BTreeMap<(Option<UnixSeconds>, BuildId), Vec<ProfileId>>;
+    let mut groups: BTreeMap<_, Runs> = BTreeMap::new();
     let mut kept = BTreeSet::new();
     for build in builds {
+        let time = (first_recorded(build), build.id);
         for StoredProfile { id, profile, .. } in &build.profiles {
             if is_average(profile) {
                 kept.insert(*id);
@@ -163,22 +166,13 @@ fn newest(builds: &[StoredBuild], options: &PruneOptions) -> BTreeSet<ProfileId>
             }
             let label = options.group_by.as_ref().map(|key| profile.labels.get(key));
             let group = (&build.build.executable, &profile.benchmark, label);
-            let (last, runs) = groups
-                .entry(group)
-                .or_default()
-                .entry(build.id)
-                .or_default();
-            *last = (*last).max(profile.origin.recorded);
-            runs.push(*id);
+            let runs = groups.entry(group).or_default();
+            runs.entry(time).or_default().push(*id);
         }
     }
     for builds in groups.into_values() {
-        let mut builds: Vec<_> = builds
-            .into_iter()
-            .map(|(id, (last, runs))| (last, id, runs))
-            .collect();
-        builds.sort_unstable_by(|a, b| b.cmp(a));
-        kept.extend(builds.into_iter().take(count).flat_map(|(_, _, runs)| runs));
+        let newest = builds.into_values().rev().take(count);
+        kept.extend(newest.flatten());
     }
     kept
 }

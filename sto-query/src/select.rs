@@ -5,7 +5,7 @@ mod newest;
 mod revision;
 
 pub use benchmark::{BenchmarkRuns, one_benchmark};
-pub use newest::recorded_last;
+pub use newest::{first_recorded, oldest_first};
 pub(crate) use revision::shortened as shortened_revision;
 pub use revision::{Commit, Described, NoBuildOfCommit};
 
@@ -349,7 +349,7 @@ fn select_by_id(builds: &[&StoredBuild], selector: &Selector) -> Result<Selectio
 }
 
 /// The runs of a build; only where it has none, the averages that it is.
-fn whole(build: &StoredBuild) -> Selection {
+pub fn whole(build: &StoredBuild) -> Selection {
     let all = &build.profiles;
     let runs = all.iter().filter(|stored| !is_average(&stored.profile));
     let runs: Vec<StoredProfile> = runs.cloned().collect();

@@ -9,7 +9,7 @@ use clap::{ArgGroup, Args};
 use std::ffi::{OsStr, OsString};
 use sto_core::store::{Store, StoreError};
 use sto_core::units::SampleType;
-use sto_query::compare::{Comparison, Lines};
+use sto_query::compare::{Comparison, Lines, shared_event};
 use sto_query::select::{Selection, one_benchmark};
 use sto_query::tree::{ContextCosts, ThreadNames, View};
 
@@ -189,7 +189,16 @@ impl SelectPairArgs {
     pub(crate) fn load(&self, sources: &Sources) -> Result<(View, View), CliError> {
         let (baseline, candidate) =
             sources.pair([&self.baseline, &self.candidate], self.benchmark.name())?;
-        Ok((self.event.keep(baseline)?, self.event.keep(candidate)?))
+        self.keep_event(baseline, candidate)
+    }
+
+    /// Leaves the event that was asked for, or else the one that both sides have.
+    fn keep_event(&self, baseline: View, candidate: View) -> Result<(View, View), CliError> {
+        let shared = || shared_event(&baseline, &candidate).map(str::to_owned);
+        let event = EventArg {
+            event: self.event.event.clone().or_else(shared),
+        };
+        Ok((event.keep(baseline)?, event.keep(candidate)?))
     }
 
     /// The same, below a root for each thread or label.
@@ -197,9 +206,14 @@ impl SelectPairArgs {
         let selectors = [self.baseline.as_os_str(), self.candidate.as_os_str()];
         let [baseline, candidate] =
             sources.located_pair_with_contexts(selectors, self.benchmark.name())?;
+        let load = |side: &Located| {
+            View::load(sources.store_of(side), side.selection.clone()).map_err(CliError::from)
+        };
+        let views = self.keep_event(load(&baseline)?, load(&candidate)?)?;
         // Ids differ between the two.
-        let load = |side| self.event.load_by(sources, side, by, ThreadNames::Name);
-        Ok((load(&baseline)?, load(&candidate)?))
+        let apart =
+            |view: &View, side| by.tell_apart(view, sources.store_of(side), ThreadNames::Name);
+        Ok((apart(&views.0, &baseline)?, apart(&views.1, &candidate)?))
     }
 }
 
@@ -290,9 +304,7 @@ impl EventArg {
         let Some(event) = &self.event else {
             return Ok(view);
         };
-        let place = |is_it: &dyn Fn(&SampleType) -> bool| view.sample_types.iter().position(is_it);
-        let exactly = place(&|known| known.event == *event);
-        let Some(place) = exactly.or_else(|| place(&|known| known.is_of(event))) else {
+        let Some(place) = SampleType::place_of_event(event, &view.sample_types) else {
             let build = &view.selection.build;
             return Err(CliError::UnknownEvent {
                 build: format!("{}@{}", build.executable, build.version),

@@ -16,7 +16,9 @@ use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::SliceCount;
 use sto_core::store::{Store, StoreError};
 use sto_query::compare::{Comparison, Finding, Lines};
-use sto_query::select::{SelectError, Selection, Selector, select};
+use sto_query::select::{
+    SelectError, Selection, Selector, oldest_first, one_benchmark, select, whole,
+};
 use sto_query::tree::View;
 
 /// The user's store, and one in memory for the files of one command.
@@ -243,7 +245,7 @@ impl<'a> Sources<'a> {
         place.store.as_deref().unwrap_or(&self.memory)
     }
 
-    /// Of the builds of a program that have several such runs in the store, the one recorded last.
+    /// Of the builds of a program that have several such runs in the store, the newest.
     pub(crate) fn with_several_runs(
         &self,
         executable: &str,
@@ -253,25 +255,15 @@ impl<'a> Sources<'a> {
         let Ok(store) = self.stored() else {
             return Ok(None);
         };
-        let of_program = store
-            .builds()?
-            .into_iter()
-            .filter(|b| b.build.executable == executable);
-        let selections = of_program.map(|stored| {
-            chosen(Selection {
-                build: stored.build,
-                profiles: stored.profiles,
-            })
-        });
-        let latest = selections
-            .filter(|selection| selection.profiles.len() > 1)
-            // Profiles stand oldest first.
-            .max_by_key(|selection| {
-                let last = selection.profiles.last();
-                let recorded = last.and_then(|last| last.profile.origin.recorded);
-                (recorded, selection.build.id())
-            });
-        let view = latest.map(|selection| View::load(&store, selection));
+        let mut builds = store.builds()?;
+        builds.retain(|stored| stored.build.executable == executable);
+        oldest_first(&mut builds);
+        let selections = builds.iter().rev().map(|stored| chosen(whole(stored)));
+        let mut with_several = selections
+            .filter(|selection| selection.profiles.len() > 1 && one_benchmark([selection]).is_ok());
+        let view = with_several
+            .next()
+            .map(|selection| View::load(&store, selection));
         Ok(view.transpose()?)
     }
 

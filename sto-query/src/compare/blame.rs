@@ -196,6 +196,19 @@ fn affected_callers(evidences: &Evidences, places: &Places, cause: &Cause) -> Ve
 }
 
 impl Cause {
+    /// A function that has another name, and costs as much.
+    pub(super) fn of_renamed(function: FunctionIx, (basis, explains): (Basis, f64)) -> Cause {
+        Cause {
+            function,
+            basis,
+            direction: Direction::Up,
+            explains,
+            affected: Vec::new(),
+            grown_callees: Vec::new(),
+            at: Vec::new(),
+        }
+    }
+
     fn add_to(&self, column: &mut Column) {
         for &(node, samples) in &self.at {
             column[node] = plus(column[node], samples);

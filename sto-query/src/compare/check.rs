@@ -71,8 +71,9 @@ pub struct Benchmarks {
 }
 
 impl Benchmarks {
-    /// Those that are named; else those that both sides have, if there are several on a side. What
-    /// differs from one benchmark to the next is not what changed between the builds.
+    /// Those that are named; else those that both sides have, if there are several on a side; or all,
+    /// of each of which a side then has no runs, where they have none in common. What differs from one
+    /// benchmark to the next is not what changed between the builds.
     pub fn of(baseline: &Selection, candidate: &Selection, named: &[String]) -> Benchmarks {
         let (old, new) = (baseline.benchmarks(), candidate.benchmarks());
         if !named.is_empty() {
@@ -96,10 +97,23 @@ impl Benchmarks {
             };
         }
         let shared: BTreeSet<_> = old.intersection(&new).copied().collect();
-        if shared.is_empty() || old.union(&new).count() == 1 {
+        let all: BTreeSet<_> = old.union(&new).copied().collect();
+        // Runs of one benchmark, or one of each side that the user may know by two names.
+        if old.len() < 2 && new.len() < 2 {
             return Benchmarks {
                 compared: Vec::new(),
                 warnings: Vec::new(),
+            };
+        }
+        if shared.is_empty() {
+            return Benchmarks {
+                compared: all.iter().map(|name| name.map(str::to_owned)).collect(),
+                warnings: vec![format!(
+                    "The sides have no benchmark in common, so nothing can be compared: the baseline has runs \
+                     of {}, the candidate of {}.",
+                    listed(old.iter().copied()),
+                    listed(new.iter().copied())
+                )],
             };
         }
         let warning = |(side, benchmarks): (&str, BTreeSet<Option<&str>>)| {

@@ -1,6 +1,7 @@
 //! The test of every function, for one kind of count.
 
 use super::counts::{Counts, FunctionCounts};
+use super::functions::FunctionIx;
 use super::normalise::Sizes;
 use super::options::CompareOptions;
 use super::pair::Pair;
@@ -91,6 +92,15 @@ impl<'a> Tests<'a> {
             setting.options.alpha,
         );
         tests
+    }
+
+    /// Whether the count that a finding of a function would rest on changed.
+    pub(super) fn has_changed(&self, basis: Basis, function: FunctionIx) -> bool {
+        let tests = match basis {
+            Basis::AttributedSelf => &self.attributed,
+            Basis::Total | Basis::Calls => &self.total,
+        };
+        tests[function.get()].changed.is_some()
     }
 
     /// What a report says of a function's self count.

@@ -1,17 +1,21 @@
 //! The way from two views to findings, on one page. SPEC.md has it in formulas, with an example.
 
-use super::blame::Evidences;
+use super::blame::{Evidences, causes};
 use super::command::Command;
 use super::counts::{count, owners};
 use super::evidence::{Evidence, Setting, Tests, rounded};
 use super::findings::{findings, tested_functions};
 use super::functions::Functions;
-use super::metrics::{Compared, MetricChange, metrics};
+use super::metrics::{Compared, MetricChange, Side as MeasuredSide, metrics};
+use super::moved::partners;
 use super::normalise::Sizes;
 use super::options::{CompareError, CompareOptions};
 use super::overall::overall;
 use super::pair::Pair;
-use super::report::{Comparison, Dispersion, Normalisation, Side, Statistics, Tested, Verdict};
+use super::renamed::Renamed;
+use super::report::{
+    Comparison, Dispersion, Normalisation, NormalisationMethod, Side, Statistics, Tested, Verdict,
+};
 use super::runs::{Runs, amounts, shared, side};
 use super::sentence;
 use super::stacks::stacks;
@@ -102,16 +106,35 @@ pub fn compare_with_earlier(
                 .zip(sample_type)
                 .and_then(|(view, t)| Earlier::of(view, t, options));
             let amounts = amounts(views, runs, &options.normalisation)?;
-            find(views, runs, &amounts, earlier, &mut comparison);
+            let mut functions =
+                Functions::of(baseline, candidate, options.matching, &options.attribution);
+            for pass in 1..=PASSES {
+                let renamed = find(
+                    views,
+                    runs,
+                    &amounts,
+                    earlier.as_ref(),
+                    &functions,
+                    &mut comparison,
+                );
+                if renamed.is_empty() || pass == PASSES {
+                    break;
+                }
+                functions.rename(renamed);
+            }
         }
     }
-    let compared = runs.as_ref().zip(comparison.statistics.as_ref());
-    let compared = compared.zip(sample_type).map(|((runs, s), t)| Compared {
-        runs,
+    let compared = comparison.statistics.as_ref().zip(sample_type);
+    let compared = compared.map(|(statistics, t)| Compared {
         unit: t.unit,
-        normalisation: &s.normalisation,
+        by_most: statistics.normalisation.method == NormalisationMethod::Tmm,
+        candidate_size: statistics.normalisation.candidate_size,
     });
-    comparison.metrics = metrics(views, compared, &comparison.findings, options);
+    let measured = Pair::new(
+        MeasuredSide::of(baseline, runs.as_ref().map(|runs| &runs.baseline)),
+        MeasuredSide::of(candidate, runs.as_ref().map(|runs| &runs.candidate)),
+    );
+    comparison.metrics = metrics(measured.as_ref(), compared, &comparison.findings, options);
     let absent = options.worse_if.keys().filter(|name| {
         let is_it = |metric: &MetricChange| metric.name == **name;
         !comparison.metrics.iter().any(is_it)
@@ -130,23 +153,23 @@ pub fn compare_with_earlier(
     Ok(comparison)
 }
 
-/// Fills in findings and verdict. Both sides have samples.
+/// How often a comparison is made, each time with those functions as one that turned out to be renamed. Of
+/// those that call them, more may then: rarely.
+const PASSES: usize = 3;
+
+/// Fills in findings and verdict, and returns functions that turned out to be renamed. Both sides have
+/// samples.
 fn find(
     views: Pair<&View>,
     runs: &Pair<Runs>,
     amounts: &[f64],
-    earlier: Option<Earlier>,
+    earlier: Option<&Earlier>,
+    functions: &Functions,
     comparison: &mut Comparison,
-) {
+) -> Vec<Renamed> {
     let options = comparison.thresholds.clone();
-    let functions = Functions::of(
-        views.baseline,
-        views.candidate,
-        options.matching,
-        &options.attribution,
-    );
-    let tree = UnionTree::new(views.map(|view| &view.tree), &functions);
-    let owners = owners(&tree, &functions);
+    let tree = UnionTree::new(views.map(|view| &view.tree), functions);
+    let owners = owners(&tree, functions);
     let costs = Pair::new(&*runs.baseline.costs, &*runs.candidate.costs);
     let (counts, nodes) = count(costs, &tree, &owners, functions.list.len());
 
@@ -171,11 +194,13 @@ fn find(
     let evidences = Evidences {
         tree: &tree,
         callers: &callers,
-        functions: &functions,
+        functions,
         nodes: &nodes,
         sizes: &sizes,
         tests: &tests,
     };
+    let causes = causes(&evidences);
+    let partners = partners(&evidences, &causes, &setting, &variations.self_);
     let dispersion = Dispersion {
         self_: rounded(typical_dispersion(&tests.attributed)),
         total: rounded(typical_dispersion(&tests.total)),
@@ -195,7 +220,7 @@ fn find(
         },
         dispersion,
         tested: Tested {
-            functions: functions.list.len(),
+            functions: functions.list.len() - functions.renamed.len(),
             shared: tests.total.iter().filter(is_on_both).count(),
             self_: tested(&tests.self_),
             total: tested(&tests.total),
@@ -208,7 +233,13 @@ fn find(
         .map(str::to_owned)
         .collect();
     comparison.weak = !variations.estimated;
-    let (findings, in_common, replaced) = findings(&evidences, &owners, &setting, &variations);
+    let (findings, in_common, replaced) = findings(
+        &evidences,
+        (causes, partners.of_cause),
+        &owners,
+        &setting,
+        &variations,
+    );
     comparison.findings = findings;
     let factors = sizes.sides();
     set_size_factors(&mut comparison.baseline, factors.baseline);
@@ -227,6 +258,7 @@ fn find(
         needed,
         &options,
     );
+    partners.renamed
 }
 
 fn set_size_factors(side: &mut Side, factors: &[f64]) {

@@ -1,11 +1,11 @@
 //! From causes to findings: what happened to each, in the order in which to look at them.
 
-use super::blame::{self, Cause, Evidences};
+use super::blame::{Cause, Evidences};
 use super::callees;
 use super::command::Command;
 use super::evidence::{Direction, Evidence, Setting, rounded};
 use super::functions::FunctionIx;
-use super::moved::{self, Partner};
+use super::moved::Partner;
 use super::options::{CompareOptions, IgnoredFunction};
 use super::pair::Pair;
 use super::paths::Places;
@@ -24,12 +24,21 @@ use std::collections::BTreeSet;
 /// replaced, if most were.
 pub(super) fn findings(
     evidences: &Evidences,
+    (mut causes, mut partners): (Vec<Cause>, Vec<Option<Partner>>),
     owners: &[u32],
     setting: &Setting,
     variations: &Variations,
 ) -> (Vec<Finding>, Pair<f64>, Option<Replaced>) {
-    let causes = blame::causes(evidences);
-    let partners = moved::partners(evidences, &causes, setting, &variations.self_);
+    // What has another name and costs as much; where it costs more, what it calls is why.
+    for renamed in &evidences.functions.renamed {
+        if let Some(was) = renamed.was_cause
+            && !causes.iter().any(|cause| cause.function == renamed.new)
+            && !evidences.tests.has_changed(was.0, renamed.new)
+        {
+            causes.push(Cause::of_renamed(renamed.new, was));
+            partners.push(Some(Partner::Renamed(renamed.old)));
+        }
+    }
     let in_common = in_common(evidences, &causes, &partners);
     let renamed = causes.iter().zip(&partners);
     let renamed = renamed.filter(|(_, partner)| matches!(partner, Some(Partner::Renamed(_))));
@@ -157,10 +166,11 @@ fn finding(
         Some(
             Partner::Replaced(other) | Partner::ReplacedUnder(other, _) | Partner::PartOf(_, other),
         ) => (None, Some(functions.name(other))),
-        None => (None, None),
+        None => (functions.old_name(cause.function), None),
     };
     let (moved_to, moved_from, replaced_by, replaces) = match cause.direction {
         Direction::Up => (None, moved, None, replaced),
+        Direction::Down if partner.is_none() => (None, moved, None, None),
         Direction::Down => (moved, None, replaced, None),
     };
     // What only moved makes no caller slower.

@@ -2,6 +2,7 @@
 
 use super::modules::Unchanged;
 use super::pair::Pair;
+use super::renamed::Renamed;
 use super::report::FunctionName;
 use crate::functions::{
     Attribution, FunctionKey, KeyOptions, LibraryCode, UNRESOLVED, function_key,
@@ -56,6 +57,8 @@ pub(super) struct Functions {
     pub(super) list: Vec<Function>,
     /// By frame of the side's view.
     pub(super) of_frame: Pair<Vec<FunctionIx>>,
+    /// Those that have another name in the baseline, in the order of the new ones.
+    pub(super) renamed: Vec<Renamed>,
 }
 
 impl Functions {
@@ -86,7 +89,29 @@ impl Functions {
             }
             list.push(function_of(members, views, &unchanged, attribution));
         }
-        Functions { list, of_frame }
+        Functions {
+            list,
+            of_frame,
+            renamed: Vec::new(),
+        }
+    }
+
+    /// Takes functions by two names for one, which is called by the new one. Nothing is left of the other.
+    pub(super) fn rename(&mut self, renamed: Vec<Renamed>) {
+        let mut new_of: Vec<FunctionIx> = (0..self.list.len() as u32).map(FunctionIx).collect();
+        for pair in &renamed {
+            new_of[pair.old.get()] = pair.new;
+        }
+        for function in &mut self.of_frame.baseline {
+            *function = new_of[function.get()];
+        }
+        self.renamed.extend(renamed);
+    }
+
+    /// What a function was called in the baseline, if that is another name.
+    pub(super) fn old_name(&self, function: FunctionIx) -> Option<FunctionName> {
+        let renamed = self.renamed.iter().find(|pair| pair.new == function)?;
+        Some(self.name(renamed.old))
     }
 
     /// What a function is called.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use sto_core::intern::LineCost;
 use sto_core::model::{Frame, FrameTable};
 use sto_core::store::{Store, StoreError, StoredProfile};
-use sto_core::units::Cost;
+use sto_core::units::{Cost, SampleType};
 
 /// What each line cost in one run.
 #[derive(Clone, Debug, Default)]
@@ -46,10 +46,7 @@ impl Lines {
 
     fn of(store: &Store, run: &StoredProfile, event: &str) -> Result<Lines, StoreError> {
         let mut loaded = store.load_lines(run.id)?;
-        let mut events = run.profile.sample_types.iter();
-        let exactly = events.position(|sample_type| sample_type.event == event);
-        let mut events = run.profile.sample_types.iter();
-        let column = exactly.or_else(|| events.position(|sample_type| sample_type.is_of(event)));
+        let column = SampleType::place_of_event(event, &run.profile.sample_types);
         let column = column.filter(|&column| column < loaded.lines.len());
         Ok(Lines {
             costs: column.map_or(Vec::new(), |column| loaded.lines.swap_remove(column)),

@@ -4,7 +4,7 @@
 use super::evidence::rounded;
 use super::options::CompareOptions;
 use super::pair::Pair;
-use super::report::{Basis, Finding, Normalisation, NormalisationMethod};
+use super::report::{Basis, Finding, NormalisationMethod};
 use super::runs::Runs;
 use crate::statistics::{Group, holm, welch};
 use crate::tree::View;
@@ -110,16 +110,56 @@ pub enum MetricOutcome {
     Untested,
 }
 
-/// What was compared, as far as the sides could be.
-pub(super) struct Compared<'a> {
-    pub(super) runs: &'a Pair<Runs<'a>>,
-    pub(super) unit: Unit,
-    pub(super) normalisation: &'a Normalisation,
+/// What the metrics of a run are, by their names.
+pub(super) type Metrics = BTreeMap<String, f64>;
+
+/// What was measured of the runs of a side as a whole.
+#[derive(Default)]
+pub(super) struct Side<'a> {
+    /// The metrics of all runs.
+    pub(super) metrics: Vec<&'a Metrics>,
+    /// Of the runs that have samples of the event: metrics, and what all samples stand for.
+    pub(super) totals: Vec<(&'a Metrics, f64)>,
+    /// Samples of a run, on average.
+    pub(super) mean_samples: f64,
 }
 
-/// All metrics that runs of both sides have: time first, then total cost, then others by name.
+impl<'a> Side<'a> {
+    pub(super) fn of(view: &'a View, runs: Option<&Runs>) -> Side<'a> {
+        let profiles = view.selection.profiles.iter();
+        Side {
+            metrics: profiles.map(|stored| &stored.profile.metrics).collect(),
+            totals: runs.map_or(Vec::new(), |runs| runs.totals(view)),
+            mean_samples: runs.map_or(0.0, Runs::mean_samples),
+        }
+    }
+
+    /// What each run cost as a whole; for each unit of a metric, where one is named.
+    fn costs(&self, per: Option<&str>) -> Vec<f64> {
+        let cost = |(metrics, total): &(&Metrics, f64)| {
+            let amount = match per {
+                Some(per) => *metrics.get(per)?,
+                None => 1.0,
+            };
+            Some(total / amount).filter(|cost| cost.is_finite())
+        };
+        self.totals.iter().filter_map(cost).collect()
+    }
+}
+
+/// How counts of the sides were compared, as far as they could be.
+#[derive(Clone, Copy)]
+pub(super) struct Compared {
+    pub(super) unit: Unit,
+    /// Whether size factors rest on what most functions did.
+    pub(super) by_most: bool,
+    pub(super) candidate_size: f64,
+}
+
+/// All metrics that runs of both sides have: time first, then total cost, then others by name. What a
+/// policy lets a function cost more, it lets the run take and cost more.
 pub(super) fn metrics(
-    views: Pair<&View>,
+    sides: Pair<&Side>,
     compared: Option<Compared>,
     findings: &[Finding],
     options: &CompareOptions,
@@ -128,16 +168,18 @@ pub(super) fn metrics(
         NormalisationMethod::PerMetric(metric) => Some(metric.as_str()),
         _ => None,
     };
-    let names = views.map(|view| -> BTreeSet<&String> {
-        let profiles = view.selection.profiles.iter();
-        profiles.flat_map(|s| s.profile.metrics.keys()).collect()
+    let names = sides.map(|side| -> BTreeSet<&String> {
+        side.metrics
+            .iter()
+            .flat_map(|metrics| metrics.keys())
+            .collect()
     });
     let are_shares = options.normalisation == NormalisationMethod::Total;
     let mut metrics = Vec::new();
     let has_seconds = names.baseline.iter().any(|name| *name == SECONDS)
         && names.candidate.iter().any(|name| *name == SECONDS);
     if has_seconds {
-        let numbers = views.map(|view| of_metric(view, SECONDS, per));
+        let numbers = sides.map(|side| of_metric(side, SECONDS, per));
         let usual = match are_shares {
             true => WorseIf::Never,
             false => WorseIf::Higher,
@@ -148,25 +190,21 @@ pub(super) fn metrics(
     }
     if let Some(compared) = compared {
         let Compared {
-            runs,
             unit,
-            normalisation,
+            by_most,
+            candidate_size,
         } = compared;
         // What most functions cost the candidate more, it may have been recorded for longer; a time
         // from start to end says that it was not.
-        let differ_in_length = normalisation.method == NormalisationMethod::Tmm
-            && !has_seconds
-            && normalisation.candidate_size.ln().abs() > options.min_effect.ln_1p();
+        let differ_in_length =
+            by_most && !has_seconds && candidate_size.ln().abs() > options.min_effect.ln_1p();
         let usual = match are_shares || differ_in_length {
             true => WorseIf::Never,
             false => WorseIf::Higher,
         };
         let worse_if = worse_if(options, TOTAL_COST, usual);
-        let numbers = Pair::new(
-            runs.baseline.totals(views.baseline, per),
-            runs.candidate.totals(views.candidate, per),
-        );
-        let samples = runs.as_ref().map(Runs::mean_samples);
+        let numbers = sides.map(|side| side.costs(per));
+        let samples = sides.map(|side| side.mean_samples);
         let of_samples = LEAST_OF_POISSON / samples.baseline.min(samples.candidate);
         let least = LEAST_DEVIATION.max(of_samples.sqrt());
         let described = (TOTAL_COST, per, Some(unit.name()), worse_if);
@@ -174,7 +212,7 @@ pub(super) fn metrics(
     }
     let shared = names.baseline.intersection(&names.candidate);
     for name in shared.filter(|name| ![SECONDS, EXIT_STATUS].contains(&name.as_str())) {
-        let numbers = views.map(|view| of_metric(view, name, None));
+        let numbers = sides.map(|side| of_metric(side, name, None));
         let worse_if = worse_if(options, name, WorseIf::Never);
         let described = (name.as_str(), None, None, worse_if);
         metrics.extend(change(described, numbers, LEAST_DEVIATION, options));
@@ -189,8 +227,8 @@ fn worse_if(options: &CompareOptions, name: &str, usual: WorseIf) -> WorseIf {
 }
 
 /// The numbers of a metric, of the runs that have it; for each unit of work, where that is asked for.
-fn of_metric(view: &View, name: &str, per: Option<&str>) -> Vec<f64> {
-    let number = |metrics: &BTreeMap<String, f64>| {
+fn of_metric(side: &Side, name: &str, per: Option<&str>) -> Vec<f64> {
+    let number = |metrics: &&Metrics| {
         let number = *metrics.get(name)?;
         let amount = match per {
             Some(per) => *metrics.get(per)?,
@@ -198,10 +236,7 @@ fn of_metric(view: &View, name: &str, per: Option<&str>) -> Vec<f64> {
         };
         Some(number / amount).filter(|number| number.is_finite())
     };
-    let profiles = view.selection.profiles.iter();
-    profiles
-        .filter_map(|stored| number(&stored.profile.metrics))
-        .collect()
+    side.metrics.iter().filter_map(number).collect()
 }
 
 fn change(

@@ -19,7 +19,10 @@
 //! causes                   blame, lift               the deepest function that explains it
 //!         |
 //!         v
-//! moves                    regions, signs, moved, replaced  cost that is elsewhere, and not more
+//! moves                    regions, signs, gains, moved, replaced  cost that is elsewhere, and not more
+//!         |
+//!         v
+//! renamed functions        renamed       one function from here on: the tree is made again
 //!         |
 //!         v
 //! findings                 findings, sentence        what happened to each
@@ -48,6 +51,7 @@ mod find;
 mod findings;
 mod focus;
 mod functions;
+mod gains;
 mod lift;
 mod lines;
 mod metrics;
@@ -59,6 +63,7 @@ mod overall;
 mod pair;
 mod paths;
 mod regions;
+mod renamed;
 mod replaced;
 mod report;
 mod runs;
@@ -72,7 +77,9 @@ mod variation;
 mod verdict;
 mod warnings;
 
-pub use calibrate::{CalibrateOptions, Calibration, FalseReports, Reported, Visible, calibrate};
+pub use calibrate::{
+    CalibrateOptions, Calibration, FalseReports, Reported, ReportedMetric, Visible, calibrate,
+};
 pub(crate) use check::reason;
 pub use check::{Benchmarks, Check};
 pub use command::Command;
@@ -86,4 +93,5 @@ pub use report::{
     FindingKind, FunctionName, Ignored, Needed, Normalisation, NormalisationMethod, Run, RunCost,
     RunCosts, Side, Statistics, Tested, TestedFunction, Verdict,
 };
+pub use runs::shared_event;
 pub use stacks::{StackNode, Stacks};

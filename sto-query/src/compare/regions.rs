@@ -17,8 +17,9 @@ pub(super) type Place = Option<FunctionIx>;
 /// Samples of both sides.
 type Samples = Pair<f64>;
 
-/// Which functions are taken for one: each by the first of them.
-#[derive(Clone, Debug)]
+/// Which functions are taken for one. Each leads to a function of its class that stands before it, and
+/// the first of a class to itself.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Classes(Vec<FunctionIx>);
 
 impl Classes {
@@ -27,26 +28,29 @@ impl Classes {
         Classes((0..functions as u32).map(FunctionIx).collect())
     }
 
-    pub(super) fn of(&self, function: FunctionIx) -> FunctionIx {
-        self.0[function.get()]
+    /// The first function of the class.
+    pub(super) fn of(&self, mut function: FunctionIx) -> FunctionIx {
+        while self.0[function.get()] != function {
+            function = self.0[function.get()];
+        }
+        function
     }
 
     /// Takes two functions for one, with all that either is taken for already.
     pub(super) fn merge(&mut self, a: FunctionIx, b: FunctionIx) {
         let (a, b) = (self.of(a), self.of(b));
-        let (first, other) = (a.min(b), a.max(b));
-        for class in &mut self.0 {
-            if *class == other {
-                *class = first;
-            }
-        }
+        self.0[a.max(b).get()] = a.min(b);
     }
 }
+
+/// Functions of each side, by what they cost, that are held against each other: with the usual `min_share`
+/// there are no more that can change by themselves.
+const ASKED: usize = 200;
 
 /// What only one side has, between functions that stay.
 pub(super) struct Regions<'a> {
     pub(super) evidences: &'a Evidences<'a>,
-    pub(super) classes: &'a Classes,
+    pub(super) classes: Classes,
     /// Attributed self, by class.
     attributed: Vec<Samples>,
     stays: Vec<bool>,
@@ -55,17 +59,21 @@ pub(super) struct Regions<'a> {
     one_sided: Vec<bool>,
     /// What a node and its region below have by themselves.
     own: Vec<Samples>,
-    /// Nodes that begin or end, in preorder.
+    /// Nodes that begin or end, in preorder: all, of each function, and at each place.
     pub(super) nodes: Vec<usize>,
+    of_function: HashMap<FunctionIx, Vec<usize>>,
+    at_place: HashMap<Place, Vec<usize>>,
     /// What begins and ends at each place, by itself.
     turnover: HashMap<Place, Samples>,
+    /// By function, whether it is one of those that cost most of what begins and ends.
+    costly: Vec<bool>,
     /// What a function that stays costs at a place, by place and function: all, and that part of it
     /// that is called out of regions.
     calls: HashMap<(Place, FunctionIx), [Samples; 2]>,
 }
 
 impl<'a> Regions<'a> {
-    pub(super) fn of(evidences: &'a Evidences<'a>, classes: &'a Classes) -> Regions<'a> {
+    pub(super) fn of(evidences: &'a Evidences<'a>, classes: Classes) -> Regions<'a> {
         let Evidences {
             tree,
             functions,
@@ -84,7 +92,10 @@ impl<'a> Regions<'a> {
         let is_on_both = |samples: &Samples| samples.baseline > 0.0 && samples.candidate > 0.0;
         let stays: Vec<bool> = totals.iter().map(is_on_both).collect();
 
-        let class = |node: usize| classes.of(tree.function(node));
+        let class_of: Vec<FunctionIx> = (0..functions.list.len() as u32)
+            .map(|function| classes.of(FunctionIx(function)))
+            .collect();
+        let class = |node: usize| class_of[tree.function(node).get()];
         // What is attributed to its caller is a part of it.
         let mut is_part: Vec<bool> = Vec::with_capacity(tree.len());
         let mut has_caller: Vec<bool> = Vec::with_capacity(tree.len());
@@ -120,7 +131,10 @@ impl<'a> Regions<'a> {
             one_sided: Vec::with_capacity(tree.len()),
             own: vec![Samples::default(); tree.len()],
             nodes: Vec::new(),
+            of_function: HashMap::new(),
+            at_place: HashMap::new(),
             turnover: HashMap::new(),
+            costly: Vec::new(),
             calls: HashMap::new(),
         };
         for (node, is_part) in is_part.into_iter().enumerate() {
@@ -137,6 +151,10 @@ impl<'a> Regions<'a> {
             }
             if one_sided {
                 regions.nodes.push(node);
+                let function = regions.of_function.entry(tree.function(node));
+                function.or_default().push(node);
+                let place = regions.at_place.entry(regions.callers[node]);
+                place.or_default().push(node);
             } else if tree.is_outermost(node) {
                 let [all, in_regions] = regions.calls.entry(call).or_default();
                 *all = plus(*all, evidences.total(node));
@@ -164,7 +182,64 @@ impl<'a> Regions<'a> {
                 *sum = plus(*sum, regions.own[node]);
             }
         }
+        regions.costly = regions.costly();
         regions
+    }
+
+    /// The [`ASKED`] functions with most samples of each side in what begins and ends there, with what they
+    /// call and without.
+    fn costly(&self) -> Vec<bool> {
+        let tree = self.evidences.tree;
+        let samples = |function: FunctionIx| {
+            let mut sums = [Samples::default(); 2];
+            for node in self.of_function(function) {
+                sums[0] = plus(sums[0], self.evidences.attributed(node));
+                if tree.is_outermost(node) {
+                    sums[1] = plus(sums[1], self.evidences.total(node));
+                }
+            }
+            let [own, total] = sums;
+            [own.baseline, own.candidate, total.baseline, total.candidate]
+        };
+        let functions = self.of_function.keys();
+        let mut functions: Vec<_> = functions.map(|&f| (samples(f), f)).collect();
+        let mut costly = vec![false; self.stays.len()];
+        for column in 0..4 {
+            functions
+                .sort_unstable_by(|a, b| b.0[column].total_cmp(&a.0[column]).then(a.1.cmp(&b.1)));
+            for (_, function) in functions.iter().take(ASKED) {
+                costly[function.get()] = true;
+            }
+        }
+        costly
+    }
+
+    /// Whether a function is one of those of which [signs](super::signs) are asked: each is held against
+    /// each.
+    pub(super) fn is_costly(&self, function: FunctionIx) -> bool {
+        self.costly[function.get()]
+    }
+
+    /// The same with other functions taken for one.
+    pub(super) fn with(self, classes: Classes) -> Regions<'a> {
+        match classes == self.classes {
+            true => self,
+            false => Regions::of(self.evidences, classes),
+        }
+    }
+
+    /// The nodes of a function that begin or end, in preorder.
+    pub(super) fn of_function(&self, function: FunctionIx) -> impl Iterator<Item = usize> + '_ {
+        self.of_function
+            .get(&function)
+            .into_iter()
+            .flatten()
+            .copied()
+    }
+
+    /// The nodes that begin or end at a place, in preorder.
+    pub(super) fn at(&self, place: Place) -> impl Iterator<Item = usize> + Clone + '_ {
+        self.at_place.get(&place).into_iter().flatten().copied()
     }
 
     /// Whether both sides have samples of a function, or of one that it is taken for.

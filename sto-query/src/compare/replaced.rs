@@ -5,7 +5,7 @@ use super::evidence::Direction;
 use super::functions::FunctionIx;
 use super::moved::{AT_LEAST, Balance, Partner};
 use super::pair::Pair;
-use super::regions::{Classes, Place, Regions};
+use super::regions::{Place, Regions};
 use std::collections::BTreeMap;
 
 /// Part of a function's cost that must be below functions that replaced others, to be a part of that.
@@ -36,16 +36,17 @@ struct Replacement {
 /// called by the same functions that stay, and of the same cost. What is new or gone below such a pair
 /// is a part of it.
 pub(super) fn replaced(
-    evidences: &Evidences,
+    regions: Regions,
     causes: &[Cause],
     balance: &Balance,
-    mut classes: Classes,
     partners: &mut [Option<Partner>],
 ) {
-    let replacements = replacements(&Regions::of(evidences, &classes), balance);
+    let replacements = replacements(&regions, balance);
     if replacements.is_empty() {
         return;
     }
+    let evidences = regions.evidences;
+    let mut classes = regions.classes.clone();
     let mut pairs: BTreeMap<FunctionIx, &Replacement> = BTreeMap::new();
     for pair in &replacements {
         if pair.dearer.is_none() {
@@ -53,7 +54,7 @@ pub(super) fn replaced(
         }
         pairs.extend([(pair.new, pair), (pair.gone, pair)]);
     }
-    let regions = Regions::of(evidences, &classes);
+    let regions = regions.with(classes);
     let partner = |cause: &Cause| {
         let other = |pair: &Replacement| match cause.direction {
             Direction::Up => pair.gone,
@@ -130,7 +131,8 @@ fn callees(regions: &Regions, balance: &Balance) -> (Vec<Callee>, Vec<Callee>) {
     let mut costs: BTreeMap<FunctionIx, BTreeMap<Place, Pair<f64>>> = BTreeMap::new();
     for &node in &regions.nodes {
         let function = tree.function(node);
-        if regions.is_direct(node) && tree.is_outermost(node) && !regions.stays(function) {
+        let is_asked = regions.is_costly(function) && !regions.stays(function);
+        if is_asked && regions.is_direct(node) && tree.is_outermost(node) {
             let of_function = costs.entry(function).or_default();
             let sum = of_function.entry(regions.place(node)).or_default();
             *sum = plus(*sum, regions.own(node));
@@ -191,8 +193,8 @@ fn costs_more(evidences: &Evidences, balance: &Balance, place: Place) -> bool {
 fn mostly_below(regions: &Regions, function: FunctionIx) -> Place {
     let tree = regions.evidences.tree;
     let mut places: BTreeMap<Place, f64> = BTreeMap::new();
-    for &node in &regions.nodes {
-        if tree.function(node) == function && tree.is_outermost(node) {
+    for node in regions.of_function(function) {
+        if tree.is_outermost(node) {
             let own = regions.own(node);
             *places.entry(regions.place(node)).or_default() += own.baseline + own.candidate;
         }

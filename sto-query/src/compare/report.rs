@@ -283,7 +283,8 @@ pub struct Finding {
     pub grown_callees: Vec<FunctionName>,
     /// For a moved function: where its cost is now.
     pub moved_to: Option<FunctionName>,
-    /// For a moved function: where its cost was.
+    /// For a moved function: where its cost was. For one that costs more or less, and has another name
+    /// in the baseline: that name.
     pub moved_from: Option<FunctionName>,
     /// For a new function: the one that is gone from its place, at the same cost.
     pub replaces: Option<FunctionName>,

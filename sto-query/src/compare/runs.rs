@@ -1,6 +1,7 @@
 //! What is compared: the event that both sides measured, and the runs that have samples of it.
 
 use super::evidence::rounded;
+use super::metrics::Metrics;
 use super::options::CompareError;
 use super::pair::Pair;
 use super::report::{NormalisationMethod, Run, Side};
@@ -14,16 +15,24 @@ use sto_core::units::{Cost, SampleType};
 
 /// Of the sample types that both sides have, the one with most samples on the smaller side, and the
 /// runs that have it.
+/// None where the sides share none.
 pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<Runs<'a>>)> {
     let candidate = &views.candidate.sample_types;
     let types = views.baseline.sample_types.iter();
-    let shared = types.filter(|t| candidate.iter().any(|other| t.counts_as(other)));
+    let shared = types.filter(|t| t.place_in(candidate).is_some());
     let shared = shared.map(|t| (t, views.map(|view| Runs::of(view, t))));
     // Of equals, the last is taken: so the order is turned round.
     shared.rev().max_by_key(|(_, runs)| {
         let samples = runs.as_ref().map(|runs| runs.cost.samples);
         samples.baseline.min(samples.candidate)
     })
+}
+
+/// The event that two views are compared in: of those that both have, as the baseline names them, the one
+/// with most samples on the side that has fewer.
+pub fn shared_event<'a>(baseline: &'a View, candidate: &'a View) -> Option<&'a str> {
+    let (sample_type, _) = shared(Pair::new(baseline, candidate))?;
+    Some(&sample_type.event)
 }
 
 /// The runs of one side.
@@ -47,18 +56,11 @@ impl<'a> Runs<'a> {
             periods: Vec::new(),
             cost: Cost::ZERO,
         };
-        // Its own column first: a run may have both `cycles` and `cycles:pp`.
-        let columns = view.sample_types.iter().enumerate();
-        let columns = columns.filter(|(_, t)| t.counts_as(sample_type));
-        let mut columns: Vec<(usize, &SampleType)> = columns.collect();
-        columns.sort_by_key(|(_, t)| *t != sample_type);
+        let column = sample_type.place_in(&view.sample_types);
         for (place, run) in view.runs.iter().enumerate() {
-            let found = columns.iter().filter_map(|&(column, _)| {
-                let costs = run.get(column)?;
-                let cost = total(costs);
-                (cost.samples > 0).then_some((costs, cost))
-            });
-            if let Some((costs, cost)) = found.into_iter().next() {
+            let costs = column.and_then(|column| run.get(column));
+            let costs = costs.map(|costs| (costs, total(costs)));
+            if let Some((costs, cost)) = costs.filter(|(_, cost)| cost.samples > 0) {
                 runs.costs.push(costs);
                 runs.profiles.push(place);
                 // A period of 0 is no period; samples are then taken as alike.
@@ -70,21 +72,13 @@ impl<'a> Runs<'a> {
         runs
     }
 
-    /// What each run cost as a whole; for each unit of a metric, where one is named.
-    pub(super) fn totals(&self, view: &View, per: Option<&str>) -> Vec<f64> {
+    /// What each run cost as a whole, with its metrics.
+    pub(super) fn totals<'v>(&self, view: &'v View) -> Vec<(&'v Metrics, f64)> {
         let total = |(&place, costs): (&usize, &&SelfCosts)| {
             let metrics = &view.selection.profiles[place].profile.metrics;
-            let amount = match per {
-                Some(per) => *metrics.get(per)?,
-                None => 1.0,
-            };
-            Some(total(costs).value as f64 / amount).filter(|total| total.is_finite())
+            (metrics, total(costs).value as f64)
         };
-        self.profiles
-            .iter()
-            .zip(&self.costs)
-            .filter_map(total)
-            .collect()
+        self.profiles.iter().zip(&self.costs).map(total).collect()
     }
 
     /// Samples of a run, on average.

@@ -85,6 +85,10 @@ pub(super) fn finding(finding: &Finding, in_callees: bool, unchanged: bool, pair
         }
         (FindingKind::Regression | FindingKind::Improvement, ..) => {
             let times = change.change.map_or_else(|| "more".to_owned(), times);
+            let function = match &finding.moved_from {
+                Some(old) => format!("{function} (was {})", name(old)),
+                None => function,
+            };
             let unexplained = match finding.basis {
                 Basis::AttributedSelf if unchanged => {
                     "; its code is the same, but these stacks do not show what called it".to_owned()

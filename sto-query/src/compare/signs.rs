@@ -4,10 +4,14 @@ use super::functions::{Function, FunctionIx};
 use super::pair::Pair;
 use super::regions::Regions;
 use hashbrown::HashMap;
+use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// Part of two things that must be alike.
 const HALF: f64 = 0.5;
+/// Part of two names that must be alike to prove something with another sign: of `parse_body` and
+/// `parse_header`, half is alike.
+const MORE_THAN_HALF: f64 = 0.6;
 /// Part of two names that must be alike to be the same.
 const NEARLY_ALL: f64 = 0.8;
 /// Part of a function's cost that its callees need, to tell who it is.
@@ -45,42 +49,36 @@ pub(super) struct Signs<'a> {
     files: Vec<Option<String>>,
     /// For each function that only one side has, what those cost that it calls and that stay.
     callees: HashMap<FunctionIx, HashMap<FunctionIx, Pair<f64>>>,
-    sign: Sign,
 }
 
 impl<'a> Signs<'a> {
-    pub(super) fn of(regions: &'a Regions<'a>, sign: Sign) -> Signs<'a> {
+    pub(super) fn of(regions: &'a Regions<'a>) -> Signs<'a> {
         let list = &regions.evidences.functions.list;
-        let mut signs = Signs {
-            regions,
-            names: Vec::new(),
-            files: Vec::new(),
-            callees: HashMap::new(),
-            sign,
+        let name = |(ix, f): (usize, &Function)| {
+            let is_asked = regions.is_costly(FunctionIx(ix as u32));
+            Name::of(if is_asked { &f.symbol } else { "" })
         };
-        match sign {
-            Sign::Names | Sign::SameNames => {
-                signs.names = list.iter().map(|f| Name::of(&f.symbol)).collect();
-            }
-            Sign::File => signs.files = list.iter().map(source_file).collect(),
-            Sign::Callees => signs.callees = callees(regions),
+        Signs {
+            regions,
+            names: list.par_iter().enumerate().map(name).collect(),
+            files: list.iter().map(source_file).collect(),
+            callees: callees(regions),
         }
-        signs
     }
 
     /// Whether the sign says that one took the place of the other. Kernel and user code never do.
-    pub(super) fn tell(&self, a: FunctionIx, b: FunctionIx) -> bool {
+    pub(super) fn tell(&self, sign: Sign, a: FunctionIx, b: FunctionIx) -> bool {
         let list = &self.regions.evidences.functions.list;
-        if list[a.get()].kernel != list[b.get()].kernel {
+        let is_asked = self.regions.is_costly(a) && self.regions.is_costly(b);
+        if !is_asked || list[a.get()].kernel != list[b.get()].kernel {
             return false;
         }
         // A function that is still there merely got faster.
         let neither_stays = || !self.regions.stays(a) && !self.regions.stays(b);
-        match self.sign {
-            Sign::Names => self.names[a.get()].is_like(&self.names[b.get()], HALF),
-            Sign::SameNames => {
-                neither_stays() && self.names[a.get()].is_like(&self.names[b.get()], NEARLY_ALL)
-            }
+        let names = || (&self.names[a.get()], &self.names[b.get()]);
+        match sign {
+            Sign::Names => names().0.is_like(names().1, HALF),
+            Sign::SameNames => neither_stays() && names().0.is_like(names().1, NEARLY_ALL),
             Sign::Callees => neither_stays() && self.call_alike(a, b),
             Sign::File => {
                 neither_stays()
@@ -88,6 +86,16 @@ impl<'a> Signs<'a> {
                     && self.files[a.get()] == self.files[b.get()]
             }
         }
+    }
+
+    /// Whether two functions are one by two names, whatever they cost: two signs tell, or their names
+    /// differ in numbers alone.
+    pub(super) fn prove(&self, a: FunctionIx, b: FunctionIx) -> bool {
+        let [a_name, b_name] = [a, b].map(|function| &self.names[function.get()]);
+        let alike = self.tell(Sign::Names, a, b) && a_name.is_like(b_name, MORE_THAN_HALF);
+        let others = [Sign::Callees, Sign::File];
+        let told = others.into_iter().filter(|sign| self.tell(*sign, a, b));
+        usize::from(alike) + told.count() >= 2 || alike && a_name.differs_in_numbers(b_name)
     }
 
     fn call_alike(&self, a: FunctionIx, b: FunctionIx) -> bool {
@@ -122,7 +130,8 @@ fn callees(regions: &Regions) -> HashMap<FunctionIx, HashMap<FunctionIx, Pair<f6
     let mut callees: HashMap<_, HashMap<_, Pair<f64>>> = HashMap::new();
     for &node in &regions.nodes {
         let function = tree.function(node);
-        if regions.stays(function) || !tree.is_outermost(node) {
+        let is_asked = regions.is_costly(function) && !regions.stays(function);
+        if !is_asked || !tree.is_outermost(node) {
             continue;
         }
         for below in regions.staying_below(node) {
@@ -181,6 +190,13 @@ impl Name {
         let mut all = words(&parts);
         all.extend(last.iter().cloned());
         Name { all, last }
+    }
+
+    fn differs_in_numbers(&self, other: &Name) -> bool {
+        let is_word = |word: &&String| !word.starts_with(|c: char| c.is_ascii_digit());
+        let words =
+            |name: &Name| -> Vec<String> { name.all.iter().filter(is_word).cloned().collect() };
+        words(self) == words(other)
     }
 
     fn is_like(&self, other: &Name, part: f64) -> bool {

@@ -306,6 +306,7 @@ mod tests {
         Functions {
             list: (0..frames).map(function).collect(),
             of_frame: Pair::new(of_frame.clone(), of_frame),
+            renamed: Vec::new(),
         }
     }
 

@@ -38,7 +38,7 @@ impl Variations {
     pub(super) fn of(
         counts: &FunctionCounts,
         design: &Design,
-        earlier: Option<Earlier>,
+        earlier: Option<&Earlier>,
     ) -> Variations {
         let estimates = |counts: &FunctionCounts, design: &Design, least| {
             let (self_, total) = rayon::join(
@@ -52,7 +52,7 @@ impl Variations {
         let of_earlier = || {
             let earlier = earlier?;
             let estimates = estimates(&earlier.counts, &earlier.design, MIN_EARLIER_FUNCTIONS)?;
-            Some((estimates, Some(earlier.build)))
+            Some((estimates, Some(earlier.build.clone())))
         };
         let assumed = || (Variation::assumed(ASSUMED), Variation::assumed(ASSUMED));
         let ((self_, total), earlier_build) = own

@@ -18,11 +18,11 @@ use functions::{number_functions, outermost};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
-use sto_core::id::{BuildId, ExecutableId, ProfileId};
+use sto_core::id::{ExecutableId, ProfileId};
 use sto_core::intern::{NodeIx, SelfCosts, StackTree, total};
 use sto_core::model::{Build, FrameTable};
 use sto_core::store::{Store, StoredBuild, StoredProfile};
-use sto_core::units::{Cost, SampleType, UnixSeconds};
+use sto_core::units::{Cost, SampleType};
 
 /// A run of a history.
 #[derive(Clone, Debug)]
@@ -118,23 +118,13 @@ impl History {
 
         let mut runs: Vec<(Build, StoredProfile)> = Vec::new();
         for stored in builds {
-            let measured =
-                |profile: &&StoredProfile| profile.profile.sample_types.contains(&sample_type);
+            let measured = |profile: &&StoredProfile| {
+                let types = &profile.profile.sample_types;
+                sample_type.place_in(types).is_some()
+            };
             let profiles = stored.profiles.iter().filter(measured);
             runs.extend(profiles.map(|profile| (stored.build.clone(), profile.clone())));
         }
-        // Builds by their first run: one may be recorded again, or in turns with another. Stable: builds
-        // and their profiles come in order.
-        let mut first_runs: BTreeMap<BuildId, (UnixSeconds, usize)> = BTreeMap::new();
-        for (place, (build, profile)) in runs.iter().enumerate() {
-            let recorded = (profile.profile.order_of_recording(), place);
-            let first = first_runs.entry(build.id()).or_insert(recorded);
-            *first = recorded.min(*first);
-        }
-        runs.sort_by_cached_key(|(build, profile)| {
-            let recorded = profile.profile.order_of_recording();
-            (first_runs[&build.id()], recorded)
-        });
         let benchmark = match runs.split_first() {
             Some(((_, first), rest)) => {
                 let name = &first.profile.benchmark;
@@ -155,9 +145,9 @@ impl History {
         let mut kept = Vec::with_capacity(runs.len());
         let mut costs = Vec::with_capacity(runs.len());
         for ((build, profile), columns) in runs.into_iter().zip(loaded.costs) {
-            let types = profile.profile.sample_types.iter();
-            let column = types.zip(columns).find(|(known, _)| **known == sample_type);
-            let column = column.map(|(_, column)| column).unwrap_or_default();
+            let place = sample_type.place_in(&profile.profile.sample_types);
+            let column = place.and_then(|place| columns.into_iter().nth(place));
+            let column = column.unwrap_or_default();
             let whole = total(&column);
             kept.push(HistoryRun {
                 build,

@@ -4,7 +4,7 @@ use super::HistoryError;
 use crate::average::is_average;
 use crate::functions::KeyOptions;
 use crate::render::printable;
-use crate::select::BenchmarkRuns;
+use crate::select::{BenchmarkRuns, oldest_first};
 use std::collections::BTreeSet;
 use sto_core::store::StoredBuild;
 use sto_core::units::SampleType;
@@ -23,12 +23,16 @@ pub struct HistoryQuery {
 }
 
 impl HistoryQuery {
-    /// The builds of the program, with those profiles that are of the benchmark; at least one of each.
+    /// The builds of the program, oldest first, with those profiles that are of the benchmark; at least one
+    /// of each.
     pub(super) fn matching(
         &self,
         mut builds: Vec<StoredBuild>,
     ) -> Result<Vec<StoredBuild>, HistoryError> {
         let known = describe(&builds);
+        oldest_first(&mut builds);
+        // Stable: oldest first of each program.
+        builds.sort_by(|a, b| a.build.executable.cmp(&b.build.executable));
         builds.retain_mut(|stored| {
             stored
                 .profiles
@@ -98,39 +102,26 @@ impl HistoryQuery {
     /// # Errors
     /// Where no run measured it.
     pub(super) fn sample_type(&self, builds: &[StoredBuild]) -> Result<SampleType, HistoryError> {
-        let mut measured: Vec<(SampleType, u64)> = Vec::new();
-        for profile in builds.iter().flat_map(|stored| &stored.profiles) {
-            for sample_type in &profile.profile.sample_types {
-                match measured.iter_mut().find(|(known, _)| known == sample_type) {
-                    Some((_, runs)) => *runs += 1,
-                    None => measured.push((sample_type.clone(), 1)),
-                }
-            }
+        let profiles = builds.iter().flat_map(|stored| &stored.profiles);
+        let measured = profiles.map(|profile| &profile.profile.sample_types[..]);
+        let (types, of_runs) = SampleType::columns_of(measured);
+        let mut runs = vec![0_u64; types.len()];
+        for &column in of_runs.iter().flatten() {
+            runs[column] += 1;
         }
-        let known = || {
-            measured
-                .iter()
-                .map(|(known, _)| known.event.clone())
-                .collect()
+        let column = match &self.event {
+            None => (0..types.len()).rev().max_by_key(|&column| runs[column]),
+            Some(event) => SampleType::place_of_event(event, &types),
         };
-        match &self.event {
-            None => measured
-                .iter()
-                .rev()
-                .max_by_key(|(_, runs)| *runs)
-                .map(|(sample_type, _)| sample_type.clone())
-                .ok_or_else(|| HistoryError::NoEvent {
-                    event: "anything".to_owned(),
-                    known: known(),
-                }),
-            Some(event) => measured
-                .iter()
-                .find(|(known, _)| known.event == *event)
-                .map(|(sample_type, _)| sample_type.clone())
-                .ok_or_else(|| HistoryError::NoEvent {
-                    event: printable(event).into_owned(),
-                    known: known(),
-                }),
+        match column {
+            Some(column) => Ok(types[column].clone()),
+            None => Err(HistoryError::NoEvent {
+                event: match &self.event {
+                    None => "anything".to_owned(),
+                    Some(event) => printable(event).into_owned(),
+                },
+                known: types.into_iter().map(|known| known.event).collect(),
+            }),
         }
     }
 }

@@ -4,8 +4,9 @@ use super::Style;
 use super::header::{counted, header};
 use super::numbers::percent;
 use super::paragraph::paragraph;
+use super::printable;
 use super::table::{Cell, Column, Table};
-use crate::compare::{Calibration, FalseReports};
+use crate::compare::{Calibration, FalseReports, ReportedMetric};
 
 /// Functions of false reports that are listed; how many more there are is said.
 const LISTED: usize = 5;
@@ -35,7 +36,7 @@ pub fn text(calibration: &Calibration, style: Style) -> String {
 
 fn reports(calibration: &Calibration, reports: FalseReports, style: Style) -> String {
     let sentence = format!(
-        "Compared with itself, {} a side, it reports anything in {} of {} ({})",
+        "Compared with itself, {} a side, it reports a function in {} of {} ({})",
         counted(calibration.runs_a_side as u64, "run"),
         reports.reports,
         counted(reports.comparisons as u64, "comparison"),
@@ -53,7 +54,23 @@ fn reports(calibration: &Calibration, reports: FalseReports, style: Style) -> St
         let more = counted(more as u64, "more function");
         table.line(format!("and {more}"));
     }
-    text + &table.render(style)
+    text + &table.render(style) + &metrics(calibration, style)
+}
+
+/// How often what is measured of whole runs is reported.
+fn metrics(calibration: &Calibration, style: Style) -> String {
+    let metric = |metric: &ReportedMetric| {
+        let reports = metric.false_reports;
+        let sentence = format!(
+            "It reports {} in {} of {} ({})",
+            printable(&metric.name),
+            reports.reports,
+            reports.comparisons,
+            interval(reports),
+        );
+        paragraph(style, "", &sentence, 0)
+    };
+    calibration.metrics.iter().map(metric).collect()
 }
 
 fn interval(reports: FalseReports) -> String {

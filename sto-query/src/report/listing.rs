@@ -5,8 +5,9 @@ use super::limit::limited;
 use super::ls;
 use super::rfc3339;
 use super::runs::{RunsReport, listed_run};
+use crate::average::is_average;
 use crate::render::printable;
-use crate::select::recorded_last;
+use crate::select::first_recorded;
 use sto_core::model::Profile;
 use sto_core::store::StoredBuild;
 use sto_core::units::{Bytes, UnixSeconds};
@@ -77,7 +78,7 @@ impl Listing {
     ) -> Result<LsReport, ListingError> {
         let mut builds = self.chosen(builds)?;
         // Stable: what does not tell when it was recorded stays in the store's order.
-        builds.sort_by_key(|build| std::cmp::Reverse(recorded_last(build)));
+        builds.sort_by_key(|build| std::cmp::Reverse(first_recorded(build)));
         for build in &mut builds {
             build.profiles.reverse();
             build
@@ -90,7 +91,7 @@ impl Listing {
         Ok(report)
     }
 
-    /// Lists runs one after another.
+    /// Lists runs one after another; averages are none.
     ///
     /// # Errors
     /// As [`Listing::builds`].
@@ -100,6 +101,7 @@ impl Listing {
         let mut found: Vec<_> = builds
             .iter()
             .flat_map(|build| build.profiles.iter().map(of_build(build)))
+            .filter(|(_, stored)| !is_average(&stored.profile))
             .collect();
         found.reverse();
         found.sort_by_key(|(_, stored)| std::cmp::Reverse(stored.profile.origin.recorded));

@@ -40,9 +40,10 @@ pub struct ScoreReport {
     /// The function.
     #[serde(flatten)]
     pub function: HistoryFunctionReport,
-    /// Mean of its samples in the runs before; runs without it count as zero.
+    /// Mean of its samples in the runs before, since they changed there for good last; runs without it count
+    /// as zero.
     pub expected: f64,
-    /// Standard deviation of its samples in the runs before.
+    /// Standard deviation of its samples in these runs.
     pub deviation: f64,
     /// Its samples in a judged run, on average.
     pub actual: f64,

@@ -4,6 +4,7 @@ use super::{SelectError, Selection, Selector, full_name, whole};
 use crate::average;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use sto_core::model::Build;
 use sto_core::store::StoredBuild;
 use sto_core::units::UnixSeconds;
 
@@ -25,12 +26,27 @@ pub(super) fn age(selector: &Selector) -> Option<usize> {
     }
 }
 
-/// The time at which a build was recorded last: that of its newest run. Averages are no runs.
-pub fn recorded_last(build: &StoredBuild) -> Option<UnixSeconds> {
+/// The time of a build, by which builds are newer or older wherever that matters: that of its first run, as
+/// a build may be recorded again, or in turns with another. Averages are no runs.
+pub fn first_recorded(build: &StoredBuild) -> Option<UnixSeconds> {
     let runs = build.profiles.iter();
     runs.filter(|stored| !average::is_average(&stored.profile))
         .filter_map(|stored| stored.profile.origin.recorded)
-        .max()
+        .min()
+}
+
+/// Brings builds into the order of their time, oldest first; those that have none, and those of one time, by
+/// their names, those without a time last.
+pub fn oldest_first(builds: &mut [StoredBuild]) {
+    builds.sort_by_cached_key(|build| {
+        let first = first_recorded(build);
+        let Build {
+            executable,
+            version,
+            ..
+        } = &build.build;
+        (first.is_none(), first, executable.clone(), version.clone())
+    });
 }
 
 /// The build of this age, of the program that the selector names or the only one that there is.
@@ -55,8 +71,8 @@ pub(super) fn select(
             candidates: programs.into_iter().map(with_age).collect(),
         });
     }
-    of_program.retain(|build| recorded_last(build).is_some());
-    of_program.sort_by_key(|build| Reverse((recorded_last(build), &build.build.version)));
+    of_program.retain(|build| first_recorded(build).is_some());
+    of_program.sort_by_key(|build| Reverse((first_recorded(build), &build.build.version)));
     match of_program.get(age) {
         Some(build) => Ok(whole(build)),
         None => Err(SelectError::TooFewBuilds {

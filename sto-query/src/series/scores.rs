@@ -66,14 +66,15 @@ pub struct Score {
     pub function: FunctionIx,
     /// Its samples in every run of the history, oldest first; each stack counts once.
     pub samples: Vec<f64>,
-    /// What the window leads to expect; runs without the function count as zero.
+    /// What the window leads to expect, since its samples changed there for good last; runs without the
+    /// function count as zero.
     pub expected: Expected,
     /// Its samples in a judged run, on average.
     pub actual: f64,
     /// How far that is from what is expected; see [`score`].
     pub score: f64,
-    /// Probability of samples at least as far from those of the window, since they changed there for good
-    /// last, if nothing had changed; `None` where nothing tells how much they vary. See [`levels_differ`].
+    /// Probability of samples at least as far from those that lead to expect it, if nothing had changed;
+    /// `None` where nothing tells how much they vary. See [`levels_differ`].
     pub p: Option<f64>,
     /// `p` adjusted for the number of functions that are judged (Benjamini & Hochberg).
     pub q: Option<f64>,
@@ -127,7 +128,6 @@ pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<
         .enumerate()
         .filter_map(|(place, function)| {
             let samples: Vec<f64> = runs.iter().map(|run| run[place]).collect();
-            let expected = Expected::of(&samples[judged.window.clone()])?;
             let actual = judged.actual(&samples);
             // Counts vary by chance at least as Poisson's do.
             let least_variance = samples.iter().sum::<f64>() / samples.len() as f64;
@@ -140,9 +140,14 @@ pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<
             };
             let mut changes = change_points_of_builds(&runs_of(&observations), of_changes);
             let before = runs_of(&judged.builds);
-            let last = change_points_of_builds(&before, of_changes).pop();
-            let level = &before[last.map_or(0, |last| last.at)..];
             let of_judged = &[&samples[judged.runs.clone()]];
+            let p = |builds: &[&[f64]]| levels_differ(builds, of_judged, least_variance);
+            // What is expected is what the window shows since it changed last, if that is enough to judge by.
+            let last = change_points_of_builds(&before, of_changes).pop();
+            let level = last.map(|last| &before[last.at..]);
+            let level = level.filter(|level| level.concat().len() >= 2 && p(level).is_some());
+            let level = level.unwrap_or(&before);
+            let expected = Expected::of(&level.concat())?;
             for change in &mut changes {
                 change.at = observations[change.at].start;
             }
@@ -151,8 +156,7 @@ pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<
                 expected,
                 actual,
                 score: score(actual, expected),
-                p: levels_differ(level, of_judged, least_variance)
-                    .or_else(|| levels_differ(&before, of_judged, least_variance)),
+                p: p(level),
                 q: None,
                 status: Status::of(expected.mean, actual),
                 changes,

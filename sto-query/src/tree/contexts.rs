@@ -7,7 +7,7 @@ use sto_core::id::ProfileId;
 use sto_core::intern::{Context, ContextIx, NodeIx};
 use sto_core::model::FrameIx;
 use sto_core::store::{LoadedSlices, Store, StoreError};
-use sto_core::units::Cost;
+use sto_core::units::{Cost, SampleType};
 
 /// Self costs by context and node of a view.
 #[derive(Clone, Debug)]
@@ -94,10 +94,10 @@ impl<'v> Nodes<'v> {
         let stored = view.selection.profiles.iter().find(|p| p.id == profile);
         let types = stored.map_or(&[][..], |stored| &stored.profile.sample_types);
         let mut sums: BTreeMap<(ContextIx, NodeIx), Vec<Cost>> = BTreeMap::new();
-        for (sample_type, costs) in types.iter().zip(&loaded.slices.costs) {
-            let known = view.sample_types.iter().position(|t| t == sample_type);
+        let columns = SampleType::columns(types, &view.sample_types);
+        for (column, costs) in columns.into_iter().zip(&loaded.slices.costs) {
             // The view may be of one event alone.
-            let Some(column) = known else { continue };
+            let Some(column) = column else { continue };
             for cost in costs.iter() {
                 let sum = sums
                     .entry((cost.context, nodes[cost.node.get()]))

@@ -62,6 +62,14 @@ impl View {
         let profiles: Vec<ProfileId> = selection.profiles.iter().map(|p| p.id).collect();
         let build = store.load_sum(selection.build.id(), &profiles)?;
         let samples = |costs: &SelfCosts| total(costs).samples;
+        let types = &build.sample_types;
+        if types
+            .iter()
+            .any(|t| types.iter().any(|other| t != other && t.counts_as(other)))
+        {
+            // Which of them are one, the runs say.
+            return View::load(store, selection);
+        }
         let mut columns: Vec<_> = build.sample_types.into_iter().zip(build.costs).collect();
         let default = default_sample_type(&selection);
         columns.sort_by_cached_key(|(sample_type, costs)| {
@@ -81,33 +89,39 @@ impl View {
         })
     }
 
-    /// Lines up the sample types of loaded profiles.
+    /// Lines up the sample types of loaded profiles: those that count the same are one, named as in the
+    /// first run.
     ///
     /// The runs in `loaded` are the selection's profiles, in their order.
     pub fn from_loaded(selection: Selection, loaded: Loaded) -> View {
-        let mut columns: Vec<(SampleType, u64)> = Vec::new();
-        for (stored, costs) in selection.profiles.iter().zip(&loaded.costs) {
-            for (sample_type, column) in stored.profile.sample_types.iter().zip(costs) {
-                let samples = total(column).samples;
-                match columns.iter_mut().find(|(known, _)| known == sample_type) {
-                    Some((_, sum)) => *sum = sum.saturating_add(samples),
-                    None => columns.push((sample_type.clone(), samples)),
-                }
+        let profiles = selection.profiles.iter();
+        let types = profiles.map(|stored| &stored.profile.sample_types[..]);
+        let (columns, of_runs) = SampleType::columns_of(types);
+        let mut samples = vec![0_u64; columns.len()];
+        for (places, costs) in of_runs.iter().zip(&loaded.costs) {
+            for (&place, column) in places.iter().zip(costs) {
+                samples[place] = samples[place].saturating_add(total(column).samples);
             }
         }
         // Stable: of types with as many samples, the one that was recorded first stands first.
         let default = default_sample_type(&selection);
-        columns.sort_by_key(|(sample_type, samples)| {
-            (default != Some(sample_type), std::cmp::Reverse(*samples))
+        let mut order: Vec<usize> = (0..columns.len()).collect();
+        order.sort_by_key(|&column| {
+            let is_default = default == Some(&columns[column]);
+            (!is_default, std::cmp::Reverse(samples[column]))
         });
-        let sample_types: Vec<SampleType> = columns.into_iter().map(|(known, _)| known).collect();
+        let mut rank = vec![0; columns.len()];
+        for (place, &column) in order.iter().enumerate() {
+            rank[column] = place;
+        }
+        let sample_types = order.iter().map(|&column| columns[column].clone());
+        let sample_types: Vec<SampleType> = sample_types.collect();
 
         let mut runs = Vec::with_capacity(loaded.costs.len());
-        for (stored, costs) in selection.profiles.iter().zip(loaded.costs) {
+        for (places, costs) in of_runs.into_iter().zip(loaded.costs) {
             let mut run = vec![SelfCosts::new(); sample_types.len()];
-            for (sample_type, column) in stored.profile.sample_types.iter().zip(costs) {
-                let place = sample_types.iter().position(|known| known == sample_type);
-                add(&mut run[place.expect("every type is a column")], column);
+            for (place, column) in places.into_iter().zip(costs) {
+                add(&mut run[rank[place]], column);
             }
             runs.push(run);
         }

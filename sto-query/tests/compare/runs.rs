@@ -29,7 +29,7 @@ fn the_main_program_is_one_module_whatever_its_file_is_called() {
 }
 
 #[test]
-fn a_library_of_another_version_is_another_module() {
+fn a_function_of_a_library_of_another_version_is_found_by_its_name() {
     let baseline = view("v1", &[&format!("{STEADY}\n main;libz.so.1.2!deflate 600")]);
     let candidate = view(
         "v2",
@@ -38,10 +38,12 @@ fn a_library_of_another_version_is_another_module() {
     let comparison = compared(&baseline, &candidate);
     assert_eq!(
         summary(&comparison),
-        "new deflate <- main\nmoved deflate to deflate\n"
+        "regression deflate from deflate <- main\n"
     );
-    assert_eq!(comparison.findings[0].module, "libz.so.1.3");
-    assert_eq!(comparison.findings[1].module, "libz.so.1.2");
+    let finding = &comparison.findings[0];
+    assert_eq!(finding.module, "libz.so.1.3");
+    let old = finding.moved_from.as_ref().map(|old| &*old.module);
+    assert_eq!(old, Some("libz.so.1.2"));
 }
 
 #[test]

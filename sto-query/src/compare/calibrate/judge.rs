@@ -5,23 +5,31 @@ use super::thin::Equal;
 use crate::compare::counts::{Counts, FunctionCounts};
 use crate::compare::evidence::{Evidence, Setting, Tests};
 use crate::compare::functions::Functions;
+use crate::compare::metrics::{Compared, MetricOutcome, Metrics, Side, WorseIf, metrics};
 use crate::compare::normalise::Sizes;
 use crate::compare::options::CompareOptions;
 use crate::compare::pair::Pair;
+use crate::compare::report::NormalisationMethod;
 use crate::compare::variation::Variations;
 use crate::statistics::Design;
+use std::cmp::Ordering;
+use sto_core::units::Unit;
 
 /// Samples of one run, by function.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
 pub(super) struct Run {
     attributed: Vec<u64>,
-    total: Vec<u64>,
+    /// With what functions call.
+    all: Vec<u64>,
     /// For each watched function, by function, how many of its attributed samples have that one on
     /// their stack.
     below: Vec<Vec<u64>>,
     period: f64,
     /// How much work it did.
     amount: f64,
+    metrics: Metrics,
+    /// What all of its samples stand for.
+    total: f64,
 }
 
 /// Samples of all runs, in an order that rests on nothing but these.
@@ -33,6 +41,8 @@ pub(super) struct Table {
 pub(super) struct Judged {
     /// Functions that it finds changed.
     pub(super) reported: Vec<usize>,
+    /// What it finds of each metric that counts.
+    pub(super) metrics: Vec<(String, MetricOutcome)>,
     /// For each watched function the least growth that it would have found.
     pub(super) least_changes: Vec<Option<f64>>,
 }
@@ -44,27 +54,38 @@ impl Table {
         below: Vec<Vec<Vec<u64>>>,
         periods: &[f64],
         amounts: &[f64],
+        totals: Vec<(&Metrics, f64)>,
     ) -> Table {
         let attributed = counts.attributed.runs.into_iter();
         let columns = attributed
             .zip(counts.total.runs)
             .zip(below)
-            .zip(periods.iter().zip(amounts));
+            .zip(periods.iter().zip(amounts).zip(totals));
         let mut runs: Vec<Run> = columns
-            .map(|(((attributed, total), below), (&period, &amount))| Run {
-                attributed,
-                total,
-                below,
-                period,
-                amount,
-            })
+            .map(
+                |(((attributed, all), below), ((&period, &amount), (metrics, total)))| Run {
+                    attributed,
+                    all,
+                    below,
+                    period,
+                    amount,
+                    metrics: metrics.clone(),
+                    total,
+                },
+            )
             .collect();
         runs.sort_by(|a, b| {
-            let counts = |run: &Run| (run.attributed.clone(), run.total.clone());
+            let counts = |run: &Run| (run.attributed.clone(), run.all.clone());
             counts(a)
                 .cmp(&counts(b))
                 .then(a.period.total_cmp(&b.period))
                 .then(a.amount.total_cmp(&b.amount))
+                .then(
+                    a.metrics
+                        .values()
+                        .partial_cmp(b.metrics.values())
+                        .unwrap_or(Ordering::Equal),
+                )
         });
         Table { runs }
     }
@@ -74,7 +95,7 @@ impl Table {
         &self,
         place: usize,
         split: &Split,
-        functions: &Functions,
+        (functions, unit): (&Functions, Unit),
         watched: &[usize],
         options: &CompareOptions,
     ) -> Judged {
@@ -116,9 +137,37 @@ impl Table {
             equal.least_change((place as u64) << 32 | function as u64, function, &below)
         };
         let least_changes = watched.iter().enumerate().map(least_change).collect();
+        let compared = Compared {
+            unit,
+            by_most: sizes.method == NormalisationMethod::Tmm,
+            candidate_size: sizes.candidate_size(),
+        };
+        let sides = [&split[0], &split[1]].map(|side| self.measured(side));
+        let measured = metrics(
+            Pair::new(&sides[0], &sides[1]),
+            Some(compared),
+            &[],
+            options,
+        );
+        let counting = measured
+            .into_iter()
+            .filter(|m| m.worse_if != WorseIf::Never);
         Judged {
+            metrics: counting
+                .map(|metric| (metric.name, metric.outcome))
+                .collect(),
             reported: (0..functions.list.len()).filter(is_reported).collect(),
             least_changes,
+        }
+    }
+
+    /// What was measured of the runs of a side as a whole.
+    fn measured(&self, side: &[usize]) -> Side<'_> {
+        let runs = side.iter().map(|&run| &self.runs[run]);
+        Side {
+            metrics: runs.clone().map(|run| &run.metrics).collect(),
+            totals: runs.clone().map(|run| (&run.metrics, run.total)).collect(),
+            mean_samples: runs.map(Run::samples).sum::<f64>() / side.len() as f64,
         }
     }
 
@@ -138,7 +187,7 @@ impl Table {
                 split: 0,
             },
             attributed: of(|run| &run.attributed),
-            total: of(|run| &run.total),
+            total: of(|run| &run.all),
         }
     }
 }

@@ -20,11 +20,12 @@ mod report;
 mod splits;
 mod thin;
 
-pub use report::{Calibration, FalseReports, Reported, Visible};
+pub use report::{Calibration, FalseReports, Reported, ReportedMetric, Visible};
 
 use super::counts::{Counts, count, owners};
 use super::evidence::rounded;
 use super::functions::Functions;
+use super::metrics::MetricOutcome;
 use super::options::{CompareError, CompareOptions};
 use super::pair::Pair;
 use super::runs::{Runs, amounts};
@@ -34,8 +35,9 @@ use crate::tree::View;
 use judge::{Judged, Table};
 use rayon::prelude::*;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use sto_core::intern::SelfCosts;
-use sto_core::units::Cost;
+use sto_core::units::{Cost, Unit};
 
 /// Runs that it takes: two of each side, as one alone does not tell how much it varies.
 const MIN_RUNS: usize = 4;
@@ -92,6 +94,7 @@ pub fn calibrate(
         runs_needed: MIN_RUNS.max(2 * options.runs.unwrap_or(1)),
         false_reports: None,
         reported: Vec::new(),
+        metrics: Vec::new(),
         visible: Vec::new(),
     };
     let Some(event) = view.sample_types.get(sample_type) else {
@@ -105,7 +108,13 @@ pub fn calibrate(
     calibration.runs = runs.costs.len();
     calibration.runs_a_side = options.runs.unwrap_or(runs.costs.len() / 2);
     if calibration.runs >= calibration.runs_needed {
-        fill_in(&mut calibration, view, &runs, &amounts, options);
+        fill_in(
+            &mut calibration,
+            (view, event.unit),
+            &runs,
+            &amounts,
+            options,
+        );
     }
     Ok(calibration)
 }
@@ -123,7 +132,7 @@ fn at_least_one(name: &'static str, value: usize) -> Result<(), CompareError> {
 
 fn fill_in(
     calibration: &mut Calibration,
-    view: &View,
+    (view, unit): (&View, Unit),
     runs: &Runs,
     amounts: &[f64],
     options: &CalibrateOptions,
@@ -150,7 +159,8 @@ fn fill_in(
         watched.iter().map(below).collect()
     };
     let below = runs.costs.par_iter().map(below).collect();
-    let table = Table::new(counts, below, &runs.periods, amounts);
+    let totals = runs.totals(view);
+    let table = Table::new(counts, below, &runs.periods, amounts, totals);
 
     let splits = splits::splits(table.runs.len(), calibration.runs_a_side, options.splits);
     let judged: Vec<Judged> = (0..splits.len())
@@ -159,13 +169,14 @@ fn fill_in(
             table.judge(
                 place,
                 &splits[place],
-                &functions,
+                (&functions, unit),
                 &watched,
                 &options.compare,
             )
         })
         .collect();
 
+    calibration.metrics = reported_metrics(&judged);
     let reports = judged.iter().filter(|j| !j.reported.is_empty()).count();
     calibration.false_reports = Some(FalseReports::new(reports, judged.len()));
     calibration.reported = reported(&judged, &functions);
@@ -243,6 +254,25 @@ fn reported(judged: &[Judged], functions: &Functions) -> Vec<Reported> {
         comparisons: comparisons[f],
     };
     often.into_iter().map(name).collect()
+}
+
+/// How often each metric was reported that counts in all comparisons.
+fn reported_metrics(judged: &[Judged]) -> Vec<ReportedMetric> {
+    let mut outcomes: BTreeMap<&str, Vec<MetricOutcome>> = BTreeMap::new();
+    for (name, outcome) in judged.iter().flat_map(|judged| &judged.metrics) {
+        outcomes.entry(name).or_default().push(*outcome);
+    }
+    let reports = |outcomes: &[MetricOutcome]| {
+        let has_changed = |outcome: &&MetricOutcome| {
+            matches!(outcome, MetricOutcome::Worse | MetricOutcome::Better)
+        };
+        outcomes.iter().filter(has_changed).count()
+    };
+    let metric = |(name, outcomes): (&str, Vec<MetricOutcome>)| ReportedMetric {
+        name: name.to_owned(),
+        false_reports: FalseReports::new(reports(&outcomes), outcomes.len()),
+    };
+    outcomes.into_iter().map(metric).collect()
 }
 
 /// What the changes are not above in [`POWER`] of the comparisons; `None` where that has no bound.

@@ -21,18 +21,20 @@ pub struct Calibration {
     pub runs_a_side: usize,
     /// Runs that it takes at least.
     pub runs_needed: usize,
-    /// How often comparisons reported anything; `None` where there are fewer runs than it takes.
+    /// How often comparisons reported a function; `None` where there are fewer runs than it takes.
     pub false_reports: Option<FalseReports>,
     /// The functions that were reported, most often first.
     pub reported: Vec<Reported>,
+    /// How often each metric was reported that counts for the verdict, by name.
+    pub metrics: Vec<ReportedMetric>,
     /// The smallest changes that are found, of the functions with most samples, these first.
     pub visible: Vec<Visible>,
 }
 
-/// How often comparisons of equal builds reported anything.
+/// How often comparisons of equal builds reported something.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FalseReports {
-    /// Comparisons that reported anything.
+    /// Comparisons that reported it.
     pub reports: usize,
     /// Comparisons that were made: no two of the same sides.
     pub comparisons: usize,
@@ -75,6 +77,15 @@ pub struct Reported {
     pub module: String,
     /// In how many comparisons its self or total cost had changed.
     pub comparisons: usize,
+}
+
+/// How often comparisons of equal builds reported a metric.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReportedMetric {
+    /// The metric.
+    pub name: String,
+    /// How often it changed for the better or the worse: which, is up to which side is the baseline.
+    pub false_reports: FalseReports,
 }
 
 /// The smallest change of a function that is found.

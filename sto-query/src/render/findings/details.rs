@@ -3,9 +3,10 @@
 use super::steps::{callers, steps};
 use super::text::{Detail, mark_of};
 use super::words::{interval, not_counted, q, ratio};
-use crate::compare::{AffectedCaller, Change, Finding};
+use crate::compare::{AffectedCaller, CallPath, Change, Finding};
 use crate::functions;
 use crate::render::header::counted;
+use crate::render::names::shorten_name;
 use crate::render::numbers::{grouped, percent};
 use crate::render::paragraph::paragraph;
 use crate::render::shell;
@@ -16,6 +17,10 @@ use std::iter::zip;
 
 /// Column where the text of a finding begins.
 const INDENT: usize = 3;
+/// Part of the change on the first path that another must have to stand in a brief text.
+const A_PART_OF_IT: f64 = 0.2;
+/// Columns of a name in a row of names.
+const LONGEST_NAME: usize = 50;
 /// Callers that a short text has.
 const CALLERS: usize = 3;
 /// Functions at either end of a call path that a full text has.
@@ -25,6 +30,57 @@ const PATH_INDENT: usize = 5;
 
 /// The finding with its number in the comparison.
 pub(super) fn details(number: usize, finding: &Finding, style: Style, detail: Detail) -> String {
+    let mut text = head(number, finding, style);
+    text += &changes(finding, style);
+    text += &call_paths(finding, style, detail);
+    text += &affected(&finding.affected_callers, style, detail);
+    // The command is alike for the others.
+    if number == 1 || detail == Detail::Full {
+        text += &the_rest(finding, style);
+    }
+    text
+}
+
+/// The same of one among several, of which a table has the counts.
+pub(super) fn brief(number: usize, finding: &Finding, style: Style) -> String {
+    let mut text = head(number, finding, style);
+    let paths = &finding.call_paths;
+    let change = |path: &CallPath| (path.candidate_share - path.baseline_share).abs();
+    let most = paths.first().map_or(0.0, change);
+    let shown = paths
+        .iter()
+        .filter(|path| change(path) >= A_PART_OF_IT * most);
+    let shown: Vec<CallPath> = shown.cloned().collect();
+    text += &path_table(&shown, style, Detail::Short).render(style);
+    let all = &finding.affected_callers;
+    let callers = most_affected(all, Detail::Short);
+    let names = callers.iter().map(|&ix| {
+        let AffectedCaller {
+            function,
+            candidate_share,
+            change,
+            ..
+        } = &all[ix];
+        let name = shorten_name(&printable(function), LONGEST_NAME);
+        format!("{name} ({})", ratio(*change, *candidate_share > 0.0))
+    });
+    let mut names: Vec<String> = names.collect();
+    if all.len() > callers.len() {
+        names.push(counted((all.len() - callers.len()) as u64, "more caller"));
+    }
+    if !names.is_empty() {
+        let indent = " ".repeat(INDENT);
+        let head = format!("{indent}inherited by ");
+        text += &paragraph(style, &head, &names.join(", "), PATH_INDENT);
+    }
+    if number == 1 {
+        text += &the_rest(finding, style);
+    }
+    text
+}
+
+/// What it is, where, and what happened.
+fn head(number: usize, finding: &Finding, style: Style) -> String {
     let kind = finding.kind.name();
     let ignored = finding.ignored.as_ref().map_or("", |_| ", ignored");
     let head = format!("{number}. {kind}{ignored}  ");
@@ -49,14 +105,11 @@ pub(super) fn details(number: usize, finding: &Finding, style: Style, detail: De
         let _ = writeln!(text, "{indent}{}", style.dim(&place));
     }
     text += &paragraph(style, &indent, &finding.reason, INDENT);
-    text += &changes(finding, style);
-    text += &call_paths(finding, style, detail);
-    text += &affected(&finding.affected_callers, style, detail);
-    // The command is alike for the others.
-    if number == 1 || detail == Detail::Full {
-        text += &shell::command(style, "   the rest: ", &finding.command, 5);
-    }
     text
+}
+
+fn the_rest(finding: &Finding, style: Style) -> String {
+    shell::command(style, "   the rest: ", &finding.command, PATH_INDENT)
 }
 
 /// Self, attributed self where it differs, and total.
@@ -100,7 +153,15 @@ fn changes(finding: &Finding, style: Style) -> String {
 }
 
 fn call_paths(finding: &Finding, style: Style, detail: Detail) -> String {
-    let paths = &finding.call_paths;
+    let mut table = path_table(&finding.call_paths, style, detail);
+    if finding.more_call_paths > 0 {
+        let more = counted(finding.more_call_paths as u64, "more path");
+        table.line(format!("and {more} that changed alike"));
+    }
+    table.render(style)
+}
+
+fn path_table(paths: &[CallPath], style: Style, detail: Detail) -> Table {
     let mut table = Table::new(vec![
         Column::number("before"),
         Column::number("now"),
@@ -135,11 +196,7 @@ fn call_paths(finding: &Finding, style: Style, detail: Detail) -> String {
                 .for_each(|line| table.line(line.trim_start().to_owned()));
         }
     }
-    if finding.more_call_paths > 0 {
-        let more = counted(finding.more_call_paths as u64, "more path");
-        table.line(format!("and {more} that changed alike"));
-    }
-    table.render(style)
+    table
 }
 
 /// Of a short text those that the change means most to.
@@ -154,6 +211,24 @@ fn affected(all: &[AffectedCaller], style: Style, detail: Detail) -> String {
         Column::text("inherited by its callers"),
     ])
     .indented(PATH_INDENT);
+    let shown = most_affected(all, detail);
+    for caller in shown.iter().map(|&ix| &all[ix]) {
+        table.row(vec![
+            Cell::from(percent(caller.baseline_share)),
+            Cell::from(percent(caller.candidate_share)),
+            Cell::from(ratio(caller.change, caller.candidate_share > 0.0)),
+            Cell::from(&caller.function),
+        ]);
+    }
+    let more = all.len() - shown.len();
+    if more > 0 {
+        table.line(format!("and {}", counted(more as u64, "more caller")));
+    }
+    table.render(style)
+}
+
+/// Places of the callers that a text has, innermost first.
+fn most_affected(all: &[AffectedCaller], detail: Detail) -> Vec<usize> {
     let most = match detail {
         Detail::Short => CALLERS,
         Detail::Full => usize::MAX,
@@ -169,17 +244,5 @@ fn affected(all: &[AffectedCaller], style: Style, detail: Detail) -> String {
     shown.sort_by(|a, b| change(b).total_cmp(&change(a)));
     shown.truncate(most);
     shown.sort_unstable();
-    for caller in shown.iter().map(|&ix| &all[ix]) {
-        table.row(vec![
-            Cell::from(percent(caller.baseline_share)),
-            Cell::from(percent(caller.candidate_share)),
-            Cell::from(ratio(caller.change, caller.candidate_share > 0.0)),
-            Cell::from(&caller.function),
-        ]);
-    }
-    let more = all.len() - shown.len();
-    if more > 0 {
-        table.line(format!("and {}", counted(more as u64, "more caller")));
-    }
-    table.render(style)
+    shown
 }

@@ -1,10 +1,12 @@
 //! A comparison as text: the verdict first, then a table of what changed, then causes with the callers
 //! that inherit them.
 
-use super::details::details;
+use super::details::{brief, details};
 use super::metrics;
 use super::notes::notes;
-use super::words::{facts, is_weak, not_counted, q, ratio, reason, runs, verdict_word, weakness};
+use super::words::{
+    facts, is_weak, measured, not_counted, q, ratio, reason, verdict_word, weakness,
+};
 use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
 use crate::render::header::counted;
 use crate::render::paragraph::paragraph;
@@ -21,7 +23,7 @@ const INDENT: usize = 3;
 const IN_FULL: usize = 5;
 /// Rows that a short text has of what got worse, of what moved, of what got better, and of what is
 /// ignored.
-const ROWS: [usize; 4] = [10, 5, 10, 5];
+const ROWS: [usize; 4] = [8, 3, 5, 3];
 
 /// What a column of the tables has.
 const ATTRIBUTED: &str = "attributed: self, with the libraries and unchanged modules that it calls";
@@ -119,7 +121,7 @@ fn side(
     let name = format!("{}@{}", printable(&side.executable), printable(&side.build));
     let name = style.bold(&style.fit(&name, FACTS));
     let facts = match detail {
-        Detail::Short => runs(side, sample_type).join(", "),
+        Detail::Short => measured(side, sample_type).join(", "),
         Detail::Full => facts(side, sample_type),
     };
     let facts = paragraph(style, &" ".repeat(FACTS), &facts, FACTS);
@@ -192,7 +194,10 @@ impl<'a> Findings<'a> {
         };
         for (number, finding) in &in_full {
             text.push('\n');
-            *text += &details(*number, finding, style, detail);
+            *text += &match (detail, self.worse.len()) {
+                (Detail::Short, 2..) => brief(*number, finding, style),
+                _ => details(*number, finding, style, detail),
+            };
         }
         let mut left_out = Vec::new();
         let names = ["got worse", "moved", "got better", "are ignored"];

@@ -107,8 +107,8 @@ pub(super) fn facts(side: &Side, sample_type: Option<&SampleTypeReport>) -> Stri
     facts.join(", ")
 }
 
-/// Runs, samples, and where they come from.
-pub(super) fn runs(side: &Side, sample_type: Option<&SampleTypeReport>) -> Vec<String> {
+/// Runs and samples.
+pub(super) fn measured(side: &Side, sample_type: Option<&SampleTypeReport>) -> Vec<String> {
     let mut facts = vec![counted(side.runs as u64, "run")];
     let mut samples = counted(side.samples, "sample");
     if let Some(sample_type) = sample_type {
@@ -118,6 +118,12 @@ pub(super) fn runs(side: &Side, sample_type: Option<&SampleTypeReport>) -> Vec<S
         }
     }
     facts.push(samples);
+    facts
+}
+
+/// The same, and where they come from.
+fn runs(side: &Side, sample_type: Option<&SampleTypeReport>) -> Vec<String> {
+    let mut facts = measured(side, sample_type);
     match (&side.first_recorded, &side.last_recorded) {
         (Some(first), Some(last)) if first != last => {
             facts.push(format!("recorded from {first} to {last}"));

@@ -1,0 +1,363 @@
+//! What a function gained, and what was lost where it did: the sums that say whether its cost
+//! [moved](super::moved).
+//!
+//! Everything is looked at from the side where the function has more: this side gained, the other lost.
+//! Counts are samples in a run of size 1.
+
+use super::blame::Cause;
+use super::evidence::Direction;
+use super::functions::FunctionIx;
+use super::pair::Pair;
+use super::regions::{Place, Regions};
+use super::report::Basis;
+use super::signs::{Sign, Signs};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a cause gained where something tells of a move, and what was lost there.
+#[derive(Debug, Default)]
+pub(super) struct Gain {
+    pub(super) gained: f64,
+    pub(super) lost: f64,
+    /// The parts of both that are its own, without functions that it calls and that stay.
+    pub(super) own_gained: f64,
+    pub(super) own_lost: f64,
+    /// What each function lost that may be the one that the cost was in.
+    pub(super) losers: BTreeMap<FunctionIx, f64>,
+}
+
+/// What is asked for what a function gained.
+pub(super) struct Gains<'a> {
+    pub(super) regions: &'a Regions<'a>,
+    pub(super) signs: &'a Signs<'a>,
+    pub(super) sign: Sign,
+    /// The causes.
+    pub(super) changed: &'a BTreeSet<(FunctionIx, Direction)>,
+    /// The direction in which functions changed that have more on this side.
+    pub(super) direction: Direction,
+    /// Whether what was lost must have been lost at the same place.
+    pub(super) placed: bool,
+}
+
+impl Gains<'_> {
+    /// What a cause gained, in the ways in which it may have moved: the first that fits is believed.
+    pub(super) fn of(&self, cause: &Cause) -> Vec<Gain> {
+        match self.placed {
+            true => vec![
+                self.begun(cause.function),
+                self.by_itself(cause),
+                self.inlined(cause.function),
+            ],
+            false => vec![self.elsewhere(cause.function), self.by_itself(cause)],
+        }
+    }
+
+    /// What this side has, and the other.
+    fn this_first(&self, samples: Pair<f64>) -> (f64, f64) {
+        let sizes = self.regions.evidences.sizes.sums();
+        let (baseline, candidate) = (
+            samples.baseline / sizes.baseline,
+            samples.candidate / sizes.candidate,
+        );
+        match self.direction {
+            Direction::Up => (candidate, baseline),
+            Direction::Down => (baseline, candidate),
+        }
+    }
+
+    fn total(&self, node: usize) -> (f64, f64) {
+        self.this_first(self.regions.evidences.total(node))
+    }
+
+    fn own(&self, node: usize) -> (f64, f64) {
+        self.this_first(self.regions.own(node))
+    }
+
+    /// Whether one is code of the kernel, and the other is not.
+    pub(super) fn are_apart(&self, a: FunctionIx, b: FunctionIx) -> bool {
+        let list = &self.regions.evidences.functions.list;
+        list[a.get()].kernel != list[b.get()].kernel
+    }
+
+    /// What a function gained where calls of it began.
+    fn begun(&self, function: FunctionIx) -> Gain {
+        let tree = self.regions.evidences.tree;
+        let mut by_place: BTreeMap<Place, Vec<usize>> = BTreeMap::new();
+        for node in self.regions.of_function(function) {
+            if tree.is_outermost(node) && self.total(node).0 > 0.0 {
+                by_place
+                    .entry(self.regions.place(node))
+                    .or_default()
+                    .push(node);
+            }
+        }
+        let mut gain = Gain::default();
+        let places: BTreeSet<Place> = by_place.keys().copied().collect();
+        let mut ended = self.ended(function, &places);
+        for (place, nodes) in by_place {
+            let sum =
+                |part: &dyn Fn(usize) -> f64| nodes.iter().map(|&node| part(node)).sum::<f64>();
+            let gained = sum(&|node| self.total(node).0);
+            let own = sum(&|node| self.own(node).0);
+            let share = |lost: f64, claimed: f64| own * (lost / claimed.max(own)).min(1.0);
+
+            let ended = ended.remove(&place).unwrap_or_default();
+            let by_sign = share(ended.lost, ended.claimed);
+            let outlined = self.outlined(function, place);
+            let begun = self.this_first(self.regions.turnover(place)).0;
+            let by_call = share(outlined, begun);
+            let own_lost = (by_sign + by_call).min(own);
+            let wrapped = self.wrapped(place, &nodes, &mut gain.losers);
+
+            gain.gained += gained;
+            gain.lost += (own_lost + wrapped).min(gained);
+            gain.own_gained += own;
+            gain.own_lost += own_lost;
+            for (loser, lost) in ended.losers {
+                *gain.losers.entry(loser).or_default() += lost.min(gained);
+            }
+            if let Some(caller) = place.filter(|_| outlined > 0.0) {
+                *gain.losers.entry(caller).or_default() += outlined.min(gained);
+            }
+        }
+        gain.losers.remove(&function);
+        gain
+    }
+
+    /// What a function gained by itself where calls of it began, and what functions that a sign tells
+    /// of lost by themselves. What it calls may have got dearer: that is a cause of its own.
+    fn by_itself(&self, cause: &Cause) -> Gain {
+        if cause.basis != Basis::AttributedSelf {
+            return Gain::default();
+        }
+        self.against(cause.function, |node| {
+            self.this_first(self.regions.evidences.attributed(node))
+        })
+    }
+
+    /// What a function gained with all that it calls, wherever it is called from.
+    fn elsewhere(&self, function: FunctionIx) -> Gain {
+        self.against(function, |node| {
+            match self.regions.evidences.tree.is_outermost(node) {
+                true => self.total(node),
+                false => (0.0, 0.0),
+            }
+        })
+    }
+
+    /// What a function gained of a cost by node, and what functions that a sign tells of lost of it: at
+    /// the same places, or anywhere.
+    fn against(&self, function: FunctionIx, cost: impl Fn(usize) -> (f64, f64)) -> Gain {
+        let tree = self.regions.evidences.tree;
+        let at = |node: usize| match self.placed {
+            true => self.regions.place(node),
+            false => None,
+        };
+        let mut gained: BTreeMap<Place, f64> = BTreeMap::new();
+        for node in self.regions.of_function(function) {
+            *gained.entry(at(node)).or_default() += cost(node).0;
+        }
+        gained.retain(|_, gained| *gained > 0.0);
+        let there = |place: Place| -> Box<dyn Iterator<Item = usize> + '_> {
+            match self.placed {
+                true => Box::new(self.regions.at(place)),
+                false => Box::new(self.regions.nodes.iter().copied()),
+            }
+        };
+        let mut sides: BTreeMap<FunctionIx, BTreeMap<Place, (f64, f64)>> = BTreeMap::new();
+        for &place in gained.keys() {
+            let asked = |node: &usize| self.regions.is_costly(tree.function(*node));
+            for node in there(place).filter(asked) {
+                let sum = sides.entry(tree.function(node)).or_default();
+                let sum = sum.entry(place).or_default();
+                let (this, other) = cost(node);
+                *sum = (sum.0 + this, sum.1 + other);
+            }
+        }
+        let losers: BTreeSet<FunctionIx> = sides
+            .keys()
+            .copied()
+            .filter(|&loser| loser != function && self.signs.tell(self.sign, function, loser))
+            .collect();
+        let mut gain = Gain::default();
+        for (&place, &gained) in &gained {
+            let (mut lost, mut claimed) = (0.0, 0.0);
+            for (&other, costs) in &sides {
+                let Some(&(begun, ended)) = costs.get(&place) else {
+                    continue;
+                };
+                if losers.contains(&other) && ended > 0.0 {
+                    lost += ended;
+                    *gain.losers.entry(other).or_default() += ended.min(gained);
+                }
+                let has_claim = |loser: &FunctionIx| self.signs.tell(self.sign, other, *loser);
+                if begun > 0.0 && (other == function || losers.iter().any(has_claim)) {
+                    claimed += begun;
+                }
+            }
+            gain.gained += gained;
+            gain.lost += gained * (lost / claimed.max(gained)).min(1.0);
+        }
+        (gain.own_gained, gain.own_lost) = (gain.gained, gain.lost);
+        gain
+    }
+
+    /// What a place lost by itself, where it is a cause: its code may have gone into what it calls.
+    fn outlined(&self, function: FunctionIx, place: Place) -> f64 {
+        let Some(class) = place.filter(|&class| !self.are_apart(function, class)) else {
+            return 0.0;
+        };
+        let less = match self.direction {
+            Direction::Up => Direction::Down,
+            Direction::Down => Direction::Up,
+        };
+        let is_cause = |&&(function, direction): &&(FunctionIx, Direction)| {
+            direction == less && self.regions.classes.of(function) == class
+        };
+        if !self.changed.iter().any(|cause| is_cause(&cause)) {
+            return 0.0;
+        }
+        let (this, other) = self.this_first(self.regions.attributed(class));
+        (other - this).max(0.0)
+    }
+
+    /// What functions that stay cost below these nodes, as far as they cost it at the place before,
+    /// without them.
+    fn wrapped(
+        &self,
+        place: Place,
+        nodes: &[usize],
+        losers: &mut BTreeMap<FunctionIx, f64>,
+    ) -> f64 {
+        let tree = self.regions.evidences.tree;
+        let mut below: BTreeMap<FunctionIx, (FunctionIx, f64)> = BTreeMap::new();
+        for below_node in nodes.iter().flat_map(|&n| self.regions.staying_below(n)) {
+            let callee = tree.function(below_node);
+            let class = self.regions.classes.of(callee);
+            below.entry(class).or_insert((callee, 0.0)).1 += self.total(below_node).0;
+        }
+        if below.is_empty() {
+            return 0.0;
+        }
+        // What called them at the place before, if that is gone: the function was renamed.
+        let mut called_before: BTreeMap<FunctionIx, BTreeMap<FunctionIx, f64>> = BTreeMap::new();
+        let asked = |node: &usize| self.regions.is_costly(tree.function(*node));
+        for node in self.regions.at(place).filter(asked) {
+            if self.total(node).1 == 0.0 {
+                continue;
+            }
+            for below_node in self.regions.staying_below(node) {
+                let class = self.regions.classes.of(tree.function(below_node));
+                if below.contains_key(&class) {
+                    let callers = called_before.entry(class).or_default();
+                    *callers.entry(tree.function(node)).or_default() += self.total(below_node).1;
+                }
+            }
+        }
+        let mut wrapped = 0.0;
+        for (class, (callee, cost)) in below {
+            let [all, in_regions] = self.regions.calls(place, class);
+            let (all, in_regions) = (self.this_first(all), self.this_first(in_regions));
+            let without = (all.1 - (all.0 - in_regions.0)).max(0.0);
+            let lost = cost * (without / in_regions.0).min(1.0);
+            wrapped += lost;
+            let callers = called_before.remove(&class);
+            let callers = callers.unwrap_or_else(|| BTreeMap::from([(callee, lost)]));
+            for (loser, cost) in callers {
+                *losers.entry(loser).or_default() += lost.min(cost);
+            }
+        }
+        wrapped
+    }
+
+    /// What ended at these places of functions that a sign tells of, and what began there that has as
+    /// much of a claim to it.
+    fn ended(&self, function: FunctionIx, places: &BTreeSet<Place>) -> BTreeMap<Place, Ended> {
+        let tree = self.regions.evidences.tree;
+        let mut of_place: BTreeMap<Place, Ended> = BTreeMap::new();
+        let mut likely: BTreeMap<FunctionIx, bool> = BTreeMap::new();
+        let mut upto: BTreeMap<Place, usize> = BTreeMap::new();
+        let at_places = || places.iter().flat_map(|&place| self.regions.at(place));
+        for node in at_places().filter(|&node| self.total(node).1 > 0.0) {
+            let loser = tree.function(node);
+            let is_likely = *likely.entry(loser).or_insert_with(|| {
+                loser != function && self.signs.tell(self.sign, function, loser)
+            });
+            if !is_likely || !tree.is_outermost(node) {
+                continue;
+            }
+            let place = self.regions.place(node);
+            let ended = of_place.entry(place).or_default();
+            *ended.losers.entry(loser).or_default() += self.total(node).1;
+            let upto = upto.entry(place).or_default();
+            if node >= *upto {
+                ended.lost += self.own(node).1;
+                *upto = tree.subtree(node).end;
+            }
+        }
+        let losers: Vec<FunctionIx> = likely
+            .into_iter()
+            .filter(|&(_, is_likely)| is_likely)
+            .map(|(loser, _)| loser)
+            .collect();
+        if losers.is_empty() {
+            return of_place;
+        }
+        let mut claims: BTreeMap<FunctionIx, bool> = BTreeMap::from([(function, true)]);
+        upto.clear();
+        for node in at_places().filter(|&node| self.total(node).0 > 0.0) {
+            let claimant = tree.function(node);
+            let has_claim = *claims.entry(claimant).or_insert_with(|| {
+                losers
+                    .iter()
+                    .any(|&loser| self.signs.tell(self.sign, claimant, loser))
+            });
+            let place = self.regions.place(node);
+            let upto = upto.entry(place).or_default();
+            if has_claim && node >= *upto {
+                of_place.entry(place).or_default().claimed += self.own(node).0;
+                *upto = tree.subtree(node).end;
+            }
+        }
+        of_place
+    }
+
+    /// What a function that stays gained by itself, where calls that it made ended.
+    fn inlined(&self, function: FunctionIx) -> Gain {
+        let mut gain = Gain::default();
+        if !self.regions.stays(function) {
+            return gain;
+        }
+        let class = self.regions.classes.of(function);
+        let (this, other) = self.this_first(self.regions.attributed(class));
+        let tree = self.regions.evidences.tree;
+        let (mut begun, mut ended) = (0.0, 0.0);
+        for node in self.regions.at(Some(class)) {
+            let callee = tree.function(node);
+            if self.are_apart(function, callee) {
+                continue;
+            }
+            let (this, other) = self.own(node);
+            if self.regions.is_direct(node) {
+                begun += this;
+                ended += other;
+            }
+            if other > 0.0 && tree.is_outermost(node) {
+                *gain.losers.entry(callee).or_default() += self.total(node).1;
+            }
+        }
+        gain.gained = (this - other).max(0.0);
+        gain.lost = (ended - begun).clamp(0.0, gain.gained);
+        (gain.own_gained, gain.own_lost) = (gain.gained, gain.lost);
+        gain
+    }
+}
+
+/// What ended at a place of functions that a sign tells of.
+#[derive(Debug, Default)]
+struct Ended {
+    lost: f64,
+    /// What began there that the sign tells of as well.
+    claimed: f64,
+    /// What each of them cost there.
+    losers: BTreeMap<FunctionIx, f64>,
+}

@@ -1,0 +1,155 @@
+//! Functions that have another name, whatever they cost by it.
+//!
+//! A wholly new function and a wholly gone one, of which a [sign](super::signs) tells that the cost of the
+//! one is in the other now, are one function by two names where nothing else has a claim to either. They
+//! are compared as one from then on: what changed is judged like any other change, once.
+
+use super::blame::{Cause, Evidences};
+use super::evidence::Direction;
+use super::functions::FunctionIx;
+use super::moved::Partner;
+use super::regions::Regions;
+use super::report::Basis;
+use super::signs::Signs;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A function by two names.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Renamed {
+    pub(super) old: FunctionIx,
+    pub(super) new: FunctionIx,
+    /// What either rested on, and explained, as a cause while they were two.
+    pub(super) was_cause: Option<(Basis, f64)>,
+}
+
+/// A new function, and one that is gone.
+type Pair = (FunctionIx, FunctionIx);
+
+/// What is known of a pair.
+struct Known {
+    basis: Basis,
+    explains: f64,
+    /// From how many of the two the other was found, by more than their file.
+    found: usize,
+    /// Whether they are one, whatever they cost.
+    proved: bool,
+}
+
+/// The pairs that signs tell of.
+pub(super) struct Pairs<'a> {
+    evidences: &'a Evidences<'a>,
+    causes: &'a [Cause],
+    known: BTreeMap<Pair, Known>,
+}
+
+impl<'a> Pairs<'a> {
+    pub(super) fn new(evidences: &'a Evidences<'a>, causes: &'a [Cause]) -> Pairs<'a> {
+        Pairs {
+            evidences,
+            causes,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// The direction of a function that one side lacks.
+    fn direction(&self, function: FunctionIx) -> Option<Direction> {
+        let samples = self.evidences.tests.total[function.get()].samples;
+        match (samples.baseline, samples.candidate) {
+            (0, 0) => None,
+            (0, _) => Some(Direction::Up),
+            (_, 0) => Some(Direction::Down),
+            _ => None,
+        }
+    }
+
+    /// Takes in that a sign tells that the cost of a cause was, or is, in another function; `are_one` is
+    /// whether it is more than their file.
+    pub(super) fn add(&mut self, cause: &Cause, other: FunctionIx, signs: &Signs, are_one: bool) {
+        let (new, old) = match (self.direction(cause.function), self.direction(other)) {
+            (Some(Direction::Up), Some(Direction::Down)) => (cause.function, other),
+            (Some(Direction::Down), Some(Direction::Up)) => (other, cause.function),
+            _ => return,
+        };
+        let is_rival = |rival: &Cause| match self.direction(rival.function) {
+            Some(Direction::Up) => rival.function != new && signs.prove(rival.function, old),
+            Some(Direction::Down) => rival.function != old && signs.prove(new, rival.function),
+            None => false,
+        };
+        let proved = signs.prove(new, old) && !self.causes.iter().any(is_rival);
+        let known = self.known.entry((new, old)).or_insert(Known {
+            basis: cause.basis,
+            explains: 0.0,
+            found: 0,
+            proved: false,
+        });
+        known.explains = known.explains.max(cause.explains.abs());
+        known.found += usize::from(are_one);
+        known.proved |= proved;
+    }
+
+    /// The pairs that were found from both, or proved, and of which neither function is elsewhere; and with
+    /// them those functions above that are told by what they call.
+    pub(super) fn renamed(&self, of_cause: &[Option<Partner>], regions: &Regions) -> Vec<Renamed> {
+        let is_elsewhere = |function: FunctionIx, other: FunctionIx| {
+            let causes = self.causes.iter().zip(of_cause);
+            let mut partners = causes.filter(|(cause, _)| cause.function == function);
+            partners.any(|(_, partner)| match partner {
+                Some(Partner::Moved(known) | Partner::Renamed(known)) => *known != other,
+                _ => false,
+            })
+        };
+        let is_sure = |(pair, known): &(&Pair, &Known)| {
+            let &&(new, old) = pair;
+            let may_be = known.found == 2 || known.proved;
+            may_be && !is_elsewhere(new, old) && !is_elsewhere(old, new)
+        };
+        let pairs = alone(self.known.keys().copied());
+        let renamed = self.known.iter().filter(|(pair, _)| pairs.contains(pair));
+        let renamed = renamed.filter(is_sure);
+        let mut renamed: Vec<Renamed> = renamed
+            .map(|(&(new, old), known)| Renamed {
+                old,
+                new,
+                was_cause: Some((known.basis, known.explains)),
+            })
+            .collect();
+        if !renamed.is_empty() {
+            renamed.extend(self.callers(regions));
+        }
+        renamed
+    }
+
+    /// Proved pairs of functions that no finding is about, as what they call explains what they cost.
+    fn callers(&self, regions: &Regions) -> Vec<Renamed> {
+        let causes: BTreeSet<FunctionIx> = self.causes.iter().map(|c| c.function).collect();
+        let signs = Signs::of(regions);
+        let functions = (0..self.evidences.functions.list.len() as u32).map(FunctionIx);
+        let asked = functions.filter(|&function| {
+            regions.is_costly(function) && !regions.stays(function) && !causes.contains(&function)
+        });
+        let (new, gone): (Vec<FunctionIx>, Vec<FunctionIx>) =
+            asked.partition(|&function| self.direction(function) == Some(Direction::Up));
+        let alike = new.iter().flat_map(|&new| {
+            let pairs = gone.iter().map(move |&old| (new, old));
+            pairs.filter(|&(new, old)| signs.prove(new, old))
+        });
+        let pairs = alone(alike.collect::<Vec<_>>().into_iter());
+        let renamed = pairs.into_iter().map(|(new, old)| Renamed {
+            old,
+            new,
+            was_cause: None,
+        });
+        renamed.collect()
+    }
+}
+
+/// Those of which neither function is of another.
+fn alone(pairs: impl Iterator<Item = Pair> + Clone) -> BTreeSet<Pair> {
+    let mut times: BTreeMap<FunctionIx, usize> = BTreeMap::new();
+    for function in pairs.clone().flat_map(|(new, old)| [new, old]) {
+        *times.entry(function).or_default() += 1;
+    }
+    pairs
+        .filter(|(new, old)| times[new] == 1 && times[old] == 1)
+        .collect()
+}
