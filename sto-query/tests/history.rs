@@ -18,9 +18,22 @@ use sto_query::report::{
 };
 use sto_query::select::select;
 use sto_query::series::{ScoreOptions, Status};
+use sto_query::tree::View;
 
 /// Adds a run of `program` at `build`, recorded that many days after some day.
 fn add(store: &Store, program: &str, build: &str, benchmark: &str, day: u64, folded: &str) {
+    add_of_event(store, program, (build, "samples"), benchmark, day, folded);
+}
+
+/// The same of an event.
+fn add_of_event(
+    store: &Store,
+    program: &str,
+    (build, event): (&str, &str),
+    benchmark: &str,
+    day: u64,
+    folded: &str,
+) {
     let options = IngestOptions {
         executable: Some(program.to_owned()),
         version: Some(build.to_owned()),
@@ -29,6 +42,7 @@ fn add(store: &Store, program: &str, build: &str, benchmark: &str, day: u64, fol
     };
     let path = Path::new("run.folded");
     let mut recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+    recording.sample_types[0].event = event.to_owned();
     recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day * 86_400));
     ingest_recording(store, path, recording, &options, &mut |_| {}).unwrap();
 }
@@ -159,6 +173,96 @@ fn a_build_is_judged_with_all_its_runs_by_the_builds_before_it() {
 }
 
 #[test]
+fn what_is_expected_is_what_the_builds_show_since_they_changed_last() {
+    let (old, new) = ([1000, 1010, 990, 1005, 1000], [2000, 2010, 1990, 2005]);
+    let store = history(&[&old[..], &old[1..], &new, &new, &[2010, 1990, 2000, 2005]].concat());
+    let parse = function(&judge(&store), "parse").clone();
+    assert_eq!(parse.expected, 2001.25);
+    assert!(
+        parse.score.abs() < 1.0 && parse.q.unwrap() > 0.05,
+        "{parse:?}"
+    );
+    assert!(parse.deviation < 10.0);
+}
+
+#[test]
+fn events_that_count_the_same_are_one_in_histories_and_in_sums() {
+    let store = Store::in_memory().unwrap();
+    let runs = [
+        ("v1", "cpu-clock"),
+        ("v1", "cpu-clock:ppp"),
+        ("v2", "cpu-clock:pppH"),
+    ];
+    for (day, build) in (0..).zip(runs) {
+        add_of_event(
+            &store,
+            "app",
+            build,
+            "startup",
+            day,
+            &format!("main;parse {}\n", 90 + day),
+        );
+    }
+    add_of_event(
+        &store,
+        "app",
+        ("v2", "cpu-clock:u"),
+        "startup",
+        5,
+        "main;parse 7\n",
+    );
+    let history = load(&store);
+    let samples: Vec<u64> = history.runs.iter().map(|run| run.whole.samples).collect();
+    assert_eq!(
+        samples,
+        [90, 91, 92],
+        "and what counts something else is left out"
+    );
+    let of_event = HistoryQuery {
+        event: Some("cpu-clock:P".to_owned()),
+        ..HistoryQuery::default()
+    };
+    assert_eq!(History::load(&store, &of_event).unwrap().runs.len(), 3);
+    let v1 = select(&store, &"v1".parse().unwrap()).unwrap();
+    for view in [
+        View::load(&store, v1.clone()),
+        View::load_sum(&store, v1.clone()),
+    ] {
+        let view = view.unwrap();
+        assert_eq!(view.sample_types.len(), 1);
+        let samples: u64 = view.self_costs(0).iter().map(|cost| cost.samples).sum();
+        assert_eq!(samples, 90 + 91);
+    }
+    let mean = average(&store, &[v1], "mean", KeyOptions::default()).unwrap();
+    assert_eq!(mean.profile.sample_types.len(), 1);
+}
+
+#[test]
+fn builds_are_in_one_order_in_histories_and_wherever_the_newest_is_named() {
+    let store = Store::in_memory().unwrap();
+    let runs = [("old", 1), ("new", 2), ("old", 9)];
+    for (build, day) in runs {
+        add(
+            &store,
+            "app",
+            build,
+            "startup",
+            day,
+            &format!("main;parse {}\n", 90 + day),
+        );
+    }
+    let history = load(&store);
+    let builds: Vec<&str> = history.runs.iter().map(|run| &*run.build.version).collect();
+    assert_eq!(builds, ["old", "old", "new"]);
+    let newest = select(&store, &"@newest".parse().unwrap()).unwrap();
+    assert_eq!(newest.build.version, "new");
+    let listed = Listing::default()
+        .builds(store.builds().unwrap(), None)
+        .unwrap();
+    assert_eq!(listed.builds[0].version, "new");
+}
+
+#[test]
 fn runs_of_a_build_are_not_its_past_however_they_were_recorded() {
     let store = Store::in_memory().unwrap();
     // In turns, as two programs are compared.
@@ -243,6 +347,8 @@ fn an_average_is_no_run_of_a_history() {
         .add(&mean.build, &mean.profile, &mean.interned)
         .unwrap();
     assert_eq!(load(&store).runs.len(), 5);
+    let listed = Listing::default().runs(store.builds().unwrap()).unwrap();
+    assert_eq!(listed.runs.len(), 5);
     // Nor is it one of the build that it was stored as.
     let of = select(&store, &"v1".parse().unwrap()).unwrap();
     assert_eq!(of.profiles.len(), 4);

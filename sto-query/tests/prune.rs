@@ -103,20 +103,23 @@ fn the_newest_builds_of_each_group_stay_with_all_their_runs() {
     let oldest = add(&store, "v1", Some(100), "main", 3);
     let other_branch = add(&store, "v1", Some(150), "side", 3);
     add(&store, "v2", Some(200), "main", 3);
-    add(&store, "v3", Some(90), "main", 3);
+    add(&store, "v3", Some(250), "main", 3);
     add(&store, "v3", Some(300), "main", 3);
+    // A build that is recorded again is as old as it was.
+    let again = add(&store, "v1", Some(400), "main", 3);
     let grouped = PruneOptions {
         keep_last: Some(2),
         group_by: Some("branch".to_owned()),
         dry_run: true,
         ..PruneOptions::default()
     };
-    assert_eq!(gone(&prune(&store, &grouped).unwrap()), ids(&[oldest]));
+    let old = ids(&[oldest, again]);
+    assert_eq!(gone(&prune(&store, &grouped).unwrap()), old);
     let together = PruneOptions {
         group_by: None,
         ..grouped
     };
-    let expected = ids(&[oldest, other_branch]);
+    let expected = ids(&[oldest, other_branch, again]);
     assert_eq!(gone(&prune(&store, &together).unwrap()), expected);
     assert_eq!(
         store.builds().unwrap().len(),

@@ -226,6 +226,17 @@ fn builds_are_named_by_their_age() {
 }
 
 #[test]
+fn a_build_that_is_recorded_again_is_as_old_as_it_was() {
+    let mut builds = dated();
+    let mut again = builds[0].profiles[0].clone();
+    again.profile.origin.recorded = Some(UnixSeconds(20 * 86_400));
+    builds[0].profiles.push(again);
+    let outcome = |text: &str| named(&builds, &text.parse().unwrap());
+    assert_eq!(outcome("demo@newest"), "v3");
+    assert_eq!(outcome("demo@newest~2"), "v1");
+}
+
+#[test]
 fn a_build_that_is_called_newest_comes_before_the_newest_one() {
     let mut builds = dated();
     builds[0].build.version = "newest".to_owned();

@@ -15,6 +15,7 @@ use super::evidence::Direction;
 use super::functions::FunctionIx;
 use super::pair::Pair;
 use super::report::Basis;
+use crate::functions::outside_of_closures;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -39,7 +40,12 @@ pub(super) fn lift(evidences: &Evidences, places: &Places, causes: Vec<Cause>) -
         places,
         parts: vec![OnceLock::new(); evidences.functions.list.len()],
     };
-    let above = causes.par_iter().map(|cause| lift.cause_above(cause));
+    let known = causes.iter().map(|cause| (cause.function, cause.direction));
+    let known: BTreeSet<(FunctionIx, Direction)> = known.collect();
+    let above = causes.par_iter().map(|cause| {
+        let caller = lift.cause_above(cause);
+        caller.or_else(|| function_of_closure(evidences, cause, &known))
+    });
     let above: Vec<Option<FunctionIx>> = above.collect();
     let mut lifted: BTreeMap<(FunctionIx, Direction), Cause> = BTreeMap::new();
     for (mut cause, above) in causes.into_iter().zip(above) {
@@ -69,6 +75,40 @@ pub(super) fn lift(evidences: &Evidences, places: &Places, causes: Vec<Cause>) -
         cause.at = below(evidences, places, cause.function);
     }
     causes
+}
+
+/// The function that a closure is of, where that is a cause too and has nearly all of the closure's change
+/// below it: it is one function that changed.
+fn function_of_closure(
+    evidences: &Evidences,
+    cause: &Cause,
+    known: &BTreeSet<(FunctionIx, Direction)>,
+) -> Option<FunctionIx> {
+    let Evidences {
+        tree, functions, ..
+    } = *evidences;
+    let closure = &functions.list[cause.function.get()];
+    let name = outside_of_closures(&closure.symbol)?;
+    let of_it = |function: &FunctionIx| {
+        let function = &functions.list[function.get()];
+        function.symbol == name && function.module == closure.module
+    };
+    let same_direction = known
+        .iter()
+        .filter(|(_, direction)| *direction == cause.direction);
+    let outer = same_direction.map(|(function, _)| *function).find(of_it)?;
+    let is_below = |&node: &usize| {
+        let callers = std::iter::successors(tree.parent(node), |&caller| tree.parent(caller));
+        callers
+            .into_iter()
+            .any(|caller| tree.function(caller) == outer)
+    };
+    let change = |at: &mut dyn Iterator<Item = (usize, Pair<f64>)>| {
+        evidences.difference(at.map(|(_, samples)| samples).fold(Pair::default(), plus))
+    };
+    let all = change(&mut cause.at.iter().copied());
+    let below = change(&mut cause.at.iter().copied().filter(|(node, _)| is_below(node)));
+    (below / all >= NEARLY_ALL).then_some(outer)
 }
 
 /// Looks for callers, and keeps what it found of each: many causes may have the same.

@@ -20,6 +20,7 @@ pub use attribution::{Attribution, FunctionPatterns, LibraryCode};
 pub(crate) use attribution::{is_library, origin};
 pub use choice::{FunctionChoice, FunctionError};
 pub(crate) use choice::{Named, symbols_of};
+pub(crate) use keys::outside_of_closures;
 pub use keys::{
     KeyOptions, KeyReport, MatchReport, Matching, RULES_VERSION, Rule, Step, explain_match,
     key_symbol,

@@ -181,6 +181,32 @@ fn more_runs_a_side_show_smaller_changes() {
 }
 
 #[test]
+fn a_calibration_counts_the_comparisons_in_which_a_metric_changed() {
+    let mut view = Benchmark { runs: 4, ..STEADY }.side(&mut Random::new(5), "v1", 1.0);
+    // The first two runs, or the last two, differ from the others: in one of three comparisons.
+    let seconds = [1.0, 1.01, 2.0, 2.01];
+    for (stored, seconds) in view.selection.profiles.iter_mut().zip(seconds) {
+        stored.profile.metrics.insert("seconds".to_owned(), seconds);
+        stored
+            .profile
+            .metrics
+            .insert("requests".to_owned(), seconds);
+    }
+    let calibration = calibrated(&view, &CalibrateOptions::default());
+    let found = |name: &str| {
+        let mut metrics = calibration.metrics.iter();
+        let metric = metrics.find(|metric| metric.name == name)?;
+        Some((
+            metric.false_reports.reports,
+            metric.false_reports.comparisons,
+        ))
+    };
+    assert_eq!(found("seconds"), Some((1, 3)));
+    assert_eq!(found("total-cost"), Some((0, 3)));
+    assert_eq!(found("requests"), None, "it does not count for the verdict");
+}
+
+#[test]
 fn the_order_of_runs_makes_no_difference() {
     let benchmark = Benchmark { runs: 8, ..STEADY };
     let view = benchmark.side(&mut Random::new(3), "v1", 1.0);

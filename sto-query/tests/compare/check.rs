@@ -159,10 +159,21 @@ fn benchmarks_that_both_sides_have_are_compared_one_by_one() {
     let named = |names: &[Option<&str>]| -> Vec<Option<String>> {
         names.iter().map(|name| name.map(str::to_owned)).collect()
     };
-    // One benchmark, or none on both sides in common: all runs, and the comparison warns.
+    // One benchmark a side: all runs, and the comparison warns where it is not the same.
     assert_eq!(of(&[a, a], &[a], &[]).compared, []);
     assert_eq!(of(&[None], &[None], &[]).compared, []);
     assert_eq!(of(&[a], &[b], &[]).compared, []);
+    // Several, of which they have none in common: each by itself, and a side has no runs of it.
+    let nothing = of(&[b, a], &[c], &[]);
+    assert_eq!(nothing.compared, named(&[a, b, c]));
+    assert_eq!(
+        nothing.warnings,
+        [
+            "The sides have no benchmark in common, so nothing can be compared: the baseline has runs of a, b, \
+             the candidate of c."
+        ]
+    );
+    assert_eq!(of(&[None], &[a, b], &[]).compared, named(&[None, a, b]));
     assert_eq!(of(&[b, a], &[a, b], &[]).compared, named(&[a, b]));
     assert_eq!(of(&[None, a], &[a, None], &[]).compared, named(&[None, a]));
     let left_out = of(&[a, b, None], &[a, c], &[]);

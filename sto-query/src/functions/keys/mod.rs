@@ -30,6 +30,15 @@ use sto_core::symbolize::demangled;
 /// Version of the rules of [`key_symbol`]; it changes whenever a symbol's key does.
 pub const RULES_VERSION: u32 = 3;
 
+/// The key of the function that a closure of Rust or Go is of, by the closure's key; `None` of what is none.
+pub(crate) fn outside_of_closures(key: &str) -> Option<&str> {
+    fn outer<'a>(key: &&'a str) -> Option<&'a str> {
+        let of_rust = key.strip_suffix("::{closure}");
+        of_rust.or_else(|| key.strip_suffix(".func"))
+    }
+    std::iter::successors(Some(key), outer).skip(1).last()
+}
+
 /// What the user decides about keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KeyOptions {

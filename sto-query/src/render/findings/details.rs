@@ -20,7 +20,7 @@ const INDENT: usize = 3;
 /// Part of the change on the first path that another must have to stand in a brief text.
 const A_PART_OF_IT: f64 = 0.2;
 /// Columns of a name in a row of names.
-const LONGEST_NAME: usize = 50;
+const LONGEST_NAME: usize = 36;
 /// Callers that a short text has.
 const CALLERS: usize = 3;
 /// Functions at either end of a call path that a full text has.
@@ -51,10 +51,20 @@ pub(super) fn brief(number: usize, finding: &Finding, style: Style) -> String {
         .iter()
         .filter(|path| change(path) >= A_PART_OF_IT * most);
     let shown: Vec<CallPath> = shown.cloned().collect();
-    text += &path_table(&shown, style, Detail::Short).render(style);
+    text += &match &shown[..] {
+        [path] if path.stack.len() < 2 => String::new(),
+        [_] => {
+            let head = format!("{}called by ", " ".repeat(INDENT));
+            let width = style
+                .width
+                .map_or(usize::MAX, |width| width.saturating_sub(head.len()));
+            format!("{head}{}\n", callers(&shown, width).concat())
+        }
+        _ => path_table(&shown, style, Detail::Short).render(style),
+    };
     let all = &finding.affected_callers;
-    let callers = most_affected(all, Detail::Short);
-    let names = callers.iter().map(|&ix| {
+    let most = most_affected(all, Detail::Short);
+    let names = most.iter().map(|&ix| {
         let AffectedCaller {
             function,
             candidate_share,
@@ -65,8 +75,8 @@ pub(super) fn brief(number: usize, finding: &Finding, style: Style) -> String {
         format!("{name} ({})", ratio(*change, *candidate_share > 0.0))
     });
     let mut names: Vec<String> = names.collect();
-    if all.len() > callers.len() {
-        names.push(counted((all.len() - callers.len()) as u64, "more caller"));
+    if all.len() > most.len() {
+        names.push(counted((all.len() - most.len()) as u64, "more caller"));
     }
     if !names.is_empty() {
         let indent = " ".repeat(INDENT);

@@ -21,9 +21,11 @@ const FACTS: usize = 11;
 const INDENT: usize = 3;
 /// Findings that a short text has in full.
 const IN_FULL: usize = 5;
+/// Findings that a short text has with all their counts; of more, the table has them.
+const WITH_COUNTS: usize = 3;
 /// Rows that a short text has of what got worse, of what moved, of what got better, and of what is
 /// ignored.
-const ROWS: [usize; 4] = [8, 3, 5, 3];
+const ROWS: [usize; 4] = [8, 3, 4, 3];
 
 /// What a column of the tables has.
 const ATTRIBUTED: &str = "attributed: self, with the libraries and unchanged modules that it calls";
@@ -119,11 +121,18 @@ fn side(
     detail: Detail,
 ) -> String {
     let name = format!("{}@{}", printable(&side.executable), printable(&side.build));
+    if detail == Detail::Short {
+        let facts = measured(side, sample_type).join(", ");
+        let text = paragraph(
+            style,
+            &format!("{label:FACTS$}"),
+            &format!("{name}, {facts}"),
+            FACTS,
+        );
+        return text.replacen(label, &style.bold(label), 1);
+    }
     let name = style.bold(&style.fit(&name, FACTS));
-    let facts = match detail {
-        Detail::Short => measured(side, sample_type).join(", "),
-        Detail::Full => facts(side, sample_type),
-    };
+    let facts = facts(side, sample_type);
     let facts = paragraph(style, &" ".repeat(FACTS), &facts, FACTS);
     format!("{}{name}\n{facts}", style.bold(&format!("{label:FACTS$}")))
 }
@@ -194,9 +203,9 @@ impl<'a> Findings<'a> {
         };
         for (number, finding) in &in_full {
             text.push('\n');
-            *text += &match (detail, self.worse.len()) {
-                (Detail::Short, 2..) => brief(*number, finding, style),
-                _ => details(*number, finding, style, detail),
+            *text += &match detail == Detail::Short && self.worse.len() > WITH_COUNTS {
+                true => brief(*number, finding, style),
+                false => details(*number, finding, style, detail),
             };
         }
         let mut left_out = Vec::new();
