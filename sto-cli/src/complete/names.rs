@@ -1,9 +1,10 @@
 //! Names that the store has, for completion.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::Path;
 use sto_core::store::{Store, StoreError, StoredBuild};
-use sto_query::select::{Selection, oldest_first};
+use sto_query::select::{Selection, first_recorded};
 use sto_query::tree::View;
 
 /// What a name is of.
@@ -24,8 +25,7 @@ type Found = (String, Option<String>);
 pub(super) fn of(names: &[Name], store: &Path, typed: &str) -> Result<Vec<Found>, StoreError> {
     let store = Store::open(store)?;
     let mut builds = store.builds()?;
-    oldest_first(&mut builds);
-    builds.reverse();
+    builds.sort_by_key(|build| Reverse(first_recorded(build)));
     let mut found = Vec::new();
     for name in names {
         match name {

@@ -30,7 +30,8 @@ fn it_tells_false_reports_and_the_smallest_changes() {
     let run = sandbox.sto(&["calibrate", "v1", "--splits", "20"]);
     assert_eq!(run.status, Some(0), "{run:?}");
     assert_eq!(run.stderr, "");
-    let text = "Compared with itself, 4 runs a side, it reports anything in 0 of 20 comparisons \
+    let text = "Compared with itself, 4 runs a side, it reports a function in 0 of 20 comparisons \
+                (0.00%, 95% interval 0.00% to 16.11%) It reports total-cost in 0 of 20 \
                 (0.00%, 95% interval 0.00% to 16.11%)";
     assert!(words(&run.stdout).contains(text), "{run:?}");
     assert!(run.stdout.contains("\n31.99%  "), "{run:?}");

@@ -63,8 +63,14 @@ fn symbols_that_match_are_0_and_others_1() {
 #[test]
 fn template_arguments_are_ignored_if_asked_for() {
     let sandbox = Sandbox::new();
-    sandbox.write("a.folded", "main;parse<Json> 900\nmain;idle 900\n");
-    sandbox.write("b.folded", "main;parse<Xml> 900\nmain;idle 900\n");
+    sandbox.write(
+        "a.folded",
+        "main;parse<Json> 900\nmain;parse<Xml> 30\nmain;idle 900\n",
+    );
+    sandbox.write(
+        "b.folded",
+        "main;parse<Json> 30\nmain;parse<Xml> 900\nmain;idle 900\n",
+    );
     let functions = |args: &[&str]| {
         let compare = ["find-regressions", "a.folded", "b.folded"];
         let comparison = sandbox.json(&[&compare[..], args].concat());
