@@ -3,6 +3,8 @@
 //! They are far above what programs have, and low enough that a hostile file costs no more than an
 //! error. Counts of frames, nodes and stacks are limited by their 32-bit indices alone.
 
+use crate::units::Bytes;
+
 /// Longest name of a function, module, source file, event or machine, in bytes; what is longer is
 /// cut and ends in `…`. C++ templates reach it.
 pub const MAX_NAME: usize = 4096;
@@ -13,6 +15,13 @@ pub const MAX_PROCESS_NAME: usize = 255;
 
 /// Most frames of one stack.
 pub const MAX_DEPTH: usize = 1 << 21;
+
+/// Most frames that stacks are made into beyond what their file spells: in a file that writes a part once
+/// and refers to it often, as functions that were inlined into one address, and in all of a profile's tree.
+/// 2^22 of any file, and 8 for each of its bytes. Of what profilers write, a byte is a frame or less.
+pub fn most_frames(file: Bytes) -> u64 {
+    (1 << 22) + file.0.saturating_mul(8)
+}
 
 /// Longest line of text that comes in a stream or compressed, in bytes, as it must be held: 128 for each
 /// of the most frames.

@@ -40,7 +40,7 @@ fn made_at_run_time(recording: &Recording, symbols: &Symbols) -> String {
     let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
     for sample in &recording.samples {
         let mut line = String::new();
-        for &location in recording.stacks.get(sample.stack) {
+        for &location in &*recording.stacks.get(sample.stack) {
             for &code in symbols.of(location) {
                 let frame = symbols.frames.frame(symbols.lines[code.0 as usize].frame);
                 if frame.module == "[jit]" {

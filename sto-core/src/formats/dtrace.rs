@@ -3,10 +3,10 @@
 //! Source: the chapters *Aggregations* and *stack()* of the Dynamic Tracing Guide.
 
 use super::detect::Head;
-use super::report::{About, Report, one_thread};
+use super::report::{About, Report};
 use super::summed::Summed;
 use super::text::{decimal, lines};
-use super::{Format, LocationIx, excerpt, kind_by_names};
+use super::{Format, LocationIx, SampleTypeIx, ThreadIx, excerpt, kind_by_names};
 use crate::model::FrameKind;
 use crate::units::{Cost, SampleType, Unit};
 
@@ -67,7 +67,7 @@ impl Report for DTrace {
                     samples: count,
                     value: count,
                 };
-                one_thread(summed, 0, &self.stack, cost)?;
+                summed.add(ThreadIx(0), SampleTypeIx(0), &self.stack, cost)?;
                 self.stack.clear();
                 self.has_frames = true;
                 self.is_kernel_over = false;

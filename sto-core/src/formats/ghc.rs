@@ -96,7 +96,7 @@ impl Report for Ghc {
                 self.has_numbers = columns.ends_with(&[b"ticks", b"bytes"]);
                 self.place = Place::Rows;
             }
-            (Place::Rows, []) if self.path.stack().is_empty() => {}
+            (Place::Rows, []) if self.path.is_empty() => {}
             (Place::Rows, []) => self.place = Place::Behind,
             (Place::Rows, words) => self.row(line, words, summed)?,
             _ => {}
@@ -168,14 +168,16 @@ impl Ghc {
         })?;
         self.rows += 1;
         let depth = line.iter().take_while(|&&byte| byte == b' ').count();
-        self.path.enter(depth, location, 0, |_, _| Ok(()))?;
+        let stack = self
+            .path
+            .enter(depth, location, 0, summed, |_, _, _| Ok(()))?;
         let nanoseconds = ticks.checked_mul(self.tick);
         let time = Cost {
             samples: ticks,
             value: nanoseconds.ok_or("its ticks are longer than 2^64 ns")?,
         };
-        one_thread(summed, 0, self.path.stack(), time)?;
-        one_thread(summed, 1, self.path.stack(), report::per(1024, bytes))
+        one_thread(summed, 0, stack, time)?;
+        one_thread(summed, 1, stack, report::per(1024, bytes))
     }
 }
 

@@ -29,6 +29,7 @@ mod recording;
 mod report;
 mod sample;
 mod speedscope;
+mod stacks;
 mod summed;
 mod text;
 mod v8;
@@ -50,5 +51,7 @@ pub use read::{OnRead, ReadOptions, read, read_bytes, read_stream};
 pub(crate) use recording::{GUEST, JIT};
 pub use recording::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, Process, ProcessIx, Recording, Sample,
-    SampleTypeIx, StackIx, Stacks, Thread, ThreadIx,
+    SampleTypeIx, Thread, ThreadIx,
 };
+pub(crate) use stacks::Walk;
+pub use stacks::{StackIx, Stacks};

@@ -1,8 +1,9 @@
 //! Stacks of formats that name functions instead of addresses.
 
 use super::{FormatError, Location, LocationIx, Salvage, StackIx, Stacks};
-use crate::limits::{MAX_DEPTH, MAX_NAME, MAX_PROCESS_NAME, cut};
+use crate::limits::{MAX_DEPTH, MAX_NAME, MAX_PROCESS_NAME, cut, most_frames};
 use crate::model::{Frame, FrameIx, FrameKind, FrameTable};
+use crate::units::Bytes;
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::path::Path;
@@ -16,8 +17,9 @@ pub(super) struct NamedStacks {
     nameless: HashMap<Location, LocationIx>,
     locations: Vec<Location>,
     stacks: Stacks,
-    /// How many frames of `stacks` came by [`NamedStacks::shared_stack`].
-    shared_frames: usize,
+    /// Frames that stacks were made into by parts of the file that stand for several, and how large that is.
+    expanded: u64,
+    file: Bytes,
     lossy: bool,
     cut: bool,
 }
@@ -51,12 +53,18 @@ pub(super) fn cut_off(path: &Path, cut: impl Into<String>) -> FormatError {
 }
 
 const MOST: usize = u32::MAX as usize;
-/// Most frames of all stacks of a format that shares callers; they take a GiB.
-const MAX_SHARED_FRAMES: usize = 1 << 28;
 const LOSSY: &str = "Some names are not UTF-8; what cannot be read in them is shown as \u{fffd}.";
 const CUT: &str = "Some names are longer than 4096 bytes; they are cut there, and end in `…`.";
 
 impl NamedStacks {
+    /// Those of a file of this length.
+    pub(super) fn of_file(length: usize) -> NamedStacks {
+        NamedStacks {
+            file: Bytes(length as u64),
+            ..NamedStacks::default()
+        }
+    }
+
     /// A name as text; what is not UTF-8 is replaced, what is too long is cut, and each is said
     /// once in the end.
     pub(super) fn text<'n>(&mut self, name: &'n [u8]) -> Cow<'n, str> {
@@ -153,33 +161,37 @@ impl NamedStacks {
             let unknown = self.frame(FrameKind::Unresolved, "[unknown]", "")?;
             return self.stack(&[unknown]);
         }
-        if root_first.len() > MAX_DEPTH {
-            return Err(format!(
-                "a stack of {} frames; stacks of up to {MAX_DEPTH} are read. Cut it at its leaf, or \
-                 fold its recursion",
-                root_first.len()
-            ));
-        }
-        self.stacks.try_insert(root_first).ok_or_else(|| {
-            "the distinct stacks up to here have more than 2^32 frames; split the file".to_owned()
-        })
+        check_depth(root_first.len())?;
+        self.stacks.try_insert(root_first).ok_or_else(too_many)
     }
 
-    /// As [`NamedStacks::stack`], for formats that write a caller once for many stacks, so that a
-    /// small file may have more frames in its stacks than there is memory.
-    pub(super) fn shared_stack(&mut self, root_first: &[LocationIx]) -> Result<StackIx, Limit> {
-        let known = self.stacks.len();
-        let stack = self.stack(root_first)?;
-        if self.stacks.len() > known {
-            self.shared_frames += root_first.len();
+    /// The stack that a stack becomes by calling a location; without a caller, the location is a root. For
+    /// formats that write a caller once for many stacks.
+    pub(super) fn call(
+        &mut self,
+        caller: Option<StackIx>,
+        callee: LocationIx,
+    ) -> Result<StackIx, Limit> {
+        check_depth(caller.map_or(0, |caller| self.stacks.depth(caller)) + 1)?;
+        self.stacks
+            .try_insert_call(caller, callee)
+            .ok_or_else(too_many)
+    }
+
+    /// Counts frames that a file does not spell, but makes by parts that stand for several, before they are
+    /// made; an error where a file of its size may not have as many.
+    pub(super) fn expand(&mut self, frames: usize) -> Result<(), Limit> {
+        self.expanded += frames as u64;
+        let limit = most_frames(self.file);
+        match self.expanded > limit {
+            true => Err(format!(
+                "its stacks up to here have {} frames, those of inlined functions and shared callers among \
+                 them; stacks of up to {limit} are read of a file of {} bytes. Write it without inlined \
+                 functions, or record for a shorter time",
+                self.expanded, self.file.0
+            )),
+            false => Ok(()),
         }
-        if self.shared_frames > MAX_SHARED_FRAMES {
-            return Err(format!(
-                "the distinct stacks up to here have more than {MAX_SHARED_FRAMES} frames; fold their \
-                 recursion, or split the file"
-            ));
-        }
-        Ok(stack)
     }
 
     /// Adds the frames and stacks that were read of the text behind, in their order; returns the
@@ -195,7 +207,8 @@ impl NamedStacks {
         let mut here = Vec::new();
         let stacks = behind.stacks.iter().map(|stack| {
             here.clear();
-            here.extend(stack.iter().map(|there| locations[there.0 as usize]));
+            let there = behind.stacks.get(stack);
+            here.extend(there.iter().map(|there| locations[there.0 as usize]));
             self.stack(&here)
         });
         stacks.collect()
@@ -222,6 +235,19 @@ impl NamedStacks {
     }
 }
 
+fn check_depth(depth: usize) -> Result<(), Limit> {
+    (depth <= MAX_DEPTH).then_some(()).ok_or_else(|| {
+        format!(
+            "a stack of {depth} frames; stacks of up to {MAX_DEPTH} are read. Cut it at its leaf, or fold its \
+             recursion"
+        )
+    })
+}
+
+fn too_many() -> Limit {
+    "the distinct stacks up to here have more than 2^32 frames; split the file".to_owned()
+}
+
 /// The name of a process or thread as text, cut where it is too long.
 pub(super) fn process_name(name: &[u8]) -> String {
     // A byte more than the limit tells that there is something to cut off.
@@ -240,20 +266,5 @@ mod tests {
         let named = NamedStacks::default();
         assert_eq!(named.check_room(MOST), Ok(()));
         assert!(named.check_room(MOST + 1).is_err());
-    }
-
-    #[test]
-    fn a_small_file_cannot_ask_for_more_memory_than_there_is() {
-        let mut named = NamedStacks::default();
-        let fib = named.frame(FrameKind::User, "fib", "").unwrap();
-        named.shared_frames = MAX_SHARED_FRAMES - 2;
-        let stack = named.shared_stack(&[fib, fib]);
-        assert_eq!(
-            named.shared_stack(&[fib, fib]),
-            stack,
-            "it is there already"
-        );
-        assert!(stack.is_ok());
-        assert!(named.shared_stack(&[fib]).is_err());
     }
 }

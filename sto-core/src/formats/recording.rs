@@ -1,11 +1,9 @@
 //! What every format is read into: samples of stacks of locations.
 
-use crate::formats::Format;
+use crate::formats::{Format, StackIx, Stacks};
 use crate::id::SourceDigest;
 use crate::model::{FrameIx, FrameTable, GnuBuildId, Origin, SampleLabel};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
-use hashbrown::HashTable;
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
 /// Index of a sample type in [`Recording::sample_types`].
@@ -27,10 +25,6 @@ pub struct ModuleIx(pub u32);
 /// Index of a location in [`Recording::locations`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocationIx(pub u32);
-
-/// Index of a stack in [`Recording::stacks`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StackIx(pub u32);
 
 /// A recording as its file tells it: nothing is resolved yet.
 #[derive(Debug)]
@@ -203,81 +197,4 @@ pub enum Location {
     Unmapped,
     /// A function that the format names: a frame of [`Recording::named`].
     Named(FrameIx),
-}
-
-/// Distinct stacks, each a list of locations, root first.
-#[derive(Clone, Default)]
-pub struct Stacks {
-    ends: Vec<u32>,
-    locations: Vec<LocationIx>,
-    /// Places of stacks, with the hashes that a growing table would have to work out anew.
-    index: HashTable<(u64, u32)>,
-    hasher: hashbrown::DefaultHashBuilder,
-}
-
-impl Stacks {
-    /// Number of distinct stacks.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether there is no stack.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// The locations of a stack, root first.
-    pub fn get(&self, stack: StackIx) -> &[LocationIx] {
-        stack_at(&self.ends, &self.locations, stack.0)
-    }
-
-    /// Every stack, in the order of its index.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[LocationIx]> {
-        (0..self.len() as u32).map(|stack| self.get(StackIx(stack)))
-    }
-
-    /// Adds a stack, root first, or finds the place where it already stands.
-    ///
-    /// # Panics
-    /// If the stacks together reach 2^32 locations; where the input may be that large, use
-    /// [`Stacks::try_insert`].
-    pub fn insert(&mut self, stack: &[LocationIx]) -> StackIx {
-        self.try_insert(stack)
-            .expect("fewer than 2^32 locations in stacks")
-    }
-
-    /// Adds a stack, root first, or finds the place where it already stands; `None` if the stacks
-    /// together would reach 2^32 locations.
-    pub fn try_insert(&mut self, stack: &[LocationIx]) -> Option<StackIx> {
-        let Self {
-            ends,
-            locations,
-            index,
-            hasher,
-        } = self;
-        let hash = hasher.hash_one(stack);
-        let is_this =
-            |&(known, ix): &(u64, u32)| known == hash && stack_at(ends, locations, ix) == stack;
-        if let Some(&(_, ix)) = index.find(hash, is_this) {
-            return Some(StackIx(ix));
-        }
-        let ix = u32::try_from(ends.len()).ok()?;
-        let end = u32::try_from(locations.len() + stack.len()).ok()?;
-        locations.extend_from_slice(stack);
-        ends.push(end);
-        index.insert_unique(hash, (hash, ix), |&(hash, _)| hash);
-        Some(StackIx(ix))
-    }
-}
-
-fn stack_at<'a>(ends: &[u32], locations: &'a [LocationIx], ix: u32) -> &'a [LocationIx] {
-    let ix = ix as usize;
-    let start = if ix == 0 { 0 } else { ends[ix - 1] as usize };
-    &locations[start..ends[ix] as usize]
-}
-
-impl std::fmt::Debug for Stacks {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
-    }
 }

@@ -4,8 +4,8 @@ use super::named::{cut_off, malformed};
 use super::summed::Summed;
 use super::text::{LineReader, decimal, lines};
 use super::{
-    Format, FormatError, LocationIx, Process, ProcessIx, ReadOptions, Recording, SampleTypeIx,
-    Thread, ThreadIx, excerpt,
+    Format, FormatError, Process, ProcessIx, ReadOptions, Recording, SampleTypeIx, StackIx, Thread,
+    ThreadIx, excerpt,
 };
 use crate::id::SourceDigest;
 use crate::model::Origin;
@@ -148,10 +148,10 @@ fn recording(
 pub(super) fn one_thread(
     summed: &mut Summed,
     sample_type: u32,
-    stack: &[LocationIx],
+    stack: StackIx,
     cost: Cost,
 ) -> Result<(), String> {
-    summed.add(ThreadIx(0), SampleTypeIx(sample_type), stack, cost)
+    summed.add_stack(ThreadIx(0), SampleTypeIx(sample_type), stack, cost)
 }
 
 /// A time that nobody counted samples of: one for each millisecond, so that shares of samples are shares

@@ -8,7 +8,7 @@ use super::report::{About, Report};
 use super::summed::Summed;
 use super::text::{decimal, lines};
 use super::{
-    Format, LocationIx, ProcessIx, SampleTypeIx, Thread, ThreadIx, excerpt, kind_by_names,
+    Format, LocationIx, ProcessIx, SampleTypeIx, StackIx, Thread, ThreadIx, excerpt, kind_by_names,
 };
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::Frame;
@@ -168,28 +168,32 @@ impl Sample {
         if depth == 0 {
             self.outside_calls = self.outside_calls.saturating_sub(count);
         }
-        let mut own = self.own();
-        self.path.enter(depth, location, count, |stack, count| {
-            own(summed, stack, count)
-        })
+        let own = self.own();
+        self.path.enter(depth, location, count, summed, own)?;
+        Ok(())
     }
 
     fn leave_thread(&mut self, summed: &mut Summed) -> Result<(), String> {
-        let mut own = self.own();
-        self.path
-            .leave(0, |stack, count| own(summed, stack, count))?;
-        own(summed, &[], std::mem::take(&mut self.outside_calls))
+        let own = self.own();
+        self.path.leave(0, summed, &own)?;
+        match std::mem::take(&mut self.outside_calls) {
+            0 => Ok(()),
+            outside => {
+                let unknown = summed.named.stack(&[])?;
+                own(summed, unknown, outside)
+            }
+        }
     }
 
     /// Adds samples of a stack of the last thread.
-    fn own(&self) -> impl FnMut(&mut Summed, &[LocationIx], u64) -> Result<(), String> + use<> {
+    fn own(&self) -> impl Fn(&mut Summed, StackIx, u64) -> Result<(), String> + use<> {
         let thread = ThreadIx(self.about.threads.len().saturating_sub(1) as u32);
         let interval = self.interval.unwrap_or(1);
         move |summed, stack, samples| {
             let value = samples.checked_mul(interval);
             let value =
                 value.ok_or_else(|| format!("{samples} samples last longer than 2^64 ns"))?;
-            summed.add(thread, SampleTypeIx(0), stack, Cost { samples, value })
+            summed.add_stack(thread, SampleTypeIx(0), stack, Cost { samples, value })
         }
     }
 }

@@ -29,7 +29,7 @@ impl Summed {
         if cost.is_zero() {
             return Ok(());
         }
-        let stack = self.named.shared_stack(root_first)?;
+        let stack = self.named.stack(root_first)?;
         self.add_stack(thread, sample_type, stack, cost)
     }
 

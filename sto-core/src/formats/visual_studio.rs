@@ -147,9 +147,11 @@ impl Report for VisualStudio {
         let module = module.rsplit(['\\', '/']).next().unwrap_or(&module);
         let location = named.frame(kind_by_names(&symbol, module), &symbol, module)?;
         let depth = usize::try_from(depth).unwrap_or(usize::MAX);
-        self.path.enter(depth, location, 0, |_, _| Ok(()))?;
+        let stack = self
+            .path
+            .enter(depth, location, 0, summed, |_, _, _| Ok(()))?;
         self.rows.push(Own {
-            stack: named.shared_stack(self.path.stack())?,
+            stack,
             calls,
             average,
             share,
@@ -158,7 +160,7 @@ impl Report for VisualStudio {
             samples: calls,
             value: calls,
         };
-        one_thread(summed, 1, self.path.stack(), calls)
+        one_thread(summed, 1, stack, calls)
     }
 
     fn finish(self, summed: &mut Summed) -> Result<About, String> {

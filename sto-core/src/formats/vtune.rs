@@ -63,8 +63,10 @@ impl Report for VTune {
         let module = module.rsplit(|&byte| byte == b'/').next().unwrap_or(module);
         let (symbol, module) = (named.text(function), named.text(module));
         let location = named.frame(kind_by_names(&symbol, &module), &symbol, &module)?;
-        self.path.enter(depth, location, 0, |_, _| Ok(()))?;
-        one_thread(summed, 0, self.path.stack(), report::time(time))
+        let stack = self
+            .path
+            .enter(depth, location, 0, summed, |_, _, _| Ok(()))?;
+        one_thread(summed, 0, stack, report::time(time))
     }
 
     fn finish(self, _summed: &mut Summed) -> Result<About, String> {

@@ -7,7 +7,8 @@ use super::json::{Damage, Parts, recording};
 use super::summed::Summed;
 use super::xml::{Element, Part, Xml};
 use super::{
-    Format, FormatError, LocationIx, Recording, SampleTypeIx, ThreadIx, excerpt, kind_by_names,
+    Format, FormatError, LocationIx, Recording, SampleTypeIx, StackIx, ThreadIx, excerpt,
+    kind_by_names,
 };
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::units::{Cost, SampleType, Unit};
@@ -49,9 +50,7 @@ struct Trace {
     summed: Summed,
     modules: HashMap<u64, String>,
     frames: HashMap<u64, LocationIx>,
-    /// Places in `stacks`.
-    backtraces: HashMap<u64, usize>,
-    stacks: Vec<Vec<LocationIx>>,
+    backtraces: HashMap<u64, StackIx>,
     weights: HashMap<u64, u64>,
     threads: HashMap<u64, ThreadIx>,
     thread_of: HashMap<String, ThreadIx>,
@@ -70,8 +69,7 @@ struct Trace {
 
 #[derive(Default)]
 struct Row {
-    /// Place in [`Trace::stacks`].
-    stack: Option<usize>,
+    stack: Option<StackIx>,
     weight: Option<u64>,
     thread: Option<ThreadIx>,
 }
@@ -137,15 +135,15 @@ impl Trace {
             b"backtrace" => {
                 if let Some(id) = self.backtrace.take() {
                     self.stack.reverse();
-                    let place = self.stacks.len();
-                    self.stacks.push(std::mem::take(&mut self.stack));
-                    only_one(self.backtraces.insert(id, place), "backtrace", id)?;
-                    self.row.stack = Some(place);
+                    let stack = self.summed.named.stack(&self.stack)?;
+                    self.stack.clear();
+                    only_one(self.backtraces.insert(id, stack), "backtrace", id)?;
+                    self.row.stack = Some(stack);
                 }
             }
             b"tagged-backtrace" => {
-                if let Some((id, place)) = self.tagged.take().zip(self.row.stack) {
-                    only_one(self.backtraces.insert(id, place), "backtrace", id)?;
+                if let Some((id, stack)) = self.tagged.take().zip(self.row.stack) {
+                    only_one(self.backtraces.insert(id, stack), "backtrace", id)?;
                 }
             }
             b"weight" => self.weight = None,
@@ -180,8 +178,7 @@ impl Trace {
             samples: 1,
             value: row.weight.unwrap_or(0),
         };
-        self.summed
-            .add(thread, SampleTypeIx(0), &self.stacks[stack], cost)
+        self.summed.add_stack(thread, SampleTypeIx(0), stack, cost)
     }
 
     fn new_frame(&mut self, name: &str, module: &str) -> Result<LocationIx, String> {

@@ -9,7 +9,9 @@ use super::json::{Damage, Parts, recording};
 use super::summed::Summed;
 use super::text::{lines, within_last_line};
 use super::xml::{Element, Part, Xml};
-use super::{Format, FormatError, LocationIx, Recording, Salvage, SampleTypeIx, ThreadIx, report};
+use super::{
+    Format, FormatError, LocationIx, Recording, Salvage, SampleTypeIx, StackIx, ThreadIx, report,
+};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::{Frame, FrameKind};
 use crate::units::{SampleType, Unit};
@@ -187,30 +189,19 @@ impl Tree {
         let location = frame(&node.name, &mut self.summed)?;
         let depth = depth - usize::from(self.has_thread);
         let thread = ThreadIx(self.threads.len().saturating_sub(1) as u32);
+        let add = own_time(thread);
         let summed = &mut self.summed;
-        let add = |stack: &[LocationIx], own| {
-            summed.add(thread, SampleTypeIx(0), stack, report::time(own))
-        };
-        self.path.enter(depth, location, node.total, add)?;
+        let stack = self.path.enter(depth, location, node.total, summed, &add)?;
         if let Some(own) = node.own {
             self.path.own_is_told();
-            summed.add(
-                thread,
-                SampleTypeIx(0),
-                self.path.stack(),
-                report::time(own),
-            )?;
+            add(summed, stack, own)?;
         }
         Ok(())
     }
 
     fn leave(&mut self) -> Result<(), String> {
         let thread = ThreadIx(self.threads.len().saturating_sub(1) as u32);
-        let summed = &mut self.summed;
-        let add = |stack: &[LocationIx], own| {
-            summed.add(thread, SampleTypeIx(0), stack, report::time(own))
-        };
-        self.path.leave(0, add)
+        self.path.leave(0, &mut self.summed, own_time(thread))
     }
 
     fn finish(mut self) -> Result<Parts, String> {
@@ -227,6 +218,11 @@ impl Tree {
         parts.warnings.extend(off);
         Ok(parts)
     }
+}
+
+/// Adds what stacks of a thread cost by themselves.
+fn own_time(thread: ThreadIx) -> impl Fn(&mut Summed, StackIx, u64) -> Result<(), String> {
+    move |summed, stack, own| summed.add_stack(thread, SampleTypeIx(0), stack, report::time(own))
 }
 
 /// `Server.java:85 org.example.Server.serve(Request)`, with or without the place.

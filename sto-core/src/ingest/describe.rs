@@ -57,18 +57,16 @@ fn quality<'a>(
     );
     let is_whole = |function: &Option<&str>| follows_calls || roots.contains(function);
     // Once a stack, not once a sample: of each whether its leaf is resolved, and whether it is all.
-    let of_stack: Vec<(bool, bool)> = recording
-        .stacks
+    let stacks = &recording.stacks;
+    let of_stack: Vec<(bool, bool)> = stacks
         .iter()
         .map(|stack| {
-            (
-                stack.last().is_some_and(|&leaf| is_resolved(leaf)),
-                match stack {
-                    [] => true,
-                    &[only] => !is_whole(&function_of(recording, only)),
-                    _ => false,
-                },
-            )
+            let leaf = stacks.leaf(stack);
+            let is_leaf_alone = match (stacks.depth(stack), leaf) {
+                (1, Some(only)) => !is_whole(&function_of(recording, only)),
+                (depth, _) => depth == 0,
+            };
+            (leaf.is_some_and(is_resolved), is_leaf_alone)
         })
         .collect();
     for sample in kept {
@@ -92,8 +90,19 @@ fn known_roots(recording: &Recording) -> HashSet<Option<&str>> {
     match recording.format {
         Format::PerfData | Format::PerfScript => HashSet::new(),
         _ => {
-            let longer = recording.stacks.iter().filter(|stack| stack.len() > 1);
-            let roots = longer.map(|stack| function_of(recording, stack[0]));
+            let stacks = &recording.stacks;
+            // Callers stand before what they call.
+            let mut roots: Vec<LocationIx> = Vec::with_capacity(stacks.len());
+            for stack in stacks.iter() {
+                let root = match stacks.caller(stack) {
+                    Some(caller) => roots.get(caller.0 as usize),
+                    None => stacks.own(stack).first(),
+                };
+                roots.push(root.copied().unwrap_or(LocationIx(u32::MAX)));
+            }
+            let longer = stacks.iter().filter(|&stack| stacks.depth(stack) > 1);
+            let roots: HashSet<LocationIx> = longer.map(|stack| roots[stack.0 as usize]).collect();
+            let roots = roots.into_iter().map(|root| function_of(recording, root));
             roots.filter(Option::is_some).collect()
         }
     }
@@ -118,10 +127,15 @@ fn modules<'a>(recording: &Recording, kept: impl Iterator<Item = &'a Sample>) ->
         .filter_map(|module| Some((module.name(), module.build_id.as_ref()?)))
         .collect();
     for sample in kept {
-        if std::mem::replace(&mut seen_stacks[sample.stack.0 as usize], true) {
-            continue;
+        let mut new = Vec::new();
+        let mut next = Some(sample.stack);
+        while let Some(stack) = next
+            && !std::mem::replace(&mut seen_stacks[stack.0 as usize], true)
+        {
+            new.extend_from_slice(recording.stacks.own(stack));
+            next = recording.stacks.caller(stack);
         }
-        for &LocationIx(location) in recording.stacks.get(sample.stack) {
+        for LocationIx(location) in new {
             if std::mem::replace(&mut seen_locations[location as usize], true) {
                 continue;
             }

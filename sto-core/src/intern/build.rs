@@ -3,8 +3,8 @@
 use super::line_costs::{LineSum, line_costs};
 use super::slice_costs::{grid, slice_costs};
 use super::{LineCost, NodeIx, SelfCosts, SliceCount, Slices, StackTree};
-use crate::formats::{Recording, Sample, StackIx};
-use crate::limits::MAX_DEPTH;
+use crate::formats::{Recording, Sample, StackIx, Stacks};
+use crate::limits::{MAX_DEPTH, most_frames};
 use crate::model::{FrameIx, FrameTable};
 use crate::symbolize::Symbols;
 use crate::units::Cost;
@@ -45,9 +45,14 @@ pub enum InternError {
         "a stack has {0} frames, inlined ones among them; stacks of up to {MAX_DEPTH} are stored. Record with a smaller limit of the stack's depth"
     )]
     TooDeep(usize),
-    /// The tree has more nodes than 32 bits count.
-    #[error("the stacks are more than 2^32 - 1 nodes together; record for a shorter time")]
-    TooLarge,
+    /// The stacks have more frames than [`most_frames`] says, where they have them in common counted once.
+    #[error(
+        "its stacks have more than {limit} frames, inlined ones among them and common ones counted once; a file of its size may have so many. Record for a shorter time, or with a smaller limit of the stack's depth"
+    )]
+    TooLarge {
+        /// How many there may be.
+        limit: u64,
+    },
     /// Time is to be cut into slices, but samples have no time stamp.
     #[error(
         "{} time stamp, so that time cannot be cut into slices; ingest it without --slices, or with \
@@ -105,7 +110,7 @@ fn build(
     let (tree, lines) = rayon::join(
         || {
             let stacks = FrameStacks::of(recording, symbols, &costs)?;
-            stacks.into_tree(symbols, &costs)
+            Ok(stacks.into_tree(symbols, &costs))
         },
         || line_costs(recording, symbols, &costs),
     );
@@ -158,16 +163,27 @@ pub(super) fn sum_by_key<K: Copy + Ord + Send>(costs: &mut Vec<(K, Cost)>) {
     });
 }
 
-/// Distinct stacks of frames, root first.
+/// The stacks of frames as one tree, its nodes in the order in which samples need them.
 ///
-/// Many stacks of locations are one stack of frames: a function has many addresses. They are made
-/// one before they are sorted, which is where the time would go.
+/// Many stacks of locations are one stack of frames: a function has many addresses.
 struct FrameStacks {
+    /// By node: the node that calls it, and its frame.
+    callers: Vec<u32>,
     frames: Vec<FrameIx>,
-    ends: Vec<usize>,
-    /// The stack of frames of each stack of locations that has costs.
-    of_stack: Vec<u32>,
+    index: HashTable<u32>,
+    hasher: hashbrown::DefaultHashBuilder,
+    /// By stack of locations.
+    of_stack: Vec<End>,
 }
+
+/// Where a stack ends: its node and number of frames.
+#[derive(Clone, Copy)]
+struct End {
+    node: u32,
+    depth: u32,
+}
+
+const NONE: u32 = u32::MAX;
 
 impl FrameStacks {
     fn of(
@@ -175,87 +191,115 @@ impl FrameStacks {
         symbols: &Symbols,
         costs: &StackCosts,
     ) -> Result<FrameStacks, InternError> {
-        const NOT_YET: u32 = u32::MAX;
-        let mut of_stack = vec![NOT_YET; recording.stacks.len()];
+        let stacks = &recording.stacks;
+        let limit = most_frames(recording.source_bytes);
         // Most steps miss the cache, so the way from a location to its frames is made one shorter.
         let lines = symbols.expansion.iter();
         let expansion: Vec<FrameIx> = lines
             .map(|line| symbols.lines[line.0 as usize].frame)
             .collect();
-        let mut frames: Vec<FrameIx> = Vec::new();
-        let mut ends: Vec<usize> = Vec::new();
-        let mut index: HashTable<u32> = HashTable::with_capacity(recording.stacks.len());
-        let hasher = hashbrown::DefaultHashBuilder::default();
-        for &(stack, _) in costs.iter().flatten() {
-            let place = &mut of_stack[stack.0 as usize];
-            if *place != NOT_YET {
-                continue;
-            }
-            let start = frames.len();
-            for &location in recording.stacks.get(stack) {
-                frames.extend_from_slice(&expansion[symbols.range_of(location)]);
-            }
-            match frames.len() - start {
-                0 => return Err(InternError::EmptyStack),
-                1..=MAX_DEPTH => {}
-                depth => return Err(InternError::TooDeep(depth)),
-            }
-            let new = &frames[start..];
-            let hash = hasher.hash_one(new);
-            let found = index.find(hash, |&ix| slice_at(&frames, &ends, ix) == new);
-            *place = match found {
-                Some(&ix) => {
-                    frames.truncate(start);
-                    ix
+        let is_used = with_callers(stacks, costs);
+        let above = End {
+            node: NONE,
+            depth: 0,
+        };
+        let mut tree = FrameStacks {
+            callers: Vec::new(),
+            frames: Vec::new(),
+            index: HashTable::new(),
+            hasher: hashbrown::DefaultHashBuilder::default(),
+            of_stack: vec![above; stacks.len()],
+        };
+        // The stack before that has no caller: most begin as it does.
+        let mut path: Vec<(FrameIx, u32)> = Vec::new();
+        for stack in stacks.iter().filter(|stack| is_used[stack.0 as usize]) {
+            let frames = stacks.own(stack).iter();
+            let frames = frames.flat_map(|&location| &expansion[symbols.range_of(location)]);
+            let caller = stacks.caller(stack);
+            let End { mut node, depth } =
+                caller.map_or(above, |caller| tree.of_stack[caller.0 as usize]);
+            let mut depth = depth as usize;
+            let mut is_as_before = caller.is_none();
+            for &frame in frames {
+                match path.get(depth).filter(|_| is_as_before) {
+                    Some(&(before, there)) if before == frame => node = there,
+                    _ => {
+                        node = tree.callee(node, frame, limit)?;
+                        if caller.is_none() {
+                            path.truncate(depth);
+                            path.push((frame, node));
+                            is_as_before = false;
+                        }
+                    }
                 }
-                None => {
-                    let ix = ends.len() as u32;
-                    ends.push(frames.len());
-                    index.insert_unique(hash, ix, |&ix| {
-                        hasher.hash_one(slice_at(&frames, &ends, ix))
-                    });
-                    ix
-                }
+                depth += 1;
+            }
+            if depth > MAX_DEPTH {
+                return Err(InternError::TooDeep(depth));
+            }
+            tree.of_stack[stack.0 as usize] = End {
+                node,
+                depth: depth as u32,
             };
         }
-        Ok(FrameStacks {
-            frames,
-            ends,
-            of_stack,
-        })
+        let mut ends = costs.iter().flatten();
+        match ends.any(|&(stack, _)| tree.of_stack[stack.0 as usize].depth == 0) {
+            true => Err(InternError::EmptyStack),
+            false => Ok(tree),
+        }
     }
 
-    fn into_tree(mut self, symbols: &Symbols, costs: &StackCosts) -> Result<Tree, InternError> {
+    /// The node that a frame becomes below another.
+    fn callee(&mut self, caller: u32, frame: FrameIx, limit: u64) -> Result<u32, InternError> {
+        let Self {
+            callers,
+            frames,
+            index,
+            hasher,
+            ..
+        } = self;
+        let row = |ix: u32| (callers[ix as usize], frames[ix as usize]);
+        let hash = hasher.hash_one((caller, frame));
+        if let Some(&known) = index.find(hash, |&ix| row(ix) == (caller, frame)) {
+            return Ok(known);
+        }
+        let ix = callers.len() as u32;
+        if u64::from(ix) >= limit {
+            return Err(InternError::TooLarge { limit });
+        }
+        index.insert_unique(hash, ix, |&ix| hasher.hash_one(row(ix)));
+        callers.push(caller);
+        frames.push(frame);
+        Ok(ix)
+    }
+
+    fn into_tree(self, symbols: &Symbols, costs: &StackCosts) -> Tree {
         let (frames, new_frames) = used_in_order(&symbols.frames, &self.frames);
-        for frame in &mut self.frames {
-            *frame = new_frames[frame.get()];
-        }
-        let stack = |ix: u32| slice_at(&self.frames, &self.ends, ix);
-        let mut sorted: Vec<u32> = (0..self.ends.len() as u32).collect();
-        sorted.par_sort_unstable_by(|&a, &b| stack(a).cmp(stack(b)));
+        let frame_of = |node: u32| new_frames[self.frames[node as usize].get()];
+        // Roots stand behind the callees of all nodes.
+        let roots = self.callers.len();
+        let caller_of = |node: u32| self.callers[node as usize].min(roots as u32);
+        let nodes = (0..roots as u32).collect();
+        let (nodes, _) = sorted_by(nodes, frames.len(), |node| frame_of(node).get());
+        let (callees, starts) = sorted_by(nodes, roots + 1, |node| caller_of(node) as usize);
+        let callees_of = |node: usize| &callees[starts[node]..starts[node + 1]];
 
-        let mut tree = StackTree::new();
-        let mut nodes = vec![NodeIx(0); sorted.len()];
-        let mut path: Vec<NodeIx> = Vec::new();
-        let mut previous: &[FrameIx] = &[];
-        for ix in sorted {
-            let stack = stack(ix);
-            let shared = stack.iter().zip(previous).take_while(|(a, b)| a == b);
-            path.truncate(shared.count());
-            if tree.len() + (stack.len() - path.len()) > u32::MAX as usize {
-                return Err(InternError::TooLarge);
-            }
-            for &frame in &stack[path.len()..] {
-                path.push(tree.push(path.last().copied(), frame));
-            }
-            nodes[ix as usize] = *path.last().expect("a stack has frames");
-            previous = stack;
+        let mut tree = StackTree::with_capacity(roots);
+        let mut places = vec![NodeIx(0); roots];
+        let mut next: Vec<u32> = callees_of(roots).iter().rev().copied().collect();
+        while let Some(node) = next.pop() {
+            let caller = self.callers[node as usize];
+            let caller = (caller != NONE).then(|| places[caller as usize]);
+            places[node as usize] = tree.push(caller, frame_of(node));
+            next.extend(callees_of(node as usize).iter().rev());
         }
 
-        let nodes = StackNodes {
-            of_stack: self.of_stack,
-            nodes,
-        };
+        let of_stack = self.of_stack.iter();
+        let nodes = StackNodes(
+            of_stack
+                .map(|end| places.get(end.node as usize).copied().unwrap_or(NodeIx(0)))
+                .collect(),
+        );
         let costs = costs.iter().map(|costs| {
             let mut by_node = costs
                 .iter()
@@ -264,7 +308,7 @@ impl FrameStacks {
             sum_by_key(&mut by_node);
             by_node
         });
-        Ok(Tree {
+        Tree {
             interned: Interned {
                 costs: costs.collect(),
                 frames,
@@ -274,14 +318,41 @@ impl FrameStacks {
             },
             new_frames,
             nodes,
-        })
+        }
     }
 }
 
-fn slice_at<'a>(frames: &'a [FrameIx], ends: &[usize], ix: u32) -> &'a [FrameIx] {
-    let ix = ix as usize;
-    let start = if ix == 0 { 0 } else { ends[ix - 1] };
-    &frames[start..ends[ix]]
+/// By stack, whether it has costs or calls one that has.
+fn with_callers(stacks: &Stacks, costs: &StackCosts) -> Vec<bool> {
+    let mut is_used = vec![false; stacks.len()];
+    for &(stack, _) in costs.iter().flatten() {
+        let mut next = Some(stack);
+        while let Some(stack) = next
+            && !std::mem::replace(&mut is_used[stack.0 as usize], true)
+        {
+            next = stacks.caller(stack);
+        }
+    }
+    is_used
+}
+
+/// Sorts by a key below `keys`, and says where each key begins; equal ones keep their order.
+fn sorted_by(items: Vec<u32>, keys: usize, key: impl Fn(u32) -> usize) -> (Vec<u32>, Vec<usize>) {
+    let mut starts = vec![0; keys + 1];
+    for &item in &items {
+        starts[key(item) + 1] += 1;
+    }
+    for ix in 0..keys {
+        starts[ix + 1] += starts[ix];
+    }
+    let mut next = starts.clone();
+    let mut sorted = vec![0; items.len()];
+    for item in items {
+        let place = &mut next[key(item)];
+        sorted[*place] = item;
+        *place += 1;
+    }
+    (sorted, starts)
 }
 
 /// A profile but for its line costs and slices.
@@ -293,16 +364,11 @@ struct Tree {
 }
 
 /// The nodes of the stacks of locations that have costs.
-pub(super) struct StackNodes {
-    /// By stack of locations, its stack of frames.
-    of_stack: Vec<u32>,
-    /// By stack of frames, its node.
-    nodes: Vec<NodeIx>,
-}
+pub(super) struct StackNodes(Vec<NodeIx>);
 
 impl StackNodes {
     pub(super) fn of(&self, stack: StackIx) -> NodeIx {
-        self.nodes[self.of_stack[stack.0 as usize] as usize]
+        self.0[stack.0 as usize]
     }
 }
 

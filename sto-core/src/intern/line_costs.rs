@@ -1,16 +1,16 @@
 //! Adding up what each source line cost.
 
 use super::build::StackCosts;
-use crate::formats::Recording;
+use crate::formats::{Recording, StackIx, Walk};
 use crate::symbolize::{CodeLineIx, Symbols};
 use crate::units::Cost;
 
 /// What one line cost in one sample type.
 pub(super) struct LineSum {
     pub(super) line: CodeLineIx,
-    /// The last stack that was counted, by its place in the list of costs: a line that stands on a
-    /// stack several times is counted once.
-    last: u32,
+    /// The last stack that was counted with all that it calls: a line that stands on a stack several
+    /// times is counted once.
+    last: StackIx,
     pub(super) self_cost: Cost,
     pub(super) total: Cost,
 }
@@ -26,34 +26,35 @@ pub(super) fn line_costs(
     // Where a line's sum stands. The sums are apart from it because a profile that is one program
     // of a large recording has few of the recording's lines.
     let mut places = vec![NONE; symbols.lines.len()];
+    let mut walk = Walk::new(&recording.stacks);
     let by_type = costs.iter().map(|costs| {
         let mut sums: Vec<LineSum> = Vec::new();
-        for (&(stack, cost), stack_number) in costs.iter().zip(0..) {
+        walk.visit(costs, |visit| {
             let mut leaf = None;
-            for &location in recording.stacks.get(stack) {
+            for &location in recording.stacks.own(visit.stack) {
                 for &line in symbols.of(location) {
                     let place = &mut places[line.0 as usize];
                     if *place == NONE {
                         *place = sums.len() as u32;
                         sums.push(LineSum {
                             line,
-                            last: NONE,
+                            last: StackIx(NONE),
                             self_cost: Cost::ZERO,
                             total: Cost::ZERO,
                         });
                     }
                     let sum = &mut sums[*place as usize];
-                    if sum.last != stack_number {
-                        sum.last = stack_number;
-                        sum.total += cost;
+                    if !visit.is_within(sum.last) {
+                        sum.last = visit.stack;
+                        sum.total += visit.total;
                     }
                     leaf = Some(*place);
                 }
             }
             if let Some(leaf) = leaf {
-                sums[leaf as usize].self_cost += cost;
+                sums[leaf as usize].self_cost += visit.own;
             }
-        }
+        });
         for sum in &sums {
             places[sum.line.0 as usize] = NONE;
         }

@@ -3,8 +3,11 @@
 use super::demangle::cap;
 use super::part::{Part, join};
 use super::{ModuleSymbols, SymbolOptions, Symbols, jit, kernel, native};
-use crate::formats::{GUEST, Location, LocationIx, Module, ModuleIx, ModuleKind, Recording};
+use crate::formats::{
+    GUEST, Location, LocationIx, Module, ModuleIx, ModuleKind, Recording, StackIx, Walk,
+};
 use crate::model::{Frame, FrameKind, Granularity};
+use crate::units::Cost;
 use rayon::prelude::*;
 use std::path::PathBuf;
 
@@ -123,23 +126,25 @@ fn count_unresolved_samples(recording: &Recording, symbols: &mut Symbols) {
         .zip(0..)
         .map(of_location)
         .collect();
-    let mut samples = vec![0u64; recording.stacks.len()];
+    let mut samples = vec![Cost::ZERO; recording.stacks.len()];
     for sample in &recording.samples {
-        let sum = &mut samples[sample.stack.0 as usize];
+        let sum = &mut samples[sample.stack.0 as usize].samples;
         *sum = sum.saturating_add(sample.cost.samples);
     }
-    // The last stack, counted from 1, that a module was found on.
-    let mut last = vec![0usize; symbols.modules.len()];
-    for ((stack, samples), number) in recording.stacks.iter().zip(samples).zip(1..) {
-        for &LocationIx(location) in stack {
+    let samples: Vec<_> = recording.stacks.iter().zip(samples).collect();
+    // The last stack that a module was found on.
+    let mut last = vec![StackIx(u32::MAX); symbols.modules.len()];
+    Walk::new(&recording.stacks).visit(&samples, |visit| {
+        for &LocationIx(location) in recording.stacks.own(visit.stack) {
             if let Some(ix) = of_location[location as usize]
-                && std::mem::replace(&mut last[ix], number) != number
+                && !visit.is_within(last[ix])
             {
+                last[ix] = visit.stack;
                 let sum = &mut symbols.modules[ix].unresolved_samples;
-                *sum = sum.saturating_add(samples);
+                *sum = sum.saturating_add(visit.total.samples);
             }
         }
-    }
+    });
 }
 
 impl Resolved {

@@ -42,8 +42,9 @@ fn folded(recording: &Recording) -> Vec<String> {
         .iter()
         .filter(|sample| sample.sample_type.0 == 0)
     {
-        let stack = recording.stacks.get(sample.stack).iter();
+        let stack = recording.stacks.get(sample.stack);
         let stack: Vec<_> = stack
+            .iter()
             .map(|&location| show(&frame(recording, location)))
             .collect();
         *costs.entry(stack.join(";")).or_default() += sample.cost.value;
@@ -62,8 +63,9 @@ fn functions(recording: &Recording) -> BTreeMap<String, (u64, u64)> {
         .iter()
         .filter(|sample| sample.sample_type.0 == 0)
     {
-        let stack = recording.stacks.get(sample.stack).iter();
+        let stack = recording.stacks.get(sample.stack);
         let mut names: Vec<_> = stack
+            .iter()
             .map(|&location| frame(recording, location).symbol.to_owned())
             .collect();
         costs.entry(names.last().unwrap().clone()).or_default().0 += sample.cost.value;

@@ -27,13 +27,23 @@ pub(crate) fn error_of(bytes: &[u8]) -> String {
 
 /// A stack's frames, root first, of a recording that names functions.
 pub(crate) fn frames_of<'r>(recording: &'r Recording, sample: &Sample) -> Vec<Frame<'r>> {
-    let stack = recording.stacks.get(sample.stack).iter();
+    let stack = recording.stacks.get(sample.stack);
     stack
+        .iter()
         .map(|location| match recording.locations[location.0 as usize] {
             Location::Named(frame) => recording.named.frame(frame),
             other => panic!("not a named frame: {other:?}"),
         })
         .collect()
+}
+
+/// Number of locations of the deepest stack.
+pub(crate) fn deepest(recording: &Recording) -> usize {
+    let stacks = recording.stacks.iter();
+    stacks
+        .map(|stack| recording.stacks.depth(stack))
+        .max()
+        .unwrap_or(0)
 }
 
 /// What the samples of a thread are labelled with: `key=value key=value`.

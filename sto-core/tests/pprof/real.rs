@@ -38,7 +38,7 @@ fn describe(recording: &Recording) -> String {
             thread.name
         );
         writeln!(out, "\n{}", head.trim_end()).unwrap();
-        for &location in recording.stacks.get(sample.stack) {
+        for &location in &*recording.stacks.get(sample.stack) {
             for line in symbols.of(location) {
                 let line = symbols.lines[line.0 as usize];
                 let frame = symbols.frames.frame(line.frame);

@@ -242,8 +242,11 @@ fn locations_without_functions_are_addresses_in_their_file() {
     builder.sample(vec![inside, nowhere], &[1, 1]);
     let recording = builder.read();
     assert_eq!(recording.modules[0].kind, ModuleKind::File);
-    let stack = recording.stacks.get(recording.samples[0].stack).iter();
-    let locations: Vec<_> = stack.map(|ix| recording.locations[ix.0 as usize]).collect();
+    let stack = recording.stacks.get(recording.samples[0].stack);
+    let locations = stack.iter();
+    let locations: Vec<_> = locations
+        .map(|ix| recording.locations[ix.0 as usize])
+        .collect();
     let Location::Address { address, .. } = locations[1] else {
         panic!("{locations:?}");
     };

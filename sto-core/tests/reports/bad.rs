@@ -1,6 +1,7 @@
 //! Files that break the rules: an error with a place, never a panic, never half a profile.
 
 use super::{FILES, bytes, read_as, stacks};
+use crate::common::deepest;
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::Path;
@@ -293,8 +294,7 @@ fn a_stack_may_be_a_million_frames_deep() {
     ];
     for (format, text) in formats {
         let recording = read_as(format, text.as_bytes()).unwrap();
-        let deepest = recording.stacks.iter().map(<[_]>::len).max();
-        assert_eq!(deepest, Some(depth));
+        assert_eq!(deepest(&recording), depth);
     }
 }
 

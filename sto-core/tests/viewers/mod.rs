@@ -33,7 +33,7 @@ fn stacks(recording: &Recording) -> Vec<String> {
         let sample_type = &recording.sample_types[sample.sample_type.0 as usize];
         let mut key = format!("[{}]: ", thread.name);
         let (mut separator, mut place) = ("", String::new());
-        for &location in recording.stacks.get(sample.stack) {
+        for &location in &*recording.stacks.get(sample.stack) {
             key.push_str(separator);
             separator = ";";
             place.clear();

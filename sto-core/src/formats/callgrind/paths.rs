@@ -1,17 +1,17 @@
 //! Which paths of calls costs are divided among.
 
 use super::flow::{Flow, Place};
-use super::names::FunctionIx;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// How many pieces costs are divided into at most, where each function with a cost by line has one.
+/// How many pieces the costs of a graph are divided into at most, where each function with a cost by line has
+/// one.
 const MAX_PIECES: usize = 1 << 18;
 
 /// A function on one path of calls from a root.
 pub(super) struct Context {
     pub(super) function: Place,
-    caller: Option<usize>,
+    pub(super) caller: Option<usize>,
     /// How much of all its function's cost belongs to this path, from 0 to 1.
     pub(super) share: f64,
 }
@@ -20,16 +20,19 @@ pub(super) struct Context {
 pub(super) struct Paths<'f> {
     flow: &'f Flow<'f>,
     pub(super) contexts: Vec<Context>,
+    pub(super) pieces: usize,
 }
 
 impl<'f> Paths<'f> {
-    pub(super) fn of(flow: &'f Flow<'f>) -> Paths<'f> {
+    /// Paths with at most `most` pieces, or one to each function.
+    pub(super) fn of(flow: &'f Flow<'f>, most: usize) -> Paths<'f> {
         let mut paths = Paths {
             flow,
             contexts: Vec::new(),
+            pieces: 0,
         };
         paths.seed();
-        paths.grow();
+        paths.grow(most.min(MAX_PIECES));
         paths
     }
 
@@ -63,15 +66,14 @@ impl<'f> Paths<'f> {
     }
 
     /// Adds contexts, the dearest first, until all are there or costs are in pieces enough.
-    fn grow(&mut self) {
+    fn grow(&mut self, most: usize) {
         let seeds = self.contexts.len();
         let mut seed_of = vec![0; self.flow.functions.len()];
-        let mut pieces = 0;
         let mut ways = BinaryHeap::new();
         for context in 0..seeds {
             let function = self.contexts[context].function;
             seed_of[function] = context;
-            pieces += self.flow.own[function].len();
+            self.pieces += self.flow.own[function].len();
             if self.contexts[context].caller.is_some() && self.flow.root_cost[function] > 0.0 {
                 let cost = self.flow.root_cost[function];
                 let target = Target::Root(function);
@@ -97,10 +99,11 @@ impl<'f> Paths<'f> {
             if caller.is_some() && self.contexts[seed_of[function]].caller == caller {
                 continue;
             }
-            pieces += self.flow.own[function].len().max(1);
-            if pieces > MAX_PIECES {
+            let more = self.flow.own[function].len().max(1);
+            if self.pieces + more > most {
                 return;
             }
+            self.pieces += more;
             self.contexts.push(Context {
                 function,
                 caller,
@@ -118,20 +121,6 @@ impl<'f> Paths<'f> {
         let cost = share * self.flow.calls[function].get(place)?.cost as f64;
         let target = Target::Call(caller, place);
         (cost >= 0.5).then_some(Way { cost, target })
-    }
-
-    /// The functions from the root to a context's.
-    pub(super) fn path_to(&self, context: usize, path: &mut Vec<FunctionIx>) {
-        path.clear();
-        let mut next = Some(context);
-        while let Some(context) = next {
-            let Context {
-                function, caller, ..
-            } = self.contexts[context];
-            path.push(self.flow.functions[function]);
-            next = caller;
-        }
-        path.reverse();
     }
 }
 

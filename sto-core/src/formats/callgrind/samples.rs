@@ -2,12 +2,14 @@
 
 use super::events::{EventIx, Numbers};
 use super::graph::Graph;
-use super::names::FunctionIx;
 use super::stacks::{Divided, divide};
 use crate::formats::named::Limit;
 use crate::formats::summed::Summed;
 use crate::formats::{LocationIx, SampleTypeIx, ThreadIx};
 use crate::units::Cost;
+
+/// How many pieces the costs of all graphs are divided into at most; each function with a cost has one anyway.
+const MAX_PIECES: usize = 1 << 21;
 
 /// Adds the samples, and returns what to say of how their stacks were made.
 pub(super) fn add(
@@ -17,16 +19,11 @@ pub(super) fn add(
     summed: &mut Summed,
 ) -> Result<Vec<String>, Limit> {
     let mut first_event = Divided::default();
-    let mut stack = Vec::new();
+    let mut pieces_left = MAX_PIECES;
     for (thread, graphs) in (0..).map(ThreadIx).zip(graphs) {
         for (event, graph) in graphs {
             let (sample_type, numbers) = numbers[event.0 as usize];
-            let divided = divide(&graph, |path: &[FunctionIx], line, cost| {
-                stack.clear();
-                stack.extend(path.iter().map(|function| frames[function.0 as usize]));
-                if let Some(leaf) = stack.last_mut() {
-                    *leaf = summed.named.at_line(*leaf, line)?;
-                }
+            let add = |summed: &mut Summed, stack, cost| {
                 let cost = match numbers {
                     Numbers::Both => Cost {
                         samples: cost,
@@ -41,8 +38,10 @@ pub(super) fn add(
                         value: 0,
                     },
                 };
-                summed.add(thread, sample_type, &stack, cost)
-            })?;
+                summed.add_stack(thread, sample_type, stack, cost)
+            };
+            let divided = divide(&graph, pieces_left, frames, summed, add)?;
+            pieces_left = pieces_left.saturating_sub(divided.pieces);
             if sample_type == SampleTypeIx(0) && !matches!(numbers, Numbers::Samples) {
                 first_event.add(&divided);
             }

@@ -6,11 +6,13 @@
 //! profiler*, 1982). Each function's own cost stays what it is, and so does that of calls and
 //! totals, as far as there is no recursion. Stacks of functions that all have one caller are exact.
 
-use super::flow::Flow;
+use super::flow::{Flow, Place};
 use super::graph::Graph;
 use super::names::FunctionIx;
-use super::paths::Paths;
+use super::paths::{Context, Paths};
 use crate::formats::named::Limit;
+use crate::formats::summed::Summed;
+use crate::formats::{LocationIx, StackIx};
 
 /// What to say of a graph that was divided.
 #[derive(Default)]
@@ -21,37 +23,57 @@ pub(super) struct Divided {
     /// Of that, what stands on the larger stacks of its function, as there were too many.
     pub(super) moved: f64,
     pub(super) has_recursion: bool,
+    pub(super) pieces: usize,
 }
 
-/// Divides a graph into stacks, root first, of which each is given to `stack` with the line of its
-/// leaf and a cost.
+/// Divides a graph into stacks, of which each is given to `add` with a cost, in at most `most` pieces if it can
+/// be. `frames` are those of functions.
 pub(super) fn divide(
     graph: &Graph,
-    mut stack: impl FnMut(&[FunctionIx], u32, u64) -> Result<(), Limit>,
+    most: usize,
+    frames: &[LocationIx],
+    summed: &mut Summed,
+    mut add: impl FnMut(&mut Summed, StackIx, u64) -> Result<(), Limit>,
 ) -> Result<Divided, Limit> {
     let flow = Flow::of(graph);
-    let paths = Paths::of(&flow);
+    let paths = Paths::of(&flow, most);
     let mut divided = Divided {
         has_recursion: flow.has_recursion,
+        pieces: paths.pieces,
         ..Divided::default()
     };
-    give_out(&flow, &paths, &mut divided, &mut stack)?;
+    let frame_of = |function: Place| frames[flow.functions[function].0 as usize];
+    // By context. Callers stand before what they call.
+    let mut stacks: Vec<StackIx> = Vec::with_capacity(paths.contexts.len());
+    for context in &paths.contexts {
+        let caller = context.caller.map(|caller| stacks[caller]);
+        stacks.push(summed.named.call(caller, frame_of(context.function))?);
+    }
+    give_out(&flow, &paths, &mut divided, |context, line, cost| {
+        let Context {
+            function, caller, ..
+        } = paths.contexts[context];
+        let leaf = summed.named.at_line(frame_of(function), line)?;
+        let caller = caller.map(|caller| stacks[caller]);
+        let stack = summed.named.call(caller, leaf)?;
+        add(summed, stack, cost)
+    })?;
     Ok(divided)
 }
 
-/// Divides each function's costs among its contexts, to the last one.
+/// Divides each function's costs among its contexts, to the last one: gives each context to `piece` with a line
+/// and its cost.
 fn give_out(
     flow: &Flow<'_>,
     paths: &Paths<'_>,
     divided: &mut Divided,
-    stack: &mut impl FnMut(&[FunctionIx], u32, u64) -> Result<(), Limit>,
+    mut piece: impl FnMut(usize, u32, u64) -> Result<(), Limit>,
 ) -> Result<(), Limit> {
     let is_exact = flow.exact();
     let mut of_function: Vec<Vec<usize>> = vec![Vec::new(); flow.functions.len()];
     for (ix, context) in paths.contexts.iter().enumerate() {
         of_function[context.function].push(ix);
     }
-    let mut path = Vec::new();
     for (function, contexts) in of_function.iter().enumerate() {
         let mut lines = flow.own[function].to_vec();
         let cost = flow.own_cost(function);
@@ -71,9 +93,8 @@ fn give_out(
             };
             let part = up_to_here - given;
             if part > 0 {
-                paths.path_to(context, &mut path);
                 take(&mut lines, cost - given, part, |line, cost| {
-                    stack(&path, line, cost)
+                    piece(context, line, cost)
                 })?;
             }
             given = up_to_here;

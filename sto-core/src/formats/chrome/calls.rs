@@ -277,22 +277,28 @@ impl Nested<'_> {
                     self.spans.close();
                     self.open.pop();
                 }
-                false => self.end_within(end),
+                false => self.end_within(end)?,
             }
         }
         self.spans.advance(to, self.named, self.samples)
     }
 
     /// Ends the calls that end at a time although calls within them go on.
-    fn end_within(&mut self, at: u64) {
+    fn end_within(&mut self, at: u64) -> Result<(), String> {
         let open = &mut self.open;
-        self.spans.keep(|depth| open[depth].end > at);
-        open.retain(|call| call.end > at);
-        let mut earliest = u64::MAX;
-        for call in open {
-            earliest = earliest.min(call.end);
-            call.earliest = earliest;
+        let first = open.partition_point(|call| call.earliest > at);
+        let is_kept = |depth: usize| open[depth].end > at;
+        self.spans.keep(first, is_kept, self.named)?;
+        let mut earliest = first
+            .checked_sub(1)
+            .map_or(u64::MAX, |last| open[last].earliest);
+        for call in open.split_off(first) {
+            if call.end > at {
+                earliest = earliest.min(call.end);
+                open.push(Open { earliest, ..call });
+            }
         }
+        Ok(())
     }
 }
 

@@ -90,7 +90,7 @@ fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
         true => format!("[{ix}]"),
         false => format!("traceEvents[{ix}]"),
     };
-    let mut trace = Recorder::new(&events, &at)?;
+    let mut trace = Recorder::new(bytes.len(), &events, &at)?;
     let left_out = profiles::add(&events, &at, &mut trace)?;
     let mut warnings = calls::add(&events, &at, &mut trace)?;
     warnings.extend(left_out);
@@ -177,7 +177,11 @@ struct Name<'b> {
 }
 
 impl<'b> Recorder<'b> {
-    fn new(events: &[Event<'b>], at: &dyn Fn(usize) -> String) -> Result<Recorder<'b>, Damage> {
+    fn new(
+        file: usize,
+        events: &[Event<'b>],
+        at: &dyn Fn(usize) -> String,
+    ) -> Result<Recorder<'b>, Damage> {
         let (mut names, mut programs) = (HashMap::new(), HashMap::new());
         let mut zero = None;
         for (ix, event) in events.iter().enumerate() {
@@ -196,7 +200,7 @@ impl<'b> Recorder<'b> {
             programs,
             known: HashMap::new(),
             threads: Threads::default(),
-            named: NamedStacks::default(),
+            named: NamedStacks::of_file(file),
             sample_types: Vec::new(),
             samples: Vec::new(),
             zero: zero.unwrap_or(0),

@@ -7,6 +7,7 @@ use crate::formats::v8::{Node, Nodes, Run};
 use hashbrown::HashMap;
 use serde::Deserialize;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 #[derive(Deserialize)]
 struct Args<'b> {
@@ -91,21 +92,21 @@ pub(super) fn add<'b>(
     }
     // With several profilers at work in a thread, the same time is sampled by each.
     profiles.sort_by_key(|profile| Reverse(profile.ids.len()));
-    let mut taken: Vec<(ThreadIx, i128, i128)> = Vec::new();
+    // None overlaps another, so they are in order by their ends too.
+    let mut taken: HashMap<ThreadIx, BTreeSet<(i128, i128)>> = HashMap::new();
     let mut left_out = 0;
     let mut sample_type = None;
     for mut profile in profiles {
         let event = &events[profile.begun];
         let thread = trace.thread(&event.pid, &event.tid);
         let (start, end) = profile.time();
-        let is_taken = |&(other, from, to): &(ThreadIx, i128, i128)| {
-            other == thread && start < to && from < end
-        };
-        if taken.iter().any(is_taken) {
+        let taken = taken.entry(thread).or_default();
+        let before = taken.range(..(end, i128::MIN)).next_back();
+        if before.is_some_and(|&(_, ended)| start < ended) {
             left_out += 1;
             continue;
         }
-        taken.push((thread, start, end));
+        taken.insert((start, end));
         let sample_type = *sample_type.get_or_insert_with(|| trace.sample_type("wall"));
         let run = Run {
             thread,
@@ -140,7 +141,8 @@ impl Profile {
     fn time(&self) -> (i128, i128) {
         let start = self.start.unwrap_or(0);
         let took = self.deltas.iter().filter_map(|delta| delta.times(1000));
-        (start, took.fold(start, i128::saturating_add))
+        let end = took.fold(start, i128::saturating_add);
+        (start, end.max(start))
     }
 
     fn add(&mut self, data: Data<'_>, at: &str, trace: &mut Recorder<'_>) -> Result<(), Damage> {

@@ -1,7 +1,7 @@
 //! From calls that begin and end at a time to what each stack took.
 
 use crate::formats::named::{Limit, NamedStacks};
-use crate::formats::{LocationIx, Sample, SampleTypeIx, ThreadIx};
+use crate::formats::{LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{Cost, Nanoseconds};
 
 /// The open calls of a thread, and what it did up to now: a sample for each time that it stayed in
@@ -11,8 +11,8 @@ pub(in crate::formats) struct Spans {
     pub(in crate::formats) sample_type: SampleTypeIx,
     /// Whether values are nanoseconds from the recording's start.
     pub(in crate::formats) are_times: bool,
-    /// Root first.
-    open: Vec<LocationIx>,
+    /// Root first, each with its stack once that was sampled.
+    open: Vec<(LocationIx, Option<StackIx>)>,
     now: u64,
 }
 
@@ -40,7 +40,7 @@ impl Spans {
     }
 
     pub(in crate::formats) fn top(&self) -> Option<LocationIx> {
-        self.open.last().copied()
+        self.open.last().map(|&(location, _)| location)
     }
 
     /// Goes on to a value that is no smaller; what the open calls took until then becomes a sample.
@@ -51,9 +51,11 @@ impl Spans {
         samples: &mut Vec<Sample>,
     ) -> Result<(), Limit> {
         let value = to.saturating_sub(self.now);
-        if value > 0 && !self.open.is_empty() {
+        if value > 0
+            && let Some(stack) = self.stack(named)?
+        {
             samples.push(Sample {
-                stack: named.shared_stack(&self.open)?,
+                stack,
                 thread: self.thread,
                 sample_type: self.sample_type,
                 time: self.are_times.then_some(Nanoseconds(self.now)),
@@ -65,18 +67,38 @@ impl Spans {
         Ok(())
     }
 
+    /// The stack of the open calls, if there are any.
+    fn stack(&mut self, named: &mut NamedStacks) -> Result<Option<StackIx>, Limit> {
+        let known = self.open.iter().rposition(|(_, stack)| stack.is_some());
+        let mut caller = known.and_then(|depth| self.open[depth].1);
+        for (location, stack) in &mut self.open[known.map_or(0, |depth| depth + 1)..] {
+            caller = Some(named.call(caller, *location)?);
+            *stack = caller;
+        }
+        Ok(caller)
+    }
+
     pub(in crate::formats) fn open(&mut self, location: LocationIx) {
-        self.open.push(location);
+        self.open.push((location, None));
     }
 
-    /// Closes calls wherever they stand; `is_kept` says by depth which stay open.
-    pub(in crate::formats) fn keep(&mut self, mut is_kept: impl FnMut(usize) -> bool) {
-        let mut depths = 0..;
+    /// Closes calls wherever they stand from a depth on; `is_kept` says by depth which stay open. Those have
+    /// other stacks from then on.
+    pub(in crate::formats) fn keep(
+        &mut self,
+        from: usize,
+        mut is_kept: impl FnMut(usize) -> bool,
+        named: &mut NamedStacks,
+    ) -> Result<(), Limit> {
+        named.expand(self.open.len() - from)?;
+        let moved = self.open.split_off(from).into_iter().zip(from..);
+        let kept = moved.filter(|&(_, depth)| is_kept(depth));
         self.open
-            .retain(|_| depths.next().is_some_and(&mut is_kept));
+            .extend(kept.map(|((location, _), _)| (location, None)));
+        Ok(())
     }
 
-    pub(in crate::formats) fn close(&mut self) -> Option<LocationIx> {
-        self.open.pop()
+    pub(in crate::formats) fn close(&mut self) {
+        self.open.pop();
     }
 }

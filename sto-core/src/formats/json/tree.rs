@@ -2,7 +2,6 @@
 
 use crate::formats::named::{Limit, NamedStacks};
 use crate::formats::{LocationIx, StackIx};
-use crate::limits::MAX_DEPTH;
 
 /// A frame of the table, and who called it.
 #[derive(Clone, Copy, Debug)]
@@ -13,19 +12,28 @@ pub(in crate::formats) struct Caller {
     pub(in crate::formats) location: Option<LocationIx>,
 }
 
-/// A table of frames with their callers. The stack of an entry is written out once it is sampled.
+/// A table of frames with their callers. The stack of an entry is added once it is sampled.
 #[derive(Default)]
 pub(in crate::formats) struct CallTree {
     entries: Vec<Caller>,
     /// By entry.
-    stacks: Vec<Option<StackIx>>,
-    buffer: Vec<LocationIx>,
+    stacks: Vec<Known>,
+    buffer: Vec<u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Not,
+    /// It is looked for.
+    Open,
+    /// None where no location stands up to the root.
+    As(Option<StackIx>),
 }
 
 impl CallTree {
     pub(in crate::formats) fn new(entries: Vec<Caller>) -> CallTree {
         CallTree {
-            stacks: vec![None; entries.len()],
+            stacks: vec![Known::Not; entries.len()],
             entries,
             buffer: Vec::new(),
         }
@@ -42,7 +50,7 @@ impl CallTree {
     /// Adds an entry, and tells its place.
     pub(in crate::formats) fn push(&mut self, entry: Caller) -> u32 {
         self.entries.push(entry);
-        self.stacks.push(None);
+        self.stacks.push(Known::Not);
         self.entries.len() as u32 - 1
     }
 
@@ -58,32 +66,35 @@ impl CallTree {
         entry: u32,
         named: &mut NamedStacks,
     ) -> Result<StackIx, Limit> {
-        if let Some(known) = self.stacks[entry as usize] {
-            return Ok(known);
-        }
-        self.buffer.clear();
         let mut next = Some(entry);
-        let mut steps = 0;
+        let mut stack = None;
+        self.buffer.clear();
         while let Some(entry) = next {
-            let Caller { caller, location } = self.entries[entry as usize];
-            self.buffer.extend(location);
-            next = caller;
-            steps += 1;
-            if steps > self.entries.len() {
-                return Err(
-                    "a frame that is its own caller, over others; expected a tree".to_owned(),
-                );
+            match self.stacks[entry as usize] {
+                Known::As(known) => {
+                    stack = known;
+                    break;
+                }
+                Known::Open => {
+                    return Err(
+                        "a frame that is its own caller, over others; expected a tree".to_owned(),
+                    );
+                }
+                Known::Not => {}
             }
-            if steps > MAX_DEPTH + 1 {
-                return Err(format!(
-                    "a stack of more than {MAX_DEPTH} frames, which is what is read at most; fold its \
-                     recursion"
-                ));
-            }
+            self.stacks[entry as usize] = Known::Open;
+            self.buffer.push(entry);
+            next = self.entries[entry as usize].caller;
         }
-        self.buffer.reverse();
-        let stack = named.shared_stack(&self.buffer)?;
-        self.stacks[entry as usize] = Some(stack);
-        Ok(stack)
+        for &entry in self.buffer.iter().rev() {
+            if let Some(location) = self.entries[entry as usize].location {
+                stack = Some(named.call(stack, location)?);
+            }
+            self.stacks[entry as usize] = Known::As(stack);
+        }
+        match stack {
+            Some(stack) => Ok(stack),
+            None => named.stack(&[]),
+        }
     }
 }

@@ -110,7 +110,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
 }
 
 fn from_protobuf(path: &Path, bytes: &[u8]) -> Result<Read, FormatError> {
-    let mut samples = Samples::default();
+    let mut samples = Samples::of_file(bytes.len());
     let added = samples.add(bytes, None);
     added.map_err(|damage| damage.in_file(path, bytes))?;
     Ok(samples.finish())
@@ -118,7 +118,7 @@ fn from_protobuf(path: &Path, bytes: &[u8]) -> Result<Read, FormatError> {
 
 fn from_json(path: &Path, file: &[u8]) -> Result<Read, FormatError> {
     let exports = json::exports(file).map_err(|damage| damage.in_file(path))?;
-    let mut samples = Samples::default();
+    let mut samples = Samples::of_file(file.len());
     for export in &exports {
         let added = samples.add(&export.bytes, Some(Numbering::V1_10));
         added.map_err(|damage| {

@@ -8,9 +8,8 @@ use crate::formats::pprof::columns::{Measured, columns};
 use crate::formats::pprof::damage::Damage;
 use crate::formats::pprof::frames::{Frames, Modules};
 use crate::formats::protobuf::Message;
-use crate::formats::{
-    LocationIx, Module, Process, Sample, SampleTypeIx, StackIx, Thread, ThreadIx,
-};
+use crate::formats::{Module, Process, Sample, SampleTypeIx, StackIx, Thread, ThreadIx};
+use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::Origin;
 use crate::units::{Nanoseconds, SampleType};
 use hashbrown::HashMap;
@@ -83,6 +82,14 @@ pub(super) struct Read {
 }
 
 impl<'b> Samples<'b> {
+    /// Samples of exports that are a file of this length together.
+    pub(super) fn of_file(length: usize) -> Samples<'b> {
+        Samples {
+            stacks: NamedStacks::of_file(length),
+            ..Samples::default()
+        }
+    }
+
     /// Adds those of an export, whose numbering is told by itself where it is not known.
     pub(super) fn add(&mut self, bytes: &'b [u8], known: Option<Numbering>) -> Result<(), Damage> {
         let Data {
@@ -170,7 +177,11 @@ impl<'b> SampleReader<'_, 'b> {
             sample_types.push(column.sample_type.clone());
             sample_types.len() - 1
         });
-        self.thread_of.clear();
+        if place == MAX_SAMPLE_TYPES {
+            let problem = format!("profiles of up to {MAX_SAMPLE_TYPES} sample types are read");
+            return Err(Damage::new(profile.samples[0].at(), problem));
+        }
+        self.thread_of = HashMap::new();
         let mut fields = Fields::default();
         for &message in &profile.samples {
             fields.parse(message, self.numbering)?;
@@ -223,9 +234,8 @@ impl<'b> SampleReader<'_, 'b> {
             let place = self.dictionary.tables.locations.place(*ix);
             *ix = place.ok_or_else(|| Damage::missing(at, "the location", *ix))? as u64;
         }
-        let mut root_first: Vec<LocationIx> = Vec::new();
-        self.frames.stack(&locations, &mut root_first);
-        let stack = self.all.stacks.shared_stack(&root_first);
+        let stacks = &mut self.all.stacks;
+        let stack = self.frames.stack(&locations, stacks, &mut Vec::new());
         let stack = stack.map_err(Damage::limit(at))?;
         self.stack_of[place] = Some(stack);
         Ok(stack)

@@ -5,8 +5,7 @@ use super::dropped::Dropped;
 use super::schema::{Function, Line, Location, Mapping, Profile};
 use crate::formats::named::{Limit, NamedStacks};
 use crate::formats::perf_script::module_name;
-use crate::formats::{self, LocationIx, Module, ModuleIx, ModuleKind, kind_by_names};
-use crate::limits::MAX_DEPTH;
+use crate::formats::{self, LocationIx, Module, ModuleIx, ModuleKind, StackIx, kind_by_names};
 use crate::model::{Frame, FrameKind, GnuBuildId};
 use crate::symbolize::source_path;
 use hashbrown::HashMap;
@@ -83,9 +82,15 @@ impl Frames {
         Ok(frames)
     }
 
-    /// Puts the frames of a stack, root first, behind `stack`. `places` are those of the stack's
-    /// locations, the leaf first.
-    pub(in crate::formats) fn stack(&self, places: &[u64], stack: &mut Vec<LocationIx>) {
+    /// The stack of these frames. `places` are those of the stack's locations, the leaf first; `buffer` holds the
+    /// stack meanwhile.
+    pub(in crate::formats) fn stack(
+        &self,
+        places: &[u64],
+        stacks: &mut NamedStacks,
+        buffer: &mut Vec<LocationIx>,
+    ) -> Result<StackIx, Limit> {
+        buffer.clear();
         // What is dropped at the root stays, or the whole stack would be gone.
         let mut is_kept_above = false;
         for place in places.iter().rev().map(|&place| place as usize) {
@@ -95,15 +100,18 @@ impl Frames {
             };
             is_kept_above |= self.cuts[place] == Cut::Not;
             if cut == Cut::Before {
-                return;
+                break;
             }
             let Range { start, end } = self.ranges[place];
-            stack.extend_from_slice(&self.expansion[start as usize..end as usize]);
-            // Inlined functions can make a stack far longer than its part of the file.
-            if cut == Cut::Behind || stack.len() > MAX_DEPTH {
-                return;
+            let frames = &self.expansion[start as usize..end as usize];
+            // A location is written once, with all that was inlined there.
+            stacks.expand(frames.len())?;
+            buffer.extend_from_slice(frames);
+            if cut == Cut::Behind {
+                break;
             }
         }
+        stacks.stack(buffer)
     }
 }
 

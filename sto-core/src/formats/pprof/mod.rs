@@ -77,7 +77,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
 
 fn recording(bytes: &[u8]) -> Result<Recording, Damage> {
     let profile = Profile::parse(bytes)?;
-    let mut stacks = NamedStacks::default();
+    let mut stacks = NamedStacks::of_file(bytes.len());
     let columns = columns(&Measured::of(&profile)?, &mut stacks)?;
     let mut modules = Modules::default();
     let frames = Frames::of(&profile, &mut modules, &mut stacks)?;
@@ -214,8 +214,8 @@ impl<'b> SampleReader<'_, 'b> {
             let place = self.profile.locations.place(*id);
             *id = place.ok_or_else(|| Damage::missing(at, "the location", *id))? as u64;
         }
-        self.frames.stack(locations, stack);
-        let stack = self.stacks.stack(stack).map_err(Damage::limit(at))?;
+        let taken = self.frames.stack(locations, &mut self.stacks, stack);
+        let stack = taken.map_err(Damage::limit(at))?;
         let Labelled { thread, time } = self.threads.read(labels)?;
         for (column, place) in self.columns.iter().zip(0..) {
             self.samples
