@@ -68,9 +68,7 @@ impl NamedStacks {
     /// A name as text; what is not UTF-8 is replaced, what is too long is cut, and each is said
     /// once in the end.
     pub(super) fn text<'n>(&mut self, name: &'n [u8]) -> Cow<'n, str> {
-        // Of what is cut off nothing is looked at; a byte more than the limit tells that there is
-        // something.
-        let kept = &name[..name.len().min(MAX_NAME + 1)];
+        let kept = beginning(name);
         let mut text = String::from_utf8_lossy(kept);
         if name.len() > MAX_NAME {
             self.cut = true;
@@ -246,6 +244,12 @@ fn check_depth(depth: usize) -> Result<(), Limit> {
 
 fn too_many() -> Limit {
     "the distinct stacks up to here have more than 2^32 frames; split the file".to_owned()
+}
+
+/// As much of a text as a name may have, and a byte more, which tells that there is more. A file may have one
+/// long text, and refer to it everywhere.
+pub(super) fn beginning(text: &[u8]) -> &[u8] {
+    &text[..text.len().min(MAX_NAME + 1)]
 }
 
 /// The name of a process or thread as text, cut where it is too long.

@@ -4,6 +4,7 @@ use crate::formats::{Format, StackIx, Stacks};
 use crate::id::SourceDigest;
 use crate::model::{FrameIx, FrameTable, GnuBuildId, Origin, SampleLabel};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
+use hashbrown::HashMap;
 use std::sync::Arc;
 
 /// Index of a sample type in [`Recording::sample_types`].
@@ -60,15 +61,16 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// The module of a frame that the format names: the alias of the file of that name, where the
-    /// user names the program.
-    pub fn module_of(&self, named: FrameIx) -> &str {
-        let name = self.named.frame(named).module;
-        let aliased = self.modules.iter().find_map(|module| {
-            let alias = module.alias.as_deref()?;
-            (module.file_name() == name).then_some(alias)
-        });
-        aliased.unwrap_or(name)
+    /// Other names of modules, by their own: where the user names the program, frames carry that in place of
+    /// its file's.
+    pub fn aliases(&self) -> HashMap<&str, &str> {
+        let mut aliases = HashMap::new();
+        for module in &self.modules {
+            if let Some(alias) = &module.alias {
+                aliases.entry(module.file_name()).or_insert(&**alias);
+            }
+        }
+        aliases
     }
 }
 

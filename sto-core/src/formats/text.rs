@@ -51,9 +51,14 @@ pub(super) fn within_last_line(problem: &str, salvage: Salvage) -> String {
     )
 }
 
+/// Most digits of a number, zeros in front of it among them.
+const MAX_DIGITS: usize = 1024;
+
 /// The number that decimal digits, at least one, write; `None` where there is anything else, or the
 /// number leaves 64 bits.
 pub(super) fn decimal(digits: &[u8]) -> Option<u64> {
+    // Many places may refer to one long text.
+    let digits = Some(digits).filter(|digits| digits.len() <= MAX_DIGITS)?;
     let (first, others) = digits.split_first()?;
     let value = |digit: &u8| digit.is_ascii_digit().then(|| u64::from(digit - b'0'));
     others.iter().try_fold(value(first)?, |sum, digit| {

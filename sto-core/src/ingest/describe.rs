@@ -121,6 +121,7 @@ fn modules<'a>(recording: &Recording, kept: impl Iterator<Item = &'a Sample>) ->
     let mut seen_stacks = vec![false; recording.stacks.len()];
     let mut seen_locations = vec![false; recording.locations.len()];
     let mut modules = BTreeSet::new();
+    let aliases = recording.aliases();
     let build_ids: BTreeMap<&str, &GnuBuildId> = recording
         .modules
         .iter()
@@ -145,7 +146,8 @@ fn modules<'a>(recording: &Recording, kept: impl Iterator<Item = &'a Sample>) ->
                     (module.name(), module.build_id.clone())
                 }
                 Location::Named(frame) => {
-                    let name = recording.module_of(frame);
+                    let name = recording.named.frame(frame).module;
+                    let name = aliases.get(name).copied().unwrap_or(name);
                     (name, build_ids.get(name).copied().cloned())
                 }
                 Location::Unmapped => continue,

@@ -212,30 +212,37 @@ impl FrameStacks {
         };
         // The stack before that has no caller: most begin as it does.
         let mut path: Vec<(FrameIx, u32)> = Vec::new();
+        // Frames beyond one of each location, also of those that stacks begin with as the one before.
+        let mut inlined = 0u64;
         for stack in stacks.iter().filter(|stack| is_used[stack.0 as usize]) {
-            let frames = stacks.own(stack).iter();
-            let frames = frames.flat_map(|&location| &expansion[symbols.range_of(location)]);
             let caller = stacks.caller(stack);
             let End { mut node, depth } =
                 caller.map_or(above, |caller| tree.of_stack[caller.0 as usize]);
             let mut depth = depth as usize;
             let mut is_as_before = caller.is_none();
-            for &frame in frames {
-                match path.get(depth).filter(|_| is_as_before) {
-                    Some(&(before, there)) if before == frame => node = there,
-                    _ => {
-                        node = tree.callee(node, frame, limit)?;
-                        if caller.is_none() {
-                            path.truncate(depth);
-                            path.push((frame, node));
-                            is_as_before = false;
+            let own = stacks.own(stack).iter();
+            for frames in own.map(|&location| &expansion[symbols.range_of(location)]) {
+                inlined += (frames.len() as u64).saturating_sub(1);
+                if inlined > limit {
+                    return Err(InternError::TooLarge { limit });
+                }
+                if depth + frames.len() > MAX_DEPTH {
+                    return Err(InternError::TooDeep(depth + frames.len()));
+                }
+                for &frame in frames {
+                    match path.get(depth).filter(|_| is_as_before) {
+                        Some(&(before, there)) if before == frame => node = there,
+                        _ => {
+                            node = tree.callee(node, frame, limit)?;
+                            if caller.is_none() {
+                                path.truncate(depth);
+                                path.push((frame, node));
+                                is_as_before = false;
+                            }
                         }
                     }
+                    depth += 1;
                 }
-                depth += 1;
-            }
-            if depth > MAX_DEPTH {
-                return Err(InternError::TooDeep(depth));
             }
             tree.of_stack[stack.0 as usize] = End {
                 node,

@@ -12,6 +12,8 @@ const MAX_MANGLED: usize = 1 << 16;
 ///
 /// Bytes that are not UTF-8 are replaced, and a name of more than 4096 bytes is cut and ends in `…`.
 pub(super) fn demangle(raw: &[u8]) -> String {
+    // Many symbols may share the end of one long name.
+    let raw = &raw[..raw.len().min(MAX_MANGLED + 1)];
     let mangled = std::str::from_utf8(raw).ok();
     mangled
         .and_then(demangled)

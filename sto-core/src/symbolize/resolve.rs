@@ -43,6 +43,7 @@ pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
         })
         .collect();
     let mut named = Part::new(granularity);
+    let aliases = recording.aliases();
     for (location, ix) in recording.locations.iter().zip(0..) {
         let ix = LocationIx(ix);
         match *location {
@@ -50,9 +51,10 @@ pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
                 tasks[module.0 as usize].addresses.push((address, ix));
             }
             Location::Named(frame) => {
+                let frame = recording.named.frame(frame);
                 named.push_frame(Frame {
-                    module: recording.module_of(frame),
-                    ..recording.named.frame(frame)
+                    module: aliases.get(frame.module).unwrap_or(&frame.module),
+                    ..frame
                 });
                 named.finish(ix);
             }

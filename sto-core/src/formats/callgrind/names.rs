@@ -1,7 +1,7 @@
 //! Objects, files and functions, whose names are written out once.
 
 use super::line::number;
-use crate::formats::named::{Limit, NamedStacks};
+use crate::formats::named::{Limit, NamedStacks, beginning};
 use crate::formats::{LocationIx, excerpt, kind_by_names};
 use crate::model::Frame;
 use crate::symbolize::source_path;
@@ -131,7 +131,7 @@ impl Names {
     }
 
     fn intern(&mut self, name: &[u8]) -> NameIx {
-        let name = if name == b"???" { b"" } else { name };
+        let name = if name == b"???" { b"" } else { beginning(name) };
         if let Some(&known) = self.known.get(name) {
             return known;
         }

@@ -1,6 +1,7 @@
 //! What attributes tell: threads, processes, kinds of frames, build ids.
 
 use crate::formats::labels::RawValue;
+use crate::formats::named::beginning;
 use crate::formats::perf_script::module_name;
 use crate::formats::pprof::damage::Damage;
 use crate::formats::protobuf::Message;
@@ -118,12 +119,12 @@ impl<'b> Value<'b> {
         let mut value = Value::Other;
         while let Some(field) = message.next()? {
             value = match field.number {
-                1 | 7 => Value::Text(field.bytes()?),
+                1 | 7 => Value::Text(beginning(field.bytes()?)),
                 2 if field.number()? == 0 => Value::Text(b"false"),
                 2 => Value::Text(b"true"),
                 3 => Value::Number(field.number()?),
                 4 => Value::Fraction(field.number()?),
-                8 => Value::Text(strings(field.number()?, field.at)?),
+                8 => Value::Text(beginning(strings(field.number()?, field.at)?)),
                 _ => Value::Other,
             };
         }

@@ -2,6 +2,7 @@
 
 use crate::formats::{Location, Module, ModuleIx};
 use crate::symbolize::JitDump;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 /// A piece of a file, mapped executable.
@@ -26,11 +27,26 @@ impl Mapping {
     }
 }
 
-/// The executable mappings of a process: in order, none overlaps another.
+/// The executable mappings of a process, none of which overlaps another.
+///
+/// A copy shares them with what it is a copy of, and a change costs by the logarithm of their number alone:
+/// processes copy those of others, and every sample keeps those that it was taken in.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AddressSpace {
-    mappings: Vec<Mapping>,
+    mappings: Tree,
     jit: Option<JitCode>,
+}
+
+/// A treap (Seidel and Aragon: *Randomized search trees*, 1996), by where mappings start.
+type Tree = Option<Arc<Node>>;
+
+#[derive(Clone, Debug)]
+struct Node {
+    mapping: Mapping,
+    /// No smaller than those of what stands below it. It is random, so that no file makes a tree deep.
+    priority: u64,
+    before: Tree,
+    behind: Tree,
 }
 
 /// The code that a process made at run time, by its jitdump.
@@ -43,23 +59,27 @@ struct JitCode {
 impl AddressSpace {
     /// The mapping that covers an address.
     pub(crate) fn find(&self, address: u64) -> Option<&Mapping> {
-        let after = self
-            .mappings
-            .partition_point(|mapping| mapping.start <= address);
-        self.mappings[..after]
-            .last()
-            .filter(|mapping| address < mapping.end)
+        let found = last_up_to(&self.mappings, address);
+        found.filter(|mapping| address < mapping.end)
     }
 
-    /// The place of an address in code, at a time of the recording's clock; without one, at its end.
-    pub(super) fn locate(&self, address: u64, time: Option<u64>) -> Location {
+    /// The place of an address in code, at a time of the recording's clock; without one, at its end. `last` is the
+    /// mapping that was found last in this address space: calls mostly stay in one file.
+    pub(super) fn locate<'s>(
+        &'s self,
+        address: u64,
+        time: Option<u64>,
+        last: &mut Option<&'s Mapping>,
+    ) -> Location {
         if let Some(JitCode { module, dump }) = &self.jit
             && let Some(address) = dump.offset_of(address, time)
         {
             let module = *module;
             return Location::Address { module, address };
         }
-        match self.find(address) {
+        let known = last.filter(|last| (last.start..last.end).contains(&address));
+        *last = known.or_else(|| self.find(address));
+        match *last {
             Some(mapping) => Location::Address {
                 module: mapping.module,
                 address: mapping.file_offset_of(address),
@@ -73,59 +93,107 @@ impl AddressSpace {
         self.jit = Some(JitCode { module, dump });
     }
 
-    /// Number of mappings.
-    pub(super) fn len(&self) -> usize {
-        self.mappings.len()
-    }
-
     /// Whether any mapping overlaps this range.
     pub(super) fn overlaps(&self, start: u64, end: u64) -> bool {
-        let first = self
-            .mappings
-            .partition_point(|mapping| mapping.end <= start);
-        self.mappings
-            .get(first)
-            .is_some_and(|mapping| mapping.start < end)
+        let last = end.checked_sub(1);
+        let last = last.and_then(|last| last_up_to(&self.mappings, last));
+        last.is_some_and(|mapping| start < mapping.end)
     }
 
     /// Takes a range out of the mappings, as mapping something else over it does.
     pub(super) fn unmap(&mut self, start: u64, end: u64) {
-        let first = self
-            .mappings
-            .partition_point(|mapping| mapping.end <= start);
-        let behind = self.mappings.partition_point(|mapping| mapping.start < end);
-        if first >= behind {
-            return;
-        }
-        let mut left = Vec::new();
-        for mapping in &self.mappings[first..behind] {
-            if mapping.start < start {
-                left.push(Mapping {
+        let (before, rest) = split(self.mappings.take(), start);
+        let (within, behind) = split(rest, end);
+        let into = last_up_to(&before, u64::MAX).filter(|mapping| mapping.end > start);
+        let into = into.cloned();
+        let beyond = last_up_to(&within, u64::MAX).or(into.as_ref());
+        let beyond = beyond.filter(|mapping| mapping.end > end).map(|mapping| {
+            let file_offset = mapping.file_offset_of(end);
+            leaf(Mapping {
+                start: end,
+                file_offset,
+                ..mapping.clone()
+            })
+        });
+        let before = match into {
+            None => before,
+            Some(mapping) => {
+                let (before, _) = split(before, mapping.start);
+                let left = Mapping {
                     end: start,
-                    ..mapping.clone()
-                });
+                    ..mapping
+                };
+                join(before, leaf(left))
             }
-            if mapping.end > end {
-                let file_offset = mapping.file_offset_of(end);
-                left.push(Mapping {
-                    start: end,
-                    file_offset,
-                    ..mapping.clone()
-                });
-            }
-        }
-        self.mappings.splice(first..behind, left);
+        };
+        self.mappings = join(join(before, beyond.flatten()), behind);
     }
 
     /// Maps a piece of a file, over whatever was there.
     pub(super) fn map(&mut self, mapping: Mapping) {
         if mapping.start < mapping.end {
             self.unmap(mapping.start, mapping.end);
-            let at = self
-                .mappings
-                .partition_point(|other| other.start < mapping.start);
-            self.mappings.insert(at, mapping);
+            let (before, behind) = split(self.mappings.take(), mapping.start);
+            self.mappings = join(join(before, leaf(mapping)), behind);
         }
+    }
+}
+
+fn leaf(mapping: Mapping) -> Tree {
+    Some(Arc::new(Node {
+        priority: RandomState::new().hash_one(mapping.start),
+        mapping,
+        before: None,
+        behind: None,
+    }))
+}
+
+/// The mapping that starts last of those that start at an address or before it.
+fn last_up_to(mut tree: &Tree, address: u64) -> Option<&Mapping> {
+    let mut found = None;
+    while let Some(node) = tree {
+        tree = match node.mapping.start <= address {
+            true => {
+                found = Some(&node.mapping);
+                &node.behind
+            }
+            false => &node.before,
+        };
+    }
+    found
+}
+
+/// The mappings that start before an address, and the others.
+fn split(tree: Tree, start: u64) -> (Tree, Tree) {
+    let Some(mut node) = tree else {
+        return (None, None);
+    };
+    let own = Arc::make_mut(&mut node);
+    if own.mapping.start < start {
+        let (before, behind) = split(own.behind.take(), start);
+        own.behind = before;
+        (Some(node), behind)
+    } else {
+        let (before, behind) = split(own.before.take(), start);
+        own.before = behind;
+        (before, Some(node))
+    }
+}
+
+/// The mappings of two trees, of which all of the first start before those of the second.
+fn join(before: Tree, behind: Tree) -> Tree {
+    let (mut before, mut behind) = match (before, behind) {
+        (Some(before), Some(behind)) => (before, behind),
+        (one, other) => return one.or(other),
+    };
+    if before.priority >= behind.priority {
+        let own = Arc::make_mut(&mut before);
+        own.behind = join(own.behind.take(), Some(behind));
+        Some(before)
+    } else {
+        let own = Arc::make_mut(&mut behind);
+        own.before = join(Some(before), own.before.take());
+        Some(behind)
     }
 }
 

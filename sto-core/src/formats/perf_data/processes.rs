@@ -32,8 +32,6 @@ pub(super) struct Processes {
     build_ids: HashMap<String, GnuBuildId>,
     kernel: Arc<AddressSpace>,
     live: HashMap<u32, Live>,
-    /// Number of mappings of all of `live`.
-    mapped: usize,
     thread_of: HashMap<u32, ThreadIx>,
     comm_of: HashMap<u32, String>,
     /// Where jitdumps are looked for.
@@ -64,21 +62,9 @@ impl Processes {
         self.build_ids.insert(path.to_owned(), build_id);
     }
 
-    /// Number of executable mappings that all processes have together.
-    pub(super) fn mapped(&self) -> usize {
-        self.mapped
-    }
-
-    fn begin(&mut self, pid: u32, live: Live) {
-        self.mapped += live.space.len();
-        if let Some(ended) = self.live.insert(pid, live) {
-            self.mapped -= ended.space.len();
-        }
-    }
-
     /// A process has a new program, and nothing mapped yet.
     pub(super) fn exec(&mut self, pid: u32) {
-        self.begin(pid, Live::default());
+        self.live.insert(pid, Live::default());
     }
 
     /// `PERF_RECORD_COMM`: a thread has a new name; with `exec`, a new program.
@@ -96,13 +82,11 @@ impl Processes {
     pub(super) fn fork(&mut self, pid: u32, tid: u32, parent_pid: u32, parent_tid: u32) {
         if pid != parent_pid {
             let parent = self.live.get(&parent_pid).cloned().unwrap_or_default();
-            self.begin(
-                pid,
-                Live {
-                    process: None,
-                    ..parent
-                },
-            );
+            let child = Live {
+                process: None,
+                ..parent
+            };
+            self.live.insert(pid, child);
         }
         self.thread_of.remove(&tid);
         if let Some(name) = self.comm_of.get(&parent_tid).cloned() {
@@ -116,9 +100,7 @@ impl Processes {
         if !mapped.executable {
             let live = self.live.entry(mapped.pid).or_default();
             if live.space.overlaps(mapped.start, end) {
-                self.mapped -= live.space.len();
                 Arc::make_mut(&mut live.space).unmap(mapped.start, end);
-                self.mapped += live.space.len();
             }
             return;
         }
@@ -154,9 +136,7 @@ impl Processes {
             file: Arc::clone(&self.modules[module.0 as usize]),
         };
         let live = self.live.entry(mapped.pid).or_default();
-        self.mapped -= live.space.len();
         Arc::make_mut(&mut live.space).map(mapping);
-        self.mapped += live.space.len();
         // The kernel maps a program before its loader and libraries.
         if live.main_module.is_none() && kind == ModuleKind::File && path != VDSO {
             live.main_module = Some(module);

@@ -27,10 +27,6 @@ const EXECUTABLE: u32 = 4;
 const BUILD_ID_LENGTH_AT: usize = 32;
 const BUILD_ID_MAX: u8 = 20;
 
-/// Most executable mappings that all processes of a recording have at once: a process that begins
-/// as a copy of another has all of its mappings, and takes a record of 50 bytes.
-const MAX_MAPPINGS: usize = 1 << 24;
-
 /// What records say apart from samples.
 #[derive(Default)]
 pub(super) struct Records {
@@ -131,17 +127,6 @@ impl<'a> Reader<'a> {
             }
         };
         match taken {
-            Some(()) if records.processes.mapped() > MAX_MAPPINGS => {
-                let problem = format!(
-                    "its processes have more than {MAX_MAPPINGS} pieces of files mapped at once; \
-                     record fewer processes"
-                );
-                Err(FormatError::Malformed {
-                    path: self.path.into(),
-                    place: place(self.number),
-                    problem,
-                })
-            }
             Some(()) => Ok(true),
             None => Err(FormatError::Malformed {
                 path: self.path.into(),

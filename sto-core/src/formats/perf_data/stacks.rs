@@ -27,8 +27,6 @@ const MAX_BRANCHES: usize = 32;
 
 const BATCH_SAMPLES: usize = 4096;
 const BATCH_BYTES: usize = 4 << 20;
-/// Samples keep the address spaces that they were taken in, as these were then.
-const BATCH_MAPPINGS: usize = 1 << 20;
 
 /// Samples on their way to a worker, with the bytes they need copied out of the reader's buffer.
 #[derive(Default)]
@@ -39,8 +37,6 @@ pub(super) struct Batch {
     is_monotonic: bool,
     samples: Vec<Pending>,
     bytes: Vec<u8>,
-    /// Number of mappings in the samples' address spaces, as often as these change.
-    mappings: usize,
 }
 
 /// What stays of a sample on the whole way.
@@ -69,9 +65,7 @@ impl Batch {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.samples.len() >= BATCH_SAMPLES
-            || self.bytes.len() >= BATCH_BYTES
-            || self.mappings >= BATCH_MAPPINGS
+        self.samples.len() >= BATCH_SAMPLES || self.bytes.len() >= BATCH_BYTES
     }
 
     /// Makes the batch ready for samples that see this kernel.
@@ -81,7 +75,6 @@ impl Batch {
         self.is_monotonic = is_monotonic;
         self.samples.clear();
         self.bytes.clear();
-        self.mappings = 0;
     }
 
     /// Whether the kernel's mappings are still those that the batch's samples see.
@@ -105,10 +98,6 @@ impl Batch {
         let (chain, stack) = (copy(sample.chain), copy(sample.user_stack));
         let branches = copy(sample.branches);
         let (ip, user_regs) = (sample.ip, sample.user_regs);
-        let before = self.samples.last();
-        if before.is_none_or(|before| !Arc::ptr_eq(&before.space, &space)) {
-            self.mappings += space.len();
-        }
         self.samples.push(Pending {
             taken,
             space,
@@ -195,7 +184,10 @@ impl<'a> Worker<'a> {
             .map(|regs| (regs, saved));
         let branches = &batch.bytes[sample.branches.clone()];
         let time = sample.taken.time.filter(|_| batch.is_monotonic);
-        let in_user = |address| sample.space.locate(address, time);
+        let mut last = None;
+        let mut in_user = |address| sample.space.locate(address, time, &mut last);
+        let mut last_in_kernel = None;
+        let mut in_kernel = |address| batch.kernel.locate(address, None, &mut last_in_kernel);
         let mut truncated = chain.len() / 8 >= MAX_CHAIN;
         if let Some(guest) = sample.guest {
             self.push(guest);
@@ -217,7 +209,7 @@ impl<'a> Worker<'a> {
             };
             innermost = false;
             match context {
-                CONTEXT_KERNEL => self.push(batch.kernel.locate(address, None)),
+                CONTEXT_KERNEL => self.push(in_kernel(address)),
                 CONTEXT_USER if saved.is_some() || !branches.is_empty() => {}
                 CONTEXT_USER => self.push(in_user(address)),
                 _ => self.push(Location::Unmapped),
@@ -242,10 +234,9 @@ impl<'a> Worker<'a> {
         }
         if self.stack.is_empty() {
             let ip = sample.ip.unwrap_or_default();
-            let in_kernel = ip >> 63 == 1;
-            self.push(match in_kernel {
-                true => batch.kernel.locate(ip, None),
-                false => in_user(ip),
+            self.push(match ip >> 63 {
+                1 => in_kernel(ip),
+                _ => in_user(ip),
             });
         }
         // A chain that leaves mapped code followed something that was no frame pointer.

@@ -14,7 +14,7 @@ mod stack;
 mod threads;
 
 use super::detect::Head;
-use super::named::{cut_off, malformed};
+use super::named::{beginning, cut_off, malformed};
 use super::text::LineReader;
 use super::{FormatError, ReadOptions, Recording, excerpt};
 use crate::id::SourceDigest;
@@ -39,7 +39,7 @@ pub(super) fn kind_by_module(dso: &[u8]) -> FrameKind {
 
 /// The name that frames carry of a file, or of what stands for one.
 pub(super) fn module_name(dso: &[u8]) -> &[u8] {
-    call(dso).module()
+    call(beginning(dso)).module()
 }
 
 fn call(dso: &[u8]) -> Call<'_> {

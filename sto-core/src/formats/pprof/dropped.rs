@@ -2,7 +2,9 @@
 
 use super::damage::Damage;
 use super::schema::Profile;
-use regex_lite::Regex;
+use crate::formats::named::beginning;
+use hashbrown::HashMap;
+use regex_lite::{Regex, RegexBuilder};
 
 /// The functions that a profile drops, with all that they call: allocators in a profile of
 /// allocations, the profiler's own signal handler.
@@ -10,24 +12,61 @@ use regex_lite::Regex;
 /// Their cost is their caller's. The rule is that of `Profile.Prune` in pprof's `prune.go`.
 pub(super) struct Dropped {
     patterns: Option<(Regex, Option<Regex>)>,
+    /// How many states both may have at once, and that times the length of each name that was compared.
+    states: usize,
+    work: u64,
+    /// By string of the profile.
+    known: HashMap<u64, bool>,
 }
+
+/// Most steps of comparing names with patterns: it takes time by the length of both. The pattern of tcmalloc has
+/// 1,400 bytes.
+const MAX_WORK: u64 = 1 << 32;
+/// Largest a compiled pattern may be, in bytes, and how many states that is.
+const MAX_PATTERN: usize = 1 << 18;
+const MAX_STATES: usize = MAX_PATTERN / 32;
+const WITHOUT_THEM: &str = "write the profile anew without them: `go tool pprof -proto FILE`";
 
 impl Dropped {
     pub(super) fn of(profile: &Profile<'_>) -> Result<Dropped, Damage> {
-        let drop = pattern(profile.text(profile.drop_frames)?)?;
-        let keep = pattern(profile.text(profile.keep_frames)?)?;
+        let texts = (
+            profile.text(profile.drop_frames)?,
+            profile.text(profile.keep_frames)?,
+        );
+        let (drop, keep) = (pattern(texts.0)?, pattern(texts.1)?);
         Ok(Dropped {
             patterns: drop.map(|drop| (drop, keep)),
+            states: match texts.0.contains(&b'{') || texts.1.contains(&b'{') {
+                true => 2 * MAX_STATES,
+                false => texts.0.len() + texts.1.len(),
+            },
+            work: 0,
+            known: HashMap::new(),
         })
     }
 
-    pub(super) fn has(&self, name: &[u8]) -> bool {
+    /// Whether the function of a name, which is this string of the profile, is dropped.
+    pub(super) fn has(&mut self, ix: u64, name: &[u8]) -> Result<bool, Damage> {
         let Some((drop, keep)) = &self.patterns else {
-            return false;
+            return Ok(false);
         };
-        let name = String::from_utf8_lossy(name);
+        if let Some(&known) = self.known.get(&ix) {
+            return Ok(known);
+        }
+        let name = String::from_utf8_lossy(beginning(name));
         let name = without_parameters(&name);
-        drop.is_match(name) && !keep.as_ref().is_some_and(|keep| keep.is_match(name))
+        self.work += (name.len() * self.states) as u64;
+        if self.work > MAX_WORK {
+            let problem = format!(
+                "patterns for the frames to drop that take more than {MAX_WORK} steps to compare with all \
+                 functions; {WITHOUT_THEM}"
+            );
+            return Err(Damage::new(0, problem));
+        }
+        let is_dropped =
+            drop.is_match(name) && !keep.as_ref().is_some_and(|keep| keep.is_match(name));
+        self.known.insert(ix, is_dropped);
+        Ok(is_dropped)
     }
 }
 
@@ -38,12 +77,15 @@ fn pattern(text: &[u8]) -> Result<Option<Regex>, Damage> {
     }
     let compiled = std::str::from_utf8(text)
         .map_err(|error| error.to_string())
-        .and_then(|text| Regex::new(&format!("^(?:{text})$")).map_err(|error| error.to_string()));
+        .and_then(|text| {
+            RegexBuilder::new(&format!("^(?:{text})$"))
+                .size_limit(MAX_PATTERN)
+                .build()
+                .map_err(|error| error.to_string())
+        });
     compiled.map(Some).map_err(|problem| {
-        let problem = format!(
-            "the frames to drop are no regular expression: {problem}; write the profile anew \
-             without them: `go tool pprof -proto FILE`"
-        );
+        let problem =
+            format!("the frames to drop are no regular expression: {problem}; {WITHOUT_THEM}");
         Damage::new(0, problem)
     })
 }

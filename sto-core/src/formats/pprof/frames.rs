@@ -3,7 +3,7 @@
 use super::damage::Damage;
 use super::dropped::Dropped;
 use super::schema::{Function, Line, Location, Mapping, Profile};
-use crate::formats::named::{Limit, NamedStacks};
+use crate::formats::named::{Limit, NamedStacks, beginning};
 use crate::formats::perf_script::module_name;
 use crate::formats::{self, LocationIx, Module, ModuleIx, ModuleKind, StackIx, kind_by_names};
 use crate::model::{Frame, FrameKind, GnuBuildId};
@@ -63,7 +63,7 @@ impl Frames {
         modules: &mut Modules,
         stacks: &mut NamedStacks,
     ) -> Result<Frames, Damage> {
-        let dropped = Dropped::of(profile)?;
+        let mut dropped = Dropped::of(profile)?;
         let mappings = profile.mappings.rows.iter();
         let module_of = mappings.map(|mapping| Ok(modules.ix(module(profile, mapping, stacks)?)));
         let mut reader = LocationReader {
@@ -75,7 +75,7 @@ impl Frames {
         let mut frames = Frames::default();
         for location in &profile.locations.rows {
             let start = frames.expansion.len() as u32;
-            let cut = reader.add(location, &dropped, &mut frames.expansion)?;
+            let cut = reader.add(location, &mut dropped, &mut frames.expansion)?;
             frames.ranges.push(start..frames.expansion.len() as u32);
             frames.cuts.push(cut);
         }
@@ -128,7 +128,7 @@ impl LocationReader<'_, '_> {
     fn add(
         &mut self,
         location: &Location<'_>,
-        dropped: &Dropped,
+        dropped: &mut Dropped,
         expansion: &mut Vec<LocationIx>,
     ) -> Result<Cut, Damage> {
         let profile = self.profile;
@@ -153,11 +153,10 @@ impl LocationReader<'_, '_> {
             expansion.push(location_ix.map_err(Damage::limit(location.at))?);
             return Ok(Cut::Not);
         }
-        let names = functions
-            .iter()
-            .map(|(function, _)| profile.text(function.name));
-        let names = names.collect::<Result<Vec<_>, _>>()?;
-        let (cut, kept) = match names.iter().position(|name| dropped.has(name)) {
+        let names = functions.iter().map(|(function, _)| function.name);
+        let is_dropped = names.map(|name| dropped.has(name.ix, profile.text(name)?));
+        let is_dropped = is_dropped.collect::<Result<Vec<_>, Damage>>()?;
+        let (cut, kept) = match is_dropped.iter().position(|&is_dropped| is_dropped) {
             None => (Cut::Not, functions.len()),
             Some(0) => (Cut::Before, functions.len()),
             Some(depth) => (Cut::Behind, depth),
@@ -235,7 +234,14 @@ impl LocationReader<'_, '_> {
 
 /// The kind that [`SYSTEM_NAME_SUFFIXES`] tell.
 fn told_kind(name: &[u8], system_name: &[u8]) -> Option<FrameKind> {
-    let suffix = system_name.strip_prefix(name)?;
+    // All are of one length.
+    let at = system_name
+        .len()
+        .checked_sub(SYSTEM_NAME_SUFFIXES[0].len())?;
+    let (start, suffix) = system_name.split_at(at);
+    if start.len() != name.len() || beginning(start) != beginning(name) {
+        return None;
+    }
     let kinds = FrameKind::ALL.into_iter();
     kinds
         .zip(SYSTEM_NAME_SUFFIXES)
@@ -279,7 +285,7 @@ fn module(
 
 /// A GNU build id, which is written in hexadecimal digits; other linkers' ids are passed over.
 pub(in crate::formats) fn build_id(text: &[u8]) -> Option<GnuBuildId> {
-    let (pairs, rest) = text.as_chunks::<2>();
+    let (pairs, rest) = beginning(text).as_chunks::<2>();
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let byte = |&[high, low]: &[u8; 2]| Some((digit(high)? * 16 + digit(low)?) as u8);
     let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();

@@ -3,7 +3,7 @@
 use super::damage::Damage;
 use super::schema::{Label, Profile, Text};
 use crate::formats::labels::{LabelIx, LabelSetIx, LabelSets, RawLabel, RawValue};
-use crate::formats::named::{NamedStacks, process_name};
+use crate::formats::named::{NamedStacks, beginning, process_name};
 use crate::formats::protobuf::Message;
 use crate::formats::{Process, ProcessIx, Thread, ThreadIx, text};
 use crate::units::Nanoseconds;
@@ -66,7 +66,7 @@ impl<'r, 'b> Threads<'r, 'b> {
         let mut others = Vec::new();
         for &message in labels {
             let label = Label::parse(message)?;
-            let text = self.profile.text(label.text)?;
+            let text = beginning(self.profile.text(label.text)?);
             let number = || match text {
                 b"" => Some(label.number),
                 digits => text::decimal(digits),
