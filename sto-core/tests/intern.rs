@@ -8,7 +8,7 @@ use sto_core::formats::{
     Location, LocationIx, ModuleIx, Recording, Sample, SampleTypeIx, StackIx, read_bytes,
 };
 use sto_core::intern::{InternError, Interned, StackTree, intern};
-use sto_core::limits::MAX_DEPTH;
+use sto_core::limits::{MAX_DEPTH, most_frames};
 use sto_core::model::{Frame, FrameIx, FrameKind};
 use sto_core::symbolize::{CodeLine, CodeLineIx, Symbols};
 use sto_core::units::{Cost, SampleType, Unit};
@@ -113,6 +113,25 @@ fn a_stack_that_inlined_functions_make_too_deep_is_an_error() {
         .insert(&[LocationIx(0); MAX_DEPTH / 1024 + 1]);
     let error = intern(&recording, &symbols, |_| true).unwrap_err();
     assert_eq!(error, InternError::TooDeep(MAX_DEPTH + 1024));
+}
+
+/// Stacks that are one but for their leaves count as often, though they share all nodes.
+#[test]
+fn stacks_that_inlined_functions_make_too_large_together_are_an_error() {
+    let mut recording = read_text("a 1\na;b 1\na;c 1\na;d 1\na;e 1\n").unwrap();
+    let mut symbols = named_symbols(&recording);
+    let many = 1 << 20;
+    symbols.expansion = [
+        vec![symbols.expansion[0]; many],
+        symbols.expansion[1..].to_vec(),
+    ]
+    .concat();
+    symbols.ends = (0..5).map(|leaf| many as u32 + leaf).collect();
+    let error = intern(&recording, &symbols, |_| true).unwrap_err();
+    let limit = most_frames(recording.source_bytes);
+    assert_eq!(error, InternError::TooLarge { limit });
+    recording.samples.pop();
+    assert!(intern(&recording, &symbols, |_| true).is_ok());
 }
 
 #[test]

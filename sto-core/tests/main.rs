@@ -25,6 +25,7 @@ mod symbolize;
 mod testdata;
 mod truncated;
 mod viewers;
+mod worst_shapes;
 
 /// A file that is not declared here would silently not be run.
 #[test]

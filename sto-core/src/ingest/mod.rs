@@ -177,6 +177,11 @@ pub struct PreparedFile {
 }
 
 impl PreparedFile {
+    /// The profiles that it becomes.
+    pub fn profiles(&self) -> &[Prepared] {
+        &self.profiles
+    }
+
     /// Adds its profiles to the store.
     ///
     /// # Errors

@@ -6,7 +6,6 @@ use proptest::prelude::*;
 use prost::Message;
 use std::path::Path;
 use sto_core::formats::{Format, ReadOptions, read_bytes};
-use sto_core::limits::MAX_DEPTH;
 
 pub(crate) fn sound() -> Builder {
     let mut builder = Builder::new("cpu", "nanoseconds");

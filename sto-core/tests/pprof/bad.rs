@@ -144,6 +144,34 @@ fn a_stack_deeper_than_the_limit_is_refused() {
     assert_told(&builder.error(), &["2097153 frames"]);
 }
 
+/// A location is written once with all that was inlined there, and stacks may have it often.
+#[test]
+fn a_small_file_cannot_ask_for_more_memory_than_there_is() {
+    let mut builder = Builder::cpu();
+    let lines = vec![("fib", "", 0); 1_000];
+    let many = builder.location(0, &lines);
+    for depth in [1_500, 1_501, 1_502] {
+        builder.sample(vec![many; depth], &[1, 1]);
+    }
+    assert!(builder.bytes().len() < 25_000, "{}", builder.bytes().len());
+    assert_told(
+        &builder.error(),
+        &["have 4", "frames", "up to 4", "of a file of"],
+    );
+}
+
+#[test]
+fn patterns_of_frames_to_drop_cannot_take_all_time() {
+    let mut builder = Builder::cpu();
+    builder.stack("main", &[1, 1]);
+    let repeats = builder.string("(a{1,1000}){1,1000}");
+    builder.0.drop_frames = repeats;
+    assert_told(
+        &builder.error(),
+        &["the frames to drop are no regular expression"],
+    );
+}
+
 #[test]
 fn a_profile_without_samples_is_refused() {
     assert_told(&error_after(|p| p.sample.clear()), &["holds no samples"]);

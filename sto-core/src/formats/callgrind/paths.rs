@@ -157,3 +157,28 @@ impl PartialEq for Way {
 }
 
 impl Eq for Way {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::callgrind::graph::Graph;
+    use crate::formats::callgrind::names::FunctionIx;
+
+    /// Functions of which each calls all that follow have paths by the power of their number.
+    #[test]
+    fn paths_are_no_more_than_asked_for_and_one_to_each_function_at_least() {
+        let all = || (0..24).map(FunctionIx);
+        let own = all().map(|function| (function, 1, 1 << 40)).collect();
+        let pairs = all().flat_map(|caller| all().map(move |called| (caller, called)));
+        let calls = pairs.filter(|(caller, called)| caller < called);
+        let calls = calls
+            .map(|(caller, called)| (caller, called, 1 << 40))
+            .collect();
+        let graph = Graph { own, calls };
+        let flow = Flow::of(&graph);
+        for (most, expected) in [(1000, 1000), (0, 24)] {
+            let paths = Paths::of(&flow, most);
+            assert_eq!((paths.pieces, paths.contexts.len()), (expected, expected));
+        }
+    }
+}

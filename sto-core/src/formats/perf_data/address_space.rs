@@ -242,6 +242,45 @@ mod tests {
         assert!(!space.overlaps(0, u64::MAX));
     }
 
+    /// Number of mappings that a copy does not share with what it is a copy of.
+    fn own(copy: &Tree, of: &Tree) -> usize {
+        let mut known = std::collections::HashSet::new();
+        let mut left = vec![of];
+        while let Some(tree) = left.pop() {
+            if let Some(node) = tree {
+                known.insert(Arc::as_ptr(node));
+                left.extend([&node.before, &node.behind]);
+            }
+        }
+        let (mut count, mut left) = (0, vec![copy]);
+        while let Some(tree) = left.pop() {
+            if let Some(node) = tree
+                .as_ref()
+                .filter(|node| !known.contains(&Arc::as_ptr(node)))
+            {
+                count += 1;
+                left.extend([&node.before, &node.behind]);
+            }
+        }
+        count
+    }
+
+    #[test]
+    fn a_copy_that_changes_shares_what_did_not() {
+        let mut space = AddressSpace::default();
+        for page in 1..=10_000 {
+            space.map(mapping(1, page << 12, (page + 1) << 12, 0));
+        }
+        let mut copy = space.clone();
+        copy.map(mapping(2, 0x1800, 0x2800, 0));
+        assert_eq!(at(&copy, 0x2000), Some((2, 0x800)));
+        assert_eq!(at(&space, 0x2000), Some((1, 0)));
+        assert_eq!(at(&copy, 0x2800), Some((1, 0x800)));
+        // Of a random tree the deepest leaf is some 35 deep.
+        let own = own(&copy.mappings, &space.mappings);
+        assert!(own < 400, "{own} of 10,000");
+    }
+
     #[test]
     fn an_empty_mapping_changes_nothing() {
         let mut space = AddressSpace::default();

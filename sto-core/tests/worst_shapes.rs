@@ -1,0 +1,182 @@
+//! What small files may ask for: no more work than their size justifies, counted, or an error.
+
+use crate::common::error_of;
+use std::fmt::Write;
+use std::path::Path;
+use sto_core::formats::{Format, ReadOptions, Recording, read_bytes};
+use sto_core::ingest::{IngestOptions, prepare_recording};
+use sto_core::intern::total;
+use sto_core::symbolize::demangled;
+
+const DEPTH: usize = 3_000;
+
+fn read(format: Option<Format>, text: &str) -> Recording {
+    let options = ReadOptions {
+        format,
+        ..ReadOptions::default()
+    };
+    read_bytes(Path::new("a/file"), text.as_bytes(), &options).unwrap()
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(",")
+}
+
+fn cpuprofile(function: &str) -> String {
+    let nodes = joined((1..=DEPTH).map(|id| {
+        let child = (id < DEPTH)
+            .then(|| (id + 1).to_string())
+            .unwrap_or_default();
+        format!(r#"{{"id":{id},"callFrame":{{"functionName":"{function}"}},"children":[{child}]}}"#)
+    }));
+    let ids = joined((1..=DEPTH).map(|id| id.to_string()));
+    let deltas = joined((0..DEPTH).map(|_| "1".to_owned()));
+    format!(r#"{{"nodes":[{nodes}],"samples":[{ids}],"timeDeltas":[{deltas}],"startTime":0}}"#)
+}
+
+fn speedscope() -> String {
+    let event = |kind, at| format!(r#"{{"type":"{kind}","frame":0,"at":{at}}}"#);
+    let events = joined((0..2 * DEPTH).map(|at| event(if at < DEPTH { "O" } else { "C" }, at)));
+    let end = 2 * DEPTH;
+    format!(
+        r#"{{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{{"frames":[{{"name":"f"}}]}},"profiles":[{{"type":"evented","name":"","unit":"nanoseconds","startValue":0,"endValue":{end},"events":[{events}]}}]}}"#
+    )
+}
+
+fn complete(at: usize, took: usize) -> String {
+    format!(r#"{{"ph":"X","name":"f","pid":1,"tid":1,"ts":{at},"dur":{took}}}"#)
+}
+
+fn chrome() -> String {
+    let calls = (0..DEPTH).map(|at| complete(at, 3 * DEPTH - 2 * at));
+    format!("[{}]", joined(calls))
+}
+
+fn callgrind() -> String {
+    let mut text = "# callgrind format\nevents: Ir\n".to_owned();
+    for caller in 0..DEPTH - 1 {
+        let (callee, left) = (caller + 1, DEPTH - 1 - caller);
+        writeln!(
+            text,
+            "fn=f{caller}\n1 1\ncfn=f{callee}\ncalls=1 1\n1 {left}"
+        )
+        .unwrap();
+    }
+    text + &format!("fn=f{}\n1 1\n", DEPTH - 1)
+}
+
+fn yourkit() -> String {
+    let rows = (1..=DEPTH).map(|level| format!("\"f()\",\"9\",\"1\",\"{level}\"\n"));
+    "\"Name\",\"Time (ms)\",\"Own Time (ms)\",\"Level\"\n".to_owned() + &rows.collect::<String>()
+}
+
+fn visual_studio() -> String {
+    let columns = "Level,Function Name,Number of Calls,Elapsed Inclusive Time %,Elapsed Exclusive Time \
+                   %,Avg Elapsed Inclusive Time,Avg Elapsed Exclusive Time,Module Name,\n";
+    let rows = (0..DEPTH).map(|level| format!("{level},f,1,1.0,1.0,1.0,1.0,m,\n"));
+    columns.to_owned() + &rows.collect::<String>()
+}
+
+/// A chain of calls, each of which was sampled: written out, its stacks would have frames by the square of its
+/// length.
+#[test]
+fn formats_that_write_a_caller_once_are_held_and_interned_by_calls() {
+    let files = [
+        (None, cpuprofile("f")),
+        (None, speedscope()),
+        (None, chrome()),
+        (None, callgrind()),
+        (Some(Format::YourKit), yourkit()),
+        (Some(Format::VisualStudio), visual_studio()),
+    ];
+    for (format, text) in files {
+        let mut recording = read(format, &text);
+        let name = recording.format.name();
+        let stacks = &recording.stacks;
+        let held: usize = stacks.iter().map(|stack| stacks.own(stack).len()).sum();
+        assert!(held <= 2 * DEPTH, "{name}: {held} locations are held");
+        let deepest = stacks.iter().map(|stack| stacks.depth(stack)).max();
+        assert_eq!(deepest, Some(DEPTH), "{name}");
+        let samples: u64 = recording
+            .samples
+            .iter()
+            .map(|sample| sample.cost.value)
+            .sum();
+        let options = IngestOptions {
+            executable: Some("f".to_owned()),
+            version: Some("1".to_owned()),
+            ..IngestOptions::default()
+        };
+        let path = Path::new("a/file");
+        let prepared = prepare_recording(path, &mut recording, &options, &mut |_| {}).unwrap();
+        let interned = &prepared.profiles()[0].interned;
+        assert_eq!(interned.tree.len(), DEPTH, "{name}");
+        let kept: u64 = interned.costs.iter().map(|costs| total(costs).value).sum();
+        assert_eq!(kept, samples, "{name}");
+    }
+}
+
+#[test]
+fn nodes_that_only_hold_others_together_are_passed_once() {
+    let recording = read(None, &cpuprofile("(root)"));
+    let stacks = &recording.stacks;
+    assert_eq!((stacks.len(), recording.samples.len()), (1, DEPTH));
+}
+
+/// What ends in the middle of a stack gives all above it other stacks.
+#[test]
+fn calls_that_end_before_what_they_call_cannot_make_a_trace_larger_without_end() {
+    let calls = (0..4_000).map(|at| complete(at, 4_000));
+    let error = error_of(format!("[{}]", joined(calls)).as_bytes());
+    assert!(
+        error.contains("frames, those of inlined functions"),
+        "{error}"
+    );
+    assert!(error.contains("are read of a file of"), "{error}");
+    let calls = (0..1_000).map(|at| complete(at, 1_000));
+    read(None, &format!("[{}]", joined(calls)));
+}
+
+/// Rust's v0 mangling refers back to parts of the name, which can hold such references themselves.
+#[test]
+fn hostile_rust_names_come_to_an_end() {
+    let mut doubled = "_RINvC1a1fTlE".to_owned();
+    let mut before = doubled.len() - 3;
+    for _ in 0..40 {
+        let at = doubled.len();
+        let back = base_62(before - 2);
+        write!(doubled, "TB{back}B{back}E").unwrap();
+        before = at;
+    }
+    doubled.push('E');
+    let names = [
+        doubled,
+        "_RNvC1a1f".to_owned() + &"B_".repeat(10_000),
+        "_R".to_owned() + &"I".repeat(30_000),
+        "_R".to_owned() + &"NvB_".repeat(10_000) + "1f",
+        "_RINvC1a1f".to_owned() + &"FG".repeat(10_000) + "uEuE",
+        "_RNvC1a1f".to_owned() + &"Nt".repeat(20_000),
+        "_ZN".to_owned() + &"4$LT$".repeat(10_000) + "17h0123456789abcdefE",
+    ];
+    for name in names {
+        if let Some(demangled) = demangled(&name) {
+            assert!(demangled.len() <= sto_core::limits::MAX_NAME);
+        }
+    }
+}
+
+/// A number of a back reference: `_` is 0, `0_` is 1.
+fn base_62(number: usize) -> String {
+    const DIGITS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let Some(mut left) = number.checked_sub(1) else {
+        return "_".to_owned();
+    };
+    let mut digits = Vec::new();
+    loop {
+        digits.insert(0, char::from(DIGITS[left % 62]));
+        left /= 62;
+        if left == 0 {
+            return digits.into_iter().chain(['_']).collect();
+        }
+    }
+}
