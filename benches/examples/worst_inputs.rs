@@ -1,7 +1,8 @@
 //! Writes files of the shapes that cost most by their size, and measures what each costs to read and intern.
 //!
 //! `cargo run --release -p sto-benches --example worst_inputs [-- SHAPE]...` prints the table of SPEC.md,
-//! *Limits*: each file is read by a process of its own, whose time and peak memory are those of the row.
+//! *Limits*: each file is read by a process of its own, whose time on all
+//! cores and peak memory are those of the row.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,7 +12,6 @@
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
 use sto_core::ingest::{IngestOptions, prepare_file};
 
 /// A name, and what writes the file.
@@ -55,11 +55,11 @@ const SHAPES: [Shape; 23] = [
         perf_data(false)
     }),
     ("JSON: arrays of nothing", || {
-        b"{\"traceEvents\":["
-            .iter()
-            .copied()
-            .chain(b"[],".repeat(2_000_000))
-            .collect()
+        let (stacks, weights) = (
+            vec!["[]"; 1_000_000].join(","),
+            vec!["0"; 1_000_000].join(","),
+        );
+        format!(r#"{{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{{"frames":[]}},"profiles":[{{"type":"sampled","name":"","unit":"none","startValue":0,"endValue":0,"samples":[{stacks}],"weights":[{weights}]}}]}}"#).into_bytes()
     }),
 ];
 
@@ -70,7 +70,7 @@ fn main() {
     {
         return read(Path::new(file));
     }
-    println!("| shape | MB | s | peak MB | result |\n|---|---|---|---|---|");
+    println!("| shape | MB | CPU s | peak MB | result |\n|---|---|---|---|---|");
     let folder = std::env::temp_dir().join(format!("sto-worst-inputs-{}", std::process::id()));
     std::fs::create_dir(&folder).unwrap();
     for (name, bytes) in SHAPES {
@@ -103,9 +103,14 @@ fn read(file: &Path) {
         version: Some("1".into()),
         ..IngestOptions::default()
     };
-    let begun = Instant::now();
     let prepared = prepare_file(file, &options, &mut |_| {});
-    let took = begun.elapsed().as_secs_f64();
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    // Time in user space and in the kernel, in hundredths.
+    let ticks = stat.split(' ').skip(13).take(2);
+    let took = ticks
+        .map(|ticks| ticks.parse::<f64>().unwrap())
+        .sum::<f64>()
+        / 100.0;
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let peak = status
         .lines()
@@ -143,27 +148,33 @@ fn pprof(lines: usize, samples: usize, depth: usize) -> Vec<u8> {
     field(1, &[8, 1, 16, 2], &mut out);
     for sample in 0..samples {
         let (mut places, mut body) = (vec![1; depth], Vec::new());
-        varint(sample as u64 % 100 + 2, &mut places);
+        let place = sample % depth;
+        places[place] = (sample / depth % 100 + 2) as u8;
         field(1, &places, &mut body);
         body.extend([16, 1]);
         field(2, &body, &mut out);
     }
     for id in 1..=102 {
         let mut location = vec![8, id];
-        for _ in 0..if id == 1 { lines } else { 1 } {
-            field(4, &[8, 1], &mut location);
+        for line in 0..if id == 1 { lines } else { 1 } {
+            field(4, &[8, line as u8 % 100 + 1], &mut location);
         }
         field(4, &location, &mut out);
     }
-    field(5, &[8, 1, 16, 3], &mut out);
-    for text in ["", "samples", "count", "f"] {
+    for id in 1..=100 {
+        field(5, &[8, id, 16, id + 2], &mut out);
+    }
+    for text in ["", "samples", "count"] {
         field(6, text.as_bytes(), &mut out);
+    }
+    for id in 1..=100 {
+        field(6, format!("f{id}").as_bytes(), &mut out);
     }
     out
 }
 
 fn pprof_inlined() -> Vec<u8> {
-    pprof(1_000, 2, 2_000)
+    pprof(1_000, 100, 2_000)
 }
 
 fn pprof_inlined_allowed() -> Vec<u8> {
@@ -262,7 +273,7 @@ fn firefox() -> Vec<u8> {
     let stacks: Vec<String> = (0..depth).map(|ix| ix.to_string()).collect();
     let zeros = vec!["0"; depth].join(",");
     format!(
-        r#"{{"meta":{{"startTime":0,"preprocessedProfileVersion":47}},"libs":[],"threads":[{{"name":"t","pid":1,"tid":1,"stringArray":["f"],"resourceTable":{{"length":0,"lib":[],"name":[]}},"funcTable":{{"length":1,"name":[0],"resource":[-1],"fileName":[null]}},"frameTable":{{"length":1,"func":[0],"address":[-1],"line":[null],"inlineDepth":[0],"category":[0],"implementation":[null]}},"stackTable":{{"length":{depth},"frame":[{zeros}],"prefix":[null,{}]}},"samples":{{"length":{depth},"stack":[{}],"time":[{zeros}],"weight":null,"weightType":"samples"}}}}]}}"#,
+        r#"{{"meta":{{"startTime":0,"categories":[{{"name":"User","color":"","subcategories":[]}}],"preprocessedProfileVersion":47}},"libs":[],"threads":[{{"name":"t","pid":1,"tid":1,"stringArray":["f"],"resourceTable":{{"length":0,"lib":[],"name":[]}},"funcTable":{{"length":1,"name":[0],"resource":[-1],"fileName":[null]}},"frameTable":{{"length":1,"func":[0],"address":[-1],"line":[null],"inlineDepth":[0],"category":[0],"implementation":[null]}},"stackTable":{{"length":{depth},"frame":[{zeros}],"prefix":[null,{}]}},"samples":{{"length":{depth},"stack":[{}],"time":[{zeros}],"weight":null,"weightType":"samples"}}}}]}}"#,
         prefixes.join(","),
         stacks.join(",")
     )

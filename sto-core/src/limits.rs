@@ -30,6 +30,10 @@ pub const MAX_LINE: usize = MAX_DEPTH * 128;
 /// Most events that one profile has samples of; `perf record -e 'syscalls:*'` has 700.
 pub const MAX_SAMPLE_TYPES: usize = 1024;
 
+/// Most programs of one recording that each becomes a profile of its own: all of the recording is gone through for
+/// each.
+pub const MAX_PROGRAMS: usize = 1024;
+
 /// Longest name that a user gives: of an executable, a build, a revision, a benchmark, a metric, a
 /// label's key or its value; in bytes. These are never cut.
 pub const MAX_GIVEN_NAME: usize = 4096;

@@ -6,6 +6,7 @@ use std::path::Path;
 use sto_core::formats::{Format, ReadOptions, Recording, read_bytes};
 use sto_core::ingest::{IngestOptions, prepare_recording};
 use sto_core::intern::total;
+use sto_core::limits::{MAX_NAME, MAX_PROGRAMS};
 use sto_core::symbolize::demangled;
 
 const DEPTH: usize = 3_000;
@@ -24,9 +25,10 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
 
 fn cpuprofile(function: &str) -> String {
     let nodes = joined((1..=DEPTH).map(|id| {
-        let child = (id < DEPTH)
-            .then(|| (id + 1).to_string())
-            .unwrap_or_default();
+        let child = match id {
+            DEPTH => String::new(),
+            _ => (id + 1).to_string(),
+        };
         format!(r#"{{"id":{id},"callFrame":{{"functionName":"{function}"}},"children":[{child}]}}"#)
     }));
     let ids = joined((1..=DEPTH).map(|id| id.to_string()));
@@ -137,6 +139,28 @@ fn calls_that_end_before_what_they_call_cannot_make_a_trace_larger_without_end()
     read(None, &format!("[{}]", joined(calls)));
 }
 
+/// All of a recording is gone through for each.
+#[test]
+fn programs_beyond_the_limit_are_left_out_and_said() {
+    let text: String = (0..MAX_PROGRAMS + 2)
+        .map(|ix| format!("p{ix} {ix} 1.5: cycles:\n\t1 f (/x)\n\n"))
+        .collect();
+    let mut recording = read(None, &text);
+    let options = IngestOptions {
+        split_processes: true,
+        version: Some("1".to_owned()),
+        ..IngestOptions::default()
+    };
+    let path = Path::new("a/file");
+    let prepared = prepare_recording(path, &mut recording, &options, &mut |_| {}).unwrap();
+    assert_eq!(prepared.profiles().len(), MAX_PROGRAMS);
+    let warning = prepared.warnings().last().unwrap();
+    assert!(
+        warning.starts_with("2 samples are left out, of the programs"),
+        "{warning}"
+    );
+}
+
 /// Rust's v0 mangling refers back to parts of the name, which can hold such references themselves.
 #[test]
 fn hostile_rust_names_come_to_an_end() {
@@ -160,7 +184,7 @@ fn hostile_rust_names_come_to_an_end() {
     ];
     for name in names {
         if let Some(demangled) = demangled(&name) {
-            assert!(demangled.len() <= sto_core::limits::MAX_NAME);
+            assert!(demangled.len() <= MAX_NAME);
         }
     }
 }

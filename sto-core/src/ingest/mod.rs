@@ -177,6 +177,11 @@ pub struct PreparedFile {
 }
 
 impl PreparedFile {
+    /// Whole sentences about what a user should know of it.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
     /// The profiles that it becomes.
     pub fn profiles(&self) -> &[Prepared] {
         &self.profiles

@@ -2,6 +2,7 @@
 
 use super::{IngestError, IngestOptions};
 use crate::formats::{ModuleIx, Recording, Sample, excerpt};
+use crate::limits::MAX_PROGRAMS;
 use crate::model::{Build, GnuBuildId};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -116,18 +117,22 @@ impl Programs {
         })
     }
 
-    /// A profile for each program that has samples, and a warning about those that are left out
-    /// because nothing names their build.
+    /// A profile for each program that has samples, up to [`MAX_PROGRAMS`], and warnings about those that are left
+    /// out, also because nothing names their build.
     pub(super) fn split(
         &self,
         options: &IngestOptions,
         path: &Path,
-    ) -> Result<(Vec<Part>, Option<String>), IngestError> {
+    ) -> Result<(Vec<Part>, Vec<String>), IngestError> {
         let mut parts = Vec::new();
+        let mut beyond = 0u64;
         let mut left_out = Vec::new();
         let programs = self.programs.iter().enumerate();
         for (place, program) in programs.filter(|(_, program)| program.samples > 0) {
             match build(&program.name, program.build_id.as_ref(), options) {
+                Some(_) if parts.len() == MAX_PROGRAMS => {
+                    beyond = beyond.saturating_add(program.samples);
+                }
                 Some(build) => parts.push(Part {
                     build,
                     program: Some(place),
@@ -137,7 +142,18 @@ impl Programs {
         }
         match left_out.first() {
             Some(program) if parts.is_empty() => Err(no_build_name(&program.name, path)),
-            _ => Ok((parts, warn_of(&left_out))),
+            _ => {
+                let beyond = (beyond > 0).then(|| {
+                    format!(
+                        "{beyond} samples are left out, of the programs with fewest: of a recording, profiles of \
+                         {MAX_PROGRAMS} programs are made."
+                    )
+                });
+                Ok((
+                    parts,
+                    warn_of(&left_out).into_iter().chain(beyond).collect(),
+                ))
+            }
         }
     }
 }
