@@ -74,14 +74,19 @@ def defaults(scores):
     lines = []
     for runs in RUNS_A_SIDE:
         equal = scores["sto", runs, 0]
-        share = sum(int(row["findings"]) > 0 for row in equal) / len(equal)
-        low, high = wilson(share, len(equal))
-        line = [str(runs), str(len(equal)), f"{percent(share)} ({percent(low)} to {percent(high)})"]
+        line = [str(runs), str(len(equal))]
+        for said in [
+            [row["verdict"] == "Regression" for row in equal],
+            [int(row["findings"]) > 0 for row in equal],
+        ]:
+            share = sum(said) / len(equal)
+            low, high = wilson(share, len(equal))
+            line.append(f"{percent(share)} ({percent(low)} to {percent(high)})")
         for slower in SLOWER:
             found = [int(row["target_first"]) for row in scores["sto", runs, slower]]
             line.append(percent(sum(found) / len(found)))
         lines.append(line)
-    header = ["runs a side", "equal", "report anything (%, 95 % interval)"]
+    header = ["runs a side", "equal", "verdict is a regression (%, 95 % interval)", "report anything (%, 95 % interval)"]
     return table(header + [f"{s} % found first (%)" for s in SLOWER], lines)
 
 
