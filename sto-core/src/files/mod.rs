@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! open         what somebody else may have prepared: regular files alone, of a known size and owner
+//! pieces       what may be larger than memory, piece by piece
+//! lazy         a file in memory, of which no more is read than is looked at
 //! folder       a folder, opened once: what is done in it is done in no other
 //! temporary    a file that gets its name when it is complete
 //! users        who this process works for, and whom else it believes
@@ -13,11 +15,15 @@
 //! modes are changed by the descriptor.
 
 mod folder;
+mod lazy;
 mod open;
+mod pieces;
 mod temporary;
 mod users;
 
 pub use folder::{Folder, Rights};
+pub(crate) use lazy::LazyFile;
 pub use open::{Links, SafeFile, too_large};
+pub use pieces::{ReadAt, Window};
 pub use temporary::{Temporary, random_name};
 pub use users::{User, user_of_process, user_of_process_since};

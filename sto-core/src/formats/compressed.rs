@@ -90,9 +90,12 @@ pub(super) struct Expanded<'a> {
 }
 
 impl Expanded<'_> {
-    /// Reads all that is left.
-    pub(super) fn hold(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+    /// Reads all that is left; of an input that is not compressed these are so many bytes at least, with
+    /// those that were read.
+    pub(super) fn hold(&mut self, bytes: &mut Vec<u8>, size: u64) -> io::Result<()> {
         if !self.is_expanded {
+            let more = (size as usize).saturating_sub(bytes.len());
+            bytes.try_reserve_exact(more)?;
             return self.input.read_to_end(bytes).map(|_| ());
         }
         let max_held = self.max_held;

@@ -6,6 +6,7 @@ use super::{
     firefox, folded, ghc, jfr, otlp, perf_data, perf_script, pprof, report, sample, speedscope,
     visual_studio, vtune, xctrace, yourkit,
 };
+use crate::files::ReadAt;
 use std::path::Path;
 
 /// A format that profiles are read from.
@@ -58,7 +59,7 @@ const ROWS: [Row; 18] = [
         Format::PerfData,
         "perf.data",
         perf_data::is_told,
-        Whole(perf_data::read),
+        Pieces(perf_data::read),
     ),
     row(Format::Jfr, "jfr", jfr::is_told, Whole(jfr::read)),
     row(Format::Pprof, "pprof", pprof::is_told, Whole(pprof::read)),
@@ -175,10 +176,12 @@ const fn row(
 pub(super) enum Reader {
     /// From all its bytes at once.
     Whole(fn(&Source<'_>) -> Result<Recording, FormatError>),
+    /// Piece by piece, from wherever it is.
+    Pieces(fn(&Path, &dyn ReadAt, &ReadOptions) -> Result<Recording, FormatError>),
     /// Lines as they come, of which the reader holds what is distinct.
     Lines(for<'a> fn(&'a Path, &ReadOptions) -> Box<dyn LineReader + 'a>),
 }
-use Reader::{Lines, Whole};
+use Reader::{Lines, Pieces, Whole};
 
 /// All bytes of a profile, no longer compressed, and what else its reader goes by.
 pub(super) struct Source<'a> {
@@ -244,7 +247,7 @@ impl Format {
     pub(super) fn salvage(self) -> Salvage {
         match (self, self.reader()) {
             (Format::PerfData | Format::Jfr, _) | (_, Lines(_)) => Salvage::Possible,
-            (_, Whole(_)) => Salvage::Impossible,
+            (_, Whole(_) | Pieces(_)) => Salvage::Impossible,
         }
     }
 

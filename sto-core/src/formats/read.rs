@@ -4,6 +4,7 @@ use super::compressed::{Compression, failed};
 use super::detect::{Head, Reader, Source, known};
 use super::text::{LineReader, read_block, within_last_line};
 use super::{Format, FormatError, Recording, Salvage, excerpt};
+use crate::files::{ReadAt, SafeFile, Window};
 use crate::id::{SourceDigest, SourceHasher};
 use crate::limits::MAX_LINE;
 use crate::symbolize::SymbolOptions;
@@ -94,9 +95,6 @@ impl<R: Seek> Seek for Reporting<'_, R> {
 /// How much is read at least between two reports.
 const REPORTED: u64 = 64 << 10;
 
-/// How much of a file of lines on disk is read between two reports: every core has enough of it.
-const LARGE_BLOCK: usize = 64 << 20;
-
 /// Most that is looked at to tell the format: comments of that length stand before no profile.
 const MAX_HEAD: usize = 64 << 20;
 
@@ -108,18 +106,45 @@ const MAX_HEAD: usize = 64 << 20;
 /// # Errors
 /// Where the file cannot be read, is of no known format, or breaks the rules of its format.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Recording, FormatError> {
-    let file = File::open(path).map_err(FormatError::io(path))?;
-    let metadata = file.metadata().map_err(FormatError::io(path))?;
+    let io = FormatError::io(path);
+    let file = File::open(path).map_err(&io)?;
+    let metadata = file.metadata().map_err(&io)?;
     if !metadata.is_file() || metadata.len() == 0 {
-        // Pipes and files of /proc have no length and cannot be mapped.
+        // Pipes and files of /proc have no length.
         return read_stream(path, file, options);
     }
-    // SAFETY: the map is only read, and is gone when this function returns. As with every mapped
-    // file, another process that shortens the file meanwhile makes this one fail.
-    let bytes = unsafe { memmap2::Mmap::map(&file) }.map_err(FormatError::io(path))?;
-    let mut recording = read_bytes(path, &bytes, options)?;
-    recording.origin.recorded = recording.origin.recorded.or(written(&metadata));
+    let file = SafeFile { file, metadata };
+    let read = read_file(path, &file, options);
+    let mut recording = read.map_err(|error| file.why_cut().map_or(error, &io))?;
+    recording.origin.recorded = recording.origin.recorded.or(written(&file.metadata));
     Ok(recording)
+}
+
+/// Reads what a file has when it is opened, and holds no more of it than its format needs.
+fn read_file(
+    path: &Path,
+    file: &SafeFile,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    let mut start = Vec::new();
+    let mut window = Window::new(file);
+    let read = (&mut window).take(16).read_to_end(&mut start);
+    read.map_err(FormatError::io(path))?;
+    let head = Head {
+        bytes: &start,
+        is_all: start.len() as u64 == file.size(),
+    };
+    let is_plain = Compression::of(&start).is_none();
+    match format_of(&head, options)
+        .filter(|_| is_plain)
+        .map(Format::reader)
+    {
+        Some(Reader::Pieces(read)) => {
+            let recording = read(path, file, options)?;
+            with_samples(path, recording, is_named_otherwise(&head, options))
+        }
+        _ => read_from(path, Window::new(file), file.size(), options),
+    }
 }
 
 fn written(metadata: &Metadata) -> Option<UnixSeconds> {
@@ -157,6 +182,16 @@ pub fn read_stream(
     input: impl Read,
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
+    read_from(path, input, 0, options)
+}
+
+/// The same, of a stream that is known to have so many bytes at least.
+fn read_from(
+    path: &Path,
+    input: impl Read,
+    size: u64,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
     let input = Reporting::new(input, &options.on_read);
     let mut input = Compression::see_through(path, input, options)?;
     let mut bytes = Vec::new();
@@ -184,8 +219,8 @@ pub fn read_stream(
             let recording = read_lines(path, bytes, &mut input, reader, options)?;
             with_samples(path, recording, is_named_otherwise)?
         }
-        Reader::Whole(_) => {
-            let held = input.hold(&mut bytes);
+        Reader::Whole(_) | Reader::Pieces(_) => {
+            let held = input.hold(&mut bytes, size);
             held.map_err(failed(path, format.salvage()))?;
             let options = ReadOptions {
                 // All of it was reported as it came.
@@ -211,17 +246,11 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
             bytes,
             options,
         }),
+        Reader::Pieces(read) => read(path, &bytes, options),
         Reader::Lines(reader) => {
             let mut reader = reader(path, options);
             let (lines, cut) = split_after_last_line(bytes);
-            let mut read_lines = || {
-                blocks_of_lines(lines).try_for_each(|block| {
-                    reader.block(block)?;
-                    options.on_read.call(block.len() as u64);
-                    Ok(())
-                })
-            };
-            let (source, read) = rayon::join(|| SourceDigest::of(bytes), &mut read_lines);
+            let (source, read) = rayon::join(|| SourceDigest::of(bytes), || reader.block(lines));
             read?;
             let warning = read_unfinished(&mut *reader, cut, options)?;
             let mut recording = reader.finish(source, Bytes(bytes.len() as u64))?;
@@ -295,17 +324,6 @@ fn split_after_last_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     bytes.split_at(memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1))
 }
 
-/// Whole lines in blocks.
-fn blocks_of_lines(mut lines: &[u8]) -> impl Iterator<Item = &[u8]> {
-    std::iter::from_fn(move || {
-        let wanted = LARGE_BLOCK.min(lines.len());
-        let end = memchr::memchr(b'\n', &lines[wanted..]).map_or(lines.len(), |at| wanted + at + 1);
-        let block;
-        (block, lines) = lines.split_at(end);
-        (!block.is_empty()).then_some(block)
-    })
-}
-
 /// Reads the last line where that has no line end; in a profile that may be cut off it is left out, and
 /// this says so.
 fn read_unfinished(
@@ -362,8 +380,7 @@ fn read_lines(
                 path: path.to_owned(),
                 place: format!("byte {}", size - left as u64 + lines as u64),
                 problem: format!(
-                    "a line of more than {} MiB; is it text at all? If it is, decompress it first, as a \
-                     line of a file on disk may have any length",
+                    "a line of more than {} MiB; is it text at all?",
                     MAX_LINE >> 20
                 ),
             });

@@ -1,15 +1,13 @@
 //! The frames of the share of addresses that one thread resolves.
 
-use super::debug_info::{DebugFile, DebugInfo};
+use super::debug_info::{Call, DebugFile, DebugInfo};
 use super::demangle::demangle;
 use super::part::{NewFrame, Part};
 use super::resolve::unresolved_symbol;
 use super::symtab::Symbol;
 use crate::formats::{LocationIx, Module};
 use crate::model::{FrameKind, Granularity, StringIx};
-use blazesym::symbolize::Sym;
 use hashbrown::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// An address to look up.
 pub(super) struct Query {
@@ -32,93 +30,86 @@ pub(super) struct Chunk<'a> {
 impl Chunk<'_> {
     /// The frames, and what is wrong with the debug info.
     pub(super) fn resolve(&self, debug: Option<&DebugFile<'_>>) -> (Part, Option<String>) {
-        let Some(debug) = debug else {
-            return (self.without_debug_info(), None);
+        let (part, problem) = match debug.map(DebugFile::open) {
+            Some(Ok(info)) => self.with_debug_info(&info),
+            Some(Err(problem)) => (self.without_debug_info(), Some(problem)),
+            None => (self.without_debug_info(), None),
         };
-        // The parser takes some of what it reads for granted.
-        let resolved = catch_unwind(AssertUnwindSafe(|| self.with_debug_info(&debug.open())));
-        match resolved {
-            Ok(Ok(part)) => (part, None),
-            Ok(Err(problem)) => (self.without_debug_info(), Some(problem)),
-            Err(_) => (self.without_debug_info(), Some("it is damaged".to_owned())),
-        }
+        (part, problem.map(|problem| problem.to_string()))
     }
 
     fn without_debug_info(&self) -> Part {
-        let mut frames = Frames::new(self);
+        let mut frames = Frames::new(self, None);
         for (query, name) in self.queries.iter().zip(self.names) {
-            frames.add(query, name.as_ref().map(|symbol| &*symbol.name), "", None);
+            frames.add(query, name.as_ref().map(|symbol| &*symbol.name), "", &[]);
         }
         frames.part
     }
 
-    fn with_debug_info(&self, debug: &DebugInfo<'_>) -> Result<Part, String> {
+    fn with_debug_info(&self, debug: &DebugInfo<'_>) -> (Part, Option<gimli::Error>) {
         let addresses: Vec<u64> = self.queries.iter().map(|query| query.address).collect();
-        let found = debug.find(&addresses)?;
-        let start_of = |name: Option<&Symbol<'_>>, sym: Option<&Sym<'_>>| {
-            let start = name.map(|symbol| symbol.start);
-            start.or_else(|| sym.map(|sym| sym.addr))
-        };
-        let mut starts: Vec<u64> = self
+        let found = debug.calls(&addresses);
+        // A function has the source file of its first line.
+        let starts: Vec<Option<u64>> = self
             .names
             .iter()
-            .zip(&found)
-            .filter_map(|(name, sym)| start_of(name.as_ref(), sym.as_ref()))
-            .collect();
-        starts.sort_unstable();
-        starts.dedup();
-        let files: Vec<String> = debug
-            .find(&starts)?
-            .iter()
-            .map(|sym| {
-                let code = sym.as_ref().and_then(|sym| sym.code_info.as_deref());
-                code.map_or_else(String::new, |code| debug.source_file(code))
+            .zip(&addresses)
+            .map(|(name, &address)| match name {
+                Some(symbol) => Some(symbol.start),
+                None => debug.start_of(address),
             })
             .collect();
-
-        let mut frames = Frames::new(self);
-        for ((query, name), sym) in self.queries.iter().zip(self.names).zip(&found) {
-            let sym = sym.as_ref();
-            // Without a size it is no function of the debug info, but a guess at a label.
-            let named = sym.filter(|sym| sym.size.is_some() && !sym.name.is_empty());
+        let mut distinct: Vec<u64> = starts.iter().copied().flatten().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let firsts = debug.calls(&distinct);
+        let mut frames = Frames::new(self, Some(debug.file));
+        for (index, (query, name)) in self.queries.iter().zip(self.names).enumerate() {
+            let calls = found.of(index);
+            let in_debug_info = calls.first().map(|function| function.name);
             let symbol = match name {
                 Some(symbol) => Some(&*symbol.name),
-                None => named.map(|sym| sym.name.as_bytes()),
+                None => in_debug_info.filter(|name| !name.is_empty()),
             };
-            let start = start_of(name.as_ref(), sym);
-            let file = start.and_then(|start| starts.binary_search(&start).ok());
-            let file = file.map_or("", |file| &files[file]);
-            frames.add(query, symbol, file, sym.map(|sym| (sym, debug)));
+            let first = starts[index].and_then(|start| distinct.binary_search(&start).ok());
+            let first = first.and_then(|first| firsts.of(first).first());
+            frames.add(query, symbol, first.map_or("", |first| first.file), calls);
         }
-        Ok(frames.part)
+        (frames.part, found.problem.or(firsts.problem))
     }
 }
 
-/// Makes the frames of a chunk, each name demangled once.
+/// Makes the frames of a chunk, each name demangled and each path cut once.
 struct Frames<'a, 'name> {
     chunk: &'a Chunk<'a>,
+    debug: Option<&'a DebugFile<'a>>,
     module: StringIx,
     part: Part,
     names: HashMap<&'name [u8], StringIx>,
+    files: HashMap<&'name str, StringIx>,
 }
 
 impl<'a, 'name> Frames<'a, 'name> {
-    fn new(chunk: &'a Chunk<'a>) -> Frames<'a, 'name> {
+    fn new(chunk: &'a Chunk<'a>, debug: Option<&'a DebugFile<'a>>) -> Frames<'a, 'name> {
         let mut part = Part::new(chunk.granularity);
         Frames {
             chunk,
+            debug,
             module: part.intern(chunk.module.name()),
             part,
             names: HashMap::new(),
+            files: HashMap::new(),
         }
     }
 
+    /// Adds the frames of an address: its function, which begins in a source file, and what `calls` has
+    /// behind that.
     fn add(
         &mut self,
         query: &Query,
         symbol: Option<&'name [u8]>,
-        file: &str,
-        debug: Option<(&'name Sym<'_>, &DebugInfo<'_>)>,
+        file: &'name str,
+        calls: &'name [Call<'name>],
     ) {
         let Some(symbol) = symbol else {
             let module = self.chunk.module;
@@ -127,27 +118,23 @@ impl<'a, 'name> Frames<'a, 'name> {
                 .part
                 .finish_unresolved(query.location, module.name(), &symbol);
         };
-        let sym = debug.map(|(sym, _)| sym);
-        let line = sym.and_then(|sym| sym.code_info.as_ref()?.line);
-        let file = self.part.intern(file);
+        let line = calls.first().and_then(|function| function.line);
         self.push(FrameKind::User, symbol, file, line);
-        if let Some((sym, debug)) = debug {
-            for inlined in &sym.inlined {
-                let code = inlined.code_info.as_ref();
-                let file = code.map_or_else(String::new, |code| debug.source_file(code));
-                let file = self.part.intern(&file);
-                let line = code.and_then(|code| code.line);
-                self.push(FrameKind::Inlined, inlined.name.as_bytes(), file, line);
-            }
+        for inlined in calls.iter().skip(1) {
+            self.push(FrameKind::Inlined, inlined.name, inlined.file, inlined.line);
         }
         self.part.finish(query.location);
     }
 
-    fn push(&mut self, kind: FrameKind, raw: &'name [u8], file: StringIx, line: Option<u32>) {
+    fn push(&mut self, kind: FrameKind, raw: &'name [u8], file: &'name str, line: Option<u32>) {
         let part = &mut self.part;
         let symbol = *self.names.entry(raw).or_insert_with(|| match raw {
             b"" => part.intern("[unnamed]"),
             _ => part.intern(&demangle(raw)),
+        });
+        let file = *self.files.entry(file).or_insert_with(|| match self.debug {
+            Some(debug) => part.intern(&debug.source_file(file)),
+            None => part.intern(""),
         });
         part.push(NewFrame {
             kind,

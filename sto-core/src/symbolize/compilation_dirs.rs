@@ -1,8 +1,7 @@
 //! The folders in which a module was compiled.
 
-use super::elf::ElfFile;
-use gimli::{EndianSlice, RunTimeEndian};
-use object::{Object, ObjectSection};
+use super::debug_info::Section;
+use gimli::Dwarf;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -42,36 +41,8 @@ impl CompilationDirs {
         Some(dir.len())
     }
 
-    /// The compilation directories that a file's units name; none where they cannot be read.
-    pub(super) fn read(file: &ElfFile) -> CompilationDirs {
-        Self::try_read(file).unwrap_or_default()
-    }
-
-    fn try_read(file: &ElfFile) -> Option<CompilationDirs> {
-        let elf = file.parse().ok()?;
-        let endian = match elf.is_little_endian() {
-            true => RunTimeEndian::Little,
-            false => RunTimeEndian::Big,
-        };
-        let load = |id: gimli::SectionId| -> Result<Cow<'_, [u8]>, gimli::Error> {
-            use gimli::SectionId as Id;
-            let needed = matches!(
-                id,
-                Id::DebugAbbrev
-                    | Id::DebugInfo
-                    | Id::DebugLine
-                    | Id::DebugLineStr
-                    | Id::DebugStr
-                    | Id::DebugStrOffsets
-            );
-            let section = needed.then(|| elf.section_by_name(id.name())).flatten();
-            let data = section.and_then(|section| section.uncompressed_data().ok());
-            Ok(data.unwrap_or_default())
-        };
-        let sections = gimli::DwarfSections::load(load).ok()?;
-        let mut dwarf = sections.borrow(|section| EndianSlice::new(section, endian));
-        dwarf.populate_abbreviations_cache(gimli::AbbreviationsCacheStrategy::Duplicates);
-
+    /// Those that units name, as far as these can be read.
+    pub(super) fn of(dwarf: &Dwarf<Section<'_>>) -> CompilationDirs {
         let mut dirs = BTreeSet::new();
         let mut units = dwarf.units();
         while let Ok(Some(header)) = units.next() {
@@ -82,6 +53,6 @@ impl CompilationDirs {
             }
         }
         let dirs: Vec<Cow<'_, str>> = dirs.into_iter().map(String::from_utf8_lossy).collect();
-        Some(CompilationDirs::new(dirs.iter().map(Cow::as_ref)))
+        CompilationDirs::new(dirs.iter().map(Cow::as_ref))
     }
 }

@@ -1,79 +1,240 @@
 //! What debug info says of addresses: lines, and functions that the compiler inlined.
 
 use super::compilation_dirs::CompilationDirs;
-use super::elf::ElfFile;
+use super::elf::{ElfFile, endian_of};
 use super::source_path::normalize;
-use blazesym::symbolize::source::{Elf, Source};
-use blazesym::symbolize::{CodeInfo, Input, Sym, Symbolized, Symbolizer};
-use std::path::PathBuf;
-use std::sync::OnceLock;
+use addr2line::{Context, Frame, LookupContinuation, LookupResult};
+use gimli::{
+    AbbreviationsCacheStrategy, Dwarf, DwarfPackage, DwarfPackageSections, DwarfSections,
+    EndianSlice, RunTimeEndian, SectionId,
+};
+use object::{Object, ObjectSection};
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
-/// A file with debug info (DWARF), and what all of its lookups share.
+/// Bytes of a section.
+pub(super) type Section<'a> = EndianSlice<'a, RunTimeEndian>;
+
+/// The files that have the debug info (DWARF) of a module.
+pub(super) struct DebugFiles<'a> {
+    pub(super) main: &'a ElfFile,
+    /// What several files have in common (`.gnu_debugaltlink`).
+    pub(super) supplement: Option<ElfFile>,
+    /// What was split off when the module was compiled (`-gsplit-dwarf`), put together by `dwp`.
+    pub(super) package: Option<ElfFile>,
+}
+
+/// Their sections, as they are without compression.
+pub(super) struct DebugSections<'a> {
+    main: DwarfSections<Cow<'a, [u8]>>,
+    supplement: Option<DwarfSections<Cow<'a, [u8]>>>,
+    package: Option<DwarfPackageSections<Cow<'a, [u8]>>>,
+    endian: RunTimeEndian,
+}
+
+/// The debug info of a module, and what all of its lookups share.
 pub(super) struct DebugFile<'a> {
-    file: &'a ElfFile,
-    debug_dirs: &'a [PathBuf],
+    dwarf: Arc<Dwarf<Section<'a>>>,
+    package: Option<DwarfPackage<Section<'a>>>,
     compilation_dirs: OnceLock<CompilationDirs>,
 }
 
 /// One thread's view of a [`DebugFile`].
 pub(super) struct DebugInfo<'a> {
-    symbolizer: Symbolizer,
-    source: Source<'static>,
-    file: &'a DebugFile<'a>,
+    context: Context<Section<'a>>,
+    pub(super) file: &'a DebugFile<'a>,
+}
+
+/// A function at a line, or one that was inlined into another.
+pub(super) struct Call<'a> {
+    /// Its name, mangled; empty where it has none.
+    pub(super) name: &'a [u8],
+    /// Path of the source file of the line; empty where it is not known.
+    pub(super) file: &'a str,
+    /// The line that runs or calls the next.
+    pub(super) line: Option<u32>,
+}
+
+/// What addresses are in.
+#[derive(Default)]
+pub(super) struct Calls<'a> {
+    calls: Vec<Call<'a>>,
+    /// Ends of the addresses' parts of `calls`.
+    ends: Vec<usize>,
+    /// Why some are not known.
+    pub(super) problem: Option<gimli::Error>,
+}
+
+impl<'a> DebugSections<'a> {
+    /// # Errors
+    /// With the reason why the debug info as a whole cannot be read.
+    pub(super) fn load(files: &'a DebugFiles<'_>) -> Result<DebugSections<'a>, String> {
+        let DebugFiles {
+            main,
+            supplement,
+            package,
+        } = files;
+        let dwarf =
+            |file: &'a ElfFile| DwarfSections::load(|id| section(file, Some(id.name()), id));
+        let split =
+            |file: &'a ElfFile| DwarfPackageSections::load(|id| section(file, id.dwo_name(), id));
+        let mut all = [Some(*main), supplement.as_ref(), package.as_ref()]
+            .into_iter()
+            .flatten();
+        if let Some(file) = all.find(|file| !file.is_credible()) {
+            let path = file.path.display();
+            return Err(format!(
+                "the compressed sections of {path} claim sizes that cannot be true"
+            ));
+        }
+        let read = || {
+            let elf = main.parse()?;
+            Ok(DebugSections {
+                main: dwarf(main)?,
+                supplement: supplement.as_ref().map(dwarf).transpose()?,
+                package: package.as_ref().map(split).transpose()?,
+                endian: endian_of(&elf),
+            })
+        };
+        read().map_err(|error: Unreadable| error.0)
+    }
+}
+
+/// Why a section cannot be read.
+struct Unreadable(String);
+
+impl<E: std::error::Error> From<E> for Unreadable {
+    fn from(error: E) -> Unreadable {
+        Unreadable(error.to_string())
+    }
+}
+
+/// A section of a file, if lookups need it.
+fn section<'a>(
+    file: &'a ElfFile,
+    name: Option<&str>,
+    id: SectionId,
+) -> Result<Cow<'a, [u8]>, Unreadable> {
+    use SectionId as Id;
+    let is_needed = !matches!(
+        id,
+        Id::DebugLoc | Id::DebugLocLists | Id::DebugMacinfo | Id::DebugMacro | Id::DebugNames
+    );
+    let elf = file.parse()?;
+    let section = name.and_then(|name| elf.section_by_name(name));
+    match section.filter(|_| is_needed) {
+        Some(section) => Ok(section.uncompressed_data()?),
+        None => Ok(Cow::Borrowed(&[])),
+    }
 }
 
 impl<'a> DebugFile<'a> {
-    /// `debug_dirs` are searched for files that this one refers to.
-    pub(super) fn new(file: &'a ElfFile, debug_dirs: &'a [PathBuf]) -> DebugFile<'a> {
+    pub(super) fn new(sections: &'a DebugSections<'_>) -> DebugFile<'a> {
+        let borrow = |section: &'a Cow<'_, [u8]>| EndianSlice::new(section, sections.endian);
+        let supplement = sections.supplement.as_ref();
+        let mut dwarf = sections.main.borrow_with_sup(supplement, borrow);
+        dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::Duplicates);
+        let empty = EndianSlice::new(&[], sections.endian);
+        let package = sections.package.as_ref();
         DebugFile {
-            file,
-            debug_dirs,
+            dwarf: Arc::new(dwarf),
+            package: package.and_then(|package| package.borrow(borrow, empty).ok()),
             compilation_dirs: OnceLock::new(),
         }
     }
 
-    pub(super) fn open(&self) -> DebugInfo<'_> {
-        let symbolizer = Symbolizer::builder()
-            .enable_auto_reload(false)
-            .enable_demangling(false)
-            .set_debug_dirs(Some(self.debug_dirs))
-            .build();
-        DebugInfo {
-            symbolizer,
-            source: Source::Elf(Elf::new(&self.file.path)),
+    /// # Errors
+    /// With the reason why the debug info as a whole cannot be read.
+    pub(super) fn open(&self) -> Result<DebugInfo<'_>, gimli::Error> {
+        Ok(DebugInfo {
+            context: Context::from_arc_dwarf(Arc::clone(&self.dwarf))?,
             file: self,
+        })
+    }
+
+    /// A source file, as frames carry it.
+    pub(super) fn source_file(&self, path: &str) -> String {
+        normalize(path, |parts| {
+            let dirs = &self.compilation_dirs;
+            let dirs = dirs.get_or_init(|| CompilationDirs::of(&self.dwarf));
+            dirs.prefix_of(parts)
+        })
+    }
+}
+
+impl<'a> DebugInfo<'a> {
+    /// The functions that addresses are in, outermost first: the function, then what was inlined into it.
+    pub(super) fn calls(&self, addresses: &[u64]) -> Calls<'_> {
+        let mut found = Calls::default();
+        for &address in addresses {
+            let start = found.calls.len();
+            let looked_up = self.each_frame(address, |frame| {
+                let location = frame.location.as_ref();
+                found.calls.push(Call {
+                    name: frame.function.map_or(&[], |function| function.name.slice()),
+                    file: location.and_then(|at| at.file).unwrap_or_default(),
+                    line: location.and_then(|at| at.line),
+                });
+            });
+            found.calls[start..].reverse();
+            found.ends.push(found.calls.len());
+            found.problem = found.problem.or(looked_up.err());
+        }
+        found
+    }
+
+    /// The first address of the function that an address is in.
+    pub(super) fn start_of(&self, address: u64) -> Option<u64> {
+        let mut function = None;
+        self.each_frame(address, |frame| function = frame.dw_die_offset)
+            .ok()?;
+        let unit = self.resume(self.context.find_dwarf_and_unit(address))?;
+        let entry = unit.entry(function?).ok()?;
+        let mut ranges = unit.die_ranges(&entry).ok()?;
+        while let Ok(Some(range)) = ranges.next() {
+            if (range.begin..range.end).contains(&address) {
+                return Some(range.begin);
+            }
+        }
+        None
+    }
+
+    /// Calls `each` with the functions that an address is in, innermost first.
+    fn each_frame<'s>(
+        &'s self,
+        address: u64,
+        mut each: impl FnMut(Frame<'s, Section<'a>>),
+    ) -> Result<(), gimli::Error> {
+        let mut frames = self.resume(self.context.find_frames(address))?;
+        while let Some(frame) = frames.next()? {
+            each(frame);
+        }
+        Ok(())
+    }
+
+    /// Gives a lookup what was split off of the units that it comes to.
+    fn resume<C: LookupContinuation<Buf = Section<'a>>>(
+        &self,
+        mut lookup: LookupResult<C>,
+    ) -> C::Output {
+        loop {
+            match lookup {
+                LookupResult::Output(output) => return output,
+                LookupResult::Load { load, continuation } => {
+                    let package = self.file.package.as_ref();
+                    let unit = package
+                        .and_then(|package| package.find_cu(load.dwo_id, &load.parent).ok()?);
+                    lookup = continuation.resume(unit.map(Arc::new));
+                }
+            }
         }
     }
 }
 
-impl DebugInfo<'_> {
-    /// For each virtual address the function, its line, and what was inlined into it, outermost
-    /// first; each with the line that runs or calls the next.
-    ///
-    /// # Errors
-    /// With the reason why the debug info as a whole cannot be read.
-    pub(super) fn find(&self, addresses: &[u64]) -> Result<Vec<Option<Sym<'_>>>, String> {
-        let input = Input::VirtOffset(addresses);
-        let found = self.symbolizer.symbolize(&self.source, input);
-        let found = found.map_err(|error| error.to_string())?;
-        let known = found.into_iter().map(|symbolized| match symbolized {
-            Symbolized::Sym(sym) => Some(sym),
-            Symbolized::Unknown(_) => None,
-        });
-        Ok(known.collect())
-    }
-
-    /// The source file of a place, as frames carry it.
-    pub(super) fn source_file(&self, code: &CodeInfo<'_>) -> String {
-        normalize(&code.to_path().to_string_lossy(), |parts| {
-            // Read only when needed: where debug info is compressed it costs as much as the rest.
-            let DebugFile {
-                file,
-                compilation_dirs,
-                ..
-            } = self.file;
-            let dirs = compilation_dirs.get_or_init(|| CompilationDirs::read(file));
-            dirs.prefix_of(parts)
-        })
+impl<'a> Calls<'a> {
+    /// Those of the address at an index, outermost first; none where debug info has nothing of it.
+    pub(super) fn of(&self, index: usize) -> &[Call<'a>] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.calls[start..self.ends[index]]
     }
 }

@@ -1,14 +1,17 @@
 //! ELF files on disk: what they hold, and where the linker put it.
 
-use crate::files::{Links, SafeFile};
+use crate::files::{LazyFile, Links, SafeFile};
 use crate::model::GnuBuildId;
-use memmap2::Mmap;
+use gimli::RunTimeEndian;
 use object::{Object, ObjectSection, ObjectSegment, SectionFlags, elf};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// What `object` reads of such a file.
+pub(super) type Elf<'data> = object::File<'data, &'data LazyFile>;
 
 /// How much a file tells of its code; more is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +37,9 @@ pub(super) struct ElfFile {
     pub(super) has_code: bool,
     /// The name of its separate debug file, from `.gnu_debuglink`.
     pub(super) debug_link: Option<OsString>,
-    map: Mmap,
+    /// The path and the build id of the file that it shares debug info with others in, from `.gnu_debugaltlink`.
+    pub(super) debug_alt_link: Option<(PathBuf, GnuBuildId)>,
+    data: LazyFile,
 }
 
 /// A part of a file that is mapped into memory in one piece.
@@ -57,30 +62,37 @@ impl ElfFile {
     pub(super) fn open(path: &Path) -> Result<Option<ElfFile>, String> {
         let unreadable =
             |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
-        let SafeFile { file, metadata } = match SafeFile::open(path, Links::Follow) {
+        let opened = match SafeFile::open(path, Links::Follow) {
             Ok(opened) => opened,
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
                 return Err(unreadable(&error));
             }
             Err(_) => return Ok(None),
         };
-        // SAFETY: the bytes change under us only if someone writes to the file at this moment;
-        // every tool that maps programs (perf, gdb, the loader) lives with that.
-        let map = unsafe { Mmap::map(&file) }.map_err(|error| unreadable(&error))?;
-        let not_elf =
-            |error: object::Error| format!("{} is no readable ELF file: {error}", path.display());
-        let (build_id, detail, has_code, debug_link) = {
-            let elf = object::File::parse(&*map).map_err(not_elf)?;
-            let build_id = elf.build_id().map_err(not_elf)?;
+        let data = LazyFile::new(opened).map_err(|error| unreadable(&error))?;
+        let read = || -> object::Result<_> {
+            let elf = object::File::parse(&data)?;
+            let build_id = elf.build_id()?;
             let link = elf.gnu_debuglink().ok().flatten();
-            (
+            let alt_link = elf.gnu_debugaltlink().ok().flatten();
+            Ok((
                 build_id.and_then(GnuBuildId::from_bytes),
                 detail_of(&elf),
                 elf.sections()
                     .any(|section| is_executable(&section) && !is_empty(&section)),
                 link.map(|(name, _)| OsStr::from_bytes(name).to_owned()),
-            )
+                alt_link.and_then(|(path, build_id)| {
+                    let path = PathBuf::from(OsStr::from_bytes(path));
+                    Some((path, GnuBuildId::from_bytes(build_id)?))
+                }),
+            ))
         };
+        let (build_id, detail, has_code, debug_link, debug_alt_link) =
+            read().map_err(|error| match data.file().why_cut() {
+                Some(cut) => unreadable(&cut),
+                None => format!("{} is no readable ELF file: {error}", path.display()),
+            })?;
+        let metadata = &data.file().metadata;
         Ok(Some(ElfFile {
             path: path.to_owned(),
             build_id,
@@ -89,18 +101,20 @@ impl ElfFile {
             detail,
             has_code,
             debug_link,
-            map,
+            debug_alt_link,
+            data,
         }))
     }
 
-    /// The whole file.
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.map
+    /// The parsed headers.
+    pub(super) fn parse(&self) -> object::Result<Elf<'_>> {
+        object::File::parse(&self.data)
     }
 
-    /// The parsed headers.
-    pub(super) fn parse(&self) -> object::Result<object::File<'_>> {
-        object::File::parse(&*self.map)
+    /// Why what there is of the file is not all of it, where another process cut it since it was opened.
+    pub(super) fn why_cut(&self) -> Option<String> {
+        let cut = self.data.file().why_cut()?;
+        Some(format!("{}: {cut}", self.path.display()))
     }
 
     /// Where the parts of the file are in memory.
@@ -137,13 +151,14 @@ impl ElfFile {
     /// Whether the compressed debug sections claim sizes that can be true, so that unpacking them
     /// does not ask for more memory than there is.
     pub(super) fn is_credible(&self) -> bool {
-        /// zlib cannot reach more than 1032:1, and debug info stays far below it.
-        const MAX_RATIO: u64 = 1032;
+        /// As of compressed profiles; debug info stays far below it.
+        const FREE: u64 = 64 << 20;
+        const MAX_RATIO: u64 = 256;
         self.parse().is_ok_and(|elf| {
             elf.sections().all(|section| {
                 section.compressed_data().is_ok_and(|data| {
                     let packed = data.data.len() as u64;
-                    data.uncompressed_size <= packed.saturating_mul(MAX_RATIO)
+                    data.uncompressed_size <= FREE.saturating_add(packed.saturating_mul(MAX_RATIO))
                 })
             })
         })
@@ -167,6 +182,14 @@ impl Segments {
     }
 }
 
+/// The byte order of a file.
+pub(super) fn endian_of(elf: &Elf<'_>) -> RunTimeEndian {
+    match elf.is_little_endian() {
+        true => RunTimeEndian::Little,
+        false => RunTimeEndian::Big,
+    }
+}
+
 /// The offset at which a linker puts a segment behind what ends at `end`: the next one that is
 /// congruent to its address, as mapping by pages asks for.
 fn next_offset(end: u64, address: u64, align: u64) -> u64 {
@@ -178,7 +201,7 @@ fn next_offset(end: u64, address: u64, align: u64) -> u64 {
     end.saturating_add(address.wrapping_sub(end) & mask)
 }
 
-fn detail_of(elf: &object::File<'_>) -> Detail {
+fn detail_of(elf: &Elf<'_>) -> Detail {
     let has = |name| {
         elf.section_by_name(name)
             .is_some_and(|section| !is_empty(&section))

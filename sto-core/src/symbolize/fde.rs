@@ -3,8 +3,8 @@
 //! Source: *Linux Standard Base Core Specification*, section *Exception Frames* (`.eh_frame`). Compilers write a
 //! frame description entry (FDE) for each function; of one that was split, for each part.
 
-use super::elf::ElfFile;
-use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, UnwindSection};
+use super::elf::{Elf, ElfFile, endian_of};
+use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, UnwindSection};
 use object::{Object, ObjectSection};
 
 /// The functions of a file, in the order of their virtual addresses.
@@ -35,12 +35,8 @@ impl Functions {
     }
 }
 
-fn read(elf: &object::File<'_>) -> Option<Vec<Function>> {
+fn read(elf: &Elf<'_>) -> Option<Vec<Function>> {
     let section = elf.section_by_name(".eh_frame")?;
-    let endian = match elf.is_little_endian() {
-        true => RunTimeEndian::Little,
-        false => RunTimeEndian::Big,
-    };
     let address_of = |name| elf.section_by_name(name).map(|section| section.address());
     let mut bases = BaseAddresses::default().set_eh_frame(section.address());
     if let Some(text) = address_of(".text") {
@@ -49,7 +45,7 @@ fn read(elf: &object::File<'_>) -> Option<Vec<Function>> {
     if let Some(got) = address_of(".got") {
         bases = bases.set_got(got);
     }
-    let mut eh_frame = EhFrame::from(EndianSlice::new(section.data().ok()?, endian));
+    let mut eh_frame = EhFrame::from(EndianSlice::new(section.data().ok()?, endian_of(elf)));
     eh_frame.set_address_size(if elf.is_64() { 8 } else { 4 });
     let mut functions = Vec::new();
     let mut entries = eh_frame.entries(&bases);

@@ -165,6 +165,27 @@ pub(crate) fn add_build_ids(recording: &mut Recording, recorded: Option<SystemTi
     });
 }
 
+/// The file that a debug file shares a part of its debug info with others in (`.gnu_debugaltlink`): where it says,
+/// or where debug files of that build id are.
+pub(super) fn find_supplement(file: &ElfFile, options: &SymbolOptions) -> Option<ElfFile> {
+    let (named, build_id) = file.debug_alt_link.as_ref()?;
+    let folder = file.path.parent().unwrap_or(Path::new("."));
+    let dirs = options.symbol_dirs.iter().chain(&options.debug_dirs);
+    let mut places = dirs
+        .map(|dir| debug_file(dir, build_id))
+        .collect::<Vec<_>>();
+    places.push(folder.join(named));
+    let mut files = places.iter().filter_map(|path| ElfFile::open(path).ok()?);
+    files.find(|file| file.build_id.as_ref() == Some(build_id))
+}
+
+/// The package of what was split off of a file's debug info, beside it: `FILE.dwp`. Its parts have ids.
+pub(super) fn find_package(file: &ElfFile) -> Option<ElfFile> {
+    let mut path = file.path.clone().into_os_string();
+    path.push(".dwp");
+    ElfFile::open(Path::new(&path)).ok()?
+}
+
 /// Every path that may hold a file with this build id, in the order of belief.
 fn places(recorded: &Path, build_id: &GnuBuildId, options: &SymbolOptions) -> Vec<PathBuf> {
     let name = recorded.file_name();

@@ -39,7 +39,7 @@ pub use demangle::demangled;
 pub(crate) use find::add_build_ids;
 pub(crate) use jit::{JitDump, dump_of, find_dump};
 pub use resolve::symbolize;
-pub(crate) use unwind::Unwinder;
+pub(crate) use unwind::{UnwindFiles, Unwinder};
 
 /// The source path that a frame carries, where the format gives one and no compilation directory.
 pub(crate) fn source_path(path: &str) -> String {

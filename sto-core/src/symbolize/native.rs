@@ -1,10 +1,10 @@
 //! Locations in files that were mapped into user space.
 
 use super::chunk::{Chunk, Query};
-use super::debug_info::DebugFile;
+use super::debug_info::{DebugFile, DebugFiles, DebugSections};
 use super::elf::{Detail, ElfFile};
 use super::fde::Functions;
-use super::find::{Found, find};
+use super::find::{Found, find, find_package, find_supplement};
 use super::part::Part;
 use super::resolve::{Resolved, unresolved_symbol};
 use super::symtab::Symbol;
@@ -61,9 +61,17 @@ pub(super) fn resolve(
         }
     }
 
-    let has_debug_info = symbols.detail == Detail::DebugInfo;
-    let is_credible = has_debug_info && symbols.is_credible();
-    let debug = is_credible.then(|| DebugFile::new(&symbols, &options.debug_dirs));
+    let files = (symbols.detail == Detail::DebugInfo).then(|| DebugFiles {
+        main: &symbols,
+        supplement: find_supplement(&symbols, options),
+        package: find_package(&symbols),
+    });
+    let sections = files.as_ref().map(DebugSections::load).transpose();
+    let (sections, unreadable) = match sections {
+        Ok(sections) => (sections, None),
+        Err(problem) => (None, Some(problem)),
+    };
+    let debug = sections.as_ref().map(DebugFile::new);
 
     let chunk_len = queries.len().div_ceil(rayon::current_num_threads());
     let chunk_len = chunk_len.max(MIN_CHUNK);
@@ -84,11 +92,10 @@ pub(super) fn resolve(
     parts.push(outside);
 
     let any_unresolved = parts.iter().any(|part| part.unresolved() > 0);
-    let damage = (has_debug_info && !is_credible)
-        .then(|| "its compressed sections claim sizes that cannot be true".to_owned());
-    let problem = match problems.into_iter().flatten().chain(damage).next() {
+    let mut problems = problems.into_iter().flatten();
+    let problem = match symbols.why_cut().or(unreadable).or_else(|| problems.next()) {
         Some(problem) => Some(format!(
-            "the debug info of {} cannot be read ({problem}), so its functions have no lines, and what was inlined into them does not show",
+            "the debug info of {} cannot be read, or not as a whole ({problem}), so some of its functions have no lines, and what was inlined into them does not show",
             symbols.path.display()
         )),
         None if any_unresolved && symbols.detail == Detail::Stripped => Some(format!(

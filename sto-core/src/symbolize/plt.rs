@@ -1,6 +1,6 @@
 //! Stubs of the procedure linkage table (PLT), which have no symbols of their own.
 
-use super::elf::is_executable;
+use super::elf::{Elf, is_executable};
 use super::symtab::Symbol;
 use hashbrown::HashMap;
 use object::{
@@ -10,10 +10,7 @@ use std::borrow::Cow;
 
 /// The function that a stub jumps to, as `name@plt`, if the address is in a stub that is
 /// understood: those of x86-64 that jump through a slot of the global offset table (GOT).
-pub(super) fn find<'data>(
-    elf: &object::File<'data>,
-    addresses: &[u64],
-) -> Vec<Option<Symbol<'data>>> {
+pub(super) fn find<'data>(elf: &Elf<'data>, addresses: &[u64]) -> Vec<Option<Symbol<'data>>> {
     let mut found = vec![None; addresses.len()];
     if elf.architecture() != Architecture::X86_64 {
         return found;
@@ -63,7 +60,7 @@ fn jump_slot(code: &[u8], address: u64) -> Option<u64> {
 }
 
 /// The symbols that the loader writes into the slots of the GOT, by the slots' addresses.
-fn slot_names<'data>(elf: &object::File<'data>) -> HashMap<u64, &'data [u8]> {
+fn slot_names<'data>(elf: &Elf<'data>) -> HashMap<u64, &'data [u8]> {
     let mut names = HashMap::new();
     let (Some(relocations), Some(symbols)) =
         (elf.dynamic_relocations(), elf.dynamic_symbol_table())

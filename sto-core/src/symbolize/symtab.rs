@@ -1,6 +1,7 @@
 //! Symbol tables: which function an address is in, chosen as perf chooses it.
 
-use super::elf::is_executable;
+use super::elf::{Elf, is_executable};
+use crate::files::LazyFile;
 use object::{
     Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SymbolFlags, SymbolSection, elf,
 };
@@ -55,8 +56,8 @@ struct Candidate<'data> {
 /// The addresses are in ascending order. The table is read once and never sorted: of the hundred
 /// thousands of symbols of a large library, only the few that cover an address are kept.
 pub(super) fn find<'data, 'file>(
-    elf: &'file object::File<'data>,
-    table: &object::read::SymbolTable<'data, 'file>,
+    elf: &'file Elf<'data>,
+    table: &object::read::SymbolTable<'data, 'file, &'data LazyFile>,
     addresses: &[u64],
 ) -> Vec<Option<Symbol<'data>>> {
     let mut code_ends = vec![

@@ -2,13 +2,14 @@
 
 use crate::formats::{AddressSpace, Module, UserRegs};
 use crate::symbolize::SymbolOptions;
-use crate::symbolize::elf::{ElfFile, Segments};
+use crate::symbolize::elf::{Elf, ElfFile, Segments};
 use crate::symbolize::find::find;
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder as _};
+use hashbrown::HashMap;
 use object::{Object, ObjectSection};
-use std::ops::{Deref, Range};
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Recovers call stacks from registers and a copy of the stack's memory.
 ///
@@ -16,10 +17,17 @@ use std::sync::Arc;
 /// file. So each file has one place in an address space of our own, addresses are looked up there,
 /// and one cache of rules serves all processes.
 pub(crate) struct Unwinder<'a> {
-    options: &'a SymbolOptions,
-    files: Vec<Option<UnwindFile>>,
-    framehop: UnwinderX86_64<Section>,
+    shared: &'a UnwindFiles<'a>,
+    files: Vec<Option<Arc<OnceLock<UnwindFile>>>>,
+    framehop: UnwinderX86_64<Bytes>,
     cache: CacheX86_64,
+}
+
+/// The files that the stacks of a recording are unwound with, each read once for all threads.
+pub(crate) struct UnwindFiles<'a> {
+    options: &'a SymbolOptions,
+    /// By the index of the module.
+    files: Mutex<HashMap<usize, Arc<OnceLock<UnwindFile>>>>,
 }
 
 /// A file's place in our address space.
@@ -27,7 +35,11 @@ struct UnwindFile {
     base: u64,
     base_svma: u64,
     segments: Segments,
+    rules: Option<framehop::Module<Bytes>>,
 }
+
+/// The bytes of a section.
+type Bytes = Arc<[u8]>;
 
 /// Room for each file: framehop's offsets within a module have 32 bits.
 const FILE_SPACE: u64 = 1 << 33;
@@ -35,9 +47,9 @@ const FILE_SPACE: u64 = 1 << 33;
 const MAX_DEPTH: usize = 4096;
 
 impl<'a> Unwinder<'a> {
-    pub(crate) fn new(options: &'a SymbolOptions) -> Self {
+    pub(crate) fn new(shared: &'a UnwindFiles<'a>) -> Self {
         Unwinder {
-            options,
+            shared,
             files: Vec::new(),
             framehop: UnwinderX86_64::new(),
             cache: CacheX86_64::new(),
@@ -98,11 +110,14 @@ impl<'a> Unwinder<'a> {
         let file = match &self.files[ix] {
             Some(file) => file,
             None => {
-                let file = self.open(ix, &mapping.file);
+                let file = self.shared.get(ix, &mapping.file);
+                if let Some(rules) = file.get().and_then(|file| file.rules.clone()) {
+                    self.framehop.add_module(rules);
+                }
                 self.files[ix].insert(file)
             }
         };
-        match file.place(offset) {
+        match file.get().and_then(|file| file.place(offset)) {
             None => address,
             Some(place) if address.is_return_address() => {
                 FrameAddress::from_return_address(place + 1).unwrap_or(address)
@@ -110,26 +125,43 @@ impl<'a> Unwinder<'a> {
             Some(place) => FrameAddress::from_instruction_pointer(place),
         }
     }
+}
 
-    /// Gives a file its place, and its unwinding rules to framehop.
-    fn open(&mut self, ix: usize, module: &Module) -> UnwindFile {
+impl<'a> UnwindFiles<'a> {
+    pub(crate) fn new(options: &'a SymbolOptions) -> Self {
+        UnwindFiles {
+            options,
+            files: Mutex::default(),
+        }
+    }
+
+    fn get(&self, ix: usize, module: &Module) -> Arc<OnceLock<UnwindFile>> {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = Arc::clone(files.entry(ix).or_default());
+        drop(files);
+        file.get_or_init(|| self.open(ix, module));
+        file
+    }
+
+    /// Gives a file its place, and reads its rules for unwinding.
+    fn open(&self, ix: usize, module: &Module) -> UnwindFile {
         let base = (ix as u64 + 1) * FILE_SPACE;
         let mut file = UnwindFile {
             base,
             base_svma: 0,
             segments: Segments::default(),
+            rules: None,
         };
         let Ok(found) = find(module, self.options) else {
             return file;
         };
-        let image = Arc::new(found.image.unwrap_or(found.symbols));
+        let image = found.image.unwrap_or(found.symbols);
         file.segments = image.segments();
         file.base_svma = file.segments.first_address();
-        if let Some(sections) = sections(&image, file.base_svma) {
+        file.rules = sections(&image, file.base_svma).map(|sections| {
             let range = base..base + FILE_SPACE;
-            let module = framehop::Module::new(String::new(), range, base, sections);
-            self.framehop.add_module(module);
-        }
+            framehop::Module::new(String::new(), range, base, sections)
+        });
         file
     }
 }
@@ -142,50 +174,59 @@ impl UnwindFile {
     }
 }
 
-/// A section of a mapped file.
-#[derive(Clone)]
-struct Section {
-    file: Arc<ElfFile>,
-    range: Range<usize>,
-}
-
-impl Deref for Section {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.file.bytes()[self.range.clone()]
-    }
-}
-
-fn sections(file: &Arc<ElfFile>, base_svma: u64) -> Option<ExplicitModuleSectionInfo<Section>> {
+/// The sections that have a file's rules for unwinding.
+fn sections(file: &ElfFile, base_svma: u64) -> Option<ExplicitModuleSectionInfo<Bytes>> {
     let elf = file.parse().ok()?;
     let section = |name: &str| {
         let section = elf.section_by_name(name)?;
-        let (offset, size) = section.file_range()?;
-        let start = usize::try_from(offset).ok()?;
-        let range = start..start.checked_add(usize::try_from(size).ok()?)?;
-        file.bytes().get(range.clone())?;
-        let svma = section.address()..section.address().checked_add(size)?;
-        let file = Arc::clone(file);
-        Some((svma, Section { file, range }))
+        let svma = section.address()..section.address().checked_add(section.size())?;
+        let data = section.data().ok().filter(|data| !data.is_empty())?;
+        Some((svma, Bytes::from(data)))
     };
-    let (text_svma, text) = section(".text").unzip();
     let (eh_frame_svma, eh_frame) = section(".eh_frame").unzip();
-    let (eh_frame_hdr_svma, eh_frame_hdr) = section(".eh_frame_hdr").unzip();
+    let eh_frame_hdr = section(".eh_frame_hdr").filter(|(svma, header)| {
+        eh_frame_svma
+            .as_ref()
+            .is_some_and(|eh_frame| is_search_table(header, svma.start, eh_frame))
+    });
+    let (eh_frame_hdr_svma, eh_frame_hdr) = eh_frame_hdr.unzip();
     Some(ExplicitModuleSectionInfo {
         base_svma,
-        text_svma,
-        text,
-        stubs_svma: None,
-        stub_helper_svma: None,
-        got_svma: None,
-        unwind_info: None,
+        text_svma: section_range(&elf, ".text"),
         eh_frame_svma,
         eh_frame,
         eh_frame_hdr_svma,
         eh_frame_hdr,
         debug_frame: section(".debug_frame").map(|(_, section)| section),
-        text_segment_svma: None,
-        text_segment: None,
+        ..ExplicitModuleSectionInfo::default()
     })
+}
+
+fn section_range(elf: &Elf<'_>, name: &str) -> Option<Range<u64>> {
+    let section = elf.section_by_name(name)?;
+    Some(section.address()..section.address().checked_add(section.size())?)
+}
+
+/// Whether `.eh_frame_hdr` is as linkers write it: gimli 0.33 adds and multiplies what it says unchecked. Without it the
+/// entries of `.eh_frame` are listed.
+///
+/// Source: *Linux Standard Base Core Specification*, section *Exception Frame Header*.
+fn is_search_table(header: &[u8], start: u64, eh_frame: &Range<u64>) -> bool {
+    /// Version, and the encodings `DW_EH_PE_pcrel | sdata4`, `udata4` and `DW_EH_PE_datarel | sdata4`.
+    const LAYOUT: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
+    let word = |at: usize| Some(i32::from_le_bytes(*header.get(at..)?.first_chunk()?));
+    let (Some(to_eh_frame), Some(count)) = (word(4), word(8)) else {
+        return false;
+    };
+    let table = header.get(12..).unwrap_or_default().chunks_exact(8);
+    header.starts_with(&LAYOUT)
+        && start.checked_add_signed(i64::from(to_eh_frame) + 4) == Some(eh_frame.start)
+        && usize::try_from(count).is_ok_and(|count| count <= table.len())
+        && table.clone().take(count as usize).all(|row| {
+            let entry = row[4..]
+                .first_chunk()
+                .map_or(0, |&entry| i32::from_le_bytes(entry));
+            let entry = start.checked_add_signed(entry.into());
+            entry.is_some_and(|entry| eh_frame.contains(&entry))
+        })
 }

@@ -4,24 +4,24 @@
 //! the fields tell where those behind them begin: what is not known here is refused.
 
 use super::check::Mode;
-use super::salvage::word;
+use crate::files::{ReadAt, Window};
 
 /// Where the header has the size of an event's description, and the place and size of the section of
 /// them.
-const ATTR_SIZE: usize = 16;
-const ATTRS_OFFSET: usize = 24;
-const ATTRS_SIZE: usize = 32;
-const PIPE_HEADER_SIZE: usize = 16;
-const RECORD_HEADER_SIZE: usize = 8;
+const ATTR_SIZE: u64 = 16;
+const ATTRS_OFFSET: u64 = 24;
+const ATTRS_SIZE: u64 = 32;
+const PIPE_HEADER_SIZE: u64 = 16;
+const RECORD_HEADER_SIZE: u64 = 8;
 const RECORD_HEADER_ATTR: u32 = 64;
 const RECORD_HEADER_FEATURE: u32 = 80;
 
 /// Where `struct perf_event_attr` of `include/uapi/linux/perf_event.h` has its own size and these.
-const SIZE: usize = 4;
-const SAMPLE_TYPE: usize = 24;
-const READ_FORMAT: usize = 32;
-const FLAGS: usize = 40;
-const BRANCH_SAMPLE_TYPE: usize = 72;
+const SIZE: u64 = 4;
+const SAMPLE_TYPE: u64 = 24;
+const READ_FORMAT: u64 = 32;
+const FLAGS: u64 = 40;
+const BRANCH_SAMPLE_TYPE: u64 = 72;
 
 /// The number of bits that Linux 6.19 has of each: the last are `PERF_SAMPLE_WEIGHT_STRUCT`,
 /// `PERF_FORMAT_LOST` and `PERF_SAMPLE_BRANCH_COUNTERS`.
@@ -44,10 +44,9 @@ pub(super) struct Attributes {
 }
 
 impl Attributes {
-    fn at(bytes: &[u8], attr: usize) -> Attributes {
-        let size = bytes.get(attr + SIZE..).and_then(<[u8]>::first_chunk);
-        let size = size.map_or(0, |&size| u32::from_le_bytes(size)) as usize;
-        let field = |at| word(bytes, attr + at).unwrap_or_default();
+    fn at(file: &mut Window<'_>, attr: u64) -> Attributes {
+        let mut field = |at| file.u64_at(attr.saturating_add(at)).unwrap_or_default();
+        let size = u64::from(field(SIZE) as u32);
         Attributes {
             sample_type: field(SAMPLE_TYPE),
             read_format: field(READ_FORMAT),
@@ -104,19 +103,21 @@ impl Attributes {
 }
 
 /// Of each event of a file whose shape was checked, in the order of the events.
-pub(super) fn attributes(bytes: &[u8], mode: Mode) -> Vec<Attributes> {
+pub(super) fn attributes(file: &dyn ReadAt, mode: Mode) -> Vec<Attributes> {
+    let mut file = Window::new(file);
     let attrs = match mode {
-        Mode::File => in_section(bytes).unwrap_or_default(),
-        Mode::Pipe => in_records(bytes),
+        Mode::File => in_section(&mut file).unwrap_or_default(),
+        Mode::Pipe => in_records(&mut file),
     };
     let attrs = attrs.into_iter();
-    attrs.map(|attr| Attributes::at(bytes, attr)).collect()
+    attrs.map(|attr| Attributes::at(&mut file, attr)).collect()
 }
 
-fn in_section(bytes: &[u8]) -> Option<Vec<usize>> {
-    let place = |at| usize::try_from(word(bytes, at)?).ok();
-    let (start, size) = (place(ATTRS_OFFSET)?, place(ATTRS_SIZE)?);
-    let attr_size = place(ATTR_SIZE).filter(|&size| size > 0)?;
+fn in_section(file: &mut Window<'_>) -> Option<Vec<u64>> {
+    let mut field = |at| file.u64_at(at).ok();
+    let (start, size) = (field(ATTRS_OFFSET)?, field(ATTRS_SIZE)?);
+    let attr_size = usize::try_from(field(ATTR_SIZE)?).ok();
+    let attr_size = attr_size.filter(|&size| size > 0)?;
     Some(
         (start..start.checked_add(size)?)
             .step_by(attr_size)
@@ -124,17 +125,17 @@ fn in_section(bytes: &[u8]) -> Option<Vec<usize>> {
     )
 }
 
-fn in_records(bytes: &[u8]) -> Vec<usize> {
+fn in_records(file: &mut Window<'_>) -> Vec<u64> {
     let mut attrs = Vec::new();
     let mut at = PIPE_HEADER_SIZE;
     // perf writes descriptions before anything else.
-    while let Some(header) = word(bytes, at) {
+    while let Ok(header) = file.u64_at(at) {
         match header as u32 {
             RECORD_HEADER_ATTR => attrs.push(at + RECORD_HEADER_SIZE),
             RECORD_HEADER_FEATURE => {}
             _ => break,
         }
-        at += (header >> 48) as usize;
+        at += header >> 48;
     }
     attrs
 }

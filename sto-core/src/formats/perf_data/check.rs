@@ -7,6 +7,7 @@
 use super::MAGIC;
 use super::expansion::Expansion;
 use super::salvage;
+use crate::files::{ReadAt, Window};
 use crate::formats::{FormatError, Salvage, excerpt};
 use std::fmt::Display;
 use std::path::Path;
@@ -37,16 +38,23 @@ const RECORD_COMPRESSED: u32 = 81;
 const RECORD_COMPRESSED2: u32 = 83;
 
 /// Checks that every part that the headers announce lies inside the file.
-pub(super) fn check(path: &Path, bytes: &[u8]) -> Result<Mode, FormatError> {
-    let file = Checked { path, bytes };
-    if bytes.starts_with(MAGIC[1]) {
+pub(super) fn check(path: &Path, file: &dyn ReadAt) -> Result<Mode, FormatError> {
+    let mut start = [0; 64];
+    let start = &mut start[..file.size().min(64) as usize];
+    file.fill_at(start, 0).map_err(FormatError::io(path))?;
+    let mut file = Checked {
+        path,
+        source: file,
+        window: Window::new(file),
+    };
+    if start.starts_with(MAGIC[1]) {
         return Err(file.unsupported(
             "recorded on a big-endian machine; sto reads recordings of x86_64. Run `perf script` \
              on the recording machine and ingest its text",
         ));
     }
-    if !bytes.starts_with(MAGIC[0]) {
-        let problem = format!("expected `PERFILE2`, found {}", excerpt(bytes));
+    if !start.starts_with(MAGIC[0]) {
+        let problem = format!("expected `PERFILE2`, found {}", excerpt(start));
         return Err(file.malformed("byte 0", problem));
     }
     match file.u64(8, "the header")? {
@@ -60,11 +68,12 @@ pub(super) fn check(path: &Path, bytes: &[u8]) -> Result<Mode, FormatError> {
 
 struct Checked<'a> {
     path: &'a Path,
-    bytes: &'a [u8],
+    source: &'a dyn ReadAt,
+    window: Window<'a>,
 }
 
 impl Checked<'_> {
-    fn check_file(&self) -> Result<(), FormatError> {
+    fn check_file(&mut self) -> Result<(), FormatError> {
         self.section_inside("the header", 0, HEADER_SIZE)?;
         let attr_size = self.u64(16, "the header")?;
         if !(MIN_ATTR_SIZE..=65_536).contains(&attr_size) {
@@ -74,7 +83,7 @@ impl Checked<'_> {
             );
             return Err(self.malformed("the header", problem));
         }
-        let section = |at| Ok((self.u64(at, "the header")?, self.u64(at + 8, "the header")?));
+        let mut section = |at| Ok((self.u64(at, "the header")?, self.u64(at + 8, "the header")?));
         let (attrs, attrs_size) = section(24)?;
         let (data, data_size) = section(40)?;
         let (types, types_size) = section(56)?;
@@ -118,19 +127,25 @@ impl Checked<'_> {
     }
 
     /// Each `perf_event_attr` is followed by the place of its list of ids.
-    fn check_event_ids(&self, attrs: u64, size: u64, attr_size: u64) -> Result<(), FormatError> {
+    fn check_event_ids(
+        &mut self,
+        attrs: u64,
+        size: u64,
+        attr_size: u64,
+    ) -> Result<(), FormatError> {
         let mut at = attrs;
         while at + attr_size <= attrs + size && attr_size > SECTION_SIZE {
             let entry = at + attr_size - SECTION_SIZE;
             let place = "an event's list of ids";
-            self.section_inside(place, self.u64(entry, place)?, self.u64(entry + 8, place)?)?;
+            let (start, size) = (self.u64(entry, place)?, self.u64(entry + 8, place)?);
+            self.section_inside(place, start, size)?;
             at += attr_size;
         }
         Ok(())
     }
 
     /// Walks from record to record.
-    fn check_records(&self, start: u64, end: u64) -> Result<(), FormatError> {
+    fn check_records(&mut self, start: u64, end: u64) -> Result<(), FormatError> {
         let mut expansion = Expansion::new();
         let mut at = start;
         while at < end {
@@ -153,7 +168,7 @@ impl Checked<'_> {
                 RECORD_COMPRESSED | RECORD_COMPRESSED2 => {
                     let compressed = self.compressed(kind, at, size, place)?;
                     let expanded = expansion.expand(compressed);
-                    expanded.map_err(|problem| self.malformed(place, problem))?;
+                    expanded.map_err(|problem| malformed(self.path, place, problem))?;
                 }
                 // Followed by bytes that its header does not count.
                 RECORD_AUXTRACE => size = size.saturating_add(self.u64(at + 8, place)?),
@@ -167,7 +182,7 @@ impl Checked<'_> {
     /// The compressed bytes of a record. Since Linux 6.16 their number stands before them, and
     /// padding behind them.
     fn compressed(
-        &self,
+        &mut self,
         kind: u32,
         at: u64,
         size: u64,
@@ -185,14 +200,16 @@ impl Checked<'_> {
             let problem = "its compressed bytes end behind it; the file is damaged";
             return Err(self.malformed(place, problem.into()));
         }
-        Ok(&self.bytes[start as usize..end as usize])
+        let compressed = self.window.slice(start, (end - start) as usize);
+        compressed.map_err(FormatError::io(self.path))
     }
 
     /// `HEADER_EVENT_DESC`: counts that memory is reserved for must fit the section.
-    fn check_event_desc(&self, start: u64, end: u64) -> Result<(), FormatError> {
+    fn check_event_desc(&mut self, start: u64, end: u64) -> Result<(), FormatError> {
         let place = "the event descriptions";
+        let path = self.path;
         let short = |wanted: u64| FormatError::Malformed {
-            path: self.path.into(),
+            path: path.into(),
             place: place.into(),
             problem: format!(
                 "they need {wanted} bytes, the section has {}; the file is damaged",
@@ -218,7 +235,7 @@ impl Checked<'_> {
     }
 
     fn len(&self) -> u64 {
-        self.bytes.len() as u64
+        self.source.size()
     }
 
     /// The end of a section, if it lies inside the file.
@@ -232,7 +249,7 @@ impl Checked<'_> {
         if end <= self.len() {
             return Ok(end);
         }
-        let salvage = match salvage::is_possible(self.bytes) {
+        let salvage = match salvage::is_possible(self.source) {
             true => Salvage::Possible,
             false => Salvage::Impossible,
         };
@@ -240,32 +257,28 @@ impl Checked<'_> {
         Err(FormatError::ends_early(self.path, place, ends, salvage))
     }
 
-    fn u64(&self, at: u64, place: impl Display + Copy) -> Result<u64, FormatError> {
+    fn u64(&mut self, at: u64, place: impl Display + Copy) -> Result<u64, FormatError> {
         self.array(at, place).map(u64::from_le_bytes)
     }
 
-    fn u32(&self, at: u64, place: impl Display + Copy) -> Result<u32, FormatError> {
+    fn u32(&mut self, at: u64, place: impl Display + Copy) -> Result<u32, FormatError> {
         self.array(at, place).map(u32::from_le_bytes)
     }
 
     fn array<const N: usize>(
-        &self,
+        &mut self,
         at: u64,
         place: impl Display + Copy,
     ) -> Result<[u8; N], FormatError> {
         self.section_inside(place, at, N as u64)?;
-        let at = at as usize;
+        let bytes = self.window.slice(at, N);
         let mut array = [0; N];
-        array.copy_from_slice(&self.bytes[at..at + N]);
+        array.copy_from_slice(bytes.map_err(FormatError::io(self.path))?);
         Ok(array)
     }
 
-    fn malformed(&self, place: impl Display + Copy, problem: String) -> FormatError {
-        FormatError::Malformed {
-            path: self.path.into(),
-            place: place.to_string(),
-            problem,
-        }
+    fn malformed(&self, place: impl Display, problem: String) -> FormatError {
+        malformed(self.path, place, problem)
     }
 
     fn unsupported(&self, problem: &str) -> FormatError {
@@ -273,5 +286,13 @@ impl Checked<'_> {
             path: self.path.into(),
             problem: problem.into(),
         }
+    }
+}
+
+fn malformed(path: &Path, place: impl Display, problem: String) -> FormatError {
+    FormatError::Malformed {
+        path: path.into(),
+        place: place.to_string(),
+        problem,
     }
 }

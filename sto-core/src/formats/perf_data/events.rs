@@ -3,6 +3,7 @@
 use super::attributes::{Attributes, attributes};
 use super::check::Mode;
 use super::sample::Layout;
+use crate::files::ReadAt;
 use crate::formats::{FormatError, units_of_event};
 use crate::limits::{MAX_NAME, cut};
 use crate::units::SampleType;
@@ -24,7 +25,7 @@ impl Events {
     pub(super) fn of(
         path: &Path,
         file: &PerfFile,
-        bytes: &[u8],
+        bytes: &dyn ReadAt,
         mode: Mode,
     ) -> Result<Events, FormatError> {
         let mut events = Events {

@@ -21,21 +21,23 @@ pub(crate) use address_space::AddressSpace;
 pub use run_time::run_time;
 pub(crate) use sample::UserRegs;
 
-use super::detect::{Head, Source};
+use super::detect::Head;
 use super::{
     Format, FormatError, Location, LocationIx, ReadOptions, Recording, Sample, SampleTypeIx,
     StackIx, Stacks,
 };
-use crate::id::SourceDigest;
+use crate::files::{ReadAt, Window};
+use crate::id::{SourceDigest, SourceHasher};
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::FrameTable;
-use crate::symbolize::{SymbolOptions, Unwinder};
+use crate::symbolize::{SymbolOptions, UnwindFiles, Unwinder};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
 use check::Mode;
 use events::Events;
 use rayon::prelude::*;
 use records::{Reader, Records};
 use stacks::{Batch, Located, Places, Worker};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -54,21 +56,24 @@ pub(super) fn is_told(head: &Head<'_>) -> bool {
 }
 
 /// Reads a perf.data file; saved stacks are unwound with the files that the options lead to.
-pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
-    let &Source { path, bytes, .. } = source;
-    let options = source.options;
-    match check::check(path, bytes) {
-        Ok(mode) => read_whole(path, bytes, bytes, mode, options),
+pub(super) fn read(
+    path: &Path,
+    file: &dyn ReadAt,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    match check::check(path, file) {
+        Ok(mode) => read_whole(path, file, file, mode, options),
         Err(error) if options.allow_truncated => {
-            let Some((whole, left_out)) = salvage::salvage(bytes) else {
+            let Some(whole) = salvage::salvage(file) else {
                 return Err(error);
             };
             let mode = check::check(path, &whole)?;
-            let mut recording = read_whole(path, &whole, bytes, mode, options)?;
+            let mut recording = read_whole(path, &whole, file, mode, options)?;
             recording.warnings.push(format!(
-                "The file is cut off or damaged behind byte {}: {left_out} bytes were left out, and \
-                 with them the names of events and the description of the machine.",
-                whole.len()
+                "The file is cut off or damaged behind byte {}: {} bytes were left out, and with them \
+                 the names of events and the description of the machine.",
+                whole.size(),
+                file.size() - whole.size()
             ));
             Ok(recording)
         }
@@ -79,12 +84,12 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
 /// Reads a file whose shape was checked; `source` are the bytes that identify it.
 fn read_whole(
     path: &Path,
-    bytes: &[u8],
-    source: &[u8],
+    file: &dyn ReadAt,
+    source: &dyn ReadAt,
     mode: Mode,
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
-    let mut reader = Reader::open(path, bytes, mode, &options.on_read)?;
+    let mut reader = Reader::open(path, file, mode, &options.on_read)?;
     let mut origin = origin::read(&reader.file);
     if let Some(arch) = origin.arch.as_deref().filter(|&arch| arch != "x86_64") {
         let problem = format!(
@@ -96,12 +101,12 @@ fn read_whole(
             problem,
         });
     }
-    let events = Events::of(path, &reader.file, bytes, mode)?;
+    let events = Events::of(path, &reader.file, file, mode)?;
     if !events.have_stacks() {
         return Err(FormatError::NoCallChains { path: path.into() });
     }
 
-    let source_size = source.len() as u64;
+    let source_size = source.size();
     let (records, source, (batches, places)) =
         locate(path, &mut reader, &events, source, &options.symbols)?;
     let mut warnings = records.warnings();
@@ -229,9 +234,10 @@ fn locate(
     path: &Path,
     reader: &mut Reader<'_>,
     events: &Events,
-    bytes: &[u8],
+    source: &dyn ReadAt,
     options: &SymbolOptions,
 ) -> Result<(Records, SourceDigest, LocatedBatches), FormatError> {
+    let files = &UnwindFiles::new(options);
     let cores = rayon::current_num_threads();
     // Threads beside the only one that there is would wait for it.
     let workers = if cores == 1 { 0 } else { cores };
@@ -243,17 +249,17 @@ fn locate(
         let threads: Vec<_> = (0..workers)
             .map_while(|_| {
                 let (to_locate, recycle) = (Arc::clone(&to_locate), recycle.clone());
-                let work = move || work(&to_locate, recycle, options);
+                let work = move || work(&to_locate, recycle, files);
                 thread::Builder::new().spawn_scoped(scope, work).ok()
             })
             .collect();
-        let digest = || SourceDigest::of(bytes);
+        let digest = || digest(source);
         let digested = (workers > 0)
             .then(|| thread::Builder::new().spawn_scoped(scope, digest).ok())
             .flatten();
         drop((to_locate, recycle));
         // Where the system gives no thread, this one does their work.
-        let mut here = threads.is_empty().then(|| Locator::new(options));
+        let mut here = threads.is_empty().then(|| Locator::new(files));
         let own = &mut here;
         // It owns the sender: when all is read, the threads see its end.
         let give = move |batch: Batch| match own {
@@ -274,8 +280,21 @@ fn locate(
             places.push(own);
         }
         batches.sort_unstable_by_key(|(_, batch)| batch.number);
+        let source = source.map_err(FormatError::io(path))?;
         Ok((records?, source, (batches, places)))
     })
+}
+
+fn digest(source: &dyn ReadAt) -> io::Result<SourceDigest> {
+    let mut window = Window::new(source);
+    let mut hasher = SourceHasher::new();
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        match window.read(&mut piece)? {
+            0 => return Ok(hasher.finish()),
+            length => hasher.update(&piece[..length]),
+        }
+    }
 }
 
 fn feed(
@@ -314,9 +333,9 @@ struct Locator<'a> {
 }
 
 impl<'a> Locator<'a> {
-    fn new(options: &'a SymbolOptions) -> Self {
+    fn new(files: &'a UnwindFiles<'a>) -> Self {
         Locator {
-            worker: Worker::new(Unwinder::new(options)),
+            worker: Worker::new(Unwinder::new(files)),
             located: Some(Vec::new()),
         }
     }
@@ -338,9 +357,9 @@ impl<'a> Locator<'a> {
 fn work(
     to_locate: &Mutex<Receiver<Batch>>,
     recycle: Sender<Batch>,
-    options: &SymbolOptions,
+    files: &UnwindFiles<'_>,
 ) -> Option<(Vec<Located>, Places)> {
-    let mut locator = Locator::new(options);
+    let mut locator = Locator::new(files);
     while locator.located.is_some() {
         let batch = match to_locate.lock() {
             Ok(receiver) => receiver.recv(),

@@ -4,6 +4,7 @@ use super::check::Mode;
 use super::events::Events;
 use super::processes::{KERNEL, Mapped, Processes};
 use super::stacks::{Batch, Taken};
+use crate::files::{ReadAt, Window};
 use crate::formats::read::{OnRead, Reporting};
 use crate::formats::{FormatError, GUEST, SampleTypeIx};
 use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
@@ -16,7 +17,6 @@ use linux_perf_data::{
     Error, PerfFile, PerfFileReader, PerfFileRecord, PerfRecordIter, UserRecordType,
 };
 use std::borrow::Cow;
-use std::io::Cursor;
 use std::path::Path;
 
 /// `PERF_RECORD_LOST_SAMPLES`.
@@ -65,21 +65,21 @@ impl Records {
 pub(super) struct Reader<'a> {
     path: &'a Path,
     pub(super) file: PerfFile,
-    records: PerfRecordIter<Reporting<'a, Cursor<&'a [u8]>>>,
+    records: PerfRecordIter<Reporting<'a, Window<'a>>>,
     number: u64,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn open(
         path: &'a Path,
-        bytes: &'a [u8],
+        file: &'a dyn ReadAt,
         mode: Mode,
         on_read: &'a OnRead,
     ) -> Result<Self, FormatError> {
-        let cursor = Reporting::new(Cursor::new(bytes), on_read);
+        let window = Reporting::new(Window::new(file), on_read);
         let opened = match mode {
-            Mode::File => PerfFileReader::parse_file(cursor),
-            Mode::Pipe => PerfFileReader::parse_pipe(cursor),
+            Mode::File => PerfFileReader::parse_file(window),
+            Mode::Pipe => PerfFileReader::parse_pipe(window),
         };
         let PerfFileReader {
             perf_file,

@@ -2,24 +2,21 @@
 
 use super::check;
 use super::records::Reader;
+use crate::files::{Links, SafeFile};
 use crate::formats::OnRead;
 use crate::units::Nanoseconds;
 use linux_perf_data::PerfFileRecord;
 use linux_perf_data::linux_perf_event_reader::{EventRecord, RecordType};
-use std::fs::File;
 use std::path::Path;
 
 /// The time from the start of the program that `perf record -- COMMAND` ran to the end of its
 /// process: from the first `exec` of the recording to the `PERF_RECORD_EXIT` of the thread that called
 /// it. `None` where the recording has no such pair, or cannot be read.
 pub fn run_time(path: &Path) -> Option<Nanoseconds> {
-    let file = File::open(path).ok()?;
-    // SAFETY: the map is only read, and is gone when this function returns. As with every mapped
-    // file, another process that shortens the file meanwhile makes this one fail.
-    let bytes = unsafe { memmap2::Mmap::map(&file) }.ok()?;
-    let mode = check::check(path, &bytes).ok()?;
+    let file = SafeFile::open(path, Links::Follow).ok()?;
+    let mode = check::check(path, &file).ok()?;
     let nobody = OnRead::default();
-    let mut reader = Reader::open(path, &bytes, mode, &nobody).ok()?;
+    let mut reader = Reader::open(path, &file, mode, &nobody).ok()?;
     let mut began: Option<(i32, u64)> = None;
     while let Some(record) = reader.raw()? {
         let PerfFileRecord::EventRecord { record, .. } = record else {

@@ -6,7 +6,6 @@
 
 use crate::files::SafeFile;
 use crate::limits::MAX_JIT_DUMP;
-use memmap2::Mmap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +26,7 @@ const MAX_LOOKED_AT: usize = 4096;
 #[derive(Debug)]
 pub(crate) struct JitDump {
     pub(super) path: PathBuf,
-    bytes: Mmap,
+    bytes: Vec<u8>,
     /// In the order of the file, and so of their code in it.
     loads: Vec<Load>,
     /// Where the code stood, by address, then time.
@@ -64,10 +63,7 @@ impl JitDump {
     /// Opens the jitdump of a process that was opened by this path; `None` where the file is none, or is
     /// of another process.
     pub(super) fn open(file: &SafeFile, path: &Path, pid: u32) -> Option<JitDump> {
-        file.check_size(MAX_JIT_DUMP).ok()?;
-        // SAFETY: the map is only read. As with every mapped file, another process that shortens the
-        // file meanwhile makes this one fail.
-        let bytes = unsafe { Mmap::map(&file.file) }.ok()?;
+        let bytes = file.read(MAX_JIT_DUMP).ok()?;
         if !bytes.starts_with(MAGIC) || u32_at(&bytes, 20)? != pid {
             return None;
         }
@@ -163,7 +159,7 @@ impl JitDump {
 
     fn place(&mut self, start: u64, time: u64, load: usize) {
         let size = self.loads[load].code.len() as u64;
-        // An index of a file that has 2^32 records of 56 bytes is out of reach of a mapping.
+        // 2^32 records of 56 bytes are more than a jitdump may have.
         let Ok(load) = u32::try_from(load) else {
             return;
         };
