@@ -6,6 +6,7 @@
 mod callgrind;
 mod common;
 mod compressed;
+mod cut;
 mod executable_name;
 mod folded;
 mod hostile;

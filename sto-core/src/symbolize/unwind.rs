@@ -170,7 +170,7 @@ impl UnwindFile {
     fn place(&self, offset: u64) -> Option<u64> {
         let svma = self.segments.address_of(offset)?;
         let within = svma.checked_sub(self.base_svma)?;
-        (within < FILE_SPACE).then_some(self.base + within)
+        (within < FILE_SPACE).then(|| self.base + within)
     }
 }
 

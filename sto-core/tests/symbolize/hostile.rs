@@ -4,7 +4,15 @@ use super::compile::Program;
 use super::recording::resolve;
 use object::{Object, ObjectSection};
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use sto_core::formats::read_bytes;
 use sto_core::symbolize::SymbolOptions;
+
+/// How many damaged files each test makes. A long run: `STO_TEST_DAMAGES=10000 cargo test -p sto-core --release damaged`.
+fn damages(usual: usize) -> usize {
+    std::env::var("STO_TEST_DAMAGES").map_or(usual, |damages| damages.parse().unwrap())
+}
 
 const SOURCE: &str = "
 extern volatile long sink;
@@ -55,7 +63,17 @@ fn regions(program: &Program) -> Vec<Range<u64>> {
         ".debug_info",
         ".debug_abbrev",
         ".debug_line",
+        ".debug_line_str",
+        ".debug_str",
+        ".debug_str_offsets",
+        ".debug_addr",
+        ".debug_ranges",
         ".debug_rnglists",
+        ".debug_aranges",
+        ".gnu_debugaltlink",
+        ".note.gnu.build-id",
+        ".eh_frame",
+        ".plt",
     ];
     for section in elf.sections() {
         if names.iter().any(|name| section.name() == Ok(name)) {
@@ -69,20 +87,65 @@ fn regions(program: &Program) -> Vec<Range<u64>> {
     regions
 }
 
+/// Flips a few bytes of a region, or writes a number that is at an edge.
+fn damage(bytes: &mut [u8], region: &Range<u64>, numbers: &mut Numbers) {
+    for _ in 0..=numbers.below(8) {
+        let at = (region.start + numbers.below(region.end - region.start)) as usize;
+        let edge = [
+            0,
+            1,
+            0x7fff_ffff_ffff_ffff,
+            u64::MAX,
+            1 << 31,
+            1 << 32,
+            0xffff_ffff,
+        ];
+        let word = edge[numbers.below(7) as usize].to_le_bytes();
+        let length = [1, 1, 2, 4, 8][numbers.below(5) as usize].min(bytes.len() - at);
+        match length {
+            1 => bytes[at] = numbers.next() as u8,
+            _ => bytes[at..at + length].copy_from_slice(&word[..length]),
+        }
+    }
+}
+
+const CPP_SOURCE: &str = "
+#include <algorithm>
+#include <string>
+#include <vector>
+volatile long sink;
+namespace shapes { template <class T> struct Box { T side; T area() const { return side * side; } }; }
+__attribute__((noinline)) void outer(long n) {
+    std::vector<std::string> names(n, std::string(n, 'x'));
+    std::sort(names.begin(), names.end());
+    for (auto &name : names) sink += shapes::Box<long>{long(name.size())}.area();
+}
+int main(int argc, char **argv) { try { outer(argc); } catch (...) { return 1; } return 0; }
+";
+
 #[test]
-fn a_file_with_flipped_bytes_never_panics() {
+fn a_file_with_damaged_bytes_never_panics() {
     let dir = tempfile::tempdir().unwrap();
-    for flags in [&["-g", "-O2"][..], &["-g", "-O2", "-gz=zlib"]] {
-        let program = Program::compile(dir.path(), "cc", "app.c", SOURCE, flags);
+    let compilations = [
+        ("cc", "app.c", SOURCE, &["-g", "-O2"][..]),
+        ("cc", "app.c", SOURCE, &["-g", "-O2", "-gz=zlib"]),
+        ("cc", "app.c", SOURCE, &["-g", "-O2", "-gdwarf-4"]),
+        ("cc", "app.c", SOURCE, &["-g", "-O2", "-gsplit-dwarf"]),
+        ("c++", "app.cpp", CPP_SOURCE, &["-g", "-O2"]),
+        ("c++", "app.cpp", CPP_SOURCE, &["-g", "-O1", "-gdwarf-4"]),
+    ];
+    for (tool, file, source, flags) in compilations {
+        let mut flags = flags.to_vec();
+        if file.ends_with(".cpp") {
+            flags.push("-Wl,--defsym=outer=_Z5outerl");
+        }
+        let program = Program::compile(dir.path(), tool, file, source, &flags);
         let regions = regions(&program);
         let mut numbers = Numbers(1);
-        for _ in 0..200 {
+        for _ in 0..damages(100) {
             let mut bytes = program.bytes().to_vec();
             let region = &regions[numbers.below(regions.len() as u64) as usize];
-            for _ in 0..=numbers.below(8) {
-                let place = region.start + numbers.below(region.end - region.start);
-                bytes[place as usize] = numbers.next() as u8;
-            }
+            damage(&mut bytes, region, &mut numbers);
             std::fs::write(&program.path, bytes).unwrap();
             check(&program);
         }
@@ -144,5 +207,109 @@ fn damaged_call_frame_information_never_panics() {
             &SymbolOptions::default(),
         );
         assert!(found.frames.iter().all(|frames| !frames.is_empty()));
+    }
+}
+
+/// A recording with saved stacks, as `perf record --call-graph dwarf -o -` writes it: a sample at each of these offsets of
+/// a program, whose stacks have addresses of it.
+fn saved_stacks(program: &Path, offsets: &[u64]) -> Vec<u8> {
+    const BASE: u64 = 0x5555_0000_0000;
+    const STACK: u64 = 0x7ffe_0000_0000;
+    let record = |kind: u32, body: &[u8]| {
+        let header = u64::from(kind) | 2 << 32 | (8 + body.len() as u64) << 48;
+        [&header.to_le_bytes()[..], body].concat()
+    };
+    let words = |words: &[u64]| {
+        words
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect::<Vec<u8>>()
+    };
+    let metadata = std::fs::metadata(program).unwrap();
+    let mut path = program.to_str().unwrap().as_bytes().to_vec();
+    path.resize(path.len() / 8 * 8 + 8, 0);
+
+    let mut file = b"PERFILE2".to_vec();
+    file.extend(words(&[16]));
+    // `struct perf_event_attr`: samples with address, thread, period, registers 6 to 8 and stack.
+    let sample_type = 1 | 2 | 1 << 8 | 1 << 12 | 1 << 13;
+    let attr = [
+        112 << 32 | 1,
+        0,
+        1000,
+        sample_type,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0x1c0,
+        512,
+        0,
+        0,
+    ];
+    file.extend(record(64, &words(&attr)));
+    let mapped = words(&[
+        7 << 32 | 7,
+        BASE,
+        metadata.len(),
+        0,
+        0,
+        metadata.ino(),
+        0,
+        2 << 32 | 5,
+    ]);
+    file.extend(record(10, &[mapped, path].concat()));
+    for &offset in offsets {
+        let ip = BASE + offset;
+        let mut sample = vec![ip, 7 << 32 | 7, 1000, 2, STACK + 256, STACK, ip, 512];
+        sample.extend((0..64).map(|slot| match slot % 3 {
+            0 => STACK + slot * 8 + 64,
+            _ => BASE + offsets[slot as usize % offsets.len()],
+        }));
+        sample.push(512);
+        file.extend(record(9, &words(&sample)));
+    }
+    file
+}
+
+#[test]
+fn unwinding_by_damaged_rules_never_panics() {
+    let dir = tempfile::tempdir().unwrap();
+    for flags in [
+        &["-O2"][..],
+        &["-O2", "-Wl,--no-eh-frame-hdr"],
+        &["-O2", "-g", "-fno-asynchronous-unwind-tables"],
+    ] {
+        let program = Program::compile(dir.path(), "cc", "app.c", SOURCE, flags);
+        let code = program.offsets_of_section(".text");
+        let offsets: Vec<u64> = code.step_by(5).collect();
+        let recording = saved_stacks(&program.path, &offsets);
+        let depth = || {
+            let read = read_bytes(Path::new("a/file"), &recording, &Default::default()).unwrap();
+            let stacks = read
+                .samples
+                .iter()
+                .map(|sample| read.stacks.get(sample.stack).len());
+            stacks.sum::<usize>()
+        };
+        assert!(depth() > offsets.len(), "nothing is unwound");
+        let headers = [0..0x40, 0x40..0x400];
+        let mut regions = headers.to_vec();
+        for name in [".eh_frame_hdr", ".eh_frame", ".debug_frame"] {
+            let section = program.offsets_of_section(name);
+            regions.extend((!section.is_empty()).then_some(section.clone()));
+            // What the entries are found by.
+            regions.extend((!section.is_empty()).then_some(section.start..section.start + 16));
+        }
+        let mut numbers = Numbers(1);
+        for _ in 0..damages(200) {
+            let mut bytes = program.bytes().to_vec();
+            let region = &regions[numbers.below(regions.len() as u64) as usize];
+            damage(&mut bytes, region, &mut numbers);
+            std::fs::write(&program.path, &bytes).unwrap();
+            depth();
+        }
     }
 }

@@ -5,5 +5,5 @@ mod hostile;
 mod kernel;
 mod names;
 mod native;
-mod recording;
+pub(crate) mod recording;
 mod search;

@@ -1,0 +1,69 @@
+//! Files that another process cuts while they are read: no signal, no panic, and the file is named.
+
+use crate::symbolize::compile::Program;
+use crate::symbolize::recording::resolve;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use sto_core::formats;
+use sto_core::symbolize::SymbolOptions;
+
+/// Does work again and again while another thread cuts a file and makes it whole.
+fn while_cut(path: &Path, whole: &[u8], mut work: impl FnMut()) {
+    const TIMES: usize = 300;
+    fs::write(path, whole).unwrap();
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                let file = File::options().write(true).open(path).unwrap();
+                file.set_len(4096).unwrap();
+                fs::write(path, whole).unwrap();
+            }
+        });
+        (0..TIMES).for_each(|_| work());
+        is_done.store(true, Ordering::Relaxed);
+    });
+}
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../testdata")
+        .join(name)
+}
+
+#[test]
+fn a_profile_that_is_cut_while_it_is_read_is_read_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in [
+        "demo/v1.dwarf.perf.data",
+        "perf-script/frame-pointers.txt",
+        "firefox/samply.json",
+    ] {
+        let path = folder.path().join("profile");
+        let whole = fs::read(testdata(name)).unwrap();
+        while_cut(&path, &whole, || {
+            if let Err(error) = formats::read(&path, &Default::default()) {
+                let error = error.to_string();
+                assert!(error.contains(path.to_str().unwrap()), "{error}");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_program_that_is_cut_while_its_symbols_are_looked_up_costs_no_more_than_symbols() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "volatile long sink;\n\
+        int main(int argc, char **argv) { sink = argc; return 0; }\n";
+    let program = Program::c(folder.path(), source);
+    let addresses = program.offsets_of("main");
+    while_cut(&program.path, program.bytes(), || {
+        let found = resolve(
+            program.module(),
+            addresses.clone(),
+            &SymbolOptions::default(),
+        );
+        assert_eq!(found.frames.len(), addresses.clone().count());
+    });
+}
