@@ -5,8 +5,11 @@
 //! line of `[expected]` is a finding: its kind and function, where its cost moved `from` or `to`, what it
 //! stands in `for` or was replaced `by`, and after each `<-` an affected caller, innermost first.
 
+use super::render::assert_golden;
 use super::support::{compared, set_build_ids, summary, view};
+use std::fmt::Write;
 use std::path::Path;
+use sto_query::compare::{Comparison, Verdict};
 
 #[derive(Default)]
 struct Case {
@@ -41,9 +44,13 @@ fn read(text: &str) -> Case {
 fn each_change_is_laid_at_the_function_that_explains_it() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compare/cases");
     let mut failures = String::new();
-    let mut cases = 0;
-    for entry in std::fs::read_dir(folder).expect("the cases are there") {
-        let path = entry.expect("the folder can be read").path();
+    let mut sentences = String::new();
+    let entries = std::fs::read_dir(folder).expect("the cases are there");
+    let paths = entries.map(|entry| entry.expect("the folder can be read").path());
+    let mut paths: Vec<_> = paths.collect();
+    paths.sort();
+    assert!(paths.len() >= 20, "only {} cases were found", paths.len());
+    for path in paths {
         let case = read(&std::fs::read_to_string(&path).expect("a case is a text"));
         let texts = |runs: &[String]| -> Vec<String> { runs.to_vec() };
         let side = |version, runs: &[String], main| {
@@ -70,11 +77,58 @@ fn each_change_is_laid_at_the_function_that_explains_it() {
             let name = path.display();
             failures += &format!("{name}\nexpected:\n{}found:\n{found}\n", case.expected);
         }
-        cases += 1;
+        let name = path.file_stem().expect("a file has a name");
+        let _ = writeln!(sentences, "{}", name.display());
+        write_sentences(&mut sentences, &comparison);
     }
-    assert!(cases >= 20, "only {cases} cases were found");
     assert!(failures.is_empty(), "{failures}");
+    // What a person reads of each case. A sentence that none has would be read by nobody.
+    for said in SENTENCES {
+        assert!(sentences.contains(said), "no case says: {said}");
+    }
+    assert_golden("sentences.txt", &sentences);
 }
+
+/// The reasons of a comparison: of its verdict, and of its findings.
+fn write_sentences(text: &mut String, comparison: &Comparison) {
+    let verdict = match comparison.verdict {
+        Verdict::Regression => "REGRESSION",
+        Verdict::Clean => "CLEAN",
+        Verdict::Insufficient => "TOO LITTLE DATA",
+    };
+    let _ = writeln!(text, "  {verdict}: {}", comparison.reason);
+    for (number, finding) in (1..).zip(&comparison.findings) {
+        let _ = writeln!(text, "  {number}. {}", finding.reason);
+    }
+}
+
+/// Parts of all sentences that findings, and the verdicts over them, have.
+const SENTENCES: [&str; 24] = [
+    " before, and is not more than it was",
+    " now, and is not less than it was",
+    "; it is a part of ",
+    "; it was a part of ",
+    ", which is gone from its place, cost as much, and what calls it costs no more",
+    ", which is gone from its place, cost as much, but ",
+    ", which is new at its place, costs as much",
+    " of all, as most functions are; what calls it costs no more",
+    " is new, and costs ",
+    " is gone; it cost ",
+    " is new at its place",
+    " (was ",
+    " times as much: ",
+    "% less: ",
+    "; its code is the same, but these stacks do not show what called it",
+    ", and no single function below it explains that",
+    "; it calls ",
+    ", mostly in what it calls: ",
+    "; and 1 more function got worse",
+    " more functions got worse",
+    "most functions were replaced: of those that cost most, ",
+    "; of what both have, ",
+    "; what did change, is no worse",
+    "no function got slower by 10% or more that holds 0.5% of all",
+];
 
 fn grow(runs: &mut Vec<String>) -> &mut String {
     runs.push(String::new());

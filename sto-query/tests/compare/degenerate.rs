@@ -2,7 +2,7 @@
 
 use super::support::{Order, compared, sample_type, set_build_ids, summary, view, view_in_order};
 use proptest::prelude::*;
-use sto_query::compare::{CompareError, CompareOptions, Comparison, Verdict, compare};
+use sto_query::compare::{CompareError, CompareOptions, Comparison, FindingKind, Verdict, compare};
 use sto_query::render::{Detail, Style, findings_text, json};
 use sto_query::tree::View;
 
@@ -310,6 +310,25 @@ proptest! {
         back.sort();
         prop_assert_eq!(there, back);
     }
+}
+
+#[test]
+fn a_renamed_function_is_found_among_thousands_that_are_new_and_gone() {
+    let side = |name: &str, hash: &str| {
+        let small = (0..3000).map(|f| format!("main;app::{name}_{f} 1\n"));
+        let large = format!("main;{hash}\nmain;compute 2500\nmain;parse 800\nmain;write 600\n");
+        small.chain([large]).collect::<String>()
+    };
+    let old = view("v1", &[&side("old", "app::hash_v1 2000")]);
+    let new = view("v2", &[&side("new", "app::hash_v2 4000")]);
+    let comparison = compared(&old, &new);
+    let hash = &comparison.findings[0];
+    assert_eq!(hash.function, "app::hash_v2");
+    let was = hash.moved_from.as_ref().map(|old| &*old.function);
+    assert_eq!(
+        (hash.kind, was),
+        (FindingKind::Regression, Some("app::hash_v1"))
+    );
 }
 
 #[test]

@@ -13,5 +13,6 @@ mod metrics;
 mod paths;
 mod render;
 mod runs;
+mod sentences;
 mod support;
 mod toolchains;

@@ -4,8 +4,8 @@ use super::metrics;
 use super::notes::notes;
 use super::steps::steps;
 use super::words::{
-    Ranked, basis, facts, interval, is_weak, label, not_counted, q, ranked, ratio, reason,
-    side_name, verdict_word, warnings, weakness,
+    IN_FULL, ROWS, Ranked, basis, facts, group, interval, is_weak, label, not_counted, q, ranked,
+    ratio, reason, side_name, verdict_word, warnings, weakness,
 };
 use crate::compare::{Command, Comparison, Verdict};
 use crate::render::header::counted;
@@ -63,6 +63,14 @@ pub fn markdown(comparisons: &[Comparison]) -> String {
         page.table(&head, metrics.into_iter(), "metric");
     }
     let findings = ranked(comparisons);
+    let mut rows_left = ROWS;
+    let mut shown = findings.clone();
+    shown.retain(|ranked| {
+        let left = &mut rows_left[group(ranked.finding)];
+        let is_shown = *left > 0;
+        *left = left.saturating_sub(1);
+        is_shown
+    });
     if !findings.is_empty() {
         let (heading, line) = match is_one {
             true => ("", ""),
@@ -72,13 +80,23 @@ pub fn markdown(comparisons: &[Comparison]) -> String {
             "| |{heading} function | share before | share now | change | interval | q |\n\
              |---|{line}---|---:|---:|---:|---:|---:|\n"
         );
-        let rows = findings.iter().map(|&finding| finding_row(finding, is_one));
-        page.table(&head, rows, "finding");
+        let rows: Vec<String> = shown.iter().map(|&f| finding_row(f, is_one)).collect();
+        page.table(&head, rows.into_iter(), "finding");
     }
+    let more = findings.len() - shown.len();
+    if more > 0 {
+        let more = counted(more as u64, "more finding");
+        let _ = writeln!(
+            page.text,
+            "… and {more}, which `sto find-regressions --verbose` lists.\n"
+        );
+    }
+    let in_full = shown.into_iter().filter(|f| group(f.finding) == 0);
+    let in_full: Vec<Ranked> = in_full.take(IN_FULL).collect();
     let left_out = [
         (warnings_left_out, "warning"),
         (
-            page.pieces(findings.into_iter().map(details)),
+            page.pieces(in_full.into_iter().map(details)),
             "finding in detail",
         ),
         (

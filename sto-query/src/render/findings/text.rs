@@ -5,7 +5,8 @@ use super::details::{brief, details};
 use super::metrics;
 use super::notes::notes;
 use super::words::{
-    facts, is_weak, measured, not_counted, q, ratio, reason, verdict_word, weakness,
+    IN_FULL, ROWS, facts, group, is_weak, measured, not_counted, q, ratio, reason, verdict_word,
+    weakness,
 };
 use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
 use crate::render::header::counted;
@@ -19,13 +20,8 @@ use std::fmt::Write;
 const FACTS: usize = 11;
 /// Column where the reason begins why a finding in a table does not count.
 const INDENT: usize = 3;
-/// Findings that a short text has in full.
-const IN_FULL: usize = 5;
 /// Findings that a short text has with all their counts; of more, the table has them.
 const WITH_COUNTS: usize = 3;
-/// Rows that a short text has of what got worse, of what moved, of what got better, and of what is
-/// ignored.
-const ROWS: [usize; 4] = [8, 3, 4, 3];
 
 /// What a column of the tables has.
 const ATTRIBUTED: &str = "attributed: self, with the libraries and unchanged modules that it calls";
@@ -154,14 +150,10 @@ impl<'a> Findings<'a> {
             others: Default::default(),
         };
         for numbered in (1..).zip(&comparison.findings) {
-            let [moved, better, ignored] = &mut findings.others;
-            let group = match (&numbered.1.ignored, numbered.1.kind.rank()) {
-                (Some(_), _) => ignored,
-                (None, 0) => &mut findings.worse,
-                (None, 1) => moved,
-                (None, _) => better,
-            };
-            group.push(numbered);
+            match group(numbered.1) {
+                0 => findings.worse.push(numbered),
+                other => findings.others[other - 1].push(numbered),
+            }
         }
         findings
     }

@@ -68,6 +68,20 @@ pub(super) fn ranked(comparisons: &[Comparison]) -> Vec<Ranked<'_>> {
     all.into_iter().map(|(_, _, ranked)| ranked).collect()
 }
 
+/// Findings that a short output has in full: what got worse first.
+pub(super) const IN_FULL: usize = 5;
+/// Rows that a short output has of what got worse, of what moved, of what got better, and of what is
+/// ignored.
+pub(super) const ROWS: [usize; 4] = [8, 3, 4, 3];
+
+/// What one does with a finding: its place in [`ROWS`].
+pub(super) fn group(finding: &Finding) -> usize {
+    match finding.ignored {
+        Some(_) => 3,
+        None => usize::from(finding.kind.rank()),
+    }
+}
+
 /// A sentence about what weakens a comparison.
 pub(super) struct Warning<'a> {
     pub(super) comparison: &'a Comparison,

@@ -1,0 +1,121 @@
+//! What verdicts say that no function is the reason of.
+
+use super::support::{sample_type, view};
+use sto_core::model::Quality;
+use sto_core::units::UnixSeconds;
+use sto_query::compare::{
+    CompareOptions, Comparison, Ignored, IgnoredFunction, Verdict, WorseIf, compare,
+};
+use sto_query::report::Date;
+use sto_query::tree::View;
+
+const BEFORE: &str = "main;parse 3000\nmain;compute 5000\nmain;log 400\nmain;render 1600";
+const SLOW: &str = "main;parse 3010\nmain;compute 4990\nmain;log 1900\nmain;render 4610";
+
+fn said(baseline: &View, candidate: &View, options: &CompareOptions) -> (Verdict, String) {
+    let comparison = compared(baseline, candidate, options);
+    (comparison.verdict, comparison.reason)
+}
+
+fn compared(baseline: &View, candidate: &View, options: &CompareOptions) -> Comparison {
+    compare(baseline, candidate, options).expect("the options are in range")
+}
+
+#[test]
+fn a_side_that_cannot_be_trusted_is_named_with_what_to_do() {
+    let quality = Quality {
+        samples: 10_000,
+        ..Quality::default()
+    };
+    for (quality, reason) in [
+        (
+            Quality {
+                unresolved: 6_000,
+                ..quality
+            },
+            "60% of the candidate's samples have no symbol; give the binaries with symbols to \
+             `sto ingest --symbol-dir`",
+        ),
+        (
+            Quality {
+                truncated: 7_000,
+                ..quality
+            },
+            "70% of the candidate's stacks are cut before their root; record with frame pointers, or \
+             with a larger `--call-graph dwarf,SIZE`",
+        ),
+        (
+            Quality {
+                lost: 30_000,
+                ..quality
+            },
+            "75% of the candidate's events were lost while recording; record at a lower frequency",
+        ),
+    ] {
+        let mut candidate = view("v2", &[SLOW]);
+        candidate.selection.profiles[0].profile.quality = quality;
+        let found = said(
+            &view("v1", &[BEFORE]),
+            &candidate,
+            &CompareOptions::default(),
+        );
+        assert_eq!(found.1, reason);
+    }
+}
+
+#[test]
+fn events_that_differ_are_named_with_the_command_that_records_both() {
+    let mut candidate = view("v2", &[SLOW]);
+    candidate.sample_types = vec![sample_type("page-faults")];
+    let found = said(
+        &view("v1", &[BEFORE]),
+        &candidate,
+        &CompareOptions::default(),
+    );
+    assert_eq!(found.0, Verdict::Insufficient);
+    assert_eq!(
+        found.1,
+        "the sides share no event: the baseline measured cpu-clock, the candidate page-faults; `sto \
+         record -e EVENT` records both alike"
+    );
+}
+
+#[test]
+fn ignored_findings_are_counted_where_nothing_else_got_worse() {
+    let ignored = |function: &str| IgnoredFunction {
+        function: function.to_owned(),
+        module: None,
+        why: Ignored {
+            reason: "known".to_owned(),
+            expires: Date::of(UnixSeconds(1_800_000_000)),
+        },
+    };
+    let options = CompareOptions {
+        ignored: vec![ignored("log"), ignored("render")],
+        ..CompareOptions::default()
+    };
+    let found = said(&view("v1", &[BEFORE]), &view("v2", &[SLOW]), &options);
+    assert_eq!(found.0, Verdict::Clean);
+    assert_eq!(
+        found.1,
+        "but for 2 that are ignored, no function got slower by 10% or more that holds 0.5% of all"
+    );
+}
+
+#[test]
+fn a_metric_that_is_to_count_and_is_not_there_is_warned_of() {
+    let options = CompareOptions {
+        worse_if: [("requests".to_owned(), WorseIf::Lower)].into(),
+        ..CompareOptions::default()
+    };
+    let comparison = compared(&view("v1", &[BEFORE]), &view("v2", &[BEFORE]), &options);
+    let expected = "The metric requests is to count, but not every side has it.";
+    assert!(
+        comparison
+            .warnings
+            .iter()
+            .any(|warning| warning == expected),
+        "{:?}",
+        comparison.warnings
+    );
+}
