@@ -83,9 +83,9 @@ fn each_change_is_laid_at_the_function_that_explains_it() {
     }
     assert!(failures.is_empty(), "{failures}");
     // What a person reads of each case. A sentence that none has would be read by nobody.
-    for said in SENTENCES {
-        assert!(sentences.contains(said), "no case says: {said}");
-    }
+    let is_said = |said: &&&str| sentences.contains(**said);
+    let unsaid: Vec<_> = SENTENCES.iter().filter(|said| !is_said(said)).collect();
+    assert!(unsaid.is_empty(), "no case says: {unsaid:?}");
     assert_golden("sentences.txt", &sentences);
 }
 
