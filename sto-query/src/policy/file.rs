@@ -113,7 +113,8 @@ struct Count(u64);
 struct Day(Date);
 
 pub(super) fn parse(text: &str) -> Result<Policy, PolicyError> {
-    let line_of = |offset: usize| 1 + text[..offset.min(text.len())].matches('\n').count();
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let line_of = |offset: usize| 1 + ends.partition_point(|&end| end < offset);
     let file: File = toml::from_str(text).map_err(|error| PolicyError {
         line: line_of(error.span().map_or(0, |span| span.start)),
         message: error.message().replace('\n', "; "),

@@ -60,7 +60,8 @@ impl Config {
     }
 
     fn parse(text: &str, home: Option<&Path>) -> Result<Config, Flaw> {
-        let line_of = |offset: usize| 1 + text[..offset.min(text.len())].matches('\n').count();
+        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+        let line_of = |offset: usize| 1 + ends.partition_point(|&end| end < offset);
         let file = DeTable::parse(text).map_err(|error| Flaw {
             line: line_of(error.span().map_or(0, |span| span.start)),
             message: error.message().replace('\n', "; "),
