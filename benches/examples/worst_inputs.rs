@@ -118,7 +118,11 @@ fn read(file: &Path) {
         .unwrap();
     let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
     let result = match prepared {
-        Ok(_) => "read".to_owned(),
+        Ok(prepared) => {
+            let profiles = prepared.profiles().iter();
+            let nodes: usize = profiles.map(|profile| profile.interned.tree.len()).sum();
+            format!("{nodes} nodes")
+        }
         Err(error) => {
             let text = error.to_string();
             let text = text.split_once("input: ").map_or(&*text, |(_, text)| text);
@@ -157,7 +161,11 @@ fn pprof(lines: usize, samples: usize, depth: usize) -> Vec<u8> {
     for id in 1..=102 {
         let mut location = vec![8, id];
         for line in 0..if id == 1 { lines } else { 1 } {
-            field(4, &[8, line as u8 % 100 + 1], &mut location);
+            field(
+                4,
+                &[8, (line as u8).wrapping_add(id) % 100 + 1],
+                &mut location,
+            );
         }
         field(4, &location, &mut out);
     }
@@ -374,29 +382,44 @@ fn perf_data(samples: bool) -> Vec<u8> {
         let size = u16::try_from(8 + body.len()).unwrap();
         [&kind.to_le_bytes()[..], &[0, 0], &size.to_le_bytes(), &body].concat()
     };
-    // The process of the sample: its sample's pid is what stands behind its address.
+    // A sample has its address, ids of process and thread, and time; other records end with ids and time.
     let pid = u32::from_le_bytes(sample[16..20].try_into().unwrap());
-    let path = [&b"/bin/x\0\0"[..], &[0; 64]].concat();
-    let mapping = |pid: u32, page: u32| {
-        let at = page.wrapping_mul(0x2000);
-        let high = page >> 19;
-        record(
-            10,
-            &[pid, pid, at, high, 4096, 0, 0, 0, 8, 1, 1, 0, 0, 0, 5, 2],
-            &path,
-        )
+    let begun = u64::from_le_bytes(sample[24..32].try_into().unwrap()) + 1_000_000_000;
+    let tail = |time: u64| [&sample[16..24], &time.to_le_bytes(), &sample[32..40]].concat();
+    let mapping = |pid: u32, page: u32, time: u64| {
+        let place = [
+            page << 13,
+            page >> 19,
+            4096,
+            0,
+            0,
+            0,
+            8,
+            1,
+            1,
+            0,
+            0,
+            0,
+            5,
+            2,
+        ];
+        let rest = [&b"/bin/x\0\0"[..], &tail(time)].concat();
+        record(10, &[&[pid, pid], &place[..]].concat(), &rest)
     };
     for page in 1..=30_000 {
-        out.extend(mapping(pid, 60_000 - page));
+        out.extend(mapping(pid, 60_000 - page, begun));
     }
     for number in 0..30_000 {
+        let time = begun + 1000 * u64::from(number);
         if samples {
+            let at = out.len() + 24;
             out.extend_from_slice(&sample);
-            out.extend(mapping(pid, 100_000 + number));
+            out[at..at + 8].copy_from_slice(&time.to_le_bytes());
+            out.extend(mapping(pid, 100_000 + number, time + 500));
         } else {
             let child = 1_000_000 + number % 500;
-            out.extend(record(7, &[child, pid, child, pid, 0, 0], &[0; 64]));
-            out.extend(mapping(child, 100_000));
+            out.extend(record(7, &[child, pid, child, pid, 0, 0], &tail(time)));
+            out.extend(mapping(child, 100_000, time + 500));
         }
     }
     out
