@@ -1,5 +1,6 @@
 //! A folder, opened once.
 
+use super::acl::Acl;
 use super::open::{Links, SafeFile};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, openat, statat, unlinkat};
 use rustix::io::retry_on_intr;
@@ -17,21 +18,12 @@ pub struct Folder {
 }
 
 /// Who may do what with a file: what a file that replaces it is to keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rights {
     pub(super) user: u32,
     pub(super) group: u32,
     pub(super) mode: u32,
-}
-
-impl Rights {
-    fn new(user: u32, group: u32, mode: u32) -> Rights {
-        Rights {
-            user,
-            group,
-            mode: mode & 0o777,
-        }
-    }
+    pub(super) acl: Acl,
 }
 
 /// Enough to use what is in a folder that one may write to, but not list.
@@ -101,7 +93,12 @@ impl Folder {
     pub fn rights(&self, name: &OsStr) -> io::Result<Option<Rights>> {
         let is_file = |found: &Stat| FileType::from_raw_mode(found.st_mode).is_file();
         let found = self.look_if_there(name)?.filter(is_file);
-        Ok(found.map(|found| Rights::new(found.st_uid, found.st_gid, found.st_mode)))
+        Ok(found.map(|found| Rights {
+            user: found.st_uid,
+            group: found.st_gid,
+            mode: found.st_mode & 0o777,
+            acl: Acl::of(self, name),
+        }))
     }
 
     /// Whether anything in it has this name, be it a link to nothing.

@@ -14,6 +14,7 @@
 //! two calls. So a name is looked up once, what it leads to is checked by the descriptor, and owners and
 //! modes are changed by the descriptor.
 
+mod acl;
 mod folder;
 mod lazy;
 mod open;

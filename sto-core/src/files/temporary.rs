@@ -3,6 +3,7 @@
 //! Until then they have a random name beside it, which nobody can take before, and only the user may
 //! open them where they are to replace a file. All of them go when the process is asked to end.
 
+use super::acl::Acl;
 use super::folder::{Folder, Rights};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, openat, renameat, renameat_with};
 use rustix::io::{Errno, retry_on_intr};
@@ -152,16 +153,21 @@ impl Temporary {
         self.check_is(name)
     }
 
-    /// Only root may give a file away; others may give it to a group of theirs. Where the group cannot be
-    /// kept, this user's own group gets no more than everybody has.
+    /// Only root may give a file away; others may give it to a group of theirs. Where the group or a list of
+    /// others cannot be kept, the group gets no more than everybody has.
     fn take(&self, old: Rights) -> io::Result<()> {
-        let is_kept = fchown(&self.file, Some(old.user), Some(old.group))
-            .or_else(|_| fchown(&self.file, None, Some(old.group)));
-        let mut mode = old.mode;
-        if is_kept.is_err() {
-            mode &= 0o707 | (mode & 0o007) << 3;
+        let is_given = fchown(&self.file, Some(old.user), Some(old.group));
+        let is_kept = is_given.or_else(|_| fchown(&self.file, None, Some(old.group)));
+        let mode = match (is_kept, &old.acl) {
+            (Ok(()), Acl::None) => old.mode,
+            _ => old.mode & (0o707 | (old.mode & 0o007) << 3),
+        };
+        self.file.set_permissions(Permissions::from_mode(mode))?;
+        let own = self.file.metadata()?;
+        if (own.uid(), own.gid()) == (old.user, old.group) {
+            old.acl.give(&self.file);
         }
-        self.file.set_permissions(Permissions::from_mode(mode))
+        Ok(())
     }
 
     fn check_is(&self, name: &OsStr) -> io::Result<()> {
@@ -290,6 +296,62 @@ mod tests {
             );
             fs::remove_file(&path).unwrap();
         }
+    }
+
+    /// The list of user::rw, user:1:rw, group::---, mask::rw, other::---, as linux/posix_acl_xattr.h has it.
+    fn list_for_another_user() -> Vec<u8> {
+        let entry = |tag: u16, perm: u16, id: u32| {
+            [
+                &tag.to_le_bytes()[..],
+                &perm.to_le_bytes(),
+                &id.to_le_bytes(),
+            ]
+            .concat()
+        };
+        let none = u32::MAX;
+        let version = 2u32.to_le_bytes().to_vec();
+        let entries = [
+            entry(1, 6, none),
+            entry(2, 6, 1),
+            entry(4, 0, none),
+            entry(16, 6, none),
+            entry(32, 0, none),
+        ];
+        [version, entries.concat()].concat()
+    }
+
+    #[test]
+    fn a_file_keeps_its_access_control_list_when_it_is_replaced() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("file");
+        let folder = folder(temp.path());
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        let list = Acl::List(list_for_another_user());
+        list.give(&File::options().write(true).open(&path).unwrap());
+        if rights(&folder).acl != list {
+            crate::missing::skip("the file system has no access control lists");
+            return;
+        }
+        assert_eq!(
+            mode(&path),
+            0o660,
+            "the most that the list gives to anybody"
+        );
+        written(&folder, "new")
+            .replace(OsStr::new("file"), rights(&folder))
+            .unwrap();
+        assert_eq!(rights(&folder).acl, list);
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        // Where it cannot be given, the group gets no more than it had.
+        let unknown = Rights {
+            acl: Acl::Unknown,
+            ..rights(&folder)
+        };
+        written(&folder, "new")
+            .replace(OsStr::new("file"), unknown)
+            .unwrap();
+        assert_eq!(mode(&path), 0o600);
     }
 
     #[test]
