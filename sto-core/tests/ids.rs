@@ -1,7 +1,7 @@
 //! Content addresses: pinned digests, and that every field counts.
 
 use proptest::prelude::*;
-use sto_core::id::{BuildId, ExecutableId, FrameId, NodeId, ProfileId, SourceDigest};
+use sto_core::id::{BuildId, ExecutableId, FrameId, NodeId, ProfileId, ReadingId, SourceDigest};
 use sto_core::intern::StackTree;
 use sto_core::model::{Frame, FrameKind, FrameTable};
 
@@ -32,15 +32,34 @@ fn digests_are_pinned() {
     assert_eq!(build.to_string(), "ed269e7865f3d3ac15bdd754e68a2efd");
     assert_eq!(source.to_string(), "b95047f76090530abe09cea02420e3c0");
     assert_eq!(
-        ProfileId::of(build, source).to_string(),
-        "b388b3fd7b55d21db625cd4107085333"
+        ReadingId::of(build, source).to_string(),
+        "9aae6a33c39d4444eebdf6f8ad98d55f"
     );
     let lines = source.read_with("granularity", "line");
     assert_eq!(lines.to_string(), "187674299819f13f75e0f76108766248");
     assert_eq!(
-        ProfileId::of(build, lines).to_string(),
-        "b9273d2263ec1c8994c7b56ee0433cdb"
+        ReadingId::of(build, lines).to_string(),
+        "838d7e5ec2d219e9ee8c6562b0ec72c1"
     );
+    assert_eq!(profile(), "da8b49079008ba44d71f4124893e08d3");
+}
+
+/// The profile of the file `main;work 42\n` for build `v1` of `app`, with nothing else told.
+fn profile() -> String {
+    use sto_core::formats::read_bytes;
+    use sto_core::ingest::{IngestOptions, prepare};
+    use sto_core::symbolize::symbolize;
+    let path = std::path::Path::new("app.folded");
+    let options = IngestOptions {
+        executable: Some("app".to_owned()),
+        version: Some("v1".to_owned()),
+        ..IngestOptions::default()
+    };
+    let recording = read_bytes(path, b"main;work 42\n", &Default::default()).unwrap();
+    let symbols = symbolize(&recording, &options.symbols);
+    let (prepared, _) = prepare(path, &recording, &symbols, &options).unwrap();
+    let prepared = &prepared[0];
+    ProfileId::of(&prepared.build, &prepared.profile, &prepared.interned).to_string()
 }
 
 #[test]
@@ -110,8 +129,8 @@ fn order_and_kind_of_parts_matter() {
     ]);
     // The same bytes as another kind of thing are another thing.
     assert_ne!(
-        ProfileId::of(BuildId([1; 16]), SourceDigest([2; 16])).0,
-        ProfileId::of(BuildId([2; 16]), SourceDigest([1; 16])).0
+        ReadingId::of(BuildId([1; 16]), SourceDigest([2; 16])).0,
+        ReadingId::of(BuildId([2; 16]), SourceDigest([1; 16])).0
     );
     assert_ne!(ExecutableId::of("a").0, SourceDigest::of(b"a").0);
 }

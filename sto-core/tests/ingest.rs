@@ -10,7 +10,7 @@ use sto_core::formats::{
     Format, FormatError, Location, Module, ModuleIx, ModuleKind, OnRead, ReadOptions, Recording,
     read, read_bytes, read_stream,
 };
-use sto_core::id::{ExecutableId, ProfileId, SourceDigest};
+use sto_core::id::{ExecutableId, ReadingId, SourceDigest};
 use sto_core::ingest::{
     IngestError, IngestOptions, Prepared, Stage, ingest, ingest_recording, prepare,
 };
@@ -235,13 +235,13 @@ fn processes_are_split_by_program() {
 }
 
 #[test]
-fn an_id_says_which_samples_a_profile_has_and_what_their_frames_are() {
+fn a_source_says_which_samples_a_profile_has_and_what_their_frames_are() {
     let recording = three_programs();
     let ids = |recording: &Recording, change: &dyn Fn(&mut IngestOptions)| {
         let mut options = version("v1");
         change(&mut options);
         let (profiles, _) = prepare_all(recording, &options).unwrap();
-        let ids = profiles.iter().map(|prepared| prepared.profile.id());
+        let ids = profiles.iter().map(|prepared| prepared.profile.reading());
         ids.collect::<Vec<_>>()
     };
     let by_line = |options: &mut IngestOptions| options.symbols.granularity = Granularity::Line;
@@ -257,7 +257,7 @@ fn an_id_says_which_samples_a_profile_has_and_what_their_frames_are() {
     ];
     let build = ExecutableId::of("server");
     let build = sto_core::id::BuildId::of(build, "v1");
-    assert_eq!(plain, [ProfileId::of(build, recording.source)]);
+    assert_eq!(plain, [ReadingId::of(build, recording.source)]);
     let server = [plain[0], lines[0], parts[0], lines_of_parts[0]];
     let distinct: std::collections::BTreeSet<_> = server.into_iter().collect();
     assert_eq!(distinct.len(), 4, "{server:?}");
@@ -310,12 +310,7 @@ fn a_recording_that_a_build_has_twice_is_warned_of() {
     let whole = put(false);
     assert_eq!(whole.warnings, [""; 0]);
     let parts = put(true);
-    assert!(
-        parts
-            .profiles
-            .iter()
-            .all(|part| part.added != Added::AlreadyStored)
-    );
+    assert!(parts.profiles.iter().all(|part| part.added.is_new()));
     let id = whole.profiles[0].id.to_string();
     let [warning] = &parts.warnings[..] else {
         panic!("{:?}", parts.warnings);
@@ -326,12 +321,7 @@ fn a_recording_that_a_build_has_twice_is_warned_of() {
     );
     // Again the same way, nothing changes.
     for again in [put(false), put(true)] {
-        assert!(
-            again
-                .profiles
-                .iter()
-                .all(|part| part.added == Added::AlreadyStored)
-        );
+        assert!(again.profiles.iter().all(|part| !part.added.is_new()));
         assert_eq!(again.warnings, [""; 0]);
     }
 }
@@ -612,11 +602,11 @@ fn the_same_file_twice_is_one_profile() {
         let path = Path::new("app.folded");
         let recording = read_text("main;work 3\n").unwrap();
         let report = ingest_recording(&store, path, recording, &version(build), &mut |_| ());
-        report.unwrap().profiles[0].added
+        report.unwrap().profiles[0].added.is_new()
     };
-    assert!(matches!(ingest("v1"), Added::New { .. }));
-    assert_eq!(ingest("v1"), Added::AlreadyStored);
-    assert!(matches!(ingest("v2"), Added::New { .. }));
+    assert!(ingest("v1"));
+    assert!(!ingest("v1"));
+    assert!(ingest("v2"));
 }
 
 #[test]

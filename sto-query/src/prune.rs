@@ -20,6 +20,8 @@ pub struct PruneOptions {
     pub keep_last: Option<usize>,
     /// The label that tells groups apart as well: say, the branch.
     pub group_by: Option<String>,
+    /// Only these, where some are named.
+    pub only: BTreeSet<ProfileId>,
     /// Only what has all these labels.
     pub labels: Vec<(String, String)>,
     /// Only runs of this benchmark.
@@ -49,6 +51,9 @@ pub struct PruneReport {
     pub bytes_before: u64,
     /// Size of the store's file now, or what it would be.
     pub bytes_after: u64,
+    /// Whether profiles were only taken out of the file, as the disk had no room to write it anew: stacks
+    /// that no profile has any more are still in it.
+    pub in_place: bool,
     /// Whether that is within the size that was asked for; `None` where none was.
     pub fits: Option<bool>,
     /// The builds that stay only because they have a tag, in the store's order.
@@ -101,6 +106,7 @@ pub fn prune(store: &Store, options: &PruneOptions) -> Result<PruneReport, Store
         Rewritten {
             before: size,
             after: size,
+            in_place: false,
         }
     } else {
         store.prune(&gone)?
@@ -140,6 +146,7 @@ fn candidates<'a>(builds: &'a [StoredBuild], options: &PruneOptions) -> Vec<&'a 
             options.recorded_before.is_none_or(is_old)
                 && options.labels.iter().all(has)
                 && options.benchmark.as_ref().is_none_or(runs)
+                && (options.only.is_empty() || options.only.contains(&stored.id))
                 && !options.keep.contains(&stored.id)
                 && !kept.contains(&stored.id)
         })
@@ -249,6 +256,7 @@ fn report(
         profiles_left: all - gone.len(),
         bytes_before: rewritten.before.0,
         bytes_after: rewritten.after.0,
+        in_place: rewritten.in_place,
         fits,
         kept_by_tag: builds
             .iter()

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest_recording};
-use sto_core::store::{Added, Store};
+use sto_core::store::Store;
 use sto_query::average::{AverageError, average};
 use sto_query::functions::KeyOptions;
 use sto_query::select::{Selection, select};
@@ -49,12 +49,12 @@ fn an_average_is_a_build_like_any_other() {
     let added = store
         .add(&history.build, &history.profile, &history.interned)
         .unwrap();
-    assert_ne!(added, Added::AlreadyStored);
+    assert!(added.is_new());
     let again = average(&store, &of[..2], "history", KeyOptions::default()).unwrap();
     let added = store
         .add(&again.build, &again.profile, &again.interned)
         .unwrap();
-    assert_eq!(added, Added::AlreadyStored);
+    assert!(!added.is_new());
 
     let view = View::load(&store, selection(&store, "history")).unwrap();
     let samples: Vec<u64> = view.self_costs(0).iter().map(|cost| cost.samples).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use sto_core::formats::ModuleIx;
-use sto_core::id::{BuildId, ExecutableId, SourceDigest};
+use sto_core::id::{BuildId, ExecutableId, ProfileId, SourceDigest};
 use sto_core::ingest::{IngestReport, Ingested, IngestedSlices};
 use sto_core::intern::{SliceCount, SliceGrid};
 use sto_core::model::{Build, Granularity, Origin, Profile, Quality};
@@ -44,7 +44,7 @@ fn ingested(added: Added) -> Ingested {
         metrics: BTreeMap::new(),
     };
     Ingested {
-        id: profile.id(),
+        id: ProfileId(profile.reading().0),
         build,
         profile,
         added,
@@ -86,8 +86,10 @@ fn text(summary: &IngestSummary) -> String {
 }
 
 const NEW: Added = Added::New {
+    id: ProfileId([7; 16]),
     stored: Bytes(20_000),
     slices: Bytes(0),
+    instead_of: None,
 };
 
 #[test]
@@ -158,8 +160,10 @@ fn slices_are_told_with_their_share_of_the_size() {
     let second = Nanoseconds(1_000_000_000);
     let grid = SliceGrid::new(Nanoseconds(0), second, SliceCount::new(1000).unwrap()).unwrap();
     let added = Added::New {
+        id: ProfileId([7; 16]),
         stored: Bytes(20_000),
         slices: Bytes(12_345),
+        instead_of: None,
     };
     let report = IngestReport {
         profiles: vec![Ingested {
@@ -207,7 +211,7 @@ The store is /home/u/.sto.
 
 #[test]
 fn a_profile_that_is_stored_already_is_told_as_that() {
-    let summary = summary(Added::AlreadyStored, Vec::new());
+    let summary = summary(Added::AlreadyStored(ProfileId([7; 16])), Vec::new());
     assert!(text(&summary).contains("perf.data is already stored as profile"));
     let profile = &summary.recordings[0].profiles[0];
     assert_eq!((profile.added, profile.stored_bytes), (false, 0));

@@ -39,8 +39,10 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
     let mut frames = FrameTable::new();
     let mut tree = StackTree::new();
     let mut last = None;
-    for level in 0..depth {
-        let symbol = SourceDigest::of(format!("{version} {level}").as_bytes()).to_string();
+    let symbol = |level| SourceDigest::of(format!("{version} {level}").as_bytes()).to_string();
+    let mut symbols: Vec<String> = (0..depth).map(symbol).collect();
+    symbols.sort();
+    for symbol in symbols {
         let frame = frames.insert(Frame {
             module: version,
             symbol: &symbol,
@@ -61,8 +63,7 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
         lines: vec![Vec::new()],
         slices: None,
     };
-    store.add(&build, &profile, &interned).unwrap();
-    profile.id()
+    store.add(&build, &profile, &interned).unwrap().id()
 }
 
 fn gone(report: &PruneReport) -> BTreeSet<String> {

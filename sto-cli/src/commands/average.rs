@@ -53,7 +53,7 @@ pub(crate) fn run(args: &AverageArgs, place: &StorePath) -> Result<Outcome, CliE
     let selections: Vec<_> = selections.collect::<Result<_, CliError>>()?;
     let average = average(&store, &selections, &args.build, args.matching.options())?;
     let added = store.add(&average.build, &average.profile, &average.interned)?;
-    let report = AverageReport::new(&average, added);
+    let report = AverageReport::new(&average, &added);
     args.format.print(&report, render::average::text)?;
     Ok(Outcome::Clean)
 }

@@ -21,6 +21,7 @@ Examples:
   sto prune --keep-last 20 --group-by branch         Keep the 20 newest builds of each branch
   sto prune --max-size 500MB --keep v1.0             Remove the oldest until it fits, but not v1.0
   sto prune --label temporary=yes                    Remove what has this label
+  sto prune 3f9a1c22                                 Remove one run
 
 Everything said applies together: --older-than 90d --keep-last 20 removes what is older than 90
 days, but never from the 20 newest builds. Builds that have a tag always stay. Frames and stacks that no profile has any more go as
@@ -31,6 +32,10 @@ well, and the space is given back.";
 #[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("what").required(true).multiple(true)))]
 pub(crate) struct PruneArgs {
+    /// Remove only these builds or profiles: `[EXE@]BUILD` or ID
+    #[arg(value_name = "SELECTOR", group = "what")]
+    only: Vec<String>,
+
     /// Remove only what was recorded longer ago than this: 36h, 90d, 12w, 1y
     #[arg(long, value_name = "AGE", value_parser = days, group = "what")]
     older_than: Option<Duration>,
@@ -80,10 +85,15 @@ pub(crate) fn run(args: &PruneArgs, place: &StorePath) -> Result<Outcome, CliErr
         dry_run: args.dry_run,
         ..PruneOptions::default()
     };
-    for text in &args.keep {
-        let selector = resolved(text.parse()?)?;
-        let kept = select_from(&builds, &selector)?.profiles;
-        options.keep.extend(kept.iter().map(|stored| stored.id));
+    for (texts, profiles) in [
+        (&args.only, &mut options.only),
+        (&args.keep, &mut options.keep),
+    ] {
+        for text in texts {
+            let selector = resolved(text.parse()?)?;
+            let named = select_from(&builds, &selector)?.profiles;
+            profiles.extend(named.iter().map(|stored| stored.id));
+        }
     }
     let progress = Progress::of_store("pruning", &place.folder);
     let report = prune(&store, &options)?;

@@ -108,29 +108,50 @@ fn merging_again_changes_nothing() {
 }
 
 #[test]
-fn a_profile_of_which_other_things_are_known_is_named() {
+fn a_recording_that_is_here_with_other_content_is_shown_as_a_conflict_and_stays() {
     let sandbox = two_stores();
     let labelled = ["ingest", "a.folded", "--build", "v1", "--exe", "demo"];
     sandbox
         .sto(&[&labelled[..], &["--label", "by=me"]].concat())
         .succeeds();
-    let id = listed(&sandbox, "store")[0].1[0].clone();
-    let id = id.as_str().unwrap();
+    let id = |store| listed(&sandbox, store)[0].1[0].as_str().unwrap().to_owned();
+    let (here, there) = (id("store"), id("one"));
     let run = sandbox.sto(&["merge", "one"]).succeeds();
+    let expected = format!(
+        "    {}: {} was read here; other labels\n",
+        &there[..12],
+        &here[..12]
+    );
+    assert!(run.stdout.contains(&expected), "{run:?}");
+    assert!(run.stdout.contains("counts once"), "{run:?}");
+    let conflict = json!({
+        "there": there,
+        "here": here,
+        "merged_from": null,
+        "read_here": true,
+        "differ_in": ["labels"],
+    });
+    let report = sandbox.json(&["merge", "one"]);
+    assert_eq!(report["sources"][0]["conflicts"], json!([conflict]));
+    assert_eq!(id("store"), here);
+    // What others say gives way: to the other of them by hand, to what is read here by itself.
+    sandbox.sto(&["--store", "two", "prune", &there]).succeeds();
+    let run = sandbox
+        .sto(&["--store", "two", "merge", "store"])
+        .succeeds();
+    assert!(run.stdout.contains("added 2 profiles"), "{run:?}");
+    let run = sandbox.sto(&["--store", "two", "show", &here]).succeeds();
     assert!(
-        run.stdout
-            .contains("of these, 1 profile of which other things are known"),
+        run.stdout.contains("  merged from store/store.redb\n"),
         "{run:?}"
     );
-    assert!(run.stdout.contains(&id[..12]), "{run:?}");
-    assert_eq!(
-        sandbox.json(&["merge", "one"])["sources"][0]["different"],
-        json!([id])
-    );
-    let runs = sandbox.json(&["runs"]);
-    let mut runs = runs["runs"].as_array().unwrap().iter();
-    let profile = runs.find(|run| run["id"] == id).unwrap();
-    assert_eq!(profile["labels"], json!({ "by": "me" }));
+    let run = sandbox
+        .sto(&[&["--store", "two"], &labelled[..]].concat())
+        .succeeds();
+    assert!(run.stderr.contains("what is read here counts"), "{run:?}");
+    assert_eq!(id("two"), there);
+    let run = sandbox.sto(&["--store", "two", "show", &there]).succeeds();
+    assert!(!run.stdout.contains("merged from"), "{run:?}");
 }
 
 #[test]

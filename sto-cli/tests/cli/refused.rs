@@ -9,10 +9,9 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every command that writes, with what it writes to.
-const WRITERS: [(&[&str], &str); 4] = [
+const WRITERS: [(&[&str], &str); 3] = [
     (&["ingest", "c.folded", "--build", "v3"], "store"),
     (&["compact"], "store"),
-    (&["prune", "--keep-last", "1"], "store"),
     (&["export-store", "-o", "store/out.sto"], "out.sto"),
 ];
 
@@ -104,6 +103,7 @@ fn on_a_small_disk() {
         }
         assert!(failures > 0, "{command:?}");
     }
+    prune_on_a_full_disk(disk, &sandbox, &sto);
     // A store that is not there yet is not there afterwards.
     let filler = fill(disk, 70_000);
     let new = disk.join("new");
@@ -112,6 +112,34 @@ fn on_a_small_disk() {
     assert!(!new.exists());
     fs::remove_file(filler).unwrap();
     println!("survived");
+}
+
+/// What gives room is done also where there is none at all.
+fn prune_on_a_full_disk(disk: &Path, sandbox: &Sandbox, sto: &dyn Fn(&[&str]) -> Run) {
+    let file = disk.join("store/store.redb");
+    fs::remove_file(&file).unwrap();
+    sandbox.write("d.folded", large());
+    for (recording, build) in [("c.folded", "v1"), ("d.folded", "v2")] {
+        sto(&["ingest", recording, "--build", build, "--exe", "demo"]).succeeds();
+    }
+    let before = fs::read(&file).unwrap();
+    let filler = fill(disk, 0);
+    let full = ["prune", "v1"];
+    let dry = sto(&[&full[..], &["--dry-run"]].concat()).succeeds();
+    assert!(dry.stdout.contains("1 profile would go, 1 left"), "{dry:?}");
+    assert!(fs::read(&file).unwrap() == before);
+    let run = sto(&full).succeeds();
+    assert!(run.stdout.contains("1 profile removed, 1 left"), "{run:?}");
+    assert!(
+        run.stdout.contains("no room for a compacted copy"),
+        "{run:?}"
+    );
+    sto(&["verify"]).succeeds();
+    sto(&["top", "v2"]).succeeds();
+    assert!(!sto(&["ls"]).succeeds().stdout.contains("v1"));
+    fs::remove_file(&filler).unwrap();
+    sto(&["compact"]).succeeds();
+    sto(&["verify"]).succeeds();
 }
 
 #[test]

@@ -136,6 +136,7 @@ fn the_json_has_the_fields_that_are_specified() {
         "bytes_before",
         "bytes_after",
         "fits",
+        "in_place",
         "kept_by_tag",
     ];
     expected.sort_unstable();

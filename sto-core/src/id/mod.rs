@@ -5,6 +5,7 @@
 //! at a fixed width, strings with their length in bytes as a 64-bit integer before them.
 
 mod canonical;
+mod profile;
 
 use crate::model::Frame;
 use canonical::Canonical;
@@ -49,12 +50,16 @@ id! {
     BuildId
 }
 id! {
-    /// Content address of a profile.
+    /// Content address of a profile: of its stacks and counts, and of what its recording tells.
     ProfileId
 }
 id! {
     /// Digest of the bytes of a recording.
     SourceDigest
+}
+id! {
+    /// Address of what a build has of a source: a store has one profile of it at most.
+    ReadingId
 }
 
 impl FrameId {
@@ -104,11 +109,11 @@ impl BuildId {
     }
 }
 
-impl ProfileId {
-    /// `H("sto.profile.v1", build, source)`.
+impl ReadingId {
+    /// `H("sto.build-source.v1", build, source)`.
     pub fn of(build: BuildId, source: SourceDigest) -> Self {
-        ProfileId(
-            Canonical::new("sto.profile.v1")
+        ReadingId(
+            Canonical::new("sto.build-source.v1")
                 .bytes(&build.0)
                 .bytes(&source.0)
                 .finish(),

@@ -7,10 +7,10 @@ mod programs;
 mod strict;
 
 use crate::formats::{self, Recording, excerpt, excerpts};
-use crate::id::{ProfileId, SourceDigest};
+use crate::id::{ProfileId, ReadingId, SourceDigest};
 use crate::intern::{Interned, SliceGrid, intern, intern_with_slices, total};
 use crate::model::{Build, Granularity, Profile};
-use crate::store::{Added, Store};
+use crate::store::{Added, CameFrom, Store};
 use crate::symbolize::{ModuleSymbols, Symbols, add_build_ids, symbolize};
 use crate::units::Cost;
 use programs::{Programs, name_main_modules};
@@ -43,7 +43,7 @@ pub struct Prepared {
     pub interned: Interned,
     /// What the same recording is for the same build with other options: as a whole or this program's part
     /// alone, by function or by line.
-    pub others: Vec<ProfileId>,
+    pub others: Vec<SourceDigest>,
 }
 
 /// A profile that went in.
@@ -205,24 +205,23 @@ impl PreparedFile {
             others,
         } in self.profiles
         {
-            let id = profile.id();
             let known = store.build(build.id())?;
             let added = store.add(&build, &profile, &interned)?;
-            if added != Added::AlreadyStored {
+            let slices = interned.slices.as_ref();
+            if let Added::New { instead_of, .. } = &added {
                 let other = known.and_then(|known| of_other_code(&known, &build));
                 self.warnings.extend(other);
                 for other in others {
-                    let is_stored = store.has(other)?;
-                    let warning = is_stored.then(|| of_the_same_recording(&build, other));
+                    let other = store.reading(ReadingId::of(build.id(), other))?;
+                    let warning = other.map(|(other, _)| of_the_same_recording(&build, other));
                     self.warnings.extend(warning);
                 }
-            }
-            let slices = interned.slices.as_ref();
-            if slices.is_some() && added == Added::AlreadyStored && !store.has_slices(id)? {
+                self.warnings.extend(instead_of.as_ref().map(in_its_place));
+            } else if slices.is_some() && !store.has_slices(added.id())? {
                 self.warnings.push(STORED_WITHOUT_SLICES.to_owned());
             }
             profiles.push(Ingested {
-                id,
+                id: added.id(),
                 added,
                 slices: slices.map(|slices| IngestedSlices {
                     grid: slices.grid,
@@ -258,6 +257,19 @@ fn of_other_code(known: &Build, told: &Build) -> Option<String> {
             excerpt(told.executable.as_bytes()),
         )
     })
+}
+
+/// Says that a profile of another store is gone.
+fn in_its_place((gone, from): &(ProfileId, CameFrom)) -> String {
+    let from = match from {
+        CameFrom::Store(path) => format!("came from {}", excerpt(path.as_bytes())),
+        CameFrom::Exported | CameFrom::ReadHere => "came with this store".to_owned(),
+    };
+    format!(
+        "Profile {} of the same recording, which {from}, had other content: it is gone, as a run counts \
+         once, and what is read here counts more than what another store says of it.",
+        &gone.to_string()[..12],
+    )
 }
 
 /// Says that a build has a recording twice, read with different options.
@@ -337,7 +349,6 @@ pub fn prepare(
             path: path.display().to_string(),
             source,
         })?;
-        let build = part.build.id();
         let others = [Granularity::Function, Granularity::Line].into_iter();
         let others = others.flat_map(|granularity| {
             [None, Some(&*part.build.executable)]
@@ -345,7 +356,7 @@ pub fn prepare(
         });
         let others = others.filter(|&other| other != source);
         Ok(Prepared {
-            others: others.map(|other| ProfileId::of(build, other)).collect(),
+            others: others.collect(),
             profile,
             build: part.build,
             interned,

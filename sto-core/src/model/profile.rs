@@ -1,7 +1,7 @@
 //! Profiles: recorded runs.
 
 use super::GnuBuildId;
-use crate::id::{BuildId, ProfileId, SourceDigest};
+use crate::id::{BuildId, ReadingId, SourceDigest};
 use crate::units::{Bytes, Nanoseconds, SampleType, UnixSeconds};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -110,10 +110,9 @@ impl Profile {
         self.origin.recorded.unwrap_or(UnixSeconds(u64::MAX))
     }
 
-    /// The content address of this profile: build and source decide it alone, so that the same
-    /// file ingested twice for a build in the same way is one profile.
-    pub fn id(&self) -> ProfileId {
-        ProfileId::of(self.build, self.source)
+    /// What it claims to be a reading of. Whether it is one, only who read the source can say.
+    pub fn reading(&self) -> ReadingId {
+        ReadingId::of(self.build, self.source)
     }
 
     /// Whether the source, or what it is of, says which of its sample types is to be shown unless

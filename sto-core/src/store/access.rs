@@ -3,7 +3,7 @@
 use super::Store;
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
-use super::open::{self, Reading};
+use super::open::{self, Reading, Reserve};
 use super::rows::Rows;
 use redb::{Database, ReadTransaction, ReadableDatabase, TransactionError, WriteTransaction};
 use std::io;
@@ -71,10 +71,10 @@ impl Store {
         }
     }
 
-    /// Does work that will write about this many bytes.
+    /// Does work that will write about this many bytes; `None` where it is to make room.
     pub(super) fn write<T>(
         &self,
-        bytes: u64,
+        bytes: Option<u64>,
         work: impl FnOnce(&Database) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         self.check_no_snapshot()?;
@@ -85,7 +85,7 @@ impl Store {
             }
             Place::Folder { folder, file, .. } => {
                 if !self.file_exists()? {
-                    open::create(folder, bytes)?;
+                    open::create(folder, bytes.unwrap_or(0))?;
                 }
                 let file = &open::real_path(file)?;
                 let result = guarded(|| {
@@ -94,7 +94,12 @@ impl Store {
                         Err(error) => return Ok(Err(error)),
                     };
                     let result = work(&database)?;
-                    open::compact_small(&mut database, file);
+                    match bytes {
+                        Some(_) => open::compact_small(&mut database, file),
+                        None => open::compact(&mut database),
+                    }
+                    drop(database);
+                    open::reserve_behind(file, Reserve::Keep);
                     Ok(Ok(result))
                 });
                 result.unwrap_or_else(|fault| {
@@ -107,12 +112,12 @@ impl Store {
 
     /// Works out a change, and writes it if there is any, in one transaction: opening for writing
     /// alone would change the file, so that it is worked out before, and again when nobody else can
-    /// change anything. `bytes` tells about how many it will take.
+    /// change anything. `bytes` tells about how many it will take; `None` where it is to make room.
     pub(super) fn change<T, New>(
         &self,
         plan: impl Fn(&Rows) -> Result<(T, Option<New>), Fault>,
         write: impl Fn(&WriteTransaction, &New) -> Result<(), Fault>,
-        bytes: impl Fn(&New) -> u64,
+        bytes: impl Fn(&New) -> Option<u64>,
     ) -> Result<T, StoreError> {
         let (told, new) = self.read(&plan)?;
         let Some(new) = new else {

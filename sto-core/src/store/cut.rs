@@ -40,11 +40,21 @@ impl<'a> ExecutableTree<'a> {
 
     /// All that is a profile's own, with the stacks and frames that it is of: as it went in.
     pub(super) fn profile(&self, rows: &Rows, record: &ProfileRecord) -> Result<Interned, Fault> {
+        self.of(rows, record, Counts::read(rows, record, self.len)?)
+    }
+
+    /// The same of counts that were read already.
+    pub(super) fn of(
+        &self,
+        rows: &Rows,
+        record: &ProfileRecord,
+        counts: Counts,
+    ) -> Result<Interned, Fault> {
         let Counts {
             costs,
             mut lines,
             slices,
-        } = Counts::read(rows, record, self.len)?;
+        } = counts;
         let marked = Marked::of(rows, &self.packs, &costs.iter().collect::<Vec<_>>())?;
         let cut = marked.cut(self.frames, &lines)?;
         place_lines(&mut lines, &cut.frame_places);

@@ -139,6 +139,20 @@ fn hint(error: &io::Error) -> &'static str {
 /// The system's number of a device that fails; the standard library has no name for it.
 const EIO: i32 = 5;
 
+fn is_of_full_disk(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
+}
+
+impl StoreError {
+    /// Whether the disk had no room, or this user may take no more of it.
+    pub(super) fn is_of_full_disk(&self) -> bool {
+        matches!(self, StoreError::Io { source, .. } if is_of_full_disk(source))
+    }
+}
+
 /// A [`StoreError`] that does not know yet which store it is about.
 #[derive(Debug)]
 pub(super) enum Fault {
@@ -170,11 +184,7 @@ impl Fault {
 
     /// Whether the disk had no room, or this user may take no more of it.
     pub(super) fn is_of_full_disk(&self) -> bool {
-        let Fault::Redb(redb::Error::Io(error)) = self else {
-            return false;
-        };
-        let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
-        full.contains(&error.kind()) || error.kind() == io::ErrorKind::FileTooLarge
+        matches!(self, Fault::Redb(redb::Error::Io(error)) if is_of_full_disk(error))
     }
 
     /// The error of writing into one file what another has: what the system refuses is about the

@@ -4,19 +4,51 @@ use crate::id::{BuildId, ProfileId};
 use crate::intern::{LineCost, SelfCosts, Slices, StackTree};
 use crate::model::{Build, FrameTable, GnuBuildId, Profile};
 use crate::units::{Bytes, SampleType};
+use serde::{Deserialize, Serialize};
 
 /// Whether a profile was stored, or stood there already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Added {
     /// It is new, and took this many bytes of packed records.
     New {
+        /// Its content address.
+        id: ProfileId,
         /// Packed size of what was written for it.
         stored: Bytes,
         /// How much of that are its slices of time; zero where none are kept.
         slices: Bytes,
+        /// The profile that stood for this source and build before, and is gone: it came from another
+        /// store, and what is read here counts.
+        instead_of: Option<(ProfileId, CameFrom)>,
     },
-    /// The same source is already stored for this build: nothing was changed.
-    AlreadyStored,
+    /// The same source is already stored for this build, as this profile.
+    AlreadyStored(ProfileId),
+}
+
+impl Added {
+    /// The profile that now stands for the source.
+    pub fn id(&self) -> ProfileId {
+        match *self {
+            Added::New { id, .. } | Added::AlreadyStored(id) => id,
+        }
+    }
+
+    /// Whether it was not stored before.
+    pub fn is_new(&self) -> bool {
+        matches!(self, Added::New { .. })
+    }
+}
+
+/// Where a profile came from, as the store knows that has it. It is no part of the profile, and goes into
+/// no other store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CameFrom {
+    /// Its source was read for this store.
+    ReadHere,
+    /// From the store at this path, by merging.
+    Store(String),
+    /// This store was exported from another one.
+    Exported,
 }
 
 /// A stored build and its profiles.

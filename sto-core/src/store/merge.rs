@@ -1,5 +1,6 @@
 //! Union of stores: the profiles of one go into another.
 
+use super::add::Put;
 use super::codec::ProfileRecord;
 use super::cut::ExecutableTree;
 use super::error::Fault;
@@ -9,9 +10,9 @@ use super::read::{build_of, module_list, profile_record};
 use super::rows::{Rows, record_place};
 use super::tables::Record;
 use super::tags::Tag;
-use super::{Added, Store, StoreError, StoredProfile};
+use super::{Added, CameFrom, Store, StoreError, StoredProfile, write};
 use crate::id::{BuildId, ExecutableId, ProfileId};
-use crate::model::{Build, ModuleRef};
+use crate::model::{Build, ModuleRef, Origin, Profile};
 use crate::units::{Bytes, UnixSeconds};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -29,15 +30,32 @@ pub struct Merged {
     pub stored: Bytes,
     /// Number of profiles that stood here already; nothing was changed for them.
     pub already_stored: usize,
-    /// Those of them of which other things are known there (labels, metrics, times, quality,
-    /// modules, revision), or that have slices of time on one side alone. They stay as they are here. In the order of their ids.
+    /// Those of them that have other metrics, another time of recording or another revision there. They stay
+    /// as they are here. In the order of their ids.
     pub different: Vec<ProfileId>,
+    /// The profiles that claim a source of which another profile stands here. They did not go in, in the
+    /// order of their ids.
+    pub conflicts: Vec<Conflict>,
     /// The profiles that could not be merged, by reason.
     pub left_out: Vec<LeftOut>,
     /// The tags that came with them.
     pub tags: Vec<Tag>,
     /// Tags there that stand for another build here, and stay as they are here.
     pub other_tags: Vec<Tag>,
+}
+
+/// Two profiles that claim to be of the same source and build, and are not the same. Which of them is, no
+/// store can tell that did not read the source: the one that is here counts, as a run counts once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The profile there.
+    pub there: ProfileId,
+    /// The profile here, which stays.
+    pub here: ProfileId,
+    /// Where that one came from.
+    pub from: CameFrom,
+    /// What is not the same of them: `modules`, `labels`, ..., `stacks or counts`.
+    pub differ_in: Vec<&'static str>,
 }
 
 /// Profiles that could not be merged.
@@ -54,7 +72,7 @@ impl Merged {
     /// How many of [`Merged::profiles`] were dealt with.
     pub fn done(&self) -> usize {
         let left_out: usize = self.left_out.iter().map(|out| out.profiles.len()).sum();
-        self.added.len() + self.already_stored + left_out
+        self.added.len() + self.already_stored + self.conflicts.len() + left_out
     }
 
     fn leave_out(&mut self, profiles: Vec<ProfileId>, why: StoreError) {
@@ -68,8 +86,10 @@ impl Store {
     ///
     /// The result is the store into which all recordings were ingested. Each profile goes in in one
     /// transaction, the oldest recording of a build first: after a failure those before it are
-    /// here, and merging again adds the others. A profile that is damaged in the other store is left
-    /// out, and told. Merging again, or a store into itself, changes nothing.
+    /// here, and merging again adds the others. A profile that is damaged in the other store, or whose
+    /// content is not that of its id, is left out, and told. So is one of a source that another profile
+    /// stands for here: nothing that is here is changed by what others claim. Merging again, or a store
+    /// into itself, changes nothing.
     ///
     /// One state of the other store is read, and nobody can write to it meanwhile. Memory holds the
     /// stacks of one executable at a time. `progress` is told before each profile, and at the end; a
@@ -163,16 +183,38 @@ impl Source<'_> {
             };
             for Listed { id, build, record } in profiles {
                 progress(&merged);
-                let added = guarded(|| tree.profile(self.rows, record))
+                let profile = &record.profile;
+                let put = guarded(|| tree.profile(self.rows, record))
                     .map_err(|fault| self.error(fault))
-                    .map(|interned| store.add(build, &record.profile, &interned));
-                match added {
-                    Ok(Ok(Added::New { stored, .. })) => {
+                    .and_then(|interned| {
+                        write::check(build, profile, &interned)
+                            .map_err(|fault| fault.at(store.path(), "write"))?;
+                        if ProfileId::of(build, profile, &interned) != *id {
+                            return Err(self.error(not_its_content(*id)));
+                        }
+                        let from = CameFrom::Store(self.path.display().to_string());
+                        Ok(store.put(*id, build, profile, &interned, from))
+                    });
+                match put {
+                    Ok(Ok(Put::Added(Added::New { stored, .. }))) => {
                         merged.added.push(*id);
                         merged.stored.0 += stored.0;
                     }
                     // Somebody else was quicker.
-                    Ok(Ok(Added::AlreadyStored)) => merged.already_stored += 1,
+                    Ok(Ok(Put::Added(Added::AlreadyStored(_)))) => merged.already_stored += 1,
+                    // So it was, or the other store has two of a source.
+                    Ok(Ok(Put::OtherReading(known))) => merged.conflicts.push(Conflict {
+                        there: *id,
+                        here: known.profile,
+                        from: known.from,
+                        differ_in: match here
+                            .get(&known.profile)
+                            .map(|here| differences(here, record))
+                        {
+                            Some(fields) if fields.is_empty() => vec!["stacks or counts"],
+                            fields => fields.unwrap_or_default(),
+                        },
+                    }),
                     Err(why) | Ok(Err(why @ StoreError::Refused { .. })) => {
                         merged.leave_out(vec![*id], why);
                     }
@@ -180,6 +222,7 @@ impl Source<'_> {
                 }
             }
         }
+        merged.conflicts.sort_by_key(|conflict| conflict.there);
         progress(&merged);
         Ok(merged)
     }
@@ -238,14 +281,17 @@ impl Source<'_> {
             *first = recorded.min(*first);
             match here.get(&id) {
                 None => new.push(listed),
-                Some(known) => {
-                    merged.already_stored += 1;
-                    let is_same = known.profile == record.profile
-                        && known.gnu_build_id == record.gnu_build_id
-                        && known.revision == record.revision
-                        && (known.slices > Bytes(0)) == (record.slices > 0);
-                    merged.different.extend((!is_same).then_some(id));
-                }
+                // What its id vouches for is here; only what it does not may be another.
+                Some(known) => match differences(known, record)[..] {
+                    [] => {
+                        merged.already_stored += 1;
+                        let is_same = known.profile.metrics == record.profile.metrics
+                            && known.profile.origin.recorded == record.profile.origin.recorded
+                            && known.revision == record.revision;
+                        merged.different.extend((!is_same).then_some(id));
+                    }
+                    _ => merged.leave_out(vec![id], self.error(not_its_content(id))),
+                },
             }
         }
         new.sort_by(|a, b| {
@@ -278,14 +324,6 @@ impl Source<'_> {
 
     fn listed(&mut self, id: ProfileId) -> Result<Listed, Fault> {
         let mut record = profile_record(self.rows, id)?;
-        // Else it would be stored here under another id than the one that is reported.
-        if record.profile.id() != id {
-            let place = record_place(Record::Profile, id.0);
-            return Err(Fault::damaged(
-                place,
-                "its id is not that of its source and build",
-            ));
-        }
         let build = build_of(self.rows, &record)?;
         record.profile.modules = match self.modules.entry(record.modules) {
             Entry::Occupied(list) => list.get().clone(),
@@ -314,4 +352,35 @@ impl Source<'_> {
     fn error(&self, fault: Fault) -> StoreError {
         fault.at(self.path, "read")
     }
+}
+
+/// The damage of a profile whose content is another than its id says.
+pub(super) fn not_its_content(id: ProfileId) -> Fault {
+    let place = record_place(Record::Profile, id.0);
+    Fault::damaged(place, "it is not what its content address says")
+}
+
+/// What a content address vouches for and is not the same of two profiles; their stacks and counts are not
+/// looked at.
+fn differences(here: &StoredProfile, there: &ProfileRecord) -> Vec<&'static str> {
+    let (a, b) = (&here.profile, &there.profile);
+    let of_origin = |profile: &Profile| Origin {
+        recorded: None,
+        ..profile.origin.clone()
+    };
+    let fields = [
+        ("GNU build id", here.gnu_build_id == there.gnu_build_id),
+        ("slices", (here.slices > Bytes(0)) == (there.slices > 0)),
+        ("size", a.source_bytes == b.source_bytes),
+        ("format", a.format == b.format),
+        ("duration or machine", of_origin(a) == of_origin(b)),
+        ("resolved samples", a.quality == b.quality),
+        ("granularity", a.granularity == b.granularity),
+        ("events", a.sample_types == b.sample_types),
+        ("modules", a.modules == b.modules),
+        ("benchmark", a.benchmark == b.benchmark),
+        ("labels", a.labels == b.labels),
+    ];
+    let differ = fields.into_iter().filter(|&(_, is_same)| !is_same);
+    differ.map(|(field, _)| field).collect()
 }

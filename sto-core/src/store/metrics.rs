@@ -52,7 +52,7 @@ impl Store {
         self.change(
             |rows| plan(rows, metrics, may_replace),
             |transaction, new| new.write(transaction),
-            NewRows::bytes,
+            |new| Some(new.bytes()),
         )
     }
 }

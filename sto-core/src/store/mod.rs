@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! access              one operation: open the file, do the work, close it
+//! add                 a profile goes in, unless its source was read before
 //! open, unrepaired    the file: find, make, lock, read without writing
 //! temporary           what is to become one
 //! lock, holder        wait for a turn; who has it locked
@@ -31,6 +32,7 @@
 //! closes it, and waits for others to do so: redb lets one process write, or many read.
 
 mod access;
+mod add;
 mod chosen;
 mod codec;
 mod counts;
@@ -59,23 +61,21 @@ mod unrepaired;
 mod verify;
 mod write;
 
-use crate::id::{BuildId, ExecutableId, ProfileId};
-use crate::intern::{Context, Interned};
-use crate::model::{Build, Profile};
+use crate::id::{BuildId, ExecutableId, ProfileId, ReadingId};
+use crate::intern::Context;
+use crate::model::Build;
 use crate::units::Bytes;
 use access::{Place, Snapshot, in_memory};
 use guard::guarded;
-use redb::{Database, ReadableDatabase};
-use rows::Rows;
+use redb::Database;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
-use tables::Column;
 
 pub use error::StoreError;
 pub use loaded::{
-    Added, Loaded, LoadedBuild, LoadedLines, LoadedSlices, StoredBuild, StoredProfile,
+    Added, CameFrom, Loaded, LoadedBuild, LoadedLines, LoadedSlices, StoredBuild, StoredProfile,
 };
-pub use merge::{LeftOut, Merged};
+pub use merge::{Conflict, LeftOut, Merged};
 pub use metrics::{Annotated, OtherValue};
 pub use replace::Rewritten;
 pub use stats::{ExecutableStats, PartKind, StorePart, StoreStats};
@@ -179,65 +179,21 @@ impl Store {
         }
     }
 
-    /// Adds a profile in one transaction: all of it, or nothing.
-    ///
-    /// What is known of the build is kept; only what was not known of it yet (GNU build id,
-    /// revision) is filled in.
-    ///
-    /// # Errors
-    /// Where the profile breaks the rules of its types, or the file cannot be written (say, a full
-    /// disk): the store is then as it was. Only where it is not certain that the disk has all that was
-    /// written, the profile may be there.
-    pub fn add(
-        &self,
-        build: &Build,
-        profile: &Profile,
-        interned: &Interned,
-    ) -> Result<Added, StoreError> {
-        let id = profile.id();
-        let plan = |rows: &Rows| {
-            if rows.has_profile(id)? {
-                return Ok(None);
-            }
-            write::plan(rows, build, profile, interned).map(Some)
-        };
-        // All work is done while others may still read, and before anything is changed: opening
-        // for writing alone changes the file.
-        let planned = self.read(|rows| {
-            write::check(build, profile, interned)?;
-            Ok((rows.contents, plan(rows)?))
-        })?;
-        let (seen, Some(planned)) = planned else {
-            return Ok(Added::AlreadyStored);
-        };
-        self.write(planned.bytes(), |database| {
-            let mut transaction = database.begin_write()?;
-            // Keeps what redb needs to recover in an instant, should this process be killed.
-            transaction.set_quick_repair(true);
-            // The last committed state, which nobody can change now.
-            let rows = Rows::open(&database.begin_read()?)?;
-            let new = match rows.contents == seen {
-                true => Some(planned),
-                false => plan(&rows)?,
-            };
-            let Some(new) = new else {
-                return Ok(Added::AlreadyStored);
-            };
-            new.write(&transaction)?;
-            transaction.commit()?;
-            Ok(Added::New {
-                stored: Bytes(new.bytes()),
-                slices: Bytes(new.bytes_of(Column::Slices)),
-            })
-        })
-    }
-
     /// Whether it has a profile.
     ///
     /// # Errors
     /// Where the store is damaged or cannot be read.
     pub fn has(&self, profile: ProfileId) -> Result<bool, StoreError> {
         self.read(|rows| rows.has_profile(profile))
+    }
+
+    /// The profile that stands for a source in a build, if there is one, and where it came from.
+    ///
+    /// # Errors
+    /// Where the store is damaged or cannot be read.
+    pub fn reading(&self, reading: ReadingId) -> Result<Option<(ProfileId, CameFrom)>, StoreError> {
+        let found = self.read(|rows| rows.reading(reading))?;
+        Ok(found.map(|found| (found.profile, found.from)))
     }
 
     /// Every build with its profiles, ordered by executable name, then by its first recording,

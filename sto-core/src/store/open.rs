@@ -11,8 +11,10 @@ use crate::files::Folder;
 use crate::units::Bytes;
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
+use rustix::fs::{FallocateFlags, OFlags, fallocate};
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -206,17 +208,24 @@ fn make_tables(database: &Database) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Opens the file for writing once there is room for this many bytes more. Waits for other
-/// processes; those that come to read meanwhile [let this one pass](let_writers_pass).
-pub(super) fn writing(path: &Path, bytes: u64) -> Result<Database, StoreError> {
+/// Opens the file for writing once there is room for this many bytes more, where any are needed. Waits for
+/// other processes; those that come to read meanwhile [let this one pass](let_writers_pass).
+pub(super) fn writing(path: &Path, bytes: Option<u64>) -> Result<Database, StoreError> {
     // While the folder is locked, nobody puts a rewritten file into this one's place. Where the
     // file system does not lock folders, nobody can.
     let next = lock_if_possible(path)?;
     if let Some(locked) = &next {
         remove_leftovers(path, locked);
     }
-    check_room(path, bytes)?;
-    locked(path, path, PATIENCE, || builder().open(path)).map_err(|fault| fault.at(path, "write"))
+    if let Some(bytes) = bytes {
+        check_room(path, bytes)?;
+    }
+    let database = locked(path, path, PATIENCE, || builder().open(path));
+    let database = database.map_err(|fault| fault.at(path, "write"))?;
+    if bytes.is_none() {
+        reserve_behind(path, Reserve::Release);
+    }
+    Ok(database)
 }
 
 /// The lock on a store's folder; `None` where the file system has none.
@@ -252,10 +261,44 @@ pub(super) fn recover(path: &Path) {
 /// one would double the file again.
 pub(super) fn compact_small(database: &mut Database, path: &Path) {
     if fs::metadata(path).is_ok_and(|found| found.len() <= SMALL) {
-        // What was to be written is written; a file that stays larger is no failure.
-        let _ = database.compact();
+        compact(database);
     }
 }
+
+/// Gives back free space, as far as that goes: what was to be written is written, and a file that stays
+/// larger is no failure.
+pub(super) fn compact(database: &mut Database) {
+    let _ = database.compact();
+}
+
+/// What becomes of the room behind the end of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reserve {
+    Keep,
+    Release,
+}
+
+/// Has the file system keep some room behind the end of a file, or release it to the disk, where it can: so
+/// that profiles can be removed when the disk is full. It is released while nobody else can write to the file.
+pub(super) fn reserve(file: &File, what: Reserve) {
+    let how = match what {
+        Reserve::Keep => FallocateFlags::KEEP_SIZE,
+        Reserve::Release => FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE,
+    };
+    if let Ok(found) = file.metadata() {
+        let _ = fallocate(file, how, found.len(), RESERVE);
+    }
+}
+
+/// The same for the file at this path.
+pub(super) fn reserve_behind(path: &Path, what: Reserve) {
+    let no_link = OFlags::NOFOLLOW.bits().cast_signed();
+    let file = File::options().write(true).custom_flags(no_link).open(path);
+    let _ = file.map(|file| reserve(&file, what));
+}
+
+/// What removing a profile takes, before it gives anything back.
+const RESERVE: u64 = 96 << 10;
 
 /// Longest file that is compacted after every profile.
 const SMALL: u64 = 4 << 20;
@@ -333,7 +376,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         create(folder.path(), 0).unwrap();
         let path = folder.path().join(FILE_NAME);
-        let holder = writing(&path, 0).unwrap();
+        let holder = writing(&path, Some(0)).unwrap();
         let patience = Duration::from_millis(30);
         let fault = locked(&path, &path, patience, || builder().open_read_only(&path))
             .err()
@@ -382,7 +425,7 @@ mod tests {
         let path = folder.path().join(FILE_NAME);
         let holder = reading(&path).unwrap();
         std::thread::scope(|scope| {
-            let writer = scope.spawn(|| writing(&path, 0).map(drop));
+            let writer = scope.spawn(|| writing(&path, Some(0)).map(drop));
             std::thread::sleep(Duration::from_millis(30));
             drop(holder);
             writer.join().unwrap().unwrap();

@@ -10,10 +10,12 @@ use super::access::{Place, in_memory};
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
 use super::lock::lock_folder;
-use super::open;
+use super::open::{self, Reserve};
 use super::rewrite::rewrite;
-use super::rows::Rows;
+use super::rows::{NewRows, Rows};
+use super::tags;
 use super::temporary::{name_of, remove_leftovers, temporary_to_publish, temporary_to_replace};
+use super::write::Removal;
 use crate::files::Folder;
 use crate::id::ProfileId;
 use crate::units::Bytes;
@@ -33,6 +35,9 @@ pub struct Rewritten {
     pub before: Bytes,
     /// Its size now, or what it would be.
     pub after: Bytes,
+    /// Whether profiles were only taken out of it, as the disk had no room to write it anew: stacks that no
+    /// profile has any more are still in it.
+    pub in_place: bool,
 }
 
 impl Store {
@@ -51,10 +56,55 @@ impl Store {
     /// such builds. Ids that the
     /// store does not have are passed over.
     ///
+    /// Where the disk has no room for a second copy, they are taken out of the file as it is, and then it is
+    /// written anew if there is room by now.
+    ///
     /// # Errors
-    /// As [`Store::compact`].
+    /// As [`Store::compact`]; where the disk is full and fails meanwhile, some may be gone.
     pub fn prune(&self, profiles: &BTreeSet<ProfileId>) -> Result<Rewritten, StoreError> {
-        self.rewrite(profiles, true)
+        let before = self.file_size()?;
+        match self.rewrite(profiles, true) {
+            Err(error) if error.is_of_full_disk() && !profiles.is_empty() => {}
+            done => return done,
+        }
+        self.remove(profiles)?;
+        let (after, in_place) = match self.compact() {
+            Err(error) if error.is_of_full_disk() => (self.file_size()?, true),
+            compacted => (compacted?.after, false),
+        };
+        Ok(Rewritten {
+            before,
+            after,
+            in_place,
+        })
+    }
+
+    /// Takes profiles out of the file, and gives back what space that frees. A transaction needs room for
+    /// the pages that it changes, so that the first takes one profile, and each that follows, which has the
+    /// pages of those before, twice as many.
+    fn remove(&self, profiles: &BTreeSet<ProfileId>) -> Result<(), StoreError> {
+        let all: Vec<ProfileId> = profiles.iter().copied().collect();
+        self.write(None, |database| {
+            let mut left = &all[..];
+            let mut count = 1;
+            while !left.is_empty() {
+                let (next, later) = left.split_at(count.min(left.len()));
+                (left, count) = (later, 2 * count);
+                let rows = Rows::open(&database.begin_read()?)?;
+                let mut new = NewRows::after(rows.contents);
+                let next = next.iter().copied().collect();
+                let gone = Removal::of(&rows, &next)?.write(&rows, &mut new)?;
+                let mut tags = rows.tags()?;
+                tags.retain(|tag| !gone.contains(&tag.build()));
+                drop(rows);
+                let mut transaction = database.begin_write()?;
+                transaction.set_quick_repair(true);
+                new.write(&transaction)?;
+                tags::write(&transaction, &tags)?;
+                transaction.commit()?;
+            }
+            Ok(())
+        })
     }
 
     /// What [`Store::prune`] would come to, found out by doing it beside the store, or in memory where the
@@ -97,7 +147,7 @@ impl Store {
             }
             let written = temporary_to_publish(path, &locked)
                 .map_err(Fault::from)
-                .and_then(|new| Ok((write_file(rows, &keep, new.file())?, new)));
+                .and_then(|new| Ok((write_file(rows, &keep, true, new.file())?, new)));
             Ok(written.map_err(|fault| fault.copying(self.path(), path)))
         });
         let published = result.flatten().and_then(|(size, new)| {
@@ -123,6 +173,7 @@ impl Store {
             return Ok(Rewritten {
                 before: nothing,
                 after: nothing,
+                in_place: false,
             });
         }
         let file = &open::real_path(file)?;
@@ -140,7 +191,7 @@ impl Store {
             }
             let written = || -> Result<Bytes, Fault> {
                 let new = temporary_to_replace(file, &locked)?;
-                let after = write_file(&rows, &keep, new.file())?;
+                let after = write_file(&rows, &keep, false, new.file())?;
                 if replace {
                     let rights = locked.folder.rights(name)?;
                     new.replace(name, rights.ok_or_else(moved)?)?;
@@ -151,13 +202,19 @@ impl Store {
                 // What would be given back is worth most where the disk is full.
                 Err(fault) if !replace && fault.is_of_full_disk() => {
                     let memory = memfd_create("sto", MemfdFlags::CLOEXEC);
-                    write_file(&rows, &keep, &memory.map_err(io::Error::from)?.into())
+                    write_file(
+                        &rows,
+                        &keep,
+                        false,
+                        &memory.map_err(io::Error::from)?.into(),
+                    )
                 }
                 written => written,
             };
             let written = written.map(|after| Rewritten {
                 before: Bytes(before.len()),
                 after,
+                in_place: false,
             });
             Ok(written.map_err(|fault| fault.copying(file, file)))
         });
@@ -179,21 +236,28 @@ fn rewrite_memory(
 ) -> Result<Rewritten, Fault> {
     let mut place = database.write().unwrap_or_else(PoisonError::into_inner);
     let new = open::in_memory()?;
-    rewrite(&Rows::open(&place.begin_read()?)?, keep, &new)?;
+    rewrite(&Rows::open(&place.begin_read()?)?, keep, false, &new)?;
     if replace {
         *place = new;
     }
     Ok(Rewritten {
         before: Bytes(0),
         after: Bytes(0),
+        in_place: false,
     })
 }
 
 /// Writes chosen profiles into a new file; returns its size.
-fn write_file(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool, new: &File) -> Result<Bytes, Fault> {
+fn write_file(
+    rows: &Rows,
+    keep: &dyn Fn(ProfileId) -> bool,
+    is_export: bool,
+    new: &File,
+) -> Result<Bytes, Fault> {
     let mut database = open::fresh(new.try_clone()?)?;
-    rewrite(rows, keep, &database)?;
+    rewrite(rows, keep, is_export, &database)?;
     database.compact()?;
     drop(database);
+    open::reserve(new, Reserve::Keep);
     Ok(Bytes(new.metadata()?.len()))
 }

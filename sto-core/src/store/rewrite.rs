@@ -6,8 +6,10 @@
 //! the same profiles and tags become the same bytes, and nodes and frames that no profile has any more are
 //! gone.
 
+use super::CameFrom;
 use super::codec::{
-    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, pack_frames, pack_nodes,
+    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, ReadingRecord, pack_frames,
+    pack_nodes,
 };
 use super::counts::Counts;
 use super::cut::frame_order;
@@ -25,10 +27,11 @@ use rayon::prelude::*;
 use redb::{Database, ReadableDatabase};
 use std::sync::Arc;
 
-/// Writes the profiles that `keep` chooses into an empty store.
+/// Writes the profiles that `keep` chooses into an empty store: this one's next state, or one to hand on.
 pub(super) fn rewrite(
     rows: &Rows,
     keep: &dyn Fn(ProfileId) -> bool,
+    is_export: bool,
     destination: &Database,
 ) -> Result<(), Fault> {
     let executables = chosen(rows, keep)?;
@@ -37,7 +40,7 @@ pub(super) fn rewrite(
     for executable in &executables {
         marked.push(mark(rows, executable, &mut used)?);
     }
-    let mut draft = Draft::new(destination)?;
+    let mut draft = Draft::new(destination, is_export)?;
     let frames = write_frames(rows, &used, &mut draft)?;
     let lists = module_lists(rows)?;
     for (executable, marked) in executables.iter().zip(&marked) {
@@ -57,6 +60,7 @@ struct Executable {
 struct Chosen {
     id: ProfileId,
     record: ProfileRecord,
+    from: CameFrom,
 }
 
 /// The chosen profiles, oldest recording first, by build and executable.
@@ -65,8 +69,10 @@ fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executabl
     for Found { id, record, .. } in rows.records::<ProfileRecord>(Record::Profile)? {
         let id = ProfileId(id);
         if keep(id) {
+            let reading = rows.reading(record.profile.reading())?;
+            let from = reading.map_or(CameFrom::Exported, |reading| reading.from);
             let build = by_build.entry(record.profile.build).or_default();
-            build.push(Chosen { id, record });
+            build.push(Chosen { id, record, from });
         }
     }
     let mut builds: Vec<(BuildRecord, Vec<Chosen>)> = Vec::new();
@@ -184,9 +190,17 @@ fn write_executable(
                 revision: chosen.record.revision.clone(),
             };
             let modules = draft.modules(&profile)?;
+            let reading = ReadingRecord {
+                profile: chosen.id,
+                from: match draft.is_export {
+                    true => CameFrom::Exported,
+                    false => chosen.from.clone(),
+                },
+            };
             add(
                 &mut draft.new,
                 &mut tally,
+                &reading,
                 &build,
                 &profile,
                 modules,
@@ -250,6 +264,8 @@ fn write_tags(rows: &Rows, executables: &[Executable], draft: &mut Draft<'_>) ->
 /// A store that nobody else sees yet, so that it may be written in several transactions.
 struct Draft<'a> {
     database: &'a Database,
+    /// Whether it is for somebody else, who is not told where profiles came from.
+    is_export: bool,
     new: NewRows,
     /// The numbers of module lists.
     modules: HashMap<Arc<[ModuleRef]>, u32>,
@@ -260,11 +276,12 @@ struct Draft<'a> {
 const FULL: u64 = 32 << 20;
 
 impl<'a> Draft<'a> {
-    fn new(database: &'a Database) -> Result<Self, Fault> {
+    fn new(database: &'a Database, is_export: bool) -> Result<Self, Fault> {
         let mut contents = Rows::open(&database.begin_read()?)?.contents;
         contents.history = after(contents.history, *b"written anew\0\0\0\0");
         Ok(Draft {
             database,
+            is_export,
             new: NewRows::after(contents),
             modules: HashMap::new(),
             tags: Vec::new(),

@@ -1,12 +1,12 @@
 //! Reading and writing whole records and columns: sealed, and columns cut into segments.
 
-use super::codec::{self, Contents, seal, unseal};
+use super::codec::{self, Contents, ReadingRecord, seal, unseal};
 use super::error::Fault;
 use super::tables::{
     COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, META, META_CONTENTS, META_VERSION,
     OLDEST_READABLE, RECORDS, Record, RecordKey, SEGMENT, SegmentKey,
 };
-use crate::id::ProfileId;
+use crate::id::{ProfileId, ReadingId};
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, WriteTransaction};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -25,8 +25,9 @@ pub(super) struct Rows {
 pub(super) struct NewRows {
     records: Vec<(RecordKey, Vec<u8>)>,
     columns: Vec<(ColumnKey, Vec<u8>)>,
-    /// Columns that others take the place of.
+    /// Columns that others take the place of, or that go.
     removed: Vec<ColumnKey>,
+    removed_records: Vec<RecordKey>,
     bytes: u64,
     pub(super) contents: Contents,
 }
@@ -68,6 +69,11 @@ impl NewRows {
         self.removed.push((kind as u8, owner, part));
     }
 
+    /// Removes a record, before others are written.
+    pub(super) fn remove_record(&mut self, kind: Record, id: [u8; 16]) {
+        self.removed_records.push((kind as u8, id));
+    }
+
     /// Packed bytes of the columns of a kind.
     pub(super) fn bytes_of(&self, kind: Column) -> u64 {
         let columns = self.columns.iter();
@@ -83,6 +89,9 @@ impl NewRows {
     /// Writes everything.
     pub(super) fn write(&self, transaction: &WriteTransaction) -> Result<(), Fault> {
         let mut records = transaction.open_table(RECORDS)?;
+        for key in &self.removed_records {
+            records.remove(key)?;
+        }
         for (key, sealed) in &self.records {
             records.insert(key, sealed.as_slice())?;
         }
@@ -180,6 +189,11 @@ impl Rows {
     /// Whether a profile is stored.
     pub(super) fn has_profile(&self, id: ProfileId) -> Result<bool, Fault> {
         self.has_record(Record::Profile, id.0)
+    }
+
+    /// The profile that stands for a reading.
+    pub(super) fn reading(&self, reading: ReadingId) -> Result<Option<ReadingRecord>, Fault> {
+        self.record(Record::Reading, reading.0)
     }
 
     /// Whether there is a record of a kind under an id, readable or not.

@@ -9,16 +9,17 @@ pub(super) const FILE_NAME: &str = "store.redb";
 pub(super) const REDB_MAGIC: [u8; 9] = *b"redb\x1a\x0a\xa9\x0d\x0a";
 
 /// The format version that this code writes; it goes up with every change of the layout below.
-pub(super) const FORMAT_VERSION: u32 = 3;
+pub(super) const FORMAT_VERSION: u32 = 4;
 
 /// The oldest format version that this code reads.
-pub(super) const OLDEST_READABLE: u32 = 3;
+pub(super) const OLDEST_READABLE: u32 = 4;
 
 /// For each version that is no longer read, the last release that reads it.
-pub(super) const RETIRED: [(u32, &str); 3] = [
+pub(super) const RETIRED: [(u32, &str); 4] = [
     (0, "an unreleased development build"),
     (1, "an unreleased development build"),
     (2, "an unreleased development build"),
+    (3, "an unreleased development build"),
 ];
 
 /// Facts about the whole store, by name.
@@ -63,6 +64,8 @@ pub(super) enum Record {
     Profile = 2,
     /// By digest of the packed list: its number in [`Column::Modules`].
     ModuleList = 3,
+    /// By reading id: which profile stands for it, and where that came from.
+    Reading = 4,
 }
 
 /// Kinds of packed columns, with what owner and part are.
@@ -110,11 +113,12 @@ pub(super) const ZSTD_LEVEL: i32 = 9;
 
 impl Record {
     /// All kinds, in the order of their numbers.
-    pub(super) const ALL: [Record; 4] = [
+    pub(super) const ALL: [Record; 5] = [
         Record::Executable,
         Record::Build,
         Record::Profile,
         Record::ModuleList,
+        Record::Reading,
     ];
 
     /// The kind with this number.
@@ -129,6 +133,7 @@ impl Record {
             Record::Build => "build",
             Record::Profile => "profile",
             Record::ModuleList => "module list",
+            Record::Reading => "reading",
         }
     }
 }

@@ -146,7 +146,7 @@ impl Store {
         self.change(
             plan,
             |transaction, tags| write(transaction, tags),
-            |_| TAGS_BYTES,
+            |_| Some(TAGS_BYTES),
         )
     }
 }

@@ -118,8 +118,9 @@ pub(crate) fn store_and_load(recording: &Recording, slices: u32) -> LoadedSlices
     }
     let prepared = prepare_one(recording, slices);
     let added = store.add(&prepared.build, &prepared.profile, &prepared.interned);
-    assert!(matches!(added, Ok(Added::New { slices, .. }) if slices > Bytes(0)));
-    store.load_slices(prepared.profile.id()).unwrap().unwrap()
+    let added = added.unwrap();
+    assert!(matches!(added, Added::New { slices, .. } if slices > Bytes(0)));
+    store.load_slices(added.id()).unwrap().unwrap()
 }
 
 pub(crate) fn prepare_one(recording: &Recording, slices: u32) -> Prepared {

@@ -49,7 +49,7 @@ fn a_profile_without_slices_says_so() {
     assert_eq!(listed, BTreeMap::from(expected));
 
     let again = add(&store, &text, 5);
-    assert_eq!(again.profiles[0].added, Added::AlreadyStored);
+    assert!(!again.profiles[0].added.is_new());
     assert!(!store.has_slices(again.profiles[0].id).unwrap());
     let told = "It was stored before without slices, and stays so; to have them, ingest it into \
                 another store: --store DIR.";
@@ -97,11 +97,12 @@ fn slices_go_with_a_profile_that_is_merged() {
     let only_there = add(&there, &without, 5).profiles[0].id;
     let merged = here.merge(&there, &mut |_| ()).unwrap();
     assert_eq!(merged.added, [id]);
-    assert_eq!(merged.different, [only_there]);
+    assert_eq!(merged.conflicts[0].there, only_there);
+    assert_eq!(merged.conflicts[0].differ_in, ["slices"]);
     let [came, went] = [&here, &there].map(|store| store.load_slices(id).unwrap().unwrap());
     assert_eq!(came.tree, went.tree);
     assert_eq!(came.slices, went.slices);
-    assert!(!here.has_slices(only_there).unwrap());
+    assert!(!here.has(only_there).unwrap());
 }
 
 #[test]

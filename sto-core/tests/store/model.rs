@@ -174,8 +174,8 @@ fn version_bytes(build: &Build) -> &[u8] {
 pub(crate) fn add(store: &Store, version: &str, source: &str, plain: &Plain) -> ProfileId {
     let build = build(version);
     let profile = profile(&build, source, plain);
-    store.add(&build, &profile, &plain.interned()).unwrap();
-    profile.id()
+    let added = store.add(&build, &profile, &plain.interned());
+    added.unwrap().id()
 }
 
 /// The executable that all tests profile.

@@ -141,16 +141,16 @@ fn store_of_version(version: u32) -> tempfile::TempDir {
 
 #[test]
 fn newer_and_older_versions_are_different_errors() {
-    let newer = store_of_version(4);
+    let newer = store_of_version(5);
     let older = store_of_version(1);
     let cases = [
         (
             &newer,
-            "format version 4, but this sto reads versions up to 3; upgrade sto",
+            "format version 5, but this sto reads versions up to 4; upgrade sto",
         ),
         (
             &older,
-            "format version 1, but this sto reads versions from 3 on",
+            "format version 1, but this sto reads versions from 4 on",
         ),
     ];
     for (folder, expected) in cases {

@@ -101,12 +101,13 @@ fn every_field_of_a_profile_and_its_build_comes_back() {
     build.gnu_build_id = GnuBuildId::from_bytes(&[1, 2, 3]);
     build.revision = Some("v1-3-gabc".to_owned());
     let profile = profile(&build, "source", &plain);
-    store.add(&build, &profile, &plain.interned()).unwrap();
+    let id = store.add(&build, &profile, &plain.interned()).unwrap().id();
     let builds = store.builds().unwrap();
     assert_eq!(builds.len(), 1);
     assert_eq!((builds[0].id, &builds[0].build), (build.id(), &build));
     let stored = &builds[0].profiles[0];
-    assert_eq!((stored.id, &stored.profile), (profile.id(), &profile));
+    assert_eq!((stored.id, &stored.profile), (id, &profile));
+    assert_eq!(id, ProfileId::of(&build, &profile, &plain.interned()));
     assert_eq!(stored.gnu_build_id, build.gnu_build_id);
     assert_eq!(stored.revision, build.revision);
 }
@@ -123,8 +124,7 @@ fn builds_are_listed_by_first_recording_and_profiles_oldest_first() {
         let build = build("v1");
         let mut profile = profile(&build, "undated", &plain);
         profile.origin.recorded = None;
-        store.add(&build, &profile, &plain.interned()).unwrap();
-        profile.id()
+        store.add(&build, &profile, &plain.interned()).unwrap().id()
     };
     let builds = store.builds().unwrap();
     let versions: Vec<_> = builds
@@ -186,7 +186,7 @@ fn the_same_source_twice_is_stored_once_and_the_file_is_not_touched() {
         &profile(&build, "source", &plain),
         &plain.interned(),
     );
-    assert_eq!(again.unwrap(), Added::AlreadyStored);
+    assert!(!again.unwrap().is_new());
     assert_eq!(std::fs::read(&file).unwrap(), before);
     assert_eq!(store.builds().unwrap()[0].profiles.len(), 1);
 }
@@ -212,7 +212,7 @@ fn stacks_that_two_builds_share_are_stored_once() {
             .unwrap()
         {
             Added::New { stored, .. } => stored.0,
-            Added::AlreadyStored => panic!("it is new"),
+            Added::AlreadyStored(_) => panic!("it is new"),
         }
     };
     let first = stored("v1", &plain);
@@ -421,8 +421,8 @@ fn a_recursion_of_a_hundred_thousand_frames_comes_back() {
     interned.costs[0][0].0 = last;
     let build = build("v1");
     let profile = profile(&build, "deep", &of_stacks(&[&[1]]));
-    store.add(&build, &profile, &interned).unwrap();
-    let loaded = store.load(executable(), &[profile.id()]).unwrap();
+    let id = store.add(&build, &profile, &interned).unwrap().id();
+    let loaded = store.load(executable(), &[id]).unwrap();
     assert_eq!(loaded.tree, interned.tree);
     assert_eq!(loaded.costs[0], interned.costs);
 }
@@ -455,9 +455,9 @@ fn executables_have_trees_of_their_own_and_share_frames() {
     };
     let id = add(&store, "v1", "source", &plain);
     let profile = profile(&other, "source", &plain);
-    store.add(&other, &profile, &plain.interned()).unwrap();
+    let other = store.add(&other, &profile, &plain.interned()).unwrap().id();
     let loaded = store
-        .load(sto_core::id::ExecutableId::of("other"), &[profile.id()])
+        .load(sto_core::id::ExecutableId::of("other"), &[other])
         .unwrap();
     let first = store.load(executable(), &[id]).unwrap();
     assert_eq!(loaded.tree, first.tree);

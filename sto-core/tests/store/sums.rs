@@ -54,8 +54,7 @@ proptest! {
         let add = |version: &str, source: &str, plain: &Plain| {
             let build = build(version);
             let profile = profile(&build, source, plain);
-            store.add(&build, &profile, &plain.interned()).unwrap();
-            profile.id()
+            store.add(&build, &profile, &plain.interned()).unwrap().id()
         };
         let (mut gone, mut ids) = (BTreeSet::new(), Vec::new());
         for (run, (plain, keep)) in profiles.iter().enumerate() {

@@ -3,8 +3,9 @@
 use super::header::counted;
 use super::ls::short_id;
 use super::numbers::bytes;
+use super::paragraph::paragraph;
 use super::{Style, printable};
-use crate::report::{MergeReport, SourceReport};
+use crate::report::{ConflictReport, MergeReport, SourceReport};
 use std::fmt::Write;
 
 /// Ids that are shown of one list; JSON has all.
@@ -40,11 +41,11 @@ fn write_source(text: &mut String, source: &SourceReport, style: Style) {
         let different = counted(source.different.len() as u64, "profile");
         let _ = writeln!(
             text,
-            "  of these, {different} of which other things are known there (labels, times, symbols, \
-             ...), kept as here:"
+            "  of these, {different} with another time, revision or metric there, kept as here:"
         );
         write_ids(text, &source.different);
     }
+    write_conflicts(text, &source.conflicts, style);
     for out in &source.left_out {
         let what = match out.profiles.len() {
             0 => "the tags".to_owned(),
@@ -66,11 +67,41 @@ fn write_source(text: &mut String, source: &SourceReport, style: Style) {
     }
 }
 
+fn write_conflicts(text: &mut String, conflicts: &[ConflictReport], style: Style) {
+    if conflicts.is_empty() {
+        return;
+    }
+    let count = counted(conflicts.len() as u64, "profile");
+    let told = format!(
+        "{count} of recordings that are here with other content did not go in: a run counts once, and what is \
+         here stays. To take the other, remove the one here (sto prune ID) and merge again:"
+    );
+    *text += &paragraph(style, "  ", &told, 2);
+    for conflict in conflicts.iter().take(MAX_IDS) {
+        let from = match (&conflict.merged_from, conflict.read_here) {
+            (Some(path), _) => format!("came from {}", printable(path)),
+            (None, true) => "was read here".to_owned(),
+            (None, false) => "came with this store".to_owned(),
+        };
+        let (there, here) = (short_id(&conflict.there), short_id(&conflict.here));
+        let fields = match conflict.differ_in.join(", ") {
+            fields if fields.is_empty() => String::new(),
+            fields => format!("; other {fields}"),
+        };
+        let _ = writeln!(text, "    {there}: {here} {from}{fields}");
+    }
+    write_more(text, conflicts.len());
+}
+
 fn write_ids(text: &mut String, ids: &[String]) {
     for id in ids.iter().take(MAX_IDS) {
         let _ = writeln!(text, "    {}", short_id(id));
     }
-    let more = ids.len().saturating_sub(MAX_IDS);
+    write_more(text, ids.len());
+}
+
+fn write_more(text: &mut String, all: usize) {
+    let more = all.saturating_sub(MAX_IDS);
     if more > 0 {
         let more = counted(more as u64, "more profile");
         let _ = writeln!(text, "    and {more}; `--format json` names them");

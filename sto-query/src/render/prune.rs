@@ -46,6 +46,12 @@ pub fn text(report: &PruneReport, style: Style) -> String {
             ""
         },
     );
+    if report.in_place {
+        text.push_str(
+            "the disk has no room for a compacted copy: profiles were taken out of the file as it is;\n\
+             sto compact removes the stacks that no profile has any more once there is room\n",
+        );
+    }
     if report.fits == Some(false) {
         text.push_str("this is still more than asked for: nothing else may go\n");
     }

@@ -50,6 +50,7 @@ fn write_origin(text: &mut String, report: &ShowReport, shown: &ShownProfile, st
         ),
         ("command", origin.command.clone()),
         ("benchmark", profile.benchmark.clone()),
+        ("merged from", shown.merged_from.clone()),
     ];
     for (what, value) in lines {
         if let Some(value) = value {

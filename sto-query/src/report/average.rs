@@ -27,17 +27,17 @@ pub struct AverageReport {
 
 impl AverageReport {
     /// Of an average that went into the store.
-    pub fn new(average: &Average, added: Added) -> Self {
+    pub fn new(average: &Average, added: &Added) -> Self {
         let costs = average.interned.costs.iter().flatten();
         AverageReport {
             schema: "sto.average/1",
             executable: average.build.executable.clone(),
             build: average.build.version.clone(),
-            profile: average.profile.id().to_string(),
+            profile: added.id().to_string(),
             of: average.of,
             samples: costs.map(|(_, cost)| cost.samples).sum(),
             nodes: average.interned.tree.len(),
-            already_stored: added == Added::AlreadyStored,
+            already_stored: !added.is_new(),
         }
     }
 }

@@ -124,8 +124,8 @@ impl RecordingReport {
 fn ingested_report(ingested: &Ingested) -> IngestedReport {
     let build = &ingested.build;
     let (added, stored, slices) = match ingested.added {
-        Added::New { stored, slices } => (true, stored, slices),
-        Added::AlreadyStored => (false, Bytes(0), Bytes(0)),
+        Added::New { stored, slices, .. } => (true, stored, slices),
+        Added::AlreadyStored(_) => (false, Bytes(0), Bytes(0)),
     };
     let kept = ingested.slices.filter(|_| added);
     IngestedReport {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use sto_core::id::ProfileId;
-use sto_core::store::{LeftOut, Merged, Tag};
+use sto_core::store::{CameFrom, Conflict, LeftOut, Merged, Tag};
 
 /// What came from other stores; schema `sto.merge/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,8 +28,11 @@ pub struct SourceReport {
     pub stored_bytes: u64,
     /// Number of profiles that were stored already.
     pub already_stored: usize,
-    /// Ids of those of them of which other things are known there; they stay as they are here.
+    /// Ids of those of them that have other metrics, another time or another revision there; they stay as
+    /// they are here.
     pub different: Vec<String>,
+    /// Profiles that claim a recording of which another profile stands here, and did not go in.
+    pub conflicts: Vec<ConflictReport>,
     /// Profiles that could not be merged, by reason; an entry without any is about the tags.
     pub left_out: Vec<LeftOutReport>,
     /// Tags that came with them, as `EXE@TAG`; JSON leaves out an empty list.
@@ -38,6 +41,21 @@ pub struct SourceReport {
     /// Tags there that stand for another build here, and stay as they are here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_tags: Vec<String>,
+}
+
+/// Two profiles that claim to be of the same recording and build, and are not the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConflictReport {
+    /// Id of the one there.
+    pub there: String,
+    /// Id of the one here, which stays.
+    pub here: String,
+    /// The store that the one here was merged from; `None` where it was read here, or came with the store.
+    pub merged_from: Option<String>,
+    /// Whether the one here was read here.
+    pub read_here: bool,
+    /// What is not the same of them.
+    pub differ_in: Vec<String>,
 }
 
 /// Profiles that could not be merged.
@@ -76,10 +94,30 @@ impl SourceReport {
             stored_bytes: merged.stored.0,
             already_stored: merged.already_stored,
             different: ids(&merged.different),
+            conflicts: merged.conflicts.iter().map(conflict).collect(),
             left_out: merged.left_out.iter().map(left_out).collect(),
             tags: tags(&merged.tags),
             other_tags: tags(&merged.other_tags),
         }
+    }
+}
+
+fn conflict(conflict: &Conflict) -> ConflictReport {
+    let fields = conflict.differ_in.iter();
+    ConflictReport {
+        there: conflict.there.to_string(),
+        here: conflict.here.to_string(),
+        merged_from: merged_from(&conflict.from).map(str::to_owned),
+        read_here: conflict.from == CameFrom::ReadHere,
+        differ_in: fields.map(|&field| field.to_owned()).collect(),
+    }
+}
+
+/// The store that a profile was merged from.
+pub(super) fn merged_from(from: &CameFrom) -> Option<&str> {
+    match from {
+        CameFrom::Store(path) => Some(path),
+        CameFrom::ReadHere | CameFrom::Exported => None,
     }
 }
 

@@ -41,7 +41,7 @@ pub use history::{ChangePointReport, HistoryFunctionReport, HistoryReport, RunRe
 pub use ingest::{IngestSummary, IngestedReport, ModuleReport, RecordingReport, SlicesReport};
 pub use listing::{Listing, ListingError};
 pub use ls::{BuildReport, ListedProfile, LsReport, ProfileReport, QualityReport, Totals, ls};
-pub use merge::{LeftOutReport, MergeReport, SourceReport};
+pub use merge::{ConflictReport, LeftOutReport, MergeReport, SourceReport};
 pub use occurrences::{OccurrenceReport, WhereReport, occurrences};
 pub use potential::{FunctionPotential, PotentialReport, potential};
 pub use rewrite::{CompactReport, ExportReport};

@@ -1,6 +1,7 @@
 //! What is known of a profile: where it is from, and how much of it can be trusted.
 
 use super::ls::profile_report;
+use super::merge::merged_from;
 use super::{EventTotal, ProfileReport};
 use crate::tree::View;
 use serde::Serialize;
@@ -35,6 +36,9 @@ pub struct ShownProfile {
     pub profile: ProfileReport,
     /// Packed size of its own: its counts and record. Frames and stacks belong to all profiles.
     pub own_bytes: u64,
+    /// The store that it was merged from; JSON leaves it out where its recording was read here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merged_from: Option<String>,
     /// Where and how it was recorded.
     pub origin: OriginReport,
     /// What the samples of each of its events cost together.
@@ -107,8 +111,13 @@ pub fn show(view: &View, store: &Store) -> Result<ShowReport, StoreError> {
         revision: build.revision.clone(),
         profiles: profiles
             .map(|(stored, run)| {
-                let sample_labels = sample_labels(store, stored)?;
-                Ok(shown(view, stored, run, sample_labels))
+                let from = store.reading(stored.profile.reading())?;
+                let merged_from = from.and_then(|(_, from)| merged_from(&from).map(str::to_owned));
+                Ok(ShownProfile {
+                    merged_from,
+                    sample_labels: sample_labels(store, stored)?,
+                    ..shown(view, stored, run)
+                })
             })
             .collect::<Result<_, StoreError>>()?,
     })
@@ -133,12 +142,8 @@ fn sample_labels(
     Ok(reports.collect())
 }
 
-fn shown(
-    view: &View,
-    stored: &StoredProfile,
-    costs: &[SelfCosts],
-    sample_labels: Vec<SampleLabelReport>,
-) -> ShownProfile {
+/// What its record and its stacks tell.
+fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfile {
     let profile = &stored.profile;
     let mut by_module: BTreeMap<&str, u64> = BTreeMap::new();
     for &(node, cost) in costs.iter().flatten() {
@@ -163,7 +168,8 @@ fn shown(
         own_bytes: stored.stored.0,
         origin: OriginReport::from(&profile.origin),
         event_totals: event_totals.collect(),
-        sample_labels,
+        sample_labels: Vec::new(),
+        merged_from: None,
         unresolved_samples: quality.unresolved,
         truncated_samples: quality.truncated,
         samples_without_stack: quality.without_stack,

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use sto_core::id::{ExecutableId, SourceDigest};
+use sto_core::id::{ExecutableId, ProfileId, SourceDigest};
 use sto_core::intern::{NodeIx, StackTree};
 use sto_core::model::{
     Build, Frame, FrameKind, FrameTable, GnuBuildId, Granularity, ModuleRef, Origin, Profile,
@@ -144,7 +144,7 @@ fn profile(build: &Build, run: usize) -> StoredProfile {
     };
     debug_assert_eq!(ExecutableId::of(&build.executable), ExecutableId::of("app"));
     StoredProfile {
-        id: profile.id(),
+        id: ProfileId(profile.reading().0),
         profile,
         gnu_build_id: build.gnu_build_id.clone(),
         revision: build.revision.clone(),

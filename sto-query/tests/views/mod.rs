@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use sto_core::id::{ProfileId, SourceDigest};
+use sto_core::id::{ProfileId, ReadingId, SourceDigest};
 use sto_core::intern::{NodeIx, SelfCosts, StackTree};
 use sto_core::model::{
     Build, Frame, FrameKind, FrameTable, GnuBuildId, Granularity, Origin, Profile, Quality,
@@ -146,7 +146,7 @@ pub(crate) fn stored_profile(
         metrics: BTreeMap::new(),
     };
     StoredProfile {
-        id: profile.id(),
+        id: ProfileId(profile.reading().0),
         profile,
         gnu_build_id: build.gnu_build_id.clone(),
         revision: build.revision.clone(),
@@ -180,7 +180,7 @@ pub(crate) fn stored_build(
 }
 
 pub(crate) fn profile_id(build: &Build, source: u8) -> ProfileId {
-    ProfileId::of(build.id(), SourceDigest::of(&[source]))
+    ProfileId(ReadingId::of(build.id(), SourceDigest::of(&[source])).0)
 }
 
 /// Two builds of a program that logs more in the second one.

@@ -29,7 +29,7 @@ pub(super) use lines::{pack_lines, unpack_lines};
 pub(super) use modules::{pack_modules, unpack_modules};
 pub(super) use nodes::{NO_PARENT, NodeColumns, NodePacks, pack_nodes};
 pub(super) use records::{
-    BuildRecord, Contents, ExecutableRecord, ProfileRecord, Sum, Told, pack, unpack,
+    BuildRecord, Contents, ExecutableRecord, ProfileRecord, ReadingRecord, Sum, Told, pack, unpack,
 };
 pub(super) use runs::{Runs, claimed_runs, unpack_runs};
 pub(super) use seal::{SEAL_LEN, seal, unseal};

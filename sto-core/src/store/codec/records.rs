@@ -4,6 +4,7 @@
 use super::Flaw;
 use crate::id::ProfileId;
 use crate::model::{Build, GnuBuildId, Profile};
+use crate::store::CameFrom;
 use crate::units::{Cost, SampleType};
 use serde::{Deserialize, Serialize};
 
@@ -15,16 +16,27 @@ use serde::{Deserialize, Serialize};
 pub(in crate::store) struct Contents {
     /// Digest of everything that was ever done to the store, in its order.
     pub(in crate::store) history: [u8; 16],
-    /// Number of builds, and of the next one.
+    /// Number of builds.
     pub(in crate::store) builds: u32,
     /// Number of frames, and of the next one.
     pub(in crate::store) frames: u32,
     /// Number of executables, and of the next one.
     pub(in crate::store) executables: u32,
-    /// Number of profiles, and of the next one.
+    /// Number of profiles.
     pub(in crate::store) profiles: u32,
     /// Number of module lists, and of the next one.
     pub(in crate::store) modules: u32,
+    /// Number of the next build: builds that were removed leave theirs free.
+    pub(in crate::store) next_build: u32,
+    /// Number of the next profile.
+    pub(in crate::store) next_profile: u32,
+}
+
+/// Which profile stands for a reading of a source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::store) struct ReadingRecord {
+    pub(in crate::store) profile: ProfileId,
+    pub(in crate::store) from: CameFrom,
 }
 
 /// An executable and its tree.

@@ -306,6 +306,8 @@ fn the_bytes_of_frames_are_those_of_the_specification() {
 #[test]
 fn the_bytes_of_records_are_those_of_the_specification() {
     let contents = Contents {
+        next_build: 7,
+        next_profile: 300,
         history: [7; 16],
         builds: 1,
         frames: 300,
@@ -313,7 +315,10 @@ fn the_bytes_of_records_are_those_of_the_specification() {
         profiles: 251,
         modules: 0,
     };
-    let expected = [&[7; 16][..], &[1, 251, 44, 1, 2, 251, 251, 0, 0]];
+    let expected = [
+        &[7; 16][..],
+        &[1, 251, 44, 1, 2, 251, 251, 0, 0, 7, 251, 44, 1],
+    ];
     assert_eq!(pack(&contents).unwrap(), expected.concat());
     let build = BuildRecord {
         executable: "demo".to_owned(),

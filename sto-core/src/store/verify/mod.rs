@@ -20,6 +20,7 @@ mod tags;
 #[cfg(test)]
 mod tests;
 
+use super::cut::ExecutableTree;
 use super::error::{Fault, StoreError};
 use super::guard::guarded;
 use super::open;
@@ -66,7 +67,7 @@ pub struct Checked {
 
 /// Verifies the store in this file.
 ///
-/// Memory: 16 bytes a frame; 8 a node and, for builds of several profiles, 16 a node and sample
+/// Memory: all frames, and 16 bytes for each; 8 a node and, for builds of several profiles, 16 a node and sample
 /// type, of one executable at a time; and the profiles that are being read.
 pub(super) fn verify(path: &Path) -> Result<Verification, StoreError> {
     let mut checked = Checked {
@@ -111,11 +112,20 @@ fn walk(rows: &Rows, checked: &mut Checked, damages: &mut Damages) -> Records {
     tags::check(rows, damages);
     shared::module_lists(rows, &records, &mut columns, damages);
     checked.frames = shared::frames(rows, &mut columns, damages);
+    // What keeps stacks from being read is told already.
+    let stored = damages.keep(guarded(|| rows.frames()), Concerns::Everything);
     for (id, executable) in &records.executables {
+        let told = damages.all().len();
         let nodes = shared::nodes(rows, executable, &mut columns, damages);
         checked.nodes += nodes;
+        let is_sound = damages.all().len() == told;
+        let stacks = stored
+            .as_ref()
+            .filter(|_| is_sound)
+            .and_then(|frames| guarded(|| ExecutableTree::unpack(rows, frames, executable)).ok());
         let executable = profiles::Tree {
             id: *id,
+            stacks,
             nodes: executable.nodes,
             is_whole: nodes == u64::from(executable.nodes),
         };

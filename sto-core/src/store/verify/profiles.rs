@@ -4,9 +4,14 @@ use super::columns::Columns;
 use super::damages::{Concerns, Damages};
 use super::records::{ByBuild, Records};
 use crate::id::{ExecutableId, ProfileId};
+use crate::model::{Build, Profile};
 use crate::store::codec::{BuildRecord, ProfileRecord};
-use crate::store::counts::{NodeCosts, read_costs, read_lines};
+use crate::store::counts::{Counts, NodeCosts, read_costs, read_lines};
+use crate::store::cut::ExecutableTree;
+use crate::store::error::Fault;
 use crate::store::guard::guarded;
+use crate::store::merge::not_its_content;
+use crate::store::read::module_list;
 use crate::store::rows::{Rows, column_place, record_place};
 use crate::store::slices;
 use crate::store::tables::{Column, Record};
@@ -15,8 +20,10 @@ use hashbrown::HashSet;
 use rayon::prelude::*;
 
 /// An executable and its nodes.
-pub(super) struct Tree {
+pub(super) struct Tree<'a> {
     pub(super) id: ExecutableId,
+    /// What its profiles are cut out of, where all of it can be read.
+    pub(super) stacks: Option<ExecutableTree<'a>>,
     /// Number of its nodes, as its record has it.
     pub(super) nodes: u32,
     /// Whether there are so many: else it may be any number, and no memory is reserved for it.
@@ -29,7 +36,7 @@ pub(super) fn check(
     rows: &Rows,
     records: &Records,
     by_build: &ByBuild<'_>,
-    tree: &Tree,
+    tree: &Tree<'_>,
     columns: &mut Columns,
     damages: &mut Damages,
 ) {
@@ -51,6 +58,10 @@ pub(super) fn check(
             let read = batch.par_iter().map(|&(id, profile)| {
                 let mut damages = Damages::default();
                 let costs = profile_columns(rows, id, profile, nodes, columns, &mut damages);
+                if let (Some(stacks), []) = (&tree.stacks, damages.all()) {
+                    let is_its = guarded(|| check_id(rows, stacks, id, build, profile, &costs));
+                    damages.keep(is_its, Concerns::Profiles(vec![id]));
+                }
                 (costs, damages)
             });
             let read: Vec<_> = read.collect();
@@ -109,6 +120,44 @@ fn profile_columns(
             damages.keep(costs, concerns.clone())
         })
         .collect()
+}
+
+/// Checks that a profile is what its content address says. Its columns were found sound.
+fn check_id(
+    rows: &Rows,
+    stacks: &ExecutableTree<'_>,
+    id: ProfileId,
+    build: &BuildRecord,
+    record: &ProfileRecord,
+    costs: &[Option<NodeCosts>],
+) -> Result<(), Fault> {
+    // What keeps the list from being read is told already.
+    let Ok(modules) = module_list(rows, record.modules) else {
+        return Ok(());
+    };
+    let parts = 0..record.profile.sample_types.len() as u32;
+    let lines = parts.map(|part| read_lines(rows, record.number, part));
+    let counts = Counts {
+        costs: costs.iter().flatten().cloned().collect(),
+        lines: lines.collect::<Result<_, Fault>>()?,
+        slices: (record.slices > 0)
+            .then(|| rows.column(Column::Slices, record.number, 0))
+            .transpose()?,
+    };
+    let interned = stacks.of(rows, record, counts)?;
+    let build = Build {
+        gnu_build_id: record.gnu_build_id.clone(),
+        revision: record.revision.clone(),
+        ..build.build()
+    };
+    let profile = Profile {
+        modules,
+        ..record.profile.clone()
+    };
+    match ProfileId::of(&build, &profile, &interned) == id {
+        true => Ok(()),
+        false => Err(not_its_content(id)),
+    }
 }
 
 /// The sums of a build, added up again.

@@ -2,8 +2,11 @@
 //! with one another.
 
 use super::damages::{Concerns, Damage, Damages};
-use crate::id::{BuildId, ExecutableId, ProfileId};
-use crate::store::codec::{BuildRecord, Contents, ExecutableRecord, ProfileRecord, Told};
+use crate::id::{BuildId, ExecutableId, ProfileId, ReadingId};
+use crate::store::CameFrom;
+use crate::store::codec::{
+    BuildRecord, Contents, ExecutableRecord, ProfileRecord, ReadingRecord, Told,
+};
 use crate::store::error::Fault;
 use crate::store::guard::guarded;
 use crate::store::rows::{Rows, read_record, record_place};
@@ -21,6 +24,7 @@ pub(super) struct Records {
     pub(super) profiles: BTreeMap<ProfileId, ProfileRecord>,
     /// Numbers of module lists by digest.
     pub(super) lists: BTreeMap<[u8; 16], u32>,
+    readings: BTreeMap<ReadingId, ReadingRecord>,
     /// Kinds of those that could not be read.
     broken: Vec<Record>,
 }
@@ -77,6 +81,10 @@ impl Records {
                 let number = read_record(kind, id, sealed)?;
                 self.lists.insert(id, number);
             }
+            Record::Reading => {
+                let record = read_record(kind, id, sealed)?;
+                self.readings.insert(ReadingId(id), record);
+            }
         }
         Ok(())
     }
@@ -99,6 +107,7 @@ impl Records {
                 Some(&number) => self.profiles_where(|profile| profile.modules == number),
                 None => Concerns::Nothing,
             },
+            Record::Reading => self.profiles_where(|profile| profile.profile.reading().0 == id),
         }
     }
 
@@ -155,15 +164,18 @@ impl Records {
         self.check_numbers(
             Record::Executable,
             executables,
-            contents.executables,
+            (contents.executables, contents.executables),
             damages,
         );
         let builds = self.builds.iter().map(|(id, r)| (id.0, r.number));
-        self.check_numbers(Record::Build, builds, contents.builds, damages);
+        let counts = (contents.builds, contents.next_build);
+        self.check_numbers(Record::Build, builds, counts, damages);
         let profiles = self.profiles.iter().map(|(id, r)| (id.0, r.number));
-        self.check_numbers(Record::Profile, profiles, contents.profiles, damages);
+        let counts = (contents.profiles, contents.next_profile);
+        self.check_numbers(Record::Profile, profiles, counts, damages);
         let lists = self.lists.iter().map(|(&id, &number)| (id, number));
-        self.check_numbers(Record::ModuleList, lists, contents.modules, damages);
+        let counts = (contents.modules, contents.modules);
+        self.check_numbers(Record::ModuleList, lists, counts, damages);
 
         for (id, executable) in &self.executables {
             if ExecutableId::of(&executable.name) != *id {
@@ -176,18 +188,38 @@ impl Records {
             self.check_build(id, build, profiles, damages);
         }
         for (&id, profile) in &self.profiles {
-            let mut tell = |what| {
+            let mut tell = |what: &str| {
                 let place = record_place(Record::Profile, id.0);
                 damages.add(place, what, Concerns::Profiles(vec![id]));
             };
-            if profile.profile.id() != id {
-                tell(OTHER_ID);
-            }
             if !self.builds.contains_key(&profile.profile.build) {
                 tell("its build does not exist");
             }
             if !profile.profile.modules.is_empty() {
                 tell("it has a module list of its own");
+            }
+            match self.readings.get(&profile.profile.reading()) {
+                None => tell("nothing says that it stands for its source"),
+                Some(known) if known.profile != id => {
+                    let from = match &known.from {
+                        CameFrom::ReadHere => "was read here".to_owned(),
+                        CameFrom::Store(path) => format!("came from {path}"),
+                        CameFrom::Exported => "was exported".to_owned(),
+                    };
+                    let other = known.profile;
+                    tell(&format!(
+                        "another profile of its source is there, {other}, which {from}"
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+        for (&id, reading) in &self.readings {
+            let profile = self.profiles.get(&reading.profile);
+            if profile.is_none_or(|profile| profile.profile.reading() != id) {
+                let place = record_place(Record::Reading, id.0);
+                let what = "no profile of this source is there";
+                damages.add(place, what, Concerns::Nothing);
             }
         }
     }
@@ -231,18 +263,19 @@ impl Records {
         }
     }
 
-    /// Checks that the things of a kind have the numbers below their count, each once.
+    /// Checks that there are as many things of a kind as should be, with numbers below the next one, each
+    /// once.
     fn check_numbers(
         &self,
         kind: Record,
         numbers: impl Iterator<Item = ([u8; 16], u32)>,
-        count: u32,
+        (count, next): (u32, u32),
         damages: &mut Damages,
     ) {
         let mut taken = HashSet::new();
         for (id, number) in numbers {
-            let what = if number >= count {
-                format!("its number is {number}, but there are {count} of its kind")
+            let what = if number >= next {
+                format!("its number is {number}, but there are {next} of its kind")
             } else if !taken.insert(number) {
                 format!("its number, {number}, is another one's")
             } else {
@@ -251,9 +284,12 @@ impl Records {
             damages.add(record_place(kind, id), what, self.concerned(kind, id));
         }
         let broken = self.broken.iter().filter(|&&broken| broken == kind).count();
-        if taken.len() + broken < count as usize {
-            let missing = count as usize - taken.len() - broken;
-            let what = format!("{missing} of {count} records are missing");
+        let (found, count) = (taken.len() + broken, count as usize);
+        let what = match found < count {
+            true => format!("{} of {count} records are missing", count - found),
+            false => format!("there are {found} records, and should be {count}"),
+        };
+        if found != count {
             let place = format!("table records, {}", kind.name());
             damages.add(place, what, Concerns::Nothing);
         }

@@ -17,7 +17,7 @@ use crate::units::Bytes;
 use hashbrown::HashSet;
 use rayon::prelude::*;
 
-/// Checks the lists of modules, and that each is some profile's.
+/// Checks the lists of modules, and that each profile has one.
 pub(super) fn module_lists(
     rows: &Rows,
     records: &Records,
@@ -36,14 +36,7 @@ pub(super) fn module_lists(
         let unpacked = unpack_modules(&body).map_err(|flaw| flaw.at(&place));
         damages.keep(unpacked, concerns.clone());
         if blake3::hash(&body).as_bytes()[..digest.len()] != digest[..] {
-            damages.add(
-                &place,
-                "it is not what its content address says",
-                concerns.clone(),
-            );
-        }
-        if concerns == Concerns::Nothing {
-            damages.add(place, "no profile refers to it", concerns);
+            damages.add(&place, "it is not what its content address says", concerns);
         }
     }
     let lists: HashSet<u32> = records.lists.values().copied().collect();

@@ -1,11 +1,11 @@
 //! Stores whose seals are right and whose content is not: every rule is checked.
 
 use super::*;
-use crate::id::BuildId;
+use crate::id::{BuildId, ProfileId};
 use crate::ingest::{IngestOptions, ingest_recording};
 use crate::store::codec::{
-    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, Sum, pack_costs, pack_frames,
-    pack_modules, pack_nodes, unpack_costs, unpack_frames, unpack_runs, unpack_steps,
+    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, ReadingRecord, Sum, pack_costs,
+    pack_frames, pack_modules, pack_nodes, unpack_costs, unpack_frames, unpack_runs, unpack_steps,
 };
 use crate::store::rows::NewRows;
 use crate::store::tables::{COLUMNS, Column, ENDS, META, META_TAGS, RECORDS, Record, SEGMENT};
@@ -41,7 +41,7 @@ fn store() -> (tempfile::TempDir, PathBuf) {
 fn after(tamper: impl FnOnce(&Rows, &mut NewRows, &WriteTransaction)) -> Verification {
     let (folder, file) = store();
     {
-        let database = open::writing(&file, 0).unwrap();
+        let database = open::writing(&file, Some(0)).unwrap();
         let transaction = database.begin_write().unwrap();
         let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
         let mut new = NewRows::after(rows.contents);
@@ -78,7 +78,7 @@ fn with_profile(
     change: impl FnOnce(&mut ProfileRecord),
 ) -> (tempfile::TempDir, PathBuf) {
     let (folder, file) = store();
-    let database = open::writing(&file, 0).unwrap();
+    let database = open::writing(&file, Some(0)).unwrap();
     let transaction = database.begin_write().unwrap();
     let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
     let mut new = NewRows::after(rows.contents);
@@ -131,20 +131,6 @@ fn a_profile_that_breaks_a_rule_here_is_left_out_and_the_rest_goes_in() {
     }
 }
 
-#[test]
-fn a_profile_under_an_id_that_is_not_its_own_is_not_merged() {
-    let (folder, _) = with_profile(1, |p| p.profile.source.0[0] ^= 1);
-    let there = Store::open(folder.path()).unwrap();
-    let here = Store::in_memory().unwrap();
-    let merged = here.merge(&there, &mut |_| ()).unwrap();
-    let why = merged.left_out[0].why.to_string();
-    assert!(why.contains("not that of its source"), "{why}");
-    assert_eq!(merged.added.len(), 2);
-    for id in merged.added {
-        assert!(here.has(id).unwrap(), "{id}");
-    }
-}
-
 /// What verifying says of it.
 fn profile(number: u32, change: impl FnOnce(&mut ProfileRecord)) -> Verification {
     let (folder, _) = with_profile(number, change);
@@ -163,7 +149,7 @@ fn a_sound_store_is_counted_and_nothing_is_told() {
         profiles: 3,
         frames: 4,
         nodes: 5,
-        records: 7,
+        records: 10,
         // Two packs of frames, of runs and of nodes, modules; costs and lines of each profile.
         columns: 2 + 2 + 2 + 1 + 2 * 3,
         bytes,
@@ -284,9 +270,12 @@ fn sums_are_what_the_profiles_add_up_to() {
 
 #[test]
 fn a_profile_is_what_it_says() {
-    let verification = profile(1, |p| p.profile.source.0[0] ^= 1);
+    let verification = profile(1, |p| p.profile.quality.lost += 1);
     tells(&verification, "profile", "content address");
     assert_eq!(verification.sound_profiles, 2);
+    let verification = profile(1, |p| p.profile.source.0[0] ^= 1);
+    let what = &verification.damages[0].what;
+    assert!(what.contains("nothing says that it stands for"), "{what}");
     tells(&profile(1, |p| p.columns += 1), "profile", "size");
     let verification = profile(1, |p| p.modules = 7);
     tells(&verification, "modules 7/0", "no such list");
@@ -481,4 +470,120 @@ fn tags_are_sealed() {
     });
     tells(&unsealed, "table meta, tags", "");
     assert_eq!(unsealed.sound_profiles, 3);
+}
+
+/// A store in which a column of a profile's own has other content, well sealed.
+fn with_column(kind: Column, pack: impl FnOnce(&Rows) -> Vec<u8>) -> tempfile::TempDir {
+    let (folder, file) = store();
+    let database = open::writing(&file, Some(0)).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
+    let mut new = NewRows::after(rows.contents);
+    new.column(kind, u32::from(kind == Column::Costs), 0, pack(&rows));
+    new.write(&transaction).unwrap();
+    transaction.commit().unwrap();
+    folder
+}
+
+#[test]
+fn a_forged_profile_takes_no_other_ones_place() {
+    let costs_of = |profile| {
+        move |rows: &Rows| {
+            unpack_costs(&rows.column(Column::Costs, profile, 0).unwrap(), 5).unwrap()
+        }
+    };
+    type Change = fn(&mut ProfileRecord);
+    let records: [Change; 6] = [
+        |p| p.profile.source.0[0] ^= 1,
+        |p| p.profile.labels = [("branch".to_owned(), "main".to_owned())].into(),
+        |p| p.profile.origin.host = Some("other".to_owned()),
+        |p| p.profile.benchmark = Some("other".to_owned()),
+        |p| p.profile.quality.lost = 7,
+        |p| p.profile.sample_types[0].event = "cycles".to_owned(),
+    ];
+    let forged = records.map(|change| with_profile(1, change).0);
+    let columns = [
+        // Other counts with the same sum, those of another profile, other stacks.
+        with_column(Column::Costs, |rows| {
+            let mut costs = costs_of(1)(rows);
+            costs[0].1.samples += 1;
+            costs[0].1.value += 1;
+            costs[1].1.samples -= 1;
+            costs[1].1.value -= 1;
+            pack_costs(&costs).unwrap()
+        }),
+        with_column(Column::Costs, |rows| {
+            pack_costs(&costs_of(0)(rows)).unwrap()
+        }),
+        with_column(Column::Frames, |rows| {
+            let pack = unpack_frames(&rows.column(Column::Frames, 0, 0).unwrap()).unwrap();
+            let frames = (0..pack.len()).map(|i| match pack.get(i) {
+                frame if frame.symbol == "a" => crate::model::Frame {
+                    symbol: "z",
+                    ..frame
+                },
+                frame => frame,
+            });
+            pack_frames(frames).unwrap()
+        }),
+    ];
+    let (honest, _) = store();
+    let sound = Store::open(honest.path()).unwrap();
+    for (case, folder) in forged.iter().chain(&columns).enumerate() {
+        let there = Store::open(folder.path()).unwrap();
+        let here = Store::in_memory().unwrap();
+        let merged = here.merge(&there, &mut |_| ()).unwrap();
+        assert!(!merged.left_out.is_empty(), "{case}");
+        for out in &merged.left_out {
+            let why = out.why.to_string();
+            assert!(
+                why.contains("not what its content address says"),
+                "{case}: {why}"
+            );
+        }
+        let verified = Store::verify(folder.path()).unwrap().damages;
+        let told = |damage: &Damage| damage.what.contains("content address");
+        assert!(verified.iter().any(told), "{case}: {verified:?}");
+        // The true ones go in all the same, and are whole.
+        let all = here.merge(&sound, &mut |_| ()).unwrap();
+        assert_eq!(all.added.len(), merged.left_out.len(), "{case}");
+        assert_eq!(here.merge(&sound, &mut |_| ()).unwrap().already_stored, 3);
+        for build in sound.builds().unwrap() {
+            for stored in build.profiles {
+                let executable = crate::id::ExecutableId::of("demo");
+                let [mine, theirs] =
+                    [&here, &sound].map(|store| store.load(executable, &[stored.id]).unwrap());
+                assert_eq!(
+                    (mine.tree, mine.costs),
+                    (theirs.tree, theirs.costs),
+                    "{case}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn one_profile_stands_for_a_source() {
+    let reading = |change: fn(&mut ReadingRecord)| {
+        after(|rows, new, _| {
+            let mut found = rows.records::<ReadingRecord>(Record::Reading).unwrap();
+            let found = &mut found[0];
+            change(&mut found.record);
+            new.record(Record::Reading, found.id, &found.record)
+                .unwrap();
+        })
+    };
+    assert_eq!(reading(|_| ()).damages, []);
+    let verification = reading(|known| known.profile = ProfileId([7; 16]));
+    let told: Vec<&str> = verification.damages.iter().map(|d| &*d.what).collect();
+    let [profile, reading] = told[..] else {
+        panic!("{told:?}")
+    };
+    assert!(
+        profile.contains("another profile of its source is there, 0707"),
+        "{profile}"
+    );
+    assert!(profile.contains("was read here"), "{profile}");
+    assert!(reading.contains("no profile of this source"), "{reading}");
 }

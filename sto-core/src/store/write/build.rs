@@ -1,6 +1,7 @@
 //! Counting profiles to their build.
 
 use super::{refused, take_number};
+use crate::id::ProfileId;
 use crate::model::{Build, Profile};
 use crate::store::codec::{BuildRecord, Contents, Sum, Told, pack_costs};
 use crate::store::counts::{NodeCosts, PackedCosts};
@@ -35,15 +36,28 @@ impl Tally {
             version: build.version.clone(),
             gnu_build_id: None,
             revision: None,
-            number: take_number(&mut contents.builds)?,
+            number: take_number(&mut contents.next_build)?,
             profiles: 0,
             samples: 0,
             sums: Vec::new(),
         };
-        Ok(Tally {
-            record,
+        contents.builds += 1;
+        Ok(Tally::again(record))
+    }
+
+    /// A build whose profiles are to be counted to it anew.
+    pub(in crate::store) fn again(record: BuildRecord) -> Self {
+        Tally {
+            record: BuildRecord {
+                gnu_build_id: None,
+                revision: None,
+                profiles: 0,
+                samples: 0,
+                sums: Vec::new(),
+                ..record
+            },
             sums: Vec::new(),
-        })
+        }
     }
 
     /// A build as a store has it; the executable has this many nodes.
@@ -75,18 +89,17 @@ impl Tally {
     /// as this profile tells it.
     pub(in crate::store) fn add(
         &mut self,
+        id: ProfileId,
         build: &Build,
         profile: &Profile,
         number: u32,
         costs: &[NodeCosts],
     ) -> Result<(), Fault> {
         let record = &mut self.record;
-        tell(
-            &mut record.gnu_build_id,
-            build.gnu_build_id.as_ref(),
-            profile,
-        );
-        tell(&mut record.revision, build.revision.as_ref(), profile);
+        let recorded = profile.order_of_recording().0;
+        let told = (recorded, id);
+        tell(&mut record.gnu_build_id, build.gnu_build_id.as_ref(), told);
+        tell(&mut record.revision, build.revision.as_ref(), told);
         take_number(&mut record.profiles)?;
         record.samples = record
             .samples
@@ -207,9 +220,11 @@ fn unpacked(columns: &[PackedCosts]) -> Result<Vec<NodeCosts>, Fault> {
 const TOO_MANY: Fault = Fault::Refused("its build would have counts of more than 2^64 - 1");
 
 /// Believes the profile that was recorded first.
-fn tell<T: Clone>(known: &mut Option<Told<T>>, value: Option<&T>, profile: &Profile) {
-    let recorded = profile.order_of_recording().0;
-    let profile = profile.id();
+fn tell<T: Clone>(
+    known: &mut Option<Told<T>>,
+    value: Option<&T>,
+    (recorded, profile): (u64, ProfileId),
+) {
     let is_later = |told: &Told<T>| (told.recorded, told.profile) > (recorded, profile);
     if let Some(value) = value
         && known.as_ref().is_none_or(is_later)

@@ -31,6 +31,11 @@ pub(in crate::store) fn check(
         ),
         (is_preorder(tree), "its tree is not in preorder"),
         (
+            // As the store gives them back: ids and slices name nodes by their places in that order.
+            frames.iter().is_sorted_by(|(_, a), (_, b)| a < b),
+            "its frames are out of order",
+        ),
+        (
             siblings_ascend(tree),
             "two callees of one stack are out of order, or the same",
         ),

@@ -4,38 +4,57 @@ mod build;
 mod check;
 mod frames;
 mod nodes;
+mod remove;
 
-use super::codec::{Flaw, ProfileRecord, pack_modules};
+use super::CameFrom;
+use super::codec::{Flaw, ProfileRecord, ReadingRecord, pack_modules};
 use super::counts::Counts;
 use super::error::Fault;
 use super::rows::{NewRows, Rows};
 use super::tables::{Column, Record};
+use crate::id::ProfileId;
 use crate::intern::Interned;
 use crate::model::{Build, ModuleRef, Profile};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(in crate::store) use build::{Adder, Tally, sum};
 pub(in crate::store) use check::check;
+pub(in crate::store) use remove::Removal;
 
-/// What is to be written so that a store of these rows holds one more profile.
+/// What is to be written so that a store of these rows holds one more profile, which came from there;
+/// perhaps in the place of another one of its build.
 pub(super) fn plan(
     rows: &Rows,
+    id: ProfileId,
     build: &Build,
     profile: &Profile,
     interned: &Interned,
+    (gone, from): (Option<ProfileId>, &CameFrom),
 ) -> Result<NewRows, Fault> {
     let mut new = NewRows::after(rows.contents);
     let frames = frames::plan(rows, &mut new, &interned.frames)?;
     let (nodes, node_count) = nodes::plan(rows, &mut new, build, &interned.tree, &frames)?;
     let counts = Counts::of(interned, &nodes, &frames)?;
-    let mut tally = match rows.record(Record::Build, build.id().0)? {
-        Some(record) => Tally::of(rows, record, profile, node_count)?,
-        None => Tally::new(build, &mut new.contents)?,
+    let mut tally = match (gone, rows.record(Record::Build, build.id().0)?) {
+        (Some(gone), Some(record)) => {
+            let removal = Removal::of(rows, &BTreeSet::from([gone]))?;
+            removal.write_profiles(&mut new);
+            removal.without(rows, &mut new, record)?
+        }
+        (_, Some(record)) => Tally::of(rows, record, profile, node_count)?,
+        (_, None) => Tally::new(build, &mut new.contents)?,
     };
     let modules = plan_modules(&mut new, &profile.modules, |digest| {
         rows.record(Record::ModuleList, digest)
     })?;
-    add(&mut new, &mut tally, build, profile, modules, &counts)?;
+    let reading = ReadingRecord {
+        profile: id,
+        from: from.clone(),
+    };
+    add(
+        &mut new, &mut tally, &reading, build, profile, modules, &counts,
+    )?;
     tally.write(&mut new)?;
     Ok(new)
 }
@@ -45,14 +64,17 @@ pub(super) fn plan(
 pub(super) fn add(
     new: &mut NewRows,
     tally: &mut Tally,
+    reading: &ReadingRecord,
     build: &Build,
     profile: &Profile,
     modules: u32,
     counts: &Counts,
 ) -> Result<(), Fault> {
-    let number = take_number(&mut new.contents.profiles)?;
+    let id = reading.profile;
+    let number = take_number(&mut new.contents.next_profile)?;
+    new.contents.profiles += 1;
     let sizes = counts.write(new, number)?;
-    tally.add(build, profile, number, &counts.costs)?;
+    tally.add(id, build, profile, number, &counts.costs)?;
     let record = ProfileRecord {
         number,
         columns: sizes.columns,
@@ -65,8 +87,8 @@ pub(super) fn add(
             ..profile.clone()
         },
     };
-    let id = profile.id();
     new.record(Record::Profile, id.0, &record)?;
+    new.record(Record::Reading, profile.reading().0, reading)?;
     new.contents.history = after(new.contents.history, id.0);
     Ok(())
 }

@@ -1,0 +1,114 @@
+//! Removing profiles from the rows of a store, in place: their records and columns go, and their builds
+//! are counted anew. Stacks, frames and module lists stay until the store is written anew.
+
+use super::{Tally, after};
+use crate::id::{BuildId, ExecutableId, ProfileId};
+use crate::model::Build;
+use crate::store::codec::{BuildRecord, ExecutableRecord, ProfileRecord};
+use crate::store::counts::Counts;
+use crate::store::error::Fault;
+use crate::store::rows::{Found, NewRows, Rows};
+use crate::store::tables::{Column, Record};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Profiles that go, and those that stay of their builds, in the order of their numbers.
+pub(in crate::store) struct Removal {
+    gone: Vec<(ProfileId, ProfileRecord)>,
+    left: BTreeMap<BuildId, Vec<(ProfileId, ProfileRecord)>>,
+}
+
+impl Removal {
+    /// Finds what is to go; ids that the store does not have are passed over.
+    pub(in crate::store) fn of(rows: &Rows, ids: &BTreeSet<ProfileId>) -> Result<Self, Fault> {
+        let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
+        let profiles = profiles.into_iter();
+        let mut profiles: Vec<_> = profiles.map(|p| (ProfileId(p.id), p.record)).collect();
+        profiles.sort_by_key(|(_, record)| record.number);
+        let (gone, kept): (Vec<_>, Vec<_>) =
+            profiles.into_iter().partition(|(id, _)| ids.contains(id));
+        let builds = gone.iter().map(|(_, record)| record.profile.build);
+        let mut left: BTreeMap<BuildId, Vec<_>> = builds.map(|id| (id, Vec::new())).collect();
+        for (id, record) in kept {
+            if let Some(left) = left.get_mut(&record.profile.build) {
+                left.push((id, record));
+            }
+        }
+        Ok(Removal { gone, left })
+    }
+
+    /// Removes everything; returns the builds that have no profile any more.
+    pub(in crate::store) fn write(
+        &self,
+        rows: &Rows,
+        new: &mut NewRows,
+    ) -> Result<BTreeSet<BuildId>, Fault> {
+        self.write_profiles(new);
+        let mut empty = BTreeSet::new();
+        for (&id, left) in &self.left {
+            let record: Option<BuildRecord> = rows.record(Record::Build, id.0)?;
+            let record = record.ok_or_else(|| {
+                Fault::damaged("table records", "a profile's build does not exist")
+            })?;
+            if left.is_empty() {
+                remove_sums(new, &record);
+                new.remove_record(Record::Build, id.0);
+                new.contents.builds = new.contents.builds.saturating_sub(1);
+                empty.insert(id);
+            } else {
+                self.without(rows, new, record)?.write(new)?;
+            }
+        }
+        Ok(empty)
+    }
+
+    /// Removes what is the profiles' own.
+    pub(in crate::store) fn write_profiles(&self, new: &mut NewRows) {
+        for (id, record) in &self.gone {
+            for part in 0..record.profile.sample_types.len() as u32 {
+                new.remove_column(Column::Costs, record.number, part);
+                new.remove_column(Column::Lines, record.number, part);
+            }
+            if record.slices > 0 {
+                new.remove_column(Column::Slices, record.number, 0);
+            }
+            new.remove_record(Record::Profile, id.0);
+            new.remove_record(Record::Reading, record.profile.reading().0);
+            new.contents.profiles = new.contents.profiles.saturating_sub(1);
+            new.contents.history = after(new.contents.history, id.0);
+        }
+        new.contents.history = after(new.contents.history, *b"profiles removed");
+    }
+
+    /// A build to which only those of its profiles are counted that are left.
+    pub(in crate::store) fn without(
+        &self,
+        rows: &Rows,
+        new: &mut NewRows,
+        record: BuildRecord,
+    ) -> Result<Tally, Fault> {
+        remove_sums(new, &record);
+        let id = ExecutableId::of(&record.executable);
+        let executable: Option<ExecutableRecord> = rows.record(Record::Executable, id.0)?;
+        let nodes = executable.map_or(0, |executable| executable.nodes);
+        let build = record.build();
+        let mut tally = Tally::again(record);
+        for (id, record) in self.left.get(&build.id()).into_iter().flatten() {
+            let told = Build {
+                gnu_build_id: record.gnu_build_id.clone(),
+                revision: record.revision.clone(),
+                ..build.clone()
+            };
+            let costs = Counts::read(rows, record, nodes)?.costs;
+            tally.add(*id, &told, &record.profile, record.number, &costs)?;
+        }
+        Ok(tally)
+    }
+}
+
+fn remove_sums(new: &mut NewRows, record: &BuildRecord) {
+    for (place, sum) in (0..).zip(&record.sums) {
+        if sum.has_column {
+            new.remove_column(Column::Sums, record.number, place);
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Two profiles that claim one source: a run counts once, and what was read here counts.
+
+use super::model::{Plain, answer, build, executable, of_stacks, plain, profile};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use sto_core::id::{ProfileId, ReadingId};
+use sto_core::model::{GnuBuildId, Granularity, ModuleRef, Profile};
+use sto_core::store::{Added, CameFrom, Conflict, Merged, Store};
+use sto_core::units::{Bytes, UnixSeconds};
+
+fn put(store: &Store, source: &str, plain: &Plain) -> Added {
+    let build = build("v1");
+    let profile = profile(&build, source, plain);
+    store.add(&build, &profile, &plain.interned()).unwrap()
+}
+
+fn merge(into: &Store, from: &Store) -> Merged {
+    into.merge(from, &mut |_| ()).unwrap()
+}
+
+fn reading(source: &str) -> ReadingId {
+    profile(&build("v1"), source, &of_stacks(&[&[1]])).reading()
+}
+
+fn ids(store: &Store) -> BTreeSet<ProfileId> {
+    let builds = store.builds().unwrap();
+    let profiles = builds.iter().flat_map(|build| &build.profiles);
+    profiles.map(|profile| profile.id).collect()
+}
+
+/// Samples of the build, as its sums have them.
+fn samples(store: &Store) -> u64 {
+    let build = store.load_build(build("v1").id()).unwrap();
+    build.costs[0].iter().map(|(_, cost)| cost.samples).sum()
+}
+
+fn exported(store: &Store) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bundle");
+    store.export(&ids(store), &file).unwrap();
+    fs::read(file).unwrap()
+}
+
+#[test]
+fn what_was_read_here_stays_whatever_another_store_claims_of_its_source() {
+    let (mine, theirs) = (of_stacks(&[&[1, 2], &[3]]), of_stacks(&[&[4]]));
+    let folder = tempfile::tempdir().unwrap();
+    let here = Store::open_or_create(folder.path()).unwrap();
+    let stranger = Store::in_memory().unwrap();
+    let own = put(&here, "run", &mine).id();
+    let forged = put(&stranger, "run", &theirs).id();
+    assert_ne!(own, forged);
+    let bytes = || fs::read(folder.path().join(Store::FILE_NAME)).unwrap();
+    let before = bytes();
+    let merged = merge(&here, &stranger);
+    let conflict = Conflict {
+        there: forged,
+        here: own,
+        from: CameFrom::ReadHere,
+        differ_in: vec!["stacks or counts"],
+    };
+    assert_eq!(merged.conflicts, [conflict]);
+    assert_eq!((merged.added.len(), merged.done()), (0, 1));
+    assert!(bytes() == before);
+}
+
+#[test]
+fn what_is_read_here_takes_the_place_of_what_came_from_another_store() {
+    let (mine, theirs) = (of_stacks(&[&[1, 2], &[3]]), of_stacks(&[&[4]]));
+    let folder = tempfile::tempdir().unwrap();
+    let here = Store::open_or_create(folder.path()).unwrap();
+    let stranger = Store::in_memory().unwrap();
+    let forged = put(&stranger, "run", &theirs).id();
+    put(&stranger, "other", &theirs);
+    assert_eq!(merge(&here, &stranger).added.len(), 2);
+    let from = CameFrom::Store("the store in memory".to_owned());
+    let known = here.reading(reading("run")).unwrap();
+    assert_eq!(known, Some((forged, from.clone())));
+
+    let added = put(&here, "run", &mine);
+    let Added::New { id, instead_of, .. } = added else {
+        panic!("{added:?}")
+    };
+    assert_eq!(instead_of, Some((forged, from)));
+    assert!(!here.has(forged).unwrap());
+    assert_eq!(samples(&here), 2 + 1, "the run counts once");
+    assert_eq!(ids(&here).len(), 2);
+    let alone = Store::in_memory().unwrap();
+    put(&alone, "run", &mine);
+    assert_eq!(
+        answer(&here, &[id]).unwrap(),
+        answer(&alone, &[id]).unwrap()
+    );
+    assert_eq!(Store::verify(folder.path()).unwrap().damages, []);
+    // And so it stays, also written anew.
+    for _ in 0..2 {
+        assert_eq!(merge(&here, &stranger).conflicts.len(), 1);
+        here.compact().unwrap();
+        assert_eq!(Store::verify(folder.path()).unwrap().damages, []);
+        let known = here.reading(reading("run")).unwrap();
+        assert_eq!(known, Some((id, CameFrom::ReadHere)));
+    }
+    assert!(!put(&here, "run", &theirs).is_new(), "it was read before");
+}
+
+#[test]
+fn the_same_reading_is_one_profile_wherever_it_was_made() {
+    let plain = of_stacks(&[&[1, 2], &[3]]);
+    let folder = tempfile::tempdir().unwrap();
+    let here = Store::open_or_create(folder.path()).unwrap();
+    let there = Store::in_memory().unwrap();
+    let id = put(&there, "run", &plain).id();
+    merge(&here, &there);
+    assert_eq!(put(&here, "run", &plain), Added::AlreadyStored(id));
+    // It is known now that it was read here, too.
+    let known = here.reading(reading("run")).unwrap();
+    assert_eq!(known, Some((id, CameFrom::ReadHere)));
+    let bytes = || fs::read(folder.path().join(Store::FILE_NAME)).unwrap();
+    let before = bytes();
+    put(&here, "run", &plain);
+    assert_eq!(merge(&here, &there).already_stored, 1);
+    assert!(bytes() == before);
+}
+
+#[test]
+fn of_what_only_others_claim_the_first_stays_until_it_is_removed() {
+    let claims = [
+        of_stacks(&[&[1]]),
+        of_stacks(&[&[2], &[3]]),
+        of_stacks(&[&[4]]),
+    ];
+    let stores = claims.each_ref().map(|plain| {
+        let store = Store::in_memory().unwrap();
+        (put(&store, "run", plain).id(), store)
+    });
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+        let here = Store::in_memory().unwrap();
+        let mut named = BTreeSet::new();
+        for at in order {
+            let merged = merge(&here, &stores[at].1);
+            named.extend(merged.conflicts.iter().map(|conflict| conflict.there));
+        }
+        let first = stores[order[0]].0;
+        assert_eq!(ids(&here), BTreeSet::from([first]));
+        // Whatever the order, all of them were shown.
+        named.insert(first);
+        assert_eq!(named, stores.iter().map(|(id, _)| *id).collect());
+        here.prune(&BTreeSet::from([first])).unwrap();
+        assert_eq!(
+            merge(&here, &stores[order[1]].1).added,
+            [stores[order[1]].0]
+        );
+    }
+}
+
+#[test]
+fn nobody_learns_from_an_export_what_was_read_where() {
+    let plain = of_stacks(&[&[1, 2]]);
+    let (one, other) = (Store::in_memory().unwrap(), Store::in_memory().unwrap());
+    put(&one, "run", &plain);
+    merge(&other, &one);
+    assert!(exported(&one) == exported(&other));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bundle");
+    fs::write(&file, exported(&one)).unwrap();
+    let store = Store::open_or_create(&file).unwrap();
+    let (_, from) = store.reading(reading("run")).unwrap().unwrap();
+    assert_eq!(from, CameFrom::Exported);
+    // Who takes it for a store of his own reads the source himself.
+    let own = put(&store, "run", &of_stacks(&[&[5]]));
+    assert!(matches!(
+        own,
+        Added::New {
+            instead_of: Some(_),
+            ..
+        }
+    ));
+    assert_eq!(ids(&store), BTreeSet::from([own.id()]));
+}
+
+#[test]
+fn what_a_recording_tells_is_part_of_an_id_and_what_is_said_of_it_later_is_not() {
+    let plain = of_stacks(&[&[1, 2], &[3]]);
+    let build = build("v1");
+    let first = profile(&build, "run", &plain);
+    let id = |profile: &Profile| ProfileId::of(&build, profile, &plain.interned());
+    let changes: [fn(&mut Profile); 17] = [
+        |p| p.source.0[3] ^= 1,
+        |p| p.source_bytes = Bytes(7),
+        |p| p.format.push('x'),
+        |p| p.origin.duration = None,
+        |p| p.origin.host = None,
+        |p| p.origin.kernel = p.origin.host.take(),
+        |p| p.origin.arch = p.origin.host.take(),
+        |p| p.origin.cpu = p.origin.host.take(),
+        |p| p.origin.command = p.origin.host.take(),
+        |p| p.quality.samples += 1,
+        |p| p.quality.unresolved += 1,
+        |p| p.granularity = Granularity::Line,
+        |p| p.sample_types[0].event.clear(),
+        |p| p.modules = [].into(),
+        |p| {
+            let name = "libc.so.6".to_owned();
+            p.modules = [ModuleRef {
+                name,
+                build_id: None,
+            }]
+            .into();
+        },
+        |p| p.benchmark = Some("höst".to_owned()),
+        |p| p.labels = BTreeMap::new(),
+    ];
+    let mut all = BTreeSet::from([id(&first)]);
+    for (at, change) in changes.into_iter().enumerate() {
+        let mut profile = first.clone();
+        change(&mut profile);
+        assert!(all.insert(id(&profile)), "change {at}");
+    }
+    let mut told = build.clone();
+    told.gnu_build_id = GnuBuildId::from_bytes(&[1]);
+    assert!(all.insert(ProfileId::of(&told, &first, &plain.interned())));
+    let mut interned = plain.interned();
+    interned.lines[0][0].line += 1;
+    assert!(all.insert(ProfileId::of(&build, &first, &interned)));
+    interned.lines[0][0].self_cost.samples += 1;
+    assert!(all.insert(ProfileId::of(&build, &first, &interned)));
+    interned.costs[0][0].1.value += 1;
+    assert!(all.insert(ProfileId::of(&build, &first, &interned)));
+    let mut measured = first.clone();
+    measured.metrics.insert("seconds".to_owned(), 7.5);
+    measured.origin.recorded = Some(UnixSeconds(7));
+    told.gnu_build_id = None;
+    told.revision = Some("r".to_owned());
+    assert_eq!(
+        ProfileId::of(&told, &measured, &plain.interned()),
+        id(&first)
+    );
+}
+
+/// Stores in each of which any of some readings may be: three sources, each with two readings.
+fn stores() -> impl Strategy<Value = (Vec<Plain>, Vec<BTreeMap<u8, bool>>)> {
+    let claims = proptest::collection::btree_map(0u8..3, any::<bool>(), 0..4);
+    let stores = proptest::collection::vec(claims, 3);
+    (proptest::collection::vec(plain(), 6), stores)
+}
+
+fn store_of(readings: &[Plain], claims: &BTreeMap<u8, bool>) -> Store {
+    let store = Store::in_memory().unwrap();
+    for (&source, &second) in claims {
+        let plain = &readings[usize::from(source) * 2 + usize::from(second)];
+        put(&store, &format!("run {source}"), plain);
+    }
+    store
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    #[test]
+    fn stores_that_agree_become_the_same_in_every_order_and_however_often(
+        (readings, claims) in stores(),
+    ) {
+        // Every store has the first reading of its sources.
+        let claims = claims.iter().map(|all| all.keys().map(|&source| (source, false)).collect());
+        let claims: Vec<BTreeMap<u8, bool>> = claims.collect();
+        let of = |at: usize| store_of(&readings, &claims[at]);
+        let all = claims.iter().flatten().map(|(&source, &second)| (source, second)).collect();
+        let expected = exported(&store_of(&readings, &all));
+        for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+            let left = of(order[0]);
+            merge(&left, &of(order[1]));
+            merge(&left, &of(order[2]));
+            let right = of(order[1]);
+            merge(&right, &of(order[2]));
+            let outer = of(order[0]);
+            merge(&outer, &right);
+            prop_assert_eq!(merge(&outer, &right).added.len(), 0);
+            prop_assert!(exported(&left) == expected);
+            prop_assert!(exported(&outer) == expected);
+        }
+    }
+
+    #[test]
+    fn stores_that_contradict_each_other_have_each_source_once_and_keep_what_they_have(
+        (readings, claims) in stores(),
+    ) {
+        let here = store_of(&readings, &claims[0]);
+        let own = ids(&here);
+        let mut sources: BTreeSet<u8> = claims[0].keys().copied().collect();
+        for claims in &claims[1..] {
+            let there = store_of(&readings, claims);
+            let before = ids(&here);
+            let merged = merge(&here, &there);
+            prop_assert_eq!(merged.done(), merged.profiles);
+            prop_assert!(merged.left_out.is_empty());
+            prop_assert!(ids(&here).is_superset(&before));
+            for conflict in &merged.conflicts {
+                prop_assert!(before.contains(&conflict.here));
+                prop_assert!(!ids(&here).contains(&conflict.there));
+            }
+            sources.extend(claims.keys());
+            prop_assert_eq!(ids(&here).len(), sources.len());
+            let before = exported(&here);
+            prop_assert_eq!(merge(&here, &there).added.len(), 0);
+            prop_assert!(exported(&here) == before);
+        }
+        prop_assert!(ids(&here).is_superset(&own));
+        let mut expected = 0;
+        for id in ids(&here) {
+            let costs = store_costs(&here, id);
+            expected += costs;
+        }
+        prop_assert_eq!(if sources.is_empty() { 0 } else { total(&here) }, expected);
+    }
+}
+
+fn store_costs(store: &Store, id: ProfileId) -> u128 {
+    let loaded = store.load(executable(), &[id]).unwrap();
+    let costs = loaded.costs.iter().flatten().flatten();
+    costs.map(|(_, cost)| u128::from(cost.samples)).sum()
+}
+
+fn total(store: &Store) -> u128 {
+    let loaded = store.load_build(build("v1").id()).unwrap();
+    let costs = loaded.costs.iter().flatten();
+    costs.map(|(_, cost)| u128::from(cost.samples)).sum()
+}
