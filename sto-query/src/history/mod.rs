@@ -1,21 +1,21 @@
 //! The runs of a program over time, of all its builds.
 
+mod costs;
 mod error;
+mod find;
 mod functions;
 mod judged;
 mod query;
 
 pub use error::HistoryError;
+pub use find::FoundFunctions;
 pub use functions::{FunctionIx, HistoryFunction};
 pub use judged::Judged;
 pub use query::HistoryQuery;
 
-use crate::functions::{FunctionChoice, FunctionError, KeyOptions, Named};
-use crate::render::printable;
+use crate::functions::KeyOptions;
 use crate::select::main_modules;
-use crate::tree::for_each_total;
 use functions::{number_functions, outermost};
-use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use sto_core::id::{ExecutableId, ProfileId};
@@ -67,15 +67,6 @@ pub struct History {
     ends: Vec<u32>,
     /// By node: whether no caller is of the same function.
     outermost: Vec<bool>,
-}
-
-/// The functions of histories that a user names.
-#[derive(Clone, Debug)]
-pub struct FoundFunctions {
-    /// Those of each history, in order; none where it does not have them.
-    pub by_history: Vec<Vec<FunctionIx>>,
-    /// Their keys, each once and in order.
-    pub keys: Vec<String>,
 }
 
 impl History {
@@ -174,69 +165,6 @@ impl History {
         })
     }
 
-    /// The functions that a user [names](FunctionChoice): those of one key, of several modules maybe, or all
-    /// that fit a regular expression.
-    ///
-    /// # Errors
-    /// Where no function of these runs is meant, or several are.
-    pub fn find(&self, name: &str) -> Result<Vec<FunctionIx>, HistoryError> {
-        let found = History::find_in(std::slice::from_ref(self), name)?;
-        Ok(found.by_history.into_iter().flatten().collect())
-    }
-
-    /// The same, but of one key alone, also by a regular expression.
-    ///
-    /// # Errors
-    /// Where no function of these runs is meant, or several are.
-    pub fn find_one(&self, name: &str) -> Result<Vec<FunctionIx>, HistoryError> {
-        let found = History::find_in(std::slice::from_ref(self), name)?;
-        match found.keys.len() {
-            1 => Ok(found.by_history.into_iter().flatten().collect()),
-            _ => Err(FunctionError::Several {
-                text: name.to_owned(),
-                names: found.keys,
-            }
-            .into()),
-        }
-    }
-
-    /// The same, of several histories together.
-    ///
-    /// # Errors
-    /// Where no function of any of them is meant, or several are.
-    pub fn find_in(histories: &[History], name: &str) -> Result<FoundFunctions, HistoryError> {
-        let choice = FunctionChoice::parse(name)?;
-        let all = histories.iter().flat_map(|history| &history.functions);
-        let named: Vec<Named> = all
-            .map(|function| Named::of_key(&function.symbol))
-            .collect();
-        let chosen = choice.among(&named);
-        if chosen.is_empty() {
-            let programs: Vec<_> = histories
-                .iter()
-                .map(|history| printable(&history.executable))
-                .collect();
-            let among = format!("runs of {}", programs.join(", "));
-            return Err(choice.not_found(among, &named).into());
-        }
-        let keys = choice.names_of(&chosen, &named)?;
-        let mut chosen = chosen.into_iter().peekable();
-        let mut first = 0;
-        let of_history = |history: &History| {
-            let end = first + history.functions.len();
-            let mut own = Vec::new();
-            while let Some(place) = chosen.next_if(|place| *place < end) {
-                own.push(FunctionIx::new(place - first));
-            }
-            first = end;
-            own
-        };
-        Ok(FoundFunctions {
-            by_history: histories.iter().map(of_history).collect(),
-            keys,
-        })
-    }
-
     /// Of some functions, at least one, the one with most samples in a run; of equals the first.
     pub fn largest(&self, functions: &[FunctionIx], run: usize) -> FunctionIx {
         let totals = self.totals(run);
@@ -300,182 +228,4 @@ impl History {
         let nodes = self.tree.nodes();
         nodes.filter(move |node| self.outermost[node.get()] && self.function(*node) == function)
     }
-
-    /// Samples of some nodes with all below them, in one run: for each node in its order.
-    pub fn samples_below(&self, run: usize, nodes: &[NodeIx]) -> Vec<u64> {
-        let costs = &self.costs[run];
-        let sums = self.sums[run].get_or_init(|| running_sums(costs));
-        let mut last = (NodeIx(0), 0);
-        let below = |&node: &NodeIx| {
-            let from = if node < last.0 { 0 } else { last.1 };
-            let start = first_from(costs, from, node.0);
-            let end = first_from(costs, start, self.subtree_end(node));
-            last = (node, start);
-            sums[end] - sums[start]
-        };
-        nodes.iter().map(below).collect()
-    }
-
-    /// Samples of those nodes that have any, with all below them, in one run: the places of the nodes, and
-    /// how many. The nodes are in order, and none is below another.
-    pub(crate) fn for_each_below(
-        &self,
-        run: usize,
-        nodes: &[NodeIx],
-        mut each: impl FnMut(usize, u64),
-    ) {
-        let costs = &self.costs[run];
-        let sums = self.sums[run].get_or_init(|| running_sums(costs));
-        let (mut place, mut at) = (0, 0);
-        while let Some(&(next, _)) = costs.get(at) {
-            // Of many nodes a run has few, and of its costs few are below them: both are leapt over.
-            place = leap(nodes, place, |&node| self.subtree_end(node) <= next.0);
-            let Some(&node) = nodes.get(place) else {
-                break;
-            };
-            let start = first_from(costs, at, node.0);
-            at = first_from(costs, start, self.subtree_end(node));
-            if at > start {
-                each(place, sums[at] - sums[start]);
-            }
-            place += 1;
-        }
-    }
-
-    /// What samples cost whose stack has one of these functions, by run; each counted once.
-    pub fn totals_of(&self, functions: &[FunctionIx]) -> Vec<Cost> {
-        // In preorder a subtree is one piece, so the outermost of these nodes are pieces that do
-        // not overlap.
-        let mut pieces: Vec<(u32, u32)> = Vec::new();
-        let mut is_meant = vec![false; self.functions.len()];
-        functions.iter().for_each(|f| is_meant[f.get()] = true);
-        for node in self.tree.nodes() {
-            let is_inside = pieces.last().is_some_and(|&(_, end)| node.0 < end);
-            if !is_inside && is_meant[self.function_of[node.get()].get()] {
-                pieces.push((node.0, self.subtree_end(node)));
-            }
-        }
-        let sum = |costs: &SelfCosts| {
-            let mut pieces = pieces.iter().peekable();
-            let mut sum = Cost::ZERO;
-            for &(node, cost) in costs {
-                while pieces.next_if(|&&(_, end)| end <= node.0).is_some() {}
-                match pieces.peek() {
-                    None => break,
-                    Some(&&(start, _)) if start <= node.0 => sum += cost,
-                    Some(_) => {}
-                }
-            }
-            sum
-        };
-        self.costs.par_iter().map(sum).collect()
-    }
-
-    /// What each function cost in one run: the samples whose stack has it, each counted once.
-    pub fn totals(&self, run: usize) -> Vec<Cost> {
-        let mut totals = vec![Cost::ZERO; self.functions.len()];
-        self.for_each_outermost(run, |function, cost| totals[function.get()] += cost);
-        totals
-    }
-
-    /// What each function cost by itself in one run.
-    pub fn self_costs(&self, run: usize) -> Vec<Cost> {
-        let mut costs = vec![Cost::ZERO; self.functions.len()];
-        self.for_each_self(run, |function, cost| costs[function.get()] += cost);
-        costs
-    }
-
-    /// The parts of [`History::totals`]: what the outermost nodes of functions cost, with all below them.
-    pub(crate) fn for_each_outermost(&self, run: usize, mut each: impl FnMut(FunctionIx, Cost)) {
-        self.for_each_total(run, |node, cost| {
-            if self.outermost[node.get()] {
-                each(self.function(node), cost);
-            }
-        });
-    }
-
-    /// The parts of [`History::self_costs`]: what nodes cost by themselves.
-    pub(crate) fn for_each_self(&self, run: usize, mut each: impl FnMut(FunctionIx, Cost)) {
-        for &(node, cost) in &self.costs[run] {
-            each(self.function(node), cost);
-        }
-    }
-
-    /// The samples that [`History::totals`] has of some functions, by run and then by their order.
-    pub fn samples_of(&self, functions: &[FunctionIx]) -> Vec<Vec<f64>> {
-        let mut wanted = vec![None; self.functions.len()];
-        for (place, function) in functions.iter().enumerate() {
-            wanted[function.get()] = Some(place);
-        }
-        // The outermost nodes of these functions: which one it is of, and which one is above it. And by
-        // node the one that it is, or is below, innermost.
-        let mut outer: Vec<(usize, Option<u32>)> = Vec::new();
-        let mut within: Vec<Option<u32>> = Vec::with_capacity(self.tree.len());
-        for node in self.tree.nodes() {
-            let above = self
-                .tree
-                .parent(node)
-                .and_then(|parent| within[parent.get()]);
-            let function = wanted[self.function(node).get()];
-            within.push(match function.filter(|_| self.outermost[node.get()]) {
-                None => above,
-                Some(function) => {
-                    outer.push((function, above));
-                    Some(outer.len() as u32 - 1)
-                }
-            });
-        }
-        let of_run = |costs: &SelfCosts| {
-            let mut below = vec![0u64; outer.len()];
-            for (node, cost) in costs {
-                if let Some(place) = within[node.get()] {
-                    below[place as usize] += cost.samples;
-                }
-            }
-            let mut samples = vec![0u64; functions.len()];
-            for (place, &(function, above)) in outer.iter().enumerate().rev() {
-                samples[function] += below[place];
-                if let Some(above) = above {
-                    below[above as usize] += below[place];
-                }
-            }
-            samples.into_iter().map(|samples| samples as f64).collect()
-        };
-        self.costs.par_iter().map(of_run).collect()
-    }
-
-    /// What each node cost in one run with all below it: for each node that has a cost, behind those below
-    /// it.
-    pub(crate) fn for_each_total(&self, run: usize, each: impl FnMut(NodeIx, Cost)) {
-        for_each_total(&self.tree, &self.costs[run], each);
-    }
-}
-
-/// The place of the first cost, of those from a place on, whose node is this or a later one.
-fn first_from(costs: &SelfCosts, from: usize, node: u32) -> usize {
-    leap(costs, from, |(known, _)| known.0 < node)
-}
-
-/// The place of the first item, of those from a place on, of which this is not true: it is true of all before
-/// it, and of none behind it. What lies close is found in few steps.
-fn leap<T>(items: &[T], from: usize, is_before: impl Fn(&T) -> bool) -> usize {
-    let (mut start, mut leap) = (from, 1);
-    while start + leap <= items.len() && is_before(&items[start + leap - 1]) {
-        start += leap;
-        leap *= 2;
-    }
-    let end = (start + leap).min(items.len());
-    start + items[start..end].partition_point(is_before)
-}
-
-/// The samples before each node of a run, and after them those of all.
-fn running_sums(costs: &SelfCosts) -> Vec<u64> {
-    let mut sums = Vec::with_capacity(costs.len() + 1);
-    let mut sum = 0u64;
-    sums.push(sum);
-    for (_, cost) in costs {
-        sum = sum.saturating_add(cost.samples);
-        sums.push(sum);
-    }
-    sums
 }
