@@ -13,14 +13,29 @@ function plotOf(figure) {
   };
 }
 
+// Frames of libraries, folded into a line.
+function foldOf(fold) {
+  const summary = fold.querySelector('summary');
+  const seen = { text: summary.textContent, folded: fold.getBoundingClientRect().height };
+  summary.click();
+  const page = fold.ownerDocument.documentElement;
+  seen.unfolded = fold.getBoundingClientRect().height;
+  seen.names = texts(fold, 'code');
+  seen.overflow = page.scrollWidth - page.clientWidth;
+  seen.right = fold.getBoundingClientRect().right - page.clientWidth;
+  summary.click();
+  return seen;
+}
+
 function candidateOf(article) {
   const traces = [...article.querySelectorAll('details.traces')].map((details) => {
     const height = () => details.getBoundingClientRect().height;
     const folded = height();
     details.querySelector('summary').click();
     const unfolded = height();
+    const folds = [...details.querySelectorAll('details.folded')].map(foldOf);
     details.querySelector('summary').click();
-    return { names: texts(details, 'tbody code'), folded, unfolded };
+    return { names: texts(details, 'tbody code'), folded, unfolded, folds };
   });
   return { heading: article.querySelector('h4').textContent, traces };
 }

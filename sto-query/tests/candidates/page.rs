@@ -112,6 +112,40 @@ fn nothing_is_cut_off_on_a_phone_in_a_browser() {
     assert!((250.0..390.0).contains(&width), "{width}");
 }
 
+#[test]
+fn frames_of_libraries_unfold_in_a_browser_also_on_a_phone() {
+    if browser::is_missing() {
+        return;
+    }
+    let library = [
+        "std::rt::lang_start",
+        "std::panicking::try",
+        "core::ops::function::FnOnce::call_once",
+    ];
+    let below_library = format!("main;{};serve;", library.join(";"));
+    let runs = slow("log").into_iter();
+    let runs: Vec<String> = runs
+        .map(|run| run.replace("main;serve;", &below_library))
+        .collect();
+    let page = html(&candidates(&runs));
+    for width in [1280, 390] {
+        let Seen { facts, .. } = browser::open(&page, include_str!("facts.js"), width);
+        let callers = &facts["candidates"][0]["traces"][0];
+        let folds = callers["folds"].as_array().unwrap();
+        assert_eq!(folds.len(), 1, "{callers:#}");
+        assert_eq!(folds[0]["text"], "… 3 frames: std");
+        let names = library.iter().rev().collect::<Vec<_>>();
+        assert_eq!(folds[0]["names"], json!(names));
+        let number = |name: &str| folds[0][name].as_f64().unwrap();
+        assert!(
+            number("unfolded") > number("folded") + 10.0,
+            "{width}: {callers:#}"
+        );
+        assert_eq!(folds[0]["overflow"], 0, "{width}");
+        assert!(number("right") <= 0.0, "{width}: {callers:#}");
+    }
+}
+
 /// The probe tries to run a script that is not the page's own; nothing else may be wrong.
 fn only_the_smuggled_script_is_complained_of(facts: &Value, console: &[String]) {
     assert_eq!(facts["smuggled"], "did not run");
