@@ -21,7 +21,8 @@ Examples:
   sto source 'shop::Cart::add' v2 --source-dir ~/shop
   sto source memchr v2 --source-dir ~/.cargo/registry/src
 
-FUNCTION is a name as any command shows it, or a part of it that one function alone has.
+FUNCTION is a name as any command shows it, or a part of it that one function alone has. Lines have other \
+numbers in another build, so one build is shown at a time; `sto diff --focus FUNCTION` compares two.
 
 Source files are looked for below --source-dir, by the end of their paths, and nothing else is read. By \
 default that is the git work tree of the working directory, else the working directory.

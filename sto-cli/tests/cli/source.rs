@@ -83,6 +83,37 @@ src/demo.c
 }
 
 #[test]
+fn runs_that_were_ingested_by_line_have_the_same_lines() {
+    let sandbox = with_demo();
+    let recording = demo().join("v1.perf.data");
+    let recording = recording.to_str().unwrap();
+    let by_line = [
+        "ingest",
+        recording,
+        "--granularity",
+        "line",
+        "--exe",
+        "demo",
+        "--build",
+        "by-line",
+    ];
+    sandbox.sto(&by_line).succeeds();
+    // One that calls itself, one that was inlined, and one that calls others.
+    for function in ["count_rules", "hash", "serve"] {
+        let lines = |build: &str| {
+            let report = sandbox.json(&["source", function, build]);
+            let files = report["files"].as_array().unwrap();
+            assert!(!files.is_empty(), "{function}: {report}");
+            files
+                .iter()
+                .map(|file| file["lines"].clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(lines("by-line"), lines("v1"), "{function}");
+    }
+}
+
+#[test]
 fn lines_are_cut_to_the_width_of_the_terminal() {
     let sandbox = with_demo();
     let text = std::fs::read(demo().join("demo.c")).unwrap();
@@ -95,6 +126,8 @@ fn lines_are_cut_to_the_width_of_the_terminal() {
         shown.lines().all(|line| line.chars().count() <= 60),
         "{shown}"
     );
+    let head = "   2.54%   12.37%   127      return (amount < rule->limit) …\n";
+    assert!(shown.contains(head), "{shown}");
 }
 
 #[test]

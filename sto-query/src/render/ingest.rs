@@ -3,6 +3,7 @@
 use super::header::{counted, samples_of_event, write_events};
 use super::ls::short_id;
 use super::numbers::{bytes, grouped, percent, saving};
+use super::paragraph::line;
 use super::{Style, printable};
 use crate::report::{IngestSummary, IngestedReport, ModuleReport};
 use std::fmt::Write;
@@ -25,7 +26,7 @@ pub fn text(summary: &IngestSummary, style: Style) -> String {
         let unresolved: Vec<&ModuleReport> = unresolved
             .filter(|module| is_worth_naming(module, samples))
             .collect();
-        write_modules(&mut text, &unresolved);
+        write_modules(&mut text, &unresolved, style);
     }
     if !summary.recordings.is_empty() {
         let _ = writeln!(text, "The store is {}.", printable(&summary.store));
@@ -89,7 +90,7 @@ pub(super) fn is_worth_naming(module: &ModuleReport, samples: u64) -> bool {
 }
 
 /// The modules that have locations without a symbol, most of them first.
-pub(super) fn write_modules(text: &mut String, unresolved: &[&ModuleReport]) {
+pub(super) fn write_modules(text: &mut String, unresolved: &[&ModuleReport], style: Style) {
     if unresolved.is_empty() {
         return;
     }
@@ -103,7 +104,7 @@ pub(super) fn write_modules(text: &mut String, unresolved: &[&ModuleReport]) {
             printable(&module.path),
         );
         if let Some(problem) = &module.problem {
-            let _ = writeln!(text, "      {}", printable(problem));
+            *text += &line(style, problem, 6);
         }
     }
     let more = unresolved.len().saturating_sub(MAX_MODULES);

@@ -5,9 +5,15 @@ use std::fmt::Write;
 
 /// A line that says what a report is about, broken only where the terminal is narrower.
 pub(super) fn title(style: Style, text: &str) -> String {
+    line(style, text, 0)
+}
+
+/// A line that begins at this column, broken only where the terminal is narrower.
+pub(super) fn line(style: Style, text: &str, indent: usize) -> String {
+    let head = " ".repeat(indent);
     match style.width {
-        Some(_) => paragraph(style, "", text, 0),
-        None => format!("{}\n", printable(text)),
+        Some(_) => paragraph(style, &head, text, indent),
+        None => format!("{head}{}\n", printable(text)),
     }
 }
 

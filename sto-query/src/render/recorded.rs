@@ -90,11 +90,11 @@ fn write_build(
         share(|run| run.profile.quality.without_stack),
         share(|run| run.profile.quality.lost),
     );
-    write_modules(text, runs);
+    write_modules(text, runs, style);
 }
 
 /// Where locations have no symbol, of the run where most have none.
-fn write_modules(text: &mut String, runs: &[(&RecordingReport, &IngestedReport)]) {
+fn write_modules(text: &mut String, runs: &[(&RecordingReport, &IngestedReport)], style: Style) {
     let mut worst: BTreeMap<&str, &ModuleReport> = BTreeMap::new();
     for (recording, run) in runs {
         let modules = recording.modules.iter();
@@ -108,5 +108,5 @@ fn write_modules(text: &mut String, runs: &[(&RecordingReport, &IngestedReport)]
     }
     let mut worst: Vec<&ModuleReport> = worst.into_values().collect();
     worst.sort_by(|a, b| (b.unresolved_samples, &a.path).cmp(&(a.unresolved_samples, &b.path)));
-    ingest::write_modules(text, &worst);
+    ingest::write_modules(text, &worst, style);
 }

@@ -3,10 +3,11 @@
 use super::header::{counted, header};
 use super::numbers::percent;
 use super::paragraph::paragraph;
-use super::{Style, printable};
+use super::{Style, display_width, printable};
 use crate::report::CostReport;
 use crate::source::{FileReport, LineReport, SourceReport};
 use std::fmt::Write;
+use unicode_width::UnicodeWidthChar;
 
 /// Columns that a tab leads to.
 const TAB: usize = 4;
@@ -87,13 +88,29 @@ fn line(line: &LineReport, width: usize, column: usize, style: Style) -> String 
         _ => String::new(),
     };
     let source = line.source.as_deref().map(with_spaces).unwrap_or_default();
-    let source = style.fit(&printable(&source), column);
+    let source = cut(&printable(&source), column, style);
     let (own, total) = (cost(line.self_cost), cost(line.total));
     let text = format!("{own:>8} {total:>8}  {:>width$}  {source}", line.line);
     match line.total {
         Some(_) => format!("{}\n", text.trim_end()),
         None => format!("{}\n", style.dim(text.trim_end())),
     }
+}
+
+/// A line of source that begins at this column, up to the right edge: what stands first says most.
+fn cut(source: &str, column: usize, style: Style) -> String {
+    let Some(width) = style.width.map(|width| width.saturating_sub(column)) else {
+        return source.to_owned();
+    };
+    if display_width(source) <= width {
+        return source.to_owned();
+    }
+    let mut columns = 1;
+    let fits = |character: &char| {
+        columns += character.width().unwrap_or(0);
+        columns <= width
+    };
+    source.chars().take_while(fits).collect::<String>() + "…"
 }
 
 /// A line of source with spaces for its tabs.
