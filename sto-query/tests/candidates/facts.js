@@ -16,13 +16,15 @@ function plotOf(figure) {
 // Frames of libraries, folded into a line.
 function foldOf(fold) {
   const summary = fold.querySelector('summary');
-  const seen = { text: summary.textContent, folded: fold.getBoundingClientRect().height };
-  summary.click();
   const page = fold.ownerDocument.documentElement;
-  seen.unfolded = fold.getBoundingClientRect().height;
-  seen.names = texts(fold, 'code');
+  const shown = () =>
+    [...fold.querySelectorAll('code')]
+      .filter((name) => name.getClientRects().length > 0)
+      .map((name) => name.textContent);
+  const seen = { text: summary.textContent, folded: shown() };
+  summary.click();
+  seen.unfolded = shown();
   seen.overflow = page.scrollWidth - page.clientWidth;
-  seen.right = fold.getBoundingClientRect().right - page.clientWidth;
   summary.click();
   return seen;
 }
