@@ -4,7 +4,7 @@ use crate::runtime::pager;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Once, mpsc};
 use std::{fs, io, thread};
 use sto_core::files::Temporary;
 
@@ -17,6 +17,11 @@ pub(crate) fn requests() -> io::Result<Signals> {
 
 /// From here on, this process takes its half-written files away where it is asked to end.
 pub(crate) fn leave_no_temporary_files() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(take_requests);
+}
+
+fn take_requests() {
     let (give, take) = mpsc::channel::<Signals>();
     let handle = move || {
         let Ok(mut requests) = take.recv() else {

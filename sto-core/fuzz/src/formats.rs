@@ -1,4 +1,4 @@
-//! What every fuzz target does.
+//! Files of each format.
 
 use std::path::Path;
 use sto_core::formats::{Format, ReadOptions, Recording, read_bytes, read_stream};
@@ -7,7 +7,7 @@ use sto_core::store::Store;
 
 /// Reads hostile bytes as a format, or as what their content tells, from memory and as a stream: both
 /// must come to the same, and a recording must be fit for a store or be refused.
-pub fn read(format: Option<Format>, bytes: &[u8]) {
+pub(crate) fn read(format: Option<Format>, bytes: &[u8]) {
     let path = Path::new("fuzzed");
     for allow_truncated in [false, true] {
         let options = ReadOptions {

@@ -1,0 +1,36 @@
+//! What counts as a defect of every target, and what targets share.
+
+use std::backtrace::Backtrace;
+use std::panic;
+use std::path::{Path, PathBuf};
+use std::process::abort;
+use std::sync::LazyLock;
+
+/// Lets a panic in code of this repository end all, also where a guard stands ready for those of
+/// libraries that are known to panic on damaged files. One of a library ends all where nobody catches it.
+pub(crate) fn panics_of_sto_end_all() {
+    // The guard sets its own hook with the first store, and goes on to the one before; so it comes first.
+    crate::store::make_sound();
+    panic::set_hook(Box::new(|info| {
+        let is_of = |part: &str| info.location().is_some_and(|at| at.file().contains(part));
+        if !is_of("/registry/src/") {
+            crate::names::give_standard_error_back();
+            eprintln!("{info}\n{}", Backtrace::force_capture());
+            abort();
+        }
+    }));
+}
+
+/// A folder for the files of a target, in memory where `TMPDIR` is.
+pub(crate) fn folder() -> &'static Path {
+    static FOLDER: LazyLock<tempfile::TempDir> =
+        LazyLock::new(|| tempfile::tempdir().expect("a folder for files"));
+    FOLDER.path()
+}
+
+/// A file of `testdata`.
+pub(crate) fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../testdata")
+        .join(name)
+}

@@ -1,0 +1,32 @@
+//! Edits of bytes that are sound, spelled by an input: so that few bytes of input reach far into a file.
+
+/// Edits, one after another: what to do (a byte, of which the lowest two bits count), where (3 bytes, modulo
+/// the length), how many bytes (a byte), and but for removals these.
+pub(crate) fn apply(bytes: &mut Vec<u8>, mut input: &[u8]) {
+    while let [what, a, b, c, count, rest @ ..] = input {
+        let at = u32::from_le_bytes([*a, *b, *c, 0]) as usize % (bytes.len() + 1);
+        let count = usize::from(*count);
+        if what & 3 == 3 {
+            let end = (at + count).min(bytes.len());
+            bytes.drain(at..end);
+            input = rest;
+            continue;
+        }
+        let (new, rest) = rest.split_at(count.min(rest.len()));
+        match what & 3 {
+            0 => drop(bytes.splice(at..at, new.iter().copied())),
+            // Numbers are compared with their neighbours: a bit or a small step goes further than noise.
+            1 => {
+                for (byte, new) in bytes[at..].iter_mut().zip(new) {
+                    *byte = byte.wrapping_add(*new);
+                }
+            }
+            _ => {
+                let end = (at + new.len()).min(bytes.len());
+                let len = end - at;
+                bytes[at..end].copy_from_slice(&new[..len]);
+            }
+        }
+        input = rest;
+    }
+}

@@ -1,0 +1,75 @@
+//! Hostile input to everything that reads some: one program with all targets, which
+//! `STO_FUZZ_TARGET` chooses from.
+//!
+//! | target | what it is given | what must hold |
+//! |---|---|---|
+//! | a format, `compressed` | a file | read from memory and as a stream it is the same; a store takes or refuses it |
+//! | `perf-records` | what a sound recording of perf is made from | every sample and period is kept; twice is the same |
+//! | `elf` | edits of programs that a recording with saved stacks names | no panic |
+//! | `perf-map`, `jitdump` | such a file of a recorded process | no panic |
+//! | `store-records` | edits of what stands in a store, below its seals | every question has an answer or an error |
+//! | `store-pages` | edits of a store's file | the same |
+//! | `policy`, `config` | a file | an error names one of its lines |
+//! | `names` | a command, and the names of all that it shows | names are never markup, commands or control characters |
+//!
+//! All of them must end, with little memory, and without a panic; `.ci/fuzz` has the limits.
+#![no_main]
+#![allow(dead_code, reason = "of the command, some targets need only parts")]
+
+mod check;
+mod edits;
+mod formats;
+mod markup;
+mod names;
+mod perf_data;
+mod perf_records;
+mod store;
+mod symbols;
+mod texts;
+
+// The command itself, so that what it prints is what is checked.
+#[path = "../../../sto-cli/src/args/mod.rs"]
+mod args;
+#[path = "../../../sto-cli/src/cli.rs"]
+mod cli;
+#[path = "../../../sto-cli/src/commands/mod.rs"]
+mod commands;
+#[path = "../../../sto-cli/src/complete/mod.rs"]
+mod complete;
+#[path = "../../../sto-cli/src/help/mod.rs"]
+mod help;
+#[path = "../../../sto-cli/src/runtime/mod.rs"]
+mod runtime;
+
+use std::sync::LazyLock;
+
+/// What the chosen target does with an input.
+static TARGET: LazyLock<Box<dyn Fn(&[u8]) + Send + Sync>> = LazyLock::new(|| {
+    let name = std::env::var("STO_FUZZ_TARGET").unwrap_or_default();
+    match name.as_str() {
+        "compressed" => Box::new(|bytes| formats::read(None, bytes)),
+        "config" => Box::new(texts::config),
+        "elf" => Box::new(symbols::elf),
+        "jitdump" => Box::new(symbols::jitdump),
+        "names" => Box::new(names::names),
+        "perf-map" => Box::new(symbols::perf_map),
+        "perf-records" => Box::new(perf_records::perf_records),
+        "policy" => Box::new(texts::policy),
+        "store-pages" => Box::new(store::pages),
+        "store-records" => Box::new(store::records),
+        format => match format.parse() {
+            Ok(format) => Box::new(move |bytes| formats::read(Some(format), bytes)),
+            Err(_) => panic!("STO_FUZZ_TARGET is `{format}`, which is no target"),
+        },
+    }
+});
+
+libfuzzer_sys::fuzz_target!(
+    init: {
+        LazyLock::force(&TARGET);
+        // Before anything has work for several.
+        runtime::threads::start();
+        check::panics_of_sto_end_all();
+    },
+    |bytes: &[u8]| TARGET(bytes)
+);

@@ -1,0 +1,290 @@
+//! Documents that names stand in: nothing in them may come from a name but text.
+
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+use std::collections::BTreeSet;
+use std::str;
+
+/// All elements of pages and drawings, and each attribute of any of them. None loads or does anything by itself,
+/// but `href` and `onload`, which are checked.
+const ELEMENTS: &str = " a article body button circle code dd defs details div dl dt figcaption figure g h1 h2 \
+    h3 h4 h5 head header html input kbd label li line linearGradient main meta option p path polygon polyline \
+    rect script section select small span stop style summary svg table tbody td text th thead title tr \
+    tspan ul ";
+const ATTRIBUTES: &str = " aria-hidden aria-label aria-live autocomplete charset class content cx cy \
+    data-candidate data-label data-search dx fg:w fg:x fill height hidden href http-equiv id lang name \
+    offset open placeholder points preserveAspectRatio r role rx ry scope spellcheck stop-color tabindex \
+    text-anchor total_samples type value version viewBox width x x1 x2 xmlns xmlns:fg xmlns:xlink y y1 y2 d \
+    for style cursor font-size font-family fill-opacity onload stroke \
+    stroke-dasharray selected disabled colspan rowspan ";
+/// Those of JUnit.
+const JUNIT: &str = " testsuites testsuite testcase failure error skipped system-out system-err properties \
+    property name classname tests failures errors skipped time timestamp message type file line value \
+    hostname id package assertions ";
+
+fn known(list: &str, name: &str) -> bool {
+    list.contains(&format!(" {name} "))
+}
+
+/// What a name cannot change of a document.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Own {
+    /// The text of all scripts and styles that are code.
+    code: Vec<String>,
+}
+
+/// Characters that XML has, and none that changes what a terminal or a reader of text shows.
+fn check_characters(document: &str) {
+    let hidden = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+    };
+    assert_eq!(document.chars().find(|&c| hidden(c)), None);
+}
+
+/// An XML document: SVG, or JUnit's.
+pub(crate) fn xml(document: &[u8]) -> Own {
+    let document = str::from_utf8(document).expect("UTF-8");
+    check_characters(document);
+    let (elements, attributes) = match document.contains("<testsuites") {
+        true => (JUNIT, JUNIT),
+        false => (ELEMENTS, ATTRIBUTES),
+    };
+    let mut reader = Reader::from_str(document);
+    let mut code = Vec::new();
+    let mut open: Vec<String> = Vec::new();
+    let check = |start: &BytesStart<'_>| {
+        let name = str::from_utf8(start.name().into_inner())
+            .expect("UTF-8")
+            .to_owned();
+        assert!(known(elements, &name), "<{name}>");
+        for attribute in start.attributes() {
+            let attribute = attribute.expect("attributes are well-formed");
+            let name = str::from_utf8(attribute.key.into_inner()).expect("UTF-8");
+            assert!(known(attributes, name), "{name}=");
+            let value = attribute
+                .normalized_value(XmlVersion::Implicit1_0)
+                .expect("references are known");
+            check_value(name, &value);
+        }
+        name
+    };
+    loop {
+        match reader.read_event().expect("well-formed XML") {
+            Event::Start(start) => open.push(check(&start)),
+            Event::Empty(start) => drop(check(&start)),
+            Event::End(_) => drop(open.pop()),
+            Event::Text(text) => {
+                text.decode().expect("UTF-8");
+            }
+            Event::CData(text) => {
+                assert!(
+                    open.last()
+                        .is_some_and(|name| name == "script" || name == "style")
+                );
+                code.push(String::from_utf8_lossy(&text).into_owned());
+            }
+            Event::GeneralRef(entity) => {
+                let name = entity.decode().expect("UTF-8");
+                let known = ["lt", "gt", "amp", "quot", "apos"].contains(&&*name);
+                assert!(
+                    known || entity.resolve_char_ref().is_ok_and(|c| c.is_some()),
+                    "&{name};"
+                );
+            }
+            Event::Eof => break,
+            Event::Decl(_) | Event::DocType(_) | Event::Comment(_) | Event::PI(_) => {}
+        }
+    }
+    assert!(open.is_empty(), "{open:?} is open at the end");
+    Own { code }
+}
+
+fn check_value(attribute: &str, value: &str) {
+    match attribute {
+        "href" => assert!(
+            value.starts_with('#') || value.starts_with("https://"),
+            "{value}"
+        ),
+        "onload" => assert_eq!(value, "init(evt)"),
+        "id" => assert!(!value.contains(char::is_whitespace), "{value}"),
+        _ => {}
+    }
+}
+
+/// A page, read as browsers do (<https://html.spec.whatwg.org/multipage/parsing.html>) where that is not the
+/// repair of what is wrong: ours have nothing to repair.
+pub(crate) fn html(document: &[u8]) -> Own {
+    let document = str::from_utf8(document).expect("UTF-8");
+    check_characters(document);
+    let mut code = Vec::new();
+    let mut open: Vec<&str> = Vec::new();
+    let mut ids = BTreeSet::new();
+    let mut rest = document
+        .strip_prefix("<!doctype html>")
+        .expect("a document type");
+    while let Some(at) = rest.find('<') {
+        check_references(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(end) = rest.strip_prefix('/') {
+            let (name, behind) = end.split_once('>').expect("an end tag ends");
+            assert_eq!(open.pop(), Some(name), "</{name}>");
+            rest = behind;
+            continue;
+        }
+        let name_end = rest
+            .find(|c: char| !c.is_ascii_alphanumeric())
+            .expect("a tag ends");
+        let name = &rest[..name_end];
+        assert!(
+            known(ELEMENTS, name),
+            "<{}",
+            &rest[..rest.floor_char_boundary(80)]
+        );
+        rest = &rest[name_end..];
+        let mut is_data = false;
+        let is_empty = loop {
+            rest = rest.trim_start();
+            if let Some(behind) = rest.strip_prefix("/>") {
+                rest = behind;
+                break true;
+            }
+            if let Some(behind) = rest.strip_prefix('>') {
+                rest = behind;
+                break matches!(name, "meta" | "input");
+            }
+            let end = rest.find(['=', ' ', '>']).expect("an attribute ends");
+            let attribute = &rest[..end];
+            assert!(known(ATTRIBUTES, attribute), "{attribute}=");
+            rest = &rest[end..];
+            if let Some(quoted) = rest.strip_prefix("=\"") {
+                let (value, behind) = quoted.split_once('"').expect("a value ends");
+                assert!(!value.contains('<'), "{value}");
+                check_references(value);
+                check_value(attribute, value);
+                is_data |= (attribute, value) == ("type", "application/json");
+                if attribute == "id" {
+                    assert!(ids.insert(value), "two elements are called {value}");
+                }
+                rest = behind;
+            }
+        };
+        match name {
+            "script" | "style" => {
+                let (text, behind) = rest.split_once(&format!("</{name}>")).expect("it ends");
+                match is_data {
+                    true => drop(serde_json::from_str::<serde_json::Value>(text).expect("JSON")),
+                    false => code.push(text.to_owned()),
+                }
+                assert!(!is_data || !text.contains('<'), "data with markup: {text}");
+                rest = behind;
+            }
+            _ if is_empty => {}
+            _ => open.push(name),
+        }
+    }
+    check_references(rest);
+    assert!(open.is_empty(), "{open:?} is open at the end");
+    Own { code }
+}
+
+/// A `&` that begins no reference is one that was not written by us.
+fn check_references(text: &str) {
+    for reference in text.split('&').skip(1) {
+        let name = reference.split_once(';').map_or("", |(name, _)| name);
+        let is_number = name.strip_prefix('#').is_some_and(|number| {
+            number
+                .strip_prefix('x')
+                .unwrap_or(number)
+                .bytes()
+                .all(|digit| digit.is_ascii_hexdigit())
+        });
+        let is_known = is_number || ["amp", "lt", "gt", "quot", "apos", "nbsp"].contains(&name);
+        assert!(
+            is_known,
+            "&{}",
+            &reference[..reference.floor_char_boundary(20)]
+        );
+    }
+}
+
+/// Markdown as GitHub shows it: tables have rows of as many cells, and outside of code there is no
+/// markup but ours.
+pub(crate) fn markdown(document: &[u8]) -> Own {
+    let document = str::from_utf8(document).expect("UTF-8");
+    check_characters(document);
+    let mut cells = None;
+    let mut is_fenced = false;
+    for line in document.lines() {
+        if line.starts_with("```") {
+            is_fenced = !is_fenced;
+        }
+        if is_fenced || line.starts_with("```") {
+            continue;
+        }
+        let count = line.matches('|').count();
+        match (line.starts_with('|'), cells) {
+            (false, _) => cells = None,
+            (true, None) => cells = Some(count),
+            (true, Some(cells)) => assert_eq!(count, cells, "{line}"),
+        }
+        let outside: String = line.split('`').step_by(2).collect();
+        for tag in outside.split('<').skip(1) {
+            let ours = [
+                "details>",
+                "/details>",
+                "summary>",
+                "/summary>",
+                "code>",
+                "/code>",
+                "!-- -->",
+                "br>",
+                "sub>",
+                "/sub>",
+            ];
+            assert!(ours.iter().any(|own| tag.starts_with(own)), "{line}");
+        }
+        assert!(!outside.replace("&#", "").contains("]("), "{line}");
+    }
+    assert!(!is_fenced, "code is open at the end");
+    Own { code: Vec::new() }
+}
+
+/// Commands of GitHub's runner: each line is one of ours.
+pub(crate) fn github(document: &[u8]) -> Own {
+    let document = str::from_utf8(document).expect("UTF-8");
+    check_characters(document);
+    for line in document.lines() {
+        let command = line
+            .strip_prefix("::")
+            .and_then(|line| line.split_once("::"));
+        let (command, _) = command.unwrap_or_else(|| panic!("no command: {line}"));
+        let (name, properties) = command.split_once(' ').unwrap_or((command, ""));
+        assert!(["error", "warning", "notice"].contains(&name), "{line}");
+        for property in properties
+            .split(',')
+            .filter(|property| !property.is_empty())
+        {
+            let name = property.split_once('=').map_or("", |(name, _)| name);
+            assert!(
+                ["file", "line", "title", "endLine", "col"].contains(&name),
+                "{line}"
+            );
+        }
+    }
+    Own { code: Vec::new() }
+}
+
+/// Text for a terminal.
+pub(crate) fn text(document: &[u8]) -> Own {
+    let document = str::from_utf8(document).expect("UTF-8");
+    check_characters(document);
+    assert!(!document.contains('\t'), "{document}");
+    Own { code: Vec::new() }
+}
+
+/// JSON, or lines of it.
+pub(crate) fn json(document: &[u8]) -> Own {
+    serde_json::from_slice::<serde_json::Value>(document).expect("JSON");
+    Own { code: Vec::new() }
+}

@@ -1,0 +1,403 @@
+//! Stores that somebody damaged or made on purpose.
+
+use crate::check::folder;
+use crate::edits;
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+use sto_core::formats::{
+    Format, Location, Process, ProcessIx, Recording, Sample, SampleTypeIx, Stacks, Thread, ThreadIx,
+};
+use sto_core::id::SourceDigest;
+use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::intern::SliceCount;
+use sto_core::model::{Frame, FrameKind, FrameTable, LabelValue, Origin, SampleLabel};
+use sto_core::store::{Store, StoreError, Tag};
+use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
+
+const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
+const RECORDS: TableDefinition<(u8, [u8; 16]), &[u8]> = TableDefinition::new("records");
+const COLUMNS: TableDefinition<(u8, u32, u32, u32), &[u8]> = TableDefinition::new("columns");
+const ENDS: TableDefinition<(u8, u32, u32), &[u8]> = TableDefinition::new("ends");
+/// What SPEC.md calls a segment.
+const SEGMENT: usize = 4075;
+const SEAL: usize = 8;
+
+/// Something that stands under a seal in a store.
+#[derive(Clone)]
+enum Key {
+    Meta(String),
+    Record(u8, [u8; 16]),
+    Column(u8, u32, u32),
+}
+
+impl Key {
+    /// What the seal is made with, beside the value.
+    fn seal(&self) -> Vec<u8> {
+        match self {
+            Key::Meta(name) => name.as_bytes().to_vec(),
+            Key::Record(kind, id) => [&[b'R', *kind][..], id].concat(),
+            Key::Column(kind, owner, part) => [
+                &[b'C', *kind][..],
+                &owner.to_le_bytes(),
+                &part.to_le_bytes(),
+            ]
+            .concat(),
+        }
+    }
+}
+
+/// A sound store, and all that stands in it below the seals.
+struct Sound {
+    bytes: Vec<u8>,
+    sealed: Vec<(Key, Vec<u8>)>,
+}
+
+static SOUND: LazyLock<Sound> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open_or_create(folder.path()).expect("a new store");
+    for (build, run) in [
+        (1, 1),
+        (1, 2),
+        (1, 3),
+        (1, 4),
+        (1, 5),
+        (1, 6),
+        (2, 1),
+        (2, 2),
+    ] {
+        add(&store, build, run);
+    }
+    let executable = "sound".to_owned();
+    let (name, version) = ("last-good".to_owned(), "v1".to_owned());
+    let tag = Tag {
+        executable,
+        name,
+        version,
+    };
+    store.tag(&tag, false).expect("there is such a build");
+    let file = folder.path().join(Store::FILE_NAME);
+    let bytes = fs::read(&file).expect("the store's file");
+    let sealed = sealed(&Database::open(&file).expect("a redb file"));
+    Sound { bytes, sealed }
+});
+
+/// Makes the store that others are made from.
+pub(crate) fn make_sound() {
+    LazyLock::force(&SOUND);
+}
+
+fn sealed(database: &Database) -> Vec<(Key, Vec<u8>)> {
+    let transaction = database.begin_read().expect("a sound file");
+    let mut all = Vec::new();
+    for entry in transaction
+        .open_table(META)
+        .expect("meta")
+        .iter()
+        .expect("a sound table")
+    {
+        let (key, value) = entry.expect("a sound entry");
+        all.push((Key::Meta(key.value().to_owned()), value.value().to_vec()));
+    }
+    for entry in transaction
+        .open_table(RECORDS)
+        .expect("records")
+        .iter()
+        .expect("a sound table")
+    {
+        let (key, value) = entry.expect("a sound entry");
+        let (kind, id) = key.value();
+        all.push((Key::Record(kind, id), value.value().to_vec()));
+    }
+    let columns = transaction.open_table(COLUMNS).expect("columns");
+    for entry in transaction
+        .open_table(ENDS)
+        .expect("ends")
+        .iter()
+        .expect("a sound table")
+    {
+        let (key, end) = entry.expect("a sound entry");
+        let (kind, owner, part) = key.value();
+        let mut pack = Vec::new();
+        let segments = (kind, owner, part, 0)..=(kind, owner, part, u32::MAX);
+        for segment in columns.range(segments).expect("a sound table") {
+            pack.extend_from_slice(segment.expect("a sound entry").1.value());
+        }
+        pack.extend_from_slice(end.value());
+        all.push((Key::Column(kind, owner, part), pack));
+    }
+    // The version has no seal.
+    all.retain(|(key, _)| !matches!(key, Key::Meta(name) if name == "version"));
+    for (_, value) in &mut all {
+        value.truncate(value.len() - SEAL);
+    }
+    all
+}
+
+/// A run of a program with inlined functions, threads, labels and events.
+fn add(store: &Store, build: u64, run: u64) {
+    let mut named = FrameTable::new();
+    let kinds = FrameKind::ALL;
+    let locations = (0..40).map(|ix: usize| {
+        let symbol = format!("function_{}", ix % 30);
+        let file = format!("src/{}.c", ix % 7);
+        Location::Named(named.insert(Frame {
+            module: ["sound", "libc.so.6", "[kernel]"][ix % 3],
+            symbol: &symbol,
+            kind: kinds[ix % kinds.len()],
+            file: &file,
+            line: ix as u32 % 5,
+        }))
+    });
+    let locations: Vec<_> = locations.collect();
+    let mut stacks = Stacks::default();
+    let mut samples = Vec::new();
+    for ix in 0..120 {
+        let depth = 1 + ix * (run + 3) % 9;
+        let of = |level: u64| (ix * level + build * level * level) % locations.len() as u64;
+        let stack: Vec<_> = (0..depth)
+            .map(|level| sto_core::formats::LocationIx(of(level) as u32))
+            .collect();
+        samples.push(Sample {
+            stack: stacks.insert(&stack),
+            thread: ThreadIx(ix as u32 % 3),
+            sample_type: SampleTypeIx(u32::from(ix % 5 == 0)),
+            time: Some(Nanoseconds(1_000 * ix)),
+            cost: Cost {
+                samples: 1 + ix % 3,
+                value: 1_000_000 + ix % 4 * run,
+            },
+            truncated: ix % 11 == 0,
+        });
+    }
+    let label = |key: &str, text: &str| SampleLabel {
+        key: key.to_owned(),
+        value: LabelValue::Text(text.to_owned()),
+    };
+    let labels: [Arc<[SampleLabel]>; 3] = [
+        Arc::from([]),
+        Arc::from([label("request", "get")]),
+        Arc::from([label("request", "put"), label("tenant", "a")]),
+    ];
+    let thread = |(tid, labels)| Thread {
+        tid,
+        name: format!("thread-{tid}"),
+        process: ProcessIx(0),
+        labels,
+    };
+    let recording = Recording {
+        format: Format::PerfData,
+        source: SourceDigest::of(&[build as u8, run as u8]),
+        source_bytes: Bytes(1000),
+        origin: Origin {
+            recorded: Some(UnixSeconds(1_767_323_045 + 1000 * build + run)),
+            duration: Some(Nanoseconds(1_000_000)),
+            host: Some("host".to_owned()),
+            ..Origin::default()
+        },
+        sample_types: vec![
+            SampleType {
+                event: "cpu-clock".to_owned(),
+                unit: Unit::Nanoseconds,
+            },
+            SampleType {
+                event: "page-faults".to_owned(),
+                unit: Unit::Events,
+            },
+        ],
+        processes: vec![Process {
+            pid: 7,
+            program: "sound".to_owned(),
+            main_module: None,
+        }],
+        threads: (10..).zip(labels).map(thread).collect(),
+        modules: Vec::new(),
+        locations,
+        named,
+        stacks,
+        samples,
+        lost: 1,
+        warnings: Vec::new(),
+    };
+    let options = IngestOptions {
+        executable: Some("sound".to_owned()),
+        version: Some(format!("v{build}")),
+        revision: Some("0123abc".to_owned()),
+        benchmark: Some("serve".to_owned()),
+        labels: BTreeMap::from([("host".to_owned(), "a".to_owned())]),
+        metrics: BTreeMap::from([("seconds".to_owned(), 1.5)]),
+        slices: SliceCount::new(16),
+        ..IngestOptions::default()
+    };
+    ingest_recording(store, Path::new("run"), recording, &options, &mut |_| ())
+        .expect("a sound recording");
+}
+
+/// Edits of records and packs, with seals that are right: which one (a byte), the number of bytes of its
+/// edits (2 bytes), these; or instead of edits that it is missing, or has what stands in another.
+pub(crate) fn records(mut input: &[u8]) {
+    let sound = &*SOUND;
+    let mut changed: BTreeMap<usize, Option<Vec<u8>>> = BTreeMap::new();
+    while let [which, a, b, rest @ ..] = input {
+        let which = usize::from(*which) % sound.sealed.len();
+        let len = usize::from(u16::from_le_bytes([*a, *b]));
+        let value = changed
+            .entry(which)
+            .or_insert_with(|| Some(sound.sealed[which].1.clone()));
+        input = match len {
+            0xffff => {
+                *value = None;
+                rest
+            }
+            0xff00.. => {
+                *value = Some(sound.sealed[(len - 0xff00) % sound.sealed.len()].1.clone());
+                rest
+            }
+            _ => {
+                let (own, rest) = rest.split_at(len.min(rest.len()));
+                if let Some(value) = value {
+                    edits::apply(value, own);
+                }
+                rest
+            }
+        };
+    }
+    let folder = folder().join("records");
+    let file = write(&folder, &sound.bytes);
+    let database = Database::open(&file).expect("a sound file");
+    let transaction = database.begin_write().expect("a sound file");
+    {
+        let mut meta = transaction.open_table(META).expect("meta");
+        let mut records = transaction.open_table(RECORDS).expect("records");
+        let mut columns = transaction.open_table(COLUMNS).expect("columns");
+        let mut ends = transaction.open_table(ENDS).expect("ends");
+        for (which, value) in changed {
+            let key = &sound.sealed[which].0;
+            let value = value.map(|value| {
+                let mut hasher = blake3::Hasher::new();
+                let checksum = hasher.update(&key.seal()).update(&value).finalize();
+                [&value[..], &checksum.as_bytes()[..SEAL]].concat()
+            });
+            let done = match (key, &value) {
+                (Key::Meta(name), Some(value)) => {
+                    meta.insert(name.as_str(), value.as_slice()).map(drop)
+                }
+                (Key::Meta(name), None) => meta.remove(name.as_str()).map(drop),
+                (&Key::Record(kind, id), Some(value)) => {
+                    records.insert((kind, id), value.as_slice()).map(drop)
+                }
+                (&Key::Record(kind, id), None) => records.remove((kind, id)).map(drop),
+                (&Key::Column(kind, owner, part), value) => {
+                    let segments = (kind, owner, part, 0)..=(kind, owner, part, u32::MAX);
+                    columns
+                        .retain_in(segments, |_, _| false)
+                        .expect("a sound table");
+                    let value = value.as_deref().unwrap_or_default();
+                    for (segment, bytes) in (0..).zip(value.chunks_exact(SEGMENT)) {
+                        columns
+                            .insert((kind, owner, part, segment), bytes)
+                            .expect("a sound table");
+                    }
+                    let end = value.chunks_exact(SEGMENT).remainder();
+                    match value.is_empty() {
+                        true => ends.remove((kind, owner, part)).map(drop),
+                        false => ends.insert((kind, owner, part), end).map(drop),
+                    }
+                }
+            };
+            done.expect("a sound table");
+        }
+    }
+    transaction.commit().expect("the disk has room");
+    drop(database);
+    ask_everything(&folder, &file);
+}
+
+/// Edits of the file: redb looks at the checksums of its pages only when it repairs one.
+pub(crate) fn pages(input: &[u8]) {
+    let mut bytes = SOUND.bytes.clone();
+    // Lengths stay: what is behind a page that moved is noise.
+    let mut input = input;
+    while let [a, b, c, count, rest @ ..] = input {
+        let at = u32::from_le_bytes([*a, *b, *c, 0]) as usize % bytes.len();
+        let (new, rest) = rest.split_at(usize::from(*count).min(rest.len()));
+        let end = (at + new.len()).min(bytes.len());
+        bytes[at..end].copy_from_slice(&new[..end - at]);
+        input = rest;
+    }
+    let folder = folder().join("pages");
+    let file = write(&folder, &bytes);
+    ask_everything(&folder, &file);
+}
+
+fn write(folder: &Path, bytes: &[u8]) -> PathBuf {
+    let _ = fs::remove_dir_all(folder);
+    fs::create_dir_all(folder).expect("the folder is writable");
+    let file = folder.join(Store::FILE_NAME);
+    fs::write(&file, bytes).expect("the folder is writable");
+    file
+}
+
+/// Whatever a store can be asked, and what changes it. An error is an answer, also of what another
+/// answer was given of.
+fn ask_everything(folder: &Path, file: &Path) {
+    let Ok(store) = Store::open(folder) else {
+        let _ = Store::verify(folder);
+        return;
+    };
+    let builds = store.builds().unwrap_or_default();
+    for build in &builds {
+        let profiles: Vec<_> = build.profiles.iter().map(|profile| profile.id).collect();
+        let executable = sto_core::id::ExecutableId::of(&build.build.executable);
+        ignore(store.load(executable, &profiles));
+        ignore(store.load_build(build.id));
+        for &profile in &profiles {
+            ignore(store.load_lines(profile));
+            ignore(store.load_slices(profile));
+            ignore(store.load_contexts(profile));
+        }
+    }
+    ignore(store.stats());
+    ignore(Store::verify(folder));
+    let here = Store::in_memory().expect("a store in memory");
+    ignore(here.merge(&store, &mut |_| ()));
+    ignore(here.builds());
+    let all: BTreeSet<_> = builds
+        .iter()
+        .flat_map(|build| &build.profiles)
+        .map(|profile| profile.id)
+        .collect();
+    let before = fs::read(file).expect("a reader leaves the file alone");
+    if let Ok(store) = Store::open_or_create(folder) {
+        let metrics = all
+            .iter()
+            .map(|&profile| (profile, BTreeMap::from([("m".to_owned(), 1.0)])));
+        ignore(store.annotate(&metrics.collect(), true));
+        let first = all.iter().take(1).copied().collect();
+        let pruned = store.prune(&first);
+        if pruned.is_ok() {
+            ignore(store.builds());
+            fs::write(file, &before).expect("the folder is writable");
+        }
+        ignore(store.compact());
+        add_one(&store);
+    }
+}
+
+/// What is added to a damaged store goes in, or does not.
+fn add_one(store: &Store) {
+    let text = b"main;function_1 3\nmain;new 1\n";
+    let path = Path::new("sound.folded");
+    let recording =
+        sto_core::formats::read_bytes(path, text, &Default::default()).expect("it is sound");
+    let options = IngestOptions {
+        executable: Some("sound".to_owned()),
+        version: Some("v1".to_owned()),
+        ..IngestOptions::default()
+    };
+    let _ = ingest_recording(store, path, recording, &options, &mut |_| ());
+}
+
+fn ignore<T>(_: Result<T, StoreError>) {}

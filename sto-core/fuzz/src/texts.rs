@@ -1,0 +1,66 @@
+//! Files that users write.
+
+use crate::check::folder;
+use crate::cli::Cli;
+use crate::runtime::config::Config;
+use clap::{CommandFactory, FromArgMatches};
+use std::ffi::OsString;
+use sto_core::units::UnixSeconds;
+use sto_query::compare::CompareOptions;
+use sto_query::policy::{Policy, Thresholds};
+use sto_query::report::Date;
+
+/// A policy, as `--policy` or `sto.toml` has it.
+pub(crate) fn policy(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let today = Date::of(UnixSeconds(1_767_323_045));
+    match Policy::parse(text) {
+        Err(error) => {
+            let message = error.to_string();
+            assert!(
+                (1..=text.matches('\n').count() + 1).contains(&error.line),
+                "{message}"
+            );
+            assert!(!error.message.contains('\n'), "{message}");
+        }
+        Ok(policy) => {
+            policy.expired(&today);
+            let names = policy.benchmarks.keys().map(Some).chain([None]);
+            for name in names {
+                let name = name.map(String::as_str);
+                policy.options(
+                    name,
+                    &Thresholds::default(),
+                    &today,
+                    CompareOptions::default(),
+                );
+            }
+        }
+    }
+}
+
+/// A configuration, with a command line that it may change.
+pub(crate) fn config(bytes: &[u8]) {
+    let path = folder().join("config.toml");
+    std::fs::write(&path, bytes).expect("the folder is writable");
+    // SAFETY: no other thread reads the environment: this target starts none.
+    unsafe { std::env::set_var("STO_CONFIG", &path) };
+    let Ok(config) = Config::load() else {
+        return;
+    };
+    let Ok(command) = config.applied(Cli::command()) else {
+        return;
+    };
+    for line in [
+        &["sto", "ls"][..],
+        &["sto", "worst"],
+        &["sto", "--color", "never", "a"],
+    ] {
+        let args = config.expanded(line.iter().map(OsString::from), &command);
+        if let Ok(matches) = command.clone().try_get_matches_from(args) {
+            Cli::from_arg_matches(&matches).expect("what was matched can be taken");
+        }
+    }
+}
