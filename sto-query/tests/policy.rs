@@ -287,6 +287,6 @@ fn the_policy_in_the_readme_is_one() {
     let (block, _) = rest.split_once("```").unwrap();
     let policy = Policy::parse(block).unwrap();
     let names: Vec<&String> = policy.benchmarks.keys().collect();
-    assert_eq!(names, ["serve", "startup"]);
+    assert_eq!(names, ["serve"]);
     assert_eq!(policy.ignore[0].ignored.function, "doLogging");
 }

@@ -28,6 +28,7 @@ use super::pair::Pair;
 use super::regions::{Classes, Place, Regions};
 use super::renamed::{Pairs, Renamed};
 use super::replaced::replaced;
+use super::report::Basis;
 use super::signs::{Sign, Signs};
 use crate::statistics::Variation;
 use rayon::prelude::*;
@@ -159,7 +160,14 @@ struct Moves<'a> {
 
 impl Moves<'_> {
     fn of(&self, cause: &Cause) -> Option<FunctionIx> {
-        let gain = self.gains.of(cause).into_iter().find(|gain| {
+        let mut gains = self.gains.of(cause);
+        if cause.basis == Basis::Total {
+            // What other causes below it explain is theirs: a wrapper of what got dearer is no dearer.
+            for gain in &mut gains {
+                gain.gained = gain.gained.min(cause.explains.abs());
+            }
+        }
+        let gain = gains.into_iter().find(|gain| {
             gain.gained >= AT_LEAST * cause.explains.abs() && self.is_balanced(gain)
         })?;
         self.likeliest_loser(cause.function, gain)

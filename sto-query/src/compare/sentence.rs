@@ -53,14 +53,19 @@ pub(super) fn finding(finding: &Finding, in_callees: bool, unchanged: bool, pair
         true => mostly_in(finding),
         false => String::new(),
     };
+    // What other findings explain is not its own.
+    let alone = match finding.basis {
+        Basis::Total => " by itself",
+        Basis::AttributedSelf | Basis::Calls => "",
+    };
     match (finding.kind, &finding.moved_from, &finding.moved_to) {
         (FindingKind::Moved, Some(from), _) => format!(
-            "the cost of {function}, {} of all, was in {} before, and is not more than it was",
+            "the cost of {function}, {} of all, was in {} before, and{alone} is not more than it was",
             percent(finding.total.candidate_share),
             name(from),
         ),
         (FindingKind::Moved, None, to) => format!(
-            "the cost of {function}, {} of all before, is in {} now, and is not less than it was",
+            "the cost of {function}, {} of all before, is in {} now, and{alone} is not less than it was",
             percent(finding.total.baseline_share),
             to.as_ref().map(name).unwrap_or_default(),
         ),
