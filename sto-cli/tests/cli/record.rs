@@ -268,7 +268,15 @@ fn send(signal: &str, child: &Child) {
 
 /// Interrupts `sto record` when the command has worked for a while, and said so.
 fn interrupted(sandbox: &Sandbox, args: &[&str], script: &str, signal: &str) -> Option<Run> {
-    let mut command = sandbox.command(&[&["record", "--build", "v1"], args].concat());
+    // A suite that runs in the background of a shell has SIGINT ignored.
+    let heeding = [
+        "--default-signal=INT",
+        "--default-signal=TERM",
+        env!("CARGO_BIN_EXE_sto"),
+    ];
+    let mut command = sandbox.program("env", &heeding);
+    command.env("STO_STORE", sandbox.path("store"));
+    command.args([&["record", "--build", "v1"], args].concat());
     command.args(["--", "sh", "-c", script]);
     let mut child = command
         .stdout(Stdio::piped())
