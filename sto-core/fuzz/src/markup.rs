@@ -7,14 +7,14 @@ use std::str;
 
 /// All elements of pages and drawings, and each attribute of any of them. None loads or does anything by itself,
 /// but `href` and `onload`, which are checked.
-const ELEMENTS: &str = " a article body button circle code dd defs details div dl dt figcaption figure g h1 h2 \
-    h3 h4 h5 head header html input kbd label li line linearGradient main meta option p path polygon polyline \
+const ELEMENTS: &str = " a article body button circle code dd defs details div dl dt em figcaption figure g h1 h2 \
+    h3 h4 h5 head header html input kbd label li line linearGradient main meta ol option p path polygon polyline pre \
     rect script section select small span stop style summary svg table tbody td text th thead title tr \
     tspan ul ";
 const ATTRIBUTES: &str = " aria-hidden aria-label aria-live autocomplete charset class content cx cy \
     data-candidate data-label data-search dx fg:w fg:x fill height hidden href http-equiv id lang name \
     offset open placeholder points preserveAspectRatio r role rx ry scope spellcheck stop-color tabindex \
-    text-anchor total_samples type value version viewBox width x x1 x2 xmlns xmlns:fg xmlns:xlink y y1 y2 d \
+    text-anchor title total_samples type value version viewBox width x x1 x2 xmlns xmlns:fg xmlns:xlink y y1 y2 d \
     for style cursor font-size font-family fill-opacity onload stroke \
     stroke-dasharray selected disabled colspan rowspan ";
 /// Those of JUnit.

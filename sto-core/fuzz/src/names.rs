@@ -304,11 +304,11 @@ fn recording(name: &dyn Fn(usize) -> String, build: u64, run: u64) -> Recording 
     let mut locations = Vec::new();
     for ix in 0..8 {
         let (symbol, module, file) = (name(ix), name(ix + 1), name(ix + 2));
-        // The first ones are as they are, others differ from them.
-        let symbol = if ix < 5 {
-            symbol
-        } else {
-            format!("{symbol}{ix}")
+        // The first ones are as they are, others differ from them, and one goes with its build.
+        let symbol = match ix {
+            0..5 => symbol,
+            7 => format!("{symbol}{ix}{build}"),
+            _ => format!("{symbol}{ix}"),
         };
         locations.push(Location::Named(named.insert(Frame {
             module: &module,
