@@ -1,6 +1,6 @@
 //! What went wrong, how it is told, and the exit status: nowhere else is one decided.
 
-use crate::runtime::{memory, ui};
+use crate::runtime::ui;
 use std::error::Error;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -77,6 +77,10 @@ pub(crate) fn status_of(status: ExitStatus) -> u8 {
 
 /// Wrong usage or failure; clap uses the same status for arguments that it refuses.
 pub(crate) const FAILURE: u8 = 2;
+
+/// What to do where memory does not suffice.
+pub(crate) const MORE_MEMORY: &str =
+    "`--max-memory SIZE` lets it take more, if the machine has more to give";
 
 /// Why a command came to no result.
 #[derive(Debug, thiserror::Error)]
@@ -376,7 +380,7 @@ pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
         names => ui::list(&format!("error: {message}"), names),
     }
     let hint = error.hint();
-    if let Some(hint) = hint.or_else(|| takes_too_much.then(|| memory::HINT.to_owned())) {
+    if let Some(hint) = hint.or_else(|| takes_too_much.then(|| MORE_MEMORY.to_owned())) {
         ui::say("hint", &hint);
     }
     ExitCode::from(FAILURE)

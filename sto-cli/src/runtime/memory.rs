@@ -5,7 +5,7 @@
 //! kernel would end it without, or another process in its place. What was not committed to a store is not in
 //! it, and temporary files are removed: it is the end that `kill -9` gives, but for what is said.
 
-use crate::runtime::error::FAILURE;
+use crate::runtime::error::{FAILURE, MORE_MEMORY};
 use signal_hook::low_level::exit;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -127,16 +127,12 @@ fn end(why: std::fmt::Arguments<'_>) -> ! {
         left,
         "{line}error: {subject}{colon}this command {why}\nhint: "
     );
-    let _ = writeln!(left, "{HINT}");
+    let _ = writeln!(left, "{MORE_MEMORY}");
     let rest = left.len();
     let written = text.len() - rest;
     let _ = rustix::io::write(io::stderr().as_fd(), &text[..written]);
     exit(FAILURE.into())
 }
-
-/// What to do where memory does not suffice.
-pub(crate) const HINT: &str =
-    "`--max-memory SIZE` lets it take more, if the machine has more to give";
 
 /// Takes the limit of this process: what the user says, else a quarter of the machine's memory; none where the
 /// system does not say how much there is.
