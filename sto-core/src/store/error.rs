@@ -290,3 +290,17 @@ impl Flaw {
         Fault::damaged(place, self.0)
     }
 }
+
+/// What cannot be packed cannot be stored.
+pub(super) fn refused(flaw: Flaw) -> Fault {
+    Fault::Refused(flaw.0)
+}
+
+/// What the system refused.
+pub(super) fn cannot(doing: &'static str, path: &Path, source: io::Error) -> StoreError {
+    StoreError::Io {
+        doing,
+        path: path.to_owned(),
+        source,
+    }
+}

@@ -1,27 +1,14 @@
 //! The store: builds, profiles and their stacks in one redb file.
 //!
 //! ```text
-//! access              one operation: open the file, do the work, close it
-//! add                 a profile goes in, unless its source was read before
-//! open, unrepaired    the file: find, make, lock, read without writing
-//! temporary           what is to become one
-//! lock, holder        wait for a turn; who has it locked
-//! guard               what redb does not expect in it
-//! tables              every name, key and version
-//! codec               values <-> bytes
-//! rows, packs         records, columns and numbered things <-> redb
-//! chosen              the runs of nodes that some costs need
-//! counts              what is a profile's own
-//! write, graft        a profile goes in: find its stacks among the stored ones, add the rest
-//! rewrite, replace    some profiles are written into a new file
-//! read, loaded        builds are listed, stacks and costs come out
-//! cut, preorder       trees in an order of their own
-//! slices              costs by context and slice of time, in and out
-//! tags                names for builds
-//! metrics             numbers for profiles that are stored already
-//! merge               all of it out of one store, into another
-//! verify              everything is read, hashed and counted again
-//! stats               where the bytes are
+//! file        the redb file: find, make, lock, open for one operation, close
+//! tables      every name, key and version
+//! codec       values <-> bytes
+//! read        records, columns and packs out of redb; builds, stacks and costs out of these
+//! write       profiles go in and out: find their stacks among the stored ones, add the rest; tags, metrics
+//! maintain    merge, write anew, verify, count
+//! error       what can go wrong
+//! guard       what redb does not expect in its file
 //! ```
 //!
 //! Identity is derived: a stored node is a parent and a frame, and its content address follows.
@@ -31,56 +18,39 @@
 //! A store holds no file open. Each operation opens the file, does its work in one transaction and
 //! closes it, and waits for others to do so: redb lets one process write, or many read.
 
-mod access;
-mod add;
-mod chosen;
 mod codec;
-mod counts;
-mod cut;
 mod error;
-mod graft;
+mod file;
 mod guard;
-mod holder;
-mod loaded;
-mod lock;
-mod merge;
-mod metrics;
-mod open;
-mod packs;
-mod preorder;
+mod maintain;
 mod read;
-mod replace;
-mod rewrite;
-mod rows;
-mod slices;
-mod stats;
 mod tables;
-mod tags;
-mod temporary;
-mod unrepaired;
-mod verify;
 mod write;
 
 use crate::id::{BuildId, ExecutableId, ProfileId, ReadingId};
 use crate::intern::Context;
 use crate::model::Build;
 use crate::units::Bytes;
-use access::{Place, Snapshot, in_memory};
+use file::access::{Place, Snapshot, in_memory};
+use file::{lock, open};
 use guard::guarded;
+use maintain::{stats, verify};
+use read::{builds, slices};
 use redb::Database;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
+pub use codec::CameFrom;
 pub use error::StoreError;
-pub use loaded::{
-    Added, CameFrom, Loaded, LoadedBuild, LoadedLines, LoadedSlices, StoredBuild, StoredProfile,
+pub use maintain::merge::{Conflict, LeftOut, Merged};
+pub use maintain::replace::Rewritten;
+pub use maintain::stats::{ExecutableStats, PartKind, StorePart, StoreStats};
+pub use maintain::verify::{Checked, Concerns, Damage, Verification};
+pub use read::loaded::{
+    Added, Loaded, LoadedBuild, LoadedLines, LoadedSlices, StoredBuild, StoredProfile,
 };
-pub use merge::{Conflict, LeftOut, Merged};
-pub use metrics::{Annotated, OtherValue};
-pub use replace::Rewritten;
-pub use stats::{ExecutableStats, PartKind, StorePart, StoreStats};
-pub use tags::{Tag, Tagged};
-pub use verify::{Checked, Concerns, Damage, Verification};
+pub use write::metrics::{Annotated, OtherValue};
+pub use write::tags::{Tag, Tagged};
 
 /// A store of profiles: a folder with one redb file, such a file alone, or nothing but memory.
 pub struct Store {
@@ -146,6 +116,15 @@ impl Store {
         Ok(store)
     }
 
+    /// From here on, this function is called when an operation of this process has waited for a second
+    /// for others to be done with a store: with the path that they have locked, and who they are, as
+    /// far as the system tells: `process 123 (sto) of user 1000`. The first function that is given stays.
+    ///
+    /// Whoever may read a store can lock it, so that an operation may wait for a stranger.
+    pub fn tell_waits(tell: fn(&Path, Option<&str>)) {
+        let _ = lock::TELL.set(tell);
+    }
+
     /// Sees whether a profile could be added, for who works for long before there is one. Leaves
     /// nothing behind.
     ///
@@ -202,7 +181,7 @@ impl Store {
     /// # Errors
     /// Where the store is damaged or cannot be read.
     pub fn builds(&self) -> Result<Vec<StoredBuild>, StoreError> {
-        self.read(read::builds)
+        self.read(builds::builds)
     }
 
     /// What is known of a build, by all its profiles; `None` where the store does not have it.
@@ -210,7 +189,7 @@ impl Store {
     /// # Errors
     /// Where the store is damaged or cannot be read.
     pub fn build(&self, build: BuildId) -> Result<Option<Build>, StoreError> {
-        self.read(|rows| read::build(rows, build))
+        self.read(|rows| builds::build(rows, build))
     }
 
     /// Size of the store's file; zero in memory, and where nothing was stored yet.
@@ -236,7 +215,7 @@ impl Store {
         executable: ExecutableId,
         profiles: &[ProfileId],
     ) -> Result<Loaded, StoreError> {
-        self.read(|rows| read::load(rows, executable, profiles))
+        self.read(|rows| builds::load(rows, executable, profiles))
     }
 
     /// Loads the stacks of a build and their self costs, added up over its profiles. They were added
@@ -245,7 +224,7 @@ impl Store {
     /// # Errors
     /// Where the build does not exist, or the store is damaged.
     pub fn load_build(&self, build: BuildId) -> Result<LoadedBuild, StoreError> {
-        self.read(|rows| read::load_build(rows, build, None))
+        self.read(|rows| builds::load_build(rows, build, None))
     }
 
     /// Loads the same over some of a build's profiles, each named once. However many they are, a few of them
@@ -258,7 +237,7 @@ impl Store {
         build: BuildId,
         profiles: &[ProfileId],
     ) -> Result<LoadedBuild, StoreError> {
-        self.read(|rows| read::load_build(rows, build, Some(profiles)))
+        self.read(|rows| builds::load_build(rows, build, Some(profiles)))
     }
 
     /// Loads the line costs of a profile.
@@ -266,7 +245,7 @@ impl Store {
     /// # Errors
     /// Where the profile does not exist, or the store is damaged.
     pub fn load_lines(&self, profile: ProfileId) -> Result<LoadedLines, StoreError> {
-        self.read(|rows| read::load_lines(rows, profile))
+        self.read(|rows| builds::load_lines(rows, profile))
     }
 
     /// Loads the costs of a profile by context and slice of time; `None` where they were not kept.
@@ -291,7 +270,7 @@ impl Store {
     /// # Errors
     /// As [`Store::load_slices`].
     pub fn has_slices(&self, profile: ProfileId) -> Result<bool, StoreError> {
-        self.read(|rows| Ok(read::profile_record(rows, profile)?.slices > 0))
+        self.read(|rows| Ok(builds::profile_record(rows, profile)?.slices > 0))
     }
 
     /// Where the store's bytes are, and how much it holds. Nothing is written to the file, though

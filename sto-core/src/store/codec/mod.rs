@@ -28,6 +28,7 @@ pub(super) use frames::{
 pub(super) use lines::{pack_lines, unpack_lines};
 pub(super) use modules::{pack_modules, unpack_modules};
 pub(super) use nodes::{NO_PARENT, NodeColumns, NodePacks, pack_nodes};
+pub use records::CameFrom;
 pub(super) use records::{
     BuildRecord, Contents, ExecutableRecord, ProfileRecord, ReadingRecord, Sum, Told, pack, unpack,
 };

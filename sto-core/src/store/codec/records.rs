@@ -4,7 +4,6 @@
 use super::Flaw;
 use crate::id::ProfileId;
 use crate::model::{Build, GnuBuildId, Profile};
-use crate::store::CameFrom;
 use crate::units::{Cost, SampleType};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +36,18 @@ pub(in crate::store) struct Contents {
 pub(in crate::store) struct ReadingRecord {
     pub(in crate::store) profile: ProfileId,
     pub(in crate::store) from: CameFrom,
+}
+
+/// Where a profile came from, as the store knows that has it. It is no part of the profile, and goes into
+/// no other store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CameFrom {
+    /// Its source was read for this store.
+    ReadHere,
+    /// From the store at this path, by merging.
+    Store(String),
+    /// This store was exported from another one.
+    Exported,
 }
 
 /// An executable and its tree.

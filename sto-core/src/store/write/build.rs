@@ -1,12 +1,12 @@
 //! Counting profiles to their build.
 
-use super::{refused, take_number};
+use super::take_number;
 use crate::id::ProfileId;
 use crate::model::{Build, Profile};
 use crate::store::codec::{BuildRecord, Contents, Sum, Told, pack_costs};
-use crate::store::counts::{NodeCosts, PackedCosts};
-use crate::store::error::Fault;
-use crate::store::rows::{NewRows, Rows};
+use crate::store::error::{Fault, refused};
+use crate::store::read::counts::{NodeCosts, PackedCosts};
+use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::{Column, MOST_APART, Record};
 use crate::units::Cost;
 use rayon::prelude::*;

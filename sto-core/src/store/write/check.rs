@@ -4,7 +4,7 @@ use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use crate::limits::{MAX_COUNT, MAX_DEPTH, MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_SAMPLE_TYPES};
 use crate::model::{Build, FrameIx, Profile, StringIx};
 use crate::store::error::Fault;
-use crate::store::slices;
+use crate::store::read::slices;
 use crate::units::Cost;
 
 /// Checks what the types of a profile leave open, so that nothing is stored that cannot be read.

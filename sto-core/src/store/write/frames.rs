@@ -1,11 +1,11 @@
 //! The frames of a profile: which the store has, and a pack of those that it lacks.
 
-use super::{refused, take_number};
+use super::take_number;
 use crate::model::{FrameTable, StringIx};
 use crate::store::codec::{FrameColumns, pack_frames};
-use crate::store::error::Fault;
-use crate::store::packs::{Pack, outgrown};
-use crate::store::rows::{NewRows, Rows};
+use crate::store::error::{Fault, refused};
+use crate::store::read::packs::{Pack, outgrown};
+use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::{Column, MOST_FRAMES};
 use rayon::prelude::*;
 

@@ -1,20 +1,24 @@
 //! Adding a profile: what is to be written for it.
 
+pub(in crate::store) mod add;
 mod build;
 mod check;
 mod frames;
+mod match_tree;
+pub(in crate::store) mod metrics;
 mod nodes;
 mod remove;
+pub(in crate::store) mod tags;
 
-use super::CameFrom;
-use super::codec::{Flaw, ProfileRecord, ReadingRecord, pack_modules};
-use super::counts::Counts;
-use super::error::Fault;
-use super::rows::{NewRows, Rows};
-use super::tables::{Column, Record};
 use crate::id::ProfileId;
 use crate::intern::Interned;
 use crate::model::{Build, ModuleRef, Profile};
+use crate::store::CameFrom;
+use crate::store::codec::{ProfileRecord, ReadingRecord, pack_modules};
+use crate::store::error::{Fault, refused};
+use crate::store::read::counts::Counts;
+use crate::store::read::rows::{NewRows, Rows};
+use crate::store::tables::{Column, Record};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,7 +28,7 @@ pub(in crate::store) use remove::Removal;
 
 /// What is to be written so that a store of these rows holds one more profile, which came from there;
 /// perhaps in the place of another one of its build.
-pub(super) fn plan(
+pub(in crate::store) fn plan(
     rows: &Rows,
     id: ProfileId,
     build: &Build,
@@ -61,7 +65,7 @@ pub(super) fn plan(
 
 /// Adds a profile, and counts it to its build. Frames, nodes and the list of modules with this
 /// number stand in the store already, or are among what is new.
-pub(super) fn add(
+pub(in crate::store) fn add(
     new: &mut NewRows,
     tally: &mut Tally,
     reading: &ReadingRecord,
@@ -94,7 +98,7 @@ pub(super) fn add(
 }
 
 /// The history of a store once something was done to it.
-pub(super) fn after(history: [u8; 16], done: [u8; 16]) -> [u8; 16] {
+pub(in crate::store) fn after(history: [u8; 16], done: [u8; 16]) -> [u8; 16] {
     digest(&[&history, &done])
 }
 
@@ -108,11 +112,7 @@ fn digest(parts: &[&[u8]]) -> [u8; 16] {
     digest
 }
 
-pub(super) fn refused(flaw: Flaw) -> Fault {
-    Fault::Refused(flaw.0)
-}
-
-pub(super) fn take_number(next: &mut u32) -> Result<u32, Fault> {
+pub(in crate::store) fn take_number(next: &mut u32) -> Result<u32, Fault> {
     let number = *next;
     *next = number
         .checked_add(1)
@@ -121,7 +121,7 @@ pub(super) fn take_number(next: &mut u32) -> Result<u32, Fault> {
 }
 
 /// Adds a list of modules, unless there is an equal one, which its digest finds; returns its number.
-pub(super) fn plan_modules(
+pub(in crate::store) fn plan_modules(
     new: &mut NewRows,
     modules: &[ModuleRef],
     stored: impl FnOnce([u8; 16]) -> Result<Option<u32>, Fault>,

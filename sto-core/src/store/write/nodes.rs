@@ -1,15 +1,15 @@
 //! The nodes of a profile: which the store has, and a pack of those that it lacks.
 
-use super::{refused, take_number};
+use super::take_number;
 use crate::id::ExecutableId;
 use crate::intern::StackTree;
 use crate::model::Build;
 use crate::store::codec::{ExecutableRecord, NodeColumns, pack_nodes};
-use crate::store::error::Fault;
-use crate::store::graft::Graft;
-use crate::store::packs::{NodePack, outgrown};
-use crate::store::rows::{NewRows, Rows};
+use crate::store::error::{Fault, refused};
+use crate::store::read::packs::{NodePack, outgrown};
+use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::{Column, MOST_NODES, Record};
+use crate::store::write::match_tree::Graft;
 use rayon::prelude::*;
 
 /// Finds the store's numbers of a tree's nodes, and adds those it lacks, and the executable. With

@@ -5,9 +5,9 @@ use super::{Tally, after};
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::model::Build;
 use crate::store::codec::{BuildRecord, ExecutableRecord, ProfileRecord};
-use crate::store::counts::Counts;
 use crate::store::error::Fault;
-use crate::store::rows::{Found, NewRows, Rows};
+use crate::store::read::counts::Counts;
+use crate::store::read::rows::{Found, NewRows, Rows};
 use crate::store::tables::{Column, Record};
 use std::collections::{BTreeMap, BTreeSet};
 

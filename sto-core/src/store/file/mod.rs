@@ -1,0 +1,17 @@
+//! The store's redb file: one operation opens it, does its work in one transaction and closes it.
+//!
+//! ```text
+//! access        one operation
+//! open          find, make, open and check the file
+//! unrepaired    read it without writing, even after a crash
+//! lock          wait for a turn
+//! holder        who has it locked
+//! temporary     files that are to become a store
+//! ```
+
+pub(in crate::store) mod access;
+mod holder;
+pub(in crate::store) mod lock;
+pub(in crate::store) mod open;
+pub(in crate::store) mod temporary;
+mod unrepaired;

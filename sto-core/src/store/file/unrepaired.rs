@@ -1,0 +1,225 @@
+//! Reading a file whose last writer was killed, without writing to it.
+
+use redb::backends::FileBackend;
+use redb::{BackendError, StorageBackend};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::ops::Bound;
+use std::sync::Mutex;
+
+/// A redb file that redb may repair as it likes: what it writes stays in memory.
+///
+/// redb repairs such a file when it is opened for writing; but who only reads may not have the
+/// permission, or the disk may still be full.
+#[derive(Debug)]
+pub(in crate::store) struct Unrepaired {
+    file: FileBackend,
+    written: Mutex<Written>,
+}
+
+#[derive(Debug)]
+struct Written {
+    len: u64,
+    /// What lies behind this in the file was cut off, and is zeros now.
+    file_len: u64,
+    pages: HashMap<u64, Box<[u8; PAGE]>>,
+}
+
+const PAGE: usize = 4096;
+
+impl Unrepaired {
+    pub(in crate::store) fn new(file: File) -> Result<Self, redb::DatabaseError> {
+        let file = FileBackend::new(file)?;
+        let len = file.len()?;
+        let written = Mutex::new(Written {
+            len,
+            file_len: len,
+            pages: HashMap::new(),
+        });
+        Ok(Unrepaired { file, written })
+    }
+
+    fn written(&self) -> std::sync::MutexGuard<'_, Written> {
+        self.written
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// A page as the file has it; zeros behind its end.
+    fn page_of_file(&self, page: u64, file_len: u64) -> io::Result<Box<[u8; PAGE]>> {
+        let mut bytes = Box::new([0; PAGE]);
+        let start = page * PAGE as u64;
+        let len = file_len.saturating_sub(start).min(PAGE as u64) as usize;
+        if len > 0 {
+            self.file.read(start, &mut bytes[..len])?;
+        }
+        Ok(bytes)
+    }
+}
+
+/// Cuts a range of the file into pieces that lie in one page each: page, start in it, length.
+fn pieces(offset: u64, len: usize) -> impl Iterator<Item = (u64, usize, usize)> {
+    let end = offset + len as u64;
+    let mut at = offset;
+    std::iter::from_fn(move || {
+        let start = (at % PAGE as u64) as usize;
+        let len = (end - at).min((PAGE - start) as u64) as usize;
+        let piece = (at / PAGE as u64, start, len);
+        at += len as u64;
+        (len > 0).then_some(piece)
+    })
+}
+
+impl StorageBackend for Unrepaired {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.written().len)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let written = self.written();
+        if offset
+            .checked_add(out.len() as u64)
+            .is_none_or(|end| end > written.len)
+        {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut rest = out;
+        for (page, start, len) in pieces(offset, rest.len()) {
+            let (out, behind) = rest.split_at_mut(len);
+            match written.pages.get(&page) {
+                Some(bytes) => out.copy_from_slice(&bytes[start..start + len]),
+                None => {
+                    let bytes = self.page_of_file(page, written.file_len)?;
+                    out.copy_from_slice(&bytes[start..start + len]);
+                }
+            }
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        let mut written = self.written();
+        written.file_len = written.file_len.min(len);
+        written.pages.retain(|&page, bytes| {
+            let kept = len.saturating_sub(page * PAGE as u64).min(PAGE as u64) as usize;
+            bytes[kept..].fill(0);
+            kept > 0
+        });
+        written.len = len;
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut written = self.written();
+        let mut rest = data;
+        for (page, start, len) in pieces(offset, data.len()) {
+            let (data, behind) = rest.split_at(len);
+            if !written.pages.contains_key(&page) {
+                let bytes = self.page_of_file(page, written.file_len)?;
+                written.pages.insert(page, bytes);
+            }
+            if let Some(bytes) = written.pages.get_mut(&page) {
+                bytes[start..start + len].copy_from_slice(data);
+            }
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.file.close()
+    }
+
+    // redb locks for writing, but nothing reaches the file: a reader's lock is enough, and all that
+    // a file opened for reading can have.
+    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.file.try_lock_shared_range(start, end)
+    }
+
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
+        self.file.try_lock_shared_range(start, end)
+    }
+
+    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.file.lock_shared_range(start, end)
+    }
+
+    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.file.lock_shared_range(start, end)
+    }
+
+    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.file.unlock_range(start, end)
+    }
+
+    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.file.query_lock_range(start, end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Write;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Write(usize, u8, usize),
+        SetLen(usize),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            (0..20_000usize, any::<u8>(), 1..9000usize)
+                .prop_map(|(at, byte, len)| Step::Write(at, byte, len)),
+            (0..30_000usize).prop_map(Step::SetLen),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn it_reads_what_was_written_and_leaves_the_file_alone(
+            content in proptest::collection::vec(any::<u8>(), 0..20_000),
+            steps in proptest::collection::vec(step(), 0..12),
+        ) {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&content).unwrap();
+            let backend = Unrepaired::new(File::open(file.path()).unwrap()).unwrap();
+            let mut expected = content.clone();
+            for step in steps {
+                match step {
+                    Step::Write(at, byte, len) => {
+                        let end = (at + len).min(expected.len());
+                        if at < end {
+                            expected[at..end].fill(byte);
+                            backend.write(at as u64, &expected[at..end]).unwrap();
+                        }
+                    }
+                    Step::SetLen(len) => {
+                        expected.resize(len, 0);
+                        backend.set_len(len as u64).unwrap();
+                    }
+                }
+                prop_assert_eq!(backend.len().unwrap(), expected.len() as u64);
+                let mut found = vec![1; expected.len()];
+                backend.read(0, &mut found).unwrap();
+                prop_assert!(found == expected);
+            }
+            prop_assert!(backend.read(expected.len() as u64, &mut [0]).is_err());
+            prop_assert!(std::fs::read(file.path()).unwrap() == content);
+        }
+    }
+}

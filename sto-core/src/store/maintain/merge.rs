@@ -1,0 +1,386 @@
+//! Union of stores: the profiles of one go into another.
+
+use crate::id::{BuildId, ExecutableId, ProfileId};
+use crate::model::{Build, ModuleRef, Origin, Profile};
+use crate::store::codec::ProfileRecord;
+use crate::store::error::Fault;
+use crate::store::guard::guarded;
+use crate::store::read::builds::{build_of, module_list, profile_record};
+use crate::store::read::cut::ExecutableTree;
+use crate::store::read::packs::Frames;
+use crate::store::read::rows::{Rows, record_place};
+use crate::store::tables::Record;
+use crate::store::write::add::Put;
+use crate::store::write::tags::Tag;
+use crate::store::{Added, CameFrom, Store, StoreError, StoredProfile, write};
+use crate::units::{Bytes, UnixSeconds};
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a merge did, or has done so far.
+#[derive(Debug, Default)]
+pub struct Merged {
+    /// Number of profiles that the other store has.
+    pub profiles: usize,
+    /// The profiles that went in, in the order in which they did.
+    pub added: Vec<ProfileId>,
+    /// Packed size of what was written for them.
+    pub stored: Bytes,
+    /// Number of profiles that stood here already; nothing was changed for them.
+    pub already_stored: usize,
+    /// Those of them that have other metrics, another time of recording or another revision there. They stay
+    /// as they are here. In the order of their ids.
+    pub different: Vec<ProfileId>,
+    /// The profiles that claim a source of which another profile stands here. They did not go in, in the
+    /// order of their ids.
+    pub conflicts: Vec<Conflict>,
+    /// The profiles that could not be merged, by reason.
+    pub left_out: Vec<LeftOut>,
+    /// The tags that came with them.
+    pub tags: Vec<Tag>,
+    /// Tags there that stand for another build here, and stay as they are here.
+    pub other_tags: Vec<Tag>,
+}
+
+/// Two profiles that claim to be of the same source and build, and are not the same. Which of them is, no
+/// store can tell that did not read the source: the one that is here counts, as a run counts once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The profile there.
+    pub there: ProfileId,
+    /// The profile here, which stays.
+    pub here: ProfileId,
+    /// Where that one came from.
+    pub from: CameFrom,
+    /// What is not the same of them: `modules`, `labels`, ..., `stacks or counts`.
+    pub differ_in: Vec<&'static str>,
+}
+
+/// Profiles that could not be merged.
+#[derive(Debug)]
+pub struct LeftOut {
+    /// The profiles; none where it is the tags.
+    pub profiles: Vec<ProfileId>,
+    /// Why the other store cannot give them (mostly [`StoreError::Damaged`]), or which rule they
+    /// break here ([`StoreError::Refused`]).
+    pub why: StoreError,
+}
+
+impl Merged {
+    /// How many of [`Merged::profiles`] were dealt with.
+    pub fn done(&self) -> usize {
+        let left_out: usize = self.left_out.iter().map(|out| out.profiles.len()).sum();
+        self.added.len() + self.already_stored + self.conflicts.len() + left_out
+    }
+
+    fn leave_out(&mut self, profiles: Vec<ProfileId>, why: StoreError) {
+        self.left_out.push(LeftOut { profiles, why });
+    }
+}
+
+impl Store {
+    /// Adds every profile of another store that is not here yet, and then its tags. A tag that stands
+    /// for another build here stays as it is here.
+    ///
+    /// The result is the store into which all recordings were ingested. Each profile goes in in one
+    /// transaction, the oldest recording of a build first: after a failure those before it are
+    /// here, and merging again adds the others. A profile that is damaged in the other store, or whose
+    /// content is not that of its id, is left out, and told. So is one of a source that another profile
+    /// stands for here: nothing that is here is changed by what others claim. Merging again, or a store
+    /// into itself, changes nothing.
+    ///
+    /// One state of the other store is read, and nobody can write to it meanwhile. Memory holds the
+    /// stacks of one executable at a time. `progress` is told before each profile, and at the end; a
+    /// panic in it becomes an error.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use sto_core::formats::read_bytes;
+    /// use sto_core::ingest::{IngestOptions, ingest_recording};
+    /// use sto_core::store::Store;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (here, there) = (Store::in_memory()?, Store::in_memory()?);
+    /// for (store, text) in [(&here, "main;parse 70\n"), (&there, "main;parse 72\n")] {
+    ///     let path = Path::new("server.folded");
+    ///     let recording = read_bytes(path, text.as_bytes(), &Default::default())?;
+    ///     let options = IngestOptions {
+    ///         version: Some("v1".to_owned()),
+    ///         ..IngestOptions::default()
+    ///     };
+    ///     ingest_recording(store, path, recording, &options, &mut |_| ())?;
+    /// }
+    /// let merged = here.merge(&there, &mut |_| ())?;
+    /// assert_eq!(merged.added.len(), 1);
+    /// assert_eq!(here.builds()?[0].profiles.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Where either store cannot be read at all, or this one cannot be written.
+    pub fn merge(
+        &self,
+        other: &Store,
+        progress: &mut dyn FnMut(&Merged),
+    ) -> Result<Merged, StoreError> {
+        let here = self.builds()?;
+        let here = here.iter().flat_map(|build| &build.profiles);
+        let here: HashMap<_, _> = here.map(|profile| (profile.id, profile)).collect();
+        other.read(|rows| {
+            let mut source = Source {
+                rows,
+                path: other.path(),
+                modules: HashMap::new(),
+            };
+            let merged = source.merge_into(self, &here, progress);
+            Ok(merged.and_then(|merged| source.merge_tags(self, merged)))
+        })?
+    }
+}
+
+/// The store that is merged into another.
+struct Source<'a> {
+    rows: &'a Rows,
+    path: &'a Path,
+    /// Module lists that were read already, by number.
+    modules: HashMap<u32, Arc<[ModuleRef]>>,
+}
+
+/// A profile of the source, but for its stacks and counts.
+struct Listed {
+    id: ProfileId,
+    /// Its build, as this profile alone tells of it.
+    build: Build,
+    /// With its modules.
+    record: ProfileRecord,
+}
+
+impl Source<'_> {
+    fn merge_into(
+        &mut self,
+        store: &Store,
+        here: &HashMap<ProfileId, &StoredProfile>,
+        progress: &mut dyn FnMut(&Merged),
+    ) -> Result<Merged, StoreError> {
+        let mut merged = Merged::default();
+        let new = self.list(here, &mut merged)?;
+        if new.is_empty() {
+            progress(&merged);
+            return Ok(merged);
+        }
+        let frames = self.rows.frames().map_err(|fault| self.error(fault))?;
+        for profiles in new.chunk_by(|a, b| a.build.executable == b.build.executable) {
+            let tree = match guarded(|| self.unpack(&profiles[0].build.executable, &frames)) {
+                Ok(tree) => tree,
+                Err(fault) => {
+                    let ids = profiles.iter().map(|profile| profile.id).collect();
+                    merged.leave_out(ids, self.error(fault));
+                    continue;
+                }
+            };
+            for Listed { id, build, record } in profiles {
+                progress(&merged);
+                let profile = &record.profile;
+                let put = guarded(|| tree.profile(self.rows, record))
+                    .map_err(|fault| self.error(fault))
+                    .and_then(|interned| {
+                        write::check(build, profile, &interned)
+                            .map_err(|fault| fault.at(store.path(), "write"))?;
+                        if ProfileId::of(build, profile, &interned) != *id {
+                            return Err(self.error(not_its_content(*id)));
+                        }
+                        let from = CameFrom::Store(self.path.display().to_string());
+                        Ok(store.put(*id, build, profile, &interned, from))
+                    });
+                match put {
+                    Ok(Ok(Put::Added(Added::New { stored, .. }))) => {
+                        merged.added.push(*id);
+                        merged.stored.0 += stored.0;
+                    }
+                    // Somebody else was quicker.
+                    Ok(Ok(Put::Added(Added::AlreadyStored(_)))) => merged.already_stored += 1,
+                    // So it was, or the other store has two of a source.
+                    Ok(Ok(Put::OtherReading(known))) => merged.conflicts.push(Conflict {
+                        there: *id,
+                        here: known.profile,
+                        from: known.from,
+                        differ_in: match here
+                            .get(&known.profile)
+                            .map(|here| differences(here, record))
+                        {
+                            Some(fields) if fields.is_empty() => vec!["stacks or counts"],
+                            fields => fields.unwrap_or_default(),
+                        },
+                    }),
+                    Err(why) | Ok(Err(why @ StoreError::Refused { .. })) => {
+                        merged.leave_out(vec![*id], why);
+                    }
+                    Ok(Err(error)) => return Err(error),
+                }
+            }
+        }
+        merged.conflicts.sort_by_key(|conflict| conflict.there);
+        progress(&merged);
+        Ok(merged)
+    }
+
+    /// Profiles have gone in, so that their builds are here.
+    fn merge_tags(&self, store: &Store, mut merged: Merged) -> Result<Merged, StoreError> {
+        let there = match guarded(|| self.rows.tags()) {
+            Ok(tags) if tags.is_empty() => return Ok(merged),
+            Ok(tags) => tags,
+            Err(fault) => {
+                merged.leave_out(Vec::new(), self.error(fault));
+                return Ok(merged);
+            }
+        };
+        merged.tags = store.add_tags(&there)?;
+        let here = store.read(Rows::tags)?;
+        let is_other = |tag: &Tag| {
+            let is_same_name =
+                |known: &&Tag| (&known.executable, &known.name) == (&tag.executable, &tag.name);
+            let known = here.iter().find(is_same_name);
+            known.is_some_and(|known| known.version != tag.version)
+        };
+        merged.other_tags = there.into_iter().filter(is_other).collect();
+        Ok(merged)
+    }
+
+    /// The profiles that are not here yet: by executable, builds as [`Store::builds`] lists them,
+    /// oldest recording first. That is how most profiles once went in, and packs best.
+    fn list(
+        &mut self,
+        here: &HashMap<ProfileId, &StoredProfile>,
+        merged: &mut Merged,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let ids = self.rows.ids(Record::Profile);
+        let ids = ids.map_err(|fault| self.error(fault))?;
+        if ids.len() != self.rows.contents.profiles as usize {
+            let what = "it has not as many profiles as it should";
+            return Err(self.error(Fault::damaged("table records", what)));
+        }
+        merged.profiles = ids.len();
+        let mut new = Vec::new();
+        let mut first_recorded: HashMap<BuildId, UnixSeconds> = HashMap::new();
+        for id in ids.into_iter().map(ProfileId) {
+            let listed = match guarded(|| self.listed(id)) {
+                Ok(listed) => listed,
+                Err(fault) => {
+                    merged.leave_out(vec![id], self.error(fault));
+                    continue;
+                }
+            };
+            let record = &listed.record;
+            let recorded = record.profile.order_of_recording();
+            let first = first_recorded
+                .entry(record.profile.build)
+                .or_insert(recorded);
+            *first = recorded.min(*first);
+            match here.get(&id) {
+                None => new.push(listed),
+                // What its id vouches for is here; only what it does not may be another.
+                Some(known) => match differences(known, record)[..] {
+                    [] => {
+                        merged.already_stored += 1;
+                        let is_same = known.profile.metrics == record.profile.metrics
+                            && known.profile.origin.recorded == record.profile.origin.recorded
+                            && known.revision == record.revision;
+                        merged.different.extend((!is_same).then_some(id));
+                    }
+                    _ => merged.leave_out(vec![id], self.error(not_its_content(id))),
+                },
+            }
+        }
+        new.sort_by(|a, b| {
+            let key = |listed: &Listed| {
+                let profile = &listed.record.profile;
+                (
+                    first_recorded[&profile.build],
+                    profile.order_of_recording(),
+                    listed.id,
+                )
+            };
+            let (a_key, b_key) = (key(a), key(b));
+            (
+                &a.build.executable,
+                a_key.0,
+                &a.build.version,
+                a_key.1,
+                a_key.2,
+            )
+                .cmp(&(
+                    &b.build.executable,
+                    b_key.0,
+                    &b.build.version,
+                    b_key.1,
+                    b_key.2,
+                ))
+        });
+        Ok(new)
+    }
+
+    fn listed(&mut self, id: ProfileId) -> Result<Listed, Fault> {
+        let mut record = profile_record(self.rows, id)?;
+        let build = build_of(self.rows, &record)?;
+        record.profile.modules = match self.modules.entry(record.modules) {
+            Entry::Occupied(list) => list.get().clone(),
+            Entry::Vacant(list) => list.insert(module_list(self.rows, record.modules)?).clone(),
+        };
+        Ok(Listed {
+            id,
+            build: Build {
+                executable: build.executable,
+                version: build.version,
+                gnu_build_id: record.gnu_build_id.clone(),
+                revision: record.revision.clone(),
+            },
+            record,
+        })
+    }
+
+    fn unpack<'f>(&self, name: &str, frames: &'f Frames) -> Result<ExecutableTree<'f>, Fault> {
+        let executable = self
+            .rows
+            .record(Record::Executable, ExecutableId::of(name).0)?
+            .ok_or_else(|| Fault::damaged("table records", "an executable does not exist"))?;
+        ExecutableTree::unpack(self.rows, frames, &executable)
+    }
+
+    fn error(&self, fault: Fault) -> StoreError {
+        fault.at(self.path, "read")
+    }
+}
+
+/// The damage of a profile whose content is another than its id says.
+pub(in crate::store) fn not_its_content(id: ProfileId) -> Fault {
+    let place = record_place(Record::Profile, id.0);
+    Fault::damaged(place, "it is not what its content address says")
+}
+
+/// What a content address vouches for and is not the same of two profiles; their stacks and counts are not
+/// looked at.
+fn differences(here: &StoredProfile, there: &ProfileRecord) -> Vec<&'static str> {
+    let (a, b) = (&here.profile, &there.profile);
+    let of_origin = |profile: &Profile| Origin {
+        recorded: None,
+        ..profile.origin.clone()
+    };
+    let fields = [
+        ("GNU build id", here.gnu_build_id == there.gnu_build_id),
+        ("slices", (here.slices > Bytes(0)) == (there.slices > 0)),
+        ("size", a.source_bytes == b.source_bytes),
+        ("format", a.format == b.format),
+        ("duration or machine", of_origin(a) == of_origin(b)),
+        ("resolved samples", a.quality == b.quality),
+        ("granularity", a.granularity == b.granularity),
+        ("events", a.sample_types == b.sample_types),
+        ("modules", a.modules == b.modules),
+        ("benchmark", a.benchmark == b.benchmark),
+        ("labels", a.labels == b.labels),
+    ];
+    let differ = fields.into_iter().filter(|&(_, is_same)| !is_same);
+    differ.map(|(field, _)| field).collect()
+}

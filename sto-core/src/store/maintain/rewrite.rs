@@ -1,0 +1,315 @@
+//! Writing a store anew with some of its profiles.
+//!
+//! What comes out depends on these profiles and the tags of their builds alone: not on the order in
+//! which they came in, nor on what else the store had. Everything is numbered in an order of its own: executables and builds
+//! by name, profiles by their recording, frames as they compare, nodes in preorder. So stores of
+//! the same profiles and tags become the same bytes, and nodes and frames that no profile has any more are
+//! gone.
+
+use crate::id::{BuildId, ExecutableId, ProfileId};
+use crate::model::{Build, FrameIx, ModuleRef, Profile};
+use crate::store::CameFrom;
+use crate::store::codec::{
+    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, ReadingRecord, pack_frames,
+    pack_nodes,
+};
+use crate::store::error::{Fault, refused};
+use crate::store::read::builds::module_lists;
+use crate::store::read::counts::Counts;
+use crate::store::read::cut::frame_order;
+use crate::store::read::preorder::{mark_callers, preorder};
+use crate::store::read::rows::{Found, NewRows, Rows};
+use crate::store::tables::{Column, MOST_FRAMES, MOST_NODES, Record};
+use crate::store::write::tags::{self, Tag};
+use crate::store::write::{Tally, add, after, plan_modules, take_number};
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
+use redb::{Database, ReadableDatabase};
+use std::sync::Arc;
+
+/// Writes the profiles that `keep` chooses into an empty store: this one's next state, or one to hand on.
+pub(in crate::store) fn rewrite(
+    rows: &Rows,
+    keep: &dyn Fn(ProfileId) -> bool,
+    is_export: bool,
+    destination: &Database,
+) -> Result<(), Fault> {
+    let executables = chosen(rows, keep)?;
+    let mut used = vec![false; rows.contents.frames as usize];
+    let mut marked = Vec::with_capacity(executables.len());
+    for executable in &executables {
+        marked.push(mark(rows, executable, &mut used)?);
+    }
+    let mut draft = Draft::new(destination, is_export)?;
+    let frames = write_frames(rows, &used, &mut draft)?;
+    let lists = module_lists(rows)?;
+    for (executable, marked) in executables.iter().zip(&marked) {
+        write_executable(rows, executable, marked, &frames, &lists, &mut draft)?;
+    }
+    write_tags(rows, &executables, &mut draft)?;
+    draft.flush()
+}
+
+/// An executable that some chosen profile is of.
+struct Executable {
+    record: ExecutableRecord,
+    /// By version.
+    builds: Vec<(BuildRecord, Vec<Chosen>)>,
+}
+
+struct Chosen {
+    id: ProfileId,
+    record: ProfileRecord,
+    from: CameFrom,
+}
+
+/// The chosen profiles, oldest recording first, by build and executable.
+fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executable>, Fault> {
+    let mut by_build: HashMap<BuildId, Vec<Chosen>> = HashMap::new();
+    for Found { id, record, .. } in rows.records::<ProfileRecord>(Record::Profile)? {
+        let id = ProfileId(id);
+        if keep(id) {
+            let reading = rows.reading(record.profile.reading())?;
+            let from = reading.map_or(CameFrom::Exported, |reading| reading.from);
+            let build = by_build.entry(record.profile.build).or_default();
+            build.push(Chosen { id, record, from });
+        }
+    }
+    let mut builds: Vec<(BuildRecord, Vec<Chosen>)> = Vec::new();
+    for Found { id, record, .. } in rows.records::<BuildRecord>(Record::Build)? {
+        if let Some(mut profiles) = by_build.remove(&BuildId(id)) {
+            profiles.sort_by_key(|chosen| (chosen.record.profile.order_of_recording(), chosen.id));
+            builds.push((record, profiles));
+        }
+    }
+    if !by_build.is_empty() {
+        return Err(Fault::damaged(
+            "table records",
+            "a profile's build does not exist",
+        ));
+    }
+    builds.sort_by(|(a, _), (b, _)| (&a.executable, &a.version).cmp(&(&b.executable, &b.version)));
+    let mut executables: Vec<Executable> = Vec::new();
+    for build in builds {
+        let name = &build.0.executable;
+        match executables.last_mut() {
+            Some(last) if last.record.name == *name => last.builds.push(build),
+            _ => {
+                let record = rows.record(Record::Executable, ExecutableId::of(name).0)?;
+                executables.push(Executable {
+                    record: record.ok_or_else(|| {
+                        Fault::damaged("table records", "a build's executable does not exist")
+                    })?,
+                    builds: vec![build],
+                });
+            }
+        }
+    }
+    Ok(executables)
+}
+
+impl Chosen {
+    fn counts(&self, rows: &Rows, executable: &ExecutableRecord) -> Result<Counts, Fault> {
+        Counts::read(rows, &self.record, executable.nodes)
+    }
+}
+
+/// The nodes that the chosen profiles have, their callers included; their frames become used.
+fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Vec<bool>, Fault> {
+    let record = &executable.record;
+    let mut marked = vec![false; record.nodes as usize];
+    for chosen in executable.builds.iter().flat_map(|(_, profiles)| profiles) {
+        let counts = chosen.counts(rows, record)?;
+        for &(node, _) in counts.costs.iter().flatten() {
+            marked[node as usize] = true;
+        }
+        for line in counts.lines.iter().flatten() {
+            used[line.frame.get()] = true;
+        }
+    }
+    let nodes = rows.nodes(record)?;
+    mark_callers(&nodes, &mut marked);
+    for (&frame, _) in nodes
+        .frames
+        .iter()
+        .zip(&marked)
+        .filter(|&(_, &marked)| marked)
+    {
+        used[frame as usize] = true;
+    }
+    Ok(marked)
+}
+
+/// Writes the used frames in their order; returns the new number of each.
+fn write_frames(rows: &Rows, used: &[bool], draft: &mut Draft<'_>) -> Result<Vec<u32>, Fault> {
+    let stored = rows.frames()?;
+    let order = frame_order(&stored, used);
+    let chunks: Vec<_> = order
+        .par_chunks(MOST_FRAMES as usize)
+        .map(|chunk| pack_frames(chunk.iter().map(|&(frame, _)| frame)))
+        .collect();
+    for (first, chunk) in (0..).step_by(MOST_FRAMES as usize).zip(chunks) {
+        draft
+            .new
+            .column(Column::Frames, 0, first, chunk.map_err(refused)?);
+    }
+    draft.new.contents.frames = order.len() as u32;
+    let mut numbers = vec![u32::MAX; used.len()];
+    for (number, (_, frame)) in (0..).zip(order) {
+        numbers[frame as usize] = number;
+    }
+    Ok(numbers)
+}
+
+/// Writes an executable, its nodes, its builds and their profiles.
+fn write_executable(
+    rows: &Rows,
+    executable: &Executable,
+    marked: &[bool],
+    frames: &[u32],
+    lists: &[Arc<[ModuleRef]>],
+    draft: &mut Draft<'_>,
+) -> Result<(), Fault> {
+    let numbers = write_nodes(rows, &executable.record, marked, frames, draft)?;
+    for (record, profiles) in &executable.builds {
+        let mut tally = Tally::new(&record.build(), &mut draft.new.contents)?;
+        for chosen in profiles {
+            let counts = chosen.counts(rows, &executable.record)?;
+            let counts = counts.renumbered(&numbers, frames);
+            let modules = lists.get(chosen.record.modules as usize).ok_or_else(|| {
+                Fault::damaged("table records", "a profile's modules do not exist")
+            })?;
+            let profile = Profile {
+                modules: modules.clone(),
+                ..chosen.record.profile.clone()
+            };
+            let build = Build {
+                executable: record.executable.clone(),
+                version: record.version.clone(),
+                gnu_build_id: chosen.record.gnu_build_id.clone(),
+                revision: chosen.record.revision.clone(),
+            };
+            let modules = draft.modules(&profile)?;
+            let reading = ReadingRecord {
+                profile: chosen.id,
+                from: match draft.is_export {
+                    true => CameFrom::Exported,
+                    false => chosen.from.clone(),
+                },
+            };
+            add(
+                &mut draft.new,
+                &mut tally,
+                &reading,
+                &build,
+                &profile,
+                modules,
+                &counts,
+            )?;
+            draft.flush_if_full()?;
+        }
+        tally.write(&mut draft.new)?;
+    }
+    Ok(())
+}
+
+/// Writes the marked nodes in preorder; returns the new number of each.
+fn write_nodes(
+    rows: &Rows,
+    executable: &ExecutableRecord,
+    marked: &[bool],
+    frames: &[u32],
+    draft: &mut Draft<'_>,
+) -> Result<Vec<u32>, Fault> {
+    let nodes = rows.nodes(executable)?;
+    let new_frames: Vec<FrameIx> = frames.iter().map(|&frame| FrameIx(frame)).collect();
+    let (tree, places) = preorder(&nodes, marked, &new_frames);
+    let nodes = NodeColumns::of(&tree);
+    let record = ExecutableRecord {
+        name: executable.name.clone(),
+        number: take_number(&mut draft.new.contents.executables)?,
+        nodes: nodes.len() as u32,
+    };
+    let chunks: Vec<_> = (0..record.nodes)
+        .into_par_iter()
+        .step_by(MOST_NODES as usize)
+        .map(|first| {
+            let end = record.nodes.min(first + MOST_NODES);
+            (
+                first,
+                pack_nodes(first, &nodes.part(first as usize..end as usize)),
+            )
+        })
+        .collect();
+    for (first, chunk) in chunks {
+        draft
+            .new
+            .nodes(record.number, first, chunk.map_err(refused)?);
+    }
+    let id = ExecutableId::of(&record.name);
+    draft.new.record(Record::Executable, id.0, &record)?;
+    Ok(places.into_iter().map(|place| place.0).collect())
+}
+
+/// Hands on the tags of builds that are written.
+fn write_tags(rows: &Rows, executables: &[Executable], draft: &mut Draft<'_>) -> Result<(), Fault> {
+    let builds = executables.iter().flat_map(|executable| &executable.builds);
+    let ids: HashSet<BuildId> = builds.map(|(record, _)| record.build().id()).collect();
+    let mut tags = rows.tags()?;
+    tags.retain(|tag| ids.contains(&tag.build()));
+    draft.tags = tags;
+    Ok(())
+}
+
+/// A store that nobody else sees yet, so that it may be written in several transactions.
+struct Draft<'a> {
+    database: &'a Database,
+    /// Whether it is for somebody else, who is not told where profiles came from.
+    is_export: bool,
+    new: NewRows,
+    /// The numbers of module lists.
+    modules: HashMap<Arc<[ModuleRef]>, u32>,
+    tags: Vec<Tag>,
+}
+
+/// Bytes that are gathered before they are written.
+const FULL: u64 = 32 << 20;
+
+impl<'a> Draft<'a> {
+    fn new(database: &'a Database, is_export: bool) -> Result<Self, Fault> {
+        let mut contents = Rows::open(&database.begin_read()?)?.contents;
+        contents.history = after(contents.history, *b"written anew\0\0\0\0");
+        Ok(Draft {
+            database,
+            is_export,
+            new: NewRows::after(contents),
+            modules: HashMap::new(),
+            tags: Vec::new(),
+        })
+    }
+
+    fn modules(&mut self, profile: &Profile) -> Result<u32, Fault> {
+        if let Some(&number) = self.modules.get(&profile.modules) {
+            return Ok(number);
+        }
+        let number = plan_modules(&mut self.new, &profile.modules, |_| Ok(None))?;
+        self.modules.insert(profile.modules.clone(), number);
+        Ok(number)
+    }
+
+    fn flush_if_full(&mut self) -> Result<(), Fault> {
+        if self.new.bytes() < FULL {
+            return Ok(());
+        }
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<(), Fault> {
+        let transaction = self.database.begin_write()?;
+        self.new.write(&transaction)?;
+        tags::write(&transaction, &self.tags)?;
+        transaction.commit()?;
+        self.new = NewRows::after(self.new.contents);
+        Ok(())
+    }
+}

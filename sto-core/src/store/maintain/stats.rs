@@ -1,0 +1,273 @@
+//! Where the bytes of a store are.
+
+use crate::id::SourceDigest;
+use crate::store::codec::{BuildRecord, ExecutableRecord, ProfileRecord, SEAL_LEN};
+use crate::store::error::Fault;
+use crate::store::read::rows::{Found, Rows};
+use crate::store::tables::{Column, Record};
+use crate::units::Bytes;
+use hashbrown::HashMap;
+use rayon::prelude::*;
+use redb::{Database, ReadableDatabase};
+use std::collections::BTreeMap;
+
+/// Where the bytes of a store are, and how much it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreStats {
+    /// Size of the file; of a store in memory, about what it would be.
+    pub file: Bytes,
+    /// Where its bytes are, most first; they add up to its size.
+    pub parts: Vec<StorePart>,
+    /// Number of builds.
+    pub builds: u64,
+    /// Number of profiles.
+    pub profiles: u64,
+    /// Number of frames.
+    pub frames: u64,
+    /// Number of strings that packs of frames have; one that several have counts in each.
+    pub strings: u64,
+    /// Number of nodes, of all executables.
+    pub nodes: u64,
+    /// Number of packs of frames and of nodes.
+    pub packs: u64,
+    /// The executables, by name.
+    pub executables: Vec<ExecutableStats>,
+    /// Number of distinct recordings that the profiles were read from.
+    pub recordings: u64,
+    /// Size of these recordings, each counted once.
+    pub source: Bytes,
+}
+
+/// A kind of bytes in a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StorePart {
+    /// What they are.
+    pub kind: PartKind,
+    /// How many things they are in: columns, records, entries or pages; 0 where there is no number.
+    pub count: u64,
+    /// How many they are.
+    pub bytes: Bytes,
+}
+
+/// What bytes of a store are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PartKind {
+    /// Packed columns of a kind, by its name: `frames`, `nodes`, `costs`, `lines`, `modules`,
+    /// `sums`.
+    Column(&'static str),
+    /// Records of a kind, by its name: `executable`, `build`, `profile`, `module list`.
+    Record(&'static str),
+    /// The version and contents of the store.
+    Meta,
+    /// Checksums of columns and records.
+    Checksums,
+    /// Keys of all entries.
+    Keys,
+    /// redb's trees: how they lead to entries, and what tables there are.
+    Tree,
+    /// What is left in pages that are not full.
+    Slack,
+    /// redb's header and the tables that it keeps for itself, such as its note of free pages.
+    Redb,
+    /// Pages that what is added next may take.
+    Free,
+}
+
+/// An executable in a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecutableStats {
+    /// Its name.
+    pub name: String,
+    /// Number of its builds.
+    pub builds: u64,
+    /// Number of their profiles.
+    pub profiles: u64,
+    /// Number of its nodes.
+    pub nodes: u64,
+    /// Packed bytes of its nodes, without checksums.
+    pub node_bytes: Bytes,
+    /// Packed bytes of what its profiles have for themselves: costs, lines, records; and of the
+    /// sums of its builds.
+    pub profile_bytes: Bytes,
+}
+
+/// Bytes of the keys of records and columns, as redb has them.
+const RECORD_KEY: u64 = 1 + 16;
+const COLUMN_KEY: u64 = 1 + 4 + 4;
+const SEGMENT_KEY: u64 = COLUMN_KEY + 4;
+
+/// Columns of one kind and owner.
+#[derive(Default)]
+struct Packed {
+    count: u64,
+    bytes: u64,
+}
+
+/// The stats of a store; `file` is the size of its file.
+///
+/// redb walks through all its pages without looking out for circles: they must have been checked.
+pub(in crate::store) fn stats(
+    database: &Database,
+    file: Option<Bytes>,
+) -> Result<StoreStats, Fault> {
+    let transaction = database.begin_write()?;
+    let redb = transaction.stats()?;
+    transaction.abort()?;
+    let rows = Rows::open(&database.begin_read()?)?;
+
+    let mut parts = Parts::default();
+    let mut columns: HashMap<(u8, u32), Packed> = HashMap::new();
+    rows.each_segment(|(kind, owner, ..), bytes| {
+        parts.add(PartKind::Keys, 1, SEGMENT_KEY);
+        columns.entry((kind, owner)).or_default().bytes += bytes.len() as u64;
+    })?;
+    rows.each_end(|(kind, owner, _), bytes| {
+        parts.add(PartKind::Keys, 1, COLUMN_KEY);
+        let packed = columns.entry((kind, owner)).or_default();
+        packed.count += 1;
+        packed.bytes += bytes.len() as u64;
+    })?;
+    let mut packed: HashMap<(Column, u32), u64> = HashMap::new();
+    let mut packs = 0;
+    for ((kind, owner), Packed { count, bytes }) in columns {
+        let seals = count * SEAL_LEN as u64;
+        parts.add(PartKind::Checksums, count, seals);
+        if let Some(column) = Column::from_number(kind) {
+            let bytes = bytes.saturating_sub(seals);
+            parts.add(PartKind::Column(column.name()), count, bytes);
+            packed.insert((column, owner), bytes);
+            packs += count * u64::from(matches!(column, Column::Frames | Column::Nodes));
+        }
+    }
+    rows.each_record(|(kind, _), sealed| {
+        parts.add(PartKind::Keys, 1, RECORD_KEY);
+        parts.add(PartKind::Checksums, 1, SEAL_LEN as u64);
+        if let Some(record) = Record::from_number(kind) {
+            let bytes = (sealed.len() as u64).saturating_sub(SEAL_LEN as u64);
+            parts.add(PartKind::Record(record.name()), 1, bytes);
+        }
+    })?;
+    rows.each_meta(|key, value| {
+        parts.add(PartKind::Keys, 1, key.len() as u64);
+        parts.add(PartKind::Meta, 1, value.len() as u64);
+    })?;
+
+    let page = redb.page_size() as u64;
+    let used = redb.allocated_pages() * page;
+    // The file is a page of redb's header, and then pages that are used or free.
+    let in_trees = redb.stored_bytes() + redb.metadata_bytes() + redb.fragmented_bytes();
+    let file = file.map_or(in_trees.max(used + page), |file| file.0);
+    let free = file.saturating_sub(used + page);
+    parts.add(PartKind::Free, free / page, free);
+    parts.add(
+        PartKind::Slack,
+        0,
+        redb.fragmented_bytes().saturating_sub(free),
+    );
+    parts.add(PartKind::Tree, redb.branch_pages(), redb.metadata_bytes());
+    let redb_own = file.saturating_sub(parts.bytes());
+    parts.add(PartKind::Redb, 0, redb_own);
+
+    let strings = rows
+        .packs(Column::Frames, 0, rows.contents.frames)?
+        .par_iter()
+        .map(|pack| Ok(pack.frames()?.string_count() as u64))
+        .sum::<Result<u64, Fault>>()?;
+    let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
+    let executables = executables(&rows, &profiles, &packed)?;
+    let recordings: HashMap<SourceDigest, Bytes> = profiles
+        .iter()
+        .map(|found| {
+            (
+                found.record.profile.source,
+                found.record.profile.source_bytes,
+            )
+        })
+        .collect();
+    let sources = recordings.values().map(|bytes| bytes.0);
+    Ok(StoreStats {
+        file: Bytes(file),
+        parts: parts.sorted(),
+        builds: rows.contents.builds.into(),
+        profiles: profiles.len() as u64,
+        frames: rows.contents.frames.into(),
+        strings,
+        nodes: executables.iter().map(|executable| executable.nodes).sum(),
+        packs,
+        executables,
+        recordings: recordings.len() as u64,
+        source: Bytes(sources.fold(0, u64::saturating_add)),
+    })
+}
+
+/// Every executable by name, with what its nodes and profiles take.
+fn executables(
+    rows: &Rows,
+    profiles: &[Found<ProfileRecord>],
+    packed: &HashMap<(Column, u32), u64>,
+) -> Result<Vec<ExecutableStats>, Fault> {
+    let packed = |kind: Column, owner: u32| packed.get(&(kind, owner)).copied().unwrap_or(0);
+    let records: Vec<Found<ExecutableRecord>> = rows.records(Record::Executable)?;
+    let stats = records.into_iter().map(|found| {
+        let executable = ExecutableStats {
+            builds: 0,
+            profiles: 0,
+            nodes: found.record.nodes.into(),
+            node_bytes: Bytes(
+                packed(Column::Nodes, found.record.number)
+                    + packed(Column::Runs, found.record.number),
+            ),
+            profile_bytes: Bytes(0),
+            name: found.record.name,
+        };
+        (executable.name.clone(), executable)
+    });
+    let mut stats: BTreeMap<String, ExecutableStats> = stats.collect();
+    let builds: Vec<Found<BuildRecord>> = rows.records(Record::Build)?;
+    let mut names: HashMap<[u8; 16], &str> = HashMap::new();
+    for Found { id, record, .. } in &builds {
+        names.insert(*id, &record.executable);
+        if let Some(executable) = stats.get_mut(&record.executable) {
+            executable.builds += 1;
+            executable.profile_bytes.0 += packed(Column::Sums, record.number);
+        }
+    }
+    for Found { record, bytes, .. } in profiles {
+        let name = names.get(&record.profile.build.0).copied();
+        if let Some(executable) = name.and_then(|name| stats.get_mut(name)) {
+            executable.profiles += 1;
+            let own = Column::ALL.into_iter().filter(|kind| kind.is_own());
+            let own: u64 = own.map(|kind| packed(kind, record.number)).sum();
+            executable.profile_bytes.0 += own + bytes - SEAL_LEN as u64;
+        }
+    }
+    Ok(stats.into_values().collect())
+}
+
+/// Bytes by what they are.
+#[derive(Default)]
+struct Parts(BTreeMap<PartKind, (u64, u64)>);
+
+impl Parts {
+    fn add(&mut self, kind: PartKind, count: u64, bytes: u64) {
+        let part = self.0.entry(kind).or_default();
+        part.0 += count;
+        part.1 += bytes;
+    }
+
+    fn bytes(&self) -> u64 {
+        self.0.values().map(|(_, bytes)| bytes).sum()
+    }
+
+    fn sorted(self) -> Vec<StorePart> {
+        let parts = self.0.into_iter().filter(|&(_, (_, bytes))| bytes > 0);
+        let parts = parts.map(|(kind, (count, bytes))| StorePart {
+            kind,
+            count,
+            bytes: Bytes(bytes),
+        });
+        let mut parts: Vec<StorePart> = parts.collect();
+        parts.sort_by(|a, b| (b.bytes, a.kind).cmp(&(a.bytes, b.kind)));
+        parts
+    }
+}

@@ -1,0 +1,139 @@
+//! Which columns a store has, and which of them belong to nothing.
+
+use super::damages::{Concerns, Damages};
+use crate::store::codec::Flaw;
+use crate::store::guard::guarded;
+use crate::store::read::rows::{Rows, column_place, open_column};
+use crate::store::tables::{Column, SEGMENT};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Every column by kind, owner and part.
+pub(super) struct Columns {
+    found: BTreeMap<(u8, u32, u32), Found>,
+    /// Whether the table could be read to its end.
+    is_complete: bool,
+}
+
+#[derive(Default)]
+struct Found {
+    /// Sealed size.
+    bytes: u64,
+    segments: u32,
+    has_end: bool,
+    flaw: Option<Flaw>,
+    /// Whether it belongs to something.
+    is_owned: bool,
+}
+
+const MISSING: Flaw = Flaw("a piece of it is missing");
+
+impl Found {
+    fn add(&mut self, bytes: &[u8], is_of_right_size: bool) {
+        if !is_of_right_size {
+            self.flaw = Some(Flaw("its pieces are not of the size that they should be"));
+        }
+        self.bytes += bytes.len() as u64;
+    }
+}
+
+impl Columns {
+    /// Reads the tables of columns once, for their keys and sizes.
+    pub(super) fn read(rows: &Rows, damages: &mut Damages) -> Self {
+        let mut found: BTreeMap<_, Found> = BTreeMap::new();
+        let seen = guarded(|| {
+            rows.each_segment(|(kind, owner, part, segment), bytes| {
+                let column = found.entry((kind, owner, part)).or_default();
+                if segment != column.segments {
+                    column.flaw = Some(MISSING);
+                }
+                column.segments += 1;
+                column.add(bytes, bytes.len() == SEGMENT);
+            })?;
+            rows.each_end(|key, bytes| {
+                let column = found.entry(key).or_default();
+                column.has_end = true;
+                column.add(bytes, bytes.len() < SEGMENT);
+            })
+        });
+        let is_complete = damages.keep(seen, Concerns::Everything).is_some();
+        for column in found.values_mut() {
+            if !column.has_end && is_complete {
+                column.flaw = Some(MISSING);
+            }
+        }
+        Columns { found, is_complete }
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.found.len() as u64
+    }
+
+    /// Marks a column as belonging to something.
+    pub(super) fn own(&mut self, kind: Column, owner: u32, part: u32) {
+        if let Some(found) = self.found.get_mut(&(kind as u8, owner, part)) {
+            found.is_owned = true;
+        }
+    }
+
+    /// Marks the packs that an owner's things are in, up to this number, and returns for each the
+    /// number of its first thing and of the next pack's.
+    pub(super) fn own_packs(&mut self, kind: Column, owner: u32, count: u32) -> Vec<(u32, u32)> {
+        let packs = self
+            .found
+            .range_mut((kind as u8, owner, 0)..(kind as u8, owner, count));
+        let firsts: Vec<u32> = packs
+            .map(|(&(_, _, first), found)| {
+                found.is_owned = true;
+                first
+            })
+            .collect();
+        let ends = firsts.iter().skip(1).copied().chain([count]);
+        firsts.iter().copied().zip(ends).collect()
+    }
+
+    /// Sealed bytes of the columns that a profile owns; `None` where not all could be seen.
+    pub(super) fn own_bytes(&self, profile: u32) -> Option<u64> {
+        let own = Column::ALL.into_iter().filter(|kind| kind.is_own());
+        let bytes = own.flat_map(|kind| {
+            let kind = kind as u8;
+            self.found
+                .range((kind, profile, 0)..=(kind, profile, u32::MAX))
+        });
+        self.is_complete
+            .then(|| bytes.map(|(_, found)| found.bytes).sum())
+    }
+
+    /// Tells of pieces that do not fit together, and checks the columns that nobody refers to:
+    /// their seals, and that there are none.
+    pub(super) fn leftovers(&self, rows: &Rows, damages: &mut Damages) {
+        let told: Vec<Damages> = self
+            .found
+            .par_iter()
+            .map(|(&(number, owner, part), found)| {
+                let mut damages = Damages::default();
+                let Some(kind) = Column::from_number(number) else {
+                    let place = format!("table columns, kind {number} {owner}/{part}");
+                    damages.add(place, "no such kind of column is known", Concerns::Nothing);
+                    return damages;
+                };
+                let place = column_place(kind, owner, part);
+                // Who reads a column that has an owner meets most of this, but not all.
+                if let Some(Flaw(what)) = found.flaw {
+                    damages.add(&place, what, Concerns::Nothing);
+                } else if !found.is_owned {
+                    let body = guarded(|| {
+                        let sealed = rows.sealed_column(kind, owner, part)?;
+                        open_column(kind, owner, part, &sealed).map(drop)
+                    });
+                    damages.keep(body, Concerns::Nothing);
+                }
+                if !found.is_owned && self.is_complete {
+                    damages.add(place, "nobody refers to it", Concerns::Nothing);
+                }
+                damages
+            })
+            .collect();
+        told.into_iter().for_each(|more| damages.append(more));
+    }
+}

@@ -1,0 +1,143 @@
+//! Verifying a store: everything is read, hashed and counted again.
+//!
+//! ```text
+//! damages    what was found, and whom it concerns
+//! records    executables, builds, profiles, module lists: seals, ids, numbers, references, counts
+//! columns    what columns there are; those that nobody refers to
+//! shared     packs of frames and nodes, module lists
+//! profiles   costs and lines of every profile, and the sums of builds
+//! ```
+//!
+//! A damage ends no search: what can still be read is. Nothing is written. Reads are guarded one by
+//! one, on whichever thread they are.
+
+mod columns;
+mod damages;
+mod profiles;
+mod records;
+mod shared;
+mod tags;
+#[cfg(test)]
+mod tests;
+
+use crate::store::error::{Fault, StoreError};
+use crate::store::file::open;
+use crate::store::guard::guarded;
+use crate::store::read::cut::ExecutableTree;
+use crate::store::read::rows::Rows;
+use crate::units::Bytes;
+use columns::Columns;
+use damages::Damages;
+use records::Records;
+use std::path::Path;
+
+pub use damages::{Concerns, Damage};
+
+/// What verifying a store found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verification {
+    /// What was checked.
+    pub checked: Checked,
+    /// Number of profiles that no damage concerns.
+    pub sound_profiles: u64,
+    /// Everything that is wrong, in the order of tables and keys. None in a sound store.
+    pub damages: Vec<Damage>,
+}
+
+/// How much of each thing was found in a store, and checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Number of executables.
+    pub executables: u64,
+    /// Number of builds.
+    pub builds: u64,
+    /// Number of profiles.
+    pub profiles: u64,
+    /// Number of frames.
+    pub frames: u64,
+    /// Number of nodes, of all executables.
+    pub nodes: u64,
+    /// Number of records.
+    pub records: u64,
+    /// Number of packed columns.
+    pub columns: u64,
+    /// Size of the file.
+    pub bytes: Bytes,
+}
+
+/// Verifies the store in this file.
+///
+/// Memory: all frames, and 16 bytes for each; 8 a node and, for builds of several profiles, 16 a node and sample
+/// type, of one executable at a time; and the profiles that are being read.
+pub(in crate::store) fn verify(path: &Path) -> Result<Verification, StoreError> {
+    let mut checked = Checked {
+        bytes: open::file_size(path)?,
+        ..Checked::default()
+    };
+    let mut damages = Damages::default();
+    if let Err(fault) = guarded(|| open::checked(path).map(drop)) {
+        damages.file(fault.at(path, "read"))?;
+    }
+    // Read as every reader does, so that no damage hides behind a repair.
+    let read = guarded(|| {
+        let file = open::reading(path)?;
+        let rows = Rows::open(&file.begin()?)?;
+        Ok(walk(&rows, &mut checked, &mut damages))
+    });
+    let sound_profiles = match read {
+        Ok(records) => records.sound_profiles(damages.all()),
+        Err(fault) => {
+            damages.file(fault.at(path, "read"))?;
+            0
+        }
+    };
+    let damages = damages.finish();
+    Ok(Verification {
+        checked,
+        sound_profiles,
+        damages: damages.map_err(|error| Fault::from(error).at(path, "read"))?,
+    })
+}
+
+fn walk(rows: &Rows, checked: &mut Checked, damages: &mut Damages) -> Records {
+    let records = Records::read(rows, damages);
+    let mut columns = Columns::read(rows, damages);
+    checked.records = records.entries;
+    checked.columns = columns.len();
+    checked.executables = records.executables.len() as u64;
+    checked.builds = records.builds.len() as u64;
+    checked.profiles = records.profiles.len() as u64;
+    let by_build = records.by_build();
+    records.check(&by_build, &rows.contents, damages);
+    tags::check(rows, damages);
+    shared::module_lists(rows, &records, &mut columns, damages);
+    checked.frames = shared::frames(rows, &mut columns, damages);
+    // What keeps stacks from being read is told already.
+    let stored = damages.keep(guarded(|| rows.frames()), Concerns::Everything);
+    for (id, executable) in &records.executables {
+        let told = damages.all().len();
+        let nodes = shared::nodes(rows, executable, &mut columns, damages);
+        checked.nodes += nodes;
+        let is_sound = damages.all().len() == told;
+        let stacks = stored
+            .as_ref()
+            .filter(|_| is_sound)
+            .and_then(|frames| guarded(|| ExecutableTree::unpack(rows, frames, executable)).ok());
+        let executable = profiles::Tree {
+            id: *id,
+            stacks,
+            nodes: executable.nodes,
+            is_whole: nodes == u64::from(executable.nodes),
+        };
+        profiles::check(
+            rows,
+            &records,
+            &by_build,
+            &executable,
+            &mut columns,
+            damages,
+        );
+    }
+    columns.leftovers(rows, damages);
+    records
+}

@@ -1,0 +1,312 @@
+//! The columns of profiles, and the sums of builds over them.
+
+use super::columns::Columns;
+use super::damages::{Concerns, Damages};
+use super::records::{ByBuild, Records};
+use crate::id::{ExecutableId, ProfileId};
+use crate::model::{Build, Profile};
+use crate::store::codec::{BuildRecord, ProfileRecord};
+use crate::store::error::Fault;
+use crate::store::guard::guarded;
+use crate::store::maintain::merge::not_its_content;
+use crate::store::read::builds::module_list;
+use crate::store::read::counts::{Counts, NodeCosts, read_costs, read_lines};
+use crate::store::read::cut::ExecutableTree;
+use crate::store::read::rows::{Rows, column_place, record_place};
+use crate::store::read::slices;
+use crate::store::tables::{Column, Record};
+use crate::units::Cost;
+use hashbrown::HashSet;
+use rayon::prelude::*;
+
+/// An executable and its nodes.
+pub(super) struct Tree<'a> {
+    pub(super) id: ExecutableId,
+    /// What its profiles are cut out of, where all of it can be read.
+    pub(super) stacks: Option<ExecutableTree<'a>>,
+    /// Number of its nodes, as its record has it.
+    pub(super) nodes: u32,
+    /// Whether there are so many: else it may be any number, and no memory is reserved for it.
+    pub(super) is_whole: bool,
+}
+
+/// Checks all profiles of an executable, and the sums of its builds. A few profiles at a time are
+/// in memory.
+pub(super) fn check(
+    rows: &Rows,
+    records: &Records,
+    by_build: &ByBuild<'_>,
+    tree: &Tree<'_>,
+    columns: &mut Columns,
+    damages: &mut Damages,
+) {
+    let nodes = tree.nodes;
+    let of_executable = |build: &BuildRecord| ExecutableId::of(&build.executable) == tree.id;
+    for (build_id, build) in records.builds.iter().filter(|(_, b)| of_executable(b)) {
+        let mut sums = Sums {
+            rows,
+            build,
+            place: record_place(Record::Build, build_id.0),
+            nodes,
+            sums: build.sums.iter().map(|_| Adding::default()).collect(),
+        };
+        let profiles = by_build.get(build_id).map_or(&[][..], Vec::as_slice);
+        for batch in profiles.chunks(2 * rayon::current_num_threads()) {
+            for (_, profile) in batch {
+                own(profile, columns);
+            }
+            let read = batch.par_iter().map(|&(id, profile)| {
+                let mut damages = Damages::default();
+                let costs = profile_columns(rows, id, profile, nodes, columns, &mut damages);
+                if let (Some(stacks), []) = (&tree.stacks, damages.all()) {
+                    let is_its = guarded(|| check_id(rows, stacks, id, build, profile, &costs));
+                    damages.keep(is_its, Concerns::Profiles(vec![id]));
+                }
+                (costs, damages)
+            });
+            let read: Vec<_> = read.collect();
+            for ((_, profile), (costs, told)) in batch.iter().zip(read) {
+                damages.append(told);
+                for (part, costs) in (0..).zip(costs) {
+                    sums.add(profile, part, costs.filter(|_| tree.is_whole), damages);
+                }
+            }
+        }
+        sums.finish(columns, damages);
+    }
+}
+
+fn own(profile: &ProfileRecord, columns: &mut Columns) {
+    for part in 0..profile.profile.sample_types.len() as u32 {
+        columns.own(Column::Costs, profile.number, part);
+        columns.own(Column::Lines, profile.number, part);
+    }
+    if profile.slices > 0 {
+        columns.own(Column::Slices, profile.number, 0);
+    }
+}
+
+/// Checks what a profile owns, and returns its costs by sample type, where they could be read.
+fn profile_columns(
+    rows: &Rows,
+    id: ProfileId,
+    profile: &ProfileRecord,
+    nodes: u32,
+    columns: &Columns,
+    damages: &mut Damages,
+) -> Vec<Option<NodeCosts>> {
+    let concerns = Concerns::Profiles(vec![id]);
+    if columns
+        .own_bytes(profile.number)
+        .is_some_and(|own| own != profile.columns)
+    {
+        let place = record_place(Record::Profile, id.0);
+        damages.add(
+            place,
+            "its columns have not the size that it says",
+            concerns.clone(),
+        );
+    }
+    if profile.slices > 0 {
+        let slices = guarded(|| slices::load(rows, id).map(drop));
+        damages.keep(slices, concerns.clone());
+    }
+    let parts = 0..profile.profile.sample_types.len() as u32;
+    parts
+        .map(|part| {
+            let lines = guarded(|| read_lines(rows, profile.number, part).map(drop));
+            damages.keep(lines, concerns.clone());
+            let costs = guarded(|| read_costs(rows, Column::Costs, profile.number, part, nodes));
+            damages.keep(costs, concerns.clone())
+        })
+        .collect()
+}
+
+/// Checks that a profile is what its content address says. Its columns were found sound.
+fn check_id(
+    rows: &Rows,
+    stacks: &ExecutableTree<'_>,
+    id: ProfileId,
+    build: &BuildRecord,
+    record: &ProfileRecord,
+    costs: &[Option<NodeCosts>],
+) -> Result<(), Fault> {
+    // What keeps the list from being read is told already.
+    let Ok(modules) = module_list(rows, record.modules) else {
+        return Ok(());
+    };
+    let parts = 0..record.profile.sample_types.len() as u32;
+    let lines = parts.map(|part| read_lines(rows, record.number, part));
+    let counts = Counts {
+        costs: costs.iter().flatten().cloned().collect(),
+        lines: lines.collect::<Result<_, Fault>>()?,
+        slices: (record.slices > 0)
+            .then(|| rows.column(Column::Slices, record.number, 0))
+            .transpose()?,
+    };
+    let interned = stacks.of(rows, record, counts)?;
+    let build = Build {
+        gnu_build_id: record.gnu_build_id.clone(),
+        revision: record.revision.clone(),
+        ..build.build()
+    };
+    let profile = Profile {
+        modules,
+        ..record.profile.clone()
+    };
+    match ProfileId::of(&build, &profile, &interned) == id {
+        true => Ok(()),
+        false => Err(not_its_content(id)),
+    }
+}
+
+/// The sums of a build, added up again.
+struct Sums<'a> {
+    rows: &'a Rows,
+    build: &'a BuildRecord,
+    /// Where its record stands.
+    place: String,
+    nodes: u32,
+    sums: Vec<Adding>,
+}
+
+/// What the columns of one sample type add up to.
+#[derive(Default)]
+struct Adding {
+    /// Number of the columns, and of those that the sum says are apart.
+    columns: usize,
+    apart: usize,
+    /// What all of them add up to, where they could be read.
+    total: Option<Cost>,
+    /// What those add up to that are not apart.
+    sum: Total,
+}
+
+#[derive(Default)]
+enum Total {
+    #[default]
+    Nothing,
+    /// The one column that there is so far.
+    One(NodeCosts),
+    /// Samples and values by node.
+    Several(Vec<u64>, Vec<u64>),
+    /// A column could not be read, or the sum leaves 64 bits.
+    Unknown,
+}
+
+impl Total {
+    fn add(self, costs: Option<NodeCosts>, nodes: u32) -> Total {
+        let Some(costs) = costs else {
+            return Total::Unknown;
+        };
+        match self {
+            Total::Nothing => Total::One(costs),
+            Total::One(first) => {
+                // Zeroed memory that is never touched is never there.
+                let sums = Total::Several(vec![0; nodes as usize], vec![0; nodes as usize]);
+                sums.add(Some(first), nodes).add(Some(costs), nodes)
+            }
+            Total::Several(mut samples, mut values) => {
+                for (node, cost) in costs {
+                    let (sample, value) = (&mut samples[node as usize], &mut values[node as usize]);
+                    let sum = Cost {
+                        samples: *sample,
+                        value: *value,
+                    };
+                    match sum.checked_add(cost) {
+                        Some(sum) => (*sample, *value) = (sum.samples, sum.value),
+                        None => return Total::Unknown,
+                    }
+                }
+                Total::Several(samples, values)
+            }
+            Total::Unknown => Total::Unknown,
+        }
+    }
+
+    /// Whether this is the sum; where it is not known, it may be.
+    fn may_be(&self, stored: &NodeCosts) -> bool {
+        match self {
+            Total::Nothing => stored.is_empty(),
+            Total::One(costs) => costs == stored,
+            Total::Several(samples, values) => {
+                let pairs = samples.iter().zip(values).zip(0..);
+                let sums = pairs.map(|((&samples, &value), node)| (node, Cost { samples, value }));
+                sums.filter(|(_, cost)| !cost.is_zero())
+                    .eq(stored.iter().copied())
+            }
+            Total::Unknown => true,
+        }
+    }
+}
+
+impl Sums<'_> {
+    fn add(
+        &mut self,
+        profile: &ProfileRecord,
+        part: u32,
+        costs: Option<NodeCosts>,
+        damages: &mut Damages,
+    ) {
+        let sample_type = &profile.profile.sample_types[part as usize];
+        let mut sums = self.build.sums.iter().zip(&mut self.sums);
+        let Some((sum, adding)) = sums.find(|(sum, _)| sum.sample_type == *sample_type) else {
+            return self.tell("a profile's sample type has no sum", damages);
+        };
+        let total = costs.as_ref().and_then(|costs| {
+            let before = match adding.columns {
+                0 => Some(Cost::ZERO),
+                _ => adding.total,
+            };
+            let mut costs = costs.iter().map(|&(_, cost)| cost);
+            costs.try_fold(before?, Cost::checked_add)
+        });
+        adding.total = total;
+        adding.columns += 1;
+        if sum.apart.contains(&(profile.number, part)) {
+            adding.apart += 1;
+        } else {
+            adding.sum = std::mem::take(&mut adding.sum).add(costs, self.nodes);
+        }
+    }
+
+    fn tell(&self, what: &str, damages: &mut Damages) {
+        damages.add(&self.place, what, Concerns::build(self.build));
+    }
+
+    fn finish(&self, columns: &mut Columns, damages: &mut Damages) {
+        let mut types = HashSet::new();
+        for (place, (sum, adding)) in (0..).zip(self.build.sums.iter().zip(&self.sums)) {
+            if !types.insert(&sum.sample_type) {
+                self.tell("two sums are of one sample type", damages);
+            } else if adding.columns == 0 {
+                self.tell("no profile has the sample type of a sum", damages);
+            }
+            if adding.total.is_some_and(|total| total != sum.total) {
+                self.tell("a total is not that of its profiles' costs", damages);
+            }
+            if adding.apart != sum.apart.len() {
+                self.tell(
+                    "a sum refers to a column of another build or sample type",
+                    damages,
+                );
+            }
+            if !sum.has_column {
+                if adding.apart != adding.columns {
+                    self.tell("a profile's costs are in no sum", damages);
+                }
+                continue;
+            }
+            let number = self.build.number;
+            columns.own(Column::Sums, number, place);
+            let stored = read_costs(self.rows, Column::Sums, number, place, self.nodes);
+            if let Some(stored) = damages.keep(stored, Concerns::build(self.build))
+                && !adding.sum.may_be(&stored)
+            {
+                let place = column_place(Column::Sums, number, place);
+                let what = "it is not the sum of its profiles' costs";
+                damages.add(place, what, Concerns::build(self.build));
+            }
+        }
+    }
+}

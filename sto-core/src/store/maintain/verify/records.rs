@@ -1,0 +1,314 @@
+//! The records: sealed, under the address of what they are, numbered without gap, and in agreement
+//! with one another.
+
+use super::damages::{Concerns, Damage, Damages};
+use crate::id::{BuildId, ExecutableId, ProfileId, ReadingId};
+use crate::store::CameFrom;
+use crate::store::codec::{
+    BuildRecord, Contents, ExecutableRecord, ProfileRecord, ReadingRecord, Told,
+};
+use crate::store::error::Fault;
+use crate::store::guard::guarded;
+use crate::store::read::rows::{Rows, read_record, record_place};
+use crate::store::tables::Record;
+use hashbrown::HashSet;
+use std::collections::BTreeMap;
+
+/// Every record that could be read.
+#[derive(Default)]
+pub(super) struct Records {
+    /// Number of entries, readable or not.
+    pub(super) entries: u64,
+    pub(super) executables: BTreeMap<ExecutableId, ExecutableRecord>,
+    pub(super) builds: BTreeMap<BuildId, BuildRecord>,
+    pub(super) profiles: BTreeMap<ProfileId, ProfileRecord>,
+    /// Numbers of module lists by digest.
+    pub(super) lists: BTreeMap<[u8; 16], u32>,
+    readings: BTreeMap<ReadingId, ReadingRecord>,
+    /// Kinds of those that could not be read.
+    broken: Vec<Record>,
+}
+
+/// The profiles of each build.
+pub(super) type ByBuild<'a> = BTreeMap<BuildId, Vec<(ProfileId, &'a ProfileRecord)>>;
+
+impl Records {
+    /// Reads the table of records.
+    pub(super) fn read(rows: &Rows, damages: &mut Damages) -> Self {
+        let mut records = Records::default();
+        let mut broken = Vec::new();
+        let seen = guarded(|| {
+            rows.each_record(|(kind, id), sealed| {
+                records.entries += 1;
+                match Record::from_number(kind) {
+                    Some(kind) => {
+                        if let Err(fault) = records.take(kind, id, sealed) {
+                            broken.push((kind, id, fault));
+                        }
+                    }
+                    None => damages.add(
+                        format!("table records, kind {kind} {}", ProfileId(id)),
+                        "no such kind of record is known",
+                        Concerns::Nothing,
+                    ),
+                }
+            })
+        });
+        damages.keep(seen, Concerns::Everything);
+        for (kind, id, fault) in broken {
+            records.broken.push(kind);
+            let concerns = records.concerned(kind, id);
+            damages.keep::<()>(Err(fault), concerns);
+        }
+        records
+    }
+
+    fn take(&mut self, kind: Record, id: [u8; 16], sealed: &[u8]) -> Result<(), Fault> {
+        match kind {
+            Record::Executable => {
+                let record = read_record(kind, id, sealed)?;
+                self.executables.insert(ExecutableId(id), record);
+            }
+            Record::Build => {
+                let record = read_record(kind, id, sealed)?;
+                self.builds.insert(BuildId(id), record);
+            }
+            Record::Profile => {
+                let record = read_record(kind, id, sealed)?;
+                self.profiles.insert(ProfileId(id), record);
+            }
+            Record::ModuleList => {
+                let number = read_record(kind, id, sealed)?;
+                self.lists.insert(id, number);
+            }
+            Record::Reading => {
+                let record = read_record(kind, id, sealed)?;
+                self.readings.insert(ReadingId(id), record);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whom a record concerns, whether it could be read or not.
+    fn concerned(&self, kind: Record, id: [u8; 16]) -> Concerns {
+        match kind {
+            Record::Executable => {
+                let name = self.executables.get(&ExecutableId(id)).map(|r| &r.name);
+                let mut named = self.builds.values().map(|build| &build.executable);
+                let name = name.or_else(|| named.find(|name| ExecutableId::of(name).0 == id));
+                name.map_or(Concerns::Nothing, |name| Concerns::Executable(name.clone()))
+            }
+            Record::Build => match self.builds.get(&BuildId(id)) {
+                Some(build) => Concerns::build(build),
+                None => self.profiles_where(|profile| profile.profile.build.0 == id),
+            },
+            Record::Profile => Concerns::Profiles(vec![ProfileId(id)]),
+            Record::ModuleList => match self.lists.get(&id) {
+                Some(&number) => self.profiles_where(|profile| profile.modules == number),
+                None => Concerns::Nothing,
+            },
+            Record::Reading => self.profiles_where(|profile| profile.profile.reading().0 == id),
+        }
+    }
+
+    /// The profiles of each build, by their ids.
+    pub(super) fn by_build(&self) -> ByBuild<'_> {
+        let mut builds = ByBuild::new();
+        for (&id, record) in &self.profiles {
+            builds
+                .entry(record.profile.build)
+                .or_default()
+                .push((id, record));
+        }
+        builds
+    }
+
+    /// The profiles of which something is so; nothing, where there are none.
+    pub(super) fn profiles_where(&self, is_so: impl Fn(&ProfileRecord) -> bool) -> Concerns {
+        let ids = self.profiles.iter().filter(|(_, record)| is_so(record));
+        match ids.map(|(&id, _)| id).collect::<Vec<_>>() {
+            ids if ids.is_empty() => Concerns::Nothing,
+            ids => Concerns::Profiles(ids),
+        }
+    }
+
+    /// Number of profiles that no damage concerns.
+    pub(super) fn sound_profiles(&self, damages: &[Damage]) -> u64 {
+        let concerned: HashSet<&Concerns> = damages.iter().map(|damage| &damage.concerns).collect();
+        if concerned.contains(&Concerns::Everything) {
+            return 0;
+        }
+        let listed: HashSet<ProfileId> = concerned
+            .iter()
+            .filter_map(|concerns| match concerns {
+                Concerns::Profiles(ids) => Some(ids),
+                _ => None,
+            })
+            .flatten()
+            .copied()
+            .collect();
+        let is_sound = |(id, record): &(&ProfileId, &ProfileRecord)| {
+            let build = self.builds.get(&record.profile.build);
+            !listed.contains(*id)
+                && build.is_some_and(|build| {
+                    let executable = Concerns::Executable(build.executable.clone());
+                    !concerned.contains(&executable) && !concerned.contains(&Concerns::build(build))
+                })
+        };
+        self.profiles.iter().filter(is_sound).count() as u64
+    }
+
+    /// Checks what can be told from records alone.
+    pub(super) fn check(&self, by_build: &ByBuild<'_>, contents: &Contents, damages: &mut Damages) {
+        let executables = self.executables.iter().map(|(id, r)| (id.0, r.number));
+        self.check_numbers(
+            Record::Executable,
+            executables,
+            (contents.executables, contents.executables),
+            damages,
+        );
+        let builds = self.builds.iter().map(|(id, r)| (id.0, r.number));
+        let counts = (contents.builds, contents.next_build);
+        self.check_numbers(Record::Build, builds, counts, damages);
+        let profiles = self.profiles.iter().map(|(id, r)| (id.0, r.number));
+        let counts = (contents.profiles, contents.next_profile);
+        self.check_numbers(Record::Profile, profiles, counts, damages);
+        let lists = self.lists.iter().map(|(&id, &number)| (id, number));
+        let counts = (contents.modules, contents.modules);
+        self.check_numbers(Record::ModuleList, lists, counts, damages);
+
+        for (id, executable) in &self.executables {
+            if ExecutableId::of(&executable.name) != *id {
+                let concerns = Concerns::Executable(executable.name.clone());
+                damages.add(record_place(Record::Executable, id.0), OTHER_ID, concerns);
+            }
+        }
+        for (&id, build) in &self.builds {
+            let profiles = by_build.get(&id).map_or(&[][..], Vec::as_slice);
+            self.check_build(id, build, profiles, damages);
+        }
+        for (&id, profile) in &self.profiles {
+            let mut tell = |what: &str| {
+                let place = record_place(Record::Profile, id.0);
+                damages.add(place, what, Concerns::Profiles(vec![id]));
+            };
+            if !self.builds.contains_key(&profile.profile.build) {
+                tell("its build does not exist");
+            }
+            if !profile.profile.modules.is_empty() {
+                tell("it has a module list of its own");
+            }
+            match self.readings.get(&profile.profile.reading()) {
+                None => tell("nothing says that it stands for its source"),
+                Some(known) if known.profile != id => {
+                    let from = match &known.from {
+                        CameFrom::ReadHere => "was read here".to_owned(),
+                        CameFrom::Store(path) => format!("came from {path}"),
+                        CameFrom::Exported => "was exported".to_owned(),
+                    };
+                    let other = known.profile;
+                    tell(&format!(
+                        "another profile of its source is there, {other}, which {from}"
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+        for (&id, reading) in &self.readings {
+            let profile = self.profiles.get(&reading.profile);
+            if profile.is_none_or(|profile| profile.profile.reading() != id) {
+                let place = record_place(Record::Reading, id.0);
+                let what = "no profile of this source is there";
+                damages.add(place, what, Concerns::Nothing);
+            }
+        }
+    }
+
+    fn check_build(
+        &self,
+        id: BuildId,
+        build: &BuildRecord,
+        profiles: &[(ProfileId, &ProfileRecord)],
+        damages: &mut Damages,
+    ) {
+        let mut tell = |what: &str| {
+            damages.add(
+                record_place(Record::Build, id.0),
+                what,
+                Concerns::build(build),
+            );
+        };
+        let executable = ExecutableId::of(&build.executable);
+        if BuildId::of(executable, &build.version) != id {
+            tell(OTHER_ID);
+        }
+        if !self.executables.contains_key(&executable) {
+            tell("its executable does not exist");
+        }
+        if profiles.len() != build.profiles as usize {
+            tell("it has not the profiles that it should");
+        }
+        let samples = profiles
+            .iter()
+            .map(|(_, record)| record.profile.quality.samples)
+            .try_fold(0u64, u64::checked_add);
+        if samples != Some(build.samples) {
+            tell("its samples are not those of its profiles");
+        }
+        if told(profiles, |record| record.gnu_build_id.as_ref()) != build.gnu_build_id {
+            tell("its GNU build id is not what its profiles tell");
+        }
+        if told(profiles, |record| record.revision.as_ref()) != build.revision {
+            tell("its revision is not what its profiles tell");
+        }
+    }
+
+    /// Checks that there are as many things of a kind as should be, with numbers below the next one, each
+    /// once.
+    fn check_numbers(
+        &self,
+        kind: Record,
+        numbers: impl Iterator<Item = ([u8; 16], u32)>,
+        (count, next): (u32, u32),
+        damages: &mut Damages,
+    ) {
+        let mut taken = HashSet::new();
+        for (id, number) in numbers {
+            let what = if number >= next {
+                format!("its number is {number}, but there are {next} of its kind")
+            } else if !taken.insert(number) {
+                format!("its number, {number}, is another one's")
+            } else {
+                continue;
+            };
+            damages.add(record_place(kind, id), what, self.concerned(kind, id));
+        }
+        let broken = self.broken.iter().filter(|&&broken| broken == kind).count();
+        let (found, count) = (taken.len() + broken, count as usize);
+        let what = match found < count {
+            true => format!("{} of {count} records are missing", count - found),
+            false => format!("there are {found} records, and should be {count}"),
+        };
+        if found != count {
+            let place = format!("table records, {}", kind.name());
+            damages.add(place, what, Concerns::Nothing);
+        }
+    }
+}
+
+const OTHER_ID: &str = "it is not what its content address says";
+
+/// What the profiles of a build tell together: the one that was recorded first is believed.
+fn told<T: Clone>(
+    profiles: &[(ProfileId, &ProfileRecord)],
+    value: impl Fn(&ProfileRecord) -> Option<&T>,
+) -> Option<Told<T>> {
+    let all = profiles.iter().filter_map(|&(profile, record)| {
+        Some(Told {
+            value: value(record)?.clone(),
+            recorded: record.profile.order_of_recording().0,
+            profile,
+        })
+    });
+    all.min_by_key(|told| (told.recorded, told.profile))
+}

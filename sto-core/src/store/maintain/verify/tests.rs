@@ -1,0 +1,589 @@
+//! Stores whose seals are right and whose content is not: every rule is checked.
+
+use super::*;
+use crate::id::{BuildId, ProfileId};
+use crate::ingest::{IngestOptions, ingest_recording};
+use crate::store::codec::{
+    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, ReadingRecord, Sum, pack_costs,
+    pack_frames, pack_modules, pack_nodes, unpack_costs, unpack_frames, unpack_runs, unpack_steps,
+};
+use crate::store::read::rows::NewRows;
+use crate::store::tables::{COLUMNS, Column, ENDS, META, META_TAGS, RECORDS, Record, SEGMENT};
+use crate::store::{Store, StoreError, Tag};
+use crate::units::Bytes;
+use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
+use std::path::PathBuf;
+
+/// A store with two profiles of demo@v1 and one of demo@v2.
+fn store() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    for (text, version) in [
+        ("main;a 3\nmain;b 2\n", "v1"),
+        ("main;a 4\nmain;c;b 2\n", "v1"),
+        ("main;a 5\n", "v2"),
+    ] {
+        let path = Path::new("demo.folded");
+        let recording =
+            crate::formats::read_bytes(path, text.as_bytes(), &Default::default()).unwrap();
+        let options = IngestOptions {
+            executable: Some("demo".to_owned()),
+            version: Some(version.to_owned()),
+            ..IngestOptions::default()
+        };
+        ingest_recording(&store, path, recording, &options, &mut |_| ()).unwrap();
+    }
+    let file = folder.path().join(Store::FILE_NAME);
+    (folder, file)
+}
+
+/// What verifying says once something was changed in the store.
+fn after(tamper: impl FnOnce(&Rows, &mut NewRows, &WriteTransaction)) -> Verification {
+    let (folder, file) = store();
+    {
+        let database = open::writing(&file, Some(0)).unwrap();
+        let transaction = database.begin_write().unwrap();
+        let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
+        let mut new = NewRows::after(rows.contents);
+        tamper(&rows, &mut new, &transaction);
+        new.write(&transaction).unwrap();
+        transaction.commit().unwrap();
+    }
+    Store::verify(folder.path()).unwrap()
+}
+
+/// Exactly one damage is told, of which this is a part.
+#[track_caller]
+fn tells(verification: &Verification, place: &str, what: &str) {
+    let [damage] = &verification.damages[..] else {
+        panic!("{verification:#?}")
+    };
+    assert!(damage.place.contains(place), "{damage:?}");
+    assert!(damage.what.contains(what), "{damage:?}");
+}
+
+/// Changes the record of build v1.
+fn build(change: impl FnOnce(&mut BuildRecord)) -> Verification {
+    after(|rows, new, _| {
+        let id = BuildId::of(crate::id::ExecutableId::of("demo"), "v1");
+        let mut record: BuildRecord = rows.record(Record::Build, id.0).unwrap().unwrap();
+        change(&mut record);
+        new.record(Record::Build, id.0, &record).unwrap();
+    })
+}
+
+/// A store in which the record of a profile says other things, well sealed.
+fn with_profile(
+    number: u32,
+    change: impl FnOnce(&mut ProfileRecord),
+) -> (tempfile::TempDir, PathBuf) {
+    let (folder, file) = store();
+    let database = open::writing(&file, Some(0)).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
+    let mut new = NewRows::after(rows.contents);
+    let mut found = rows.records::<ProfileRecord>(Record::Profile).unwrap();
+    let found = found.iter_mut().find(|found| found.record.number == number);
+    let found = found.unwrap();
+    change(&mut found.record);
+    new.record(Record::Profile, found.id, &found.record)
+        .unwrap();
+    new.write(&transaction).unwrap();
+    transaction.commit().unwrap();
+    (folder, file)
+}
+
+#[test]
+fn sizes_that_are_too_large_to_add_up_are_damage() {
+    let (folder, _) = with_profile(1, |p| p.columns = u64::MAX);
+    let store = Store::open(folder.path()).unwrap();
+    let error = store.builds().unwrap_err().to_string();
+    assert!(error.contains("more than 2^64 - 1 bytes"), "{error}");
+    let (folder, _) = with_profile(1, |p| p.profile.source_bytes = Bytes(u64::MAX));
+    let stats = Store::open(folder.path()).unwrap().stats().unwrap();
+    assert_eq!(stats.source, Bytes(u64::MAX));
+}
+
+#[test]
+fn a_profile_that_breaks_a_rule_here_is_left_out_and_the_rest_goes_in() {
+    type Change = fn(&mut ProfileRecord);
+    let changes: [(Change, &str); 3] = [
+        (|p| p.profile.quality.samples = u64::MAX - 1000, "2^56"),
+        (
+            |p| p.profile.benchmark = Some("x".repeat(1 << 20)),
+            "4096 bytes",
+        ),
+        (
+            |p| p.profile.metrics = [("seconds".to_owned(), f64::NAN)].into(),
+            "no finite number",
+        ),
+    ];
+    for (change, expected) in changes {
+        let (folder, _) = with_profile(1, change);
+        let there = Store::open(folder.path()).unwrap();
+        assert_eq!(there.builds().unwrap().len(), 2, "an older sto stored it");
+        let here = Store::in_memory().unwrap();
+        let merged = here.merge(&there, &mut |_| ()).unwrap();
+        assert_eq!((merged.added.len(), merged.left_out.len()), (2, 1));
+        let why = &merged.left_out[0].why;
+        assert!(matches!(why, StoreError::Refused { .. }), "{why:?}");
+        assert!(why.to_string().contains(expected), "{why}");
+    }
+}
+
+/// What verifying says of it.
+fn profile(number: u32, change: impl FnOnce(&mut ProfileRecord)) -> Verification {
+    let (folder, _) = with_profile(number, change);
+    Store::verify(folder.path()).unwrap()
+}
+
+#[test]
+fn a_sound_store_is_counted_and_nothing_is_told() {
+    let verification = after(|_, _, _| ());
+    assert_eq!(verification.damages, []);
+    assert_eq!(verification.sound_profiles, 3);
+    let bytes = verification.checked.bytes;
+    let expected = Checked {
+        executables: 1,
+        builds: 2,
+        profiles: 3,
+        frames: 4,
+        nodes: 5,
+        records: 10,
+        // Two packs of frames, of runs and of nodes, modules; costs and lines of each profile.
+        columns: 2 + 2 + 2 + 1 + 2 * 3,
+        bytes,
+    };
+    assert_eq!(verification.checked, expected);
+    assert!(bytes.0 > 0);
+}
+
+#[test]
+fn no_frame_stands_twice() {
+    let verification = after(|rows, new, _| {
+        let pack = unpack_frames(&rows.column(Column::Frames, 0, 0).unwrap()).unwrap();
+        let frames = [pack.get(0), pack.get(1), pack.get(0)];
+        new.column(
+            Column::Frames,
+            0,
+            0,
+            pack_frames(frames.into_iter()).unwrap(),
+        );
+    });
+    let place = "table columns, frames";
+    let twice = "frames 0 and 2 are the same";
+    assert!(
+        verification
+            .damages
+            .iter()
+            .any(|d| d.place == place && d.what.contains(twice)),
+        "{verification:#?}"
+    );
+    assert_eq!(verification.sound_profiles, 0);
+}
+
+#[test]
+fn no_node_stands_twice() {
+    let verification = after(|rows, new, _| {
+        let runs = rows.column(Column::Runs, 0, 0).unwrap();
+        let runs = unpack_runs(&runs, 0, 4).unwrap();
+        let steps = rows.column(Column::Nodes, 0, 0).unwrap();
+        let steps = unpack_steps(&steps, &runs, 4).unwrap();
+        let mut nodes = NodeColumns::unpack(&runs, &steps).unwrap();
+        let len = nodes.len();
+        (nodes.parents[len - 1], nodes.frames[len - 1]) = (nodes.parents[1], nodes.frames[1]);
+        new.nodes(0, 0, pack_nodes(0, &nodes).unwrap());
+    });
+    tells(
+        &verification,
+        "table columns, nodes 0",
+        "stands twice below node 0",
+    );
+    let concerns = &verification.damages[0].concerns;
+    assert_eq!(*concerns, Concerns::Executable("demo".to_owned()));
+}
+
+#[test]
+fn the_packs_have_as_many_things_as_they_should() {
+    let verification = after(|rows, new, _| {
+        let id = crate::id::ExecutableId::of("demo");
+        let record = rows.record::<ExecutableRecord>(Record::Executable, id.0);
+        let mut record = record.unwrap().unwrap();
+        record.nodes += 1;
+        new.record(Record::Executable, id.0, &record).unwrap();
+    });
+    tells(&verification, "runs 0/3", "not as many things");
+    let verification = after(|_, new, _| new.remove_column(Column::Frames, 0, 0));
+    tells(&verification, "frames 0/0", "missing");
+}
+
+#[test]
+fn what_a_build_says_is_what_its_profiles_say() {
+    tells(&build(|b| b.samples += 1), "build", "its samples");
+    tells(&build(|b| b.profiles += 1), "build", "has not the profiles");
+    tells(&build(|b| b.version.push('x')), "build", "content address");
+    let verification = build(|b| b.sums.clear());
+    let what = &verification.damages[0].what;
+    assert!(what.contains("has no sum"), "{what}");
+    let verification = build(|b| b.sums.push(b.sums[0].clone()));
+    let what = &verification.damages[0].what;
+    assert!(what.contains("two sums are of one"), "{what}");
+    let verification = profile(0, |p| p.revision = Some("abc".to_owned()));
+    tells(&verification, "build", "revision");
+    let Concerns::Build { version, .. } = &verification.damages[0].concerns else {
+        panic!("{verification:#?}")
+    };
+    assert_eq!(version, "v1");
+    assert_eq!(verification.sound_profiles, 1, "that of v2");
+}
+
+#[test]
+fn sums_are_what_the_profiles_add_up_to() {
+    // The first profile's costs in a column of the build's own, the second's apart.
+    let folded = |more_samples| {
+        after(|rows, new, _| {
+            let id = BuildId::of(crate::id::ExecutableId::of("demo"), "v1");
+            let mut build: BuildRecord = rows.record(Record::Build, id.0).unwrap().unwrap();
+            build.sums[0].has_column = true;
+            build.sums[0].apart = vec![(1, 0)];
+            new.record(Record::Build, id.0, &build).unwrap();
+            let mut sums = unpack_costs(&rows.column(Column::Costs, 0, 0).unwrap(), 5).unwrap();
+            sums[0].1.samples += more_samples;
+            new.column(Column::Sums, 0, 0, pack_costs(&sums).unwrap());
+        })
+    };
+    assert_eq!(folded(0).damages.len(), 0);
+    tells(&folded(1), "sums 0/0", "not the sum");
+
+    let sum = |change: fn(&mut Sum)| build(|b| change(&mut b.sums[0]));
+    tells(&sum(|s| s.total.samples += 1), "build", "total");
+    let verification = sum(|s| s.apart.truncate(1));
+    tells(&verification, "build", "in no sum");
+    let verification = sum(|s| s.apart.push((1, 0)));
+    tells(&verification, "build", "another build");
+    let verification = sum(|s| s.apart[0] = (2, 0));
+    assert!(
+        verification.damages[0].what.contains("another build"),
+        "{verification:#?}"
+    );
+}
+
+#[test]
+fn a_profile_is_what_it_says() {
+    let verification = profile(1, |p| p.profile.quality.lost += 1);
+    tells(&verification, "profile", "content address");
+    assert_eq!(verification.sound_profiles, 2);
+    let verification = profile(1, |p| p.profile.source.0[0] ^= 1);
+    let what = &verification.damages[0].what;
+    assert!(what.contains("nothing says that it stands for"), "{what}");
+    tells(&profile(1, |p| p.columns += 1), "profile", "size");
+    let verification = profile(1, |p| p.modules = 7);
+    tells(&verification, "modules 7/0", "no such list");
+    let verification = profile(2, |p| p.number = 1);
+    assert!(
+        verification.damages[0].what.contains("another one's"),
+        "{verification:#?}"
+    );
+    let verification = profile(2, |p| p.number = 9);
+    assert!(
+        verification.damages[0].what.contains("but there are 3"),
+        "{verification:#?}"
+    );
+}
+
+#[test]
+fn what_nobody_refers_to_is_told_and_concerns_no_profile() {
+    let verification = after(|_, new, _| {
+        new.column(Column::Costs, 99, 0, pack_costs(&[]).unwrap());
+    });
+    tells(&verification, "costs 99/0", "nobody refers to it");
+    assert_eq!(verification.damages[0].concerns, Concerns::Nothing);
+    assert_eq!(verification.sound_profiles, 3);
+
+    let verification = after(|_, _, transaction| {
+        let mut columns = transaction.open_table(COLUMNS).unwrap();
+        columns.insert((9, 0, 0, 0), &b"hello"[..]).unwrap();
+        let mut ends = transaction.open_table(ENDS).unwrap();
+        ends.insert((9, 0, 0), &b"world"[..]).unwrap();
+        let mut records = transaction.open_table(RECORDS).unwrap();
+        records.insert((9, [0; 16]), &b"hello"[..]).unwrap();
+    });
+    let told: Vec<&str> = verification
+        .damages
+        .iter()
+        .map(|d| d.what.as_str())
+        .collect();
+    let [record, column] = told[..] else {
+        panic!("{told:?}")
+    };
+    assert!(record.starts_with("no such kind of record"), "{record}");
+    assert!(column.starts_with("no such kind of column"), "{column}");
+}
+
+#[test]
+fn a_column_without_its_end_or_beginning_is_missing_a_piece() {
+    for has_end in [false, true] {
+        let verification = after(|_, _, transaction| {
+            let mut columns = transaction.open_table(COLUMNS).unwrap();
+            let mut ends = transaction.open_table(ENDS).unwrap();
+            let costs = Column::Costs as u8;
+            columns
+                .insert((costs, 99, 0, u32::from(has_end)), &[0; SEGMENT][..])
+                .unwrap();
+            if has_end {
+                ends.insert((costs, 99, 0), &b"end"[..]).unwrap();
+            }
+        });
+        let [damage, unowned] = &verification.damages[..] else {
+            panic!("{verification:#?}")
+        };
+        assert!(
+            damage.what.contains("a piece of it is missing"),
+            "{damage:?}"
+        );
+        assert!(unowned.what.contains("nobody refers to it"), "{unowned:?}");
+        assert_eq!(damage.concerns, Concerns::Nothing);
+        assert_eq!(verification.sound_profiles, 3);
+    }
+}
+
+#[test]
+fn module_lists_are_what_their_address_says() {
+    let other = || pack_modules(&[]).unwrap();
+    let verification = after(|_, new, _| {
+        new.column(Column::Modules, 0, 0, {
+            let mut pack = other();
+            pack.push(0);
+            pack
+        });
+    });
+    assert_eq!(verification.damages.len(), 2, "{verification:#?}");
+    assert_eq!(verification.sound_profiles, 0);
+}
+
+#[test]
+fn what_was_moved_under_another_key_is_found() {
+    let verification = after(|_, _, transaction| {
+        let mut ends = transaction.open_table(ENDS).unwrap();
+        let of = |profile| (Column::Costs as u8, profile, 0);
+        let first = ends.get(of(0)).unwrap().unwrap().value().to_vec();
+        let last = ends.get(of(2)).unwrap().unwrap().value().to_vec();
+        ends.insert(of(0), &last[..]).unwrap();
+        ends.insert(of(2), &first[..]).unwrap();
+    });
+    let told: Vec<&str> = verification
+        .damages
+        .iter()
+        .filter(|d| d.what.contains("checksum"))
+        .map(|d| d.place.as_str())
+        .collect();
+    assert_eq!(
+        told,
+        ["table columns, costs 0/0", "table columns, costs 2/0"],
+        "all are told"
+    );
+    assert_eq!(verification.sound_profiles, 1);
+
+    let verification = after(|_, _, transaction| {
+        let mut records = transaction.open_table(RECORDS).unwrap();
+        let key = records.iter().unwrap().last().unwrap().unwrap().0.value();
+        let sealed = records.remove(key).unwrap().unwrap().value().to_vec();
+        records
+            .insert((Record::Profile as u8, key.1), &sealed[..])
+            .unwrap();
+    });
+    assert!(
+        verification
+            .damages
+            .iter()
+            .any(|d| d.what.contains("checksum")),
+        "{verification:#?}"
+    );
+}
+
+#[test]
+fn a_missing_record_or_column_is_told() {
+    let verification = after(|_, new, _| new.remove_column(Column::Lines, 1, 0));
+    assert!(
+        verification
+            .damages
+            .iter()
+            .any(|d| d.place.contains("lines 1/0")),
+        "{verification:#?}"
+    );
+    assert_eq!(verification.sound_profiles, 2);
+
+    let verification = after(|rows, _, transaction| {
+        let found = rows.records::<ProfileRecord>(Record::Profile).unwrap();
+        let mut records = transaction.open_table(RECORDS).unwrap();
+        records
+            .remove((Record::Profile as u8, found[0].id))
+            .unwrap();
+    });
+    let told = verification.damages.iter().map(|d| d.what.as_str());
+    assert!(
+        told.clone()
+            .any(|what| what == "1 of 3 records are missing"),
+        "{verification:#?}"
+    );
+    assert!(
+        told.clone()
+            .any(|what| what.contains("has not the profiles")),
+        "{verification:#?}"
+    );
+    assert!(
+        told.clone().any(|what| what == "nobody refers to it"),
+        "{verification:#?}"
+    );
+}
+
+/// Changes the tags, of which there is `kept`, of v1.
+fn with_tags(change: impl FnOnce(&mut Vec<Tag>)) -> Verification {
+    let mut tags = vec![tag("kept", "v1")];
+    change(&mut tags);
+    after(|_, _, transaction| crate::store::write::tags::write(transaction, &tags).unwrap())
+}
+
+fn tag(name: &str, version: &str) -> Tag {
+    Tag {
+        executable: "demo".to_owned(),
+        name: name.to_owned(),
+        version: version.to_owned(),
+    }
+}
+
+#[test]
+fn a_tag_stands_once_and_for_a_build_that_exists() {
+    assert_eq!(with_tags(|_| ()).damages, []);
+    let missing = with_tags(|tags| tags.push(tag("lost", "v9")));
+    tells(&missing, "tag lost of demo", "its build does not exist");
+    assert_eq!(missing.sound_profiles, 3);
+    let twice = with_tags(|tags| tags.push(tag("kept", "v2")));
+    tells(&twice, "table meta, tags", "one stands twice");
+}
+
+#[test]
+fn tags_are_sealed() {
+    let unsealed = after(|_, _, transaction| {
+        let mut meta = transaction.open_table(META).unwrap();
+        meta.insert(META_TAGS, [0; 9].as_slice()).unwrap();
+    });
+    tells(&unsealed, "table meta, tags", "");
+    assert_eq!(unsealed.sound_profiles, 3);
+}
+
+/// A store in which a column of a profile's own has other content, well sealed.
+fn with_column(kind: Column, pack: impl FnOnce(&Rows) -> Vec<u8>) -> tempfile::TempDir {
+    let (folder, file) = store();
+    let database = open::writing(&file, Some(0)).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
+    let mut new = NewRows::after(rows.contents);
+    new.column(kind, u32::from(kind == Column::Costs), 0, pack(&rows));
+    new.write(&transaction).unwrap();
+    transaction.commit().unwrap();
+    folder
+}
+
+#[test]
+fn a_forged_profile_takes_no_other_ones_place() {
+    let costs_of = |profile| {
+        move |rows: &Rows| {
+            unpack_costs(&rows.column(Column::Costs, profile, 0).unwrap(), 5).unwrap()
+        }
+    };
+    type Change = fn(&mut ProfileRecord);
+    let records: [Change; 6] = [
+        |p| p.profile.source.0[0] ^= 1,
+        |p| p.profile.labels = [("branch".to_owned(), "main".to_owned())].into(),
+        |p| p.profile.origin.host = Some("other".to_owned()),
+        |p| p.profile.benchmark = Some("other".to_owned()),
+        |p| p.profile.quality.lost = 7,
+        |p| p.profile.sample_types[0].event = "cycles".to_owned(),
+    ];
+    let forged = records.map(|change| with_profile(1, change).0);
+    let columns = [
+        // Other counts with the same sum, those of another profile, other stacks.
+        with_column(Column::Costs, |rows| {
+            let mut costs = costs_of(1)(rows);
+            costs[0].1.samples += 1;
+            costs[0].1.value += 1;
+            costs[1].1.samples -= 1;
+            costs[1].1.value -= 1;
+            pack_costs(&costs).unwrap()
+        }),
+        with_column(Column::Costs, |rows| {
+            pack_costs(&costs_of(0)(rows)).unwrap()
+        }),
+        with_column(Column::Frames, |rows| {
+            let pack = unpack_frames(&rows.column(Column::Frames, 0, 0).unwrap()).unwrap();
+            let frames = (0..pack.len()).map(|i| match pack.get(i) {
+                frame if frame.symbol == "a" => crate::model::Frame {
+                    symbol: "z",
+                    ..frame
+                },
+                frame => frame,
+            });
+            pack_frames(frames).unwrap()
+        }),
+    ];
+    let (honest, _) = store();
+    let sound = Store::open(honest.path()).unwrap();
+    for (case, folder) in forged.iter().chain(&columns).enumerate() {
+        let there = Store::open(folder.path()).unwrap();
+        let here = Store::in_memory().unwrap();
+        let merged = here.merge(&there, &mut |_| ()).unwrap();
+        assert!(!merged.left_out.is_empty(), "{case}");
+        for out in &merged.left_out {
+            let why = out.why.to_string();
+            assert!(
+                why.contains("not what its content address says"),
+                "{case}: {why}"
+            );
+        }
+        let verified = Store::verify(folder.path()).unwrap().damages;
+        let told = |damage: &Damage| damage.what.contains("content address");
+        assert!(verified.iter().any(told), "{case}: {verified:?}");
+        // The true ones go in all the same, and are whole.
+        let all = here.merge(&sound, &mut |_| ()).unwrap();
+        assert_eq!(all.added.len(), merged.left_out.len(), "{case}");
+        assert_eq!(here.merge(&sound, &mut |_| ()).unwrap().already_stored, 3);
+        for build in sound.builds().unwrap() {
+            for stored in build.profiles {
+                let executable = crate::id::ExecutableId::of("demo");
+                let [mine, theirs] =
+                    [&here, &sound].map(|store| store.load(executable, &[stored.id]).unwrap());
+                assert_eq!(
+                    (mine.tree, mine.costs),
+                    (theirs.tree, theirs.costs),
+                    "{case}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn one_profile_stands_for_a_source() {
+    let reading = |change: fn(&mut ReadingRecord)| {
+        after(|rows, new, _| {
+            let mut found = rows.records::<ReadingRecord>(Record::Reading).unwrap();
+            let found = &mut found[0];
+            change(&mut found.record);
+            new.record(Record::Reading, found.id, &found.record)
+                .unwrap();
+        })
+    };
+    assert_eq!(reading(|_| ()).damages, []);
+    let verification = reading(|known| known.profile = ProfileId([7; 16]));
+    let told: Vec<&str> = verification.damages.iter().map(|d| &*d.what).collect();
+    let [profile, reading] = told[..] else {
+        panic!("{told:?}")
+    };
+    assert!(
+        profile.contains("another profile of its source is there, 0707"),
+        "{profile}"
+    );
+    assert!(profile.contains("was read here"), "{profile}");
+    assert!(reading.contains("no profile of this source"), "{reading}");
+}

@@ -1,0 +1,314 @@
+//! Listing builds, and loading stacks and costs.
+
+use crate::id::{BuildId, ExecutableId, ProfileId};
+use crate::model::{Build, ModuleRef};
+use crate::store::codec::{BuildRecord, ExecutableRecord, ProfileRecord, unpack_modules};
+use crate::store::error::Fault;
+use crate::store::guard::guarded;
+use crate::store::read::counts::{NodeCosts, PackedCosts, read_lines};
+use crate::store::read::cut::{Marked, chosen_order, frames_of, place_lines, places_of, table_of};
+use crate::store::read::rows::{Found, Rows, column_place, record_place};
+use crate::store::tables::{Column, Record};
+use crate::store::write::{Adder, sum};
+use crate::store::{Loaded, LoadedBuild, LoadedLines, StoredBuild, StoredProfile};
+use crate::units::{Bytes, SampleType};
+use hashbrown::HashMap;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Every build with its profiles.
+pub(in crate::store) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
+    let records: Vec<Found<BuildRecord>> = rows.records(Record::Build)?;
+    let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
+    for (found, expected, what) in [
+        (
+            records.len(),
+            rows.contents.builds,
+            "it has not as many builds as it should",
+        ),
+        (
+            profiles.len(),
+            rows.contents.profiles,
+            "it has not as many profiles as it should",
+        ),
+    ] {
+        if found != expected as usize {
+            return Err(Fault::damaged("table records", what));
+        }
+    }
+    let modules = module_lists(rows)?;
+    let mut builds: HashMap<BuildId, StoredBuild> = HashMap::with_capacity(records.len());
+    for Found { id, record, .. } in &records {
+        let build = StoredBuild {
+            id: BuildId(*id),
+            build: record.build(),
+            profiles: Vec::with_capacity(record.profiles.min(rows.contents.profiles) as usize),
+            tags: Vec::new(),
+        };
+        builds.insert(build.id, build);
+    }
+    for profile in profiles {
+        let profile = stored_profile(&modules, profile)?;
+        let build = builds.get_mut(&profile.profile.build);
+        let build = build
+            .ok_or_else(|| Fault::damaged("table records", "a profile's build does not exist"))?;
+        build.profiles.push(profile);
+    }
+    for Found { id, record, .. } in &records {
+        let build = &builds[&BuildId(*id)];
+        if build.profiles.len() != record.profiles as usize || build.build.id() != build.id {
+            let place = format!("table records, build {}", build.id);
+            return Err(Fault::damaged(
+                place,
+                "it has not the profiles that it should",
+            ));
+        }
+    }
+    for tag in rows.tags()? {
+        if let Some(build) = builds.get_mut(&tag.build()) {
+            build.tags.push(tag.name);
+        }
+    }
+    let mut builds: Vec<StoredBuild> = builds.into_values().collect();
+    for build in &mut builds {
+        build
+            .profiles
+            .sort_by_key(|stored| (stored.profile.order_of_recording(), stored.id));
+    }
+    builds.sort_by(|a, b| {
+        let first = |build: &StoredBuild| {
+            build
+                .profiles
+                .first()
+                .map(|stored| stored.profile.order_of_recording())
+        };
+        let (a_name, b_name) = (&a.build, &b.build);
+        (&a_name.executable, first(a), &a_name.version).cmp(&(
+            &b_name.executable,
+            first(b),
+            &b_name.version,
+        ))
+    });
+    Ok(builds)
+}
+
+/// What is known of a build.
+pub(in crate::store) fn build(rows: &Rows, id: BuildId) -> Result<Option<Build>, Fault> {
+    let record: Option<BuildRecord> = rows.record(Record::Build, id.0)?;
+    Ok(record.map(|record| record.build()))
+}
+
+/// Every module list, by its number.
+pub(in crate::store) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>>, Fault> {
+    let lists = (0..rows.contents.modules).into_par_iter();
+    // Guarded one by one: this is another thread.
+    let lists = lists.map(|number| guarded(|| module_list(rows, number)));
+    lists.collect()
+}
+
+/// The module list with this number.
+pub(in crate::store) fn module_list(rows: &Rows, number: u32) -> Result<Arc<[ModuleRef]>, Fault> {
+    let list = unpack_modules(&rows.column(Column::Modules, number, 0)?)
+        .map_err(|flaw| flaw.at(column_place(Column::Modules, number, 0)))?;
+    Ok(list.into())
+}
+
+fn stored_profile(
+    modules: &[Arc<[ModuleRef]>],
+    Found { id, bytes, record }: Found<ProfileRecord>,
+) -> Result<StoredProfile, Fault> {
+    let modules = modules.get(record.modules as usize);
+    let modules = modules
+        .ok_or_else(|| Fault::damaged("table records", "a profile's modules do not exist"))?;
+    let stored = record.columns.checked_add(bytes).ok_or_else(|| {
+        let place = record_place(Record::Profile, id);
+        Fault::damaged(place, "its columns have more than 2^64 - 1 bytes")
+    })?;
+    let mut profile = record.profile;
+    profile.modules = modules.clone();
+    Ok(StoredProfile {
+        id: ProfileId(id),
+        profile,
+        gnu_build_id: record.gnu_build_id,
+        revision: record.revision,
+        stored: Bytes(stored),
+        slices: Bytes(record.slices),
+    })
+}
+
+/// The stacks and self costs of profiles of one executable.
+pub(in crate::store) fn load(
+    rows: &Rows,
+    executable: ExecutableId,
+    profiles: &[ProfileId],
+) -> Result<Loaded, Fault> {
+    let Some(&first) = profiles.first() else {
+        return Ok(Loaded::default());
+    };
+    let executable: ExecutableRecord = rows
+        .record(Record::Executable, executable.0)?
+        .ok_or(Fault::NoProfile(first))?;
+    let read = |&id| {
+        let record = profile_record(rows, id)?;
+        if build_of(rows, &record)?.executable != executable.name {
+            return Err(Fault::NoProfile(id));
+        }
+        packed_costs(rows, &record, &executable)
+    };
+    cut_out(rows, &executable, || {
+        // Guarded one by one: these may be other threads.
+        let packed = profiles.par_iter().map(|id| guarded(|| read(id)));
+        let packed: Vec<_> = packed.collect::<Result<_, Fault>>()?;
+        PackedCosts::check(packed.iter().flatten())?;
+        let costs = packed.into_par_iter();
+        let costs = costs.map(|types| types.iter().map(PackedCosts::unpack).collect());
+        costs.collect()
+    })
+}
+
+/// The self costs of a profile by sample type.
+fn packed_costs(
+    rows: &Rows,
+    record: &ProfileRecord,
+    executable: &ExecutableRecord,
+) -> Result<Vec<PackedCosts>, Fault> {
+    let parts = 0..record.profile.sample_types.len() as u32;
+    let nodes = executable.nodes;
+    let types =
+        parts.map(|part| PackedCosts::read(rows, Column::Costs, record.number, part, nodes));
+    types.collect()
+}
+
+/// The stacks of a build, and its self costs over all its profiles, or over some of them.
+pub(in crate::store) fn load_build(
+    rows: &Rows,
+    id: BuildId,
+    profiles: Option<&[ProfileId]>,
+) -> Result<LoadedBuild, Fault> {
+    let build: BuildRecord = rows
+        .record(Record::Build, id.0)?
+        .ok_or(Fault::NoBuild(id))?;
+    let executable = ExecutableId::of(&build.executable);
+    let executable: ExecutableRecord = rows
+        .record(Record::Executable, executable.0)?
+        .ok_or_else(|| Fault::damaged("table records", "a build's executable does not exist"))?;
+    let some = profiles.filter(|profiles| profiles.len() != build.profiles as usize);
+    let mut sample_types = Vec::new();
+    let loaded = cut_out(rows, &executable, || {
+        let sums;
+        (sample_types, sums) = match some {
+            Some(profiles) => added_up(rows, &executable, id, profiles)?,
+            None => {
+                let sums = (0..build.sums.len()).map(|at| sum(rows, &build, at, executable.nodes));
+                let sums = sums.collect::<Result<_, Fault>>()?;
+                let types = build.sums.iter().map(|sum| sum.sample_type.clone());
+                (types.collect(), sums)
+            }
+        };
+        Ok(vec![sums])
+    })?;
+    Ok(LoadedBuild {
+        profiles: some.map_or(build.profiles as usize, <[_]>::len),
+        sample_types,
+        frames: loaded.frames,
+        tree: loaded.tree,
+        costs: loaded.costs.into_iter().flatten().collect(),
+    })
+}
+
+/// The self costs of some profiles of a build, added up by sample type. A few of them are in memory at a time.
+fn added_up(
+    rows: &Rows,
+    executable: &ExecutableRecord,
+    build: BuildId,
+    profiles: &[ProfileId],
+) -> Result<(Vec<SampleType>, Vec<NodeCosts>), Fault> {
+    let (mut types, mut sums): (Vec<SampleType>, Vec<Adder>) = Default::default();
+    for batch in profiles.chunks(rayon::current_num_threads()) {
+        let read = |&id| {
+            let record = profile_record(rows, id)?;
+            if record.profile.build != build {
+                return Err(Fault::NoProfile(id));
+            }
+            let packed = packed_costs(rows, &record, executable)?;
+            Ok((record.profile.sample_types, packed))
+        };
+        // Guarded one by one: these may be other threads.
+        let read = batch.par_iter().map(|id| guarded(|| read(id)));
+        let packed: Vec<_> = read.collect::<Result<_, Fault>>()?;
+        PackedCosts::check(packed.iter().flat_map(|(_, packed)| packed))?;
+        let unpacked = packed.into_par_iter().map(|(types, packed)| {
+            let costs = packed.iter().map(PackedCosts::unpack);
+            Ok((types, costs.collect::<Result<Vec<_>, Fault>>()?))
+        });
+        for (of_profile, costs) in unpacked.collect::<Result<Vec<_>, Fault>>()? {
+            for (sample_type, costs) in of_profile.into_iter().zip(costs) {
+                let known = types.iter().position(|known| *known == sample_type);
+                let at = known.unwrap_or_else(|| {
+                    types.push(sample_type);
+                    sums.push(Adder::default());
+                    sums.len() - 1
+                });
+                sums[at].add(costs)?;
+            }
+        }
+    }
+    let sums = sums.into_iter().map(Adder::finish);
+    Ok((types, sums.collect::<Result<_, Fault>>()?))
+}
+
+/// The stacks that costs are of, and the costs by their places there.
+fn cut_out(
+    rows: &Rows,
+    executable: &ExecutableRecord,
+    read_costs: impl FnOnce() -> Result<Vec<Vec<NodeCosts>>, Fault> + Send,
+) -> Result<Loaded, Fault> {
+    // Guarded one by one: these may be other threads.
+    let (costs, packs) = rayon::join(
+        || guarded(read_costs),
+        || guarded(|| rows.node_packs(executable)),
+    );
+    let (costs, packs) = (costs?, packs?);
+    let (frames, marked) = rayon::join(
+        || guarded(|| rows.frames()),
+        || Marked::of(rows, &packs, &costs.iter().flatten().collect::<Vec<_>>()),
+    );
+    let cut = marked?.cut(&frames?, &[])?;
+    let costs = costs
+        .into_par_iter()
+        .map(|types| types.into_iter().map(|costs| cut.place(costs)).collect());
+    Ok(Loaded {
+        costs: costs.collect(),
+        frames: cut.frames,
+        tree: cut.tree,
+    })
+}
+
+pub(in crate::store) fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord, Fault> {
+    rows.record(Record::Profile, id.0)?
+        .ok_or(Fault::NoProfile(id))
+}
+
+/// The build of a profile.
+pub(in crate::store) fn build_of(
+    rows: &Rows,
+    record: &ProfileRecord,
+) -> Result<BuildRecord, Fault> {
+    rows.record(Record::Build, record.profile.build.0)?
+        .ok_or_else(|| Fault::damaged("table records", "a profile's build does not exist"))
+}
+
+/// The line costs of a profile.
+pub(in crate::store) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines, Fault> {
+    let record = profile_record(rows, profile)?;
+    let parts = 0..record.profile.sample_types.len() as u32;
+    let lines = parts.map(|part| read_lines(rows, record.number, part));
+    let mut lines = lines.collect::<Result<Vec<_>, Fault>>()?;
+    let stored = rows.frames()?;
+    let order = chosen_order(&stored, frames_of(&lines));
+    place_lines(&mut lines, &places_of(&order, &stored));
+    Ok(LoadedLines {
+        frames: table_of(&order)?,
+        lines,
+    })
+}

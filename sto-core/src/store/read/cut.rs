@@ -1,0 +1,235 @@
+//! Cutting profiles out of the nodes of an executable: their trees, in an order of their own.
+
+use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
+use crate::model::{Frame, FrameIx, FrameTable, StringIx};
+use crate::store::codec::{ExecutableRecord, NodeColumns, ProfileRecord, unpack_slices};
+use crate::store::error::Fault;
+use crate::store::read::chosen::{Chosen, Marks};
+use crate::store::read::counts::{Counts, NodeCosts};
+use crate::store::read::packs::{Frames, NodePack};
+use crate::store::read::preorder::{mark_callers, preorder};
+use crate::store::read::rows::{Rows, column_place};
+use crate::store::tables::Column;
+use rayon::prelude::*;
+
+/// The nodes of an executable and the frames of its store: what profiles are cut out of.
+pub(in crate::store) struct ExecutableTree<'a> {
+    frames: &'a Frames,
+    packs: Vec<NodePack>,
+    /// Number of nodes.
+    len: u32,
+}
+
+impl<'a> ExecutableTree<'a> {
+    /// Reads all packs of an executable's nodes.
+    pub(in crate::store) fn unpack(
+        rows: &Rows,
+        frames: &'a Frames,
+        executable: &ExecutableRecord,
+    ) -> Result<Self, Fault> {
+        let packs = rows.node_packs(executable)?;
+        packs
+            .par_iter()
+            .try_for_each(|pack| pack.steps(rows).map(drop))?;
+        Ok(ExecutableTree {
+            frames,
+            packs,
+            len: executable.nodes,
+        })
+    }
+
+    /// All that is a profile's own, with the stacks and frames that it is of: as it went in.
+    pub(in crate::store) fn profile(
+        &self,
+        rows: &Rows,
+        record: &ProfileRecord,
+    ) -> Result<Interned, Fault> {
+        self.of(rows, record, Counts::read(rows, record, self.len)?)
+    }
+
+    /// The same of counts that were read already.
+    pub(in crate::store) fn of(
+        &self,
+        rows: &Rows,
+        record: &ProfileRecord,
+        counts: Counts,
+    ) -> Result<Interned, Fault> {
+        let Counts {
+            costs,
+            mut lines,
+            slices,
+        } = counts;
+        let marked = Marked::of(rows, &self.packs, &costs.iter().collect::<Vec<_>>())?;
+        let cut = marked.cut(self.frames, &lines)?;
+        place_lines(&mut lines, &cut.frame_places);
+        let costs: Vec<SelfCosts> = costs.into_iter().map(|costs| cut.place(costs)).collect();
+        let slices = slices.map(|pack| {
+            unpack_slices(&pack, &costs)
+                .map_err(|flaw| flaw.at(column_place(Column::Slices, record.number, 0)))
+        });
+        Ok(Interned {
+            slices: slices.transpose()?,
+            costs,
+            lines,
+            frames: cut.frames,
+            tree: cut.tree,
+        })
+    }
+}
+
+/// The nodes that have costs, and their callers.
+pub(in crate::store) struct Marked<'a> {
+    chosen: Chosen<'a>,
+    /// The chosen nodes, and for each whether it is one of them.
+    nodes: NodeColumns,
+    is_marked: Vec<bool>,
+}
+
+impl<'a> Marked<'a> {
+    pub(in crate::store) fn of(
+        rows: &Rows,
+        packs: &'a [NodePack],
+        costs: &[&NodeCosts],
+    ) -> Result<Self, Fault> {
+        let chosen = Chosen::of(packs, costs);
+        let nodes = chosen.unpack(rows)?;
+        let marks = Marks::none(nodes.len());
+        costs.par_iter().for_each(|costs| {
+            for place in chosen.places_of(costs) {
+                marks.set(place as usize);
+            }
+        });
+        let mut is_marked = marks.into_vec();
+        mark_callers(&nodes, &mut is_marked);
+        Ok(Marked {
+            chosen,
+            nodes,
+            is_marked,
+        })
+    }
+
+    /// Their tree, and the frames of it and of lines.
+    pub(in crate::store) fn cut(
+        self,
+        stored: &Frames,
+        lines: &[Vec<LineCost>],
+    ) -> Result<Cut<'a>, Fault> {
+        let used = self.nodes.frames.iter().zip(&self.is_marked);
+        let used = used.filter(|&(_, &marked)| marked).map(|(&frame, _)| frame);
+        let order = chosen_order(stored, used.chain(frames_of(lines)));
+        let frame_places = places_of(&order, stored);
+        let (frames, (tree, places)) = rayon::join(
+            || table_of(&order),
+            || preorder(&self.nodes, &self.is_marked, &frame_places),
+        );
+        Ok(Cut {
+            frames: frames?,
+            frame_places,
+            tree,
+            chosen: self.chosen,
+            places,
+        })
+    }
+}
+
+/// A tree with frames of its own.
+pub(in crate::store) struct Cut<'a> {
+    pub(in crate::store) frames: FrameTable,
+    /// By the store's number of a frame, its place in `frames`.
+    frame_places: Vec<FrameIx>,
+    pub(in crate::store) tree: StackTree,
+    chosen: Chosen<'a>,
+    /// By place among the chosen nodes, the place in `tree`.
+    places: Vec<NodeIx>,
+}
+
+impl Cut<'_> {
+    /// Costs by place in the tree.
+    pub(in crate::store) fn place(&self, costs: NodeCosts) -> SelfCosts {
+        let places: Vec<u32> = self.chosen.places_of(&costs).collect();
+        let placed = costs.into_iter().zip(places);
+        let placed = placed.map(|((_, cost), place)| (self.places[place as usize], cost));
+        let mut placed: SelfCosts = placed.collect();
+        // Where many nodes have costs, putting each into its place is quicker than comparing them.
+        if placed.len() < self.tree.len() / 16 {
+            // Stable: that makes use of the pieces that are in order already.
+            placed.sort_by_key(|&(node, _)| node);
+            return placed;
+        }
+        let mut by_node = vec![0u32; self.tree.len()];
+        for (place, &(node, _)) in (1..).zip(&placed) {
+            by_node[node.get()] = place;
+        }
+        let order = by_node.into_iter().filter(|&place| place > 0);
+        order.map(|place| placed[place as usize - 1]).collect()
+    }
+}
+
+pub(in crate::store) fn frames_of(lines: &[Vec<LineCost>]) -> impl Iterator<Item = u32> {
+    lines.iter().flatten().map(|line| line.frame.0)
+}
+
+pub(in crate::store) fn place_lines(lines: &mut [Vec<LineCost>], places: &[FrameIx]) {
+    for lines in lines {
+        for line in &mut *lines {
+            line.frame = places[line.frame.get()];
+        }
+        lines.sort_unstable_by_key(|line| (line.frame, line.line));
+    }
+}
+
+/// Frames with their numbers, in the order in which they compare.
+pub(in crate::store) type InOrder<'a> = Vec<(Frame<'a>, u32)>;
+
+/// The frames with these numbers.
+pub(in crate::store) fn chosen_order(
+    stored: &Frames,
+    numbers: impl Iterator<Item = u32>,
+) -> InOrder<'_> {
+    let mut chosen = vec![false; stored.len() as usize];
+    for number in numbers {
+        chosen[number as usize] = true;
+    }
+    frame_order(stored, &chosen)
+}
+
+/// By number of a frame, its place in an order.
+pub(in crate::store) fn places_of(order: &InOrder<'_>, stored: &Frames) -> Vec<FrameIx> {
+    let mut places = vec![FrameIx(u32::MAX); stored.len() as usize];
+    for (place, &(_, number)) in (0..).zip(order) {
+        places[number as usize] = FrameIx(place);
+    }
+    places
+}
+
+/// A table of these frames.
+pub(in crate::store) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable, Fault> {
+    let mut frames = FrameTable::new();
+    // In their order, frames mostly have strings of the one before: those are not looked up again.
+    let mut last: [Option<(&'f str, StringIx)>; 3] = [None; 3];
+    for (place, (frame, _)) in (0..).zip(order) {
+        let strings = [frame.symbol, frame.module, frame.file];
+        let mut interned = |last: &mut Option<(&'f str, StringIx)>, string: &'f str| match last {
+            Some((known, ix)) if std::ptr::eq(*known, string) => *ix,
+            last => last.insert((string, frames.intern_string(string))).1,
+        };
+        let [symbol, module, file] =
+            std::array::from_fn(|column| interned(&mut last[column], strings[column]));
+        if frames.insert_columns(frame.kind, symbol, module, file, frame.line) != FrameIx(place) {
+            return Err(Fault::damaged(
+                "table columns, frames",
+                "a frame stands twice",
+            ));
+        }
+    }
+    Ok(frames)
+}
+
+/// The chosen frames.
+pub(in crate::store) fn frame_order<'a>(stored: &'a Frames, chosen: &[bool]) -> InOrder<'a> {
+    let numbers = (0..stored.len()).filter(|&number| chosen[number as usize]);
+    let mut order: InOrder<'_> = numbers.map(|number| (stored.get(number), number)).collect();
+    // Packs are sorted already, and a stable sort makes use of that.
+    order.par_sort_by(|(a, _), (b, _)| a.cmp(b));
+    order
+}

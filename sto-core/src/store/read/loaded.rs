@@ -1,0 +1,116 @@
+//! What a store says of what it holds, and what comes out of it.
+
+use crate::id::{BuildId, ProfileId};
+use crate::intern::{LineCost, SelfCosts, Slices, StackTree};
+use crate::model::{Build, FrameTable, GnuBuildId, Profile};
+use crate::store::codec::CameFrom;
+use crate::units::{Bytes, SampleType};
+
+/// Whether a profile was stored, or stood there already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Added {
+    /// It is new, and took this many bytes of packed records.
+    New {
+        /// Its content address.
+        id: ProfileId,
+        /// Packed size of what was written for it.
+        stored: Bytes,
+        /// How much of that are its slices of time; zero where none are kept.
+        slices: Bytes,
+        /// The profile that stood for this source and build before, and is gone: it came from another
+        /// store, and what is read here counts.
+        instead_of: Option<(ProfileId, CameFrom)>,
+    },
+    /// The same source is already stored for this build, as this profile.
+    AlreadyStored(ProfileId),
+}
+
+impl Added {
+    /// The profile that now stands for the source.
+    pub fn id(&self) -> ProfileId {
+        match *self {
+            Added::New { id, .. } | Added::AlreadyStored(id) => id,
+        }
+    }
+
+    /// Whether it was not stored before.
+    pub fn is_new(&self) -> bool {
+        matches!(self, Added::New { .. })
+    }
+}
+
+/// A stored build and its profiles.
+#[derive(Clone, Debug)]
+pub struct StoredBuild {
+    /// Its content address.
+    pub id: BuildId,
+    /// What is known of it.
+    pub build: Build,
+    /// Its profiles, oldest recording first, then by id.
+    pub profiles: Vec<StoredProfile>,
+    /// Its tags, in the order of their names.
+    pub tags: Vec<String>,
+}
+
+/// A stored profile.
+#[derive(Clone, Debug)]
+pub struct StoredProfile {
+    /// Its content address.
+    pub id: ProfileId,
+    /// Everything about it but its stacks and counts.
+    pub profile: Profile,
+    /// GNU build id of the main program, as this recording told it.
+    pub gnu_build_id: Option<GnuBuildId>,
+    /// Revision of the work tree, as it was given with this profile.
+    pub revision: Option<String>,
+    /// Packed size of what is its own: its counts and its record. Frames and stacks belong to all.
+    pub stored: Bytes,
+    /// How much of that are its slices of time; zero where none are kept.
+    pub slices: Bytes,
+}
+
+/// Stacks and costs of some profiles of one executable.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// The frames that the tree uses.
+    pub frames: FrameTable,
+    /// The stacks that at least one of the profiles has, and their callers.
+    pub tree: StackTree,
+    /// For each profile asked for, in that order, its self costs by sample type.
+    pub costs: Vec<Vec<SelfCosts>>,
+}
+
+/// Stacks of a build, and what they cost in all its profiles together, or in some of them.
+#[derive(Clone, Debug, Default)]
+pub struct LoadedBuild {
+    /// How many profiles were added up.
+    pub profiles: usize,
+    /// What they measured, in the order in which it came up.
+    pub sample_types: Vec<SampleType>,
+    /// The frames that the tree uses.
+    pub frames: FrameTable,
+    /// The stacks that at least one of the profiles has, and their callers.
+    pub tree: StackTree,
+    /// Self costs by sample type.
+    pub costs: Vec<SelfCosts>,
+}
+
+/// Line costs of one profile.
+#[derive(Clone, Debug, Default)]
+pub struct LoadedLines {
+    /// The frames that the lines are of.
+    pub frames: FrameTable,
+    /// Line costs by sample type, in the order of frame and line.
+    pub lines: Vec<Vec<LineCost>>,
+}
+
+/// Costs of one profile by context and slice of time.
+#[derive(Clone, Debug)]
+pub struct LoadedSlices {
+    /// The frames that the tree uses.
+    pub frames: FrameTable,
+    /// The stacks of the profile, as [`Store::load`](crate::store::Store::load) gives them for it alone.
+    pub tree: StackTree,
+    /// The costs. They add up to the self costs that [`Store::load`](crate::store::Store::load) gives.
+    pub slices: Slices,
+}

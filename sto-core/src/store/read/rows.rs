@@ -1,0 +1,411 @@
+//! Reading and writing whole records and columns: sealed, and columns cut into segments.
+
+use crate::id::{ProfileId, ReadingId};
+use crate::store::codec::{self, Contents, ReadingRecord, seal, unseal};
+use crate::store::error::Fault;
+use crate::store::tables::{
+    COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, META, META_CONTENTS, META_VERSION,
+    OLDEST_READABLE, RECORDS, Record, RecordKey, SEGMENT, SegmentKey,
+};
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, WriteTransaction};
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// The tables, as one transaction that reads sees them.
+pub(in crate::store) struct Rows {
+    meta: ReadOnlyTable<&'static str, &'static [u8]>,
+    records: ReadOnlyTable<RecordKey, &'static [u8]>,
+    columns: ReadOnlyTable<SegmentKey, &'static [u8]>,
+    ends: ReadOnlyTable<ColumnKey, &'static [u8]>,
+    pub(in crate::store) contents: Contents,
+}
+
+/// Records and columns that are to be written together, and the contents of the store then.
+#[derive(Default)]
+pub(in crate::store) struct NewRows {
+    records: Vec<(RecordKey, Vec<u8>)>,
+    columns: Vec<(ColumnKey, Vec<u8>)>,
+    /// Columns that others take the place of, or that go.
+    removed: Vec<ColumnKey>,
+    removed_records: Vec<RecordKey>,
+    bytes: u64,
+    pub(in crate::store) contents: Contents,
+}
+
+impl NewRows {
+    /// Nothing yet, on top of a store with these contents.
+    pub(in crate::store) fn after(contents: Contents) -> Self {
+        NewRows {
+            contents,
+            ..NewRows::default()
+        }
+    }
+
+    /// Adds a record.
+    pub(in crate::store) fn record(
+        &mut self,
+        kind: Record,
+        id: [u8; 16],
+        record: &impl Serialize,
+    ) -> Result<(), Fault> {
+        let body = codec::pack(record).map_err(|flaw| Fault::Refused(flaw.0))?;
+        let sealed = seal(&record_seal(kind, id), body);
+        self.bytes += sealed.len() as u64;
+        self.records.push(((kind as u8, id), sealed));
+        Ok(())
+    }
+
+    /// Adds a column; returns its sealed size.
+    pub(in crate::store) fn column(
+        &mut self,
+        kind: Column,
+        owner: u32,
+        part: u32,
+        body: Vec<u8>,
+    ) -> u64 {
+        let sealed = seal(&column_seal(kind, owner, part), body);
+        let len = sealed.len() as u64;
+        self.bytes += len;
+        self.columns.push(((kind as u8, owner, part), sealed));
+        len
+    }
+
+    /// Removes a column, before others are written.
+    pub(in crate::store) fn remove_column(&mut self, kind: Column, owner: u32, part: u32) {
+        self.removed.push((kind as u8, owner, part));
+    }
+
+    /// Removes a record, before others are written.
+    pub(in crate::store) fn remove_record(&mut self, kind: Record, id: [u8; 16]) {
+        self.removed_records.push((kind as u8, id));
+    }
+
+    /// Packed bytes of the columns of a kind.
+    pub(in crate::store) fn bytes_of(&self, kind: Column) -> u64 {
+        let columns = self.columns.iter();
+        let of_kind = columns.filter(|((other, ..), _)| *other == kind as u8);
+        of_kind.map(|(_, sealed)| sealed.len() as u64).sum()
+    }
+
+    /// Packed bytes of all that was added.
+    pub(in crate::store) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Writes everything.
+    pub(in crate::store) fn write(&self, transaction: &WriteTransaction) -> Result<(), Fault> {
+        let mut records = transaction.open_table(RECORDS)?;
+        for key in &self.removed_records {
+            records.remove(key)?;
+        }
+        for (key, sealed) in &self.records {
+            records.insert(key, sealed.as_slice())?;
+        }
+        let mut columns = transaction.open_table(COLUMNS)?;
+        let mut ends = transaction.open_table(ENDS)?;
+        for &key in &self.removed {
+            columns.retain_in(segments_of(key), |_, _| false)?;
+            ends.remove(key)?;
+        }
+        for ((kind, owner, part), sealed) in &self.columns {
+            for (segment, bytes) in (0..).zip(sealed.chunks_exact(SEGMENT)) {
+                columns.insert((*kind, *owner, *part, segment), bytes)?;
+            }
+        }
+        let mut in_order: Vec<_> = self.columns.iter().collect();
+        in_order.sort_unstable_by_key(|&(key, _)| key);
+        // redb halves a page that is full, and what comes in order fills only the last one. So every
+        // other end comes later, and finds room.
+        let (sooner, later) = (
+            in_order.iter().step_by(2),
+            in_order.iter().skip(1).step_by(2),
+        );
+        for (key, sealed) in sooner.chain(later) {
+            ends.insert(key, sealed.chunks_exact(SEGMENT).remainder())?;
+        }
+        let body = codec::pack(&self.contents).map_err(|flaw| Fault::Refused(flaw.0))?;
+        let sealed = seal(META_CONTENTS.as_bytes(), body);
+        let mut meta = transaction.open_table(META)?;
+        meta.insert(META_CONTENTS, sealed.as_slice())?;
+        Ok(())
+    }
+}
+
+/// Makes the tables of an empty store.
+pub(in crate::store) fn create(transaction: &WriteTransaction) -> Result<(), Fault> {
+    transaction
+        .open_table(META)?
+        .insert(META_VERSION, FORMAT_VERSION.to_le_bytes().as_slice())?;
+    NewRows::default().write(transaction)
+}
+
+/// Checks the version, then reads how much the store holds.
+fn contents(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<Contents, Fault> {
+    let place = "table meta";
+    let version = meta
+        .get(META_VERSION)?
+        .and_then(|version| version.value().try_into().map(u32::from_le_bytes).ok())
+        .ok_or_else(|| Fault::damaged(place, "it has no version"))?;
+    if !(OLDEST_READABLE..=FORMAT_VERSION).contains(&version) {
+        return Err(Fault::Version(version));
+    }
+    let sealed = meta
+        .get(META_CONTENTS)?
+        .ok_or_else(|| Fault::damaged(place, "it has no contents"))?;
+    unseal(META_CONTENTS.as_bytes(), sealed.value())
+        .and_then(codec::unpack)
+        .map_err(|flaw| flaw.at(place))
+}
+
+/// A redb file without the table that every store has is somebody else's.
+fn not_ours(error: redb::TableError) -> Fault {
+    match error {
+        redb::TableError::TableDoesNotExist(_) | redb::TableError::TableTypeMismatch { .. } => {
+            Fault::NotOurs
+        }
+        error => error.into(),
+    }
+}
+
+fn record_seal(kind: Record, id: [u8; 16]) -> Vec<u8> {
+    let mut key = vec![b'R', kind as u8];
+    key.extend(id);
+    key
+}
+
+fn column_seal(kind: Column, owner: u32, part: u32) -> Vec<u8> {
+    let mut key = vec![b'C', kind as u8];
+    key.extend(owner.to_le_bytes());
+    key.extend(part.to_le_bytes());
+    key
+}
+
+impl Rows {
+    pub(in crate::store) fn open(transaction: &ReadTransaction) -> Result<Self, Fault> {
+        let meta = transaction.open_table(META).map_err(not_ours)?;
+        Ok(Rows {
+            contents: contents(&meta)?,
+            meta,
+            records: transaction.open_table(RECORDS)?,
+            columns: transaction.open_table(COLUMNS)?,
+            ends: transaction.open_table(ENDS)?,
+        })
+    }
+
+    /// Whether a profile is stored.
+    pub(in crate::store) fn has_profile(&self, id: ProfileId) -> Result<bool, Fault> {
+        self.has_record(Record::Profile, id.0)
+    }
+
+    /// The profile that stands for a reading.
+    pub(in crate::store) fn reading(
+        &self,
+        reading: ReadingId,
+    ) -> Result<Option<ReadingRecord>, Fault> {
+        self.record(Record::Reading, reading.0)
+    }
+
+    /// Whether there is a record of a kind under an id, readable or not.
+    pub(in crate::store) fn has_record(&self, kind: Record, id: [u8; 16]) -> Result<bool, Fault> {
+        Ok(self.records.get((kind as u8, id))?.is_some())
+    }
+
+    /// A fact about the whole store, as it stands.
+    pub(in crate::store) fn meta(&self, key: &str) -> Result<Option<Vec<u8>>, Fault> {
+        Ok(self.meta.get(key)?.map(|value| value.value().to_vec()))
+    }
+
+    /// The record of a kind under an id.
+    pub(in crate::store) fn record<T: for<'de> Deserialize<'de>>(
+        &self,
+        kind: Record,
+        id: [u8; 16],
+    ) -> Result<Option<T>, Fault> {
+        let sealed = self.records.get((kind as u8, id))?;
+        sealed
+            .map(|sealed| read_record(kind, id, sealed.value()))
+            .transpose()
+    }
+
+    /// The ids of every record of a kind, in order.
+    pub(in crate::store) fn ids(&self, kind: Record) -> Result<Vec<[u8; 16]>, Fault> {
+        let mut ids = Vec::new();
+        for entry in self.records.range(records_of(kind))? {
+            let (_, id) = entry?.0.value();
+            if ids.last().is_some_and(|&last| last >= id) {
+                return Err(Fault::damaged("table records", "its keys are out of order"));
+            }
+            ids.push(id);
+        }
+        Ok(ids)
+    }
+
+    /// Every record of a kind, in the order of their ids.
+    pub(in crate::store) fn records<T: for<'de> Deserialize<'de>>(
+        &self,
+        kind: Record,
+    ) -> Result<Vec<Found<T>>, Fault> {
+        let mut records: Vec<Found<T>> = Vec::new();
+        for entry in self.records.range(records_of(kind))? {
+            let (key, sealed) = entry?;
+            let (_, id) = key.value();
+            if records.last().is_some_and(|last| last.id >= id) {
+                return Err(Fault::damaged("table records", "its keys are out of order"));
+            }
+            records.push(Found {
+                id,
+                bytes: sealed.value().len() as u64,
+                record: read_record(kind, id, sealed.value())?,
+            });
+        }
+        Ok(records)
+    }
+
+    /// Shows every entry of the table of facts about the store.
+    pub(in crate::store) fn each_meta(
+        &self,
+        mut see: impl FnMut(&str, &[u8]),
+    ) -> Result<(), Fault> {
+        for entry in self.meta.iter()? {
+            let (key, value) = entry?;
+            see(key.value(), value.value());
+        }
+        Ok(())
+    }
+
+    /// Shows every entry of the table of records, in the order of their keys.
+    pub(in crate::store) fn each_record(
+        &self,
+        mut see: impl FnMut(RecordKey, &[u8]),
+    ) -> Result<(), Fault> {
+        let mut last = None;
+        for entry in self.records.iter()? {
+            let (key, sealed) = entry?;
+            in_order(&mut last, key.value(), "table records")?;
+            see(key.value(), sealed.value());
+        }
+        Ok(())
+    }
+
+    /// Shows every entry of the table of columns, in the order of their keys.
+    pub(in crate::store) fn each_segment(
+        &self,
+        mut see: impl FnMut(SegmentKey, &[u8]),
+    ) -> Result<(), Fault> {
+        let mut last = None;
+        for entry in self.columns.iter()? {
+            let (key, bytes) = entry?;
+            in_order(&mut last, key.value(), "table columns")?;
+            see(key.value(), bytes.value());
+        }
+        Ok(())
+    }
+
+    /// Shows every entry of the table of ends, in the order of their keys.
+    pub(in crate::store) fn each_end(
+        &self,
+        mut see: impl FnMut(ColumnKey, &[u8]),
+    ) -> Result<(), Fault> {
+        let mut last = None;
+        for entry in self.ends.iter()? {
+            let (key, bytes) = entry?;
+            in_order(&mut last, key.value(), "table ends")?;
+            see(key.value(), bytes.value());
+        }
+        Ok(())
+    }
+
+    /// The body of a column.
+    pub(in crate::store) fn column(
+        &self,
+        kind: Column,
+        owner: u32,
+        part: u32,
+    ) -> Result<Vec<u8>, Fault> {
+        let mut sealed = self.sealed_column(kind, owner, part)?;
+        let body_len = open_column(kind, owner, part, &sealed)?.len();
+        sealed.truncate(body_len);
+        Ok(sealed)
+    }
+
+    /// A column as it stands, its segments put together.
+    pub(in crate::store) fn sealed_column(
+        &self,
+        kind: Column,
+        owner: u32,
+        part: u32,
+    ) -> Result<Vec<u8>, Fault> {
+        let missing = |what| Fault::damaged(column_place(kind, owner, part), what);
+        let key = (kind as u8, owner, part);
+        let end = self.ends.get(key)?;
+        let end = end.ok_or_else(|| missing("it is missing"))?;
+        let mut sealed = Vec::new();
+        for (entry, segment) in self.columns.range(segments_of(key))?.zip(0..) {
+            let (key, bytes) = entry?;
+            if key.value().3 != segment {
+                return Err(missing("a piece of it is missing"));
+            }
+            sealed.extend_from_slice(bytes.value());
+        }
+        sealed.extend_from_slice(end.value());
+        Ok(sealed)
+    }
+}
+
+/// The keys of a kind's records.
+fn records_of(kind: Record) -> RangeInclusive<RecordKey> {
+    (kind as u8, [0; 16])..=(kind as u8, [0xff; 16])
+}
+
+/// The keys of a column's segments, from the first to any that there could be.
+fn segments_of((kind, owner, part): ColumnKey) -> RangeInclusive<SegmentKey> {
+    (kind, owner, part, 0)..=(kind, owner, part, u32::MAX)
+}
+
+/// Checks that a table's keys ascend: where a page refers back to one above it, there is no end.
+fn in_order<K: Ord + Copy>(last: &mut Option<K>, key: K, table: &str) -> Result<(), Fault> {
+    if last.replace(key).is_some_and(|last| last >= key) {
+        return Err(Fault::damaged(table, "its keys are out of order"));
+    }
+    Ok(())
+}
+
+/// The body of a sealed column.
+pub(in crate::store) fn open_column(
+    kind: Column,
+    owner: u32,
+    part: u32,
+    sealed: &[u8],
+) -> Result<&[u8], Fault> {
+    unseal(&column_seal(kind, owner, part), sealed)
+        .map_err(|flaw| flaw.at(column_place(kind, owner, part)))
+}
+
+/// A record that was read together with all others of its kind.
+pub(in crate::store) struct Found<T> {
+    pub(in crate::store) id: [u8; 16],
+    /// Its packed size.
+    pub(in crate::store) bytes: u64,
+    pub(in crate::store) record: T,
+}
+
+/// How errors name a column.
+pub(in crate::store) fn column_place(kind: Column, owner: u32, part: u32) -> String {
+    format!("table columns, {} {owner}/{part}", kind.name())
+}
+
+/// How errors name a record.
+pub(in crate::store) fn record_place(kind: Record, id: [u8; 16]) -> String {
+    format!("table records, {} {}", kind.name(), ProfileId(id))
+}
+
+/// The record in these bytes, which must be sealed for this kind and id.
+pub(in crate::store) fn read_record<T: for<'de> Deserialize<'de>>(
+    kind: Record,
+    id: [u8; 16],
+    sealed: &[u8],
+) -> Result<T, Fault> {
+    unseal(&record_seal(kind, id), sealed)
+        .and_then(codec::unpack)
+        .map_err(|flaw| flaw.at(record_place(kind, id)))
+}

@@ -1,0 +1,127 @@
+//! Adding a profile: what was read here counts, and what another store claims does not get in its way.
+
+use crate::id::ProfileId;
+use crate::intern::Interned;
+use crate::model::{Build, Profile};
+use crate::store::codec::ReadingRecord;
+use crate::store::error::Fault;
+use crate::store::read::builds::profile_record;
+use crate::store::read::rows::{NewRows, Rows};
+use crate::store::tables::Column;
+use crate::store::{Added, CameFrom, Store, StoreError, write};
+use crate::units::Bytes;
+use redb::ReadableDatabase;
+use std::borrow::Cow;
+
+/// What becomes of a profile that is to go in.
+pub(in crate::store) enum Put {
+    Added(Added),
+    /// Another profile stands for its source here: nothing was changed.
+    OtherReading(ReadingRecord),
+}
+
+impl Store {
+    /// Adds a profile in one transaction: all of it, or nothing.
+    ///
+    /// A source is in a build once. Where it was added here before, it stays as it was then, whatever the
+    /// profile has now. Where it came from another store by [`Store::merge`], this one takes its place.
+    ///
+    /// What is known of the build is kept; only what was not known of it yet (GNU build id,
+    /// revision) is filled in.
+    ///
+    /// # Errors
+    /// Where the profile breaks the rules of its types, or the file cannot be written (say, a full
+    /// disk): the store is then as it was. Only where it is not certain that the disk has all that was
+    /// written, the profile may be there.
+    pub fn add(
+        &self,
+        build: &Build,
+        profile: &Profile,
+        interned: &Interned,
+    ) -> Result<Added, StoreError> {
+        write::check(build, profile, interned).map_err(|fault| fault.at(self.path(), "read"))?;
+        let id = ProfileId::of(build, profile, interned);
+        match self.put(id, build, profile, interned, CameFrom::ReadHere)? {
+            Put::Added(added) => Ok(added),
+            Put::OtherReading(known) => Ok(Added::AlreadyStored(known.profile)),
+        }
+    }
+
+    /// Adds a profile with this content address, which keeps the rules of its types.
+    pub(in crate::store) fn put(
+        &self,
+        id: ProfileId,
+        build: &Build,
+        profile: &Profile,
+        interned: &Interned,
+        from: CameFrom,
+    ) -> Result<Put, StoreError> {
+        let plan = |rows: &Rows| plan(rows, id, build, profile, interned, &from);
+        // All work is done while others may still read, and before anything is changed: opening
+        // for writing alone changes the file.
+        let (seen, planned) = self.read(|rows| Ok((rows.contents, plan(rows)?)))?;
+        let planned = match planned {
+            (put, None) => return Ok(put),
+            (put, Some(new)) => (put, new),
+        };
+        self.write(Some(planned.1.bytes()), |database| {
+            let mut transaction = database.begin_write()?;
+            // Keeps what redb needs to recover in an instant, should this process be killed.
+            transaction.set_quick_repair(true);
+            // The last committed state, which nobody can change now.
+            let rows = Rows::open(&database.begin_read()?)?;
+            let (put, new) = match rows.contents == seen {
+                true => planned,
+                false => match plan(&rows)? {
+                    (put, None) => return Ok(put),
+                    (put, Some(new)) => (put, new),
+                },
+            };
+            new.write(&transaction)?;
+            transaction.commit()?;
+            Ok(put)
+        })
+    }
+}
+
+/// What becomes of the profile, and what is to be written for it.
+fn plan(
+    rows: &Rows,
+    id: ProfileId,
+    build: &Build,
+    profile: &Profile,
+    interned: &Interned,
+    from: &CameFrom,
+) -> Result<(Put, Option<NewRows>), Fault> {
+    let known = rows.reading(profile.reading())?;
+    let is_first_reading =
+        |known: &ReadingRecord| *from == CameFrom::ReadHere && known.from != CameFrom::ReadHere;
+    let mut profile = Cow::Borrowed(profile);
+    match &known {
+        Some(known) if is_first_reading(known) && known.profile == id => {
+            // What is known of it beside its content is not lost.
+            let mut metrics = profile_record(rows, id)?.profile.metrics;
+            metrics.extend(profile.metrics.clone());
+            profile.to_mut().metrics = metrics;
+        }
+        Some(known) if is_first_reading(known) => {}
+        Some(known) if known.profile == id => {
+            return Ok((Put::Added(Added::AlreadyStored(id)), None));
+        }
+        Some(known) => return Ok((Put::OtherReading(known.clone()), None)),
+        None => {}
+    }
+    let gone = known.as_ref().map(|known| known.profile);
+    let new = write::plan(rows, id, build, &profile, interned, (gone, from))?;
+    if gone == Some(id) {
+        return Ok((Put::Added(Added::AlreadyStored(id)), Some(new)));
+    }
+    let instead_of = known.map(|known| (known.profile, known.from));
+    let added = Added::New {
+        id,
+        stored: Bytes(new.bytes()),
+        slices: Bytes(new.bytes_of(Column::Slices)),
+        instead_of,
+    };
+    Ok((Put::Added(added), Some(new)))
+}

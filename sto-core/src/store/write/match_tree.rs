@@ -1,0 +1,259 @@
+//! Finding a profile's tree among an executable's nodes, and adding what is missing.
+
+use crate::intern::{NodeIx, StackTree};
+use crate::store::codec::{NO_PARENT, NodeColumns};
+use crate::store::error::Fault;
+use crate::store::read::packs::NodePack;
+use crate::store::read::rows::Rows;
+use hashbrown::HashMap;
+
+/// A search for the nodes of a profile's tree among those of the store, whose runs pass by once, in
+/// their order.
+///
+/// A run is unpacked only where the profile has its head below its anchor. Almost every other one
+/// takes a look at a filter, and no more. So what it costs to add a profile follows from the profile,
+/// and from the packs that have any of its runs. Memory is some bytes a node of the profile.
+pub(in crate::store) struct Graft<'a> {
+    tree: &'a StackTree,
+    /// By frame of the profile, its number in the store.
+    frames: &'a [u32],
+    /// By frame of the store, its place in the profile, plus one.
+    frame_of: Vec<u32>,
+    children: Children,
+    /// How many nodes the store has.
+    stored: u32,
+    /// By node of the profile, its number in the store.
+    numbers: Vec<u32>,
+    /// By number in the store of what was found, the slot of its children.
+    slots: HashMap<u32, u32>,
+    expected: Filter,
+    /// The run that was unpacked last, as if it began at 0.
+    run: NodeColumns,
+    /// By node of that run the slot of its children, or [`MISSING`].
+    run_slots: Vec<u32>,
+}
+
+const MISSING: u32 = u32::MAX;
+
+impl<'a> Graft<'a> {
+    /// A search among `stored` nodes with `frame_count` frames. `frames` are the store's numbers of
+    /// the tree's frames; those from `frame_count` on are new.
+    pub(in crate::store) fn new(
+        tree: &'a StackTree,
+        frames: &'a [u32],
+        frame_count: u32,
+        stored: u32,
+    ) -> Self {
+        let mut frame_of = vec![0; frame_count as usize];
+        for (place, &number) in (1..).zip(frames) {
+            if let Some(frame) = frame_of.get_mut(number as usize) {
+                *frame = place;
+            }
+        }
+        let mut graft = Graft {
+            tree,
+            frames,
+            frame_of,
+            children: Children::new(tree),
+            stored,
+            numbers: vec![MISSING; tree.len()],
+            slots: HashMap::new(),
+            expected: Filter::new(tree.len()),
+            run: NodeColumns::default(),
+            run_slots: Vec::new(),
+        };
+        graft.expect_below(NO_PARENT, 0);
+        graft
+    }
+
+    /// Whether the profile has a run of this pack, by what was found so far.
+    pub(in crate::store) fn expects(&self, pack: &NodePack) -> bool {
+        let mut tops = pack.runs.tops();
+        tops.any(|(anchor, head)| self.find_below(anchor, head).is_some())
+    }
+
+    /// Looks at the next runs of the store.
+    pub(in crate::store) fn pass(&mut self, rows: &Rows, pack: &NodePack) -> Result<(), Fault> {
+        let mut unpacker = None;
+        for (run, (anchor, head)) in pack.runs.tops().enumerate() {
+            let Some(node) = self.find_below(anchor, head) else {
+                continue;
+            };
+            let unpacker = match &mut unpacker {
+                Some(unpacker) => unpacker,
+                none => none.insert(pack.unpacker(rows)?),
+            };
+            let numbers = pack.runs.range(run);
+            self.run.resize(numbers.len());
+            let NodeColumns { parents, frames } = &mut self.run;
+            unpacker
+                .unpack(run, (0, NO_PARENT), parents, frames)
+                .map_err(|flaw| pack.flawed(flaw))?;
+            self.found_run(node, numbers.start);
+        }
+        Ok(())
+    }
+
+    /// Looks at the nodes of the unpacked run, the first of which is this node of the profile.
+    fn found_run(&mut self, head: u32, start: u32) {
+        self.run_slots.clear();
+        for place in 0..self.run.len() {
+            let found = match self.run.parents[place] {
+                NO_PARENT => Some(head),
+                parent => match self.run_slots[parent as usize] {
+                    MISSING => None,
+                    slot => self.find(slot, self.run.frames[place]),
+                },
+            };
+            if let Some(node) = found {
+                let number = start + place as u32;
+                self.numbers[node as usize] = number;
+                self.expect_below(number, node + 1);
+            }
+            self.run_slots.push(found.map_or(MISSING, |node| node + 1));
+        }
+    }
+
+    /// The node of the profile that is the head of a run below this anchor.
+    fn find_below(&self, anchor: u32, head: u32) -> Option<u32> {
+        if !self.expected.may_have(anchor, head) {
+            return None;
+        }
+        self.find(*self.slots.get(&anchor)?, head)
+    }
+
+    /// The node of the profile in this slot with this frame of the store.
+    fn find(&self, slot: u32, frame: u32) -> Option<u32> {
+        let frame = self.frame_of[frame as usize].checked_sub(1)?;
+        self.children.find(slot, frame)
+    }
+
+    /// Expects the children in a slot below a number of the store.
+    fn expect_below(&mut self, number: u32, slot: u32) {
+        self.slots.insert(number, slot);
+        for &frame in self.children.frames(slot) {
+            self.expected.insert(number, self.frames[frame as usize]);
+        }
+    }
+
+    /// How many nodes were not found.
+    pub(in crate::store) fn missing(&self) -> u32 {
+        self.numbers
+            .iter()
+            .filter(|&&number| number == MISSING)
+            .count() as u32
+    }
+
+    /// Gives the nodes that were not found the next numbers, in preorder.
+    ///
+    /// Returns the number of every node of the profile's tree, and the new nodes; the error says
+    /// why they cannot be added.
+    pub(in crate::store) fn finish(self) -> Result<(Vec<u32>, NodeColumns), &'static str> {
+        let stored = self.stored as usize;
+        if stored + self.missing() as usize >= MISSING as usize {
+            return Err("its executable would have more than 2^32 - 2 stacks");
+        }
+        let mut numbers = self.numbers;
+        let mut new = NodeColumns::default();
+        for node in self.tree.nodes() {
+            if numbers[node.get()] == MISSING {
+                numbers[node.get()] = (stored + new.len()) as u32;
+                let parent = self
+                    .tree
+                    .parent(node)
+                    .map_or(NO_PARENT, |p| numbers[p.get()]);
+                new.parents.push(parent);
+                new.frames.push(self.frames[self.tree.frame(node).get()]);
+            }
+        }
+        Ok((numbers, new))
+    }
+}
+
+/// The children of every node of a tree, with their frames, in the order of those.
+struct Children {
+    /// Slot 0 is for roots, slot `n + 1` for the children of node `n`.
+    starts: Vec<u32>,
+    frames: Vec<u32>,
+    nodes: Vec<u32>,
+}
+
+/// Most children that are looked through one by one; more are halved.
+const FEW: usize = 16;
+
+impl Children {
+    fn new(tree: &StackTree) -> Self {
+        let slot = |node: NodeIx| tree.parent(node).map_or(0, |parent| parent.get() + 1);
+        let mut starts = vec![0u32; tree.len() + 2];
+        for node in tree.nodes() {
+            starts[slot(node) + 1] += 1;
+        }
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut next = starts.clone();
+        let mut frames = vec![0; tree.len()];
+        let mut nodes = vec![0; tree.len()];
+        for node in tree.nodes() {
+            let place = &mut next[slot(node)];
+            frames[*place as usize] = tree.frame(node).0;
+            nodes[*place as usize] = node.0;
+            *place += 1;
+        }
+        Children {
+            starts,
+            frames,
+            nodes,
+        }
+    }
+
+    /// The frames of the children in a slot.
+    fn frames(&self, slot: u32) -> &[u32] {
+        let slot = slot as usize;
+        &self.frames[self.starts[slot] as usize..self.starts[slot + 1] as usize]
+    }
+
+    fn find(&self, slot: u32, frame: u32) -> Option<u32> {
+        let start = self.starts[slot as usize] as usize;
+        let frames = self.frames(slot);
+        let place = if frames.len() <= FEW {
+            frames.iter().position(|&found| found == frame)
+        } else {
+            frames.binary_search(&frame).ok()
+        };
+        place.map(|place| self.nodes[start + place])
+    }
+}
+
+/// Pairs of an anchor and a head: what is in it is always told, what is not in it seldom.
+struct Filter {
+    bits: Vec<u64>,
+    shift: u32,
+}
+
+impl Filter {
+    /// A filter for so many pairs, with 16 to 32 bits for each.
+    fn new(pairs: usize) -> Self {
+        let bits = (16 * pairs.max(4)).next_power_of_two();
+        Filter {
+            bits: vec![0; bits / 64],
+            shift: 64 - bits.ilog2(),
+        }
+    }
+
+    /// The place of a pair: the upper bits of a product (Knuth, volume 3, section 6.4).
+    fn place(&self, anchor: u32, head: u32) -> usize {
+        let pair = u64::from(anchor) << 32 | u64::from(head);
+        (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
+    }
+
+    fn insert(&mut self, anchor: u32, head: u32) {
+        let place = self.place(anchor, head);
+        self.bits[place / 64] |= 1 << (place % 64);
+    }
+
+    fn may_have(&self, anchor: u32, head: u32) -> bool {
+        let place = self.place(anchor, head);
+        self.bits[place / 64] >> (place % 64) & 1 == 1
+    }
+}

@@ -1,0 +1,187 @@
+//! Tags: names that users give to builds, one list for the whole store.
+
+use crate::id::{BuildId, ExecutableId};
+use crate::limits::MAX_GIVEN_NAME;
+use crate::store::codec::{self, seal, unseal};
+use crate::store::error::{Fault, StoreError};
+use crate::store::read::rows::Rows;
+use crate::store::tables::{META, META_TAGS, Record};
+use crate::store::{Store, StoredBuild};
+use redb::WriteTransaction;
+use serde::{Deserialize, Serialize};
+
+/// A name for a build. Of one executable, a name stands for one build; it can be moved to another.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Tag {
+    /// The executable.
+    pub executable: String,
+    /// The name.
+    pub name: String,
+    /// The version of the build that it stands for.
+    pub version: String,
+}
+
+/// What became of a tag that was to be set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tagged {
+    /// It is new.
+    New,
+    /// It stood for this build already: nothing was changed.
+    Unchanged,
+    /// It stood for the build of this version before.
+    Moved(String),
+    /// It stands for the build of this version, and was not to be moved: nothing was changed.
+    Taken(String),
+}
+
+impl Tag {
+    /// The content address of the build that it stands for.
+    pub fn build(&self) -> BuildId {
+        BuildId::of(ExecutableId::of(&self.executable), &self.version)
+    }
+
+    fn key(&self) -> (&str, &str) {
+        (&self.executable, &self.name)
+    }
+
+    /// Whether a tag may be called like this: 1 to 4096 bytes without white space, control
+    /// characters and `@`, which do not begin with `-`.
+    pub fn is_name(name: &str) -> bool {
+        let is_taken = |c: char| c.is_whitespace() || c.is_control() || c == '@';
+        (1..=MAX_GIVEN_NAME).contains(&name.len())
+            && !name.starts_with('-')
+            && !name.contains(is_taken)
+    }
+}
+
+impl StoredBuild {
+    /// Its tags, in the order of their names.
+    pub fn tags(&self) -> impl Iterator<Item = Tag> {
+        self.tags.iter().map(|name| Tag {
+            executable: self.build.executable.clone(),
+            name: name.clone(),
+            version: self.build.version.clone(),
+        })
+    }
+}
+
+impl Store {
+    /// Gives a build a tag, in one transaction. Where the tag stands for another build of the
+    /// executable, it is moved only if `may_move`.
+    ///
+    /// # Errors
+    /// Where the store has no such build, the name [cannot be a tag's](Tag::is_name), or the file
+    /// cannot be written: the store is then as it was.
+    pub fn tag(&self, tag: &Tag, may_move: bool) -> Result<Tagged, StoreError> {
+        let build = tag.build();
+        let plan = |rows: &Rows| {
+            if !Tag::is_name(&tag.name) {
+                return Err(Fault::Refused(
+                    "a tag's name has 1 to 4096 bytes, no white space, control character or `@`, \
+                     and does not begin with `-`",
+                ));
+            }
+            if !rows.has_record(Record::Build, build.0)? {
+                return Err(Fault::NoBuild(build));
+            }
+            let mut tags = rows.tags()?;
+            let place = tags.binary_search_by(|other| other.key().cmp(&tag.key()));
+            let tagged = match place {
+                Err(place) => {
+                    tags.insert(place, tag.clone());
+                    Tagged::New
+                }
+                Ok(place) if tags[place].version == tag.version => Tagged::Unchanged,
+                Ok(place) if may_move => {
+                    let before = std::mem::replace(&mut tags[place], tag.clone());
+                    Tagged::Moved(before.version)
+                }
+                Ok(place) => Tagged::Taken(tags[place].version.clone()),
+            };
+            let is_changed = matches!(tagged, Tagged::New | Tagged::Moved(_));
+            Ok((tagged, is_changed.then_some(tags)))
+        };
+        self.change_tags(plan)
+    }
+
+    /// Takes a tag away; returns the version of the build that it stood for, `None` where the
+    /// executable has no such tag.
+    ///
+    /// # Errors
+    /// Where the store is damaged, or the file cannot be written: the store is then as it was.
+    pub fn untag(&self, executable: &str, name: &str) -> Result<Option<String>, StoreError> {
+        self.change_tags(|rows| {
+            let mut tags = rows.tags()?;
+            let place = tags.binary_search_by(|other| other.key().cmp(&(executable, name)));
+            Ok(match place {
+                Ok(place) => (Some(tags.remove(place).version), Some(tags)),
+                Err(_) => (None, None),
+            })
+        })
+    }
+
+    /// Adds these tags where there is none of their name, and their build is here.
+    pub(in crate::store) fn add_tags(&self, new: &[Tag]) -> Result<Vec<Tag>, StoreError> {
+        self.change_tags(|rows| {
+            let mut tags = rows.tags()?;
+            let mut added = Vec::new();
+            for tag in new {
+                let place = tags.binary_search_by(|other| other.key().cmp(&tag.key()));
+                if let Err(place) = place
+                    && rows.has_record(Record::Build, tag.build().0)?
+                {
+                    tags.insert(place, tag.clone());
+                    added.push(tag.clone());
+                }
+            }
+            let is_changed = !added.is_empty();
+            Ok((added, is_changed.then_some(tags)))
+        })
+    }
+
+    fn change_tags<T>(
+        &self,
+        plan: impl Fn(&Rows) -> Result<(T, Option<Vec<Tag>>), Fault>,
+    ) -> Result<T, StoreError> {
+        self.change(
+            plan,
+            |transaction, tags| write(transaction, tags),
+            |_| Some(TAGS_BYTES),
+        )
+    }
+}
+
+/// Room that is asked for before tags are written: they mostly take much less.
+const TAGS_BYTES: u64 = 64 << 10;
+
+impl Rows {
+    /// Every tag, by executable and name.
+    pub(in crate::store) fn tags(&self) -> Result<Vec<Tag>, Fault> {
+        let place = "table meta, tags";
+        let Some(sealed) = self.meta(META_TAGS)? else {
+            return Ok(Vec::new());
+        };
+        let tags: Vec<Tag> = unseal(META_TAGS.as_bytes(), &sealed)
+            .and_then(codec::unpack)
+            .map_err(|flaw| flaw.at(place))?;
+        if !tags.is_sorted_by(|a, b| a.key() < b.key()) {
+            return Err(Fault::damaged(
+                place,
+                "they are out of order, or one stands twice",
+            ));
+        }
+        Ok(tags)
+    }
+}
+
+/// Writes the tags, sorted, in place of those that there were.
+pub(in crate::store) fn write(transaction: &WriteTransaction, tags: &[Tag]) -> Result<(), Fault> {
+    let mut meta = transaction.open_table(META)?;
+    if tags.is_empty() {
+        meta.remove(META_TAGS)?;
+        return Ok(());
+    }
+    let body = codec::pack(&tags).map_err(|flaw| Fault::Refused(flaw.0))?;
+    meta.insert(META_TAGS, seal(META_TAGS.as_bytes(), body).as_slice())?;
+    Ok(())
+}
