@@ -3,8 +3,8 @@
 //! A row is of one run. The columns `profile`, `build`, `benchmark` and `label.KEY` say which; every
 //! other column is a metric. A cell without a value says nothing.
 
-use crate::render::printable;
 use crate::select::{MIN_PREFIX, SelectError, Selector, select_from};
+use crate::text::printable;
 use hashbrown::{HashMap, HashSet};
 use serde_json::{Map, Value};
 use std::cell::RefCell;

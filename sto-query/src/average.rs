@@ -1,8 +1,8 @@
 //! The average of several profiles, as a profile.
 
 use crate::functions::KeyOptions;
-use crate::render::printable;
 use crate::select::{SelectError, Selection, main_modules, one_benchmark};
+use crate::text::printable;
 use crate::tree::Matched;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ExecutableId, ProfileId, SourceHasher};

@@ -13,13 +13,14 @@
 //! text, JSON, SVG           render
 //! ```
 //!
+//! [`text`] stands below all of them: names, numbers, times and tables as people read them.
+//!
 //! The crate knows nothing of the store's tables or of file formats, and never prints.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 pub mod annotate;
 pub mod average;
 pub mod candidates;
-mod closest;
 pub mod compare;
 pub mod correlate;
 pub mod expand;
@@ -34,6 +35,7 @@ pub mod select;
 pub mod series;
 pub mod source;
 pub mod statistics;
+pub mod text;
 pub mod tree;
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub(crate) use revision::shortened as shortened_revision;
 pub use revision::{Commit, Described, NoBuildOfCommit};
 
 use crate::average::is_average;
-use crate::render::printable;
+use crate::text::printable;
 use std::collections::BTreeSet;
 use sto_core::model::Build;
 use sto_core::store::{Store, StoreError, StoredBuild, StoredProfile};

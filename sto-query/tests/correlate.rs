@@ -11,8 +11,9 @@ use sto_query::correlate::{
     BottleneckOptions, Combination, Measure, pearson, sparse_pearson, spearman,
 };
 use sto_query::history::{History, HistoryQuery};
-use sto_query::render::{self, Style};
+use sto_query::render;
 use sto_query::report::{BottlenecksReport, bottlenecks_report};
+use sto_query::text::Style;
 
 #[derive(Deserialize)]
 struct Case {

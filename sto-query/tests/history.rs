@@ -12,12 +12,13 @@ use sto_core::units::UnixSeconds;
 use sto_query::average::average;
 use sto_query::functions::{FunctionError, KeyOptions};
 use sto_query::history::{History, HistoryError, HistoryQuery};
-use sto_query::render::{self, Style};
+use sto_query::render;
 use sto_query::report::{
     Listing, Observation, ScoreReport, ScoresReport, occurrences, regressions_over_time, series,
 };
 use sto_query::select::select;
 use sto_query::series::{ScoreOptions, Status};
+use sto_query::text::Style;
 use sto_query::tree::View;
 
 /// Adds a run of `program` at `build`, recorded that many days after some day.

@@ -10,8 +10,9 @@ use sto_core::model::{Build, Granularity, Origin, Profile, Quality};
 use sto_core::store::Added;
 use sto_core::symbolize::ModuleSymbols;
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
-use sto_query::render::{self, Style};
+use sto_query::render;
 use sto_query::report::{IngestSummary, RecordingReport};
+use sto_query::text::Style;
 
 fn ingested(added: Added) -> Ingested {
     let build = Build {

@@ -4,7 +4,7 @@ use sto_core::units::UnixSeconds;
 use sto_query::compare::{CompareOptions, NormalisationMethod, WorseIf};
 use sto_query::functions::Attribution;
 use sto_query::policy::{Policy, Thresholds};
-use sto_query::report::Date;
+use sto_query::text::Date;
 
 const POLICY: &str = r#"
 baseline = "last-good"

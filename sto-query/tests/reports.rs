@@ -6,10 +6,12 @@ use sto_core::store::{
     Checked, Concerns, Damage, ExecutableStats, PartKind, StorePart, StoreStats, Verification,
 };
 use sto_core::units::{Bytes, SampleType, Unit, UnixSeconds};
-use sto_query::render::{self, Colors, Style};
+use sto_query::render;
 use sto_query::report::{
-    LsReport, Order, StatsReport, VerifyReport, call_tree, ls, rfc3339, stats, top, verify,
+    LsReport, Order, StatsReport, VerifyReport, call_tree, ls, stats, top, verify,
 };
+use sto_query::text::rfc3339;
+use sto_query::text::{Colors, Style};
 use sto_query::tree::Prune;
 
 const TERMINAL: Style = Style {

@@ -5,8 +5,9 @@ use crate::views::{Stacks, folded, frame, view};
 use proptest::prelude::*;
 use sto_core::model::FrameKind;
 use sto_core::units::Cost;
-use sto_query::render::{self, Style};
+use sto_query::render;
 use sto_query::report::{TreeReport, call_tree};
+use sto_query::text::Style;
 use sto_query::tree::Prune;
 
 fn everything() -> Prune {

@@ -15,8 +15,9 @@ use std::thread;
 use std::time::Instant;
 use sto_core::store::Store;
 use sto_query::compare::{CompareOptions, compare};
-use sto_query::render::{Detail, Style, findings_text};
+use sto_query::render::{Detail, findings_text};
 use sto_query::select::Selection;
+use sto_query::text::Style;
 use sto_query::tree::View;
 
 /// Time the comparison of the first and the last build of a store

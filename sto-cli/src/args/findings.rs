@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use sto_query::compare::Check;
 use sto_query::render::{self, Detail};
+use sto_query::text;
 
 /// How findings are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -70,7 +71,7 @@ impl FindingsOutputArgs {
         let file = output::file(self.output.as_deref());
         let style = match file {
             None => ui::style(),
-            Some(_) => render::Style::default(),
+            Some(_) => text::Style::default(),
         };
         let rendered = match self.format {
             FindingsFormat::Text => render::check_text(check, style, self.detail()),
@@ -94,7 +95,7 @@ impl FindingsOutputArgs {
         output::write_file(file, rendered.as_bytes())?;
         let verdict = render::verdict_text(comparisons, ui::style());
         let file = file.display().to_string();
-        let told = format!("{verdict}wrote {}\n", render::printable(&file));
+        let told = format!("{verdict}wrote {}\n", text::printable(&file));
         output::write_stdout(told.as_bytes())
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 use sto_core::intern::SliceCount;
 use sto_core::units::{Bytes, UnixSeconds};
-use sto_query::report::parse_time;
+use sto_query::text::parse_time;
 
 /// `KEY=VALUE`.
 pub(crate) fn label(text: &str) -> Result<(String, String), &'static str> {

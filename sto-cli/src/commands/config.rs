@@ -5,7 +5,7 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::write_stdout;
 use crate::runtime::ui;
 use clap::Args;
-use sto_query::render::printable;
+use sto_query::text::printable;
 
 const NOTES: &str = "\
 The file is $STO_CONFIG (none, where that is empty), else $XDG_CONFIG_HOME/sto/config.toml, else \

@@ -17,8 +17,8 @@ use sto_query::compare::{
     compare_with_earlier,
 };
 use sto_query::policy::{Policy, Thresholds};
-use sto_query::report::Date;
 use sto_query::select::{Selection, full_name};
+use sto_query::text::Date;
 
 const AFTER: &str = "\
 Examples:

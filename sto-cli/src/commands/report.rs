@@ -74,7 +74,7 @@ pub(crate) fn run(args: &ReportArgs, place: &StorePath) -> Result<Outcome, CliEr
     output::write_file(file, page.as_bytes())?;
     let file = file.display().to_string();
     let text = render::candidates::text(&found, ui::style());
-    let told = format!("{text}wrote {}\n", render::printable(&file));
+    let told = format!("{text}wrote {}\n", sto_query::text::printable(&file));
     output::write_stdout(told.as_bytes())?;
     Ok(outcome)
 }

@@ -50,7 +50,7 @@ pub(super) fn of(names: &[Name], store: &Path, typed: &str) -> Result<Vec<Found>
     for (_, what) in &mut found {
         *what = what
             .take()
-            .map(|what| sto_query::render::printable(&what).into_owned());
+            .map(|what| sto_query::text::printable(&what).into_owned());
     }
     Ok(found)
 }

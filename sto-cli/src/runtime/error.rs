@@ -18,9 +18,9 @@ use sto_query::history::HistoryError;
 use sto_query::policy::PolicyError;
 use sto_query::render::export::ExportError;
 use sto_query::render::flame::FlameError;
-use sto_query::render::printable;
 use sto_query::report::ListingError;
 use sto_query::select::SelectError;
+use sto_query::text::printable;
 use sto_query::tree::RootsError;
 
 /// What a command that ran to its end found.

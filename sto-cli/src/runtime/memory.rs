@@ -148,7 +148,7 @@ pub(crate) fn set_limit(given: Option<Bytes>) {
 /// Says what the command works on now.
 pub(crate) fn works_on(path: &Path) {
     if let Ok(mut subject) = SUBJECT.lock() {
-        *subject = sto_query::render::printable(&path.display().to_string()).into_owned();
+        *subject = sto_query::text::printable(&path.display().to_string()).into_owned();
     }
 }
 

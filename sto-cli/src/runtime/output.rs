@@ -10,7 +10,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use sto_core::files::{Folder, Temporary};
-use sto_query::render::{Style, json};
+use sto_query::render::json;
+use sto_query::text::Style;
 
 /// How data is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

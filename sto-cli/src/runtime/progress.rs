@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use sto_core::formats::OnRead;
 use sto_core::ingest::Stage;
-use sto_query::render::printable;
+use sto_query::text::printable;
 
 /// A display: a bar with the rate and the time left where it is known how much there is to do, and else the
 /// time it has taken.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::OnceLock;
-use sto_query::render::{Colors, Style, printable};
+use sto_query::text::{Colors, Style, printable};
 
 /// How text on standard output is laid out: as wide as the terminal and in colour, or as wide as
 /// it gets and plain where it goes elsewhere.

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use sto_core::units::UnixSeconds;
 use sto_query::compare::CompareOptions;
 use sto_query::policy::{Policy, Thresholds};
-use sto_query::report::Date;
+use sto_query::text::Date;
 
 /// A policy, as `--policy` or `sto.toml` has it.
 pub(crate) fn policy(bytes: &[u8]) {

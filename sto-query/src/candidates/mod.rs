@@ -7,11 +7,12 @@
 mod contexts;
 mod stacks;
 
-use crate::compare::{Command, Stacks};
+use crate::compare::Stacks;
 use crate::expand::Greedy;
 use crate::history::{FunctionIx, History, HistoryRun, Judged};
 use crate::report::{ExpansionReport, HistoryReport, RunReport, ScoreReport};
 use crate::series::{Expected, Score, ScoreOptions, Status, score, scores};
+use crate::text::Command;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -3,17 +3,7 @@
 use super::evidence::rounded;
 use super::options::CompareOptions;
 use super::report::{Comparison, NormalisationMethod};
-use crate::render::printable;
-use serde::{Serialize, Serializer};
-use std::fmt::{self, Display, Write};
-
-/// A command line: as [`Display`] writes it, a shell reads each word as it stands here, whatever is
-/// in it, and every character of it shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Command {
-    /// The program and its arguments.
-    pub words: Vec<String>,
-}
+use crate::text::Command;
 
 impl Command {
     /// The differential flame graph of the stacks that have a function.
@@ -95,34 +85,6 @@ impl Command {
         }
         Command { words }
     }
-
-    /// One word of a POSIX shell. Characters that do not show are written in octal, which takes the
-    /// `$'...'` of POSIX.1-2024: bash, zsh and ksh have it, dash has not.
-    pub(crate) fn quoted(word: &str) -> String {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
-        if !word.is_empty() && word.chars().all(is_plain) {
-            return word.to_owned();
-        }
-        if printable(word) == word {
-            return format!("'{}'", word.replace('\'', r"'\''"));
-        }
-        let mut text = "$'".to_owned();
-        for character in word.chars() {
-            let mut bytes = [0; 4];
-            let utf8 = &*character.encode_utf8(&mut bytes);
-            match character {
-                '\'' | '\\' => text.extend(['\\', character]),
-                _ if printable(utf8) == utf8 => text.push(character),
-                _ => {
-                    for byte in utf8.bytes() {
-                        // Writing to a string cannot fail.
-                        let _ = write!(text, "\\{byte:03o}");
-                    }
-                }
-            }
-        }
-        text + "'"
-    }
 }
 
 impl Comparison {
@@ -137,36 +99,9 @@ impl Comparison {
     }
 }
 
-impl Display for Command {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words: Vec<String> = self
-            .words
-            .iter()
-            .map(|word| Command::quoted(word))
-            .collect();
-        f.write_str(&words.join(" "))
-    }
-}
-
-impl Serialize for Command {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::Command;
-
-    #[test]
-    fn words_are_quoted_where_a_shell_would_read_more_than_text() {
-        assert_eq!(Command::quoted("demo@v1"), "demo@v1");
-        assert_eq!(Command::quoted(""), "''");
-        assert_eq!(Command::quoted("std::vec<int>"), "'std::vec<int>'");
-        assert_eq!(Command::quoted("a'b; $(rm x)"), r"'a'\''b; $(rm x)'");
-        assert_eq!(Command::quoted("a\n\x1b'\\"), r"$'a\012\033\'\\'");
-        assert_eq!(Command::quoted("\u{202e}x"), r"$'\342\200\256x'");
-    }
+    use crate::text::Command;
 
     #[test]
     fn no_name_is_taken_for_an_option() {

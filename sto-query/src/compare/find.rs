@@ -1,7 +1,6 @@
 //! The way from two views to findings, on one page. SPEC.md has it in formulas, with an example.
 
 use super::blame::{Evidences, causes};
-use super::command::Command;
 use super::counts::{count, owners};
 use super::evidence::{Evidence, Setting, Tests, rounded};
 use super::findings::{findings, tested_functions};
@@ -27,6 +26,7 @@ use super::warnings::warnings;
 use crate::report::SampleTypeReport;
 use crate::select::full_name;
 use crate::statistics::Design;
+use crate::text::Command;
 use crate::tree::View;
 
 /// Finds what got worse, and what else changed, between two builds.

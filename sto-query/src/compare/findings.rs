@@ -2,7 +2,6 @@
 
 use super::blame::{Cause, Evidences};
 use super::callees;
-use super::command::Command;
 use super::evidence::{Direction, Evidence, Setting, rounded};
 use super::functions::FunctionIx;
 use super::moved::Partner;
@@ -15,6 +14,7 @@ use super::stayed::Replaced;
 use super::variation::Variations;
 use super::verdict::are_strangers;
 use crate::functions::key_symbol;
+use crate::text::Command;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::collections::BTreeSet;

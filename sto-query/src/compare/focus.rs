@@ -1,8 +1,8 @@
 //! The stacks that have a function: the rest of a finding.
 
 use crate::functions::{FunctionChoice, FunctionError, symbols_of};
-use crate::render::printable;
 use crate::select::full_name;
+use crate::text::printable;
 use crate::tree::View;
 use hashbrown::HashSet;
 use sto_core::model::Frame;

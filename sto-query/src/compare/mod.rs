@@ -82,7 +82,6 @@ pub use calibrate::{
 };
 pub(crate) use check::reason;
 pub use check::{Benchmarks, Check};
-pub use command::Command;
 pub use find::{compare, compare_with_earlier};
 pub use focus::Focus;
 pub use lines::Lines;

@@ -3,7 +3,7 @@
 use super::metrics::WorseIf;
 use super::report::{Ignored, NormalisationMethod};
 use crate::functions::{Attribution, KeyOptions};
-use crate::render::printable;
+use crate::text::printable;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use sto_core::id::ProfileId;

@@ -1,10 +1,12 @@
 //! What a comparison says, as plain data: everything that a report needs.
 
+use super::CompareOptions;
 use super::metrics::MetricChange;
 use super::stacks::Stacks;
-use super::{Command, CompareOptions};
 use crate::functions::Matching;
-use crate::report::{Date, SampleTypeReport};
+use crate::report::SampleTypeReport;
+use crate::text::Command;
+use crate::text::Date;
 use serde::Serialize;
 
 /// The outcome of [`compare`](super::compare); schema `sto.find-regressions/1`.

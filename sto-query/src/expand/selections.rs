@@ -3,8 +3,8 @@
 use super::{Branch, Selection, StopCriterion};
 use crate::correlate::pearson;
 use crate::history::{History, HistoryError, Judged};
-use crate::render::printable;
 use crate::series::{Expected, score};
+use crate::text::printable;
 use std::collections::BTreeSet;
 
 /// Greedy selection: the score of the samples that have the whole branch, as

@@ -2,7 +2,7 @@
 
 use super::{FunctionIx, History, HistoryError};
 use crate::functions::{FunctionChoice, FunctionError, Named};
-use crate::render::printable;
+use crate::text::printable;
 
 /// The functions of histories that a user names.
 #[derive(Clone, Debug)]

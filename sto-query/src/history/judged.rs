@@ -1,7 +1,7 @@
 //! Which build of a history is judged, and by which before it.
 
 use super::{History, HistoryError, HistoryRun};
-use crate::render::printable;
+use crate::text::printable;
 use std::ops::Range;
 
 /// The runs that are judged, and those that tell what to expect of them.

@@ -3,8 +3,8 @@
 use super::HistoryError;
 use crate::average::is_average;
 use crate::functions::KeyOptions;
-use crate::render::printable;
 use crate::select::{BenchmarkRuns, oldest_first};
+use crate::text::printable;
 use std::collections::BTreeSet;
 use sto_core::store::StoredBuild;
 use sto_core::units::SampleType;

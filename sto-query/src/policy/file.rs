@@ -3,7 +3,7 @@
 use super::{IgnoreEntry, Policy, PolicyError, Thresholds};
 use crate::compare::{Ignored, IgnoredFunction, NormalisationMethod, WorseIf};
 use crate::functions::{Attribution, FunctionPatterns};
-use crate::report::Date;
+use crate::text::Date;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use std::collections::BTreeMap;

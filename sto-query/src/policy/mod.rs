@@ -6,7 +6,7 @@ mod file;
 
 use crate::compare::{CompareOptions, Ignored, IgnoredFunction, NormalisationMethod, WorseIf};
 use crate::functions::Attribution;
-use crate::report::Date;
+use crate::text::Date;
 use std::collections::BTreeMap;
 
 /// What a project asks of a release. SPEC.md, "Policy", has the file's form.

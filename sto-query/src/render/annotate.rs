@@ -1,8 +1,8 @@
 //! What became of metrics, in a line.
 
-use super::Style;
-use super::header::counted;
 use crate::report::AnnotateReport;
+use crate::text::Style;
+use crate::text::numbers::counted;
 
 /// The report as text.
 pub fn text(report: &AnnotateReport, _: Style) -> String {

@@ -1,8 +1,8 @@
 //! What became of an average, in a line.
 
-use super::header::counted;
-use super::{Style, printable};
 use crate::report::AverageReport;
+use crate::text::numbers::counted;
+use crate::text::{Style, printable};
 
 /// `demo@history: the mean of 12 profiles, 2,716 samples on 57 stacks`.
 pub fn text(report: &AverageReport, style: Style) -> String {

@@ -1,10 +1,10 @@
 //! Functions whose cost goes with a metric, as a table.
 
-use super::Style;
-use super::header::counted;
-use super::numbers::probability;
-use super::paragraph::title;
-use super::table::{Cell, Column, Table};
+use crate::text::Style;
+use crate::text::numbers::counted;
+use crate::text::numbers::probability;
+use crate::text::paragraph::title;
+use crate::text::table::{Cell, Column, Table};
 
 use crate::correlate::Combination;
 use crate::report::BottlenecksReport;

@@ -1,12 +1,13 @@
 //! What comparisons with a benchmark are worth, as text.
 
-use super::Style;
-use super::header::{counted, header};
-use super::numbers::percent;
-use super::paragraph::paragraph;
-use super::printable;
-use super::table::{Cell, Column, Table};
+use super::header::header;
 use crate::compare::{Calibration, FalseReports, ReportedMetric};
+use crate::text::Style;
+use crate::text::numbers::counted;
+use crate::text::numbers::percent;
+use crate::text::paragraph::paragraph;
+use crate::text::printable;
+use crate::text::table::{Cell, Column, Table};
 
 /// Functions of false reports that are listed; how many more there are is said.
 const LISTED: usize = 5;

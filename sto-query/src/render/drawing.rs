@@ -1,8 +1,8 @@
 //! What was drawn into a file, as text.
 
 use super::header::header;
-use super::{Style, printable};
 use crate::report::DrawingReport;
+use crate::text::{Style, printable};
 
 /// The file, and a line for each selection that was drawn.
 pub fn text(report: &DrawingReport, style: Style) -> String {

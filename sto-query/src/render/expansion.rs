@@ -1,11 +1,11 @@
 //! The contexts of a function, as an indented table.
 
-use super::Style;
-use super::header::counted;
-use super::paragraph::title;
 use super::series::{judged, subject};
-use super::table::{Cell, Column, Table};
 use crate::report::{ExpansionReport, Method};
+use crate::text::Style;
+use crate::text::numbers::counted;
+use crate::text::paragraph::title;
+use crate::text::table::{Cell, Column, Table};
 use crate::tree::{Link, folded_name};
 
 /// The report as text: one branch a line, indented by how far it grew.

@@ -1,8 +1,8 @@
 //! Why two symbols are one function, or are not, as text.
 
-use super::paragraph::paragraph;
-use super::{Style, printable};
 use crate::functions::{KeyReport, MatchReport, Rule};
+use crate::text::paragraph::paragraph;
+use crate::text::{Style, printable};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
@@ -72,9 +72,11 @@ fn write_symbol(text: &mut String, report: &KeyReport, style: Style) {
 /// A heading of this many columns, and behind it a value that may take several lines.
 fn write_row(text: &mut String, heading: &str, columns: usize, value: &str, style: Style) {
     let _ = write!(text, "{heading}{:1$}", "", COLUMN - columns);
-    let width = style
-        .width
-        .map(|width| width.saturating_sub(COLUMN).max(super::MIN_NAME_WIDTH));
+    let width = style.width.map(|width| {
+        width
+            .saturating_sub(COLUMN)
+            .max(crate::text::MIN_NAME_WIDTH)
+    });
     let mut used = 0;
     for character in printable(value).chars() {
         let columns = character.width().unwrap_or(0);

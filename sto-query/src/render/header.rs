@@ -1,9 +1,9 @@
 //! The line that says what a report is about.
 
-use super::numbers::{grouped, quantity};
-use super::paragraph::title;
-use super::{Style, printable};
 use crate::report::{EventTotal, ProfileReport, Subject};
+use crate::text::numbers::{counted, grouped, quantity};
+use crate::text::paragraph::title;
+use crate::text::{Style, printable};
 use std::fmt::Write;
 
 /// The event of stacks that name none, as folded ones; "samples of samples" would tell nothing.
@@ -81,10 +81,4 @@ pub(super) fn functions(names: &[&str]) -> String {
     };
     let all = counted(names.len() as u64, "function");
     format!("{all} ({}{more})", named.join(", "))
-}
-
-/// `1 profile`, `2 profiles`.
-pub(super) fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(number))
 }

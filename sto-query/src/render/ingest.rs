@@ -1,11 +1,12 @@
 //! What went into a store, as text.
 
-use super::header::{counted, samples_of_event, write_events};
+use super::header::{samples_of_event, write_events};
 use super::ls::short_id;
-use super::numbers::{bytes, grouped, percent, saving};
-use super::paragraph::line;
-use super::{Style, printable};
 use crate::report::{IngestSummary, IngestedReport, ModuleReport};
+use crate::text::numbers::counted;
+use crate::text::numbers::{bytes, grouped, percent, saving};
+use crate::text::paragraph::line;
+use crate::text::{Style, printable};
 use std::fmt::Write;
 
 /// Modules without symbols that are shown of one file; JSON has all.

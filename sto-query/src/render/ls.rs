@@ -1,12 +1,12 @@
 //! What a store has, as a table.
 
-use super::header::counted;
-use super::numbers::{bytes, grouped, percent, saving};
-use super::paragraph::paragraph;
-use super::table::{Cell, Column, Table};
-use super::{Style, display_width, printable};
 use crate::report::{BuildReport, ListedProfile, LsReport, ProfileReport};
 use crate::select::shortened_revision;
+use crate::text::numbers::counted;
+use crate::text::numbers::{bytes, grouped, percent, saving};
+use crate::text::paragraph::paragraph;
+use crate::text::table::{Cell, Column, Table};
+use crate::text::{Style, display_width, printable};
 use std::fmt::Write;
 
 /// Digits of an id that are shown: more than enough to name one in a store.

@@ -1,11 +1,11 @@
 //! What a merge did, as text.
 
-use super::header::counted;
 use super::ls::short_id;
-use super::numbers::bytes;
-use super::paragraph::paragraph;
-use super::{Style, printable};
 use crate::report::{ConflictReport, MergeReport, SourceReport};
+use crate::text::numbers::bytes;
+use crate::text::numbers::counted;
+use crate::text::paragraph::paragraph;
+use crate::text::{Style, printable};
 use std::fmt::Write;
 
 /// Ids that are shown of one list; JSON has all.

@@ -1,7 +1,7 @@
 //! Reports as text, JSON, SVG, HTML, and in the formats of CI systems: one file an output.
 //!
 //! Names in a profile are whatever a program, or whoever made the file, put there. Text and SVG
-//! show them through [`printable`]; JSON has them as they are, escaped by the serializer.
+//! show them through [`printable`](crate::text::printable); JSON has them as they are, escaped by the serializer.
 
 pub mod annotate;
 pub mod average;
@@ -19,12 +19,8 @@ mod html;
 pub mod ingest;
 pub mod ls;
 pub mod merge;
-mod names;
-mod numbers;
 pub mod occurrences;
-mod paragraph;
 pub mod potential;
-mod printable;
 pub mod prune;
 pub mod recorded;
 pub mod rewrite;
@@ -32,12 +28,9 @@ pub mod runs;
 pub mod scores;
 pub mod series;
 pub mod series_svg;
-mod shell;
 pub mod show;
 pub mod source;
 pub mod stats;
-mod style;
-mod table;
 pub mod tag;
 pub mod top;
 pub mod tree;
@@ -47,14 +40,8 @@ mod xml;
 pub use findings::{
     Detail, check_text, findings_text, github, html, junit, markdown, sarif, verdict_text,
 };
-pub use printable::printable;
-pub(crate) use printable::{display_width, shorten};
-pub use style::{Colors, Look, Style, UnknownColor};
 
 use serde::Serialize;
-
-/// A name is never shortened below this, however narrow the terminal is.
-const MIN_NAME_WIDTH: usize = 12;
 
 /// A report as indented JSON, with a line feed at its end.
 ///

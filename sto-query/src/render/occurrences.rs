@@ -1,12 +1,13 @@
 //! Where a function takes more than a share, as a table.
 
-use super::Style;
-use super::header::{counted, functions};
-use super::numbers::{grouped, percent};
-use super::paragraph::title;
+use super::header::functions;
 use super::series::minute;
-use super::table::{Cell, Column, Table};
 use crate::report::WhereReport;
+use crate::text::Style;
+use crate::text::numbers::counted;
+use crate::text::numbers::{grouped, percent};
+use crate::text::paragraph::title;
+use crate::text::table::{Cell, Column, Table};
 
 /// The report as text: one run a line.
 pub fn text(report: &WhereReport, style: Style) -> String {

@@ -1,12 +1,13 @@
 //! Potentials as a table.
 
-use super::Style;
-use super::header::{WITH_INLINED, counted, header};
-use super::numbers::{grouped, percent};
-use super::paragraph::paragraph;
-use super::table::{Cell, Column, Table};
+use super::header::{WITH_INLINED, header};
 use super::top::MAX_MODULE_WIDTH;
 use crate::report::PotentialReport;
+use crate::text::Style;
+use crate::text::numbers::counted;
+use crate::text::numbers::{grouped, percent};
+use crate::text::paragraph::paragraph;
+use crate::text::table::{Cell, Column, Table};
 use std::fmt::Write;
 
 /// The report as text: one function a line.

@@ -1,9 +1,9 @@
 //! What went from a store.
 
-use super::header::counted;
-use super::numbers::bytes;
-use super::{Style, printable};
 use crate::prune::PruneReport;
+use crate::text::numbers::bytes;
+use crate::text::numbers::counted;
+use crate::text::{Style, printable};
 use std::fmt::Write;
 
 /// The report as text: a line a build, then the sizes.

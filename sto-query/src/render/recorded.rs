@@ -1,12 +1,13 @@
 //! What several runs of a command brought into the store, as text: once for all runs of a build.
 
-use super::header::{counted, samples_of_event};
+use super::header::samples_of_event;
 use super::ingest;
 use super::ls::short_id;
-use super::numbers::{bytes, percent, saving};
-use super::{Style, printable};
 use crate::report::{IngestSummary, IngestedReport, ModuleReport, RecordingReport};
 use crate::statistics::Group;
+use crate::text::numbers::counted;
+use crate::text::numbers::{bytes, percent, saving};
+use crate::text::{Style, printable};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

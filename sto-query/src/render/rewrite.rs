@@ -1,9 +1,9 @@
 //! What writing a store anew came to.
 
-use super::header::counted;
-use super::numbers::bytes;
-use super::{Style, printable};
 use crate::report::{CompactReport, ExportReport};
+use crate::text::numbers::bytes;
+use crate::text::numbers::counted;
+use crate::text::{Style, printable};
 
 /// A compacted store as text.
 pub fn compact_text(report: &CompactReport, _: Style) -> String {

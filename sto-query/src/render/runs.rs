@@ -1,12 +1,12 @@
 //! The runs of a store as a table.
 
-use super::Style;
-use super::header::counted;
 use super::ls::short_id;
-use super::numbers::grouped;
 use super::series::minute;
-use super::table::{Cell, Column, Table};
 use crate::report::{ListedRun, RunsReport};
+use crate::text::Style;
+use crate::text::numbers::counted;
+use crate::text::numbers::grouped;
+use crate::text::table::{Cell, Column, Table};
 use std::fmt::Write;
 
 /// The report as text: one run a line, with its metrics.

@@ -1,11 +1,11 @@
 //! The functions of one run against those before it, as a table.
 
-use super::Style;
-use super::header::counted;
-use super::paragraph::{paragraph, title};
 use super::series::{judged, minute, rests_on, subject};
-use super::table::{Cell, Column, Table};
 use crate::report::{ChangePointReport, ScoresReport};
+use crate::text::Style;
+use crate::text::numbers::counted;
+use crate::text::paragraph::{paragraph, title};
+use crate::text::table::{Cell, Column, Table};
 use std::fmt::Write;
 
 /// The report as text: one function a line, and under it where it changed for good.

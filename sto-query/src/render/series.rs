@@ -1,11 +1,12 @@
 //! One function over the runs of a history, as a table with bars.
 
-use super::header::{counted, functions};
-use super::numbers::percent;
-use super::paragraph::{paragraph, title};
-use super::table::{Cell, Column, Table};
-use super::{MIN_NAME_WIDTH, Style, printable};
+use super::header::functions;
 use crate::report::{ChangePointReport, HistoryReport, PointReport, RunReport, SeriesReport};
+use crate::text::numbers::counted;
+use crate::text::numbers::percent;
+use crate::text::paragraph::{paragraph, title};
+use crate::text::table::{Cell, Column, Table};
+use crate::text::{MIN_NAME_WIDTH, Style, printable};
 use std::fmt::Write;
 
 /// Columns of a build's name, where the width is limited.

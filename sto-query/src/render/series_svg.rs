@@ -1,11 +1,12 @@
 //! One function over the runs of a history, as a drawing.
 
-use super::header::{counted, functions};
-use super::numbers::percent;
-use super::printable;
+use super::header::functions;
 use super::series::{minute, subject};
 use super::xml::escaped;
 use crate::report::SeriesReport;
+use crate::text::numbers::counted;
+use crate::text::numbers::percent;
+use crate::text::printable;
 use std::fmt::Write;
 
 const WIDTH: f64 = 960.0;

@@ -1,11 +1,12 @@
 //! What is known of profiles, as text.
 
-use super::header::{counted, samples_of_event, write_events};
+use super::header::{samples_of_event, write_events};
 use super::ls::{short_id, write_wrapped};
-use super::numbers::{bytes, grouped, percent, quantity};
-use super::{Style, printable};
 use crate::report::{SampleLabelReport, ShowReport, ShownProfile, UnresolvedReport};
 use crate::select::shortened_revision;
+use crate::text::numbers::counted;
+use crate::text::numbers::{bytes, grouped, percent, quantity};
+use crate::text::{Style, printable};
 use std::fmt::Write;
 use sto_core::units::Unit;
 

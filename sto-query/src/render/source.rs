@@ -1,11 +1,12 @@
 //! A function's source with the cost of each line.
 
-use super::header::{counted, header};
-use super::numbers::percent;
-use super::paragraph::paragraph;
-use super::{Style, display_width, printable};
+use super::header::header;
 use crate::report::CostReport;
 use crate::source::{FileReport, LineReport, SourceReport};
+use crate::text::numbers::counted;
+use crate::text::numbers::percent;
+use crate::text::paragraph::paragraph;
+use crate::text::{Style, display_width, printable};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 

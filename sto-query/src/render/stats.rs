@@ -1,11 +1,11 @@
 //! Where the bytes of a store are, as a table.
 
-use super::Style;
-use super::header::counted;
-use super::numbers::{bytes, grouped, percent, saving};
-use super::paragraph::paragraph;
-use super::table::{Cell, Column, Table};
 use crate::report::StatsReport;
+use crate::text::Style;
+use crate::text::numbers::counted;
+use crate::text::numbers::{bytes, grouped, percent, saving};
+use crate::text::paragraph::paragraph;
+use crate::text::table::{Cell, Column, Table};
 
 /// Column where tables begin.
 const INDENT: usize = 2;

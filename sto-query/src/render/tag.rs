@@ -1,7 +1,7 @@
 //! Tags, one a line.
 
-use super::{Style, display_width, printable};
 use crate::report::{TagAction, TagEntry, TagReport};
+use crate::text::{Style, display_width, printable};
 use std::fmt::Write;
 
 /// The report as text.

@@ -1,11 +1,12 @@
 //! The most expensive functions as a table.
 
-use super::Style;
-use super::header::{WITH_INLINED, counted, header};
-use super::numbers::{grouped, percent};
-use super::paragraph::title;
-use super::table::{Cell, Column, Table};
+use super::header::{WITH_INLINED, header};
 use crate::report::TopReport;
+use crate::text::Style;
+use crate::text::numbers::counted;
+use crate::text::numbers::{grouped, percent};
+use crate::text::paragraph::title;
+use crate::text::table::{Cell, Column, Table};
 
 /// Widest column of modules; longer names are shortened where the width is limited.
 pub(super) const MAX_MODULE_WIDTH: usize = 20;

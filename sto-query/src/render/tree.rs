@@ -1,12 +1,13 @@
 //! The call tree as indented text.
 
-use super::header::{counted, header};
-use super::numbers::percent;
-use super::paragraph::title;
-use super::table::{Cell, Column, Table};
+use super::header::header;
 use super::top::MAX_MODULE_WIDTH;
-use super::{Style, printable, shorten};
 use crate::report::{NodeReport, TreeReport};
+use crate::text::numbers::counted;
+use crate::text::numbers::percent;
+use crate::text::paragraph::title;
+use crate::text::table::{Cell, Column, Table};
+use crate::text::{Style, printable, shorten};
 use crate::tree::{Link, folded_name};
 
 /// Branchings that are drawn to the left of a name; of those further out only their number is.

@@ -1,11 +1,11 @@
 //! What verifying a store found, as text.
 
-use super::Style;
-use super::header::counted;
 use super::ls::short_id;
-use super::numbers::grouped;
-use super::paragraph::paragraph;
 use crate::report::{DamageReport, VerifyReport};
+use crate::text::Style;
+use crate::text::numbers::counted;
+use crate::text::numbers::grouped;
+use crate::text::paragraph::paragraph;
 use std::fmt::Write;
 
 /// Profiles that are named at a damage; JSON has all.

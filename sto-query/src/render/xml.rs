@@ -1,7 +1,7 @@
 //! Text in XML.
 
 /// Text as the content of an element, or of an attribute in double quotes. What XML has no form for,
-/// [`printable`](super::printable) takes out before.
+/// [`printable`](crate::text::printable) takes out before.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

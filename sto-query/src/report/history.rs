@@ -1,8 +1,9 @@
 //! The parts that reports on histories share.
 
-use super::{SampleTypeReport, rfc3339};
+use super::SampleTypeReport;
 use crate::history::{FunctionIx, History, HistoryRun};
 use crate::series::ChangePoint;
+use crate::text::rfc3339;
 use serde::Serialize;
 
 /// The runs that a report is about.

@@ -3,11 +3,11 @@
 use super::LsReport;
 use super::limit::limited;
 use super::ls;
-use super::rfc3339;
 use super::runs::{RunsReport, listed_run};
 use crate::average::is_average;
-use crate::render::printable;
 use crate::select::first_recorded;
+use crate::text::printable;
+use crate::text::rfc3339;
 use sto_core::model::Profile;
 use sto_core::store::StoredBuild;
 use sto_core::units::{Bytes, UnixSeconds};

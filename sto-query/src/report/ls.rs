@@ -1,6 +1,7 @@
 //! What a store has.
 
-use super::{SampleTypeReport, rfc3339};
+use super::SampleTypeReport;
+use crate::text::rfc3339;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use sto_core::id::ProfileId;

@@ -25,7 +25,6 @@ mod show;
 mod stats;
 mod subject;
 mod tag;
-mod time;
 mod top;
 mod verify;
 
@@ -52,6 +51,5 @@ pub use show::{OriginReport, SampleLabelReport, ShowReport, ShownProfile, Unreso
 pub use stats::{ExecutableReport, PartReport, StatsReport, stats};
 pub use subject::{CostReport, EventTotal, FrameReport, SampleTypeReport, Subject};
 pub use tag::{TagAction, TagEntry, TagReport};
-pub use time::{Date, parse_time, rfc3339};
 pub use top::{FunctionReport, Omitted, Order, TopReport, top};
 pub use verify::{CheckedReport, DamageReport, VerifyReport, verify};

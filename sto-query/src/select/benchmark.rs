@@ -1,7 +1,7 @@
 //! Runs of one benchmark: those of several did different work, and are not added up.
 
 use super::{SelectError, Selection, full_name};
-use crate::render::printable;
+use crate::text::printable;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::store::StoredProfile;
 

@@ -1,7 +1,7 @@
 //! Builds by the revision of the work tree that they were made of: `git:HEAD~1`.
 
 use super::{MAX_NAMED, SelectError, Selection, Selector, full_name, listed, there_are, whole};
-use crate::render::printable;
+use crate::text::printable;
 use sto_core::store::StoredBuild;
 
 /// What a selector begins with that names a revision, behind the name of a program if it has one.

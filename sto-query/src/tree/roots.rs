@@ -3,9 +3,9 @@
 use super::View;
 use super::contexts::Nodes;
 use super::view::merge_equal_nodes;
-use crate::closest::closest;
-use crate::render::printable;
 use crate::select::full_name;
+use crate::text::closest;
+use crate::text::printable;
 use hashbrown::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

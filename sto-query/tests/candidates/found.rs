@@ -2,8 +2,9 @@
 
 use super::{candidates, slow};
 use sto_query::candidates::Candidate;
-use sto_query::render::{Style, candidates::html, candidates::text};
+use sto_query::render::candidates::{html, text};
 use sto_query::series::Status;
+use sto_query::text::Style;
 
 fn named<'a>(found: &'a [Candidate], name: &str) -> &'a Candidate {
     let is_it = |found: &&Candidate| found.score.function.function == name;

@@ -5,7 +5,8 @@ use super::render::assert_golden;
 use super::support::{Random, compared};
 use rayon::prelude::*;
 use sto_query::compare::{CalibrateOptions, Calibration, CompareError, calibrate};
-use sto_query::render::{Style, calibrate::text};
+use sto_query::render::calibrate::text;
+use sto_query::text::Style;
 use sto_query::tree::View;
 
 const STEADY: Benchmark = Benchmark {

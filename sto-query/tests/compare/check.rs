@@ -7,8 +7,9 @@ use sto_query::compare::{
     Benchmarks, Check, CompareError, CompareOptions, Comparison, FindingKind, Ignored,
     IgnoredFunction, NormalisationMethod, Verdict, compare,
 };
-use sto_query::render::{Detail, Style, check_text, json};
-use sto_query::report::Date;
+use sto_query::render::{Detail, check_text, json};
+use sto_query::text::Date;
+use sto_query::text::Style;
 use sto_query::tree::View;
 
 const BEFORE: &str = "main;parse 3000\nmain;compute 5000\nmain;log 400\nmain;render 1600";

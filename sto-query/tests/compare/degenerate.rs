@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use sto_query::compare::{
     CompareError, CompareOptions, Comparison, Finding, FindingKind, Verdict, compare,
 };
-use sto_query::render::{Detail, Style, findings_text, json};
+use sto_query::render::{Detail, findings_text, json};
+use sto_query::text::Style;
 use sto_query::tree::View;
 
 const STEADY: &str = "

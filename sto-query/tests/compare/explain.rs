@@ -2,7 +2,9 @@
 
 use super::render::assert_golden;
 use sto_query::functions::{KeyOptions, MatchReport, explain_match};
-use sto_query::render::{Colors, Style, explain_match::text, json};
+use sto_query::render::explain_match::text;
+use sto_query::render::json;
+use sto_query::text::{Colors, Style};
 
 const TERMINAL: Style = Style {
     width: Some(80),

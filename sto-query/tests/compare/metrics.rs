@@ -6,8 +6,8 @@ use sto_query::compare::{
     CompareOptions, Comparison, Ignored, IgnoredFunction, MetricChange, MetricOutcome,
     NormalisationMethod, SECONDS, TOTAL_COST, Verdict, WorseIf, compare,
 };
-use sto_query::report::Date;
 use sto_query::statistics::{holm, welch};
+use sto_query::text::Date;
 use sto_query::tree::View;
 
 const STACKS: &str = "

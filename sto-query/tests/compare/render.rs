@@ -3,7 +3,8 @@
 use super::support::{compared, set_build_ids, view};
 use sto_core::model::Quality;
 use sto_query::compare::{Change, CompareOptions, Comparison, FindingKind, Verdict, compare};
-use sto_query::render::{Colors, Detail, Style, findings_text, json};
+use sto_query::render::{Detail, findings_text, json};
+use sto_query::text::{Colors, Style};
 
 pub(crate) fn assert_golden(name: &str, actual: &str) {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");

@@ -6,7 +6,7 @@ use sto_core::units::UnixSeconds;
 use sto_query::compare::{
     CompareOptions, Comparison, Ignored, IgnoredFunction, Verdict, WorseIf, compare,
 };
-use sto_query::report::Date;
+use sto_query::text::Date;
 use sto_query::tree::View;
 
 const BEFORE: &str = "main;parse 3000\nmain;compute 5000\nmain;log 400\nmain;render 1600";

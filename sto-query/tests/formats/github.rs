@@ -6,7 +6,8 @@
 use super::fixtures::{HOSTILE, clean, hostile, insufficient, many, weak, worse};
 use std::collections::BTreeMap;
 use sto_query::compare::{Comparison, FindingKind};
-use sto_query::render::{github, printable};
+use sto_query::render::github;
+use sto_query::text::printable;
 
 #[derive(Debug)]
 struct Command {

@@ -5,7 +5,7 @@ use crate::runtime::perf;
 use crate::runtime::sources::telling_names;
 use std::ffi::OsString;
 use std::path::Path;
-use sto_query::compare::Command;
+use sto_query::text::Command;
 
 /// A program with its arguments, and the build that its runs are of.
 pub(super) struct Program {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, io};
-use sto_query::render::Colors;
+use sto_query::text::Colors;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use value::{Flaw, scalar};

@@ -3,13 +3,13 @@
 use super::plot::{Plot, Point};
 use super::{GRAPH_ID, Html, candidate_id, contexts, list, mean, signed};
 use crate::candidates::{Candidate, Candidates};
-use crate::render::header::counted;
 use crate::render::html::short_name;
-use crate::render::numbers::percent;
-use crate::render::printable;
 use crate::render::series::rests_on;
 use crate::report::ScoreReport;
 use crate::series::Status;
+use crate::text::numbers::counted;
+use crate::text::numbers::percent;
+use crate::text::printable;
 
 pub(super) fn write(html: &mut Html, found: &Candidates, number: usize, candidate: &Candidate) {
     let score = &candidate.score;

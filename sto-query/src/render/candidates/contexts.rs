@@ -3,8 +3,8 @@
 use super::list::{cell, status};
 use super::{Html, signed};
 use crate::render::html::{folded, short_name};
-use crate::render::numbers::{grouped, percent};
 use crate::report::{ContextReport, ExpansionReport};
+use crate::text::numbers::{grouped, percent};
 use crate::tree::Link;
 
 /// What a table of contexts shows.

@@ -2,11 +2,11 @@
 
 use super::{Html, candidate_id, mean, runs_before, signed};
 use crate::candidates::Candidates;
-use crate::render::header::counted;
 use crate::render::html::short_name;
 use crate::render::series::rests_on;
 use crate::report::ScoreReport;
 use crate::series::Status;
+use crate::text::numbers::counted;
 
 /// The table of candidates, in their order, with what each column is.
 pub(super) fn write(html: &mut Html, found: &Candidates) {

@@ -3,7 +3,7 @@
 use super::Html;
 use crate::candidates::Candidates;
 use crate::render::html::options_table;
-use crate::render::numbers::percent;
+use crate::text::numbers::percent;
 
 pub(super) fn write(html: &mut Html, found: &Candidates) {
     let options = &found.options;

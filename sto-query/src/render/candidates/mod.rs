@@ -9,13 +9,13 @@ mod overview;
 mod plot;
 mod sides;
 
-use super::header::counted;
 use super::html::{FlameGraph, FlameSides, Html, Page, short_name};
-use super::numbers::grouped;
-use super::paragraph::paragraph;
 use super::series::minute;
-use super::{Style, printable};
 use crate::candidates::Candidates;
+use crate::text::numbers::counted;
+use crate::text::numbers::grouped;
+use crate::text::paragraph::paragraph;
+use crate::text::{Style, printable};
 
 /// Frames of the flame graph, at the most.
 const FRAMES: usize = 10_000;

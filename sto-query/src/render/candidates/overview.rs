@@ -4,7 +4,7 @@ use super::plot::{Plot, Point};
 use super::sides::measured;
 use super::{Html, mean, signed};
 use crate::candidates::{CandidateRun, Candidates};
-use crate::render::numbers::percent;
+use crate::text::numbers::percent;
 use std::collections::BTreeSet;
 
 /// From this score on, the whole run differs so much that all its functions may.

@@ -7,9 +7,9 @@ use super::Html;
 use crate::candidates::Candidates;
 use crate::render::html::{Axis, coordinate};
 use crate::render::series::minute;
-use crate::render::{printable, shorten};
 use crate::report::ChangePointReport;
 use crate::series::{Expected, expected};
+use crate::text::{printable, shorten};
 use std::ops::Range;
 
 /// Pixels of the plot itself, and above it; the style sheet has room below it for builds and days.

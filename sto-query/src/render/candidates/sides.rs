@@ -2,10 +2,10 @@
 
 use super::Html;
 use crate::candidates::{CandidateRun, Candidates};
-use crate::render::header::counted;
-use crate::render::numbers::quantity;
 use crate::report::SampleTypeReport;
 use crate::select::shortened_revision;
+use crate::text::numbers::counted;
+use crate::text::numbers::quantity;
 use sto_core::units::Cost;
 
 /// The window, and then the judged run.

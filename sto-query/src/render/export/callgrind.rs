@@ -1,7 +1,7 @@
 //! Callgrind's format.
 
 use super::{ExportError, check_any, title};
-use crate::render::printable;
+use crate::text::printable;
 use crate::tree::{View, totals};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;

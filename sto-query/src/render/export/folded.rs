@@ -1,7 +1,7 @@
 //! Folded stacks.
 
 use super::{ExportError, Weight, check_any, check_frames};
-use crate::render::printable;
+use crate::text::printable;
 use crate::tree::View;
 use std::io::{BufWriter, Write};
 use sto_core::intern::NodeIx;

@@ -3,8 +3,8 @@
 use super::text::{Detail, findings_text, mark, verdict_text};
 use super::words::verdict_word;
 use crate::compare::{Check, Comparison, Verdict};
-use crate::render::table::{Cell, Column, Table};
-use crate::render::{Style, printable};
+use crate::text::table::{Cell, Column, Table};
+use crate::text::{Style, printable};
 
 /// Columns of a benchmark's name.
 const LONGEST_NAME: usize = 30;

@@ -10,8 +10,8 @@ use super::words::{
     verdict_word, weakness,
 };
 use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
-use crate::render::numbers::percent;
-use crate::render::{printable, shorten};
+use crate::text::numbers::percent;
+use crate::text::{printable, shorten};
 
 /// Annotations of a kind that GitHub takes of a step; it drops the rest without a word.
 const MAX_OF_A_KIND: usize = 10;

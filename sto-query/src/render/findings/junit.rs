@@ -9,7 +9,7 @@ use super::words::{label, not_counted, side_name, weakness};
 use super::{Detail, findings_text};
 use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
 use crate::render::xml::escaped;
-use crate::render::{Style, printable};
+use crate::text::{Style, printable};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;

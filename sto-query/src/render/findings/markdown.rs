@@ -7,10 +7,11 @@ use super::words::{
     IN_FULL, ROWS, Ranked, basis, facts, group, interval, is_weak, label, not_counted, q, ranked,
     ratio, reason, side_name, verdict_word, warnings, weakness,
 };
-use crate::compare::{Command, Comparison, Verdict};
-use crate::render::header::counted;
-use crate::render::numbers::percent;
-use crate::render::{printable, shorten};
+use crate::compare::{Comparison, Verdict};
+use crate::text::Command;
+use crate::text::numbers::counted;
+use crate::text::numbers::percent;
+use crate::text::{printable, shorten};
 use std::fmt::Write;
 
 /// Most bytes: a comment on GitHub takes 65,536 characters, a step summary 1 MiB. What a workflow

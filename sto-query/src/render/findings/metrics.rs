@@ -1,9 +1,9 @@
 //! Time, total cost and other metrics of whole runs: a line each.
 
 use crate::compare::{Comparison, Measured, MetricChange, MetricOutcome, TOTAL_COST, WorseIf};
-use crate::render::numbers::{grouped, probability};
-use crate::render::table::{Cell, Column, Table};
-use crate::render::{Style, printable};
+use crate::text::numbers::{grouped, probability};
+use crate::text::table::{Cell, Column, Table};
+use crate::text::{Style, printable};
 use std::fmt::Write;
 
 /// Columns of a metric's name.

@@ -1,7 +1,7 @@
 //! How a comparison was tested, in sentences.
 
 use crate::compare::{Comparison, Dispersion, NormalisationMethod, Statistics};
-use crate::render::header::counted;
+use crate::text::numbers::counted;
 
 /// The notes, a paragraph each: how counts were made comparable, what they vary by, what was tested.
 pub(super) fn notes(comparison: &Comparison, statistics: &Statistics) -> Vec<String> {

@@ -3,7 +3,7 @@
 use super::metrics;
 use super::words::{Ranked, basis, label, ranked, reason, side_name, weakness};
 use crate::compare::{CallPath, Comparison, Finding, FindingKind, MetricOutcome, Verdict};
-use crate::render::printable;
+use crate::text::printable;
 use serde_json::{Value, json};
 
 /// Most results that GitHub takes.

@@ -2,8 +2,8 @@
 
 use crate::compare::{CallPath, FunctionName};
 use crate::functions;
-use crate::render::names::shorten_name;
-use crate::render::{MIN_NAME_WIDTH, display_width, printable, shorten};
+use crate::text::names::shorten_name;
+use crate::text::{MIN_NAME_WIDTH, display_width, printable, shorten};
 use crate::tree::{Link, fold_library, folded_name};
 use std::collections::BTreeSet;
 use std::iter::zip;

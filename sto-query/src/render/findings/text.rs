@@ -9,11 +9,11 @@ use super::words::{
     weakness,
 };
 use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
-use crate::render::header::counted;
-use crate::render::paragraph::paragraph;
-use crate::render::table::{Cell, Column, Table};
-use crate::render::{Style, printable};
 use crate::report::SampleTypeReport;
+use crate::text::numbers::counted;
+use crate::text::paragraph::paragraph;
+use crate::text::table::{Cell, Column, Table};
+use crate::text::{Style, printable};
 use std::fmt::Write;
 
 /// Column where a side's facts begin.

@@ -4,10 +4,10 @@ use crate::compare::{Basis, Change, Comparison, Finding, Ignored, Side, Verdict}
 use crate::select::shortened_revision;
 
 pub(super) use crate::compare::reason;
-use crate::render::header::counted;
-use crate::render::numbers::{probability, quantity};
-use crate::render::printable;
 use crate::report::SampleTypeReport;
+use crate::text::numbers::counted;
+use crate::text::numbers::{probability, quantity};
+use crate::text::printable;
 use std::fmt::Write;
 
 /// The verdict as it stands at the head of a report.

@@ -2,8 +2,8 @@
 
 use super::palette::Palette;
 use crate::functions::{KeyOptions, ModuleKey, function_key};
-use crate::render::{printable, shorten};
 use crate::select::main_modules;
+use crate::text::{printable, shorten};
 use crate::tree::View;
 use hashbrown::HashMap;
 use inferno::flamegraph::color::Color;

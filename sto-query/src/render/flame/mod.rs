@@ -9,12 +9,13 @@ mod inverted;
 mod label;
 mod palette;
 
-use super::header::{counted, full_name, header};
-use super::numbers::{percent, quantity};
-use super::{Style, printable, shorten};
+use super::header::{full_name, header};
 use crate::compare::Focus;
 use crate::functions::KeyOptions;
 use crate::report::Subject;
+use crate::text::numbers::counted;
+use crate::text::numbers::{percent, quantity};
+use crate::text::{Style, printable, shorten};
 use crate::tree::View;
 use drawing::{Drawing, Side};
 use inferno::flamegraph::color::{BackgroundColor, PaletteMap};

@@ -2,8 +2,8 @@
 
 use super::{Html, short_name};
 use crate::compare::{StackNode, Stacks};
-use crate::render::numbers::{grouped, percent};
-use crate::render::printable;
+use crate::text::numbers::{grouped, percent};
+use crate::text::printable;
 use hashbrown::HashMap;
 use serde::Serialize;
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! Markup that names cannot break.
 
-use crate::render::names::shorten_name;
-use crate::render::printable;
+use crate::text::names::shorten_name;
+use crate::text::printable;
 use crate::tree::{Link, folded_name};
 use serde::Serialize;
 

@@ -4,7 +4,7 @@ use crate::compare::{Change, Comparison, Finding};
 use crate::render::findings::notes::threshold;
 use crate::render::findings::words::{basis, q, ratio};
 use crate::render::html::Html;
-use crate::render::numbers::{grouped, percent};
+use crate::text::numbers::{grouped, percent};
 
 /// The head of the table, which says what each column is.
 pub(super) fn head(html: &mut Html, comparison: &Comparison) {

@@ -4,10 +4,10 @@ use super::{Section, changes};
 use crate::compare::{CallPath, Finding, FindingKind};
 use crate::render::findings::steps::{Step, folded_steps, links};
 use crate::render::findings::words::{not_counted, ratio};
-use crate::render::header::counted;
 use crate::render::html::{Html, STEP, folded, short_name};
-use crate::render::numbers::{grouped, percent};
-use crate::render::printable;
+use crate::text::numbers::counted;
+use crate::text::numbers::{grouped, percent};
+use crate::text::printable;
 
 /// What happened, as a word in its colour.
 pub(super) fn kind(html: &mut Html, finding: &Finding) {

@@ -10,8 +10,8 @@ mod tested;
 mod verdict;
 
 use crate::compare::{Comparison, Finding, TestedFunction, Verdict};
-use crate::render::header::counted;
 use crate::render::html::{FlameGraph, FlameSides, Html, Page, short_name};
+use crate::text::numbers::counted;
 
 /// Frames that all flame graphs of a page have together, about: each takes some 20 bytes.
 const FRAMES: usize = 20_000;

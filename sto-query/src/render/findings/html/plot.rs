@@ -7,9 +7,9 @@ use super::Section;
 use crate::compare::{Finding, Run, RunCost, Side};
 use crate::render::findings::notes::threshold;
 use crate::render::findings::words::basis;
-use crate::render::header::counted;
 use crate::render::html::{Axis, Html, coordinate, short_name};
-use crate::render::numbers::{grouped, percent};
+use crate::text::numbers::counted;
+use crate::text::numbers::{grouped, percent};
 
 /// Pixels from one run to the next, and the least and most that a side takes.
 const PITCH: f64 = 9.0;

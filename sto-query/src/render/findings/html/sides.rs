@@ -1,10 +1,10 @@
 //! What was compared with what.
 
 use crate::compare::{Comparison, Side};
-use crate::render::header::counted;
 use crate::render::html::Html;
-use crate::render::numbers::{grouped, percent, quantity};
 use crate::select::shortened_revision;
+use crate::text::numbers::counted;
+use crate::text::numbers::{grouped, percent, quantity};
 
 /// Both sides, the baseline first.
 pub(super) fn write(html: &mut Html, comparison: &Comparison) {

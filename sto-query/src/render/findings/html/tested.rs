@@ -3,7 +3,7 @@
 use crate::compare::Comparison;
 use crate::render::findings::notes::{notes, threshold};
 use crate::render::html::{Html, options_table};
-use crate::render::numbers::grouped;
+use crate::text::numbers::grouped;
 
 pub(super) fn write(html: &mut Html, comparison: &Comparison) {
     html.raw("<h3>How this was tested</h3>\n");

@@ -3,7 +3,7 @@
 use sto_core::units::Unit;
 
 /// A whole number with a comma after every third digit.
-pub(super) fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (ix, digit) in digits.chars().enumerate() {
@@ -15,13 +15,19 @@ pub(super) fn grouped(number: u64) -> String {
     grouped
 }
 
+/// `1 profile`, `2 profiles`.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(number))
+}
+
 /// A share from 0 to 1 in percent: `12.34%`.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.2}%", share * 100.0)
 }
 
 /// A probability: `0.042`, and where that shows nothing, its power of ten.
-pub(super) fn probability(p: f64) -> String {
+pub(crate) fn probability(p: f64) -> String {
     match p {
         ..0.001 => format!("{p:.0e}"),
         _ => format!("{p:.3}"),
@@ -29,7 +35,7 @@ pub(super) fn probability(p: f64) -> String {
 }
 
 /// Bytes in decimal units: `36.1 MB`.
-pub(super) fn bytes(bytes: u64) -> String {
+pub(crate) fn bytes(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
         _ => scaled(bytes, &[" kB", " MB", " GB", " TB"]),
@@ -37,7 +43,7 @@ pub(super) fn bytes(bytes: u64) -> String {
 }
 
 /// A value in its unit: `1.23 s`, `36.1 MB`, `4.56 G`; `None` where it is the number of samples.
-pub(super) fn quantity(value: u64, unit: Unit) -> Option<String> {
+pub(crate) fn quantity(value: u64, unit: Unit) -> Option<String> {
     match (unit, value) {
         (Unit::Samples, _) => None,
         (Unit::Bytes, _) => Some(bytes(value)),
@@ -57,7 +63,7 @@ pub(super) fn quantity(value: u64, unit: Unit) -> Option<String> {
 }
 
 /// How many times smaller, as `412x`.
-pub(super) fn saving(saving: f64) -> String {
+pub(crate) fn saving(saving: f64) -> String {
     if saving >= 10.0 {
         format!("{saving:.0}x")
     } else {

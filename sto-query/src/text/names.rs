@@ -12,7 +12,7 @@ const SHORTEST_NAME: usize = 8;
 /// Names cut to the columns that each may take.
 ///
 /// Those that would look alike, while they are not, begin with `…` shortly before they begin to differ.
-pub(super) fn shorten_apart(names: &[(&str, usize)]) -> Vec<String> {
+pub(crate) fn shorten_apart(names: &[(&str, usize)]) -> Vec<String> {
     let mut shown: Vec<String> = names
         .iter()
         .map(|(name, max)| shorten(name, *max))
@@ -37,7 +37,7 @@ pub(super) fn shorten_apart(names: &[(&str, usize)]) -> Vec<String> {
 /// A function's name in at most `max` columns, with `…` for what is left out: first arguments of templates
 /// and parameters, then outer namespaces, as its own name says most. What still is too long loses its
 /// middle.
-pub(super) fn shorten_name(name: &str, max: usize) -> String {
+pub(crate) fn shorten_name(name: &str, max: usize) -> String {
     if display_width(name) <= max {
         return name.to_owned();
     }
@@ -125,7 +125,7 @@ fn common_characters(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::display_width;
+    use crate::text::display_width;
 
     #[test]
     fn a_name_gives_up_arguments_then_namespaces_then_its_middle() {

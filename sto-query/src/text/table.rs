@@ -11,7 +11,7 @@ const ENOUGH_FOR_NAMES: usize = 18;
 
 /// A table whose last column is text of any length, such as a function's name: it is cut to what the
 /// others leave of the width, and stands last so that it pushes nothing aside where nothing is cut.
-pub(super) struct Table {
+pub(crate) struct Table {
     columns: Vec<Column>,
     lines: Vec<Line>,
     indent: usize,
@@ -24,7 +24,7 @@ enum Line {
 }
 
 /// A column but for its cells.
-pub(super) struct Column {
+pub(crate) struct Column {
     title: &'static str,
     is_number: bool,
     most: usize,
@@ -33,7 +33,7 @@ pub(super) struct Column {
 
 impl Column {
     /// A column of text, aligned on its left.
-    pub(super) fn text(title: &'static str) -> Column {
+    pub(crate) fn text(title: &'static str) -> Column {
         Column {
             title,
             is_number: false,
@@ -43,7 +43,7 @@ impl Column {
     }
 
     /// A column of numbers, aligned on its right.
-    pub(super) fn number(title: &'static str) -> Column {
+    pub(crate) fn number(title: &'static str) -> Column {
         Column {
             is_number: true,
             ..Column::text(title)
@@ -51,7 +51,7 @@ impl Column {
     }
 
     /// Cuts cells to so many columns, where the width is limited.
-    pub(super) fn at_most(self, columns: usize) -> Column {
+    pub(crate) fn at_most(self, columns: usize) -> Column {
         Column {
             most: columns,
             ..self
@@ -60,7 +60,7 @@ impl Column {
 
     /// Leaves the column out where the last one has no room: of several, the one with the highest rank
     /// first.
-    pub(super) fn dispensable(self, rank: u8) -> Column {
+    pub(crate) fn dispensable(self, rank: u8) -> Column {
         Column {
             dispensable: rank,
             ..self
@@ -69,7 +69,7 @@ impl Column {
 }
 
 /// What stands in a row's column. Its text may be anything: what does not show, is [shown](printable).
-pub(super) struct Cell {
+pub(crate) struct Cell {
     before: String,
     text: String,
     after: String,
@@ -90,7 +90,7 @@ impl<T: AsRef<str>> From<T> for Cell {
 impl Cell {
     /// Puts lines of a tree or the like before the text of the last column, and notes that stand back
     /// behind it. Neither is ever cut; where a name has no room beside them, the notes are left out.
-    pub(super) fn between(self, before: String, after: String) -> Cell {
+    pub(crate) fn between(self, before: String, after: String) -> Cell {
         Cell {
             before,
             after,
@@ -115,14 +115,14 @@ impl Cell {
     }
 
     /// Marks the text.
-    pub(super) fn marked(self, mark: fn(Style, &str) -> String) -> Cell {
+    pub(crate) fn marked(self, mark: fn(Style, &str) -> String) -> Cell {
         Cell { mark, ..self }
     }
 }
 
 impl Table {
     /// A table without rows. The last column takes what the others leave.
-    pub(super) fn new(columns: Vec<Column>) -> Table {
+    pub(crate) fn new(columns: Vec<Column>) -> Table {
         Table {
             columns,
             lines: Vec::new(),
@@ -131,7 +131,7 @@ impl Table {
     }
 
     /// The table that many columns from the left edge.
-    pub(super) fn indented(self, columns: usize) -> Table {
+    pub(crate) fn indented(self, columns: usize) -> Table {
         Table {
             indent: columns,
             ..self
@@ -139,18 +139,18 @@ impl Table {
     }
 
     /// Adds a row, with a cell a column.
-    pub(super) fn row(&mut self, cells: Vec<Cell>) {
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
         debug_assert_eq!(cells.len(), self.columns.len());
         self.lines.push(Line::Row(cells));
     }
 
     /// Adds a line that is no row.
-    pub(super) fn line(&mut self, text: String) {
+    pub(crate) fn line(&mut self, text: String) {
         self.lines.push(Line::Text(text));
     }
 
     /// The heading and the rows, a line each; nothing where there are none.
-    pub(super) fn render(&self, style: Style) -> String {
+    pub(crate) fn render(&self, style: Style) -> String {
         if self.lines.is_empty() {
             return String::new();
         }

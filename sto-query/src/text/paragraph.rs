@@ -4,12 +4,12 @@ use super::{Style, display_width, printable};
 use std::fmt::Write;
 
 /// A line that says what a report is about, broken only where the terminal is narrower.
-pub(super) fn title(style: Style, text: &str) -> String {
+pub(crate) fn title(style: Style, text: &str) -> String {
     line(style, text, 0)
 }
 
 /// A line that begins at this column, broken only where the terminal is narrower.
-pub(super) fn line(style: Style, text: &str, indent: usize) -> String {
+pub(crate) fn line(style: Style, text: &str, indent: usize) -> String {
     let head = " ".repeat(indent);
     match style.width {
         Some(_) => paragraph(style, &head, text, indent),
@@ -18,7 +18,7 @@ pub(super) fn line(style: Style, text: &str, indent: usize) -> String {
 }
 
 /// A paragraph behind `head`, its lines broken at spaces, those after the first indented.
-pub(super) fn paragraph(style: Style, head: &str, sentence: &str, indent: usize) -> String {
+pub(crate) fn paragraph(style: Style, head: &str, sentence: &str, indent: usize) -> String {
     let width_of_line = style.text_width();
     let mut text = head.to_owned();
     let mut column = display_width(head);
