@@ -1,4 +1,6 @@
 //! The average of several profiles, as a profile.
+//!
+#![doc = include_str!("average.md")]
 
 use crate::functions::KeyOptions;
 use crate::select::{SelectError, Selection, main_modules, one_benchmark};

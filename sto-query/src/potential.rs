@@ -4,6 +4,8 @@
 //! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), chapter 5. Their
 //! *code path potential* is the potential of degree 0, their *subtree potential* that of degree n
 //! with the correction for recursion.
+//!
+#![doc = include_str!("potential.md")]
 
 use crate::tree::{View, function_numbers};
 use sto_core::units::Cost;

@@ -1,4 +1,6 @@
 //! Which profiles a question is about.
+//!
+#![doc = include_str!("select/select.md")]
 
 mod benchmark;
 mod newest;

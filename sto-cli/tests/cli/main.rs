@@ -12,6 +12,8 @@ mod daily;
 mod deep;
 // Bad input: one clear sentence, status 2, and the store as it was.
 mod errors;
+// The documents of the repository.
+mod documents;
 // Flame graphs of what was chosen.
 mod drawings;
 // Stacks in the formats of other tools, and back.

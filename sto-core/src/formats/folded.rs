@@ -1,7 +1,9 @@
 //! Folded stacks: a line a stack, `root;caller;leaf count`.
 //!
 //! Written by `stackcollapse-*.pl`, inferno, async-profiler, bpftrace tools and many others. There
-//! is no specification; SPEC.md says what is read.
+//! is no specification; this is what is read.
+//!
+#![doc = include_str!("folded.md")]
 
 use super::detect::Head;
 use super::kind::is_unresolved;

@@ -1,4 +1,6 @@
 //! Profile formats: one file or folder a format, from bytes to a [`Recording`].
+//!
+#![doc = include_str!("formats.md")]
 
 mod call_path;
 mod callgrind;

@@ -1,4 +1,6 @@
 //! Text that profilers print for people: read line by line into sums.
+//!
+#![doc = include_str!("reports.md")]
 
 use super::named::{cut_off, malformed};
 use super::summed::Summed;

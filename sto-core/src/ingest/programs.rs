@@ -1,4 +1,6 @@
 //! The programs of a recording, and the builds that its profiles are of.
+//!
+#![doc = include_str!("naming.md")]
 
 use super::{IngestError, IngestOptions};
 use crate::formats::{ModuleIx, Recording, Sample, excerpt};

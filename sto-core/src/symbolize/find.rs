@@ -21,7 +21,7 @@ pub(super) struct Found {
 }
 
 /// Finds the files of a module: of those that were mapped, or were made of what was mapped, the one
-/// with most detail, and among equals the one that stands first in the search order (see SPEC.md).
+/// with most detail, and among equals the one that stands first in the search order (see `symbols.md`).
 ///
 /// # Errors
 /// With a sentence that says what was found instead, and what to do.

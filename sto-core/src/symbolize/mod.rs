@@ -15,7 +15,9 @@
 //!
 //! The kernel takes another way: `kernel` finds its list of symbols, which `kallsyms` reads. So does
 //! code that was made at run time: `jit` finds what its maker wrote of it.
-//! SPEC.md states the rules, and those of `unwind`.
+//! The rules are these:
+//!
+#![doc = include_str!("symbols.md")]
 
 mod chunk;
 mod compilation_dirs;

@@ -14,7 +14,7 @@ use super::demangle::cap;
 /// 4. up to the outermost compilation directory (`DW_AT_comp_dir`) of the module;
 /// 5. up to `/home/USER/`, `/Users/USER/` or `/root/`.
 ///
-/// SPEC.md has them with examples. A path that no rule fits stays as it is. Rule 4 is asked only for
+/// `symbols.md` has them with examples. A path that no rule fits stays as it is. Rule 4 is asked only for
 /// absolute paths that no rule before it fits: `compiled_in` is given the parts of the path, and
 /// tells how many of them are a compilation directory.
 pub(super) fn normalize(path: &str, compiled_in: impl FnOnce(&[&str]) -> Option<usize>) -> String {

@@ -3,6 +3,8 @@
 //!
 //! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), section 6.1, and
 //! appendix B, whose word *candidate* is meant: a function that may have caused what was seen.
+//!
+#![doc = include_str!("candidates.md")]
 
 mod contexts;
 mod stacks;

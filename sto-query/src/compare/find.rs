@@ -1,4 +1,4 @@
-//! The way from two views to findings, on one page. SPEC.md has it in formulas, with an example.
+//! The way from two views to findings, on one page. `compare.md` has it in formulas, with an example.
 
 use super::blame::{Evidences, causes};
 use super::counts::{count, owners};

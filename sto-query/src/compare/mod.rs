@@ -39,6 +39,8 @@
 //!
 //! The unit of evidence is the run: each side has one or more, and how much they differ among each
 //! other decides what a difference between the sides is worth.
+//!
+#![doc = include_str!("compare.md")]
 
 mod blame;
 mod calibrate;

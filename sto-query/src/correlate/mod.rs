@@ -2,6 +2,8 @@
 //!
 //! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), sections 5.3 and
 //! 6.2 and appendix A.2.
+//!
+#![doc = include_str!("correlate.md")]
 
 mod bottlenecks;
 mod measures;

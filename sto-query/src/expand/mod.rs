@@ -17,6 +17,8 @@
 //!     }
 //! }
 //! ```
+//!
+#![doc = include_str!("expand.md")]
 
 mod branch;
 mod informed;

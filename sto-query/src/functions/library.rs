@@ -142,7 +142,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "__sanitizer_*",
 ];
 
-/// Source files, as frames have them: without what differs from machine to machine (SPEC.md, "Source files").
+/// Source files, as frames have them: without what differs from machine to machine (*Source files* of `sto-core/src/symbolize/symbols.md`).
 pub(super) const FILES: &[&str] = &[
     // Rust, without /rustc/HASH/
     "library/core/src/*",

@@ -9,6 +9,8 @@
 //!
 //! Everything that looks at more than one build matches by these keys: comparisons, histories,
 //! averages, differences that are drawn or exported.
+//!
+#![doc = include_str!("functions.md")]
 
 mod attribution;
 mod choice;

@@ -1,4 +1,6 @@
 //! The runs of a program over time, of all its builds.
+//!
+#![doc = include_str!("history.md")]
 
 mod costs;
 mod error;

@@ -1,6 +1,8 @@
 //! What a project asks of a release: thresholds, benchmarks, and what is known and not to count.
 //!
 //! A policy is written in TOML. Reading the file is the caller's, as is the date.
+//!
+#![doc = include_str!("policy.md")]
 
 mod file;
 
@@ -9,7 +11,7 @@ use crate::functions::Attribution;
 use crate::text::Date;
 use std::collections::BTreeMap;
 
-/// What a project asks of a release. SPEC.md, "Policy", has the file's form.
+/// What a project asks of a release. The [module](self) has the form of its file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policy {
     /// Selector of the baseline, mostly a tag.

@@ -8,6 +8,8 @@
 //! scores                        how far the newest run is from it, function by function
 //! changes                       where a series changed for good
 //! ```
+//!
+#![doc = include_str!("series.md")]
 
 mod changes;
 mod scores;

@@ -1,6 +1,6 @@
 //! The source file that a profile means, in folders that the user named.
 //!
-//! A profile has paths without what differs from machine to machine (SPEC.md, "Source files"), so
+//! A profile has paths without what differs from machine to machine (*Source files* of `sto-core/src/symbolize/symbols.md`), so
 //! the folder that a path begins in is not known. A file is taken for the one that is meant if one of
 //! the two paths ends with the whole other; of several the one that agrees in most of its folders.
 //! Nothing outside of the folders is read, also not by a symbolic link.

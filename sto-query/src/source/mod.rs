@@ -6,6 +6,8 @@
 //!      v  files     the file itself, in the folders that the user named
 //! SourceReport
 //! ```
+//!
+#![doc = include_str!("source.md")]
 
 mod costs;
 mod files;

@@ -1,4 +1,6 @@
 //! Loaded stacks: totals, recursion, pruning, and roots for threads and labels.
+//!
+#![doc = include_str!("tree.md")]
 
 mod contexts;
 mod fold;

@@ -52,7 +52,7 @@ impl Benchmark {
     }
 }
 
-/// SPEC.md has the rates of some of these, and what they cost in power.
+/// `calibrate.md` has the rates of some of these, and what they cost in power.
 #[test]
 fn equal_builds_give_a_finding_in_at_most_5_percent_of_comparisons() {
     let mut too_often = String::new();

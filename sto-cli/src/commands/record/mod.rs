@@ -1,4 +1,6 @@
 //! `sto record`: runs a program under perf, and stores what it did.
+//!
+#![doc = include_str!("record.md")]
 
 mod input;
 mod kept;

@@ -1,4 +1,6 @@
 //! The user's configuration file: defaults of options, aliases and colours.
+//!
+#![doc = include_str!("config.md")]
 
 mod alias;
 mod defaults;

@@ -3,6 +3,8 @@
 //!
 //! Source: *Callgrind Format Specification* in Valgrind's manual. The format has a call graph, not
 //! stacks; `stacks` makes them.
+//!
+#![doc = include_str!("callgrind.md")]
 
 mod events;
 mod flow;

@@ -1,4 +1,6 @@
 //! What the formats that are written in JSON share.
+//!
+#![doc = include_str!("json.md")]
 
 mod spans;
 mod threads;

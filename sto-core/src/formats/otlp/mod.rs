@@ -17,6 +17,8 @@
 //! Source: `opentelemetry/proto/profiles/v1development/profiles.proto` of
 //! <https://github.com/open-telemetry/opentelemetry-proto>, and the semantic conventions of
 //! <https://opentelemetry.io/docs/specs/semconv/>.
+//!
+#![doc = include_str!("otlp.md")]
 
 mod attributes;
 mod json;

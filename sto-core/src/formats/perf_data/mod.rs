@@ -3,6 +3,8 @@
 //! linux-perf-data takes the file apart into records in order of time; here they become samples
 //! of stacks. A record's layout is that of `perf_event_open(2)`; the file's is that of
 //! `tools/perf/Documentation/perf.data-file-format.txt`.
+//!
+#![doc = include_str!("perf_data.md")]
 
 mod address_space;
 mod attributes;

@@ -4,6 +4,8 @@
 //! first, a line a frame, then an empty line. Without call chains there is one line a sample.
 //!
 //! Source: `tools/perf/builtin-script.c` and `tools/perf/util/evsel_fprintf.c` of Linux 6.1.
+//!
+#![doc = include_str!("perf_script.md")]
 
 mod call;
 mod header;

@@ -10,6 +10,8 @@
 //! ```
 //!
 //! Source: `proto/profile.proto` and `proto/README.md` of <https://github.com/google/pprof>.
+//!
+#![doc = include_str!("pprof.md")]
 
 pub(super) mod columns;
 pub(super) mod damage;

@@ -1,5 +1,5 @@
 //! What comparisons with a benchmark are worth: how often they report something that is not there,
-//! and what they cannot miss. SPEC.md has the method.
+//! and what they cannot miss.
 //!
 //! ```text
 //! runs of one build          count        samples by function and run, once for all splits
@@ -13,6 +13,8 @@
 //!         v
 //! Calibration                thin         by how much functions must grow to be found
 //! ```
+//!
+#![doc = include_str!("calibrate.md")]
 
 mod judge;
 mod random;

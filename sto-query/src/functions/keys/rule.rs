@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// A rule that takes something out of a symbol. SPEC.md lists what each one takes, and its source.
+/// A rule that takes something out of a symbol. `functions.md` lists what each one takes, and its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {

@@ -1,6 +1,8 @@
 //! What comparisons found: one file an output.
 //!
 //! All but the text are of any number of comparisons, one a benchmark, with one verdict over all.
+//!
+#![doc = include_str!("findings.md")]
 
 mod check;
 mod details;

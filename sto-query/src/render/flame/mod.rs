@@ -2,6 +2,8 @@
 //!
 //! The `inferno` crate draws them. It takes lines of folded text, and so a frame's name is made
 //! into a label that survives that form.
+//!
+#![doc = include_str!("drawings.md")]
 
 mod drawing;
 mod folded;

@@ -1,0 +1,99 @@
+//! The documents stand beside what they specify, and lead to each other.
+
+use crate::support::repository;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[test]
+fn links_between_documents_lead_to_a_file_and_a_heading() {
+    let mut documents = BTreeMap::new();
+    collect(repository(), &mut documents);
+    assert!(documents.len() > 30, "{:?}", documents.keys());
+    let mut broken = Vec::new();
+    for (path, text) in &documents {
+        for link in links(text) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = match file {
+                "" => path.clone(),
+                file => normal(&path.parent().unwrap().join(file)),
+            };
+            let leads = match documents.get(&target) {
+                Some(text) => heading.is_empty() || anchors(text).contains(heading),
+                None => heading.is_empty() && target.exists(),
+            };
+            if !leads {
+                broken.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+/// Every Markdown file of the repository, without hidden folders but `.github`, and what was built.
+fn collect(folder: &Path, documents: &mut BTreeMap<PathBuf, String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let hidden = name.starts_with('.') && name != ".github";
+        if hidden || name == "target" || path.is_symlink() {
+            continue;
+        }
+        if path.is_dir() {
+            collect(&path, documents);
+        } else if name.ends_with(".md") {
+            let text = fs::read_to_string(&path).unwrap();
+            documents.insert(path, text);
+        }
+    }
+}
+
+/// Where a document's links within the repository lead.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    prose(text)
+        .flat_map(|line| line.split("](").skip(1))
+        .filter_map(|rest| rest.split(')').next())
+        .filter(|link| !link.contains("://") && !link.contains("::") && !link.contains(' '))
+}
+
+/// The lines outside of fenced blocks.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut fenced = false;
+    text.lines().filter(move |line| {
+        let fence = line.starts_with("```");
+        fenced ^= fence;
+        !fenced && !fence
+    })
+}
+
+/// What headings are called in links, as GitHub and rustdoc have it.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut anchors = BTreeSet::new();
+    for line in prose(text).filter(|line| line.starts_with('#')) {
+        let heading = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = |letter: &char| letter.is_alphanumeric() || "_- ".contains(*letter);
+        let anchor: String = heading.chars().filter(kept).collect();
+        let anchor = anchor.replace(' ', "-");
+        let again = (1..).map(|number| format!("{anchor}-{number}"));
+        let free = std::iter::once(anchor.clone())
+            .chain(again)
+            .find(|name| !anchors.contains(name));
+        anchors.extend(free);
+    }
+    anchors
+}
+
+/// `a/../b` without the part that it takes back.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir => {
+                normal.pop();
+            }
+            std::path::Component::CurDir => {}
+            part => normal.push(part),
+        }
+    }
+    normal
+}
