@@ -3,11 +3,12 @@
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use std::path::{Path, PathBuf};
-use sto_core::formats::{ReadOptions, Recording, read, read_bytes};
+use sto_core::formats::{ReadOptions, read, read_bytes};
 use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, prepare};
 use sto_core::intern::intern;
 use sto_core::model::FrameTable;
+use sto_core::recording::Recording;
 use sto_core::store::Store;
 use sto_core::symbolize::{SymbolOptions, symbolize};
 

@@ -71,6 +71,7 @@ pub mod intern;
 pub mod limits;
 pub mod memory;
 pub mod model;
+pub mod recording;
 pub mod store;
 pub mod symbolize;
 pub mod units;

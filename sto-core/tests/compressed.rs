@@ -4,7 +4,8 @@ use crate::common::error_of;
 use flate2::write::GzEncoder;
 use std::io::{Read, Write};
 use std::path::Path;
-use sto_core::formats::{FormatError, ReadOptions, Recording, read, read_bytes, read_stream};
+use sto_core::formats::{FormatError, ReadOptions, read, read_bytes, read_stream};
+use sto_core::recording::Recording;
 use sto_core::units::Bytes;
 
 const FOLDED: &[u8] = b"main;parse;read 3\nmain;parse 1\nmain;render 5\n";

@@ -5,11 +5,12 @@ use crate::common::{error_of, read_text};
 use proptest::prelude::*;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use sto_core::formats::{Recording, read_bytes};
+use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest_recording};
 use sto_core::limits::{
     MAX_DEPTH, MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_PROCESS_NAME, MAX_SAMPLE_TYPES,
 };
+use sto_core::recording::Recording;
 use sto_core::store::Store;
 
 fn testdata(name: &str) -> Vec<u8> {

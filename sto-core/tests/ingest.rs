@@ -6,10 +6,7 @@ use crate::symbolize::compile::{Program, run};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use sto_core::formats::{
-    Format, FormatError, Location, Module, ModuleIx, ModuleKind, OnRead, ReadOptions, Recording,
-    read, read_bytes, read_stream,
-};
+use sto_core::formats::{Format, FormatError, OnRead, ReadOptions, read, read_bytes, read_stream};
 use sto_core::id::{ExecutableId, ReadingId, SourceDigest};
 use sto_core::ingest::{
     IngestError, IngestOptions, Prepared, Stage, ingest, ingest_recording, prepare,
@@ -17,6 +14,7 @@ use sto_core::ingest::{
 use sto_core::intern::SliceCount;
 use sto_core::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use sto_core::model::{GnuBuildId, Granularity, Quality};
+use sto_core::recording::{Location, Module, ModuleIx, ModuleKind, Recording};
 use sto_core::store::{Added, Store};
 use sto_core::units::Bytes;
 

@@ -4,12 +4,13 @@ use crate::common::{named_symbols, read_text};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use sto_core::formats::{
-    Location, LocationIx, ModuleIx, Recording, Sample, SampleTypeIx, StackIx, read_bytes,
-};
+use sto_core::formats::read_bytes;
 use sto_core::intern::{InternError, Interned, StackTree, intern};
 use sto_core::limits::{MAX_DEPTH, most_frames};
 use sto_core::model::{Frame, FrameIx, FrameKind};
+use sto_core::recording::{
+    Location, LocationIx, ModuleIx, Recording, Sample, SampleTypeIx, StackIx,
+};
 use sto_core::symbolize::{CodeLine, CodeLineIx, Symbols};
 use sto_core::units::{Cost, SampleType, Unit};
 
@@ -188,7 +189,7 @@ fn model(expansions: &[Expansion], samples: &[(Vec<usize>, u32, Cost)]) -> (Reco
             .collect();
         recording.samples.push(Sample {
             stack: recording.stacks.insert(&stack),
-            thread: sto_core::formats::ThreadIx(0),
+            thread: sto_core::recording::ThreadIx(0),
             sample_type: SampleTypeIx(*sample_type),
             time: None,
             cost: *cost,

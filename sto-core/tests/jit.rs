@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_core::files::User;
-use sto_core::formats::{ReadOptions, Recording, read};
+use sto_core::formats::{ReadOptions, read};
 use sto_core::model::FrameKind;
+use sto_core::recording::Recording;
 use sto_core::symbolize::{SymbolOptions, Symbols, symbolize};
 
 fn testdata(name: &str) -> PathBuf {

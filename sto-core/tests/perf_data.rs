@@ -3,9 +3,8 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use sto_core::formats::{
-    Format, FormatError, Location, ModuleKind, ReadOptions, Recording, read, read_bytes, run_time,
-};
+use sto_core::formats::{Format, FormatError, ReadOptions, read, read_bytes, run_time};
+use sto_core::recording::{Location, ModuleKind, Recording};
 use sto_core::symbolize::SymbolOptions;
 
 fn testdata(name: &str) -> PathBuf {

@@ -5,9 +5,8 @@ use crate::common::{assert_golden, error_of, folded, read_text, show};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use sto_core::formats::{
-    Format, ReadOptions, Recording, read, read_bytes, read_stream, units_of_event,
-};
+use sto_core::formats::{Format, ReadOptions, read, read_bytes, read_stream, units_of_event};
+use sto_core::recording::Recording;
 use sto_core::units::{Nanoseconds, SampleType, Unit};
 
 /// What a recording says, as text for goldens.

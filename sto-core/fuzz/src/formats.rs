@@ -1,7 +1,8 @@
 //! Files of each format.
 
 use std::path::Path;
-use sto_core::formats::{Format, ReadOptions, Recording, read_bytes, read_stream};
+use sto_core::formats::{Format, ReadOptions, read_bytes, read_stream};
+use sto_core::recording::Recording;
 use sto_core::ingest::{IngestOptions, ingest_recording};
 use sto_core::store::Store;
 

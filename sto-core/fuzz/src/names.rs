@@ -14,10 +14,8 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
-use sto_core::formats::{
-    Format, Location, LocationIx, Module, ModuleKind, Process, ProcessIx, ReadOptions, Recording,
-    Sample, SampleTypeIx, Stacks, Thread, ThreadIx, read_bytes,
-};
+use sto_core::formats::{Format, ReadOptions, read_bytes};
+use sto_core::recording::{Location, LocationIx, Module, ModuleKind, Process, ProcessIx, Recording, Sample, SampleTypeIx, Stacks, Thread, ThreadIx};
 use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, ingest_recording};
 use sto_core::intern::SliceCount;

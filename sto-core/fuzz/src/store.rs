@@ -7,9 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
-use sto_core::formats::{
-    Format, Location, Process, ProcessIx, Recording, Sample, SampleTypeIx, Stacks, Thread, ThreadIx,
-};
+use sto_core::formats::Format;
+use sto_core::recording::{Location, Process, ProcessIx, Recording, Sample, SampleTypeIx, Stacks, Thread, ThreadIx};
 use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, ingest_recording};
 use sto_core::intern::SliceCount;
@@ -158,7 +157,7 @@ fn add(store: &Store, build: u64, run: u64) {
         let depth = 1 + ix * (run + 3) % 9;
         let of = |level: u64| (ix * level + build * level * level) % locations.len() as u64;
         let stack: Vec<_> = (0..depth)
-            .map(|level| sto_core::formats::LocationIx(of(level) as u32))
+            .map(|level| sto_core::recording::LocationIx(of(level) as u32))
             .collect();
         samples.push(Sample {
             stack: stacks.insert(&stack),

@@ -166,7 +166,7 @@ fn look_up(recording: &[u8], samples: u64, symbols: SymbolOptions) {
         for ix in 0..recording.locations.len() {
             assert!(
                 !found
-                    .of(sto_core::formats::LocationIx(ix as u32))
+                    .of(sto_core::recording::LocationIx(ix as u32))
                     .is_empty()
             );
         }

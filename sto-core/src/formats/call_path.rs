@@ -2,7 +2,7 @@
 
 use super::named::Limit;
 use super::summed::Summed;
-use super::{LocationIx, StackIx};
+use crate::recording::{LocationIx, StackIx};
 
 /// A tree of calls whose nodes come one after the other, each with its depth: the path to the last.
 #[derive(Default)]

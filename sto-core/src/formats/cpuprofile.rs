@@ -1,16 +1,17 @@
 //! V8's `.cpuprofile`, of `node --cpu-prof` and Chrome.
 
-use super::detect::{Head, Source};
 use super::json::{Damage, Id, Number, Parts, Text, Threads, first_keys, parse, recording};
 use super::named::NamedStacks;
+use super::source::{Head, Source};
 use super::v8::{Node, Nodes, Run};
-use super::{Format, FormatError, Recording, SampleTypeIx};
+use super::{Format, FormatError};
 use crate::model::Origin;
+use crate::recording::{Recording, SampleTypeIx};
 use crate::units::{Nanoseconds, SampleType, Unit};
 use serde::Deserialize;
 
 /// Whether a file begins with call nodes.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     first_keys(head.bytes).contains(&&b"nodes"[..])
         && memchr::memmem::find(head.bytes, b"\"callFrame\"").is_some()
 }

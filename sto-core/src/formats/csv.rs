@@ -1,8 +1,8 @@
 //! Comma-separated values: tables whose first line names the columns.
 
-use super::detect::Head;
 use super::excerpt;
 use super::report::scaled;
+use super::source::Head;
 use std::borrow::Cow;
 
 /// More fields than a line of any format has.
@@ -25,7 +25,7 @@ impl Names<'_> {
 }
 
 /// Whether a profile begins with the names of such columns.
-pub(super) fn is_told<C: Columns>(head: &Head<'_>) -> bool {
+pub(super) fn matches<C: Columns>(head: &Head<'_>) -> bool {
     head.first_line()
         .is_some_and(|line| named::<C>(line).is_some())
 }

@@ -2,19 +2,20 @@
 //!
 //! Source: the chapters *Aggregations* and *stack()* of the Dynamic Tracing Guide.
 
-use super::detect::Head;
 use super::report::{About, Report};
+use super::source::Head;
 use super::summed::Summed;
 use super::text::{decimal, lines};
-use super::{Format, LocationIx, SampleTypeIx, ThreadIx, excerpt, kind_by_names};
+use super::{Format, excerpt, kind_by_names};
 use crate::model::FrameKind;
+use crate::recording::{LocationIx, SampleTypeIx, ThreadIx};
 use crate::units::{Cost, SampleType, Unit};
 
 /// Where the first stack ends in any file.
 const MAX_HEAD: usize = 1 << 16;
 
 /// Whether a profile begins with a stack of indented lines, of which the last is a count.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     let mut is_stack = false;
     for (_, line) in lines(&head.bytes[..head.bytes.len().min(MAX_HEAD)]) {
         let text = line.trim_ascii();

@@ -5,16 +5,17 @@
 //!
 #![doc = include_str!("folded.md")]
 
-use super::detect::Head;
 use super::kind::is_unresolved;
 use super::named::{Limit, NamedStacks, malformed};
-use super::text::{BLOCK, LineReader, decimal, lines};
-use super::{
-    Format, FormatError, LocationIx, Process, ProcessIx, ReadOptions, Recording, Sample,
-    SampleTypeIx, StackIx, Thread, ThreadIx, excerpt,
-};
+use super::source::Head;
+use super::source::LineReader;
+use super::text::{BLOCK, decimal, lines};
+use super::{Format, FormatError, ReadOptions, excerpt};
 use crate::id::SourceDigest;
 use crate::model::{FrameKind, Origin};
+use crate::recording::{
+    LocationIx, Process, ProcessIx, Recording, Sample, SampleTypeIx, StackIx, Thread, ThreadIx,
+};
 use crate::units::{Bytes, Cost, SampleType, Unit};
 use hashbrown::HashMap;
 use std::path::Path;
@@ -25,7 +26,7 @@ const LINES_THAT_TELL: usize = 100;
 
 /// Whether a profile begins with a stack and its count: one of several frames, or many of one, as the
 /// line `version = 4` may be of any text. Comments alone are folded stacks too, of which there are none.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     let Some(first) = head.first_line() else {
         return head.is_all;
     };

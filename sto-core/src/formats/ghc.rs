@@ -3,8 +3,8 @@
 //! Source: chapter *Profiling* of the GHC User's Guide; `rts/ProfilerReport.c` of its sources.
 
 use super::call_path::CallPath;
-use super::detect::Head;
 use super::report::{About, Report, one_thread, scaled};
+use super::source::Head;
 use super::summed::Summed;
 use super::{Format, excerpt, report};
 use crate::limits::{MAX_PROCESS_NAME, cut};
@@ -15,7 +15,7 @@ use crate::units::{Cost, SampleType, Unit};
 const TITLE: &[u8] = b"Time and Allocation Profiling Report";
 
 /// Whether a profile begins with the title of one.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     let first = head.first_line();
     first.is_some_and(|line| memchr::memmem::find(line, TITLE).is_some())
 }

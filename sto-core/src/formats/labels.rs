@@ -1,10 +1,10 @@
 //! Labels of samples: the distinct sets of them, no more than a profile may have.
 
-use super::Thread;
 use super::excerpt::excerpts;
 use super::named::NamedStacks;
 use crate::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
 use crate::model::{LabelValue, SampleLabel};
+use crate::recording::Thread;
 use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
 use std::cmp::Reverse;

@@ -1,4 +1,4 @@
-//! Profile formats: one file or folder a format, from bytes to a [`Recording`].
+//! Profile formats: one file or folder a format, from bytes to a [`Recording`](crate::recording::Recording).
 //!
 #![doc = include_str!("formats.md")]
 
@@ -8,7 +8,6 @@ mod chrome;
 mod compressed;
 mod cpuprofile;
 mod csv;
-mod detect;
 mod dtrace;
 mod error;
 mod event;
@@ -27,11 +26,11 @@ mod perf_script;
 mod pprof;
 mod protobuf;
 mod read;
-mod recording;
+mod registry;
 mod report;
 mod sample;
+mod source;
 mod speedscope;
-mod stacks;
 mod summed;
 mod text;
 mod v8;
@@ -41,7 +40,7 @@ mod xctrace;
 mod xml;
 mod yourkit;
 
-pub use detect::{Format, UnknownFormat};
+pub use crate::recording::{Format, UnknownFormat};
 pub use error::{FormatError, Salvage};
 pub use event::units_of_event;
 pub(crate) use excerpt::{excerpt, excerpts};
@@ -49,11 +48,5 @@ pub use kind::kind_by_names;
 pub use perf_data::run_time;
 pub(crate) use perf_data::{AddressSpace, UserRegs};
 pub use pprof::SYSTEM_NAME_SUFFIXES as PPROF_SYSTEM_NAME_SUFFIXES;
-pub use read::{OnRead, ReadOptions, read, read_bytes, read_stream};
-pub(crate) use recording::{GUEST, JIT};
-pub use recording::{
-    Location, LocationIx, Module, ModuleIx, ModuleKind, Process, ProcessIx, Recording, Sample,
-    SampleTypeIx, Thread, ThreadIx,
-};
-pub(crate) use stacks::Walk;
-pub use stacks::{StackIx, Stacks};
+pub use read::{read, read_bytes, read_stream};
+pub use source::{OnRead, ReadOptions};

@@ -1,8 +1,9 @@
 //! Stacks of formats that name functions instead of addresses.
 
-use super::{FormatError, Location, LocationIx, Salvage, StackIx, Stacks};
+use super::{FormatError, Salvage};
 use crate::limits::{MAX_DEPTH, MAX_NAME, MAX_PROCESS_NAME, cut, most_frames};
 use crate::model::{Frame, FrameIx, FrameKind, FrameTable};
+use crate::recording::{Location, LocationIx, StackIx, Stacks};
 use crate::units::Bytes;
 use hashbrown::HashMap;
 use std::borrow::Cow;
@@ -24,7 +25,7 @@ pub(super) struct NamedStacks {
     cut: bool,
 }
 
-/// The parts of a [`Recording`](super::Recording) that [`NamedStacks`] makes.
+/// The parts of a [`Recording`](crate::recording::Recording) that [`NamedStacks`] makes.
 pub(super) struct Finished {
     pub(super) frames: FrameTable,
     pub(super) locations: Vec<Location>,

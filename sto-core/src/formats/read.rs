@@ -1,99 +1,19 @@
 //! From a file, a stream or memory to a recording.
 
 use super::compressed::{Compression, failed};
-use super::detect::{Head, Reader, Source, known};
-use super::text::{LineReader, read_block, within_last_line};
-use super::{Format, FormatError, Recording, Salvage, excerpt};
+use super::registry::{Reader, format_of, reader_of, salvage_of};
+use super::source::{Head, LineReader, OnRead, ReadOptions, Reporting, Source};
+use super::text::{read_block, within_last_line};
+use super::{FormatError, Salvage, excerpt};
 use crate::files::{ReadAt, SafeFile, Window};
 use crate::id::{SourceDigest, SourceHasher};
 use crate::limits::MAX_LINE;
-use crate::symbolize::SymbolOptions;
+use crate::recording::{Format, Recording, known};
 use crate::units::{Bytes, UnixSeconds};
-use std::fmt;
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::UNIX_EPOCH;
-
-/// How a profile is to be read.
-#[derive(Clone, Debug, Default)]
-pub struct ReadOptions {
-    /// The format that it has; by default its content tells.
-    pub format: Option<Format>,
-    /// Read as much as there is of a profile that was cut off, with a warning that says how much.
-    pub allow_truncated: bool,
-    /// Bytes that a compressed profile may expand to, however small it is; by default 64 MiB and 256 times
-    /// its size.
-    pub max_input: Option<Bytes>,
-    /// Where the files are that saved stacks are unwound with.
-    pub symbols: SymbolOptions,
-    /// Is called as the profile is read.
-    pub on_read: OnRead,
-}
-
-/// What is called with the number of further bytes of a profile that were read, for displays of progress: of
-/// perf.data, formats of lines, and what is compressed or comes as a stream. They are those of the profile as
-/// it is stored, and the last ones may be missing.
-#[derive(Clone, Default)]
-pub struct OnRead(Option<Arc<dyn Fn(u64) + Send + Sync>>);
-
-impl OnRead {
-    /// Calls this function.
-    pub fn new(call: impl Fn(u64) + Send + Sync + 'static) -> OnRead {
-        OnRead(Some(Arc::new(call)))
-    }
-
-    fn call(&self, bytes: u64) {
-        if let Some(call) = &self.0 {
-            call(bytes);
-        }
-    }
-}
-
-impl fmt::Debug for OnRead {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OnRead").field(&self.0.is_some()).finish()
-    }
-}
-
-/// Calls for what is read through it.
-pub(super) struct Reporting<'a, R> {
-    input: R,
-    on_read: &'a OnRead,
-    /// Bytes that were not reported yet.
-    unreported: u64,
-}
-
-impl<'a, R> Reporting<'a, R> {
-    pub(super) fn new(input: R, on_read: &'a OnRead) -> Self {
-        Reporting {
-            input,
-            on_read,
-            unreported: 0,
-        }
-    }
-}
-
-impl<R: Read> Read for Reporting<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.input.read(buffer)?;
-        self.unreported += bytes as u64;
-        if self.unreported >= REPORTED {
-            self.on_read.call(std::mem::take(&mut self.unreported));
-        }
-        Ok(bytes)
-    }
-}
-
-impl<R: Seek> Seek for Reporting<'_, R> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.input.seek(to)
-    }
-}
-
-/// How much is read at least between two reports.
-const REPORTED: u64 = 64 << 10;
 
 /// Most that is looked at to tell the format: comments of that length stand before no profile.
 const MAX_HEAD: usize = 64 << 20;
@@ -135,10 +55,7 @@ fn read_file(
         is_all: start.len() as u64 == file.size(),
     };
     let is_plain = Compression::of(&start).is_none();
-    match format_of(&head, options)
-        .filter(|_| is_plain)
-        .map(Format::reader)
-    {
+    match chosen(&head, options).filter(|_| is_plain).map(reader_of) {
         Some(Reader::Pieces(read)) => {
             let recording = read(path, file, options)?;
             with_samples(path, recording, is_named_otherwise(&head, options))
@@ -201,19 +118,16 @@ fn read_from(
             bytes: &bytes,
             is_all: *ends.as_ref().unwrap_or(&true),
         };
-        let format = format_of(&head, options);
+        let format = chosen(&head, options);
         let is_named_otherwise = is_named_otherwise(&head, options);
-        ends.map_err(failed(
-            path,
-            format.map_or(Salvage::Possible, Format::salvage),
-        ))?;
+        ends.map_err(failed(path, format.map_or(Salvage::Possible, salvage_of)))?;
         match format {
             Some(format) => break (format, is_named_otherwise),
             None if head.is_all || bytes.len() > MAX_HEAD => return Err(unknown(path, &bytes)),
             None => {}
         }
     };
-    let mut recording = match format.reader() {
+    let mut recording = match reader_of(format) {
         Reader::Lines(reader) => {
             let reader = reader(path, options);
             let recording = read_lines(path, bytes, &mut input, reader, options)?;
@@ -221,7 +135,7 @@ fn read_from(
         }
         Reader::Whole(_) | Reader::Pieces(_) => {
             let held = input.hold(&mut bytes, size);
-            held.map_err(failed(path, format.salvage()))?;
+            held.map_err(failed(path, salvage_of(format)))?;
             let options = ReadOptions {
                 // All of it was reported as it came.
                 on_read: OnRead::default(),
@@ -239,8 +153,8 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
         bytes,
         is_all: true,
     };
-    let format = format_of(&head, options).ok_or_else(|| unknown(path, bytes))?;
-    let recording = match format.reader() {
+    let format = chosen(&head, options).ok_or_else(|| unknown(path, bytes))?;
+    let recording = match reader_of(format) {
         Reader::Whole(read) => read(&Source {
             path,
             bytes,
@@ -265,7 +179,7 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
 fn is_named_otherwise(head: &Head<'_>, options: &ReadOptions) -> bool {
     options
         .format
-        .is_some_and(|named| Format::of(head) != Some(named))
+        .is_some_and(|named| format_of(head) != Some(named))
 }
 
 /// Refuses a recording without samples, whatever its format. One whose content tells another format is another
@@ -288,11 +202,12 @@ fn with_samples(
     }
 }
 
-fn format_of(head: &Head<'_>, options: &ReadOptions) -> Option<Format> {
+/// The format that the user names, else the one that the content has.
+fn chosen(head: &Head<'_>, options: &ReadOptions) -> Option<Format> {
     if head.bytes.is_empty() {
         return None;
     }
-    options.format.or_else(|| Format::of(head))
+    options.format.or_else(|| format_of(head))
 }
 
 fn unknown(path: &Path, bytes: &[u8]) -> FormatError {

@@ -3,14 +3,13 @@
 #![doc = include_str!("reports.md")]
 
 use super::named::{cut_off, malformed};
+use super::source::LineReader;
 use super::summed::Summed;
-use super::text::{LineReader, decimal, lines};
-use super::{
-    Format, FormatError, Process, ProcessIx, ReadOptions, Recording, SampleTypeIx, StackIx, Thread,
-    ThreadIx, excerpt,
-};
+use super::text::{decimal, lines};
+use super::{Format, FormatError, ReadOptions, excerpt};
 use crate::id::SourceDigest;
 use crate::model::Origin;
+use crate::recording::{Process, ProcessIx, Recording, SampleTypeIx, StackIx, Thread, ThreadIx};
 use crate::units::{Bytes, Cost, SampleType};
 use std::path::Path;
 use std::sync::Arc;

@@ -3,15 +3,14 @@
 //! Source: `sample(1)` of macOS.
 
 use super::call_path::CallPath;
-use super::detect::Head;
 use super::report::{About, Report};
+use super::source::Head;
 use super::summed::Summed;
 use super::text::{decimal, lines};
-use super::{
-    Format, LocationIx, ProcessIx, SampleTypeIx, StackIx, Thread, ThreadIx, excerpt, kind_by_names,
-};
+use super::{Format, excerpt, kind_by_names};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::Frame;
+use crate::recording::{LocationIx, ProcessIx, SampleTypeIx, StackIx, Thread, ThreadIx};
 use crate::symbolize::source_path;
 use crate::units::{Cost, SampleType, Unit};
 use std::sync::Arc;
@@ -20,7 +19,7 @@ const BEGIN: &[u8] = b"Call graph:";
 const END: &[u8] = b"Total number in stack";
 
 /// Whether a profile begins with what was sampled, and has a call graph.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     let mut lines = lines(head.bytes).map(|(_, line)| line);
     let says_so = |line: &[u8]| {
         line.starts_with(b"Analysis of sampling ") || line.starts_with(b"Sampling process ")

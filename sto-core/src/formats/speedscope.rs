@@ -2,22 +2,21 @@
 //!
 //! Source: `src/lib/file-format-spec.ts` of <https://github.com/jlfwong/speedscope>.
 
-use super::detect::{Head, Source};
 use super::json::{
     Damage, Number, Parts, Spans, Text, Threads, first_keys, parse, recording, shown,
 };
 use super::named::NamedStacks;
-use super::{
-    Format, FormatError, LocationIx, Recording, Sample, SampleTypeIx, ThreadIx, kind_by_names,
-};
+use super::source::{Head, Source};
+use super::{Format, FormatError, kind_by_names};
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::{Frame, Origin};
+use crate::recording::{LocationIx, Recording, Sample, SampleTypeIx, ThreadIx};
 use crate::symbolize::source_path;
 use crate::units::{Cost, Nanoseconds, SampleType, Unit};
 use serde::Deserialize;
 
 /// Whether a file begins as one: with its schema, or the frames that profiles share.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     let keys = first_keys(head.bytes);
     let has = |key: &[u8]| keys.contains(&key);
     let names_schema = || memchr::memmem::find(head.bytes, b"speedscope.app/file-format").is_some();

@@ -2,8 +2,10 @@
 
 use super::json::Parts;
 use super::named::{Limit, NamedStacks};
-use super::{LocationIx, Process, ProcessIx, Sample, SampleTypeIx, StackIx, Thread, ThreadIx};
 use crate::model::Origin;
+use crate::recording::{
+    LocationIx, Process, ProcessIx, Sample, SampleTypeIx, StackIx, Thread, ThreadIx,
+};
 use crate::units::{Cost, SampleType};
 use hashbrown::HashMap;
 use std::sync::Arc;

@@ -1,22 +1,7 @@
 //! Blocks, lines and numbers of text files.
 
-use super::{FormatError, Recording, Salvage};
-use crate::id::SourceDigest;
-use crate::units::Bytes;
+use super::Salvage;
 use std::io::{self, Read};
-
-/// A reader of a format of lines, which takes them as they come.
-pub(super) trait LineReader: Send {
-    /// Reads whole lines; only the last one of all may lack its line end.
-    fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError>;
-
-    /// What was read, of a source with this digest and size.
-    fn finish(
-        self: Box<Self>,
-        source: SourceDigest,
-        source_bytes: Bytes,
-    ) -> Result<Recording, FormatError>;
-}
 
 /// How much of a stream is read at once.
 pub(super) const BLOCK: usize = 4 << 20;

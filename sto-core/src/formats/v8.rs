@@ -4,9 +4,10 @@
 //! Source: the domain `Profiler` of the Chrome DevTools Protocol.
 
 use super::json::{CallTree, Caller, Damage, Number, Text};
+use super::kind_by_names;
 use super::named::NamedStacks;
-use super::{LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx, kind_by_names};
 use crate::model::Frame;
+use crate::recording::{LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx};
 use crate::symbolize::source_path;
 use crate::units::{Cost, Nanoseconds};
 use hashbrown::HashMap;

@@ -6,7 +6,8 @@ use super::call_path::CallPath;
 use super::csv::{self, Names, Row, Table};
 use super::report::{About, Report, one_thread};
 use super::summed::Summed;
-use super::{Format, SampleTypeIx, StackIx, ThreadIx, kind_by_names, report};
+use super::{Format, kind_by_names, report};
+use crate::recording::{SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{Cost, SampleType, Unit};
 
 pub(super) struct Columns {

@@ -2,20 +2,18 @@
 //!
 //! Source: `xctrace(1)` of macOS.
 
-use super::detect::{Head, Source};
 use super::json::{Damage, Parts, recording};
+use super::source::{Head, Source};
 use super::summed::Summed;
 use super::xml::{Element, Part, Xml};
-use super::{
-    Format, FormatError, LocationIx, Recording, SampleTypeIx, StackIx, ThreadIx, excerpt,
-    kind_by_names,
-};
+use super::{Format, FormatError, excerpt, kind_by_names};
 use crate::limits::{MAX_PROCESS_NAME, cut};
+use crate::recording::{LocationIx, Recording, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{Cost, SampleType, Unit};
 use hashbrown::HashMap;
 
 /// Whether a file begins as the result of a query of a trace.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     let start = head
         .bytes
         .strip_prefix(b"\xef\xbb\xbf")

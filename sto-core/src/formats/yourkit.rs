@@ -4,21 +4,20 @@
 
 use super::call_path::CallPath;
 use super::csv::{self, Names, Row, Table, number, without_mark};
-use super::detect::{Head, Source};
 use super::json::{Damage, Parts, recording};
+use super::source::{Head, Source};
 use super::summed::Summed;
 use super::text::{lines, within_last_line};
 use super::xml::{Element, Part, Xml};
-use super::{
-    Format, FormatError, LocationIx, Recording, Salvage, SampleTypeIx, StackIx, ThreadIx, report,
-};
+use super::{Format, FormatError, Salvage, report};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::{Frame, FrameKind};
+use crate::recording::{LocationIx, Recording, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{SampleType, Unit};
 
 /// Whether a file begins as a view in XML, or with the names of the columns that are read.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
-    is_xml(head.bytes) || csv::is_told::<Columns>(head)
+pub(super) fn matches(head: &Head<'_>) -> bool {
+    is_xml(head.bytes) || csv::matches::<Columns>(head)
 }
 
 fn is_xml(bytes: &[u8]) -> bool {

@@ -1,9 +1,10 @@
 //! What a profile is, beside its stacks and counts.
 
 use super::IngestOptions;
-use crate::formats::{Format, Location, LocationIx, Recording, Sample};
+use crate::formats::Format;
 use crate::id::SourceDigest;
 use crate::model::{Build, FrameKind, GnuBuildId, ModuleRef, Profile, Quality};
+use crate::recording::{Location, LocationIx, Recording, Sample};
 use crate::symbolize::Symbols;
 use hashbrown::HashSet;
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,10 +6,11 @@ mod options;
 mod programs;
 mod strict;
 
-use crate::formats::{self, Recording, excerpt, excerpts};
+use crate::formats::{self, excerpt, excerpts};
 use crate::id::{ProfileId, ReadingId, SourceDigest};
 use crate::intern::{Interned, SliceGrid, intern, intern_with_slices, total};
 use crate::model::{Build, Granularity, Profile};
+use crate::recording::Recording;
 use crate::store::{Added, CameFrom, Store};
 use crate::symbolize::{ModuleSymbols, Symbols, add_build_ids, symbolize};
 use crate::units::Cost;

@@ -3,9 +3,10 @@
 #![doc = include_str!("naming.md")]
 
 use super::{IngestError, IngestOptions};
-use crate::formats::{ModuleIx, Recording, Sample, excerpt};
+use crate::formats::excerpt;
 use crate::limits::MAX_PROGRAMS;
 use crate::model::{Build, GnuBuildId};
+use crate::recording::{ModuleIx, Recording, Sample};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;

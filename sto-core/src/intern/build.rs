@@ -3,9 +3,9 @@
 use super::line_costs::{LineSum, line_costs};
 use super::slice_costs::{grid, slice_costs};
 use super::{LineCost, NodeIx, SelfCosts, SliceCount, Slices, StackTree};
-use crate::formats::{Recording, Sample, StackIx, Stacks};
 use crate::limits::{MAX_DEPTH, most_frames};
 use crate::model::{FrameIx, FrameTable};
+use crate::recording::{Recording, Sample, StackIx, Stacks};
 use crate::symbolize::Symbols;
 use crate::units::Cost;
 use hashbrown::HashTable;

@@ -1,7 +1,7 @@
 //! Adding up what each source line cost.
 
 use super::build::StackCosts;
-use crate::formats::{Recording, StackIx, Walk};
+use crate::recording::{Recording, StackIx, Walk};
 use crate::symbolize::{CodeLineIx, Symbols};
 use crate::units::Cost;
 

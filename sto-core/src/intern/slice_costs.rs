@@ -4,7 +4,7 @@ use super::build::{InternError, StackNodes, sum_by_key};
 use super::slices::{
     Context, ContextIx, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, Slices,
 };
-use crate::formats::{Recording, Sample};
+use crate::recording::{Recording, Sample};
 use crate::units::Nanoseconds;
 
 /// Cuts the time of all samples of a recording. What is left whole needs no time.

@@ -5,8 +5,8 @@ use super::demangle::demangle;
 use super::part::{NewFrame, Part};
 use super::resolve::unresolved_symbol;
 use super::symtab::Symbol;
-use crate::formats::{LocationIx, Module};
 use crate::model::{FrameKind, Granularity, StringIx};
+use crate::recording::{LocationIx, Module};
 use hashbrown::HashMap;
 
 /// An address to look up.

@@ -3,8 +3,8 @@
 use super::SymbolOptions;
 use super::elf::{Detail, ElfFile};
 use super::jit::{dump_of, find_dump};
-use crate::formats::{Location, Module, ModuleIx, ModuleKind, Recording};
 use crate::model::GnuBuildId;
+use crate::recording::{Location, Module, ModuleIx, ModuleKind, Recording};
 use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::ffi::OsStr;

@@ -49,8 +49,8 @@ pub(crate) fn source_path(path: &str) -> String {
 }
 
 use crate::files::User;
-use crate::formats::{LocationIx, ModuleIx};
 use crate::model::{FrameIx, FrameTable, Granularity};
+use crate::recording::{LocationIx, ModuleIx};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::SystemTime;

@@ -9,8 +9,8 @@ use super::part::Part;
 use super::resolve::{Resolved, unresolved_symbol};
 use super::symtab::Symbol;
 use super::{SymbolOptions, plt, symtab};
-use crate::formats::{LocationIx, Module, ModuleKind};
 use crate::model::Granularity;
+use crate::recording::{LocationIx, Module, ModuleKind};
 use object::Object;
 use rayon::prelude::*;
 

@@ -1,8 +1,8 @@
 //! The answers of one thread, and how the answers of all are joined.
 
 use super::{CodeLine, CodeLineIx, Symbols};
-use crate::formats::LocationIx;
 use crate::model::{Frame, FrameIx, FrameKind, FrameTable, Granularity, StringIx};
+use crate::recording::LocationIx;
 use hashbrown::HashMap;
 
 /// The frames of some locations, as one thread resolved them.

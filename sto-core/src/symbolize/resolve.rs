@@ -3,10 +3,10 @@
 use super::demangle::cap;
 use super::part::{Part, join};
 use super::{ModuleSymbols, SymbolOptions, Symbols, jit, kernel, native};
-use crate::formats::{
+use crate::model::{Frame, FrameKind, Granularity};
+use crate::recording::{
     GUEST, Location, LocationIx, Module, ModuleIx, ModuleKind, Recording, StackIx, Walk,
 };
-use crate::model::{Frame, FrameKind, Granularity};
 use crate::units::Cost;
 use rayon::prelude::*;
 use std::path::PathBuf;

@@ -1,6 +1,7 @@
 //! Unwinding of saved stacks.
 
-use crate::formats::{AddressSpace, Module, UserRegs};
+use crate::formats::{AddressSpace, UserRegs};
+use crate::recording::Module;
 use crate::symbolize::SymbolOptions;
 use crate::symbolize::elf::{Elf, ElfFile, Segments};
 use crate::symbolize::find::find;

@@ -7,8 +7,9 @@ mod real;
 use crate::common::show;
 use std::collections::BTreeMap;
 use std::path::Path;
-use sto_core::formats::{Format, FormatError, Location, LocationIx, Recording, read_bytes};
+use sto_core::formats::{Format, FormatError, read_bytes};
 use sto_core::model::Frame;
+use sto_core::recording::{Location, LocationIx, Recording};
 use sto_core::units::{Cost, Unit};
 
 fn read(text: &str) -> Result<Recording, FormatError> {

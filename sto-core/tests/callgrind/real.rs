@@ -5,7 +5,8 @@ use crate::common::assert_golden;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use sto_core::formats::{Recording, read};
+use sto_core::formats::read;
+use sto_core::recording::Recording;
 
 fn testdata(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

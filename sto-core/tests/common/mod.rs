@@ -4,8 +4,9 @@ pub(crate) mod missing;
 
 use std::fmt::Write;
 use std::path::Path;
-use sto_core::formats::{FormatError, Location, Recording, Sample, Thread, read_bytes};
+use sto_core::formats::{FormatError, read_bytes};
 use sto_core::model::{Frame, FrameKind};
+use sto_core::recording::{Location, Recording, Sample, Thread};
 use sto_core::symbolize::{CodeLine, CodeLineIx, Symbols};
 
 /// Reads text as if it were the file `app.folded`.

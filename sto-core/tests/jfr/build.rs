@@ -1,7 +1,8 @@
 //! Recordings made by hand.
 
 use std::path::Path;
-use sto_core::formats::{FormatError, ReadOptions, Recording, read_bytes};
+use sto_core::formats::{FormatError, ReadOptions, read_bytes};
+use sto_core::recording::Recording;
 
 /// When every chunk begins, in nanoseconds since 1970, and how fast its clock ticks.
 pub(crate) const START: i64 = 1_000_000_000;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use sto_core::formats::{Format, Recording, read_bytes};
+use sto_core::formats::{Format, read_bytes};
 use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::recording::Recording;
 use sto_core::store::Store;
 use sto_core::units::{Cost, Nanoseconds, UnixSeconds};
 

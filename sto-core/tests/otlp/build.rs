@@ -6,7 +6,8 @@ use super::messages::{
 };
 use prost::Message;
 use std::path::Path;
-use sto_core::formats::{Recording, read_bytes};
+use sto_core::formats::read_bytes;
+use sto_core::recording::Recording;
 
 /// An export of one resource, whose last profile samples are added to.
 #[derive(Clone, Debug)]

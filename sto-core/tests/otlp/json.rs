@@ -7,7 +7,8 @@ use crate::common::labels_of;
 use proptest::prelude::*;
 use prost::Message;
 use std::fmt::Write;
-use sto_core::formats::{Format, Recording};
+use sto_core::formats::Format;
+use sto_core::recording::Recording;
 use sto_core::units::Nanoseconds;
 
 /// All that a recording holds, but for what tells its file.

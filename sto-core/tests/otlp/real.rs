@@ -3,7 +3,8 @@
 use crate::common::assert_golden;
 use std::fmt::Write;
 use std::path::PathBuf;
-use sto_core::formats::{Format, Recording, read_bytes};
+use sto_core::formats::{Format, read_bytes};
+use sto_core::recording::Recording;
 use sto_core::symbolize::{SymbolOptions, symbolize};
 
 fn folder() -> PathBuf {

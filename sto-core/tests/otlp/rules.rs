@@ -4,7 +4,8 @@ use super::build::{Builder, part, with_profile};
 use super::messages::{List, Mapping, Stack, Value};
 use crate::common::{folded, labels_of, show};
 use prost::Message;
-use sto_core::formats::{Format, Recording};
+use sto_core::formats::Format;
+use sto_core::recording::Recording;
 use sto_core::units::{Cost, Nanoseconds, SampleType, Unit};
 
 fn text(text: &str) -> Value {

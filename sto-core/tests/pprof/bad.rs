@@ -4,8 +4,9 @@ use super::build::{Builder, read};
 use super::messages::ValueType;
 use proptest::prelude::*;
 use std::path::Path;
-use sto_core::formats::{Format, ReadOptions, Recording, read_bytes};
+use sto_core::formats::{Format, ReadOptions, read_bytes};
 use sto_core::limits::{MAX_DEPTH, MAX_SAMPLE_TYPES};
+use sto_core::recording::Recording;
 
 fn sound() -> Builder {
     let mut builder = Builder::cpu();

@@ -3,7 +3,8 @@
 use super::messages::{Function, Label, Line, Location, Mapping, Profile, Sample, ValueType};
 use prost::Message;
 use std::path::Path;
-use sto_core::formats::{FormatError, Recording, read_bytes};
+use sto_core::formats::{FormatError, read_bytes};
+use sto_core::recording::Recording;
 
 /// A profile whose strings stand in it once each.
 #[derive(Clone)]

@@ -4,10 +4,10 @@ use super::build::Builder;
 use crate::common::labels_of;
 use std::collections::BTreeSet;
 use std::path::Path;
-use sto_core::formats::Recording;
 use sto_core::ingest::{IngestOptions, ingest_recording};
 use sto_core::intern::SliceCount;
 use sto_core::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
+use sto_core::recording::Recording;
 use sto_core::store::Store;
 use sto_core::units::Nanoseconds;
 

@@ -2,8 +2,9 @@
 
 use super::build::Builder;
 use crate::common::folded;
-use sto_core::formats::{Format, Location, ModuleKind, Recording};
+use sto_core::formats::Format;
 use sto_core::model::{FrameKind, GnuBuildId};
+use sto_core::recording::{Location, ModuleKind, Recording};
 use sto_core::units::{Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
 fn sample_type(event: &str, unit: Unit) -> SampleType {

@@ -7,7 +7,8 @@ mod peers;
 use crate::common::{frames_of, show};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use sto_core::formats::{Format, FormatError, ReadOptions, Recording, read_bytes};
+use sto_core::formats::{Format, FormatError, ReadOptions, read_bytes};
+use sto_core::recording::Recording;
 use sto_core::units::Cost;
 
 /// Files of `testdata/reports`, and their formats.

@@ -3,8 +3,9 @@
 use super::{bytes, read_as};
 use inferno::collapse::{Collapse, dtrace, vtune, xctrace};
 use std::collections::BTreeMap;
-use sto_core::formats::{Recording, read_bytes};
+use sto_core::formats::read_bytes;
 use sto_core::model::Frame;
+use sto_core::recording::Recording;
 
 use crate::common::frames_of;
 

@@ -4,12 +4,12 @@ use super::{count, options, show_interned, sliced, store_and_load, two_processes
 use crate::common::named_symbols;
 use std::collections::BTreeMap;
 use std::path::Path;
-use sto_core::formats::ThreadIx;
 use sto_core::ingest::{IngestOptions, ingest, prepare};
 use sto_core::intern::{
     InternError, Interned, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, Slices,
     intern_with_slices,
 };
+use sto_core::recording::ThreadIx;
 use sto_core::store::Store;
 use sto_core::units::Nanoseconds;
 

@@ -5,11 +5,11 @@ use crate::common::read_text;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use sto_core::formats::{Recording, ThreadIx};
 use sto_core::id::ProfileId;
 use sto_core::ingest::ingest_recording;
 use sto_core::intern::{NodeIx, SliceCost, Slices};
 use sto_core::model::{LabelValue, SampleLabel};
+use sto_core::recording::{Recording, ThreadIx};
 use sto_core::store::{Store, StoreError};
 use sto_core::units::Cost;
 

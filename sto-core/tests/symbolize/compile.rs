@@ -4,8 +4,8 @@ use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use sto_core::formats::{Module, ModuleKind};
 use sto_core::model::GnuBuildId;
+use sto_core::recording::{Module, ModuleKind};
 
 /// Runs a tool in a folder.
 pub(crate) fn run(dir: &Path, tool: &str, args: &[&str]) {

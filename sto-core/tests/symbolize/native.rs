@@ -4,8 +4,8 @@ use super::compile::{Program, run};
 use super::recording::{Shown, recording, resolve, resolve_with, shown};
 use crate::common::missing::missing;
 use std::collections::BTreeSet;
-use sto_core::formats::{Location, Module, ModuleIx, ModuleKind};
 use sto_core::model::{Frame, FrameKind, Granularity};
+use sto_core::recording::{Location, Module, ModuleIx, ModuleKind};
 use sto_core::symbolize::{SymbolOptions, symbolize};
 
 const INLINING: &str = r#"

@@ -5,7 +5,7 @@ use super::recording::{Resolved, resolve};
 use crate::common::missing::missing;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use sto_core::formats::Module;
+use sto_core::recording::Module;
 use sto_core::symbolize::SymbolOptions;
 
 const SOURCE: &str = "

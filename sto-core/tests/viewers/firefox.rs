@@ -177,7 +177,7 @@ fn the_newest_layout_says_the_same_as_the_older_one() {
     let (old, new) = (profile(SAMPLES, same), newest(same));
     let (old, new) = (read(&old).unwrap(), read(&new).unwrap());
     assert_eq!(stacks(&new), stacks(&old));
-    let times = |recording: &sto_core::formats::Recording| -> Vec<_> {
+    let times = |recording: &sto_core::recording::Recording| -> Vec<_> {
         let samples = recording.samples.iter();
         samples.map(|sample| sample.time).collect()
     };

@@ -12,7 +12,8 @@ use crate::common;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-use sto_core::formats::{FormatError, Location, Recording, read_bytes};
+use sto_core::formats::{FormatError, read_bytes};
+use sto_core::recording::{Location, Recording};
 use sto_core::units::Cost;
 
 fn read(text: &str) -> Result<Recording, FormatError> {

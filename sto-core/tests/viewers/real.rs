@@ -4,8 +4,9 @@ use super::stacks;
 use crate::common::assert_golden;
 use std::fmt::Write;
 use std::path::PathBuf;
-use sto_core::formats::{Format, Recording, read_bytes};
+use sto_core::formats::{Format, read_bytes};
 use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::recording::Recording;
 use sto_core::store::Store;
 
 fn describe(recording: &Recording) -> String {

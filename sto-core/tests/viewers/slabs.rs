@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::Path;
-use sto_core::formats::{Recording, read_bytes};
+use sto_core::formats::read_bytes;
+use sto_core::recording::Recording;
 
 fn read_slabs(bytes: &[u8]) -> Result<Recording, String> {
     let read = read_bytes(Path::new("a/file"), bytes, &Default::default());

@@ -1,7 +1,7 @@
 //! Events: the columns of costs.
 
-use crate::formats::SampleTypeIx;
 use crate::limits::MAX_SAMPLE_TYPES;
+use crate::recording::SampleTypeIx;
 use crate::units::{SampleType, Unit};
 use hashbrown::HashMap;
 

@@ -15,12 +15,13 @@ mod paths;
 mod samples;
 mod stacks;
 
-use super::detect::Head;
 use super::report::{About, Report};
+use super::source::Head;
 use super::summed::Summed;
 use super::text::lines;
-use super::{Format, ProcessIx, Thread, excerpt};
+use super::{Format, excerpt};
 use crate::limits::{MAX_PROCESS_NAME, MAX_SAMPLE_TYPES, cut};
+use crate::recording::{ProcessIx, Thread};
 use events::{EventIx, Events};
 use graph::Threads;
 use line::{Line, Position};
@@ -28,7 +29,7 @@ use names::{FunctionIx, Names};
 use std::sync::Arc;
 
 /// Whether a profile says so in its first line, or begins with a header that names events.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     let is_header = |line: &&[u8]| matches!(Line::of(line), Ok(Line::Header { .. }));
     head.bytes.starts_with(b"# callgrind format")
         || lines(head.bytes)

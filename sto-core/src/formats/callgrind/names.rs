@@ -2,8 +2,9 @@
 
 use super::line::number;
 use crate::formats::named::{Limit, NamedStacks, beginning};
-use crate::formats::{LocationIx, excerpt, kind_by_names};
+use crate::formats::{excerpt, kind_by_names};
 use crate::model::Frame;
+use crate::recording::LocationIx;
 use crate::symbolize::source_path;
 use hashbrown::{HashMap, HashSet};
 

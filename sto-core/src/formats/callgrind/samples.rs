@@ -5,7 +5,7 @@ use super::graph::Graph;
 use super::stacks::{Divided, divide};
 use crate::formats::named::Limit;
 use crate::formats::summed::Summed;
-use crate::formats::{LocationIx, SampleTypeIx, ThreadIx};
+use crate::recording::{LocationIx, SampleTypeIx, ThreadIx};
 use crate::units::Cost;
 
 /// How many pieces the costs of all graphs are divided into at most; each function with a cost has one anyway.

@@ -12,7 +12,7 @@ use super::names::FunctionIx;
 use super::paths::{Context, Paths};
 use crate::formats::named::Limit;
 use crate::formats::summed::Summed;
-use crate::formats::{LocationIx, StackIx};
+use crate::recording::{LocationIx, StackIx};
 
 /// What to say of a graph that was divided.
 #[derive(Default)]

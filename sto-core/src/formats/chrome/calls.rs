@@ -6,9 +6,10 @@
 
 use super::{Event, Recorder};
 use crate::formats::json::{Damage, Id, Spans, Text};
+use crate::formats::kind_by_names;
 use crate::formats::named::NamedStacks;
-use crate::formats::{LocationIx, Sample, kind_by_names};
 use crate::model::Frame;
+use crate::recording::{LocationIx, Sample};
 use crate::symbolize::source_path;
 use hashbrown::HashMap;
 use std::cmp::Reverse;

@@ -5,18 +5,19 @@
 mod calls;
 mod profiles;
 
-use super::detect::{Head, Source};
 use super::json::{Damage, Id, Number, Parts, Text, Threads, first_keys, parse, recording, syntax};
 use super::named::NamedStacks;
-use super::{Format, FormatError, Recording, Sample, SampleTypeIx, ThreadIx};
+use super::source::{Head, Source};
+use super::{Format, FormatError};
 use crate::model::Origin;
+use crate::recording::{Recording, Sample, SampleTypeIx, ThreadIx};
 use crate::units::{SampleType, Unit};
 use hashbrown::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// Whether a file begins with an event, or an object that has events.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     let start = head.bytes.trim_ascii_start();
     match start.strip_prefix(b"[") {
         Some(first) => first_keys(first.trim_ascii_start()).contains(&&b"ph"[..]),

@@ -5,11 +5,13 @@ use super::schema::{
     StackTable, Thread,
 };
 use crate::formats::json::{CallTree, Caller, Damage, Text};
+use crate::formats::kind_by_names;
 use crate::formats::named::NamedStacks;
 use crate::formats::perf_script::module_name;
-use crate::formats::{Location, LocationIx, Module, ModuleIx, ModuleKind, kind_by_names};
-use crate::formats::{StackIx, pprof::build_id};
+use crate::formats::pprof::build_id;
 use crate::model::{Frame, FrameKind};
+use crate::recording::StackIx;
+use crate::recording::{Location, LocationIx, Module, ModuleIx, ModuleKind};
 use crate::symbolize::source_path;
 
 /// The libraries of a profile.

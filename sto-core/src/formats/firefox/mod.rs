@@ -17,11 +17,12 @@ mod samples;
 mod schema;
 mod slabs;
 
-use super::detect::{Head, Source};
 use super::json::{Damage, Parts, Threads, first_keys, parse, recording};
 use super::named::NamedStacks;
-use super::{Format, FormatError, Recording};
+use super::source::{Head, Source};
+use super::{Format, FormatError};
 use crate::model::Origin;
+use crate::recording::Recording;
 use crate::units::UnixSeconds;
 use frames::{Tree, modules};
 use json_slabs::MAGIC;
@@ -29,7 +30,7 @@ use samples::Samples;
 use schema::Profile;
 
 /// Whether a file begins with the facts of a profile, or as one that is saved in slabs.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     let is_json = || {
         first_keys(head.bytes).contains(&&b"meta"[..])
             && memchr::memmem::find(head.bytes, b"\"preprocessedProfileVersion\"").is_some()

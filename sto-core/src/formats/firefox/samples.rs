@@ -4,8 +4,8 @@ use super::frames::Tree;
 use super::schema::{Meta, SampleTable, Thread};
 use crate::formats::json::{Damage, Number, shown};
 use crate::formats::named::NamedStacks;
-use crate::formats::{Sample, SampleTypeIx, ThreadIx};
 use crate::limits::MAX_SAMPLE_TYPES;
+use crate::recording::{Sample, SampleTypeIx, ThreadIx};
 use crate::units::{Cost, Nanoseconds, SampleType, Unit};
 
 /// Samples of all threads.

@@ -8,7 +8,7 @@ use super::stacks::Traces;
 use super::threads::Threads;
 use super::types::{TypeIx, Types, Unit};
 use super::values::{Value, Wanted};
-use crate::formats::{Sample, SampleTypeIx};
+use crate::recording::{Sample, SampleTypeIx};
 use crate::units::{self, Cost, Nanoseconds, SampleType};
 use hashbrown::HashMap;
 

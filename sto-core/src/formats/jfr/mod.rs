@@ -30,10 +30,11 @@ mod threads;
 mod types;
 mod values;
 
-use super::detect::{Head, Source};
 use super::named::NamedStacks;
-use super::{Format, FormatError, Recording, Salvage};
+use super::source::{Head, Source};
+use super::{Format, FormatError, Salvage};
 use crate::id::SourceDigest;
+use crate::recording::Recording;
 use crate::units::{Bytes, Nanoseconds, UnixSeconds};
 use about::About;
 use chunk::Chunk;
@@ -45,7 +46,7 @@ use threads::Threads;
 use types::Types;
 
 /// Whether a file that begins with these bytes is a recording.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     head.bytes.starts_with(&chunk::MAGIC)
 }
 

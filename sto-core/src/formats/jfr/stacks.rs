@@ -5,10 +5,11 @@ use super::damage::Damage;
 use super::pools::Pools;
 use super::types::TypeIx;
 use super::values::{Identity, Value, Wanted};
+use crate::formats::kind_by_names;
 use crate::formats::named::NamedStacks;
-use crate::formats::{LocationIx, StackIx, kind_by_names};
 use crate::limits::{MAX_DEPTH, MAX_NAME};
 use crate::model::{Frame, FrameKind};
+use crate::recording::{LocationIx, StackIx};
 use hashbrown::HashMap;
 
 /// A stack, and whether it was cut before its root.

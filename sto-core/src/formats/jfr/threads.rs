@@ -3,8 +3,8 @@
 use super::damage::Damage;
 use super::pools::Pools;
 use super::values::{Identity, Value};
-use crate::formats::{Process, ProcessIx, Thread, ThreadIx};
 use crate::limits::{MAX_PROCESS_NAME, cut};
+use crate::recording::{Process, ProcessIx, Thread, ThreadIx};
 use hashbrown::HashMap;
 use std::sync::Arc;
 

@@ -10,11 +10,12 @@ pub(super) use spans::Spans;
 pub(super) use threads::Threads;
 pub(super) use tree::{CallTree, Caller};
 
-use super::detect::Source;
 use super::named::{Limit, NamedStacks};
-use super::{Format, FormatError, Process, Recording, Salvage, Sample, Thread, excerpt};
+use super::source::Source;
+use super::{Format, FormatError, Salvage, excerpt};
 use crate::id::SourceDigest;
 use crate::model::Origin;
+use crate::recording::{Process, Recording, Sample, Thread};
 use crate::units::{Bytes, SampleType};
 use serde::Deserialize;
 use serde::de::{Deserializer, Visitor};
@@ -129,7 +130,7 @@ pub(super) struct Parts {
     pub(super) sample_types: Vec<SampleType>,
     pub(super) processes: Vec<Process>,
     pub(super) threads: Vec<Thread>,
-    pub(super) modules: Vec<super::Module>,
+    pub(super) modules: Vec<crate::recording::Module>,
     pub(super) named: NamedStacks,
     pub(super) samples: Vec<Sample>,
     pub(super) warnings: Vec<String>,

@@ -1,7 +1,7 @@
 //! From calls that begin and end at a time to what each stack took.
 
 use crate::formats::named::{Limit, NamedStacks};
-use crate::formats::{LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx};
+use crate::recording::{LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{Cost, Nanoseconds};
 
 /// The open calls of a thread, and what it did up to now: a sample for each time that it stayed in

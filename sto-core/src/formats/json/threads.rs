@@ -2,8 +2,8 @@
 
 use super::{Id, Text};
 use crate::formats::named::NamedStacks;
-use crate::formats::{Process, ProcessIx, Thread, ThreadIx};
 use crate::limits::{MAX_PROCESS_NAME, cut};
+use crate::recording::{Process, ProcessIx, Thread, ThreadIx};
 use hashbrown::HashMap;
 use std::sync::Arc;
 

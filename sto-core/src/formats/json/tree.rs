@@ -1,7 +1,7 @@
 //! Stacks as formats write them that share callers: a table of frames, each with its caller.
 
 use crate::formats::named::{Limit, NamedStacks};
-use crate::formats::{LocationIx, StackIx};
+use crate::recording::{LocationIx, StackIx};
 
 /// A frame of the table, and who called it.
 #[derive(Clone, Copy, Debug)]

@@ -28,17 +28,18 @@ mod samples;
 mod schema;
 mod threads;
 
-use super::detect::{Head, Source};
 use super::json::first_keys;
 use super::protobuf::Message;
-use super::{Format, FormatError, Recording};
+use super::source::{Head, Source};
+use super::{Format, FormatError};
 use crate::id::SourceDigest;
+use crate::recording::Recording;
 use crate::units::Bytes;
 use samples::{Numbering, Read, Samples};
 use std::path::Path;
 
 /// Whether a file that begins with these bytes is an export of profiles.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     is_protobuf(head) || is_json(head)
 }
 

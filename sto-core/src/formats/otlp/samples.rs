@@ -8,9 +8,9 @@ use crate::formats::pprof::columns::{Measured, columns};
 use crate::formats::pprof::damage::Damage;
 use crate::formats::pprof::frames::{Frames, Modules};
 use crate::formats::protobuf::Message;
-use crate::formats::{Module, Process, Sample, SampleTypeIx, StackIx, Thread, ThreadIx};
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::Origin;
+use crate::recording::{Module, Process, Sample, SampleTypeIx, StackIx, Thread, ThreadIx};
 use crate::units::{Nanoseconds, SampleType};
 use hashbrown::HashMap;
 

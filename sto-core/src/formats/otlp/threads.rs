@@ -4,7 +4,7 @@ use super::attributes::{Told, Value, Whose};
 use crate::formats::excerpts;
 use crate::formats::labels::{LabelIx, LabelSetIx, LabelSets, RawLabel};
 use crate::formats::named::{NamedStacks, process_name};
-use crate::formats::{Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx};
+use crate::recording::{Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx};
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! What is mapped where in a process.
 
-use crate::formats::{Location, Module, ModuleIx};
+use crate::recording::{Location, Module, ModuleIx};
 use crate::symbolize::JitDump;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -200,7 +200,7 @@ fn join(before: Tree, behind: Tree) -> Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::ModuleKind;
+    use crate::recording::ModuleKind;
 
     fn mapping(module: u32, start: u64, end: u64, file_offset: u64) -> Mapping {
         let file = Arc::new(Module {

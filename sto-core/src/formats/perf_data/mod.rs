@@ -23,15 +23,13 @@ pub(crate) use address_space::AddressSpace;
 pub use run_time::run_time;
 pub(crate) use sample::UserRegs;
 
-use super::detect::Head;
-use super::{
-    Format, FormatError, Location, LocationIx, ReadOptions, Recording, Sample, SampleTypeIx,
-    StackIx, Stacks,
-};
+use super::source::Head;
+use super::{Format, FormatError, ReadOptions};
 use crate::files::{ReadAt, Window};
 use crate::id::{SourceDigest, SourceHasher};
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::FrameTable;
+use crate::recording::{Location, LocationIx, Recording, Sample, SampleTypeIx, StackIx, Stacks};
 use crate::symbolize::{SymbolOptions, UnwindFiles, Unwinder};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
 use check::Mode;
@@ -53,7 +51,7 @@ const MAGIC: [&[u8]; 2] = [b"PERFILE2", b"2ELIFREP"];
 const MAX_CUT: usize = 20;
 
 /// Whether a profile begins as perf.data does.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     MAGIC.iter().any(|magic| head.bytes.starts_with(magic))
 }
 

@@ -1,11 +1,11 @@
 //! Which program a sample ran in, and what was mapped there at that time.
 
 use super::address_space::{AddressSpace, Mapping};
-use crate::formats::{
-    Location, Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx,
-};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::GnuBuildId;
+use crate::recording::{
+    Location, Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx,
+};
 use crate::symbolize::{JitDump, SymbolOptions, dump_of, find_dump};
 use hashbrown::HashMap;
 use std::sync::Arc;

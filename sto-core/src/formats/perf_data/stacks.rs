@@ -6,7 +6,7 @@
 
 use super::address_space::AddressSpace;
 use super::sample::{RawSample, UserRegs, word_of};
-use crate::formats::{Location, LocationIx, SampleTypeIx, StackIx, Stacks, ThreadIx};
+use crate::recording::{Location, LocationIx, SampleTypeIx, StackIx, Stacks, ThreadIx};
 use crate::symbolize::Unwinder;
 use hashbrown::HashMap;
 use std::ops::Range;

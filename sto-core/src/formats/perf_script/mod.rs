@@ -15,12 +15,13 @@ mod sharing;
 mod stack;
 mod threads;
 
-use super::detect::Head;
 use super::named::{beginning, cut_off, malformed};
-use super::text::LineReader;
-use super::{FormatError, ReadOptions, Recording, excerpt};
+use super::source::Head;
+use super::source::LineReader;
+use super::{FormatError, ReadOptions, excerpt};
 use crate::id::SourceDigest;
 use crate::model::FrameKind;
+use crate::recording::Recording;
 use crate::units::Bytes;
 use call::Call;
 use header::Header;
@@ -29,7 +30,7 @@ use sharing::{AMONG_IDLE, Sharing};
 use std::path::Path;
 
 /// Whether a profile begins with the first line of a sample.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     let text = head.first_line().filter(|line| !line.contains(&0));
     text.is_some_and(|line| Header::parse(line).is_some())
 }

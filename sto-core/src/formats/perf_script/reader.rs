@@ -6,10 +6,11 @@ use super::lost::Lost;
 use super::stack::StackLines;
 use super::threads::Threads;
 use crate::formats::named::{Limit, NamedStacks};
-use crate::formats::{Format, Recording, Sample, SampleTypeIx, ThreadIx, units_of_event};
+use crate::formats::{Format, units_of_event};
 use crate::id::SourceDigest;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::Origin;
+use crate::recording::{Recording, Sample, SampleTypeIx, ThreadIx};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
 use hashbrown::HashMap;
 

@@ -2,8 +2,8 @@
 
 use super::call::Call;
 use crate::formats::named::{Limit, NamedStacks};
-use crate::formats::{LocationIx, StackIx};
 use crate::model::FrameKind;
+use crate::recording::{LocationIx, StackIx};
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use std::hash::BuildHasher;
 

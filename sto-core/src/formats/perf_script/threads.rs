@@ -1,8 +1,8 @@
 //! Threads and processes, as the first lines of samples name them.
 
 use super::header::Header;
-use crate::formats::{Process, ProcessIx, Thread, ThreadIx};
 use crate::limits::{MAX_PROCESS_NAME, cut};
+use crate::recording::{Process, ProcessIx, Thread, ThreadIx};
 use hashbrown::HashMap;
 use std::sync::Arc;
 

@@ -3,10 +3,11 @@
 use super::damage::Damage;
 use super::dropped::Dropped;
 use super::schema::{Function, Line, Location, Mapping, Profile};
+use crate::formats::kind_by_names;
 use crate::formats::named::{Limit, NamedStacks, beginning};
 use crate::formats::perf_script::module_name;
-use crate::formats::{self, LocationIx, Module, ModuleIx, ModuleKind, StackIx, kind_by_names};
 use crate::model::{Frame, FrameKind, GnuBuildId};
+use crate::recording::{self, LocationIx, Module, ModuleIx, ModuleKind, StackIx};
 use crate::symbolize::source_path;
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -222,13 +223,13 @@ impl LocationReader<'_, '_> {
                     .checked_add(mapping.offset)?,
                 _ => location.address,
             };
-            (location.address != 0).then_some(formats::Location::Address {
+            (location.address != 0).then_some(recording::Location::Address {
                 module: self.module_of[place],
                 address,
             })
         });
         self.stacks
-            .nameless(address.unwrap_or(formats::Location::Unmapped))
+            .nameless(address.unwrap_or(recording::Location::Unmapped))
     }
 }
 

@@ -23,16 +23,16 @@ mod threads;
 pub use frames::SYSTEM_NAME_SUFFIXES;
 pub(super) use frames::build_id;
 
-use super::detect::{Head, Source};
 use super::named::NamedStacks;
 use super::protobuf::Message;
-use super::{
-    Format, FormatError, LocationIx, Module, ModuleIx, ModuleKind, Process, Recording, Sample,
-    SampleTypeIx,
-};
+use super::source::{Head, Source};
+use super::{Format, FormatError};
 use crate::id::SourceDigest;
 use crate::limits::{MAX_NAME, cut};
 use crate::model::Origin;
+use crate::recording::{
+    LocationIx, Module, ModuleIx, ModuleKind, Process, Recording, Sample, SampleTypeIx,
+};
 use crate::units::{Bytes, Nanoseconds, UnixSeconds};
 use columns::{Column, Measured, columns};
 use damage::Damage;
@@ -42,7 +42,7 @@ use threads::{Labelled, Threads};
 
 /// Whether a file that begins with these bytes is a profile: its fields are those of one, up to a
 /// sample type. Writers put few fields before the sample types, if any.
-pub(super) fn is_told(head: &Head<'_>) -> bool {
+pub(super) fn matches(head: &Head<'_>) -> bool {
     let mut profile = Message::of_file(head.bytes);
     while let Ok(Some(field)) = profile.next() {
         let fits = match field.number {

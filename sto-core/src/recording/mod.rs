@@ -1,6 +1,13 @@
 //! What every format is read into: samples of stacks of locations.
 
-use crate::formats::{Format, StackIx, Stacks};
+mod format;
+mod stacks;
+
+pub(crate) use format::known;
+pub use format::{Format, UnknownFormat};
+pub(crate) use stacks::Walk;
+pub use stacks::{StackIx, Stacks};
+
 use crate::id::SourceDigest;
 use crate::model::{FrameIx, FrameTable, GnuBuildId, Origin, SampleLabel};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType};

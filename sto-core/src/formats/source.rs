@@ -1,0 +1,138 @@
+//! What formats are read from, and how.
+
+use super::FormatError;
+use super::text::lines;
+use crate::id::SourceDigest;
+use crate::recording::{Format, Recording};
+use crate::symbolize::SymbolOptions;
+use crate::units::Bytes;
+use std::fmt;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How a profile is to be read.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// The format that it has; by default its content tells.
+    pub format: Option<Format>,
+    /// Read as much as there is of a profile that was cut off, with a warning that says how much.
+    pub allow_truncated: bool,
+    /// Bytes that a compressed profile may expand to, however small it is; by default 64 MiB and 256 times
+    /// its size.
+    pub max_input: Option<Bytes>,
+    /// Where the files are that saved stacks are unwound with.
+    pub symbols: SymbolOptions,
+    /// Is called as the profile is read.
+    pub on_read: OnRead,
+}
+
+/// What is called with the number of further bytes of a profile that were read, for displays of progress: of
+/// perf.data, formats of lines, and what is compressed or comes as a stream. They are those of the profile as
+/// it is stored, and the last ones may be missing.
+#[derive(Clone, Default)]
+pub struct OnRead(Option<Arc<dyn Fn(u64) + Send + Sync>>);
+
+impl OnRead {
+    /// Calls this function.
+    pub fn new(call: impl Fn(u64) + Send + Sync + 'static) -> OnRead {
+        OnRead(Some(Arc::new(call)))
+    }
+
+    fn call(&self, bytes: u64) {
+        if let Some(call) = &self.0 {
+            call(bytes);
+        }
+    }
+}
+
+impl fmt::Debug for OnRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OnRead").field(&self.0.is_some()).finish()
+    }
+}
+
+/// Calls for what is read through it.
+pub(super) struct Reporting<'a, R> {
+    input: R,
+    on_read: &'a OnRead,
+    /// Bytes that were not reported yet.
+    unreported: u64,
+}
+
+impl<'a, R> Reporting<'a, R> {
+    pub(super) fn new(input: R, on_read: &'a OnRead) -> Self {
+        Reporting {
+            input,
+            on_read,
+            unreported: 0,
+        }
+    }
+}
+
+impl<R: Read> Read for Reporting<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.input.read(buffer)?;
+        self.unreported += bytes as u64;
+        if self.unreported >= REPORTED {
+            self.on_read.call(std::mem::take(&mut self.unreported));
+        }
+        Ok(bytes)
+    }
+}
+
+impl<R: Seek> Seek for Reporting<'_, R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.input.seek(to)
+    }
+}
+
+/// How much is read at least between two reports.
+const REPORTED: u64 = 64 << 10;
+
+/// All bytes of a profile, no longer compressed, and what else its reader goes by.
+pub(super) struct Source<'a> {
+    /// For messages.
+    pub(super) path: &'a Path,
+    pub(super) bytes: &'a [u8],
+    pub(super) options: &'a ReadOptions,
+}
+
+/// How a profile begins.
+pub(super) struct Head<'a> {
+    /// The first bytes, no longer compressed: the first 4 MiB at least, or all there are.
+    pub(super) bytes: &'a [u8],
+    /// Whether that is all.
+    pub(super) is_all: bool,
+}
+
+impl<'a> Head<'a> {
+    /// The lines that are there to their ends.
+    pub(super) fn whole_lines(&self) -> &'a [u8] {
+        let end = match self.is_all {
+            true => self.bytes.len(),
+            false => memchr::memrchr(b'\n', self.bytes).map_or(0, |end| end + 1),
+        };
+        &self.bytes[..end]
+    }
+
+    /// The first line that is neither blank nor a comment (`#`), if it is there to its end.
+    pub(super) fn first_line(&self) -> Option<&'a [u8]> {
+        lines(self.whole_lines())
+            .map(|(_, line)| line)
+            .find(|line| !line.trim_ascii().is_empty() && !line.starts_with(b"#"))
+    }
+}
+
+/// A reader of a format of lines, which takes them as they come.
+pub(super) trait LineReader: Send {
+    /// Reads whole lines; only the last one of all may lack its line end.
+    fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError>;
+
+    /// What was read, of a source with this digest and size.
+    fn finish(
+        self: Box<Self>,
+        source: SourceDigest,
+        source_bytes: Bytes,
+    ) -> Result<Recording, FormatError>;
+}
