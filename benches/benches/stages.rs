@@ -3,6 +3,7 @@
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use std::path::{Path, PathBuf};
+use sto_core::binary::SymbolOptions;
 use sto_core::formats::{ReadOptions, read, read_bytes};
 use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, prepare};
@@ -10,7 +11,7 @@ use sto_core::intern::intern;
 use sto_core::model::FrameTable;
 use sto_core::recording::Recording;
 use sto_core::store::Store;
-use sto_core::symbolize::{SymbolOptions, symbolize};
+use sto_core::symbolize::symbolize;
 
 fn main() {
     divan::main();

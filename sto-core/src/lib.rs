@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! perf.data, perf script, folded     formats     bytes -> samples of stacks of locations
-//!         |  Recording
+//!         |  recording::Recording
 //!         v
 //! build ids, ELF, DWARF, kallsyms    symbolize   locations -> frames, inlined ones included
 //!         |  Symbols
@@ -63,6 +63,7 @@
 //! environment: paths, revisions and folders are arguments.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
+pub mod binary;
 pub mod files;
 pub mod formats;
 pub mod id;

@@ -78,3 +78,10 @@ pub(crate) fn cut(text: &mut String, limit: usize) {
         text.push_str(ELLIPSIS);
     }
 }
+
+/// The text itself, or its beginning and `…` where it is longer than [`MAX_NAME`].
+pub(crate) fn cap(text: &str) -> String {
+    let mut capped = text[..text.floor_char_boundary(MAX_NAME + 4)].to_owned();
+    cut(&mut capped, MAX_NAME);
+    capped
+}

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use sto_core::binary::SymbolOptions;
 use sto_core::id::{ExecutableId, NodeId};
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::{Loaded, Store};
-use sto_core::symbolize::SymbolOptions;
 
 /// Ingests the recording of `demo-v1` or `demo-v2`, and loads it.
 fn stored_demo(store: &Store, version: &str, options: &IngestOptions) -> Loaded {

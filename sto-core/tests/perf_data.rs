@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use sto_core::binary::SymbolOptions;
 use sto_core::formats::{Format, FormatError, ReadOptions, read, read_bytes, run_time};
 use sto_core::recording::{Location, ModuleKind, Recording};
-use sto_core::symbolize::SymbolOptions;
 
 fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

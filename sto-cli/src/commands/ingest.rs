@@ -12,6 +12,7 @@ use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use std::io;
 use std::path::PathBuf;
+use sto_core::binary::SymbolOptions;
 use sto_core::formats::{self, Format, FormatError, UnknownFormat};
 use sto_core::ingest::{
     IngestError, IngestOptions, PreparedFile, Stage, prepare_file, prepare_recording,
@@ -19,7 +20,6 @@ use sto_core::ingest::{
 use sto_core::intern::SliceCount;
 use sto_core::model;
 use sto_core::store::Store;
-use sto_core::symbolize::SymbolOptions;
 use sto_core::units::Bytes;
 use sto_query::render;
 use sto_query::report::{IngestSummary, RecordingReport};

@@ -3,8 +3,8 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use sto_core::binary::SymbolOptions;
 use sto_core::files::User;
-use sto_core::symbolize::SymbolOptions;
 use sto_core::units::UnixSeconds;
 
 /// Where symbols of a recording are looked for on this machine.

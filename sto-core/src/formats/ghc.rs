@@ -7,9 +7,9 @@ use super::report::{About, Report, one_thread, scaled};
 use super::source::Head;
 use super::summed::Summed;
 use super::{Format, excerpt, report};
+use crate::binary::source_path;
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::{Frame, FrameKind};
-use crate::symbolize::source_path;
 use crate::units::{Cost, SampleType, Unit};
 
 const TITLE: &[u8] = b"Time and Allocation Profiling Report";

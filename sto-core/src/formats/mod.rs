@@ -46,7 +46,6 @@ pub use event::units_of_event;
 pub(crate) use excerpt::{excerpt, excerpts};
 pub use kind::kind_by_names;
 pub use perf_data::run_time;
-pub(crate) use perf_data::{AddressSpace, UserRegs};
 pub use pprof::SYSTEM_NAME_SUFFIXES as PPROF_SYSTEM_NAME_SUFFIXES;
 pub use read::{read, read_bytes, read_stream};
 pub use source::{OnRead, ReadOptions};

@@ -8,10 +8,10 @@ use super::source::Head;
 use super::summed::Summed;
 use super::text::{decimal, lines};
 use super::{Format, excerpt, kind_by_names};
+use crate::binary::source_path;
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::Frame;
 use crate::recording::{LocationIx, ProcessIx, SampleTypeIx, StackIx, Thread, ThreadIx};
-use crate::symbolize::source_path;
 use crate::units::{Cost, SampleType, Unit};
 use std::sync::Arc;
 

@@ -2,9 +2,9 @@
 
 use super::FormatError;
 use super::text::lines;
+use crate::binary::SymbolOptions;
 use crate::id::SourceDigest;
 use crate::recording::{Format, Recording};
-use crate::symbolize::SymbolOptions;
 use crate::units::Bytes;
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};

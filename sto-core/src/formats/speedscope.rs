@@ -8,10 +8,10 @@ use super::json::{
 use super::named::NamedStacks;
 use super::source::{Head, Source};
 use super::{Format, FormatError, kind_by_names};
+use crate::binary::source_path;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::{Frame, Origin};
 use crate::recording::{LocationIx, Recording, Sample, SampleTypeIx, ThreadIx};
-use crate::symbolize::source_path;
 use crate::units::{Cost, Nanoseconds, SampleType, Unit};
 use serde::Deserialize;
 

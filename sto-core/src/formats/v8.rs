@@ -6,9 +6,9 @@
 use super::json::{CallTree, Caller, Damage, Number, Text};
 use super::kind_by_names;
 use super::named::NamedStacks;
+use crate::binary::source_path;
 use crate::model::Frame;
 use crate::recording::{LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx};
-use crate::symbolize::source_path;
 use crate::units::{Cost, Nanoseconds};
 use hashbrown::HashMap;
 use serde::Deserialize;

@@ -6,13 +6,14 @@ mod options;
 mod programs;
 mod strict;
 
+use crate::binary::add_build_ids;
 use crate::formats::{self, excerpt, excerpts};
 use crate::id::{ProfileId, ReadingId, SourceDigest};
 use crate::intern::{Interned, SliceGrid, intern, intern_with_slices, total};
 use crate::model::{Build, Granularity, Profile};
 use crate::recording::Recording;
 use crate::store::{Added, CameFrom, Store};
-use crate::symbolize::{ModuleSymbols, Symbols, add_build_ids, symbolize};
+use crate::symbolize::{ModuleSymbols, Symbols, symbolize};
 use crate::units::Cost;
 use programs::{Programs, name_main_modules};
 use std::path::Path;

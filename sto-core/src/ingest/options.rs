@@ -1,10 +1,10 @@
 //! What goes in with a profile, and how it is read.
 
 use super::IngestError;
+use crate::binary::SymbolOptions;
 use crate::formats::{Format, OnRead, ReadOptions};
 use crate::intern::SliceCount;
 use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
-use crate::symbolize::SymbolOptions;
 use crate::units::Bytes;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -2,8 +2,8 @@
 
 use super::debug_info::{Call, DebugFile, DebugInfo};
 use super::demangle::demangle;
+use super::part::unresolved_symbol;
 use super::part::{NewFrame, Part};
-use super::resolve::unresolved_symbol;
 use super::symtab::Symbol;
 use crate::model::{FrameKind, Granularity, StringIx};
 use crate::recording::{LocationIx, Module};

@@ -1,8 +1,7 @@
 //! What debug info says of addresses: lines, and functions that the compiler inlined.
 
-use super::compilation_dirs::CompilationDirs;
-use super::elf::{ElfFile, endian_of};
-use super::source_path::normalize;
+use crate::binary::elf::{ElfFile, endian_of};
+use crate::binary::source_path::{CompilationDirs, normalize};
 use addr2line::{Context, Frame, LookupContinuation, LookupResult};
 use gimli::{
     AbbreviationsCacheStrategy, Dwarf, DwarfPackage, DwarfPackageSections, DwarfSections,
@@ -10,6 +9,7 @@ use gimli::{
 };
 use object::{Object, ObjectSection};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 /// Bytes of a section.
@@ -156,7 +156,7 @@ impl<'a> DebugFile<'a> {
     pub(super) fn source_file(&self, path: &str) -> String {
         normalize(path, |parts| {
             let dirs = &self.compilation_dirs;
-            let dirs = dirs.get_or_init(|| CompilationDirs::of(&self.dwarf));
+            let dirs = dirs.get_or_init(|| compilation_dirs(&self.dwarf));
             dirs.prefix_of(parts)
         })
     }
@@ -237,4 +237,19 @@ impl<'a> Calls<'a> {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.calls[start..self.ends[index]]
     }
+}
+
+/// The compilation directories that units name, as far as these can be read.
+fn compilation_dirs(dwarf: &Dwarf<Section<'_>>) -> CompilationDirs {
+    let mut dirs = BTreeSet::new();
+    let mut units = dwarf.units();
+    while let Ok(Some(header)) = units.next() {
+        if let Ok(unit) = dwarf.unit(header)
+            && let Some(dir) = unit.comp_dir
+        {
+            dirs.insert(dir.slice());
+        }
+    }
+    let dirs: Vec<Cow<'_, str>> = dirs.into_iter().map(String::from_utf8_lossy).collect();
+    CompilationDirs::new(dirs.iter().map(Cow::as_ref))
 }

@@ -2,7 +2,7 @@
 
 mod itanium;
 
-use crate::limits::{MAX_NAME, cut};
+use crate::limits::{MAX_NAME, cap, cut};
 use std::fmt::{self, Write};
 
 /// Longest mangled name that is demangled, in bytes. Template libraries reach 20,000.
@@ -37,14 +37,6 @@ pub fn demangled(mangled: &str) -> Option<String> {
     let is_written = mangled.len() <= MAX_MANGLED
         && (write_rust(mangled, &mut name) || write_cpp(mangled, &mut name));
     is_written.then(|| name.finish())
-}
-
-/// The text itself, or its beginning and `…` where it is longer than [`MAX_NAME`].
-pub(super) fn cap(text: &str) -> String {
-    let mut capped = Capped::default();
-    // An error only says that the text was cut, which is what this is for.
-    let _ = capped.write_str(text);
-    capped.finish()
 }
 
 fn write_rust(mangled: &str, out: &mut Capped) -> bool {

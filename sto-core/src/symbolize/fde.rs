@@ -3,7 +3,7 @@
 //! Source: *Linux Standard Base Core Specification*, section *Exception Frames* (`.eh_frame`). Compilers write a
 //! frame description entry (FDE) for each function; of one that was split, for each part.
 
-use super::elf::{Elf, ElfFile, endian_of};
+use crate::binary::elf::{Elf, ElfFile, endian_of};
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, UnwindSection};
 use object::{Object, ObjectSection};
 

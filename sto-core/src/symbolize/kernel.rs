@@ -1,11 +1,11 @@
 //! Locations in the kernel and its modules.
 
-use super::SymbolOptions;
 use super::demangle::demangle;
-use super::find::build_id_entry;
 use super::kallsyms::Kallsyms;
 use super::part::Part;
-use super::resolve::{Resolved, Task, unresolved_symbol};
+use super::part::{Resolved, Task, unresolved_symbol};
+use crate::binary::SymbolOptions;
+use crate::binary::find::build_id_entry;
 use crate::files::{Links, SafeFile};
 use crate::limits::MAX_PERF_MAP;
 use crate::model::{Frame, FrameKind, GnuBuildId, Granularity};

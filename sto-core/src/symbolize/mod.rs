@@ -3,14 +3,14 @@
 //! Data goes one way through this module:
 //!
 //! ```text
-//! Module                    find        the file that was mapped, told by its build id
-//!    |  ElfFile             elf         program headers: offset in the file -> virtual address
+//! Module                    binary::find    the file that was mapped, known by its build id
+//!    |  ElfFile             binary::elf     program headers: offset in the file -> virtual address
 //!    v
-//! virtual addresses         symtab, plt, debug_info       outer function, inlined ones, lines
-//!    |                      fde                           else the function's first address
-//!    |  raw names, paths    demangle, source_path         the names that frames carry
+//! virtual addresses         symtab, plt, debug_info    outer function, inlined ones, lines
+//!    |                      fde                        else the function's first address
+//!    |  raw names, paths    demangle, binary::source_path    the names that frames carry
 //!    v
-//! Part                      chunk, part                   the answers of all threads, joined
+//! Part                      chunk, part     the answers of all threads, joined
 //! ```
 //!
 //! The kernel takes another way: `kernel` finds its list of symbols, which `kallsyms` reads. So does
@@ -20,12 +20,9 @@
 #![doc = include_str!("symbols.md")]
 
 mod chunk;
-mod compilation_dirs;
 mod debug_info;
 mod demangle;
-mod elf;
 mod fde;
-mod find;
 mod jit;
 mod kallsyms;
 mod kernel;
@@ -33,53 +30,15 @@ mod native;
 mod part;
 mod plt;
 mod resolve;
-mod source_path;
 mod symtab;
-mod unwind;
 
 pub use demangle::demangled;
-pub(crate) use find::add_build_ids;
-pub(crate) use jit::{JitDump, dump_of, find_dump};
 pub use resolve::symbolize;
-pub(crate) use unwind::{UnwindFiles, Unwinder};
 
-/// The source path that a frame carries, where the format gives one and no compilation directory.
-pub(crate) fn source_path(path: &str) -> String {
-    source_path::normalize(path, |_| None)
-}
-
-use crate::files::User;
-use crate::model::{FrameIx, FrameTable, Granularity};
+use crate::model::{FrameIx, FrameTable};
 use crate::recording::{LocationIx, ModuleIx};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::time::SystemTime;
-
-/// Where symbols are looked for. Everything that depends on the user or the machine is given here.
-#[derive(Clone, Debug, Default)]
-pub struct SymbolOptions {
-    /// Folders that the user names; tried first.
-    pub symbol_dirs: Vec<PathBuf>,
-    /// The folder of the recording.
-    pub recording_dir: Option<PathBuf>,
-    /// When the recording was last written: a file without a build id that was written later is another.
-    pub recorded: Option<SystemTime>,
-    /// perf's cache of files by build id: `~/.debug`.
-    pub perf_cache: Option<PathBuf>,
-    /// Folders of separate debug files: `/usr/lib/debug`.
-    pub debug_dirs: Vec<PathBuf>,
-    /// The running kernel's symbols: `/proc/kallsyms`.
-    pub kallsyms: Option<PathBuf>,
-    /// The running kernel's notes, which carry its build id: `/sys/kernel/notes`.
-    pub kernel_notes: Option<PathBuf>,
-    /// Where programs write perf maps: `/tmp`.
-    pub perf_maps: Option<PathBuf>,
-    /// Whose perf maps and jitdumps are believed where every user may put some, beside those of the user
-    /// of the recorded process, while that runs.
-    pub believed_users: Vec<User>,
-    /// What a frame stands for: a function, or a function at a line.
-    pub granularity: Granularity,
-}
 
 /// A frame at a line of its source file: what a location resolves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

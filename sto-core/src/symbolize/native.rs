@@ -2,13 +2,14 @@
 
 use super::chunk::{Chunk, Query};
 use super::debug_info::{DebugFile, DebugFiles, DebugSections};
-use super::elf::{Detail, ElfFile};
 use super::fde::Functions;
-use super::find::{Found, find, find_package, find_supplement};
 use super::part::Part;
-use super::resolve::{Resolved, unresolved_symbol};
+use super::part::{Resolved, unresolved_symbol};
 use super::symtab::Symbol;
-use super::{SymbolOptions, plt, symtab};
+use super::{plt, symtab};
+use crate::binary::SymbolOptions;
+use crate::binary::elf::{Detail, ElfFile};
+use crate::binary::find::{Found, find, find_package, find_supplement};
 use crate::model::Granularity;
 use crate::recording::{LocationIx, Module, ModuleKind};
 use object::Object;

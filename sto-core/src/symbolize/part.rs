@@ -1,9 +1,11 @@
 //! The answers of one thread, and how the answers of all are joined.
 
 use super::{CodeLine, CodeLineIx, Symbols};
+use crate::limits::cap;
 use crate::model::{Frame, FrameIx, FrameKind, FrameTable, Granularity, StringIx};
-use crate::recording::LocationIx;
+use crate::recording::{LocationIx, Module, ModuleIx, ModuleKind};
 use hashbrown::HashMap;
+use std::path::PathBuf;
 
 /// The frames of some locations, as one thread resolved them.
 pub(super) struct Part {
@@ -153,4 +155,63 @@ pub(super) fn join(parts: &[Part], location_count: usize) -> Symbols {
     }
     symbols.lines = lines.list;
     symbols
+}
+
+/// What was found of the locations of a module.
+pub(super) struct Resolved {
+    pub(super) parts: Vec<Part>,
+    pub(super) file: Option<PathBuf>,
+    pub(super) problem: Option<String>,
+}
+
+/// The locations of a module, by their addresses.
+pub(super) struct Task<'a> {
+    pub(super) ix: ModuleIx,
+    pub(super) module: &'a Module,
+    pub(super) addresses: Vec<(u64, LocationIx)>,
+}
+
+impl Resolved {
+    /// No location has a symbol.
+    pub(super) fn unresolved(
+        module: &Module,
+        addresses: &[(u64, LocationIx)],
+        granularity: Granularity,
+        problem: Option<String>,
+    ) -> Resolved {
+        let mut part = Part::new(granularity);
+        for &(address, location) in addresses {
+            let symbol = unresolved_symbol(module, address);
+            part.finish_unresolved(location, module.name(), &symbol);
+        }
+        Resolved {
+            parts: vec![part],
+            file: None,
+            problem,
+        }
+    }
+}
+
+/// `[module+0xoffset]`, or `[module]` where only the virtual address is known: that differs from
+/// run to run.
+pub(super) fn unresolved_symbol(module: &Module, address: u64) -> String {
+    let offset = match module.kind {
+        ModuleKind::File | ModuleKind::Image => Some(address),
+        ModuleKind::Kernel => module
+            .kernel_text
+            .and_then(|text| address.checked_sub(text)),
+        ModuleKind::KernelModule
+        | ModuleKind::Anonymous
+        | ModuleKind::Memory { .. }
+        | ModuleKind::JitDump { .. } => None,
+    };
+    let name = module.name();
+    let bare = name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'));
+    let name = cap(bare.unwrap_or(name));
+    match offset {
+        Some(offset) => format!("[{name}+{offset:#x}]"),
+        None => format!("[{name}]"),
+    }
 }

@@ -1,7 +1,7 @@
 //! Stubs of the procedure linkage table (PLT), which have no symbols of their own.
 
-use super::elf::{Elf, is_executable};
 use super::symtab::Symbol;
+use crate::binary::elf::{Elf, is_executable};
 use hashbrown::HashMap;
 use object::{
     Architecture, Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationTarget,

@@ -1,29 +1,14 @@
 //! The work of a recording, cut into modules.
 
-use super::demangle::cap;
-use super::part::{Part, join};
-use super::{ModuleSymbols, SymbolOptions, Symbols, jit, kernel, native};
-use crate::model::{Frame, FrameKind, Granularity};
+use super::part::{Part, Resolved, Task, join};
+use super::{ModuleSymbols, Symbols, jit, kernel, native};
+use crate::binary::SymbolOptions;
+use crate::model::{Frame, FrameKind};
 use crate::recording::{
     GUEST, Location, LocationIx, Module, ModuleIx, ModuleKind, Recording, StackIx, Walk,
 };
 use crate::units::Cost;
 use rayon::prelude::*;
-use std::path::PathBuf;
-
-/// What was found of the locations of a module.
-pub(super) struct Resolved {
-    pub(super) parts: Vec<Part>,
-    pub(super) file: Option<PathBuf>,
-    pub(super) problem: Option<String>,
-}
-
-/// The locations of a module, by their addresses.
-pub(super) struct Task<'a> {
-    pub(super) ix: ModuleIx,
-    pub(super) module: &'a Module,
-    pub(super) addresses: Vec<(u64, LocationIx)>,
-}
 
 /// Resolves every location of a recording, each once, in parallel.
 ///
@@ -147,51 +132,6 @@ fn count_unresolved_samples(recording: &Recording, symbols: &mut Symbols) {
             }
         }
     });
-}
-
-impl Resolved {
-    /// No location has a symbol.
-    pub(super) fn unresolved(
-        module: &Module,
-        addresses: &[(u64, LocationIx)],
-        granularity: Granularity,
-        problem: Option<String>,
-    ) -> Resolved {
-        let mut part = Part::new(granularity);
-        for &(address, location) in addresses {
-            let symbol = unresolved_symbol(module, address);
-            part.finish_unresolved(location, module.name(), &symbol);
-        }
-        Resolved {
-            parts: vec![part],
-            file: None,
-            problem,
-        }
-    }
-}
-
-/// `[module+0xoffset]`, or `[module]` where only the virtual address is known: that differs from
-/// run to run.
-pub(super) fn unresolved_symbol(module: &Module, address: u64) -> String {
-    let offset = match module.kind {
-        ModuleKind::File | ModuleKind::Image => Some(address),
-        ModuleKind::Kernel => module
-            .kernel_text
-            .and_then(|text| address.checked_sub(text)),
-        ModuleKind::KernelModule
-        | ModuleKind::Anonymous
-        | ModuleKind::Memory { .. }
-        | ModuleKind::JitDump { .. } => None,
-    };
-    let name = module.name();
-    let bare = name
-        .strip_prefix('[')
-        .and_then(|name| name.strip_suffix(']'));
-    let name = cap(bare.unwrap_or(name));
-    match offset {
-        Some(offset) => format!("[{name}+{offset:#x}]"),
-        None => format!("[{name}]"),
-    }
 }
 
 fn anonymous_problem(module: &Module) -> Option<String> {

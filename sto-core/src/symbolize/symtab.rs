@@ -1,6 +1,6 @@
 //! Symbol tables: which function an address is in, chosen as perf chooses it.
 
-use super::elf::{Elf, is_executable};
+use crate::binary::elf::{Elf, is_executable};
 use crate::files::LazyFile;
 use object::{
     Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SymbolFlags, SymbolSection, elf,

@@ -2,9 +2,10 @@
 
 use super::recording::{recording, resolve, shown};
 use std::path::Path;
+use sto_core::binary::SymbolOptions;
 use sto_core::model::{FrameKind, GnuBuildId};
 use sto_core::recording::{Location, Module, ModuleIx, ModuleKind};
-use sto_core::symbolize::{SymbolOptions, symbolize};
+use sto_core::symbolize::symbolize;
 
 const TEXT: u64 = 0xffff_ffff_8100_0000;
 

@@ -5,8 +5,8 @@ use super::recording::{Resolved, resolve};
 use crate::common::missing::missing;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use sto_core::binary::SymbolOptions;
 use sto_core::recording::Module;
-use sto_core::symbolize::SymbolOptions;
 
 const SOURCE: &str = "
 static __attribute__((noinline, noclone)) long hidden(long n) { return n * n; }

@@ -1,11 +1,11 @@
 //! Objects, files and functions, whose names are written out once.
 
 use super::line::number;
+use crate::binary::source_path;
 use crate::formats::named::{Limit, NamedStacks, beginning};
 use crate::formats::{excerpt, kind_by_names};
 use crate::model::Frame;
 use crate::recording::LocationIx;
-use crate::symbolize::source_path;
 use hashbrown::{HashMap, HashSet};
 
 /// Index of a distinct name.

@@ -5,12 +5,12 @@
 //! call that outlasts its caller elsewhere, where here its time must not count twice.
 
 use super::{Event, Recorder};
+use crate::binary::source_path;
 use crate::formats::json::{Damage, Id, Spans, Text};
 use crate::formats::kind_by_names;
 use crate::formats::named::NamedStacks;
 use crate::model::Frame;
 use crate::recording::{LocationIx, Sample};
-use crate::symbolize::source_path;
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 

@@ -4,6 +4,7 @@ use super::schema::{
     FrameFlag, FrameTable, FuncFlag, FuncTable, Lib, Meta, Profile, ResourceTable, Sources,
     StackTable, Thread,
 };
+use crate::binary::source_path;
 use crate::formats::json::{CallTree, Caller, Damage, Text};
 use crate::formats::kind_by_names;
 use crate::formats::named::NamedStacks;
@@ -12,7 +13,6 @@ use crate::formats::pprof::build_id;
 use crate::model::{Frame, FrameKind};
 use crate::recording::StackIx;
 use crate::recording::{Location, LocationIx, Module, ModuleIx, ModuleKind};
-use crate::symbolize::source_path;
 
 /// The libraries of a profile.
 pub(super) fn modules(profile: &Profile<'_>, named: &mut NamedStacks) -> Vec<Module> {

@@ -4,10 +4,10 @@
 //! a file that was cut short or damaged must not get that far. Layouts:
 //! `tools/perf/Documentation/perf.data-file-format.txt` of the kernel's sources.
 
-use super::MAGIC;
 use super::expansion::Expansion;
 use super::salvage;
 use crate::files::{ReadAt, Window};
+use crate::formats::source::Head;
 use crate::formats::{FormatError, Salvage, excerpt};
 use std::fmt::Display;
 use std::path::Path;
@@ -20,6 +20,10 @@ pub(super) enum Mode {
     /// A stream of records: `perf record -o -`.
     Pipe,
 }
+
+/// `PERF_MAGIC2` of `tools/perf/util/header.c`, as machines of either byte order write it. Files
+/// in pipe mode begin with it too.
+const MAGIC: [&[u8]; 2] = [b"PERFILE2", b"2ELIFREP"];
 
 const HEADER_SIZE: u64 = 104;
 const PIPE_HEADER_SIZE: u64 = 16;
@@ -36,6 +40,11 @@ const RECORD_AUXTRACE: u32 = 71;
 const RECORD_HEADER_FEATURE: u32 = 80;
 const RECORD_COMPRESSED: u32 = 81;
 const RECORD_COMPRESSED2: u32 = 83;
+
+/// Whether a profile begins as perf.data does.
+pub(in crate::formats) fn matches(head: &Head<'_>) -> bool {
+    MAGIC.iter().any(|magic| head.bytes.starts_with(magic))
+}
 
 /// Checks that every part that the headers announce lies inside the file.
 pub(super) fn check(path: &Path, file: &dyn ReadAt) -> Result<Mode, FormatError> {

@@ -6,7 +6,6 @@
 //!
 #![doc = include_str!("perf_data.md")]
 
-mod address_space;
 mod attributes;
 mod check;
 mod events;
@@ -19,18 +18,16 @@ mod salvage;
 mod sample;
 mod stacks;
 
-pub(crate) use address_space::AddressSpace;
+pub(super) use check::matches;
 pub use run_time::run_time;
-pub(crate) use sample::UserRegs;
 
-use super::source::Head;
 use super::{Format, FormatError, ReadOptions};
+use crate::binary::{SymbolOptions, UnwindFiles, Unwinder};
 use crate::files::{ReadAt, Window};
 use crate::id::{SourceDigest, SourceHasher};
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::FrameTable;
 use crate::recording::{Location, LocationIx, Recording, Sample, SampleTypeIx, StackIx, Stacks};
-use crate::symbolize::{SymbolOptions, UnwindFiles, Unwinder};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
 use check::Mode;
 use events::Events;
@@ -43,17 +40,8 @@ use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// `PERF_MAGIC2` of `tools/perf/util/header.c`, as machines of either byte order write it. Files
-/// in pipe mode begin with it too.
-const MAGIC: [&[u8]; 2] = [b"PERFILE2", b"2ELIFREP"];
-
 /// How many of a hundred samples may lack callers before that is told.
 const MAX_CUT: usize = 20;
-
-/// Whether a profile begins as perf.data does.
-pub(super) fn matches(head: &Head<'_>) -> bool {
-    MAGIC.iter().any(|magic| head.bytes.starts_with(magic))
-}
 
 /// Reads a perf.data file; saved stacks are unwound with the files that the options lead to.
 pub(super) fn read(

@@ -4,13 +4,13 @@ use super::check::Mode;
 use super::events::Events;
 use super::processes::{KERNEL, Mapped, Processes};
 use super::stacks::{Batch, Taken};
+use crate::binary::SymbolOptions;
 use crate::files::{ReadAt, Window};
 use crate::formats::FormatError;
 use crate::formats::source::{OnRead, Reporting};
 use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
 use crate::model::GnuBuildId;
 use crate::recording::{GUEST, SampleTypeIx};
-use crate::symbolize::SymbolOptions;
 use linux_perf_data::linux_perf_event_reader::{
     CpuMode, EventRecord, Mmap2FileId, RawData, RawEventRecord, RecordType, constants,
 };

@@ -4,6 +4,7 @@
 //! (`PERF_RECORD_SAMPLE`): which fields there are, and in which order, follows from the event's
 //! `sample_type` and `read_format`. Only what a profile needs is kept.
 
+use crate::binary::UserRegs;
 use linux_perf_data::linux_perf_event_reader::{
     BranchSampleFormat, PerfEventAttr, ReadFormat, SampleFormat, SamplingPolicy,
 };
@@ -49,14 +50,6 @@ pub(super) struct RawSample<'a> {
     pub(super) user_regs: Option<UserRegs>,
     /// Memory above the user's stack pointer.
     pub(super) user_stack: &'a [u8],
-}
-
-/// The registers that unwinding starts from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct UserRegs {
-    pub(crate) ip: u64,
-    pub(crate) sp: u64,
-    pub(crate) bp: u64,
 }
 
 impl Layout {

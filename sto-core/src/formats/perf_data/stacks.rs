@@ -4,10 +4,11 @@
 //! address and unwind saved stacks. What a batch becomes depends on the batch alone, so the result
 //! is the same on one core or many.
 
-use super::address_space::AddressSpace;
-use super::sample::{RawSample, UserRegs, word_of};
+use super::sample::{RawSample, word_of};
+use crate::binary::AddressSpace;
+use crate::binary::Unwinder;
+use crate::binary::UserRegs;
 use crate::recording::{Location, LocationIx, SampleTypeIx, StackIx, Stacks, ThreadIx};
-use crate::symbolize::Unwinder;
 use hashbrown::HashMap;
 use std::ops::Range;
 use std::sync::Arc;

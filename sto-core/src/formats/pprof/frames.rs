@@ -3,12 +3,12 @@
 use super::damage::Damage;
 use super::dropped::Dropped;
 use super::schema::{Function, Line, Location, Mapping, Profile};
+use crate::binary::source_path;
 use crate::formats::kind_by_names;
 use crate::formats::named::{Limit, NamedStacks, beginning};
 use crate::formats::perf_script::module_name;
 use crate::model::{Frame, FrameKind, GnuBuildId};
 use crate::recording::{self, LocationIx, Module, ModuleIx, ModuleKind, StackIx};
-use crate::symbolize::source_path;
 use hashbrown::HashMap;
 use std::ops::Range;
 

@@ -1,16 +1,14 @@
 //! Code that was made at run time: what perf maps and jitdumps tell of it.
 
-mod dump;
 mod map;
 mod name;
 
-pub(crate) use dump::JitDump;
-
 use super::demangle::demangle;
 use super::part::{NewFrame, Part};
-use super::resolve::{Resolved, Task, unresolved_symbol};
-use super::{SymbolOptions, source_path};
-use crate::files::{Links, SafeFile, User, user_of_process_since};
+use super::part::{Resolved, Task, unresolved_symbol};
+use crate::binary::jit_dump::{beside, find_dump, is_believed, left_out};
+use crate::binary::{SymbolOptions, source_path};
+use crate::files::{Links, SafeFile};
 use crate::model::{FrameKind, Granularity};
 use crate::recording::{JIT, Recording};
 use crate::units::UnixSeconds;
@@ -18,78 +16,7 @@ use map::PerfMap;
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-
-/// Finds the jitdump of a process, which the recording says was mapped from this path: beside the
-/// recording or in a folder that the user names, else there, if it is still the file of this inode, and of
-/// a [user that is believed](is_believed).
-///
-/// # Errors
-/// With a sentence that says why there is none, and what to do.
-pub(crate) fn find_dump(
-    recorded: &str,
-    pid: u32,
-    inode: Option<u64>,
-    options: &SymbolOptions,
-) -> Result<JitDump, String> {
-    let name = format!("jit-{pid}.dump");
-    let copies = beside(&name, options);
-    let copy = copies.into_iter().find_map(|path| {
-        let file = SafeFile::open(&path, Links::Follow).ok()?;
-        JitDump::open(&file, &path, pid)
-    });
-    copy.map_or_else(|| dump_at(Path::new(recorded), pid, inode, options), Ok)
-        .map_err(|why| {
-            format!(
-                "{recorded} was the jitdump of process {pid}, and {why}; copy it beside the recording, or name its folder with --symbol-dir"
-            )
-        })
-}
-
-fn dump_at(
-    path: &Path,
-    pid: u32,
-    inode: Option<u64>,
-    options: &SymbolOptions,
-) -> Result<JitDump, String> {
-    if !path.is_absolute() {
-        return Err("its path is not a whole one".to_owned());
-    }
-    let file = SafeFile::open(path, Links::Refuse).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => "it is not there any more".to_owned(),
-        _ => format!("it cannot be read: {error}"),
-    })?;
-    if inode != Some(file.metadata.ino()) {
-        return Err("another file is there now".to_owned());
-    }
-    if !is_believed(file.owner(), pid, options) {
-        return Err(left_out(file.owner(), pid));
-    }
-    JitDump::open(&file, path, pid)
-        .ok_or_else(|| "what is there is no jitdump of that process".to_owned())
-}
-
-fn left_out(owner: User, pid: u32) -> String {
-    format!(
-        "it is left out: it belongs to {owner}, who is not known to be the user of process {pid}, so that anything may stand in it"
-    )
-}
-
-/// Whether what a user wrote of a process is believed: anybody may put a file into `/tmp` that has the
-/// name of one of another user's process.
-fn is_believed(owner: User, pid: u32, options: &SymbolOptions) -> bool {
-    options.believed_users.contains(&owner)
-        || options
-            .recorded
-            .and_then(|recorded| user_of_process_since(pid, recorded))
-            .is_some_and(|user| user == owner)
-}
-
-/// Where a file may be that was copied with a recording.
-fn beside(name: &str, options: &SymbolOptions) -> Vec<PathBuf> {
-    let dirs = options.symbol_dirs.iter().chain(&options.recording_dir);
-    dirs.map(|dir| dir.join(name)).collect()
-}
+use std::path::Path;
 
 /// Resolves offsets in a jitdump.
 pub(super) fn resolve_dump(task: &Task<'_>, pid: u32, options: &SymbolOptions) -> Resolved {
@@ -167,7 +94,7 @@ fn push(part: &mut Part, name: &[u8], line: Option<(&[u8], u32)>) {
     let symbol = match function.kind {
         // Some compilers hand out C++ or Rust names.
         FrameKind::Jit => demangle(function.symbol.as_bytes()),
-        _ => super::demangle::cap(function.symbol),
+        _ => crate::limits::cap(function.symbol),
     };
     let told = line.map(|(file, _)| String::from_utf8_lossy(file));
     let file = match function.file {
@@ -178,7 +105,7 @@ fn push(part: &mut Part, name: &[u8], line: Option<(&[u8], u32)>) {
         kind: function.kind,
         symbol: part.intern(&symbol),
         module: part.intern(JIT),
-        file: part.intern(&source_path::normalize(file, |_| None)),
+        file: part.intern(&source_path(file)),
         line: line.map_or(0, |(_, line)| line),
     };
     part.push(frame);
@@ -238,17 +165,4 @@ fn was_written_during(file: &Metadata, recording: &Recording) -> bool {
     let duration = recording.origin.duration.map_or(0, |duration| duration.0);
     let began = ended.saturating_sub(duration.div_ceil(1_000_000_000) + 1);
     u64::try_from(file.mtime()).is_ok_and(|written| written >= began)
-}
-
-/// The process whose jitdump a mapped file is, or was made of by `perf inject --jit`, and the
-/// jitdump's path.
-pub(crate) fn dump_of(path: &str) -> Option<(String, u32)> {
-    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let number = |digits: &str| digits.parse::<u32>().ok();
-    if let Some(name) = name.strip_prefix("jit-") {
-        return Some((path.to_owned(), number(name.strip_suffix(".dump")?)?));
-    }
-    let numbers = name.strip_prefix("jitted-")?.strip_suffix(".so")?;
-    let pid = number(numbers.split_once('-')?.0)?;
-    Some((format!("{folder}/jit-{pid}.dump"), pid))
 }

@@ -1,8 +1,8 @@
 //! The search for the file that was mapped, told by its build id.
 
-use super::SymbolOptions;
 use super::elf::{Detail, ElfFile};
-use super::jit::{dump_of, find_dump};
+use super::jit_dump::{dump_of, find_dump};
+use super::options::SymbolOptions;
 use crate::model::GnuBuildId;
 use crate::recording::{Location, Module, ModuleIx, ModuleKind, Recording};
 use rayon::prelude::*;
@@ -13,11 +13,11 @@ use std::time::SystemTime;
 
 /// The files that tell of a module.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(crate) struct Found {
     /// The one that tells most of its functions.
-    pub(super) symbols: ElfFile,
+    pub(crate) symbols: ElfFile,
     /// The one that was mapped, where `symbols` is only its separate debug file.
-    pub(super) image: Option<ElfFile>,
+    pub(crate) image: Option<ElfFile>,
 }
 
 /// Finds the files of a module: of those that were mapped, or were made of what was mapped, the one
@@ -25,7 +25,7 @@ pub(super) struct Found {
 ///
 /// # Errors
 /// With a sentence that says what was found instead, and what to do.
-pub(super) fn find(module: &Module, options: &SymbolOptions) -> Result<Found, String> {
+pub(crate) fn find(module: &Module, options: &SymbolOptions) -> Result<Found, String> {
     if module.path.starts_with("/memfd:") || module.path.starts_with("anon_inode:") {
         return Err(format!(
             "{} is memory without a file on disk, so its functions have no names",
@@ -167,7 +167,7 @@ pub(crate) fn add_build_ids(recording: &mut Recording, recorded: Option<SystemTi
 
 /// The file that a debug file shares a part of its debug info with others in (`.gnu_debugaltlink`): where it says,
 /// or where debug files of that build id are.
-pub(super) fn find_supplement(file: &ElfFile, options: &SymbolOptions) -> Option<ElfFile> {
+pub(crate) fn find_supplement(file: &ElfFile, options: &SymbolOptions) -> Option<ElfFile> {
     let (named, build_id) = file.debug_alt_link.as_ref()?;
     let folder = file.path.parent().unwrap_or(Path::new("."));
     let dirs = options.symbol_dirs.iter().chain(&options.debug_dirs);
@@ -180,7 +180,7 @@ pub(super) fn find_supplement(file: &ElfFile, options: &SymbolOptions) -> Option
 }
 
 /// The package of what was split off of a file's debug info, beside it: `FILE.dwp`. Its parts have ids.
-pub(super) fn find_package(file: &ElfFile) -> Option<ElfFile> {
+pub(crate) fn find_package(file: &ElfFile) -> Option<ElfFile> {
     let mut path = file.path.clone().into_os_string();
     path.push(".dwp");
     ElfFile::open(Path::new(&path)).ok()?
@@ -229,7 +229,7 @@ fn build_id_places(dir: &Path, build_id: &GnuBuildId) -> [PathBuf; 5] {
 }
 
 /// `DIR/.build-id/ab/cdef`: in perf's cache a folder, elsewhere the file.
-pub(super) fn build_id_entry(dir: &Path, build_id: &GnuBuildId) -> PathBuf {
+pub(crate) fn build_id_entry(dir: &Path, build_id: &GnuBuildId) -> PathBuf {
     let hex = build_id.to_string();
     let (first, rest) = hex.split_at(2);
     dir.join(".build-id").join(first).join(rest)

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// What `object` reads of such a file.
-pub(super) type Elf<'data> = object::File<'data, &'data LazyFile>;
+pub(crate) type Elf<'data> = object::File<'data, &'data LazyFile>;
 
 /// How much a file tells of its code; more is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Detail {
+pub(crate) enum Detail {
     /// At most the names that other files link to (`.dynsym`).
     Stripped,
     /// The names of all functions (`.symtab`).
@@ -26,19 +26,19 @@ pub(super) enum Detail {
 
 /// An ELF file.
 #[derive(Debug)]
-pub(super) struct ElfFile {
-    pub(super) path: PathBuf,
-    pub(super) build_id: Option<GnuBuildId>,
-    pub(super) inode: u64,
+pub(crate) struct ElfFile {
+    pub(crate) path: PathBuf,
+    pub(crate) build_id: Option<GnuBuildId>,
+    pub(crate) inode: u64,
     /// When it was last written, where the system tells.
-    pub(super) written: Option<SystemTime>,
-    pub(super) detail: Detail,
+    pub(crate) written: Option<SystemTime>,
+    pub(crate) detail: Detail,
     /// Whether it holds the code itself; a separate debug file does not.
-    pub(super) has_code: bool,
+    pub(crate) has_code: bool,
     /// The name of its separate debug file, from `.gnu_debuglink`.
-    pub(super) debug_link: Option<OsString>,
+    pub(crate) debug_link: Option<OsString>,
     /// The path and the build id of the file that it shares debug info with others in, from `.gnu_debugaltlink`.
-    pub(super) debug_alt_link: Option<(PathBuf, GnuBuildId)>,
+    pub(crate) debug_alt_link: Option<(PathBuf, GnuBuildId)>,
     data: LazyFile,
 }
 
@@ -52,14 +52,14 @@ struct Segment {
 
 /// The part of the file that each loadable segment came from.
 #[derive(Default)]
-pub(super) struct Segments(Vec<Segment>);
+pub(crate) struct Segments(Vec<Segment>);
 
 impl ElfFile {
     /// Opens a file; `None` where no regular file has this path.
     ///
     /// # Errors
     /// With a clause that says why the file cannot be read or is no ELF file.
-    pub(super) fn open(path: &Path) -> Result<Option<ElfFile>, String> {
+    pub(crate) fn open(path: &Path) -> Result<Option<ElfFile>, String> {
         let unreadable =
             |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
         let opened = match SafeFile::open(path, Links::Follow) {
@@ -107,18 +107,18 @@ impl ElfFile {
     }
 
     /// The parsed headers.
-    pub(super) fn parse(&self) -> object::Result<Elf<'_>> {
+    pub(crate) fn parse(&self) -> object::Result<Elf<'_>> {
         object::File::parse(&self.data)
     }
 
     /// Why what there is of the file is not all of it, where another process cut it since it was opened.
-    pub(super) fn why_cut(&self) -> Option<String> {
+    pub(crate) fn why_cut(&self) -> Option<String> {
         let cut = self.data.file().why_cut()?;
         Some(format!("{}: {cut}", self.path.display()))
     }
 
     /// Where the parts of the file are in memory.
-    pub(super) fn segments(&self) -> Segments {
+    pub(crate) fn segments(&self) -> Segments {
         let mut segments = Vec::new();
         let Ok(elf) = self.parse() else {
             return Segments(segments);
@@ -150,7 +150,7 @@ impl ElfFile {
 
     /// Whether the compressed debug sections claim sizes that can be true, so that unpacking them
     /// does not ask for more memory than there is.
-    pub(super) fn is_credible(&self) -> bool {
+    pub(crate) fn is_credible(&self) -> bool {
         /// As of compressed profiles; debug info stays far below it.
         const FREE: u64 = 64 << 20;
         const MAX_RATIO: u64 = 256;
@@ -167,13 +167,13 @@ impl ElfFile {
 
 impl Segments {
     /// The lowest virtual address, as the linker knows it.
-    pub(super) fn first_address(&self) -> u64 {
+    pub(crate) fn first_address(&self) -> u64 {
         let addresses = self.0.iter().map(|segment| segment.address);
         addresses.min().unwrap_or_default()
     }
 
     /// The virtual address, as the linker knows it, of a place in the file.
-    pub(super) fn address_of(&self, offset: u64) -> Option<u64> {
+    pub(crate) fn address_of(&self, offset: u64) -> Option<u64> {
         self.0.iter().find_map(|segment| {
             let within = offset.checked_sub(segment.offset)?;
             let inside = within < segment.size;
@@ -183,7 +183,7 @@ impl Segments {
 }
 
 /// The byte order of a file.
-pub(super) fn endian_of(elf: &Elf<'_>) -> RunTimeEndian {
+pub(crate) fn endian_of(elf: &Elf<'_>) -> RunTimeEndian {
     match elf.is_little_endian() {
         true => RunTimeEndian::Little,
         false => RunTimeEndian::Big,
@@ -216,7 +216,7 @@ fn detail_of(elf: &Elf<'_>) -> Detail {
 }
 
 /// Whether code runs from this section.
-pub(super) fn is_executable<'data>(section: &impl ObjectSection<'data>) -> bool {
+pub(crate) fn is_executable<'data>(section: &impl ObjectSection<'data>) -> bool {
     matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(elf::SHF_EXECINSTR))
 }
 

@@ -1,10 +1,10 @@
 //! Unwinding of saved stacks.
 
-use crate::formats::{AddressSpace, UserRegs};
+use super::address_space::AddressSpace;
+use super::elf::{Elf, ElfFile, Segments};
+use super::find::find;
+use super::options::SymbolOptions;
 use crate::recording::Module;
-use crate::symbolize::SymbolOptions;
-use crate::symbolize::elf::{Elf, ElfFile, Segments};
-use crate::symbolize::find::find;
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder as _};
 use hashbrown::HashMap;
@@ -22,6 +22,14 @@ pub(crate) struct Unwinder<'a> {
     files: Vec<Option<Arc<OnceLock<UnwindFile>>>>,
     framehop: UnwinderX86_64<Bytes>,
     cache: CacheX86_64,
+}
+
+/// The registers that unwinding starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UserRegs {
+    pub(crate) ip: u64,
+    pub(crate) sp: u64,
+    pub(crate) bp: u64,
 }
 
 /// The files that the stacks of a recording are unwound with, each read once for all threads.

@@ -1,6 +1,12 @@
 //! Source paths without what differs between checkouts and machines.
 
-use super::demangle::cap;
+use crate::limits::cap;
+use std::collections::BTreeSet;
+
+/// The source path that a frame carries, where the format gives one and no compilation directory.
+pub(crate) fn source_path(path: &str) -> String {
+    normalize(path, |_| None)
+}
 
 /// The source path that a frame carries, so that two people's builds of one source share it.
 ///
@@ -17,7 +23,7 @@ use super::demangle::cap;
 /// `symbols.md` has them with examples. A path that no rule fits stays as it is. Rule 4 is asked only for
 /// absolute paths that no rule before it fits: `compiled_in` is given the parts of the path, and
 /// tells how many of them are a compilation directory.
-pub(super) fn normalize(path: &str, compiled_in: impl FnOnce(&[&str]) -> Option<usize>) -> String {
+pub(crate) fn normalize(path: &str, compiled_in: impl FnOnce(&[&str]) -> Option<usize>) -> String {
     let absolute = path.starts_with('/');
     let parts: Vec<&str> = path
         .split('/')
@@ -93,9 +99,45 @@ fn home_prefix(parts: &[&str]) -> Option<usize> {
     }
 }
 
+/// The outermost of a module's compilation directories, as parts of their paths.
+///
+/// Relative ones are left out: a build that has them is already independent of its folder.
+#[derive(Debug, Default)]
+pub(crate) struct CompilationDirs(Vec<Vec<String>>);
+
+impl CompilationDirs {
+    /// The directories among these that no other holds.
+    pub(crate) fn new<'a>(dirs: impl IntoIterator<Item = &'a str>) -> CompilationDirs {
+        let dirs: BTreeSet<Vec<String>> = dirs
+            .into_iter()
+            .filter(|dir| dir.starts_with('/'))
+            .map(|dir| {
+                let parts = dir.split('/').filter(|part| !matches!(*part, "" | "."));
+                parts.map(str::to_owned).collect()
+            })
+            .filter(|parts: &Vec<String>| !parts.is_empty() && !parts.iter().any(|p| p == ".."))
+            .collect();
+        let mut outermost: Vec<Vec<String>> = Vec::new();
+        for dir in dirs {
+            // A directory sorts right before those it holds.
+            if outermost.last().is_none_or(|outer| !dir.starts_with(outer)) {
+                outermost.push(dir);
+            }
+        }
+        CompilationDirs(outermost)
+    }
+
+    /// How many parts of the path are a compilation directory.
+    pub(crate) fn prefix_of(&self, path: &[&str]) -> Option<usize> {
+        let dir = self.0.iter().find(|dir| {
+            path.len() >= dir.len() && dir.iter().zip(path).all(|(a, b)| a.as_str() == *b)
+        })?;
+        Some(dir.len())
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::compilation_dirs::CompilationDirs;
     use super::*;
 
     #[test]

@@ -1,7 +1,7 @@
 //! What is mapped where in a process.
 
+use super::jit_dump::JitDump;
 use crate::recording::{Location, Module, ModuleIx};
-use crate::symbolize::JitDump;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ impl AddressSpace {
 
     /// The place of an address in code, at a time of the recording's clock; without one, at its end. `last` is the
     /// mapping that was found last in this address space: calls mostly stay in one file.
-    pub(super) fn locate<'s>(
+    pub(crate) fn locate<'s>(
         &'s self,
         address: u64,
         time: Option<u64>,
@@ -89,19 +89,19 @@ impl AddressSpace {
     }
 
     /// Takes a jitdump for the code that it tells of.
-    pub(super) fn set_jit_dump(&mut self, module: ModuleIx, dump: Arc<JitDump>) {
+    pub(crate) fn set_jit_dump(&mut self, module: ModuleIx, dump: Arc<JitDump>) {
         self.jit = Some(JitCode { module, dump });
     }
 
     /// Whether any mapping overlaps this range.
-    pub(super) fn overlaps(&self, start: u64, end: u64) -> bool {
+    pub(crate) fn overlaps(&self, start: u64, end: u64) -> bool {
         let last = end.checked_sub(1);
         let last = last.and_then(|last| last_up_to(&self.mappings, last));
         last.is_some_and(|mapping| start < mapping.end)
     }
 
     /// Takes a range out of the mappings, as mapping something else over it does.
-    pub(super) fn unmap(&mut self, start: u64, end: u64) {
+    pub(crate) fn unmap(&mut self, start: u64, end: u64) {
         let (before, rest) = split(self.mappings.take(), start);
         let (within, behind) = split(rest, end);
         let into = last_up_to(&before, u64::MAX).filter(|mapping| mapping.end > start);
@@ -130,7 +130,7 @@ impl AddressSpace {
     }
 
     /// Maps a piece of a file, over whatever was there.
-    pub(super) fn map(&mut self, mapping: Mapping) {
+    pub(crate) fn map(&mut self, mapping: Mapping) {
         if mapping.start < mapping.end {
             self.unmap(mapping.start, mapping.end);
             let (before, behind) = split(self.mappings.take(), mapping.start);
