@@ -50,6 +50,9 @@ struct Segment {
     executable: bool,
 }
 
+/// Most segments that are looked at: a linker makes ten, or twenty.
+const MAX_SEGMENTS: usize = 256;
+
 /// The part of the file that each loadable segment came from.
 #[derive(Default)]
 pub(crate) struct Segments(Vec<Segment>);
@@ -129,7 +132,7 @@ impl ElfFile {
             segment.permissions().executable() && segment.file_range().1 < segment.size()
         });
         let mut end = 0;
-        for segment in elf.segments() {
+        for segment in elf.segments().take(MAX_SEGMENTS) {
             let (mut offset, mut size) = segment.file_range();
             if emptied {
                 size = segment.size();

@@ -7,6 +7,7 @@
 use super::options::SymbolOptions;
 use crate::files::{Links, SafeFile, User, user_of_process_since};
 use crate::limits::MAX_JIT_DUMP;
+use hashbrown::HashMap;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
@@ -45,7 +46,6 @@ struct Load {
     /// Its lines: entries of address, line, discriminator and file name.
     lines: Range<usize>,
     address: u64,
-    index: u64,
 }
 
 /// A piece of code in memory, from a time on.
@@ -60,6 +60,22 @@ struct Placement {
 pub(crate) struct JitFunction<'a> {
     pub(crate) name: &'a [u8],
     pub(crate) line: Option<(&'a [u8], u32)>,
+}
+
+/// Looks up functions: the lines of one are read once, as long as offsets ascend.
+pub(crate) struct Functions<'a> {
+    dump: &'a JitDump,
+    /// The piece of code whose lines these are.
+    load: usize,
+    /// By address.
+    lines: Vec<Line<'a>>,
+}
+
+/// A line, from an address of the code up to that of the next.
+struct Line<'a> {
+    address: u64,
+    file: &'a [u8],
+    line: u32,
 }
 
 impl JitDump {
@@ -94,6 +110,8 @@ impl JitDump {
     /// Reads as many records as are there as a whole.
     fn read_records(&mut self, mut at: usize) {
         let mut lines: Option<(u64, Range<usize>)> = None;
+        // The last piece of code of each index.
+        let mut by_index = HashMap::new();
         while let (Some(kind), Some(size)) = (u32_at(&self.bytes, at), u32_at(&self.bytes, at + 4))
         {
             let end = at.saturating_add(size as usize);
@@ -105,8 +123,12 @@ impl JitDump {
             }
             let body = at + RECORD_HEADER_SIZE..end;
             match kind {
-                CODE_LOAD => self.read_load(body, time, lines.take()),
-                CODE_MOVE => self.read_move(body, time),
+                CODE_LOAD => {
+                    if let Some(index) = self.read_load(body, time, lines.take()) {
+                        by_index.insert(index, self.loads.len() - 1);
+                    }
+                }
+                CODE_MOVE => self.read_move(body, time, &by_index),
                 CODE_DEBUG_INFO => {
                     let address = u64_at(&self.bytes, body.start);
                     lines = address.map(|address| (address, body.start + 16..body.end));
@@ -117,45 +139,41 @@ impl JitDump {
         }
     }
 
-    fn read_load(&mut self, body: Range<usize>, time: u64, lines: Option<(u64, Range<usize>)>) {
+    /// Reads a piece of code; returns its index.
+    fn read_load(
+        &mut self,
+        body: Range<usize>,
+        time: u64,
+        lines: Option<(u64, Range<usize>)>,
+    ) -> Option<u64> {
         // pid, tid, vma, address, size, index, name, code.
         let field = |at: usize| u64_at(&self.bytes[..body.end], body.start + at);
-        let (Some(address), Some(size), Some(index)) = (field(16), field(24), field(32)) else {
-            return;
-        };
+        let (address, size, index) = (field(16)?, field(24)?, field(32)?);
         let names = body.start + 40;
-        let Some(length) = memchr::memchr(0, &self.bytes[names..body.end]) else {
-            return;
-        };
+        let length = memchr::memchr(0, &self.bytes[names..body.end])?;
         let start = names + length + 1;
-        let Some(end) = usize::try_from(size)
-            .ok()
-            .and_then(|size| start.checked_add(size))
-            .filter(|&end| start < end && end <= body.end)
-        else {
-            return;
-        };
+        let end = start.checked_add(usize::try_from(size).ok()?)?;
+        if start == end || end > body.end {
+            return None;
+        }
         let lines = lines.filter(|(of, lines)| *of == address && lines.start < lines.end);
         self.loads.push(Load {
             code: start..end,
             name: names..names + length,
             lines: lines.map_or(0..0, |(_, lines)| lines),
             address,
-            index,
         });
         self.place(address, time, self.loads.len() - 1);
+        Some(index)
     }
 
-    fn read_move(&mut self, body: Range<usize>, time: u64) {
+    fn read_move(&mut self, body: Range<usize>, time: u64, by_index: &HashMap<u64, usize>) {
         // pid, tid, vma, old address, new address, size, index.
         let field = |at: usize| u64_at(&self.bytes[..body.end], body.start + at);
         let (Some(address), Some(index)) = (field(24), field(40)) else {
             return;
         };
-        // It moves code that was made just now, if any.
-        let recent = self.loads.iter().rev().take(MAX_LOOKED_AT);
-        let moved = recent.zip((0..self.loads.len()).rev());
-        if let Some((_, load)) = moved.into_iter().find(|(load, _)| load.index == index) {
+        if let Some(&load) = by_index.get(&index) {
             self.place(address, time, load);
         }
     }
@@ -194,23 +212,21 @@ impl JitDump {
         Some(code + (address - newest.start))
     }
 
-    /// The function whose code has this offset in the file.
-    pub(crate) fn function_at(&self, offset: u64) -> Option<JitFunction<'_>> {
-        let offset = usize::try_from(offset).ok()?;
-        let after = self.loads.partition_point(|load| load.code.start <= offset);
-        let load = self.loads[..after].last()?;
-        load.code.contains(&offset).then(|| JitFunction {
-            name: &self.bytes[load.name.clone()],
-            line: self.line_at(load, load.address + (offset - load.code.start) as u64),
-        })
+    /// Its functions, to be looked up by ascending offsets.
+    pub(crate) fn functions(&self) -> Functions<'_> {
+        Functions {
+            dump: self,
+            load: usize::MAX,
+            lines: Vec::new(),
+        }
     }
 
-    /// The file and line of an address in a piece of code: those of the last entry before it.
-    fn line_at(&self, load: &Load, address: u64) -> Option<(&[u8], u32)> {
+    /// The lines of a piece of code. An address has that of the last entry in the file that is not behind it.
+    fn lines(&self, load: &Load) -> Vec<Line<'_>> {
+        let mut lines: Vec<Line<'_>> = Vec::new();
         let mut entries = &self.bytes[load.lines.clone()];
-        let mut found = None;
         let mut file: &[u8] = b"";
-        while let (Some(at), Some(line)) = (u64_at(entries, 0), u32_at(entries, 8)) {
+        while let (Some(address), Some(line)) = (u64_at(entries, 0), u32_at(entries, 8)) {
             let name = &entries[16.min(entries.len())..];
             let Some(length) = memchr::memchr(0, name) else {
                 break;
@@ -219,12 +235,45 @@ impl JitDump {
             if name[..length] != *b"\xff" {
                 file = &name[..length];
             }
-            if at <= address {
-                found = Some((file, line));
-            }
+            while lines.pop_if(|line| line.address >= address).is_some() {}
+            lines.push(Line {
+                address,
+                file,
+                line,
+            });
             entries = &name[length + 1..];
+            #[cfg(test)]
+            tests::ENTRIES.set(tests::ENTRIES.get() + 1);
         }
-        found
+        lines
+    }
+}
+
+impl<'a> Functions<'a> {
+    /// The function whose code has this offset in the file.
+    pub(crate) fn at(&mut self, offset: u64) -> Option<JitFunction<'a>> {
+        let offset = usize::try_from(offset).ok()?;
+        let loads = &self.dump.loads;
+        let ix = loads.partition_point(|load| load.code.start <= offset);
+        let ix = ix.checked_sub(1)?;
+        let load = &loads[ix];
+        if !load.code.contains(&offset) {
+            return None;
+        }
+        if self.load != ix {
+            self.lines = self.dump.lines(load);
+            self.load = ix;
+        }
+        let address = load
+            .address
+            .saturating_add((offset - load.code.start) as u64);
+        let after = self.lines.partition_point(|line| line.address <= address);
+        Some(JitFunction {
+            name: &self.dump.bytes[load.name.clone()],
+            line: self.lines[..after]
+                .last()
+                .map(|line| (line.file, line.line)),
+        })
     }
 }
 
@@ -320,4 +369,77 @@ pub(crate) fn is_believed(owner: User, pid: u32, options: &SymbolOptions) -> boo
 pub(crate) fn beside(name: &str, options: &SymbolOptions) -> Vec<PathBuf> {
     let dirs = options.symbol_dirs.iter().chain(&options.recording_dir);
     dirs.map(|dir| dir.join(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// How many entries of lines this thread has read.
+        pub(super) static ENTRIES: Cell<usize> = const { Cell::new(0) };
+    }
+
+    fn record(kind: u32, body: &[u8]) -> Vec<u8> {
+        let size = u32::try_from(RECORD_HEADER_SIZE + body.len()).unwrap();
+        [&kind.to_le_bytes()[..], &size.to_le_bytes(), &[0; 8], body].concat()
+    }
+
+    fn words(words: &[u64]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// A jitdump of one function, which has these lines by address.
+    fn dump(lines: &[(u64, u32)], size: usize) -> JitDump {
+        const START: u64 = 0x1000;
+        let mut bytes = [MAGIC, &1_u32.to_le_bytes(), &40_u32.to_le_bytes(), &[0; 8]].concat();
+        bytes.extend(7_u32.to_le_bytes());
+        bytes.resize(HEADER_SIZE, 0);
+        let mut entries = words(&[START, lines.len() as u64]);
+        for (ix, &(at, line)) in lines.iter().enumerate() {
+            entries.extend((START + at).to_le_bytes());
+            entries.extend([line, 0].map(u32::to_le_bytes).concat());
+            entries.extend_from_slice(if ix == 0 { b"a.js\0" } else { b"\xff\0" });
+        }
+        bytes.extend(record(CODE_DEBUG_INFO, &entries));
+        let mut code = words(&[7, START, START, size as u64, 0]);
+        code.extend(b"f\0");
+        code.resize(code.len() + size, 0);
+        bytes.extend(record(CODE_LOAD, &code));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("jit-7.dump");
+        std::fs::write(&path, bytes).unwrap();
+        JitDump::open(&SafeFile::open(&path, Links::Refuse).unwrap(), &path, 7).unwrap()
+    }
+
+    #[test]
+    fn the_lines_of_a_function_are_read_once_for_all_of_its_addresses() {
+        const LINES: u32 = 100_000;
+        let lines: Vec<(u64, u32)> = (0..LINES).map(|line| (line.into(), line)).collect();
+        let dump = dump(&lines, LINES as usize);
+        let start = dump.loads[0].code.start as u64;
+        let mut functions = dump.functions();
+        for line in 0..LINES {
+            let found = functions.at(start + u64::from(line)).unwrap();
+            assert_eq!(
+                (found.name, found.line),
+                (&b"f"[..], Some((&b"a.js"[..], line)))
+            );
+        }
+        assert_eq!(ENTRIES.get(), LINES as usize);
+    }
+
+    #[test]
+    fn of_lines_out_of_order_the_last_that_is_not_behind_an_address_counts() {
+        let lines = [(4, 40), (6, 60), (2, 20), (2, 21), (8, 80), (5, 50)];
+        let dump = dump(&lines, 10);
+        let start = dump.loads[0].code.start as u64;
+        let mut functions = dump.functions();
+        for offset in 0..10 {
+            let expected = lines.iter().rfind(|&&(at, _)| at <= offset);
+            let found = functions.at(start + offset).unwrap().line;
+            assert_eq!(found.map(|(_, line)| line), expected.map(|&(_, line)| line));
+        }
+    }
 }

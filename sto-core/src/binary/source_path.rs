@@ -99,7 +99,7 @@ fn home_prefix(parts: &[&str]) -> Option<usize> {
     }
 }
 
-/// The outermost of a module's compilation directories, as parts of their paths.
+/// The outermost of a module's compilation directories, as parts of their paths, in ascending order.
 ///
 /// Relative ones are left out: a build that has them is already independent of its folder.
 #[derive(Debug, Default)]
@@ -129,10 +129,11 @@ impl CompilationDirs {
 
     /// How many parts of the path are a compilation directory.
     pub(crate) fn prefix_of(&self, path: &[&str]) -> Option<usize> {
-        let dir = self.0.iter().find(|dir| {
-            path.len() >= dir.len() && dir.iter().zip(path).all(|(a, b)| a.as_str() == *b)
-        })?;
-        Some(dir.len())
+        // None holds another, so only the last that does not stand behind the path can hold it.
+        let is_up_to = |dir: &Vec<String>| dir.iter().map(String::as_str).le(path.iter().copied());
+        let dir = self.0[..self.0.partition_point(is_up_to)].last()?;
+        let holds = path.len() >= dir.len() && dir.iter().zip(path).all(|(a, b)| a == b);
+        holds.then_some(dir.len())
     }
 }
 

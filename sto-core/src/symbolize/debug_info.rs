@@ -1,5 +1,6 @@
 //! What debug info says of addresses: lines, and functions that the compiler inlined.
 
+use super::demangle::readable;
 use crate::binary::elf::{ElfFile, endian_of};
 use crate::binary::source_path::{CompilationDirs, normalize};
 use addr2line::{Context, Frame, LookupContinuation, LookupResult};
@@ -171,7 +172,9 @@ impl<'a> DebugInfo<'a> {
             let looked_up = self.each_frame(address, |frame| {
                 let location = frame.location.as_ref();
                 found.calls.push(Call {
-                    name: frame.function.map_or(&[], |function| function.name.slice()),
+                    name: frame
+                        .function
+                        .map_or(&[], |function| readable(function.name.slice())),
                     file: location.and_then(|at| at.file).unwrap_or_default(),
                     line: location.and_then(|at| at.line),
                 });

@@ -7,8 +7,9 @@ const MAX_FUNCTION: u64 = 1 << 20;
 /// A list of kernel symbols, for looking up addresses.
 pub(super) struct Kallsyms {
     text: Vec<u8>,
-    /// Addresses in ascending order, and where in the text their lines begin.
+    /// Addresses in ascending order, each once, and where in the text their lines begin.
     lines: Vec<(u64, usize)>,
+    text_address: Option<u64>,
 }
 
 /// A function of the kernel.
@@ -40,12 +41,23 @@ impl Kallsyms {
         }
         // Nearly sorted already, and stable: aliases keep the order of the list.
         lines.sort_by_key(|&(address, _)| address);
-        Kallsyms { text, lines }
+        let mut kallsyms = Kallsyms {
+            text,
+            lines,
+            text_address: None,
+        };
+        kallsyms.text_address = kallsyms.find_text();
+        kallsyms.keep_functions();
+        kallsyms
     }
 
     /// Address of `_text`, else of `_stext`, the symbols that perf records; `None` where the list
     /// shows no addresses.
     pub(super) fn text_address(&self) -> Option<u64> {
+        self.text_address
+    }
+
+    fn find_text(&self) -> Option<u64> {
         let address_of = |name: &[u8]| {
             let mut lines = self.lines.iter().filter_map(|&(_, start)| self.line(start));
             Some(lines.find(|line| line.name == name)?.address)
@@ -55,19 +67,27 @@ impl Kallsyms {
             .filter(|&address| address != 0)
     }
 
-    /// The function that an address is in. Of several names of one address the last in the list,
-    /// as perf has it.
+    /// Keeps one symbol of each address: of its functions the last in the list, as perf has it, if it has any.
+    fn keep_functions(&mut self) {
+        let mut lines = std::mem::take(&mut self.lines);
+        let is_function = |start| self.line(start).is_some_and(|line| line.is_function());
+        lines.dedup_by(|next, kept| {
+            if next.0 == kept.0 && is_function(next.1) {
+                kept.1 = next.1;
+            }
+            next.0 == kept.0
+        });
+        self.lines = lines;
+    }
+
+    /// The function that an address is in.
     pub(super) fn function_at(&self, address: u64) -> Option<KernelSymbol<'_>> {
         let end = self.lines.partition_point(|&(start, _)| start <= address);
-        let (start, _) = *self.lines[..end].last()?;
+        let (start, line) = *self.lines[..end].last()?;
         if address - start >= MAX_FUNCTION {
             return None;
         }
-        let aliases = self.lines[..end].iter().rev();
-        let best = aliases
-            .take_while(|&&(other, _)| other == start)
-            .filter_map(|&(_, line)| self.line(line))
-            .find(Line::is_function)?;
+        let best = self.line(line).filter(Line::is_function)?;
         let module = match best.module {
             // Code that the kernel makes while it runs is part of no module.
             b"" | b"bpf" | b"__builtin__ftrace" | b"__builtin__kprobes" => None,

@@ -171,6 +171,15 @@ pub(super) struct Task<'a> {
     pub(super) addresses: Vec<(u64, LocationIx)>,
 }
 
+impl Task<'_> {
+    /// Its locations in the order of their addresses.
+    pub(super) fn ascending(&self) -> Vec<(u64, LocationIx)> {
+        let mut addresses = self.addresses.clone();
+        addresses.sort_unstable();
+        addresses
+    }
+}
+
 impl Resolved {
     /// No location has a symbol.
     pub(super) fn unresolved(

@@ -16,11 +16,14 @@ pub(super) fn find<'data>(elf: &Elf<'data>, addresses: &[u64]) -> Vec<Option<Sym
         return found;
     }
     let mut targets = None;
-    for section in elf.sections().filter(is_executable) {
-        let size = match section.name() {
-            Ok(".plt" | ".plt.sec") => 16,
-            Ok(".plt.got") => section.align().clamp(8, 16),
-            _ => continue,
+    // A linker writes one of each.
+    for name in [".plt", ".plt.sec", ".plt.got"] {
+        let Some(section) = elf.section_by_name(name).filter(is_executable) else {
+            continue;
+        };
+        let size = match name {
+            ".plt.got" => section.align().clamp(8, 16),
+            _ => 16,
         };
         let (start, Ok(code)) = (section.address(), section.data()) else {
             continue;

@@ -1,5 +1,6 @@
 //! Symbol tables: which function an address is in, chosen as perf chooses it.
 
+use super::demangle::readable;
 use crate::binary::elf::{Elf, is_executable};
 use crate::files::LazyFile;
 use object::{
@@ -106,7 +107,7 @@ pub(super) fn find<'data, 'file>(
         if address >= end {
             continue;
         }
-        let name = symbol.name_bytes().unwrap_or_default();
+        let name = readable(symbol.name_bytes().unwrap_or_default());
         // `$x` and its like mark instruction sets (ARM, RISC-V), not functions.
         if name.is_empty() || (is_label && name.starts_with(b"$")) {
             continue;

@@ -13,7 +13,6 @@ pub(super) struct PerfMap {
     text: Vec<u8>,
     /// By start; where several start at one place, the one that was written last stands last.
     functions: Vec<Function>,
-    largest: u64,
 }
 
 struct Function {
@@ -21,9 +20,6 @@ struct Function {
     size: u64,
     name: std::ops::Range<usize>,
 }
-
-/// Most functions that are looked at to find the one at an address.
-const MAX_LOOKED_AT: usize = 4096;
 
 impl PerfMap {
     /// Reads a map that was opened by this path; lines that are none are passed over, such as one that is being written.
@@ -36,28 +32,30 @@ impl PerfMap {
             at += line.len();
         }
         functions.sort_by_key(|function| function.start);
-        let sizes = functions.iter().map(|function| function.size);
         Ok(PerfMap {
             path: path.to_owned(),
-            largest: sizes.max().unwrap_or(0),
             text,
             functions,
         })
     }
 
-    /// The name of the function at an address: of several, the one that starts last and, among
+    /// The names of the functions at ascending addresses: of several, the one that starts last and, among
     /// equals, was written last.
-    pub(super) fn name_at(&self, address: u64) -> Option<&[u8]> {
-        let after = self
-            .functions
-            .partition_point(|function| function.start <= address);
-        let found = self.functions[..after]
-            .iter()
-            .rev()
-            .take(MAX_LOOKED_AT)
-            .take_while(|function| address - function.start < self.largest)
-            .find(|function| address - function.start < function.size)?;
-        Some(&self.text[found.name.clone()])
+    pub(super) fn names_at(
+        &self,
+        addresses: impl Iterator<Item = u64>,
+    ) -> impl Iterator<Item = Option<&[u8]>> {
+        let mut next = self.functions.iter().peekable();
+        // Those that have begun; what ends below one that goes on is taken out when that has ended.
+        let mut open: Vec<&Function> = Vec::new();
+        addresses.map(move |address| {
+            while let Some(function) = next.next_if(|function| function.start <= address) {
+                open.push(function);
+            }
+            let has_ended = |function: &mut &Function| address - function.start >= function.size;
+            while open.pop_if(has_ended).is_some() {}
+            Some(&self.text[open.last()?.name.clone()])
+        })
     }
 }
 

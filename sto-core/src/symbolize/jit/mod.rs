@@ -3,7 +3,7 @@
 mod map;
 mod name;
 
-use super::demangle::demangle;
+use super::demangle::{demangle, readable};
 use super::part::{NewFrame, Part};
 use super::part::{Resolved, Task, unresolved_symbol};
 use crate::binary::jit_dump::{beside, find_dump, is_believed, left_out};
@@ -27,8 +27,9 @@ pub(super) fn resolve_dump(task: &Task<'_>, pid: u32, options: &SymbolOptions) -
         Err(problem) => return unresolved(task, options.granularity, problem),
     };
     let mut part = Part::new(options.granularity);
-    for &(offset, location) in &task.addresses {
-        match dump.function_at(offset) {
+    let mut functions = dump.functions();
+    for (offset, location) in task.ascending() {
+        match functions.at(offset) {
             Some(function) => {
                 push(&mut part, function.name, function.line);
                 part.finish(location);
@@ -65,8 +66,10 @@ pub(super) fn resolve_memory(
         }
     };
     let mut part = Part::new(options.granularity);
-    for &(address, location) in &task.addresses {
-        match map.name_at(address) {
+    let addresses = task.ascending();
+    let names = map.names_at(addresses.iter().map(|&(address, _)| address));
+    for (&(address, location), name) in addresses.iter().zip(names) {
+        match name {
             Some(name) => {
                 push(&mut part, name, None);
                 part.finish(location);
@@ -89,14 +92,14 @@ fn unresolved(task: &Task<'_>, granularity: Granularity, problem: String) -> Res
 }
 
 fn push(part: &mut Part, name: &[u8], line: Option<(&[u8], u32)>) {
-    let text = String::from_utf8_lossy(name);
+    let text = String::from_utf8_lossy(readable(name));
     let function = name::parse(&text);
     let symbol = match function.kind {
         // Some compilers hand out C++ or Rust names.
         FrameKind::Jit => demangle(function.symbol.as_bytes()),
         _ => crate::limits::cap(function.symbol),
     };
-    let told = line.map(|(file, _)| String::from_utf8_lossy(file));
+    let told = line.map(|(file, _)| String::from_utf8_lossy(readable(file)));
     let file = match function.file {
         "" => told.as_deref().unwrap_or_default(),
         file => file,
