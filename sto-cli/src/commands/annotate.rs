@@ -50,11 +50,11 @@ pub(crate) fn run(args: &AnnotateArgs, place: &StorePath) -> Result<Outcome, Cli
         source,
     })?;
     let store = Store::open(&place.folder)?;
-    let given = metrics_of(&text, &store.builds()?).map_err(|source| CliError::Annotate {
+    let chosen = store.annotate_chosen(|builds| metrics_of(&text, builds), args.force)?;
+    let (given, annotated) = chosen.map_err(|source| CliError::Annotate {
         path: args.file.clone(),
         source,
     })?;
-    let annotated = store.annotate(&given, args.force)?;
     if let (Some(first), false) = (annotated.different.first(), args.force) {
         return Err(CliError::OtherMetric {
             first: first.clone(),

@@ -9,7 +9,7 @@ use crate::runtime::store_path::StorePath;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use sto_core::store::Store;
-use sto_query::average::average;
+use sto_query::average::{Average, average};
 use sto_query::render;
 use sto_query::report::AverageReport;
 use sto_query::select::{Selector, select};
@@ -44,16 +44,25 @@ pub(crate) struct AverageArgs {
 }
 
 pub(crate) fn run(args: &AverageArgs, place: &StorePath) -> Result<Outcome, CliError> {
+    let average = averaged(args, &Store::open_snapshot(&place.folder)?)?;
     let store = Store::open(&place.folder)?;
-    let selection = |selector: &Selector| {
-        let selection = select(&store, &resolved(selector.clone())?)?;
-        Ok(selection.of_one_benchmark(args.benchmark.name())?)
-    };
-    let selections = args.selectors.iter().map(selection);
-    let selections: Vec<_> = selections.collect::<Result<_, CliError>>()?;
-    let average = average(&store, &selections, &args.build, args.matching.options())?;
     let added = store.add(&average.build, &average.profile, &average.interned)?;
     let report = AverageReport::new(&average, &added);
     args.format.print(&report, render::average::text)?;
     Ok(Outcome::Clean)
+}
+
+fn averaged(args: &AverageArgs, store: &Store) -> Result<Average, CliError> {
+    let selection = |selector: &Selector| {
+        let selection = select(store, &resolved(selector.clone())?)?;
+        Ok(selection.of_one_benchmark(args.benchmark.name())?)
+    };
+    let selections = args.selectors.iter().map(selection);
+    let selections: Vec<_> = selections.collect::<Result<_, CliError>>()?;
+    Ok(average(
+        store,
+        &selections,
+        &args.build,
+        args.matching.options(),
+    )?)
 }

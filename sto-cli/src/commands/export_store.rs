@@ -36,7 +36,7 @@ pub(crate) struct ExportStoreArgs {
 }
 
 pub(crate) fn run(args: &ExportStoreArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let store = Store::open(&place.folder)?;
+    let store = Store::open_snapshot(&place.folder)?;
     let builds = store.builds()?;
     let mut profiles = BTreeSet::new();
     for text in &args.selectors {

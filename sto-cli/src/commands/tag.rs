@@ -8,7 +8,7 @@ use clap::Args;
 use sto_core::store::{Store, StoredBuild, Tag, Tagged};
 use sto_query::render;
 use sto_query::report::TagReport;
-use sto_query::select::select_from;
+use sto_query::select::{Selector, select_from};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,29 +45,39 @@ pub(crate) struct TagArgs {
 
 pub(crate) fn run(args: &TagArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let store = Store::open(&place.folder)?;
-    let builds = store.builds()?;
     let report = match (&args.build, &args.name, &args.delete) {
-        (Some(build), Some(name), _) => set(&store, &builds, build, name, args.force)?,
-        (_, _, Some(name)) => delete(&store, &builds, name)?,
-        _ => TagReport::listed(&builds),
+        (Some(build), Some(name), _) => set(&store, build, name, args.force)?,
+        (_, _, Some(name)) => delete(&store, &store.builds()?, name)?,
+        _ => TagReport::listed(&store.builds()?),
     };
     args.format.print(&report, render::tag::text)?;
     Ok(Outcome::Clean)
 }
 
-fn set(
-    store: &Store,
+fn set(store: &Store, text: &str, name: &str, force: bool) -> Result<TagReport, CliError> {
+    let selector = resolved(text.parse()?)?;
+    let choose = |builds: &[StoredBuild]| chosen(builds, (text, &selector), name);
+    match store.tag_chosen(choose, force)?? {
+        (tag, Tagged::Taken(version)) => Err(CliError::TakenTag {
+            build: format!("{}@{version}", tag.executable),
+            name: tag.name,
+        }),
+        (tag, tagged) => Ok(TagReport::set(tag, &tagged)),
+    }
+}
+
+/// The tag of this name for the build that is selected.
+fn chosen(
     builds: &[StoredBuild],
-    selector: &str,
+    (text, selector): (&str, &Selector),
     name: &str,
-    force: bool,
-) -> Result<TagReport, CliError> {
-    let selection = select_from(builds, &resolved(selector.parse()?)?)?;
+) -> Result<Tag, CliError> {
+    let selection = select_from(builds, selector)?;
     let id = selection.build.id();
     let stored = builds.iter().find(|stored| stored.id == id);
     if stored.is_none_or(|stored| stored.profiles.len() > selection.profiles.len()) {
         return Err(CliError::TagOfProfile {
-            selector: selector.to_owned(),
+            selector: text.to_owned(),
             build: format!("{}@{}", selection.build.executable, selection.build.version),
         });
     }
@@ -84,13 +94,7 @@ fn set(
             build: format!("{}@{name}", tag.executable),
         });
     }
-    match store.tag(&tag, force)? {
-        Tagged::Taken(version) => Err(CliError::TakenTag {
-            name: name.to_owned(),
-            build: format!("{}@{version}", tag.executable),
-        }),
-        tagged => Ok(TagReport::set(tag, &tagged)),
-    }
+    Ok(tag)
 }
 
 fn delete(store: &Store, builds: &[StoredBuild], text: &str) -> Result<TagReport, CliError> {

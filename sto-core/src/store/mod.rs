@@ -49,7 +49,7 @@ pub use maintain::verify::{Checked, Concerns, Damage, Verification};
 pub use read::loaded::{
     Added, Loaded, LoadedBuild, LoadedLines, LoadedSlices, StoredBuild, StoredProfile,
 };
-pub use write::metrics::{Annotated, OtherValue};
+pub use write::metrics::{Annotated, Metrics, OtherValue};
 pub use write::tags::{Tag, Tagged};
 
 /// A store of profiles: a folder with one redb file, such a file alone, or nothing but memory.

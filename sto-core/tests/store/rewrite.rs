@@ -2,11 +2,12 @@
 
 use super::model::{Plain, add, answer, build, forest, of_stacks, plain, profile};
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::Once;
 use sto_core::id::ProfileId;
-use sto_core::store::{Rewritten, Store, StoreError};
+use sto_core::store::{Metrics, Rewritten, Store, StoreError, StoredBuild, Tag};
 use sto_core::units::Bytes;
 
 type Run<'a> = (&'a str, &'a str, Plain);
@@ -225,6 +226,75 @@ proptest! {
         store.prune(&gone).unwrap();
         prop_assert_eq!(said(&store), said(&expected));
     }
+}
+
+/// What is chosen is chosen again where the store has changed before it can be written to.
+#[test]
+fn what_a_tag_and_metrics_are_for_is_not_gone_when_they_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, ids) = store_of(folder.path(), &runs(), &[0, 1, 2, 3]);
+    let builds = store.builds().unwrap();
+    let gone = &builds[0];
+    assert!(builds.len() > 1 && !gone.profiles.is_empty());
+    let gone_ids = gone.profiles.iter().map(|stored| stored.id).collect();
+    let other = Store::open(folder.path()).unwrap();
+    let newest = |builds: &[StoredBuild]| builds.first().map(|found| found.build.clone());
+    let prune_once = Once::new();
+    let annotated = store.annotate_chosen(
+        |builds| {
+            prune_once.call_once(|| {
+                other.prune(&gone_ids).unwrap();
+            });
+            let stored = builds[0].profiles.first().ok_or("no run")?;
+            Ok::<_, &str>(Metrics::from([(
+                stored.id,
+                BTreeMap::from([("later".to_owned(), 1.5)]),
+            )]))
+        },
+        false,
+    );
+    let (metrics, annotated) = annotated.unwrap().unwrap();
+    assert_eq!(annotated.new, 1);
+    let (&profile, _) = metrics.first_key_value().unwrap();
+    assert!(ids.contains(&profile) && !gone_ids.contains(&profile));
+
+    let left = store.builds().unwrap();
+    let all = left.iter().flat_map(|build| &build.profiles);
+    let all: BTreeSet<ProfileId> = all.map(|stored| stored.id).collect();
+    let prune_once = Once::new();
+    let tagged = store.tag_chosen(
+        |builds| {
+            prune_once.call_once(|| {
+                other.prune(&all).unwrap();
+            });
+            let build = newest(builds).ok_or("there is no build")?;
+            Ok(Tag {
+                executable: build.executable,
+                name: "good".to_owned(),
+                version: build.version,
+            })
+        },
+        false,
+    );
+    assert_eq!(tagged.unwrap(), Err("there is no build"));
+    assert!(store.builds().unwrap().is_empty());
+}
+
+#[test]
+fn profiles_that_are_pruned_meanwhile_are_exported_from_a_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, ids) = store_of(folder.path(), &runs(), &[0, 1, 2]);
+    let ids: BTreeSet<ProfileId> = ids.into_iter().collect();
+    let question = Store::open_snapshot(folder.path()).unwrap();
+    store.prune(&ids).unwrap();
+    let file = folder.path().join("exported");
+    question.export(&ids, &file).unwrap();
+    let exported = Store::open(&file).unwrap().builds().unwrap();
+    let exported = exported.iter().flat_map(|build| &build.profiles);
+    assert_eq!(
+        exported.map(|stored| stored.id).collect::<BTreeSet<_>>(),
+        ids
+    );
 }
 
 #[test]

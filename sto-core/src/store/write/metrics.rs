@@ -2,12 +2,13 @@
 
 use crate::id::ProfileId;
 use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
-use crate::store::Store;
 use crate::store::codec::ProfileRecord;
 use crate::store::error::{Fault, StoreError};
+use crate::store::read::builds::builds;
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::Record;
 use crate::store::write::after;
+use crate::store::{Store, StoredBuild};
 use std::collections::BTreeMap;
 
 /// What became of metrics that were to be given to profiles, or would have, where other values were
@@ -36,6 +37,9 @@ pub struct OtherValue {
     pub given: f64,
 }
 
+/// Metrics for profiles.
+pub type Metrics = BTreeMap<ProfileId, BTreeMap<String, f64>>;
+
 impl Store {
     /// Gives metrics to stored profiles, in one transaction. Where any of them has another value
     /// already, it is replaced if `may_replace`; else nothing at all is changed.
@@ -44,13 +48,33 @@ impl Store {
     /// Where the store has not all of these profiles, a metric is no finite number, its name is
     /// empty or longer than 4096 bytes, a profile would have more than 256 of them, or the file
     /// cannot be written: the store is then as it was.
-    pub fn annotate(
-        &self,
-        metrics: &BTreeMap<ProfileId, BTreeMap<String, f64>>,
-        may_replace: bool,
-    ) -> Result<Annotated, StoreError> {
+    pub fn annotate(&self, metrics: &Metrics, may_replace: bool) -> Result<Annotated, StoreError> {
         self.change(
             |rows| plan(rows, metrics, may_replace),
+            |transaction, new| new.write(transaction),
+            |new| Some(new.bytes()),
+        )
+    }
+
+    /// Gives metrics to stored profiles as [`Store::annotate`] does, and chooses the profiles in the same
+    /// transaction, so that none of them is gone by then. Who chooses is given all that is stored, maybe several
+    /// times, and is answered with what was chosen last; where that is an error, nothing is changed.
+    ///
+    /// # Errors
+    /// As [`Store::annotate`].
+    pub fn annotate_chosen<E>(
+        &self,
+        choose: impl Fn(&[StoredBuild]) -> Result<Metrics, E>,
+        may_replace: bool,
+    ) -> Result<Result<(Metrics, Annotated), E>, StoreError> {
+        self.change(
+            |rows| match choose(&builds(rows)?) {
+                Ok(metrics) => {
+                    let (told, new) = plan(rows, &metrics, may_replace)?;
+                    Ok((Ok((metrics, told)), new))
+                }
+                Err(error) => Ok((Err(error), None)),
+            },
             |transaction, new| new.write(transaction),
             |new| Some(new.bytes()),
         )
@@ -59,7 +83,7 @@ impl Store {
 
 fn plan(
     rows: &Rows,
-    metrics: &BTreeMap<ProfileId, BTreeMap<String, f64>>,
+    metrics: &Metrics,
     may_replace: bool,
 ) -> Result<(Annotated, Option<NewRows>), Fault> {
     let mut told = Annotated::default();

@@ -4,6 +4,7 @@ use crate::id::{BuildId, ExecutableId};
 use crate::limits::MAX_GIVEN_NAME;
 use crate::store::codec::{self, seal, unseal};
 use crate::store::error::{Fault, StoreError};
+use crate::store::read::builds::builds;
 use crate::store::read::rows::Rows;
 use crate::store::tables::{META, META_TAGS, Record};
 use crate::store::{Store, StoredBuild};
@@ -73,35 +74,27 @@ impl Store {
     /// Where the store has no such build, the name [cannot be a tag's](Tag::is_name), or the file
     /// cannot be written: the store is then as it was.
     pub fn tag(&self, tag: &Tag, may_move: bool) -> Result<Tagged, StoreError> {
-        let build = tag.build();
-        let plan = |rows: &Rows| {
-            if !Tag::is_name(&tag.name) {
-                return Err(Fault::Refused(
-                    "a tag's name has 1 to 4096 bytes, no white space, control character or `@`, \
-                     and does not begin with `-`",
-                ));
+        self.change_tags(|rows| plan(rows, tag, may_move))
+    }
+
+    /// Gives a build a tag as [`Store::tag`] does, and chooses the build in the same transaction, so that it is
+    /// not gone by then. Who chooses is given all that is stored, maybe several times, and is answered with what was
+    /// chosen last; where that is an error, nothing is changed.
+    ///
+    /// # Errors
+    /// As [`Store::tag`].
+    pub fn tag_chosen<E>(
+        &self,
+        choose: impl Fn(&[StoredBuild]) -> Result<Tag, E>,
+        may_move: bool,
+    ) -> Result<Result<(Tag, Tagged), E>, StoreError> {
+        self.change_tags(|rows| match choose(&builds(rows)?) {
+            Ok(tag) => {
+                let (tagged, tags) = plan(rows, &tag, may_move)?;
+                Ok((Ok((tag, tagged)), tags))
             }
-            if !rows.has_record(Record::Build, build.0)? {
-                return Err(Fault::NoBuild(build));
-            }
-            let mut tags = rows.tags()?;
-            let place = tags.binary_search_by(|other| other.key().cmp(&tag.key()));
-            let tagged = match place {
-                Err(place) => {
-                    tags.insert(place, tag.clone());
-                    Tagged::New
-                }
-                Ok(place) if tags[place].version == tag.version => Tagged::Unchanged,
-                Ok(place) if may_move => {
-                    let before = std::mem::replace(&mut tags[place], tag.clone());
-                    Tagged::Moved(before.version)
-                }
-                Ok(place) => Tagged::Taken(tags[place].version.clone()),
-            };
-            let is_changed = matches!(tagged, Tagged::New | Tagged::Moved(_));
-            Ok((tagged, is_changed.then_some(tags)))
-        };
-        self.change_tags(plan)
+            Err(error) => Ok((Err(error), None)),
+        })
     }
 
     /// Takes a tag away; returns the version of the build that it stood for, `None` where the
@@ -149,6 +142,36 @@ impl Store {
             |_| Some(TAGS_BYTES),
         )
     }
+}
+
+/// What becomes of a tag that is to be set, and all tags then, where that changes them.
+fn plan(rows: &Rows, tag: &Tag, may_move: bool) -> Result<(Tagged, Option<Vec<Tag>>), Fault> {
+    let build = tag.build();
+    if !Tag::is_name(&tag.name) {
+        return Err(Fault::Refused(
+            "a tag's name has 1 to 4096 bytes, no white space, control character or `@`, \
+             and does not begin with `-`",
+        ));
+    }
+    if !rows.has_record(Record::Build, build.0)? {
+        return Err(Fault::NoBuild(build));
+    }
+    let mut tags = rows.tags()?;
+    let place = tags.binary_search_by(|other| other.key().cmp(&tag.key()));
+    let tagged = match place {
+        Err(place) => {
+            tags.insert(place, tag.clone());
+            Tagged::New
+        }
+        Ok(place) if tags[place].version == tag.version => Tagged::Unchanged,
+        Ok(place) if may_move => {
+            let before = std::mem::replace(&mut tags[place], tag.clone());
+            Tagged::Moved(before.version)
+        }
+        Ok(place) => Tagged::Taken(tags[place].version.clone()),
+    };
+    let is_changed = matches!(tagged, Tagged::New | Tagged::Moved(_));
+    Ok((tagged, is_changed.then_some(tags)))
 }
 
 /// Room that is asked for before tags are written: they mostly take much less.
