@@ -3,43 +3,43 @@
 use crate::units::Cost;
 
 /// Feeds fields, one by one, into a BLAKE3 hasher.
-pub(super) struct Canonical(blake3::Hasher);
+pub(crate) struct Canonical(blake3::Hasher);
 
 impl Canonical {
-    pub(super) fn new(domain: &str) -> Self {
+    pub(crate) fn new(domain: &str) -> Self {
         Canonical(blake3::Hasher::new()).string(domain)
     }
 
-    pub(super) fn u8(mut self, value: u8) -> Self {
+    pub(crate) fn u8(mut self, value: u8) -> Self {
         self.0.update(&[value]);
         self
     }
 
-    pub(super) fn u32(mut self, value: u32) -> Self {
+    pub(crate) fn u32(mut self, value: u32) -> Self {
         self.0.update(&value.to_le_bytes());
         self
     }
 
     /// Bytes of a fixed length, such as another id: no length is written.
-    pub(super) fn bytes(mut self, bytes: &[u8; 16]) -> Self {
+    pub(crate) fn bytes(mut self, bytes: &[u8; 16]) -> Self {
         self.0.update(bytes);
         self
     }
 
-    pub(super) fn string(mut self, string: &str) -> Self {
+    pub(crate) fn string(mut self, string: &str) -> Self {
         self.0.update(&(string.len() as u64).to_le_bytes());
         self.0.update(string.as_bytes());
         self
     }
 
-    pub(super) fn finish(self) -> [u8; 16] {
+    pub(crate) fn finish(self) -> [u8; 16] {
         truncate(self.0.finalize())
     }
 }
 
 /// The same for very many fields: they gather in a buffer, as the hasher takes kilobytes several times as
 /// fast as number by number.
-pub(super) struct Bulk {
+pub(crate) struct Bulk {
     hasher: blake3::Hasher,
     buffer: Vec<u8>,
 }
@@ -48,7 +48,7 @@ pub(super) struct Bulk {
 const AT_ONCE: usize = 64 << 10;
 
 impl Bulk {
-    pub(super) fn new(domain: &str) -> Self {
+    pub(crate) fn new(domain: &str) -> Self {
         let mut new = Bulk {
             hasher: blake3::Hasher::new(),
             buffer: Vec::with_capacity(AT_ONCE),
@@ -57,35 +57,35 @@ impl Bulk {
         new
     }
 
-    pub(super) fn u8(&mut self, value: u8) {
+    pub(crate) fn u8(&mut self, value: u8) {
         self.raw(&[value]);
     }
 
-    pub(super) fn u32(&mut self, value: u32) {
+    pub(crate) fn u32(&mut self, value: u32) {
         self.raw(&value.to_le_bytes());
     }
 
-    pub(super) fn u64(&mut self, value: u64) {
+    pub(crate) fn u64(&mut self, value: u64) {
         self.raw(&value.to_le_bytes());
     }
 
     /// How many fields of a kind follow.
-    pub(super) fn count(&mut self, count: usize) {
+    pub(crate) fn count(&mut self, count: usize) {
         self.u64(count as u64);
     }
 
-    pub(super) fn string(&mut self, string: &str) {
+    pub(crate) fn string(&mut self, string: &str) {
         self.count(string.len());
         self.raw(string.as_bytes());
     }
 
-    pub(super) fn cost(&mut self, cost: Cost) {
+    pub(crate) fn cost(&mut self, cost: Cost) {
         self.u64(cost.samples);
         self.u64(cost.value);
     }
 
     /// A field that may be missing: 0, or 1 and the field.
-    pub(super) fn optional<T>(&mut self, value: Option<T>, add: impl FnOnce(&mut Self, T)) {
+    pub(crate) fn optional<T>(&mut self, value: Option<T>, add: impl FnOnce(&mut Self, T)) {
         self.u8(value.is_some().into());
         if let Some(value) = value {
             add(self, value);
@@ -94,7 +94,7 @@ impl Bulk {
 
     /// Bytes as they are: no length is written.
     #[inline]
-    pub(super) fn raw(&mut self, bytes: &[u8]) {
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
         if self.buffer.len() + bytes.len() > AT_ONCE {
             self.hasher.update(&self.buffer);
             self.buffer.clear();
@@ -102,13 +102,13 @@ impl Bulk {
         self.buffer.extend_from_slice(bytes);
     }
 
-    pub(super) fn finish(mut self) -> [u8; 16] {
+    pub(crate) fn finish(mut self) -> [u8; 16] {
         truncate(self.hasher.update(&self.buffer).finalize())
     }
 }
 
 /// The first 16 bytes of a digest.
-pub(super) fn truncate(hash: blake3::Hash) -> [u8; 16] {
+pub(crate) fn truncate(hash: blake3::Hash) -> [u8; 16] {
     let mut id = [0; 16];
     id.copy_from_slice(&hash.as_bytes()[..16]);
     id

@@ -2,12 +2,11 @@
 //!
 //! Every id is BLAKE3, truncated to 128 bits, over a canonical encoding: a domain tag that names
 //! the kind of thing and the version of the rule, then the fields in order; integers little-endian
-//! at a fixed width, strings with their length in bytes as a 64-bit integer before them.
+//! at a fixed width, strings with their length in bytes as a 64-bit integer before them. What an id of
+//! a frame or a profile is made of, stands beside these ([`crate::model`], [`crate::intern`]).
 
-mod canonical;
-mod profile;
+pub(crate) mod canonical;
 
-use crate::model::Frame;
 use canonical::Canonical;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -60,21 +59,6 @@ id! {
 id! {
     /// Address of what a build has of a source: a store has one profile of it at most.
     ReadingId
-}
-
-impl FrameId {
-    /// `H("sto.frame.v1", kind, symbol, module, file, line)`.
-    pub fn of(frame: Frame<'_>) -> Self {
-        FrameId(
-            Canonical::new("sto.frame.v1")
-                .u8(frame.kind as u8)
-                .string(frame.symbol)
-                .string(frame.module)
-                .string(frame.file)
-                .u32(frame.line)
-                .finish(),
-        )
-    }
 }
 
 impl ExecutableId {

@@ -3,6 +3,7 @@
 mod build;
 mod line_costs;
 mod lines;
+mod profile_id;
 mod slice_costs;
 mod slices;
 mod tree;

@@ -1,5 +1,7 @@
 //! Frames: what stands at one level of a call stack.
 
+use crate::id::FrameId;
+use crate::id::canonical::Canonical;
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
@@ -72,6 +74,21 @@ pub struct Frame<'a> {
     pub file: &'a str,
     /// Source line, counted from 1; 0 unless the profile was ingested by line.
     pub line: u32,
+}
+
+impl FrameId {
+    /// `H("sto.frame.v1", kind, symbol, module, file, line)`.
+    pub fn of(frame: Frame<'_>) -> Self {
+        FrameId(
+            Canonical::new("sto.frame.v1")
+                .u8(frame.kind as u8)
+                .string(frame.symbol)
+                .string(frame.module)
+                .string(frame.file)
+                .u32(frame.line)
+                .finish(),
+        )
+    }
 }
 
 /// Index of a frame in one [`FrameTable`].

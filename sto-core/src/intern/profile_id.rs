@@ -1,8 +1,8 @@
 //! The content address of a profile: everything that is stored of it when it goes in.
 
-use super::canonical::Bulk;
-use super::{BuildId, ProfileId, SourceDigest};
-use crate::intern::{Interned, NodeIx, Slices};
+use super::{Interned, NodeIx, Slices};
+use crate::id::canonical::Bulk;
+use crate::id::{BuildId, ProfileId, SourceDigest};
 use crate::model::{Build, FrameIx, GnuBuildId, LabelValue, Origin, Profile, Quality};
 
 impl ProfileId {
