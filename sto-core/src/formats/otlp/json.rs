@@ -226,12 +226,24 @@ impl<'d> Visitor<'d> for One<'_> {
 
     /// Numbers may be strings: those of JavaScript have 53 bits, and JSON has no infinite ones.
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        match self.field.kind {
-            Kind::Integer | Kind::Fixed64 if let Ok(value) = text.parse() => self.visit_u64(value),
-            Kind::Integer if let Ok(value) = text.parse() => self.visit_i64(value),
-            Kind::Double if let Ok(value) = text.parse() => self.visit_f64(value),
-            Kind::Bytes if let Ok(bytes) = BASE64_STANDARD.decode(text) => self.visit_bytes(&bytes),
-            _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
+        let kind = self.field.kind;
+        let whole = matches!(kind, Kind::Integer | Kind::Fixed64);
+        if whole && let Ok(value) = text.parse() {
+            self.visit_u64(value)
+        } else if matches!(kind, Kind::Integer)
+            && let Ok(value) = text.parse()
+        {
+            self.visit_i64(value)
+        } else if matches!(kind, Kind::Double)
+            && let Ok(value) = text.parse()
+        {
+            self.visit_f64(value)
+        } else if matches!(kind, Kind::Bytes)
+            && let Ok(bytes) = BASE64_STANDARD.decode(text)
+        {
+            self.visit_bytes(&bytes)
+        } else {
+            Err(E::invalid_value(Unexpected::Str(text), &self))
         }
     }
 
