@@ -20,6 +20,7 @@ pub mod ingest;
 pub mod ls;
 pub mod merge;
 pub mod occurrences;
+mod plot;
 pub mod potential;
 pub mod prune;
 pub mod recorded;

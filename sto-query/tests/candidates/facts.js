@@ -7,9 +7,9 @@ function plotOf(figure) {
     width: place.width,
     dots: dots.length,
     outside: dots.filter((dot) => dot.left < place.left || dot.right > place.right).length,
-    judged: series.querySelectorAll('circle.judged-run').length,
+    judged: series.querySelectorAll('circle.marked').length,
     band: series.querySelector('.band').getBoundingClientRect().width,
-    tooltip: series.querySelector('circle.judged-run title')?.textContent,
+    tooltip: series.querySelector('circle.marked title')?.textContent,
   };
 }
 

@@ -2,7 +2,7 @@
 
 use super::{candidates, slow};
 use crate::browser::{self, Seen};
-use crate::views::assert_golden;
+use crate::views::{assert_golden, lines};
 use serde_json::{Value, json};
 use sto_query::render::candidates::html;
 
@@ -13,7 +13,7 @@ fn open(log: &str, width: u32) -> Seen {
 
 #[test]
 fn the_page_is_this() {
-    assert_golden("report.html", &html(&candidates(&slow("log"))));
+    assert_golden("report.html", &lines(&html(&candidates(&slow("log")))));
 }
 
 #[test]

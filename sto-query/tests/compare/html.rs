@@ -3,6 +3,7 @@
 use super::render::assert_golden;
 use super::support::view;
 use crate::browser::{self, Seen};
+use crate::views::lines;
 use serde_json::{Value, json};
 use std::path::Path;
 use sto_core::ingest::{IngestOptions, ingest};
@@ -86,7 +87,7 @@ fn share(graph: &Value, name: &str) -> f64 {
 
 #[test]
 fn the_page_is_this() {
-    assert_golden("find-regressions.html", &html(&[with_runs("log")]));
+    assert_golden("find-regressions.html", &lines(&html(&[with_runs("log")])));
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod chosen;
 mod page;
 mod sides;
 
-use crate::views::{Stacks, assert_golden, demo, folded, frame, view, view_of};
+use crate::views::{Stacks, assert_golden, demo, folded, frame, lines, view, view_of};
 use sto_core::limits::MAX_COUNT;
 use sto_core::model::FrameKind;
 use sto_core::units::Cost;
@@ -94,8 +94,7 @@ const NEUTRAL: (u8, u8, u8) = (250, 250, 250);
 fn without_script(svg: &str) -> String {
     let (head, rest) = svg.split_once("<script").unwrap();
     let (_, tail) = rest.split_once("</script>").unwrap();
-    let readable = format!("{head}{tail}").replace("><", ">\n<");
-    readable + "\n"
+    lines(&format!("{head}{tail}")) + "\n"
 }
 
 #[test]

@@ -257,6 +257,11 @@ pub(crate) fn assert_golden(name: &str, actual: &str) {
     assert_golden_at(&folder.join(name), actual);
 }
 
+/// Markup with an element a line, as a golden file can be read.
+pub(crate) fn lines(markup: &str) -> String {
+    markup.replace("><", ">\n<")
+}
+
 /// Compares text at several widths with `NAME-width40.txt` and so on, and sees that no line is wider.
 #[track_caller]
 pub(crate) fn assert_fits(name: &str, text: impl Fn(Style) -> String) {

@@ -1,87 +1,57 @@
 //! One candidate: what happened, its history, and the contexts in which it happened.
 
-use super::plot::{Plot, Point};
-use super::{GRAPH_ID, Html, candidate_id, contexts, list, mean, signed};
+use super::plot::figure;
+use super::{GRAPH_ID, candidate_id, contexts, list, mean, signed};
 use crate::candidates::{Candidate, Candidates};
-use crate::render::html::short_name;
+use crate::render::html::{name, short_name, whole_name};
 use crate::render::series::rests_on;
 use crate::report::ScoreReport;
 use crate::series::Status;
-use crate::text::numbers::counted;
-use crate::text::numbers::percent;
-use crate::text::printable;
+use crate::text::numbers::{counted, percent};
+use maud::{Markup, html};
 
-pub(super) fn write(html: &mut Html, found: &Candidates, number: usize, candidate: &Candidate) {
+pub(super) fn article(found: &Candidates, number: usize, candidate: &Candidate) -> Markup {
     let score = &candidate.score;
-    let name = &score.function.function;
-    html.raw("<article class=\"finding\" tabindex=\"-1\" id=\"")
-        .text(&candidate_id(number))
-        .raw("\">\n<h4>")
-        .text(&number.to_string())
-        .raw(". <code>")
-        .text(&short_name(name))
-        .raw("</code> ");
-    list::status(html, score.status);
-    html.raw("</h4>\n");
-    if short_name(name) != printable(name) {
-        html.raw("<details>\n<summary>Its whole name</summary>\n<code>")
-            .text(name)
-            .raw("</code>\n</details>\n");
+    let function = &score.function.function;
+    let samples = candidate.samples.iter().zip(&found.runs).enumerate();
+    let samples = samples.map(|(at, (&samples, run))| {
+        let part = samples / (run.whole.samples.max(1)) as f64;
+        let counted = counted(samples as u64, "sample");
+        (
+            at,
+            samples,
+            format!("{counted}, {} of the run", percent(part)),
+        )
+    });
+    let title = format!("Samples of {} in each run", short_name(function));
+    html! {
+        article.finding tabindex="-1" id=(candidate_id(number)) {
+            h4 { (number) ". " (name(function)) " " (list::status(score.status)) }
+            (whole_name(function))
+            @if !score.function.module.is_empty() { p.place { (score.function.module) } }
+            p { (sentence(score)) }
+            p { (own(candidate)) }
+            (figure(&title, found, samples.collect(), &score.changes))
+            @for change in &score.changes {
+                p.soft {
+                    "Changed for good with " (change.run.build) ": " (mean(change.before)) " before, "
+                    (mean(change.after)) " after, on average (p " (format!("{:.0e}", change.p))
+                    (rests_on(change)) ")."
+                }
+            }
+            @if let Some(callers) = &candidate.callers { (contexts::callers(callers)) }
+            @if let Some(callees) = &candidate.callees { (contexts::callees(callees)) }
+            p.more {
+                @if found.stacks.is_some() {
+                    a href={ "#" (GRAPH_ID) } data-search=(short_name(function)) {
+                        "Show it in the flame graph"
+                    }
+                    "; "
+                }
+                "all its callers by " code { (candidate.command.to_string()) }
+            }
+        }
     }
-    if !score.function.module.is_empty() {
-        html.raw("<p class=\"place\">")
-            .text(&score.function.module)
-            .raw("</p>\n");
-    }
-    html.raw("<p>").text(&sentence(score)).raw("</p>\n<p>");
-    html.text(&own(candidate)).raw("</p>\n");
-    let points = candidate.samples.iter().zip(&found.runs).enumerate();
-    Plot {
-        title: format!("Samples of {} in each run", short_name(name)),
-        found,
-        points: points
-            .map(|(at, (&samples, run))| Point {
-                at,
-                value: samples,
-                text: format!(
-                    "{}, {} of the run",
-                    counted(samples as u64, "sample"),
-                    percent(samples / (run.whole.samples.max(1)) as f64)
-                ),
-            })
-            .collect(),
-        changes: &score.changes,
-    }
-    .write(html);
-    for change in &score.changes {
-        html.raw("<p class=\"soft\">")
-            .text(&format!(
-                "Changed for good with {}: {} before, {} after, on average (p {:.0e}{}).",
-                change.run.build,
-                mean(change.before),
-                mean(change.after),
-                change.p,
-                rests_on(change),
-            ))
-            .raw("</p>\n");
-    }
-    if let Some(callers) = &candidate.callers {
-        contexts::callers(html, callers);
-    }
-    if let Some(callees) = &candidate.callees {
-        contexts::callees(html, callees);
-    }
-    html.raw("<p class=\"more\">");
-    if found.stacks.is_some() {
-        html.raw("<a href=\"#")
-            .raw(GRAPH_ID)
-            .raw("\" data-search=\"")
-            .text(&short_name(name))
-            .raw("\">Show it in the flame graph</a>; ");
-    }
-    html.raw("all its callers by <code>")
-        .text(&candidate.command.to_string())
-        .raw("</code></p>\n</article>\n");
 }
 
 fn sentence(score: &ScoreReport) -> String {

@@ -1,11 +1,12 @@
 //! The contexts in which a candidate differs, to unfold.
 
 use super::list::{cell, status};
-use super::{Html, signed};
-use crate::render::html::{folded, short_name};
+use super::signed;
+use crate::render::html::{folded, name, number_head};
 use crate::report::{ContextReport, ExpansionReport};
 use crate::text::numbers::{grouped, percent};
 use crate::tree::Link;
+use maud::{Markup, html};
 
 /// What a table of contexts shows.
 struct Columns<'a> {
@@ -23,7 +24,7 @@ struct Columns<'a> {
 }
 
 /// Who calls the candidate where it has its difference.
-pub(super) fn callers(html: &mut Html, contexts: &ExpansionReport) {
+pub(super) fn callers(contexts: &ExpansionReport) -> Markup {
     let columns = Columns {
         fold: "Called by ",
         none: "Nothing that calls it has a tenth of its difference or more.",
@@ -48,11 +49,11 @@ pub(super) fn callers(html: &mut Html, contexts: &ExpansionReport) {
         },
         has_status: true,
     };
-    columns.write(html, contexts);
+    columns.table(contexts)
 }
 
 /// What the candidate calls that has its difference.
-pub(super) fn callees(html: &mut Html, contexts: &ExpansionReport) {
+pub(super) fn callees(contexts: &ExpansionReport) -> Markup {
     let whole = contexts.contexts[0].difference;
     let columns = Columns {
         fold: "Calls ",
@@ -72,79 +73,56 @@ pub(super) fn callees(html: &mut Html, contexts: &ExpansionReport) {
         },
         has_status: false,
     };
-    columns.write(html, contexts);
+    columns.table(contexts)
 }
 
 impl Columns<'_> {
-    fn write(&self, html: &mut Html, contexts: &ExpansionReport) {
+    fn table(&self, contexts: &ExpansionReport) -> Markup {
         let Some(first) = contexts.contexts.get(1) else {
-            html.raw("<p class=\"soft\">").raw(self.none).raw("</p>\n");
-            return;
+            return html! { p.soft { (self.none) } };
         };
-        html.raw("<details class=\"traces\">\n<summary>")
-            .raw(self.fold)
-            .raw("<code>")
-            .text(&short_name(&first.function.function))
-            .raw("</code>");
         let more = contexts.contexts.len() - 2;
-        if more > 0 {
-            html.text(&format!(" and {} more", grouped(more as u64)));
+        html! {
+            details.traces {
+                summary {
+                    (self.fold) (name(&first.function.function))
+                    @if more > 0 { " and " (grouped(more as u64)) " more" }
+                }
+                table.scores {
+                    thead { tr {
+                        th scope="col" { "Trace" small { (self.indent) } }
+                        @for [head, meaning] in self.heads { (number_head(head, meaning)) }
+                        @if self.has_status { th scope="col" { "Status" small { "of the candidate, here" } } }
+                    } }
+                    tbody {
+                        // What is folded together is a row.
+                        @for row in contexts.contexts.chunk_by(|a, b| a.folded && b.folded) {
+                            (self.row(row))
+                        }
+                    }
+                }
+            }
         }
-        html.raw("</summary>\n<table class=\"scores\">\n<thead><tr><th scope=\"col\">Trace<small>")
-            .raw(self.indent)
-            .raw("</small></th>");
-        for [name, meaning] in self.heads {
-            html.raw("<th scope=\"col\" class=\"number\">")
-                .raw(name)
-                .raw("<small>")
-                .raw(meaning)
-                .raw("</small></th>");
-        }
-        if self.has_status {
-            html.raw("<th scope=\"col\">Status<small>of the candidate, here</small></th>");
-        }
-        html.raw("</tr></thead>\n<tbody>\n");
-        let mut contexts = &contexts.contexts[..];
-        while !contexts.is_empty() {
-            let folded = contexts.iter().take_while(|context| context.folded).count();
-            let (row, rest) = contexts.split_at(folded.max(1));
-            self.row(html, row);
-            contexts = rest;
-        }
-        html.raw("</tbody>\n</table>\n</details>\n");
     }
 
     /// A row of one context, or of several that are folded: their numbers are alike.
-    fn row(&self, html: &mut Html, contexts: &[ContextReport]) {
+    fn row(&self, contexts: &[ContextReport]) -> Markup {
         let context = &contexts[0];
-        html.raw("<tr><td class=\"")
-            .raw(DEPTHS[context.depth.min(DEPTHS.len() - 1)])
-            .raw("\">");
-        match context.folded {
-            true => {
-                let links: Vec<Link> = contexts.iter().map(|c| c.link(None)).collect();
-                folded(html, &links);
+        let links = || contexts.iter().map(|c| c.link(None)).collect::<Vec<Link>>();
+        html! {
+            tr {
+                // The style sheet indents by depth.
+                td class={ "d" (context.depth.min(MAX_INDENT)) } {
+                    @if context.folded { (folded(&links())) } @else { (name(&context.function.function)) }
+                }
+                @for ([head, _], number) in self.heads.into_iter().zip((self.numbers)(context)) {
+                    (cell(head, &number))
+                }
+                @if self.has_status { td data-label="Status" { (status(context.status)) } }
             }
-            false => {
-                html.raw("<code>")
-                    .text(&short_name(&context.function.function))
-                    .raw("</code>");
-            }
         }
-        html.raw("</td>");
-        for ([name, _], number) in self.heads.into_iter().zip((self.numbers)(context)) {
-            cell(html, name, &number);
-        }
-        if self.has_status {
-            html.raw("<td data-label=\"Status\">");
-            status(html, context.status);
-            html.raw("</td>");
-        }
-        html.raw("</tr>\n");
     }
 }
 
-/// By depth, which the style sheet indents.
-const DEPTHS: [&str; 11] = [
-    "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "d10",
-];
+/// The depth from which on names are not indented more.
+const MAX_INDENT: usize = 10;

@@ -1,11 +1,11 @@
 //! How candidates were found, and by which options.
 
-use super::Html;
 use crate::candidates::Candidates;
 use crate::render::html::options_table;
 use crate::text::numbers::percent;
+use maud::{Markup, html};
 
-pub(super) fn write(html: &mut Html, found: &Candidates) {
+pub(super) fn how(found: &Candidates) -> Markup {
     let options = &found.options;
     let rows = [
         (
@@ -29,23 +29,32 @@ pub(super) fn write(html: &mut Html, found: &Candidates) {
             "The most candidates that are listed.",
         ),
     ];
-    html.raw(
-        "<h3>How this was worked out</h3>\n<ul class=\"notes\">\n\
-         <li>Samples of a function are those whose stack has it, each counted once, however deep a \
-         recursion is.</li>\n\
-         <li>The score is the difference between actual and expected, divided by the standard \
-         deviation of the window. It favours functions that are usually steady. Where the window does \
-         not vary at all, the deviation is taken to be what sampling alone makes of the mean.</li>\n\
-         <li>Traces follow the contexts of a candidate one call at a time. Those with fewer samples than \
-         expected, or less than a tenth of the candidate’s difference, are left out, and so are those \
-         behind them; of each, the three with the highest scores are followed, ten calls far.</li>\n\
-         <li>A score is no test: of many functions, some are far from expected by chance. So each is tested \
-         with Student’s t, where a build counts as one observation if builds differ more than their runs \
-         do, and q is p adjusted for the number of functions. <code>sto find-regressions</code> compares \
-         two builds more closely.</li>\n</ul>\n",
-    );
-    options_table(html, "Option", &rows);
-    html.raw("<p class=\"soft\">This page is made again by <code>")
-        .text(&found.command.to_string())
-        .raw("</code></p>\n");
+    html! {
+        h3 { "How this was worked out" }
+        ul.notes {
+            li {
+                "Samples of a function are those whose stack has it, each counted once, however deep a \
+                 recursion is."
+            }
+            li {
+                "The score is the difference between actual and expected, divided by the standard \
+                 deviation of the window. It favours functions that are usually steady. Where the window \
+                 does not vary at all, the deviation is taken to be what sampling alone makes of the mean."
+            }
+            li {
+                "Traces follow the contexts of a candidate one call at a time. Those with fewer samples \
+                 than expected, or less than a tenth of the candidate’s difference, are left out, and so \
+                 are those behind them; of each, the three with the highest scores are followed, ten calls \
+                 far."
+            }
+            li {
+                "A score is no test: of many functions, some are far from expected by chance. So each is \
+                 tested with Student’s t, where a build counts as one observation if builds differ more \
+                 than their runs do, and q is p adjusted for the number of functions. "
+                code { "sto find-regressions" } " compares two builds more closely."
+            }
+        }
+        (options_table("Option", &rows))
+        p.soft { "This page is made again by " code { (found.command.to_string()) } }
+    }
 }

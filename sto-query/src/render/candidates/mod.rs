@@ -9,13 +9,13 @@ mod overview;
 mod plot;
 mod sides;
 
-use super::html::{FlameGraph, FlameSides, Html, Page, short_name};
+use super::html::{FlameGraph, FlameSides, Page, short_name};
 use super::series::minute;
 use crate::candidates::Candidates;
-use crate::text::numbers::counted;
-use crate::text::numbers::grouped;
+use crate::text::numbers::{counted, grouped};
 use crate::text::paragraph::paragraph;
 use crate::text::{Style, printable};
+use maud::{Markup, html};
 
 /// Frames of the flame graph, at the most.
 const FRAMES: usize = 10_000;
@@ -26,33 +26,31 @@ pub fn html(found: &Candidates) -> String {
     let title = format!("{}: {}", verdict(found), subject(found));
     let page = Page {
         title: &title,
-        styles: &[include_str!("candidates.css")],
-        scripts: &[include_str!("candidates.js")],
+        style: include_str!("candidates.css"),
+        script: include_str!("candidates.js"),
     };
-    page.render(|html| {
-        html.raw("<header>\n<h1><span class=\"verdict ")
-            .raw(match (found.candidates.is_empty(), found.expected) {
-                (true, None) => "unsure",
-                (true, Some(_)) => "fine",
-                (false, _) => "worse",
-            })
-            .raw("\">")
-            .text(&verdict(found))
-            .raw("</span></h1>\n<p class=\"reason\">")
-            .text(&reason(found))
-            .raw("</p>\n</header>\n<main class=\"judged\">\n<h2>")
-            .text(&subject(found))
-            .raw("</h2>\n");
-        sides::write(html, found);
-        overview::write(html, found);
-        list::write(html, found);
-        for (number, candidate) in (1..).zip(&found.candidates) {
-            candidate::write(html, found, number, candidate);
+    let color = match (found.candidates.is_empty(), found.expected) {
+        (true, None) => "unsure",
+        (true, Some(_)) => "fine",
+        (false, _) => "worse",
+    };
+    page.render(&html! {
+        header {
+            h1 { span.verdict.(color) { (verdict(found)) } }
+            p.reason { (reason(found)) }
         }
-        list::changed(html, found);
-        flame_graph(html, found);
-        method::write(html, found);
-        html.raw("</main>\n");
+        main.judged {
+            h2 { (subject(found)) }
+            (sides::of(found))
+            (overview::section(found))
+            (list::table(found))
+            @for (number, candidate) in (1..).zip(&found.candidates) {
+                (candidate::article(found, number, candidate))
+            }
+            (list::changed(found))
+            (flame_graph(found))
+            (method::how(found))
+        }
     })
 }
 
@@ -134,25 +132,25 @@ fn runs_before(found: &Candidates) -> String {
     )
 }
 
-fn flame_graph(html: &mut Html, found: &Candidates) {
-    let Some(stacks) = &found.stacks else {
-        return;
-    };
-    html.raw("<h3>Flame graph of what is judged against the average of its window</h3>\n");
-    let graph = FlameGraph {
-        id: GRAPH_ID,
-        stacks,
-        sides: FlameSides {
-            runs: [found.judged.window.len(), found.judged.runs.len()],
-            names: ["average of the window", "judged"],
-            unit: "an average run",
-            colors: "Red has more samples in a judged run than in an average run of the window, blue \
-                     fewer",
-        },
-        min_share: found.options.min_share,
-        max_frames: FRAMES,
-    };
-    graph.write(html);
+fn flame_graph(found: &Candidates) -> Markup {
+    html! {
+        @if let Some(stacks) = &found.stacks {
+            h3 { "Flame graph of what is judged against the average of its window" }
+            (FlameGraph {
+                id: GRAPH_ID,
+                stacks,
+                sides: FlameSides {
+                    runs: [found.judged.window.len(), found.judged.runs.len()],
+                    names: ["average of the window", "judged"],
+                    unit: "an average run",
+                    colors: "Red has more samples in a judged run than in an average run of the window, \
+                             blue fewer",
+                },
+                min_share: found.options.min_share,
+                max_frames: FRAMES,
+            }.figure())
+        }
+    }
 }
 
 const GRAPH_ID: &str = "graph";

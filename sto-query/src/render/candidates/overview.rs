@@ -1,65 +1,54 @@
 //! All runs over time: what each cost as a whole, and its metrics.
 
-use super::plot::{Plot, Point};
-use super::sides::measured;
-use super::{Html, mean, signed};
+use super::plot::{Value, figure};
+use super::{mean, signed};
 use crate::candidates::{CandidateRun, Candidates};
+use crate::render::html::measured;
 use crate::text::numbers::percent;
+use maud::{Markup, html};
 use std::collections::BTreeSet;
 
 /// From this score on, the whole run differs so much that all its functions may.
 const FAR: f64 = 2.0;
 
-pub(super) fn write(html: &mut Html, found: &Candidates) {
-    html.raw("<h3>Overview</h3>\n");
-    if let Some(text) = whole(found) {
-        html.raw("<p>").text(&text).raw("</p>\n");
-    }
-    let point = |(at, run): (usize, &CandidateRun)| Point {
-        at,
-        value: run.whole.samples as f64,
-        text: measured(run.whole, &found.history.sample_type),
+pub(super) fn section(found: &Candidates) -> Markup {
+    let of_runs = |number: &dyn Fn(&CandidateRun) -> Option<(f64, String)>| -> Vec<Value> {
+        let values = found.runs.iter().enumerate();
+        let values =
+            values.filter_map(|(at, run)| number(run).map(|(value, text)| (at, value, text)));
+        values.collect()
     };
-    Plot {
-        title: "Samples of each run".to_owned(),
-        found,
-        points: found.runs.iter().enumerate().map(point).collect(),
-        changes: &[],
-    }
-    .write(html);
-    html.raw(
-        "<p class=\"soft key\">In this and all plots below, each dot is a run, the oldest on the \
-         left, and red ones are judged. The line through the shade is the mean of the runs of builds \
-         before, as many as the window has; the shade reaches two standard deviations to either side, so a dot \
-         on its upper edge has a score of 2. Runs of the window stand on grey. A dashed line is where \
-         the numbers changed for good. A pointer that rests on a dot shows its run.</p>\n",
-    );
+    let samples = of_runs(&|run| {
+        let text = measured(run.whole, Some(&found.history.sample_type));
+        Some((run.whole.samples as f64, text))
+    });
     let names: BTreeSet<&String> = found
         .runs
         .iter()
         .flat_map(|run| run.metrics.keys())
         .collect();
-    for name in names {
-        let point = |(at, run): (usize, &CandidateRun)| {
-            let value = *run.metrics.get(name)?;
-            Some(Point {
-                at,
-                value,
-                text: value.to_string(),
-            })
+    let metrics = names.into_iter().map(|name| {
+        let metric = |run: &CandidateRun| {
+            run.metrics
+                .get(name)
+                .map(|value| (*value, value.to_string()))
         };
-        let points: Vec<Point> = found.runs.iter().enumerate().filter_map(point).collect();
-        // Of what never changes, as an exit status, the judged run tells enough.
-        if points.iter().all(|point| point.value == points[0].value) {
-            continue;
+        (format!("{name}, a metric of the runs"), of_runs(&metric))
+    });
+    // Of what never changes, as an exit status, the judged run tells enough.
+    let metrics = metrics.filter(|(_, values)| values.iter().any(|value| value.1 != values[0].1));
+    html! {
+        h3 { "Overview" }
+        @if let Some(text) = whole(found) { p { (text) } }
+        (figure("Samples of each run", found, samples, &[]))
+        p.soft.key {
+            "In this and all plots below, each dot is a run, the oldest on the left, and red ones are \
+             judged. The line through the shade is the mean of the runs of builds before, as many as the \
+             window has; the shade reaches two standard deviations to either side, so a dot on its upper \
+             edge has a score of 2. Runs of the window stand on grey. A dashed line is where the numbers \
+             changed for good. A pointer that rests on a dot shows its run."
         }
-        Plot {
-            title: format!("{name}, a metric of the runs"),
-            found,
-            points,
-            changes: &[],
-        }
-        .write(html);
+        @for (title, values) in metrics { (figure(&title, found, values, &[])) }
     }
 }
 

@@ -1,10 +1,11 @@
 //! A differential flame graph in a page, drawn by `flame.js`.
 
-use super::{Html, short_name};
+use super::{data, short_name};
 use crate::compare::{StackNode, Stacks};
 use crate::text::numbers::{grouped, percent};
 use crate::text::printable;
 use hashbrown::HashMap;
+use maud::{Markup, html};
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -69,34 +70,44 @@ pub(in crate::render) struct FlameGraph<'a> {
 }
 
 impl FlameGraph<'_> {
-    /// Writes the graph, its controls and its legend.
-    pub(in crate::render) fn write(&self, html: &mut Html) {
+    /// The graph, its controls and its legend.
+    pub(in crate::render) fn figure(&self) -> Markup {
         let (frames, min_cost) = self.frames();
-        html.raw("<figure class=\"flame\" id=\"").text(self.id).raw(
-            "\">\n<p class=\"without-script\">The graph is drawn by the script of this page, which \
-             does not run here. Open the file in a browser, from your disk.</p>\n\
-             <div class=\"tools\" hidden>\n\
-             <label>Search <input type=\"search\" spellcheck=\"false\" autocomplete=\"off\" \
-             placeholder=\"part of a name\"></label>\n\
-             <label>Widths <select><option value=\"candidate\">",
-        );
         let [baseline, candidate] = self.sides.names;
-        html.raw("cost in the ")
-            .raw(candidate)
-            .raw("</option><option value=\"baseline\">cost in the ");
-        html.raw(baseline).raw(
-            "</option></select></label>\n\
-             <button type=\"button\">Show all</button>\n</div>\n\
-             <p class=\"status\" role=\"status\"></p>\n\
-             <div class=\"drawing\"></div>\n<figcaption>\n",
-        );
-        legend(html, self.sides.colors);
-        html.raw("<p>")
-            .text(&self.note(frames.len(), min_cost))
-            .raw("</p>\n</figcaption>\n");
-        html.raw("<script type=\"application/json\">")
-            .data(&self.drawing(&frames))
-            .raw("</script>\n</figure>\n");
+        html! {
+            figure.flame id=(self.id) {
+                p.without-script {
+                    "The graph is drawn by the script of this page, which does not run here. Open the \
+                     file in a browser, from your disk."
+                }
+                .tools hidden {
+                    label {
+                        "Search "
+                        input type="search" spellcheck="false" autocomplete="off" placeholder="part of a name";
+                    }
+                    label {
+                        "Widths "
+                        select {
+                            option value="candidate" { "cost in the " (candidate) }
+                            option value="baseline" { "cost in the " (baseline) }
+                        }
+                    }
+                    button type="button" { "Show all" }
+                }
+                p.status role="status" {}
+                .drawing {}
+                figcaption {
+                    (legend())
+                    p {
+                        "Each box is a function, the boxes under it are what it called. " (self.sides.colors)
+                        "; small costs stay pale, as their changes are mostly noise. A click, or Enter, shows \
+                         one stack alone; arrow keys walk from box to box, Escape shows all again."
+                    }
+                    p { (self.note(frames.len(), min_cost)) }
+                }
+                script type="application/json" { (data(&self.drawing(&frames))) }
+            }
+        }
     }
 
     /// The frames to draw, and the cost below which there are none.
@@ -174,27 +185,20 @@ impl FlameGraph<'_> {
     }
 }
 
-fn legend(html: &mut Html, colors: &'static str) {
-    html.raw(
-        "<p class=\"legend\"><span>half or less</span><svg viewBox=\"0 0 220 16\" \
-         preserveAspectRatio=\"none\" role=\"img\" \
-         aria-label=\"from blue over grey to red\">\
-         <rect class=\"b5\" x=\"0\" width=\"20\" height=\"16\"/>\
-         <rect class=\"b4\" x=\"20\" width=\"20\" height=\"16\"/>\
-         <rect class=\"b3\" x=\"40\" width=\"20\" height=\"16\"/>\
-         <rect class=\"b2\" x=\"60\" width=\"20\" height=\"16\"/>\
-         <rect class=\"b1\" x=\"80\" width=\"20\" height=\"16\"/>\
-         <rect class=\"n\" x=\"100\" width=\"20\" height=\"16\"/>\
-         <rect class=\"w1\" x=\"120\" width=\"20\" height=\"16\"/>\
-         <rect class=\"w2\" x=\"140\" width=\"20\" height=\"16\"/>\
-         <rect class=\"w3\" x=\"160\" width=\"20\" height=\"16\"/>\
-         <rect class=\"w4\" x=\"180\" width=\"20\" height=\"16\"/>\
-         <rect class=\"w5\" x=\"200\" width=\"20\" height=\"16\"/></svg>\
-         <span>twice or more</span></p>\n\
-         <p>Each box is a function, the boxes under it are what it called. ",
-    );
-    html.raw(colors).raw(
-        "; small costs stay pale, as their changes are mostly noise. A click, or Enter, shows one stack alone; \
-         arrow keys walk from box to box, Escape shows all again.</p>\n",
-    );
+fn legend() -> Markup {
+    let shades = [
+        "b5", "b4", "b3", "b2", "b1", "n", "w1", "w2", "w3", "w4", "w5",
+    ];
+    html! {
+        p.legend {
+            span { "half or less" }
+            svg viewBox="0 0 220 16" preserveAspectRatio="none" role="img"
+                aria-label="from blue over grey to red" {
+                @for (ix, shade) in shades.iter().enumerate() {
+                    rect class=(shade) x=(20 * ix) width="20" height="16" {}
+                }
+            }
+            span { "twice or more" }
+        }
+    }
 }

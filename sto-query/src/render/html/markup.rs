@@ -1,51 +1,10 @@
-//! Markup that names cannot break.
+//! Names in markup: `maud` escapes them, and [`Page`](super::Page) shows what is hidden in them.
 
 use crate::text::names::shorten_name;
 use crate::text::printable;
 use crate::tree::{Link, folded_name};
+use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
-
-/// HTML that is being written. Markup is `'static`, so what is only known at run time can get in
-/// as text alone, and is escaped.
-#[derive(Debug, Default)]
-pub(in crate::render) struct Html(String);
-
-impl Html {
-    /// Adds markup.
-    pub(in crate::render) fn raw(&mut self, markup: &'static str) -> &mut Html {
-        self.0.push_str(markup);
-        self
-    }
-
-    /// Adds text, for an element or for an attribute in double quotes. What would be hidden is
-    /// shown, as [`printable`] does.
-    pub(in crate::render) fn text(&mut self, text: &str) -> &mut Html {
-        for character in printable(text).chars() {
-            match character {
-                '&' => self.0.push_str("&amp;"),
-                '<' => self.0.push_str("&lt;"),
-                '>' => self.0.push_str("&gt;"),
-                '"' => self.0.push_str("&quot;"),
-                '\'' => self.0.push_str("&#39;"),
-                _ => self.0.push(character),
-            }
-        }
-        self
-    }
-
-    /// Adds data for the page's scripts: JSON in which nothing can end the element that it is in.
-    pub(in crate::render) fn data(&mut self, data: &impl Serialize) -> &mut Html {
-        let json = serde_json::to_string(data).expect("data has no keys but strings");
-        // `<` stands in strings alone, so its escape means the same.
-        self.0.push_str(&json.replace('<', "\\u003c"));
-        self
-    }
-
-    /// The whole.
-    pub(in crate::render) fn finish(self) -> String {
-        self.0
-    }
-}
 
 /// Columns of a name: the largest of C++ templates would fill the page.
 const MAX_NAME_WIDTH: usize = 200;
@@ -55,43 +14,64 @@ pub(in crate::render) fn short_name(symbol: &str) -> String {
     shorten_name(&printable(symbol), MAX_NAME_WIDTH)
 }
 
+/// The same as code.
+pub(in crate::render) fn name(symbol: &str) -> Markup {
+    html! { code { (short_name(symbol)) } }
+}
+
+/// A function's whole name, to unfold, where the [short one](short_name) leaves something out.
+pub(in crate::render) fn whole_name(symbol: &str) -> Markup {
+    html! {
+        @if short_name(symbol) != printable(symbol) {
+            details { summary { "Its whole name" } code { (symbol) } }
+        }
+    }
+}
+
 /// What stands between two functions of a path.
-pub(in crate::render) const STEP: &str = " <span class=\"step\">›</span> ";
+pub(in crate::render) fn step() -> Markup {
+    html! { " " span.step { "›" } " " }
+}
 
 /// Frames of a chain that say little, as one line that unfolds.
-pub(in crate::render) fn folded(html: &mut Html, frames: &[Link]) {
-    html.raw("<details class=\"folded\"><summary>… ")
-        .text(&folded_name(frames))
-        .raw("</summary>");
-    for (ix, frame) in frames.iter().enumerate() {
-        if ix > 0 {
-            html.raw(STEP);
+pub(in crate::render) fn folded(frames: &[Link]) -> Markup {
+    html! {
+        details.folded {
+            summary { "… " (folded_name(frames)) }
+            @for (ix, frame) in frames.iter().enumerate() {
+                @if ix > 0 { (step()) }
+                (name(frame.symbol))
+            }
         }
-        html.raw("<code>")
-            .text(&short_name(frame.symbol))
-            .raw("</code>");
     }
-    html.raw("</details>");
+}
+
+/// Cells of a row that are numbers.
+pub(in crate::render) fn numbers<const N: usize>(numbers: [&str; N]) -> Markup {
+    html! { @for number in numbers { td.number { (number) } } }
+}
+
+/// The head of a column of numbers, and what they are.
+pub(in crate::render) fn number_head(head: &str, meaning: &str) -> Markup {
+    html! { th.number scope="col" { (head) small { (meaning) } } }
+}
+
+/// Data for the page's scripts: JSON in which nothing can end the element that it is in.
+pub(in crate::render) fn data(data: &impl Serialize) -> Markup {
+    let json = serde_json::to_string(data).expect("data has no keys but strings");
+    // `<` stands in strings alone, so its escape means the same.
+    PreEscaped(json.replace('<', "\\u003c"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Html, folded, short_name};
+    use super::{data, folded, short_name};
     use crate::tree::Link;
 
     #[test]
-    fn text_and_data_cannot_become_markup() {
+    fn data_cannot_become_markup() {
         let hostile = "</script><script>alert('1')</script>&\"\u{202e}\n";
-        let mut html = Html::default();
-        html.raw("<p title=\"").text(hostile).raw("\">");
-        assert_eq!(
-            html.finish(),
-            "<p title=\"&lt;/script&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;\
-             \\u{202e}\\u{a}\">"
-        );
-        let mut data = Html::default();
-        data.data(&[hostile]);
-        let data = data.finish();
+        let data = data(&[hostile]).into_string();
         assert!(!data.contains('<'), "{data}");
         let read: Vec<String> = serde_json::from_str(&data).expect("it is JSON");
         assert_eq!(read, [hostile]);
@@ -104,10 +84,8 @@ mod tests {
             module: "",
             is_passed_through: true,
         };
-        let mut html = Html::default();
-        folded(&mut html, &["std::rt::start", "core::a<b>"].map(link));
         assert_eq!(
-            html.finish(),
+            folded(&["std::rt::start", "core::a<b>"].map(link)).into_string(),
             "<details class=\"folded\"><summary>… 2 frames: std</summary><code>std::rt::start</code> \
              <span class=\"step\">›</span> <code>core::a&lt;b&gt;</code></details>"
         );

@@ -1,60 +1,96 @@
 //! A page in one file: it loads nothing, and runs no script but its own.
 
-use super::Html;
+use crate::text::printable;
 use base64::prelude::{BASE64_STANDARD, Engine};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 /// What a page needs around its body.
 pub(in crate::render) struct Page<'a> {
     /// The document's title.
     pub(in crate::render) title: &'a str,
-    /// Style sheets beside those of the parts in [`html`](super).
-    pub(in crate::render) styles: &'a [&'static str],
-    /// Scripts beside those.
-    pub(in crate::render) scripts: &'a [&'static str],
+    /// The style sheet beside those of the parts in [`html`](super).
+    pub(in crate::render) style: &'static str,
+    /// The script beside those.
+    pub(in crate::render) script: &'static str,
 }
 
-const STYLES: [&str; 2] = [include_str!("page.css"), include_str!("flame.css")];
-const SCRIPTS: [&str; 2] = [include_str!("page.js"), include_str!("flame.js")];
-
 impl Page<'_> {
-    /// The document around what `body` writes.
-    pub(in crate::render) fn render(&self, body: impl FnOnce(&mut Html)) -> String {
-        let mut html = Html::default();
-        html.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
-            // The policy stands before all that it governs. It has no host to load from, and names
-            // style and script by their content, so what a name might smuggle in is not run.
-            .raw(
-                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;",
-            );
-        let styles: Vec<&'static str> = STYLES.iter().chain(self.styles).copied().collect();
-        allow(&mut html, "; style-src", &styles);
-        let scripts: Vec<&'static str> = SCRIPTS.iter().chain(self.scripts).copied().collect();
-        allow(&mut html, "; script-src", &scripts);
-        html.raw("; base-uri &#39;none&#39;; form-action &#39;none&#39;\">\n")
-            .raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
-            .raw("<meta name=\"color-scheme\" content=\"light dark\">\n")
-            .raw("<meta name=\"referrer\" content=\"no-referrer\">\n<title>")
-            .text(self.title)
-            .raw("</title>\n");
-        for style in styles {
-            html.raw("<style>").raw(style).raw("</style>\n");
-        }
-        html.raw("</head>\n<body>\n");
-        body(&mut html);
-        for script in scripts {
-            html.raw("<script>").raw(script).raw("</script>\n");
-        }
-        html.raw("</body>\n</html>\n");
-        html.finish()
+    /// The document around a body. What is hidden in its names is shown, as [`printable`] does; the
+    /// markup itself hides nothing.
+    pub(in crate::render) fn render(&self, content: &Markup) -> String {
+        let styles = [
+            include_str!("page.css"),
+            include_str!("flame.css"),
+            self.style,
+        ];
+        let scripts = [
+            include_str!("page.js"),
+            include_str!("flame.js"),
+            self.script,
+        ];
+        // The policy has no host to load from, and names style and script by their content, so what
+        // a name might smuggle in is not run.
+        let policy = format!(
+            "default-src 'none'; style-src{}; script-src{}; base-uri 'none'; form-action 'none'",
+            hashes(&styles),
+            hashes(&scripts),
+        );
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    // Before all that it governs.
+                    meta http-equiv="Content-Security-Policy" content=(policy);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta name="referrer" content="no-referrer";
+                    title { (printable(self.title)) }
+                    @for style in used(&styles) { style { (PreEscaped(style)) } }
+                }
+                body {
+                    (PreEscaped(printable(&content.0)))
+                    @for script in used(&scripts) { script { (PreEscaped(script)) } }
+                }
+            }
+        };
+        page.into_string() + "\n"
     }
 }
 
-fn allow(html: &mut Html, directive: &'static str, sources: &[&str]) {
-    html.raw(directive);
-    for source in sources {
-        html.raw(" &#39;sha256-")
-            .text(&BASE64_STANDARD.encode(Sha256::digest(source)))
-            .raw("&#39;");
+fn used<'a>(sources: &'a [&str]) -> impl Iterator<Item = &'a &'a str> {
+    sources.iter().filter(|source| !source.is_empty())
+}
+
+fn hashes(sources: &[&str]) -> String {
+    let hash = |source| BASE64_STANDARD.encode(Sha256::digest(source));
+    used(sources)
+        .map(|source| format!(" 'sha256-{}'", hash(source)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Page;
+    use maud::html;
+
+    #[test]
+    fn names_cannot_become_markup_and_hide_nothing() {
+        let hostile = "</script><script>alert('1')</script>&\"\u{202e}\n";
+        let page = Page {
+            title: hostile,
+            style: "",
+            script: "",
+        };
+        let page = page.render(&html! { p title=(hostile) { (hostile) } });
+        let shown =
+            "&lt;/script&gt;&lt;script&gt;alert('1')&lt;/script&gt;&amp;&quot;\\u{202e}\\u{a}";
+        for part in [
+            format!("<title>{shown}</title>"),
+            format!("<p title=\"{shown}\">{shown}</p>"),
+        ] {
+            assert!(page.contains(&part), "{page}");
+        }
     }
 }

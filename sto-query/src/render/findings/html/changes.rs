@@ -1,83 +1,104 @@
-//! The table of a function's counts: self, attributed self where it differs, and total.
+//! Tables of counts: of each run as a whole, and of a function, which are self, attributed self where
+//! it differs, and total.
 
-use crate::compare::{Change, Comparison, Finding};
+use crate::compare::{Change, Comparison, Finding, MetricOutcome};
+use crate::render::findings::metrics;
 use crate::render::findings::notes::threshold;
 use crate::render::findings::words::{basis, q, ratio};
-use crate::render::html::Html;
+use crate::render::html::{number_head, numbers};
 use crate::text::numbers::{grouped, percent};
+use maud::{Markup, html};
 
-/// The head of the table, which says what each column is.
-pub(super) fn head(html: &mut Html, comparison: &Comparison) {
+/// Time, total cost and other metrics of whole runs; nothing where there are none.
+pub(super) fn of_runs(comparison: &Comparison) -> Markup {
+    let rows = metrics::rows(comparison);
+    html! {
+        @if !rows.is_empty() {
+            h3 { "Each run as a whole" }
+            table.changes {
+                thead { tr {
+                    td {}
+                    (number_head("Baseline", "mean ± deviation"))
+                    (number_head("Candidate", "mean ± deviation"))
+                    th.number scope="col" { "Change" }
+                    td {}
+                } }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            th scope="row" { (row.name) }
+                            (numbers([&row.baseline, &row.candidate, &row.change]))
+                            td {
+                                (row.evidence) " "
+                                @match row.outcome {
+                                    MetricOutcome::Worse => span.verdict.worse { "worse" },
+                                    outcome => (metrics::word(outcome)),
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The head of a table of a function's counts, which says what each column is.
+pub(super) fn head(comparison: &Comparison) -> Markup {
     let confidence = threshold(1.0 - comparison.thresholds.alpha);
-    html.raw(
-        "<thead><tr><td></td>\
-         <th scope=\"col\" class=\"number\">Baseline<small>share, and samples</small></th>\
-         <th scope=\"col\" class=\"number\">Candidate<small>share, and samples</small></th>\
-         <th scope=\"col\" class=\"number\">Change<small>normalised, with its ",
-    )
-    .text(&confidence)
-    .raw(
-        " interval</small></th>\
-         <th scope=\"col\" class=\"number\">q<small>false discovery rate</small></th></tr></thead>\n",
-    );
+    html! {
+        thead { tr {
+            td {}
+            (number_head("Baseline", "share, and samples"))
+            (number_head("Candidate", "share, and samples"))
+            (number_head("Change", &format!("normalised, with its {confidence} interval")))
+            (number_head("q", "false discovery rate"))
+        } }
+    }
 }
 
 /// A row for each count.
-pub(super) fn rows(html: &mut Html, [own, attributed, total]: [&Change; 3]) {
-    row(html, "self", "in its own code", own);
+pub(super) fn rows([own, attributed, total]: [&Change; 3]) -> Markup {
     let differs = (own.baseline_samples, own.candidate_samples)
         != (attributed.baseline_samples, attributed.candidate_samples);
-    if differs {
-        row(
-            html,
-            "attributed",
-            "with the library code and the unchanged modules it calls",
-            attributed,
-        );
+    let meaning = "with the library code and the unchanged modules it calls";
+    html! {
+        (row("self", "in its own code", own))
+        @if differs { (row("attributed", meaning, attributed)) }
+        (row("total", "with all that it calls", total))
     }
-    row(html, "total", "with all that it calls", total);
 }
 
-fn row(html: &mut Html, name: &'static str, meaning: &'static str, change: &Change) {
-    html.raw("<tr><th scope=\"row\">")
-        .raw(name)
-        .raw("<small>")
-        .raw(meaning)
-        .raw("</small></th>");
-    for (share, samples) in [
-        (change.baseline_share, change.baseline_samples),
-        (change.candidate_share, change.candidate_samples),
-    ] {
-        html.raw("<td class=\"number\">")
-            .text(&percent(share))
-            .raw("<small>")
-            .text(&grouped(samples))
-            .raw("</small></td>");
+fn row(name: &str, meaning: &str, change: &Change) -> Markup {
+    let change_shown = ratio(change.change, change.candidate_samples > 0);
+    html! {
+        tr {
+            th scope="row" { (name) small { (meaning) } }
+            @for (shown, detail) in [
+                (percent(change.baseline_share), grouped(change.baseline_samples)),
+                (percent(change.candidate_share), grouped(change.candidate_samples)),
+                (change_shown, interval(change)),
+            ] {
+                td.number { (shown) small { (detail) } }
+            }
+            td.number { (q(change)) }
+        }
     }
-    html.raw("<td class=\"number\">")
-        .text(&ratio(change.change, change.candidate_samples > 0))
-        .raw("<small>")
-        .text(&interval(change))
-        .raw("</small></td><td class=\"number\">")
-        .text(&q(change))
-        .raw("</td></tr>\n");
 }
 
 /// Cells of a row: attributed self and total on both sides, and the change that the finding rests on.
-pub(super) fn cells(html: &mut Html, finding: &Finding) {
+pub(super) fn cells(finding: &Finding) -> Markup {
     let change = basis(finding);
     let shares = |change: &Change| {
         let (before, now) = (change.baseline_share, change.candidate_share);
         format!("{} → {}", percent(before), percent(now))
     };
-    for cell in [
-        shares(&finding.attributed_self),
-        shares(&finding.total),
-        ratio(change.change, change.candidate_samples > 0),
-        q(change),
-    ] {
-        html.raw("<td class=\"number\">").text(&cell).raw("</td>");
-    }
+    numbers([
+        &shares(&finding.attributed_self),
+        &shares(&finding.total),
+        &ratio(change.change, change.candidate_samples > 0),
+        &q(change),
+    ])
 }
 
 /// From the least to the largest change that the test does not exclude.

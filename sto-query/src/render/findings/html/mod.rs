@@ -3,15 +3,15 @@
 
 mod changes;
 mod finding;
-mod metrics;
 mod plot;
 mod sides;
 mod tested;
 mod verdict;
 
 use crate::compare::{Comparison, Finding, TestedFunction, Verdict};
-use crate::render::html::{FlameGraph, FlameSides, Html, Page, short_name};
+use crate::render::html::{FlameGraph, FlameSides, Page, name};
 use crate::text::numbers::counted;
+use maud::{Markup, html};
 
 /// Frames that all flame graphs of a page have together, about: each takes some 20 bytes.
 const FRAMES: usize = 20_000;
@@ -30,26 +30,26 @@ type Numbered<'a> = (usize, &'a Finding);
 ///
 /// The flame graph takes [`CompareOptions::stacks`](crate::compare::CompareOptions::stacks).
 pub fn html(comparisons: &[Comparison]) -> String {
-    let title = format!("{}: {}", verdict::overall(comparisons), title(comparisons));
+    let title = format!(
+        "{}: {}",
+        verdict::word(Verdict::over(comparisons)),
+        title(comparisons)
+    );
     let page = Page {
         title: &title,
-        styles: &[include_str!("findings.css")],
-        scripts: &[],
+        style: include_str!("findings.css"),
+        script: "",
     };
-    page.render(|html| {
-        verdict::write(html, comparisons);
-        html.raw("<main>\n");
-        let (least, most) = FRAMES_OF_ONE;
-        let max_frames = (FRAMES / comparisons.len().max(1)).clamp(least, most);
-        for (number, comparison) in (1..).zip(comparisons) {
-            let section = Section {
-                number,
-                comparison,
-                max_frames,
-            };
-            section.write(html, comparisons.len() > 1);
-        }
-        html.raw("</main>\n");
+    let (least, most) = FRAMES_OF_ONE;
+    let max_frames = (FRAMES / comparisons.len().max(1)).clamp(least, most);
+    let sections = (1..).zip(comparisons).map(|(number, comparison)| Section {
+        number,
+        comparison,
+        max_frames,
+    });
+    page.render(&html! {
+        (verdict::head(comparisons))
+        main { @for section in sections { (section.markup(comparisons.len() > 1)) } }
     })
 }
 
@@ -83,140 +83,135 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
-    fn write(&self, html: &mut Html, is_one_of_several: bool) {
+    fn markup(&self, is_one_of_several: bool) -> Markup {
         let comparison = self.comparison;
-        html.raw("<section class=\"comparison\" id=\"comparison-")
-            .text(&self.number.to_string())
-            .raw("\">\n<h2>")
-            .text(&subject(comparison))
-            .raw("</h2>\n");
-        if is_one_of_several {
-            verdict::sentence(html, comparison);
-        }
-        metrics::write(html, comparison);
-        sides::write(html, comparison);
-        if !comparison.warnings.is_empty() {
-            html.raw("<h3>Warnings</h3>\n<ul class=\"warnings\">\n");
-            for warning in &comparison.warnings {
-                html.raw("<li>").text(warning).raw("</li>\n");
+        html! {
+            section.comparison id={ "comparison-" (self.number) } {
+                h2 { (subject(comparison)) }
+                @if is_one_of_several { (verdict::sentence(comparison)) }
+                (changes::of_runs(comparison))
+                (sides::of(comparison))
+                @if !comparison.warnings.is_empty() {
+                    h3 { "Warnings" }
+                    ul.warnings { @for warning in &comparison.warnings { li { (warning) } } }
+                }
+                h3 { "Findings" }
+                (self.findings())
+                (self.flame_graph())
+                @if let Some(functions) = &comparison.functions { (self.functions(functions)) }
+                (tested::how(comparison))
             }
-            html.raw("</ul>\n");
         }
-        self.findings(html);
-        if let Some(stacks) = &comparison.stacks {
-            html.raw("<h3>Differential flame graph</h3>\n");
-            let graph = FlameGraph {
-                id: &self.graph_id(),
-                stacks,
-                sides: FlameSides {
-                    runs: [comparison.baseline.runs, comparison.candidate.runs],
-                    names: ["baseline", "candidate"],
-                    unit: "a baseline run",
-                    colors: "Red costs more than in the baseline, blue less, after the \
-                             normalisation that the findings rest on",
-                },
-                min_share: comparison.thresholds.min_share,
-                max_frames: self.max_frames,
-            };
-            graph.write(html);
-        }
-        if let Some(functions) = &comparison.functions {
-            self.functions(html, functions);
-        }
-        tested::write(html, comparison);
-        html.raw("</section>\n");
     }
 
-    fn findings(&self, html: &mut Html) {
+    fn flame_graph(&self) -> Markup {
+        let comparison = self.comparison;
+        html! {
+            @if let Some(stacks) = &comparison.stacks {
+                h3 { "Differential flame graph" }
+                (FlameGraph {
+                    id: &self.graph_id(),
+                    stacks,
+                    sides: FlameSides {
+                        runs: [comparison.baseline.runs, comparison.candidate.runs],
+                        names: ["baseline", "candidate"],
+                        unit: "a baseline run",
+                        colors: "Red costs more than in the baseline, blue less, after the \
+                                 normalisation that the findings rest on",
+                    },
+                    min_share: comparison.thresholds.min_share,
+                    max_frames: self.max_frames,
+                }.figure())
+            }
+        }
+    }
+
+    fn findings(&self) -> Markup {
         let findings = &self.comparison.findings;
-        html.raw("<h3>Findings</h3>\n");
         if findings.is_empty() {
-            html.raw(match self.comparison.verdict {
-                Verdict::Insufficient => "<p>There is too little data to find anything.</p>\n",
-                _ => "<p>No function changed by as much as the thresholds ask for.</p>\n",
-            });
-            return;
+            let none = match self.comparison.verdict {
+                Verdict::Insufficient => "There is too little data to find anything.",
+                _ => "No function changed by as much as the thresholds ask for.",
+            };
+            return html! { p { (none) } };
         }
         let numbered: Vec<Numbered> = (1..).zip(findings).collect();
-        if findings.len() > 1 {
-            self.tables(html, &numbered);
-        }
         let (first, others) = numbered.split_at(numbered.len().min(IN_FULL));
-        for &(number, finding) in first {
-            self.finding(html, number, finding, number == 1);
-        }
-        if !others.is_empty() {
-            html.raw("<details class=\"others\">\n<summary>")
-                .text(&counted(others.len() as u64, "more finding"))
-                .raw(" in full</summary>\n");
-            for &(number, finding) in others {
-                self.finding(html, number, finding, false);
+        html! {
+            @if findings.len() > 1 { (self.tables(&numbered)) }
+            @for &(number, finding) in first { (self.finding(number, finding, number == 1)) }
+            @if !others.is_empty() {
+                details.others {
+                    summary { (counted(others.len() as u64, "more finding")) " in full" }
+                    @for &(number, finding) in others { (self.finding(number, finding, false)) }
+                }
             }
-            html.raw("</details>\n");
         }
     }
 
     /// The findings at a glance: what got worse, then the others.
-    fn tables(&self, html: &mut Html, findings: &[Numbered]) {
+    fn tables(&self, findings: &[Numbered]) -> Markup {
         let is_worse = |(_, finding): &&Numbered| finding.is_regression();
         let (worse, others): (Vec<_>, Vec<_>) = findings.iter().partition(is_worse);
-        for group in [worse, others] {
-            let (first, rest) = group.split_at(group.len().min(ROWS));
-            self.table(html, first);
-            if !rest.is_empty() {
-                html.raw("<details>\n<summary>")
-                    .text(&counted(rest.len() as u64, "more row"))
-                    .raw("</summary>\n");
-                self.table(html, rest);
-                html.raw("</details>\n");
+        html! {
+            @for group in [worse, others] {
+                @let (first, rest) = group.split_at(group.len().min(ROWS));
+                @if !first.is_empty() { (self.table(first)) }
+                @if !rest.is_empty() {
+                    details {
+                        summary { (counted(rest.len() as u64, "more row")) }
+                        (self.table(rest))
+                    }
+                }
             }
         }
     }
 
-    fn table(&self, html: &mut Html, findings: &[&Numbered]) {
-        if findings.is_empty() {
-            return;
+    fn table(&self, findings: &[&Numbered]) -> Markup {
+        let attributed = "Self, with the library code and the unchanged modules it calls";
+        html! {
+            table.list {
+                thead { tr {
+                    th scope="col" { "Kind" }
+                    th scope="col" { "Function" }
+                    th.number scope="col" title=(attributed) { "Attributed self" }
+                    @for head in ["Total", "Change", "q"] { th.number scope="col" { (head) } }
+                } }
+                tbody {
+                    @for &&(number, finding) in findings {
+                        tr {
+                            td { (finding::kind(finding)) }
+                            td { a href={ "#" (self.finding_id(number)) } { (name(&finding.function)) } }
+                            (changes::cells(finding))
+                        }
+                    }
+                }
+            }
         }
-        html.raw(
-            "<table class=\"list\">\n<thead><tr><th scope=\"col\">Kind</th>\
-             <th scope=\"col\">Function</th><th scope=\"col\" class=\"number\" title=\"Self, with the library code and the unchanged modules it calls\">Attributed self</th>\
-             <th scope=\"col\" class=\"number\">Total</th>\
-             <th scope=\"col\" class=\"number\">Change</th>\
-             <th scope=\"col\" class=\"number\">q</th></tr></thead>\n<tbody>\n",
-        );
-        for &&(number, finding) in findings {
-            html.raw("<tr><td>");
-            finding::kind(html, finding);
-            html.raw("</td><td><a href=\"#")
-                .text(&self.finding_id(number))
-                .raw("\"><code>")
-                .text(&short_name(&finding.function))
-                .raw("</code></a></td>");
-            changes::cells(html, finding);
-            html.raw("</tr>\n");
-        }
-        html.raw("</tbody>\n</table>\n");
     }
 
     /// Every function that was tested, on demand.
-    fn functions(&self, html: &mut Html, functions: &[TestedFunction]) {
-        html.raw("<details class=\"all\">\n<summary>All ")
-            .text(&counted(functions.len() as u64, "function"))
-            .raw(" that were tested</summary>\n<table class=\"changes\">\n");
-        changes::head(html, self.comparison);
-        for function in functions {
-            html.raw("<tbody>\n<tr><th colspan=\"5\" scope=\"rowgroup\"><code>")
-                .text(&short_name(&function.function))
-                .raw("</code> <small>")
-                .text(&function.module)
-                .raw("</small></th></tr>\n");
-            changes::rows(
-                html,
-                [&function.self_, &function.attributed_self, &function.total],
-            );
-            html.raw("</tbody>\n");
+    fn functions(&self, functions: &[TestedFunction]) -> Markup {
+        html! {
+            details.all {
+                summary { "All " (counted(functions.len() as u64, "function")) " that were tested" }
+                table.changes {
+                    (changes::head(self.comparison))
+                    @for function in functions {
+                        tbody {
+                            tr { th colspan="5" scope="rowgroup" {
+                                (name(&function.function)) " " small { (function.module) }
+                            } }
+                            (changes::rows([
+                                &function.self_,
+                                &function.attributed_self,
+                                &function.total,
+                            ]))
+                        }
+                    }
+                }
+            }
         }
-        html.raw("</table>\n</details>\n");
     }
 
     fn graph_id(&self) -> String {

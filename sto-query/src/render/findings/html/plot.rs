@@ -1,15 +1,13 @@
 //! The runs of a finding, each a dot.
-//!
-//! Positions across are in percent, so that the plot takes the width that there is, while its text
-//! keeps its size.
 
 use super::Section;
 use crate::compare::{Finding, Run, RunCost, Side};
 use crate::render::findings::notes::threshold;
 use crate::render::findings::words::basis;
-use crate::render::html::{Axis, Html, coordinate, short_name};
-use crate::text::numbers::counted;
-use crate::text::numbers::{grouped, percent};
+use crate::render::html::short_name;
+use crate::render::plot::{Axis, Percent, Px, vertical};
+use crate::text::numbers::{counted, grouped, percent};
+use maud::{Markup, html};
 
 /// Pixels from one run to the next, and the least and most that a side takes.
 const PITCH: f64 = 9.0;
@@ -51,9 +49,9 @@ impl Band<'_> {
 }
 
 impl Section<'_> {
-    /// Draws what the function cost in each run, the mean of each side, and where the interval of
-    /// the change has the candidate's.
-    pub(super) fn plot(&self, html: &mut Html, finding: &Finding) {
+    /// What the function cost in each run, the mean of each side, and where the interval of the change
+    /// has the candidate's.
+    pub(super) fn plot(&self, finding: &Finding) -> Markup {
         let baseline = Band {
             label: "BASELINE",
             class: "baseline",
@@ -81,85 +79,67 @@ impl Section<'_> {
         let high = interval.and_then(|(_, high)| high).unwrap_or(0.0);
         // An interval of a few runs may be so wide that the runs could not be told from each other.
         let axis = Axis::over(largest.max(high.min(1.5 * largest)));
-
+        let x = |cost| 100.0 * axis.part(cost);
         let bottom = candidate.bottom() + 6.0;
-        html.raw("<figure class=\"runs\">\n<svg role=\"img\" width=\"100%\" height=\"")
-            .text(&coordinate(bottom + AXIS_HEIGHT))
-            .raw("\">\n<title>");
-        let title = format!(
-            "Cost of {} by run: {} of the baseline, {} on average; {} of the candidate, {}",
-            short_name(&finding.function),
-            counted(baseline.costs.len() as u64, "run"),
-            percent(means[0]),
-            counted(candidate.costs.len() as u64, "run"),
-            percent(means[1]),
-        );
-        html.text(&title).raw("</title>\n");
-        grid(html, &axis, bottom);
-        if let Some((low, high)) = interval {
-            let low = axis.place(low);
-            let high = high.map_or(100.0, |high| axis.place(high).min(100.0));
-            html.raw("<rect class=\"interval\" x=\"")
-                .text(&coordinate(low))
-                .raw("%\" width=\"")
-                .text(&coordinate((high - low).max(0.0)))
-                .raw("%\" y=\"")
-                .text(&coordinate(candidate.top))
-                .raw("\" height=\"")
-                .text(&coordinate(candidate.height()))
-                .raw("\"/>\n");
+        html! {
+            figure.runs {
+                svg role="img" width="100%" height=(Px(bottom + AXIS_HEIGHT)) {
+                    title {
+                        "Cost of " (short_name(&finding.function)) " by run: "
+                        (counted(baseline.costs.len() as u64, "run")) " of the baseline, "
+                        (percent(means[0])) " on average; "
+                        (counted(candidate.costs.len() as u64, "run")) " of the candidate, "
+                        (percent(means[1]))
+                    }
+                    (grid(&axis, bottom))
+                    @if let Some((low, high)) = interval {
+                        @let high = high.map_or(100.0, |high| x(high).min(100.0));
+                        rect.interval x=(Percent(x(low))) width=(Percent((high - x(low)).max(0.0)))
+                            y=(Px(candidate.top)) height=(Px(candidate.height())) {}
+                    }
+                    // The baseline's mean goes on through the candidate's runs, to be compared with.
+                    (vertical("before", x(means[0]), (baseline.top, bottom), None))
+                    (baseline.runs(&axis, means[0]))
+                    (candidate.runs(&axis, means[1]))
+                }
+                figcaption {
+                    "Cost of a run, normalised, in percent of what a run of the baseline costs on \
+                     average. Each dot is a run, the oldest on top; the line is their mean"
+                    @if interval.is_some() {
+                        "; the shade is where the candidate’s mean lies, with a confidence of "
+                        (threshold(1.0 - self.comparison.thresholds.alpha))
+                    }
+                    "."
+                }
+            }
         }
-        // The baseline's mean goes on through the candidate's runs, to be compared with.
-        line(html, "before", axis.place(means[0]), (baseline.top, bottom));
-        for (band, mean) in [baseline, candidate].iter().zip(means) {
-            band.write(html, &axis, mean);
-        }
-        html.raw("</svg>\n<figcaption>");
-        self.caption(html, interval.is_some());
-        html.raw("</figcaption>\n</figure>\n");
-    }
-
-    fn caption(&self, html: &mut Html, has_interval: bool) {
-        html.raw(
-            "Cost of a run, normalised, in percent of what a run of the baseline costs on average. \
-             Each dot is a run, the oldest on top; the line is their mean",
-        );
-        if has_interval {
-            html.raw("; the shade is where the candidate’s mean lies, with a confidence of ")
-                .text(&threshold(1.0 - self.comparison.thresholds.alpha));
-        }
-        html.raw(".");
     }
 }
 
 impl Band<'_> {
-    fn write(&self, html: &mut Html, axis: &Axis, mean: f64) {
-        html.raw("<text class=\"side-name\" y=\"")
-            .text(&coordinate(self.top - 7.0))
-            .raw("\">")
-            .raw(self.label)
-            .raw("<tspan class=\"side-facts\" dx=\"8\">")
-            .text(&match self.costs.len() {
-                1 => format!("1 run: {}", percent(mean)),
-                runs => format!("{runs} runs, mean {}", percent(mean)),
-            })
-            .raw("</tspan></text>\n");
-        line(html, "mean", axis.place(mean), (self.top, self.bottom()));
+    fn runs(&self, axis: &Axis, mean: f64) -> Markup {
+        let x = |cost| 100.0 * axis.part(cost);
         let pitch = self.height() / self.costs.len().max(1) as f64;
-        let radius = (pitch / 2.0).clamp(1.5, 4.5);
-        html.raw("<g class=\"").raw(self.class).raw("\">\n");
-        for (ix, (cost, run)) in self.costs.iter().zip(&self.side.profiles).enumerate() {
-            html.raw("<circle cx=\"")
-                .text(&coordinate(axis.place(cost.cost)))
-                .raw("%\" cy=\"")
-                .text(&coordinate(self.top + pitch * (ix as f64 + 0.5)))
-                .raw("\" r=\"")
-                .text(&coordinate(radius))
-                .raw("\"><title>")
-                .text(&describe(ix + 1, self.costs.len(), cost, run))
-                .raw("</title></circle>\n");
+        html! {
+            text.side-name y=(Px(self.top - 7.0)) {
+                (self.label)
+                tspan.side-facts dx="8" {
+                    @match self.costs.len() {
+                        1 => { "1 run: " (percent(mean)) },
+                        runs => { (runs) " runs, mean " (percent(mean)) },
+                    }
+                }
+            }
+            (vertical("mean", x(mean), (self.top, self.bottom()), None))
+            g class=(self.class) {
+                @for (ix, (cost, run)) in self.costs.iter().zip(&self.side.profiles).enumerate() {
+                    circle cx=(Percent(x(cost.cost))) cy=(Px(self.top + pitch * (ix as f64 + 0.5)))
+                        r=(Px((pitch / 2.0).clamp(1.5, 4.5))) {
+                        title { (describe(ix + 1, self.costs.len(), cost, run)) }
+                    }
+                }
+            }
         }
-        html.raw("</g>\n");
     }
 }
 
@@ -179,34 +159,18 @@ fn describe(number: usize, runs: usize, cost: &RunCost, run: &Run) -> String {
     text + &format!(", profile {:.12}", run.profile)
 }
 
-fn line(html: &mut Html, class: &'static str, x: f64, (top, bottom): (f64, f64)) {
-    html.raw("<line class=\"").raw(class).raw("\"");
-    for (name, x) in [(" x1=\"", x), (" x2=\"", x)] {
-        html.raw(name).text(&coordinate(x)).raw("%\"");
-    }
-    for (name, y) in [(" y1=\"", top), (" y2=\"", bottom)] {
-        html.raw(name).text(&coordinate(y)).raw("\"");
-    }
-    html.raw("/>\n");
-}
-
-fn grid(html: &mut Html, axis: &Axis, bottom: f64) {
+fn grid(axis: &Axis, bottom: f64) -> Markup {
     let last = axis.ticks().len() - 1;
-    for (step, cost) in axis.ticks().enumerate() {
-        let x = axis.place(cost);
-        line(html, "grid", x, (LABEL_HEIGHT, bottom));
-        html.raw("<text class=\"tick\" text-anchor=\"")
-            .raw(match step {
+    html! {
+        @for (step, cost) in axis.ticks().enumerate() {
+            @let x = 100.0 * axis.part(cost);
+            @let anchor = match step {
                 0 => "start",
                 _ if step == last => "end",
                 _ => "middle",
-            })
-            .raw("\" x=\"")
-            .text(&coordinate(x))
-            .raw("%\" y=\"")
-            .text(&coordinate(bottom + 15.0))
-            .raw("\">")
-            .text(&threshold(cost))
-            .raw("</text>\n");
+            };
+            (vertical("grid", x, (LABEL_HEIGHT, bottom), None))
+            text.tick text-anchor=(anchor) x=(Percent(x)) y=(Px(bottom + 15.0)) { (threshold(cost)) }
+        }
     }
 }

@@ -2,18 +2,11 @@
 
 use crate::compare::Comparison;
 use crate::render::findings::notes::{notes, threshold};
-use crate::render::html::{Html, options_table};
+use crate::render::html::options_table;
 use crate::text::numbers::grouped;
+use maud::{Markup, html};
 
-pub(super) fn write(html: &mut Html, comparison: &Comparison) {
-    html.raw("<h3>How this was tested</h3>\n");
-    if let Some(statistics) = &comparison.statistics {
-        html.raw("<ul class=\"notes\">\n");
-        for note in notes(comparison, statistics) {
-            html.raw("<li>").text(&note).raw("</li>\n");
-        }
-        html.raw("</ul>\n");
-    }
+pub(super) fn how(comparison: &Comparison) -> Markup {
     let thresholds = &comparison.thresholds;
     let rows = [
         (
@@ -37,24 +30,27 @@ pub(super) fn write(html: &mut Html, comparison: &Comparison) {
             "With fewer samples on a side, the verdict “clean” is not given.",
         ),
     ];
-    options_table(html, "Threshold", &rows);
-    html.raw("<p class=\"soft\">Functions of the two builds are one where their ")
-        .raw("symbols are, without what compilers change (version ")
-        .text(&comparison.matching.rules_version.to_string())
-        .raw(" of the rules, which <code>sto explain-match</code> shows)");
-    if comparison.matching.options.exact_symbols {
-        html.raw("; here symbols had to be equal");
+    let matching = &comparison.matching;
+    html! {
+        h3 { "How this was tested" }
+        @if let Some(statistics) = &comparison.statistics {
+            ul.notes { @for note in notes(comparison, statistics) { li { (note) } } }
+        }
+        (options_table("Threshold", &rows))
+        p.soft {
+            "Functions of the two builds are one where their symbols are, without what compilers change \
+             (version " (matching.rules_version) " of the rules, which " code { "sto explain-match" }
+            " shows)"
+            @if matching.options.exact_symbols { "; here symbols had to be equal" }
+            @if matching.options.ignore_template_arguments { ", and without template arguments" }
+            "."
+        }
+        @if let Some(policy) = &comparison.policy {
+            p.soft {
+                "Thresholds, and findings that do not count, are those of the policy "
+                code { (policy) } "."
+            }
+        }
+        p.soft { "This comparison is made again by " code { (comparison.command.to_string()) } }
     }
-    if comparison.matching.options.ignore_template_arguments {
-        html.raw(", and without template arguments");
-    }
-    if let Some(policy) = &comparison.policy {
-        html.raw(".</p>\n<p class=\"soft\">Thresholds, and findings that do not count, are those of the ")
-            .raw("policy <code>")
-            .text(policy)
-            .raw("</code>");
-    }
-    html.raw(".</p>\n<p class=\"soft\">This comparison is made again by <code>")
-        .text(&comparison.command.to_string())
-        .raw("</code></p>\n");
 }

@@ -1,0 +1,85 @@
+//! Parts that pages have in common: the sides of a comparison, and the options it was made with.
+
+use crate::report::SampleTypeReport;
+use crate::text::numbers::{counted, quantity};
+use maud::{Markup, html};
+use sto_core::units::Cost;
+
+/// One side of what is compared.
+pub(in crate::render) struct Side {
+    /// What it is.
+    pub(in crate::render) heading: &'static str,
+    /// The build, or the builds.
+    pub(in crate::render) build: String,
+    /// What is known of it.
+    pub(in crate::render) facts: Vec<(String, String)>,
+}
+
+impl Side {
+    /// Adds what is known, if it is.
+    pub(in crate::render) fn fact(&mut self, name: &str, value: impl Into<Option<String>>) {
+        self.facts
+            .extend(value.into().map(|value| (name.to_owned(), value)));
+    }
+}
+
+/// Both sides, the baseline first.
+pub(in crate::render) fn sides(sides: [Side; 2]) -> Markup {
+    html! {
+        .sides {
+            @for side in sides {
+                section.side {
+                    h3 { (side.heading) }
+                    p.build { (side.build) }
+                    dl { @for (name, value) in side.facts { dt { (name) } dd { (value) } } }
+                }
+            }
+        }
+    }
+}
+
+/// When the first and the last run of a side were recorded.
+pub(in crate::render) fn recorded(first: Option<&String>, last: Option<&String>) -> String {
+    match (first, last) {
+        (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+        (Some(first), _) => first.clone(),
+        (None, _) => "at an unknown time".to_owned(),
+    }
+}
+
+/// `1,234 samples of cpu-clock, 1.23 s`.
+pub(in crate::render) fn measured(cost: Cost, sample_type: Option<&SampleTypeReport>) -> String {
+    let mut text = counted(cost.samples, "sample");
+    let Some(sample_type) = sample_type else {
+        return text;
+    };
+    // Folded stacks name no event: "samples of samples" would tell nothing.
+    if sample_type.event != "samples" {
+        text += &format!(" of {}", sample_type.event);
+    }
+    if let Some(quantity) = quantity(cost.value, sample_type.unit) {
+        text += &format!(", {quantity}");
+    }
+    text
+}
+
+/// An option, its value, and what it does.
+pub(in crate::render) type OptionRow = (&'static str, String, &'static str);
+
+/// The options that a result depends on; `kind` is what they are called.
+pub(in crate::render) fn options_table(kind: &str, rows: &[OptionRow]) -> Markup {
+    html! {
+        table.thresholds {
+            thead { tr {
+                th scope="col" { (kind) }
+                th.number scope="col" { "Value" }
+                th scope="col" { "What it does" }
+            } }
+            tbody {
+                @for (option, value, meaning) in rows {
+                    tr { th scope="row" { code { (option) } } td.number { (value) } td { (meaning) } }
+                }
+            }
+        }
+    }
+}

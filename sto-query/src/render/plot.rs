@@ -1,0 +1,193 @@
+//! Plots: an axis, coordinates, and numbers of runs over time with what was to be expected of each.
+//!
+//! Positions across are in percent, so that a plot takes the width that there is, while its text and
+//! its dots keep their size; lines are in a picture of their own, which is stretched.
+
+use crate::report::ChangePointReport;
+use maud::{Markup, Render, html};
+use std::ops::Range;
+
+/// Steps of an axis, at the most.
+const STEPS: f64 = 5.0;
+
+/// An axis from nothing, so that distances are proportions.
+pub(super) struct Axis {
+    step: f64,
+    end: f64,
+}
+
+impl Axis {
+    /// An axis to at least this value, whose steps are 1, 2 or 5 times a power of ten.
+    pub(super) fn over(largest: f64) -> Axis {
+        let rough = largest.max(1e-6) / STEPS;
+        let power = 10f64.powf(rough.log10().floor());
+        let nice = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
+        let step = nice
+            .into_iter()
+            .find(|&step| step >= rough)
+            .unwrap_or(rough);
+        Axis {
+            step,
+            end: step * (largest / step).ceil().max(1.0),
+        }
+    }
+
+    /// The part of the axis' length.
+    pub(super) fn part(&self, value: f64) -> f64 {
+        value / self.end
+    }
+
+    /// The values at its steps, from nothing to its end.
+    pub(super) fn ticks(&self) -> impl ExactSizeIterator<Item = f64> {
+        let steps = (self.end / self.step).round() as u32;
+        let step = self.step;
+        (0..steps + 1).map(move |number| f64::from(number) * step)
+    }
+}
+
+/// A coordinate: a hundredth of a pixel is enough.
+#[derive(Clone, Copy)]
+pub(super) struct Px(pub(super) f64);
+
+impl Render for Px {
+    fn render_to(&self, markup: &mut String) {
+        let text = format!("{:.2}", self.0);
+        markup.push_str(text.trim_end_matches('0').trim_end_matches('.'));
+    }
+}
+
+/// A coordinate in percent of the width.
+#[derive(Clone, Copy)]
+pub(super) struct Percent(pub(super) f64);
+
+impl Render for Percent {
+    fn render_to(&self, markup: &mut String) {
+        Px(self.0).render_to(markup);
+        markup.push('%');
+    }
+}
+
+/// A vertical line, and what it says where a pointer rests on it.
+pub(super) fn vertical(
+    class: &str,
+    x: f64,
+    (top, bottom): (f64, f64),
+    about: Option<&str>,
+) -> Markup {
+    html! {
+        line class=(class) x1=(Percent(x)) x2=(Percent(x)) y1=(Px(top)) y2=(Px(bottom)) {
+            @if let Some(about) = about { title { (about) } }
+        }
+    }
+}
+
+/// A run in a plot.
+pub(super) struct Point {
+    /// Its index among all runs.
+    pub(super) at: usize,
+    /// What is plotted.
+    pub(super) value: f64,
+    /// The mean of what was to be expected, and the band around it.
+    pub(super) expected: Option<(f64, Range<f64>)>,
+    /// Whether it stands out.
+    pub(super) is_marked: bool,
+    /// The run, and what is plotted, for people.
+    pub(super) text: String,
+}
+
+/// A number of the runs over time; some runs may have none.
+pub(super) struct Series {
+    /// Number of all runs.
+    pub(super) runs: usize,
+    /// Those that have the number.
+    pub(super) points: Vec<Point>,
+    /// Pixels between the top of the picture and that of the plot, and between the plot's ends.
+    pub(super) top: f64,
+    pub(super) height: f64,
+}
+
+/// Percent of the width that stay free at each end, for the dots there.
+pub(super) const MARGIN: f64 = 2.0;
+
+impl Series {
+    /// An axis for all of it.
+    pub(super) fn axis(&self) -> Axis {
+        let highest = |point: &Point| match &point.expected {
+            Some((_, band)) => point.value.max(band.end),
+            None => point.value,
+        };
+        Axis::over(self.points.iter().map(highest).fold(0.0, f64::max))
+    }
+
+    /// Where a run is across, in percent of the width.
+    pub(super) fn x(&self, at: usize) -> f64 {
+        let steps = self.runs.saturating_sub(1).max(1) as f64;
+        MARGIN + (100.0 - 2.0 * MARGIN) * at as f64 / steps
+    }
+
+    /// Where a value is.
+    pub(super) fn y(&self, axis: &Axis, value: f64) -> f64 {
+        self.top + self.height * (1.0 - axis.part(value))
+    }
+
+    /// The top and the bottom of the plot.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        (self.top, self.top + self.height)
+    }
+
+    /// Lines at the steps of the axis, the band of what was to be expected with its mean, and the line
+    /// through the points.
+    pub(super) fn curves(&self, axis: &Axis) -> Markup {
+        let known = || {
+            let points = self.points.iter();
+            points.filter_map(|point| Some((point.at, point.expected.as_ref()?)))
+        };
+        let lower = known().map(|(at, (_, band))| (at, band.start.max(0.0)));
+        let band = lower
+            .rev()
+            .chain(known().map(|(at, (_, band))| (at, band.end)));
+        let mean = known().map(|(at, (mean, _))| (at, *mean));
+        let values = self.points.iter().map(|point| (point.at, point.value));
+        let bottom = Px(self.ends().1);
+        html! {
+            @for y in axis.ticks().map(|tick| Px(self.y(axis, tick))) {
+                line.grid x2="100%" y1=(y) y2=(y) {}
+            }
+            svg viewBox={ "0 0 100 " (bottom) } preserveAspectRatio="none" width="100%" height=(bottom) {
+                polygon.band points=(self.coordinates(axis, band)) {}
+                polyline.mean points=(self.coordinates(axis, mean)) {}
+                polyline.values points=(self.coordinates(axis, values)) {}
+            }
+        }
+    }
+
+    fn coordinates(&self, axis: &Axis, points: impl Iterator<Item = (usize, f64)>) -> Markup {
+        html! {
+            @for (at, value) in points { (Px(self.x(at))) "," (Px(self.y(axis, value))) " " }
+        }
+    }
+
+    /// A line before the run from which on the numbers are others.
+    pub(super) fn change(
+        &self,
+        change: &ChangePointReport,
+        shown: impl Fn(f64) -> String,
+    ) -> Markup {
+        let x = (self.x(change.at) + self.x(change.at.saturating_sub(1))) / 2.0;
+        let (before, after) = (shown(change.before), shown(change.after));
+        let about = format!("changed from {before} to {after}, p {:.0e}", change.p);
+        vertical("change", x, self.ends(), Some(&about))
+    }
+
+    /// A dot for each point.
+    pub(super) fn dots(&self, axis: &Axis) -> Markup {
+        html! {
+            @for point in &self.points {
+                circle class=[point.is_marked.then_some("marked")] cx=(Percent(self.x(point.at)))
+                    cy=(Px(self.y(axis, point.value))) r=(if point.is_marked { 5 } else { 3 }) {
+                    title { (point.text) }
+                }
+            }
+        }
+    }
+}
