@@ -1,9 +1,11 @@
 //! V8's `.cpuprofile`, of `node --cpu-prof` and Chrome.
 
-use super::json::{Damage, Id, Number, Parts, Text, Threads, first_keys, parse, recording};
+use super::error::Damage;
+use super::json::{Parts, Threads, recording};
 use super::named::NamedStacks;
 use super::source::{Head, Source};
 use super::v8::{Node, Nodes, Run};
+use super::wire::json::{Id, Number, Text, first_keys, parse};
 use super::{Format, FormatError};
 use crate::model::Origin;
 use crate::recording::{Recording, SampleTypeIx};

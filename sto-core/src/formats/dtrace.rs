@@ -5,7 +5,7 @@
 use super::report::{About, Report};
 use super::source::Head;
 use super::summed::Summed;
-use super::text::{decimal, lines};
+use super::wire::text::{decimal, lines};
 use super::{Format, excerpt, kind_by_names};
 use crate::model::FrameKind;
 use crate::recording::{LocationIx, SampleTypeIx, ThreadIx};

@@ -1,5 +1,7 @@
 //! Why a recording cannot be read.
 
+use super::named::Limit;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Why a recording cannot be read. Every message names the file, the place in it, what was found
@@ -113,5 +115,69 @@ impl FormatError {
             path: path.to_owned(),
             source,
         }
+    }
+}
+
+/// What is wrong with a file, and where: `byte 12`, `threads[0].samples.stack[5]`.
+#[derive(Debug)]
+pub(super) enum Damage {
+    At {
+        place: String,
+        problem: String,
+    },
+    /// The file ends too soon: where, and in the middle of what.
+    Cut(String),
+}
+
+impl Damage {
+    pub(super) fn new(place: impl Into<String>, problem: impl Into<String>) -> Damage {
+        Damage::At {
+            place: place.into(),
+            problem: problem.into(),
+        }
+    }
+
+    /// A file that ends at a byte in the middle of its JSON, or whatever it is written in.
+    pub(super) fn cut(at: impl fmt::Display, language: &str) -> Damage {
+        Damage::Cut(format!(
+            "the file ends at byte {at}, in the middle of its {language}"
+        ))
+    }
+
+    /// An index that is not in its table.
+    pub(super) fn index(place: impl Into<String>, table: &str, length: usize, ix: i64) -> Damage {
+        let problem = format!(
+            "{ix}; expected an index of {table}, which has {length} entries; was the file edited?"
+        );
+        Damage::new(place, problem)
+    }
+
+    /// Says what the place is a place of, where that is not the file.
+    pub(super) fn of(self, what: &str) -> Damage {
+        match self {
+            Damage::At { place, problem } => Damage::new(format!("{place} of {what}"), problem),
+            Damage::Cut(_) => Damage::new(what, "it ends in the middle of a value"),
+        }
+    }
+
+    pub(super) fn in_file(self, path: &Path) -> FormatError {
+        let path = path.to_owned();
+        match self {
+            Damage::At { place, problem } => FormatError::Malformed {
+                path,
+                place,
+                problem,
+            },
+            Damage::Cut(cut) => FormatError::Truncated {
+                path,
+                cut,
+                salvage: Salvage::Impossible,
+            },
+        }
+    }
+
+    /// Adds the place to a limit that is passed there.
+    pub(super) fn limit(place: impl Into<String>) -> impl FnOnce(Limit) -> Damage {
+        move |limit| Damage::new(place, limit)
     }
 }

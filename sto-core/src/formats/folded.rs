@@ -5,11 +5,11 @@
 //!
 #![doc = include_str!("folded.md")]
 
-use super::kind::is_unresolved;
 use super::named::{Limit, NamedStacks, malformed};
+use super::names::is_unresolved;
 use super::source::Head;
 use super::source::LineReader;
-use super::text::{BLOCK, decimal, lines};
+use super::wire::text::{BLOCK, decimal, lines};
 use super::{Format, FormatError, ReadOptions, excerpt};
 use crate::id::SourceDigest;
 use crate::model::{FrameKind, Origin};

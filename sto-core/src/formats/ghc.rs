@@ -3,9 +3,10 @@
 //! Source: chapter *Profiling* of the GHC User's Guide; `rts/ProfilerReport.c` of its sources.
 
 use super::call_path::CallPath;
-use super::report::{About, Report, one_thread, scaled};
+use super::report::{About, Report, one_thread};
 use super::source::Head;
 use super::summed::Summed;
+use super::wire::text::scaled;
 use super::{Format, excerpt, report};
 use crate::binary::source_path;
 use crate::limits::{MAX_PROCESS_NAME, cut};

@@ -1,7 +1,7 @@
 //! Labels of samples: the distinct sets of them, no more than a profile may have.
 
-use super::excerpt::excerpts;
 use super::named::NamedStacks;
+use super::wire::text::excerpts;
 use crate::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
 use crate::model::{LabelValue, SampleLabel};
 use crate::recording::Thread;

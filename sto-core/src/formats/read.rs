@@ -3,7 +3,7 @@
 use super::compressed::{Compression, failed};
 use super::registry::{Reader, format_of, reader_of, salvage_of};
 use super::source::{Head, LineReader, OnRead, ReadOptions, Reporting, Source};
-use super::text::{read_block, within_last_line};
+use super::wire::text::{read_block, within_last_line};
 use super::{FormatError, Salvage, excerpt};
 use crate::files::{ReadAt, SafeFile, Window};
 use crate::id::{SourceDigest, SourceHasher};

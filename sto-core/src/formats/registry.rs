@@ -2,8 +2,8 @@
 
 use super::source::{Head, LineReader, ReadOptions, Source};
 use super::{
-    FormatError, Salvage, callgrind, chrome, cpuprofile, csv, dtrace, firefox, folded, ghc, jfr,
-    otlp, perf_data, perf_script, pprof, report, sample, speedscope, visual_studio, vtune, xctrace,
+    FormatError, Salvage, callgrind, chrome, cpuprofile, dtrace, firefox, folded, ghc, jfr, otlp,
+    perf_data, perf_script, pprof, report, sample, speedscope, visual_studio, vtune, xctrace,
     yourkit,
 };
 use crate::files::ReadAt;
@@ -41,12 +41,12 @@ const ROWS: [(Format, Matches, Reader); 18] = [
     (Format::YourKit, yourkit::matches, Whole(yourkit::read)),
     (
         Format::VTune,
-        csv::matches::<vtune::Columns>,
+        vtune::matches,
         Lines(report::reader::<vtune::VTune>),
     ),
     (
         Format::VisualStudio,
-        csv::matches::<visual_studio::Columns>,
+        visual_studio::matches,
         Lines(report::reader::<visual_studio::VisualStudio>),
     ),
     (Format::Ghc, ghc::matches, Lines(report::reader::<ghc::Ghc>)),

@@ -5,8 +5,8 @@
 use super::named::{cut_off, malformed};
 use super::source::LineReader;
 use super::summed::Summed;
-use super::text::{decimal, lines};
-use super::{Format, FormatError, ReadOptions, excerpt};
+use super::wire::text::lines;
+use super::{Format, FormatError, ReadOptions};
 use crate::id::SourceDigest;
 use crate::model::Origin;
 use crate::recording::{Process, ProcessIx, Recording, SampleTypeIx, StackIx, Thread, ThreadIx};
@@ -168,31 +168,4 @@ pub(super) fn per(unit: u64, value: u64) -> Cost {
         samples: rounded.max(u64::from(value > 0)),
         value,
     }
-}
-
-/// A decimal number with up to `digits` digits behind the point that count, times 10 to the power of
-/// that.
-pub(super) fn scaled(text: &[u8], digits: usize) -> Result<u64, String> {
-    let (whole, fraction) = match memchr::memchr(b'.', text) {
-        Some(point) => (&text[..point], &text[point + 1..]),
-        None => (text, &b""[..]),
-    };
-    let is_number = fraction.iter().all(u8::is_ascii_digit);
-    let padded: Vec<u8> = fraction
-        .iter()
-        .copied()
-        .chain(std::iter::repeat(b'0'))
-        .take(digits)
-        .collect();
-    let number = decimal(&[whole, &padded].concat());
-    let whole = decimal(whole);
-    number
-        .filter(|_| is_number && whole.is_some())
-        .ok_or_else(|| {
-            format!(
-                "expected a number from 0 to {}, found {}",
-                u64::MAX / 10u64.pow(digits as u32),
-                excerpt(text)
-            )
-        })
 }

@@ -6,7 +6,7 @@ use super::call_path::CallPath;
 use super::report::{About, Report};
 use super::source::Head;
 use super::summed::Summed;
-use super::text::{decimal, lines};
+use super::wire::text::{decimal, lines};
 use super::{Format, excerpt, kind_by_names};
 use crate::binary::source_path;
 use crate::limits::{MAX_PROCESS_NAME, cut};

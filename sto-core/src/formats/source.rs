@@ -1,7 +1,7 @@
 //! What formats are read from, and how.
 
 use super::FormatError;
-use super::text::lines;
+use super::wire::text::lines;
 use crate::binary::SymbolOptions;
 use crate::id::SourceDigest;
 use crate::recording::{Format, Recording};

@@ -2,11 +2,11 @@
 //!
 //! Source: `src/lib/file-format-spec.ts` of <https://github.com/jlfwong/speedscope>.
 
-use super::json::{
-    Damage, Number, Parts, Spans, Text, Threads, first_keys, parse, recording, shown,
-};
+use super::error::Damage;
+use super::json::{Parts, Spans, Threads, recording};
 use super::named::NamedStacks;
 use super::source::{Head, Source};
+use super::wire::json::{Number, Text, first_keys, parse, shown};
 use super::{Format, FormatError, kind_by_names};
 use crate::binary::source_path;
 use crate::limits::MAX_SAMPLE_TYPES;

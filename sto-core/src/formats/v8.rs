@@ -3,9 +3,11 @@
 //!
 //! Source: the domain `Profiler` of the Chrome DevTools Protocol.
 
-use super::json::{CallTree, Caller, Damage, Number, Text};
+use super::error::Damage;
+use super::json::{CallTree, Caller};
 use super::kind_by_names;
 use super::named::NamedStacks;
+use super::wire::json::{Number, Text};
 use crate::binary::source_path;
 use crate::model::Frame;
 use crate::recording::{LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx};

@@ -3,14 +3,21 @@
 //! Source: *Call Tree view - instrumentation data* of Visual Studio's documentation.
 
 use super::call_path::CallPath;
-use super::csv::{self, Names, Row, Table};
 use super::report::{About, Report, one_thread};
+use super::source::Head;
 use super::summed::Summed;
+use super::wire::csv;
+use super::wire::csv::{Names, Row, Table};
 use super::{Format, kind_by_names, report};
 use crate::recording::{SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{Cost, SampleType, Unit};
 
-pub(super) struct Columns {
+/// Whether a profile begins with the names of the columns that are read.
+pub(super) fn matches(head: &Head<'_>) -> bool {
+    head.first_line().and_then(csv::named::<Columns>).is_some()
+}
+
+struct Columns {
     level: usize,
     function: usize,
     calls: usize,

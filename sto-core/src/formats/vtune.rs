@@ -4,16 +4,24 @@
 //! Source: *Intel VTune Profiler User Guide*, command line reference.
 
 use super::call_path::CallPath;
-use super::csv::{self, Names, Table};
-use super::report::{About, Report, one_thread, scaled};
+use super::report::{About, Report, one_thread};
+use super::source::Head;
 use super::summed::Summed;
+use super::wire::csv;
+use super::wire::csv::{Names, Table};
+use super::wire::text::scaled;
 use super::{Format, kind_by_names, report};
 use crate::units::{SampleType, Unit};
 
 const FUNCTION: &[u8] = b"Function Stack";
 const SELF_TIME: &[u8] = b"CPU Time:Self";
 
-pub(super) struct Columns {
+/// Whether a profile begins with the names of the columns that are read.
+pub(super) fn matches(head: &Head<'_>) -> bool {
+    head.first_line().and_then(csv::named::<Columns>).is_some()
+}
+
+struct Columns {
     time: usize,
     module: Option<usize>,
 }

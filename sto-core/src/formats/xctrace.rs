@@ -2,10 +2,11 @@
 //!
 //! Source: `xctrace(1)` of macOS.
 
-use super::json::{Damage, Parts, recording};
+use super::error::Damage;
+use super::json::{Parts, recording};
 use super::source::{Head, Source};
 use super::summed::Summed;
-use super::xml::{Element, Part, Xml};
+use super::wire::xml::{Element, Part, Xml};
 use super::{Format, FormatError, excerpt, kind_by_names};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::recording::{LocationIx, Recording, SampleTypeIx, StackIx, ThreadIx};

@@ -3,12 +3,14 @@
 //! Source: *Export of profiling results to external formats* in YourKit's help.
 
 use super::call_path::CallPath;
-use super::csv::{self, Names, Row, Table, number, without_mark};
-use super::json::{Damage, Parts, recording};
+use super::error::Damage;
+use super::json::{Parts, recording};
 use super::source::{Head, Source};
 use super::summed::Summed;
-use super::text::{lines, within_last_line};
-use super::xml::{Element, Part, Xml};
+use super::wire::csv;
+use super::wire::csv::{Names, Row, Table, number, without_mark};
+use super::wire::text::{lines, within_last_line};
+use super::wire::xml::{Element, Part, Xml};
 use super::{Format, FormatError, Salvage, report};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::{Frame, FrameKind};
@@ -17,7 +19,7 @@ use crate::units::{SampleType, Unit};
 
 /// Whether a file begins as a view in XML, or with the names of the columns that are read.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    is_xml(head.bytes) || csv::matches::<Columns>(head)
+    is_xml(head.bytes) || head.first_line().and_then(csv::named::<Columns>).is_some()
 }
 
 fn is_xml(bytes: &[u8]) -> bool {

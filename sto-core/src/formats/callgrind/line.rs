@@ -1,7 +1,7 @@
 //! Lines, and the numbers in them.
 
 use crate::formats::excerpt;
-use crate::formats::text::decimal;
+use crate::formats::wire::text::decimal;
 
 /// A line that is neither blank nor a comment.
 pub(super) enum Line<'l> {

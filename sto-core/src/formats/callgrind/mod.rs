@@ -18,7 +18,7 @@ mod stacks;
 use super::report::{About, Report};
 use super::source::Head;
 use super::summed::Summed;
-use super::text::lines;
+use super::wire::text::lines;
 use super::{Format, excerpt};
 use crate::limits::{MAX_PROCESS_NAME, MAX_SAMPLE_TYPES, cut};
 use crate::recording::{ProcessIx, Thread};

@@ -6,9 +6,11 @@
 
 use super::{Event, Recorder};
 use crate::binary::source_path;
-use crate::formats::json::{Damage, Id, Spans, Text};
+use crate::formats::error::Damage;
+use crate::formats::json::Spans;
 use crate::formats::kind_by_names;
 use crate::formats::named::NamedStacks;
+use crate::formats::wire::json::{Id, Text};
 use crate::model::Frame;
 use crate::recording::{LocationIx, Sample};
 use hashbrown::HashMap;

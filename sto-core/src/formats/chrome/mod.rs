@@ -5,9 +5,11 @@
 mod calls;
 mod profiles;
 
-use super::json::{Damage, Id, Number, Parts, Text, Threads, first_keys, parse, recording, syntax};
+use super::error::Damage;
+use super::json::{Parts, Threads, recording};
 use super::named::NamedStacks;
 use super::source::{Head, Source};
+use super::wire::json::{Id, Number, Text, first_keys, parse, syntax};
 use super::{Format, FormatError};
 use crate::model::Origin;
 use crate::recording::{Recording, Sample, SampleTypeIx, ThreadIx};

@@ -1,8 +1,9 @@
 //! V8's samples in a trace: a `Profile` event a thread, and `ProfileChunk` events with the rest.
 
 use super::{Event, Recorder};
-use crate::formats::json::{Damage, Id, Number};
+use crate::formats::error::Damage;
 use crate::formats::v8::{Node, Nodes, Run};
+use crate::formats::wire::json::{Id, Number};
 use crate::recording::ThreadIx;
 use hashbrown::HashMap;
 use serde::Deserialize;

@@ -5,11 +5,13 @@ use super::schema::{
     StackTable, Thread,
 };
 use crate::binary::source_path;
-use crate::formats::json::{CallTree, Caller, Damage, Text};
+use crate::formats::error::Damage;
+use crate::formats::json::{CallTree, Caller};
 use crate::formats::kind_by_names;
-use crate::formats::named::NamedStacks;
-use crate::formats::perf_script::module_name;
+use crate::formats::named::{NamedStacks, beginning};
+use crate::formats::names::module_name;
 use crate::formats::pprof::build_id;
+use crate::formats::wire::json::Text;
 use crate::model::{Frame, FrameKind};
 use crate::recording::StackIx;
 use crate::recording::{Location, LocationIx, Module, ModuleIx, ModuleKind};
@@ -24,7 +26,7 @@ fn module(lib: &Lib<'_>, named: &mut NamedStacks) -> Module {
         b"" => &lib.name,
         _ => &lib.path,
     };
-    let name = named.text(module_name(&path.0)).into_owned();
+    let name = named.text(module_name(beginning(&path.0))).into_owned();
     let kind = match kind_by_names("function", &name) {
         FrameKind::Kernel => ModuleKind::KernelModule,
         _ if matches!(path.0.first(), None | Some(b'[')) => ModuleKind::Anonymous,
@@ -216,7 +218,7 @@ impl<'b> FrameReader<'_, 'b> {
             b"" => b"[unknown]",
             name => name,
         });
-        let module = self.named.text(module_name(&module.0));
+        let module = self.named.text(module_name(beginning(&module.0)));
         let file = self.named.text(&file.0);
         let frame = Frame {
             kind: kind.unwrap_or_else(|| kind_by_names(&symbol, &module)),

@@ -17,9 +17,11 @@ mod samples;
 mod schema;
 mod slabs;
 
-use super::json::{Damage, Parts, Threads, first_keys, parse, recording};
+use super::error::Damage;
+use super::json::{Parts, Threads, recording};
 use super::named::NamedStacks;
 use super::source::{Head, Source};
+use super::wire::json::{first_keys, parse};
 use super::{Format, FormatError};
 use crate::model::Origin;
 use crate::recording::Recording;

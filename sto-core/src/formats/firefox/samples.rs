@@ -2,8 +2,9 @@
 
 use super::frames::Tree;
 use super::schema::{Meta, SampleTable, Thread};
-use crate::formats::json::{Damage, Number, shown};
+use crate::formats::error::Damage;
 use crate::formats::named::NamedStacks;
+use crate::formats::wire::json::{Number, shown};
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::recording::{Sample, SampleTypeIx, ThreadIx};
 use crate::units::{Cost, Nanoseconds, SampleType, Unit};

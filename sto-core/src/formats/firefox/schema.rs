@@ -1,6 +1,6 @@
 //! The tables of a profile, of which only what is read here.
 
-use crate::formats::json::{Id, Number, Text};
+use crate::formats::wire::json::{Id, Number, Text};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -6,8 +6,8 @@
 //!
 //! Source: `FORMAT.md` of <https://github.com/mstange/json-slabs>.
 
-use crate::formats::json::Damage;
-use crate::formats::text::decimal;
+use crate::formats::error::Damage;
+use crate::formats::wire::text::decimal;
 use json_slabs::{ParseError, ParsedFile, SlabBytes, SlabPlaceholder, SlabPrimitive, SlabType};
 use serde::Serializer;
 use serde_json::Value;

@@ -7,7 +7,7 @@ use super::pools::Pools;
 use super::types::TypeIx;
 use super::values::{Value, Wanted};
 use crate::formats::named::NamedStacks;
-use crate::formats::text;
+use crate::formats::wire::text;
 use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
 use crate::model::Origin;
 use crate::units::{Bytes, Nanoseconds};

@@ -15,7 +15,8 @@
 use super::cursor::Cursor;
 use super::damage::Damage;
 use super::types::MAX_NESTING;
-use crate::formats::{excerpt, text};
+use crate::formats::excerpt;
+use crate::formats::wire::text;
 use std::borrow::Cow;
 
 /// Place of a string of the metadata.

@@ -1,7 +1,7 @@
 //! Processes and threads as viewers name them.
 
-use super::{Id, Text};
 use crate::formats::named::NamedStacks;
+use crate::formats::wire::json::{Id, Text};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::recording::{Process, ProcessIx, Thread, ThreadIx};
 use hashbrown::HashMap;

@@ -2,10 +2,10 @@
 
 use crate::formats::labels::RawValue;
 use crate::formats::named::beginning;
-use crate::formats::perf_script::module_name;
+use crate::formats::names::module_name;
 use crate::formats::pprof::damage::Damage;
-use crate::formats::protobuf::Message;
-use crate::formats::text;
+use crate::formats::wire::protobuf::Message;
+use crate::formats::wire::text;
 use crate::model::FrameKind;
 
 /// What an attribute tells, as far as it is read.

@@ -8,8 +8,9 @@
 
 use super::messages::{EXPORT, Field, Kind};
 use super::schema::too_old;
-use crate::formats::json::{Damage, Text, syntax};
-use crate::formats::protobuf::{Message, Writer};
+use crate::formats::error::Damage;
+use crate::formats::wire::json::{Text, syntax};
+use crate::formats::wire::protobuf::{Message, Writer};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess,

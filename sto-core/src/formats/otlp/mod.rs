@@ -28,9 +28,9 @@ mod samples;
 mod schema;
 mod threads;
 
-use super::json::first_keys;
-use super::protobuf::Message;
 use super::source::{Head, Source};
+use super::wire::json::first_keys;
+use super::wire::protobuf::Message;
 use super::{Format, FormatError};
 use crate::id::SourceDigest;
 use crate::recording::Recording;

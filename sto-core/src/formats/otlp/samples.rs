@@ -7,7 +7,7 @@ use crate::formats::named::NamedStacks;
 use crate::formats::pprof::columns::{Measured, columns};
 use crate::formats::pprof::damage::Damage;
 use crate::formats::pprof::frames::{Frames, Modules};
-use crate::formats::protobuf::Message;
+use crate::formats::wire::protobuf::Message;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::Origin;
 use crate::recording::{Module, Process, Sample, SampleTypeIx, StackIx, Thread, ThreadIx};

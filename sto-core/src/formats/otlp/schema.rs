@@ -4,7 +4,7 @@
 use super::attributes::{Told, Value, Whose};
 use crate::formats::pprof::damage::Damage;
 use crate::formats::pprof::schema::{self as pprof, Function, Location, Mapping, Text, ValueType};
-use crate::formats::protobuf::Message;
+use crate::formats::wire::protobuf::Message;
 
 /// An export: `ProfilesData`, or `ExportProfilesServiceRequest`, whose fields are the same.
 pub(super) struct Data<'b> {

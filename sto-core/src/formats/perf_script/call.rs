@@ -1,5 +1,6 @@
 //! One line of a stack: `ip symbol+0xoffset (dso)`.
 
+use crate::formats::names::{kind_by_module, module_name};
 use crate::model::FrameKind;
 
 /// What one line of a stack says.
@@ -34,69 +35,15 @@ impl<'a> Call<'a> {
 
     /// The name of the file that frames carry; empty if unknown.
     pub(super) fn module(&self) -> &'a [u8] {
-        match self.dso {
-            b"[unknown]" | b"inlined" => b"",
-            b"[kernel]" | b"[kernel.kallsyms]" | b"[kernel.vmlinux]" => b"[kernel]",
-            _ if self.is_jit() => b"[jit]",
-            path => {
-                let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
-                let start = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
-                &path[start..]
-            }
-        }
+        module_name(self.dso)
     }
 
     pub(super) fn kind(&self) -> FrameKind {
         if !self.is_resolved() {
             FrameKind::Unresolved
-        } else if self.is_jit() {
-            FrameKind::Jit
-        } else if self.is_kernel() {
-            FrameKind::Kernel
         } else {
-            FrameKind::User
+            kind_by_module(self.dso)
         }
-    }
-
-    /// Kernel code: the kernel itself, `[a_module]` or its file, of the host or a guest, and BPF
-    /// programs.
-    fn is_kernel(&self) -> bool {
-        const USER: [&[u8]; 7] = [
-            b"[unknown]",
-            b"[vdso]",
-            b"[vdso32]",
-            b"[vdsox32]",
-            b"[vsyscall]",
-            b"[heap]",
-            b"[stack]",
-        ];
-        let name = self.module();
-        let bracketed = name.starts_with(b"[") && name.ends_with(b"]");
-        let module_file = [&b".ko"[..], b".ko.gz", b".ko.xz", b".ko.zst"]
-            .iter()
-            .any(|suffix| name.ends_with(suffix));
-        module_file
-            || name.starts_with(b"bpf_prog_")
-            || (bracketed && !USER.contains(&name) && !name.starts_with(b"[anon"))
-    }
-
-    /// `/tmp/perf-PID.map`, in which just-in-time compilers tell perf their symbols, or
-    /// `jitted-PID-N.so`, which `perf inject --jit` makes. The names say nothing but the process.
-    fn is_jit(&self) -> bool {
-        let name = self
-            .dso
-            .rsplit(|&byte| byte == b'/')
-            .next()
-            .unwrap_or_default();
-        let between =
-            |prefix: &[u8], suffix: &[u8]| name.strip_prefix(prefix)?.strip_suffix(suffix);
-        let number = between(b"perf-", b".map").or_else(|| between(b"jitted-", b".so"));
-        number.is_some_and(|number| {
-            number.iter().any(u8::is_ascii_digit)
-                && number
-                    .iter()
-                    .all(|&byte| byte.is_ascii_digit() || byte == b'-')
-        })
     }
 }
 

@@ -4,7 +4,7 @@
 //! any number of spaces, and a command name may itself have spaces and digits. So every number is
 //! tried as the thread id, and the one is taken behind which the other fields follow.
 
-use crate::formats::text::decimal;
+use crate::formats::wire::text::decimal;
 use crate::units::Nanoseconds;
 
 /// What the first line of a sample says.

@@ -1,6 +1,6 @@
 //! Events that were lost while recording.
 
-use crate::formats::text::decimal;
+use crate::formats::wire::text::decimal;
 
 /// Sums of lost events. perf counts them as they happen (`PERF_RECORD_LOST lost 5`), and since Linux
 /// 6.1 all of them once more at the end (`PERF_RECORD_LOST_SAMPLES lost 5`).

@@ -15,15 +15,13 @@ mod sharing;
 mod stack;
 mod threads;
 
-use super::named::{beginning, cut_off, malformed};
+use super::named::{cut_off, malformed};
 use super::source::Head;
 use super::source::LineReader;
 use super::{FormatError, ReadOptions, excerpt};
 use crate::id::SourceDigest;
-use crate::model::FrameKind;
 use crate::recording::Recording;
 use crate::units::Bytes;
-use call::Call;
 use header::Header;
 use reader::{Problem, Reader};
 use sharing::{AMONG_IDLE, Sharing};
@@ -33,24 +31,6 @@ use std::path::Path;
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let text = head.first_line().filter(|line| !line.contains(&0));
     text.is_some_and(|line| Header::parse(line).is_some())
-}
-
-/// The kind of code in a file, or what stands for one, of this name.
-pub(super) fn kind_by_module(dso: &[u8]) -> FrameKind {
-    call(dso).kind()
-}
-
-/// The name that frames carry of a file, or of what stands for one.
-pub(super) fn module_name(dso: &[u8]) -> &[u8] {
-    call(beginning(dso)).module()
-}
-
-fn call(dso: &[u8]) -> Call<'_> {
-    Call {
-        ip: 0,
-        symbol: b"function",
-        dso,
-    }
 }
 
 /// Begins to read the text that `perf script` prints; `path` is for messages.

@@ -6,7 +6,7 @@
 use super::reader::{Reader, header};
 use crate::formats::FormatError;
 use crate::formats::named::malformed;
-use crate::formats::text::lines;
+use crate::formats::wire::text::lines;
 use rayon::FnContext;
 use std::path::Path;
 

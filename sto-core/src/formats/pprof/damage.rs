@@ -1,7 +1,7 @@
 //! What is wrong with a file, and where.
 
 use crate::formats::named::Limit;
-use crate::formats::protobuf::{WireError, WireProblem};
+use crate::formats::wire::protobuf::{WireError, WireProblem};
 use crate::formats::{FormatError, Salvage};
 use std::path::Path;
 

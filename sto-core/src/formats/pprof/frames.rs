@@ -6,7 +6,7 @@ use super::schema::{Function, Line, Location, Mapping, Profile};
 use crate::binary::source_path;
 use crate::formats::kind_by_names;
 use crate::formats::named::{Limit, NamedStacks, beginning};
-use crate::formats::perf_script::module_name;
+use crate::formats::names::module_name;
 use crate::model::{Frame, FrameKind, GnuBuildId};
 use crate::recording::{self, LocationIx, Module, ModuleIx, ModuleKind, StackIx};
 use hashbrown::HashMap;
@@ -262,7 +262,7 @@ fn module(
         path if path.starts_with(KERNEL) => KERNEL,
         path => path,
     };
-    let name = stacks.text(module_name(path)).into_owned();
+    let name = stacks.text(module_name(beginning(path))).into_owned();
     let kind = match kind_by_names("function", &name) {
         FrameKind::Kernel if name == "[kernel]" => ModuleKind::Kernel,
         FrameKind::Kernel => ModuleKind::KernelModule,

@@ -24,8 +24,8 @@ pub use frames::SYSTEM_NAME_SUFFIXES;
 pub(super) use frames::build_id;
 
 use super::named::NamedStacks;
-use super::protobuf::Message;
 use super::source::{Head, Source};
+use super::wire::protobuf::Message;
 use super::{Format, FormatError};
 use crate::id::SourceDigest;
 use crate::limits::{MAX_NAME, cut};

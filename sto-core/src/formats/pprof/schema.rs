@@ -4,7 +4,7 @@
 
 use super::columns::Named;
 use super::damage::Damage;
-use crate::formats::protobuf::{Field, Message};
+use crate::formats::wire::protobuf::{Field, Message};
 use crate::model::FrameKind;
 use hashbrown::HashMap;
 

@@ -1,6 +1,6 @@
 //! What the formats that are written in XML share.
 
-use super::json::Damage;
+use crate::formats::error::Damage;
 use crate::limits::MAX_DEPTH;
 use quick_xml::errors::{Error, SyntaxError};
 use quick_xml::escape::unescape;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 const MAX_OPEN: usize = MAX_DEPTH + 64;
 
 /// The elements of a file, each with its beginning and its end.
-pub(super) struct Xml<'b> {
+pub(crate) struct Xml<'b> {
     reader: Reader<&'b [u8]>,
     length: usize,
     /// Names of the elements that have begun.
@@ -21,7 +21,7 @@ pub(super) struct Xml<'b> {
     has_root: bool,
 }
 
-pub(super) enum Part<'b> {
+pub(crate) enum Part<'b> {
     Begin(Element<'b>),
     /// The end of an element of this name.
     End(Vec<u8>),
@@ -29,10 +29,10 @@ pub(super) enum Part<'b> {
 }
 
 /// The beginning of an element.
-pub(super) struct Element<'b>(BytesStart<'b>);
+pub(crate) struct Element<'b>(BytesStart<'b>);
 
 impl<'b> Xml<'b> {
-    pub(super) fn new(bytes: &'b [u8]) -> Xml<'b> {
+    pub(crate) fn new(bytes: &'b [u8]) -> Xml<'b> {
         Xml {
             reader: Reader::from_reader(bytes),
             length: bytes.len(),
@@ -43,7 +43,7 @@ impl<'b> Xml<'b> {
     }
 
     /// The next part; `None` behind the end of the outermost element.
-    pub(super) fn next(&mut self) -> Result<Option<Part<'b>>, Damage> {
+    pub(crate) fn next(&mut self) -> Result<Option<Part<'b>>, Damage> {
         loop {
             if self.ends_at_once {
                 self.ends_at_once = false;
@@ -93,18 +93,18 @@ impl<'b> Xml<'b> {
     }
 
     /// A problem at the place that was read last.
-    pub(super) fn damage(&self, problem: impl Into<String>) -> Damage {
+    pub(crate) fn damage(&self, problem: impl Into<String>) -> Damage {
         Damage::new(format!("byte {}", self.reader.buffer_position()), problem)
     }
 }
 
 impl Element<'_> {
-    pub(super) fn name(&self) -> &[u8] {
+    pub(crate) fn name(&self) -> &[u8] {
         self.0.local_name().into_inner()
     }
 
     /// The text of an attribute.
-    pub(super) fn attribute(&self, name: &str) -> Option<String> {
+    pub(crate) fn attribute(&self, name: &str) -> Option<String> {
         let mut attributes = self.0.attributes();
         let found = attributes.with_checks(false).flatten();
         let value = found

@@ -1,46 +1,40 @@
 //! Comma-separated values: tables whose first line names the columns.
 
-use super::excerpt;
-use super::report::scaled;
-use super::source::Head;
+use super::text::scaled;
+use crate::formats::excerpt;
 use std::borrow::Cow;
 
 /// More fields than a line of any format has.
 const MAX_FIELDS: usize = 256;
 
 /// Where the columns stand that a reader goes by.
-pub(super) trait Columns: Sized {
+pub(crate) trait Columns: Sized {
     /// Finds them among the names in the first line.
     fn of(names: &Names<'_>) -> Option<Self>;
 }
 
 /// The names of columns.
-pub(super) struct Names<'l>(Vec<Cow<'l, [u8]>>);
+pub(crate) struct Names<'l>(Vec<Cow<'l, [u8]>>);
 
 impl Names<'_> {
     /// The place of the column of this name.
-    pub(super) fn place(&self, name: &[u8]) -> Option<usize> {
+    pub(crate) fn place(&self, name: &[u8]) -> Option<usize> {
         self.0.iter().position(|found| **found == *name)
     }
 }
 
-/// Whether a profile begins with the names of such columns.
-pub(super) fn matches<C: Columns>(head: &Head<'_>) -> bool {
-    head.first_line()
-        .is_some_and(|line| named::<C>(line).is_some())
-}
-
-fn named<C: Columns>(line: &[u8]) -> Option<C> {
+/// The columns that a line names.
+pub(crate) fn named<C: Columns>(line: &[u8]) -> Option<C> {
     C::of(&Names(fields(without_mark(line))))
 }
 
 /// Text without the mark of UTF-8 in front.
-pub(super) fn without_mark(text: &[u8]) -> &[u8] {
+pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
 /// A table that is read line by line.
-pub(super) struct Table<C> {
+pub(crate) struct Table<C> {
     columns: Option<C>,
 }
 
@@ -52,7 +46,7 @@ impl<C> Default for Table<C> {
 
 impl<C: Columns> Table<C> {
     /// The next line as a row. Blank lines are none, and neither are those up to the names.
-    pub(super) fn row<'l>(&mut self, line: &'l [u8]) -> Option<(&C, Row<'l>)> {
+    pub(crate) fn row<'l>(&mut self, line: &'l [u8]) -> Option<(&C, Row<'l>)> {
         if line.trim_ascii().is_empty() {
             return None;
         }
@@ -66,14 +60,14 @@ impl<C: Columns> Table<C> {
 }
 
 /// A line of a table.
-pub(super) struct Row<'l> {
+pub(crate) struct Row<'l> {
     line: &'l [u8],
     fields: Vec<Cow<'l, [u8]>>,
 }
 
 impl Row<'_> {
     /// The field in a column; an error where the line has too few.
-    pub(super) fn field(&self, column: usize) -> Result<&[u8], String> {
+    pub(crate) fn field(&self, column: usize) -> Result<&[u8], String> {
         let field = self.fields.get(column).map(Cow::as_ref);
         field.ok_or_else(|| {
             format!(
@@ -84,13 +78,13 @@ impl Row<'_> {
     }
 
     /// The number in a column, [scaled]. Thousands may be apart by commas.
-    pub(super) fn number(&self, column: usize, digits: usize) -> Result<u64, String> {
+    pub(crate) fn number(&self, column: usize, digits: usize) -> Result<u64, String> {
         number(self.field(column)?, digits)
     }
 }
 
 /// A number, [scaled]. Thousands may be apart by commas.
-pub(super) fn number(text: &[u8], digits: usize) -> Result<u64, String> {
+pub(crate) fn number(text: &[u8], digits: usize) -> Result<u64, String> {
     let text = text.trim_ascii().iter().copied();
     let without_commas: Vec<u8> = text.filter(|&byte| byte != b',').collect();
     scaled(&without_commas, digits)

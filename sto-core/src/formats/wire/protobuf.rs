@@ -7,18 +7,18 @@
 
 /// A message that is being read: its bytes, and where in the file they stand.
 #[derive(Clone, Copy)]
-pub(super) struct Message<'b> {
+pub(crate) struct Message<'b> {
     rest: &'b [u8],
     at: usize,
 }
 
 /// A field of a message.
 #[derive(Clone, Copy)]
-pub(super) struct Field<'b> {
+pub(crate) struct Field<'b> {
     /// The number that the schema gives it.
-    pub(super) number: u32,
+    pub(crate) number: u32,
     /// Where it begins in the file.
-    pub(super) at: usize,
+    pub(crate) at: usize,
     value: Value<'b>,
 }
 
@@ -32,14 +32,14 @@ enum Value<'b> {
 
 /// What is wrong with a message, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct WireError {
+pub(crate) struct WireError {
     /// Where in the file.
-    pub(super) at: usize,
-    pub(super) problem: WireProblem,
+    pub(crate) at: usize,
+    pub(crate) problem: WireProblem,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum WireProblem {
+pub(crate) enum WireProblem {
     /// A value ends behind the end of what holds it: at this byte of the file.
     EndsAt(u64),
     /// What was found, and what was expected.
@@ -48,22 +48,22 @@ pub(super) enum WireProblem {
 
 impl<'b> Message<'b> {
     /// The message that a whole file is.
-    pub(super) fn of_file(bytes: &'b [u8]) -> Message<'b> {
+    pub(crate) fn of_file(bytes: &'b [u8]) -> Message<'b> {
         Message { rest: bytes, at: 0 }
     }
 
     /// Where the unread part begins in the file.
-    pub(super) fn at(&self) -> usize {
+    pub(crate) fn at(&self) -> usize {
         self.at
     }
 
     /// The unread part.
-    pub(super) fn bytes(&self) -> &'b [u8] {
+    pub(crate) fn bytes(&self) -> &'b [u8] {
         self.rest
     }
 
     /// The next field; `None` behind the last.
-    pub(super) fn next(&mut self) -> Result<Option<Field<'b>>, WireError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Field<'b>>, WireError> {
         if self.rest.is_empty() {
             return Ok(None);
         }
@@ -98,7 +98,7 @@ impl<'b> Message<'b> {
 
     /// The number of the next field if it is a message, and as much of that message as is there: of a
     /// file that is not whole.
-    pub(super) fn begun(&self) -> Option<(u32, Message<'b>)> {
+    pub(crate) fn begun(&self) -> Option<(u32, Message<'b>)> {
         let mut message = *self;
         let tag = message.varint().ok()?;
         let length = usize::try_from(message.varint().ok()?).unwrap_or(usize::MAX);
@@ -157,7 +157,7 @@ impl<'b> Message<'b> {
 
 impl<'b> Field<'b> {
     /// The value of an integer field.
-    pub(super) fn number(&self) -> Result<u64, WireError> {
+    pub(crate) fn number(&self) -> Result<u64, WireError> {
         match self.value {
             Value::Varint(value) | Value::Fixed64(value) => Ok(value),
             Value::Fixed32(value) => Ok(value.into()),
@@ -166,7 +166,7 @@ impl<'b> Field<'b> {
     }
 
     /// The value of a field that is a message, a string or bytes.
-    pub(super) fn message(&self) -> Result<Message<'b>, WireError> {
+    pub(crate) fn message(&self) -> Result<Message<'b>, WireError> {
         match self.value {
             Value::Bytes(message) => Ok(message),
             _ => Err(self.unexpected("expected a message, found a number")),
@@ -174,12 +174,12 @@ impl<'b> Field<'b> {
     }
 
     /// The value of a field that is a string or bytes.
-    pub(super) fn bytes(&self) -> Result<&'b [u8], WireError> {
+    pub(crate) fn bytes(&self) -> Result<&'b [u8], WireError> {
         Ok(self.message()?.rest)
     }
 
     /// Adds the values of a repeated integer field, packed or not.
-    pub(super) fn numbers_into(&self, numbers: &mut Vec<u64>) -> Result<(), WireError> {
+    pub(crate) fn numbers_into(&self, numbers: &mut Vec<u64>) -> Result<(), WireError> {
         match self.value {
             Value::Bytes(mut packed) => {
                 while !packed.rest.is_empty() {
@@ -192,7 +192,7 @@ impl<'b> Field<'b> {
     }
 
     /// Adds the values of a repeated field of eight bytes each, packed or not.
-    pub(super) fn fixed64_into(&self, numbers: &mut Vec<u64>) -> Result<(), WireError> {
+    pub(crate) fn fixed64_into(&self, numbers: &mut Vec<u64>) -> Result<(), WireError> {
         match self.value {
             Value::Bytes(mut packed) => {
                 while !packed.rest.is_empty() {
@@ -214,8 +214,8 @@ impl<'b> Field<'b> {
 
 /// A message that is being written.
 #[derive(Default)]
-pub(super) struct Writer {
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Writer {
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Bytes for the length of a part, which is known once the part is written: a number may have zeros in
@@ -224,19 +224,19 @@ const LENGTH: usize = 5;
 
 impl Writer {
     /// Writes an integer field; negative ones as their two's complement.
-    pub(super) fn number(&mut self, field: u32, value: u64) {
+    pub(crate) fn number(&mut self, field: u32, value: u64) {
         self.varint(u64::from(field) << 3);
         self.varint(value);
     }
 
     /// Writes a field of eight bytes.
-    pub(super) fn fixed64(&mut self, field: u32, value: u64) {
+    pub(crate) fn fixed64(&mut self, field: u32, value: u64) {
         self.varint(u64::from(field) << 3 | 1);
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
     /// Writes a field that is a message, a string or bytes: what `write` adds.
-    pub(super) fn part<T>(&mut self, field: u32, write: impl FnOnce(&mut Writer) -> T) -> T {
+    pub(crate) fn part<T>(&mut self, field: u32, write: impl FnOnce(&mut Writer) -> T) -> T {
         self.varint(u64::from(field) << 3 | 2);
         let start = self.bytes.len() + LENGTH;
         self.bytes.resize(start, 0);

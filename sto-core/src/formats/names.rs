@@ -1,0 +1,101 @@
+//! What names say: the kind of a frame and the name of its module, where the format says neither, and the unit of
+//! an event.
+
+use crate::model::FrameKind;
+use crate::units::Unit;
+
+/// The kind that a frame is taken for where its format does not tell: unresolved where its name
+/// stands for an address, kernel or compiled just in time where its module is called as perf calls
+/// the like, else user.
+pub fn kind_by_names(symbol: &str, module: &str) -> FrameKind {
+    match module {
+        _ if is_unresolved(symbol.as_bytes()) => FrameKind::Unresolved,
+        "[jit]" => FrameKind::Jit,
+        _ => kind_by_module(module.as_bytes()),
+    }
+}
+
+/// Whether a name stands for an address without a symbol: `[unknown]`, `[libc.so.6]`,
+/// `[libc.so.6+0x1234]`, `0x7f00deadbeef`, `??`.
+pub(super) fn is_unresolved(name: &[u8]) -> bool {
+    match name {
+        b"??" => true,
+        [b'[', inside @ .., b']'] => !inside.iter().any(u8::is_ascii_whitespace),
+        [b'0', b'x', digits @ ..] => !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit),
+        _ => false,
+    }
+}
+
+/// The kind of code in a file, or what stands for one, of this path.
+pub(super) fn kind_by_module(path: &[u8]) -> FrameKind {
+    if is_jit(path) {
+        FrameKind::Jit
+    } else if is_kernel(path) {
+        FrameKind::Kernel
+    } else {
+        FrameKind::User
+    }
+}
+
+/// The name that frames carry of a file, or of what stands for one, as perf writes them; empty if unknown.
+pub(super) fn module_name(path: &[u8]) -> &[u8] {
+    match path {
+        b"[unknown]" | b"inlined" => b"",
+        b"[kernel]" | b"[kernel.kallsyms]" | b"[kernel.vmlinux]" => b"[kernel]",
+        _ if is_jit(path) => b"[jit]",
+        path => {
+            let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
+            let start = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
+            &path[start..]
+        }
+    }
+}
+
+/// Kernel code: the kernel itself, `[a_module]` or its file, of the host or a guest, and BPF
+/// programs.
+fn is_kernel(path: &[u8]) -> bool {
+    const USER: [&[u8]; 7] = [
+        b"[unknown]",
+        b"[vdso]",
+        b"[vdso32]",
+        b"[vdsox32]",
+        b"[vsyscall]",
+        b"[heap]",
+        b"[stack]",
+    ];
+    let name = module_name(path);
+    let bracketed = name.starts_with(b"[") && name.ends_with(b"]");
+    let module_file = [&b".ko"[..], b".ko.gz", b".ko.xz", b".ko.zst"]
+        .iter()
+        .any(|suffix| name.ends_with(suffix));
+    module_file
+        || name.starts_with(b"bpf_prog_")
+        || (bracketed && !USER.contains(&name) && !name.starts_with(b"[anon"))
+}
+
+/// `/tmp/perf-PID.map`, in which just-in-time compilers tell perf their symbols, or
+/// `jitted-PID-N.so`, which `perf inject --jit` makes. The names say nothing but the process.
+fn is_jit(path: &[u8]) -> bool {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let between = |prefix: &[u8], suffix: &[u8]| name.strip_prefix(prefix)?.strip_suffix(suffix);
+    let number = between(b"perf-", b".map").or_else(|| between(b"jitted-", b".so"));
+    number.is_some_and(|number| {
+        number.iter().any(u8::is_ascii_digit)
+            && number
+                .iter()
+                .all(|&byte| byte.is_ascii_digit() || byte == b'-')
+    })
+}
+
+/// The unit of an event's periods: nanoseconds for perf's two software clocks (`cpu-clock`,
+/// `task-clock`, with or without modifiers as in `cpu-clock:u`), occurrences for every other
+/// event.
+///
+/// Source: the kernel's `kernel/events/core.c`, which runs these two from a high-resolution timer
+/// whose period is in nanoseconds.
+pub fn units_of_event(event: &str) -> Unit {
+    match event.split(':').next() {
+        Some("cpu-clock" | "task-clock") => Unit::Nanoseconds,
+        _ => Unit::Events,
+    }
+}

@@ -1,0 +1,262 @@
+//! JSON: values as files have them, and what is wrong with it.
+
+use super::text::excerpt;
+use crate::formats::error::Damage;
+use serde::Deserialize;
+use serde::de::{Deserializer, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+
+/// Reads all of `bytes` as one value.
+pub(crate) fn parse<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, Damage> {
+    serde_json::from_slice(bytes).map_err(|error| syntax(bytes, 0, &error))
+}
+
+/// What is wrong with JSON, of which `bytes[start..]` was read.
+pub(crate) fn syntax(bytes: &[u8], start: usize, error: &serde_json::Error) -> Damage {
+    let lines_before = error.line().saturating_sub(1);
+    let line_start = match lines_before {
+        0 => 0,
+        before => {
+            let ends = memchr::memchr_iter(b'\n', &bytes[start..]);
+            ends.take(before).last().map_or(0, |end| end + 1)
+        }
+    };
+    let at = (start + line_start + error.column()).min(bytes.len());
+    if error.is_eof() {
+        return Damage::cut(at, "JSON");
+    }
+    let said = error.to_string();
+    let said = said
+        .rsplit_once(" at line ")
+        .map_or(&*said, |(said, _)| said);
+    let mut text: String = said.chars().take(200).flat_map(plain).collect();
+    if said.chars().nth(200).is_some() {
+        text.push_str("...");
+    }
+    Damage::new(format!("byte {at}"), text)
+}
+
+/// A character of a message, made fit for one line.
+fn plain(c: char) -> impl Iterator<Item = char> {
+    let escaped = (c.is_control() || c == '\u{202e}').then(|| c.escape_debug());
+    let kept = escaped.is_none().then_some(c);
+    escaped.into_iter().flatten().chain(kept)
+}
+
+/// A string, which may not be text: JavaScript's hold halves of characters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Text<'b>(pub(crate) Cow<'b, [u8]>);
+
+impl<'d: 'b, 'b> Deserialize<'d> for Text<'b> {
+    fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Bytes;
+        impl<'b> Visitor<'b> for Bytes {
+            type Value = Text<'b>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_bytes<E>(self, bytes: &'b [u8]) -> Result<Text<'b>, E> {
+                Ok(Text(Cow::Borrowed(bytes)))
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Text<'b>, E> {
+                Ok(Text(Cow::Owned(bytes.to_owned())))
+            }
+        }
+        deserializer.deserialize_bytes(Bytes)
+    }
+}
+
+/// A name that may be written as a number, as ids of processes and threads are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Id(pub(crate) String);
+
+impl<'b> Deserialize<'b> for Id {
+    fn deserialize<D: Deserializer<'b>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl Visitor<'_> for Any {
+            type Value = Id;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number or a string")
+            }
+
+            fn visit_u64<E>(self, id: u64) -> Result<Id, E> {
+                Ok(Id(id.to_string()))
+            }
+
+            fn visit_i64<E>(self, id: i64) -> Result<Id, E> {
+                Ok(Id(id.to_string()))
+            }
+
+            fn visit_f64<E>(self, id: f64) -> Result<Id, E> {
+                Ok(Id(id.to_string()))
+            }
+
+            fn visit_str<E>(self, id: &str) -> Result<Id, E> {
+                Ok(Id(id.to_owned()))
+            }
+
+            fn visit_unit<E>(self) -> Result<Id, E> {
+                Ok(Id::default())
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
+impl Id {
+    /// The number that it begins with, else 0: viewers tell a second thread of one id by `773.1`.
+    pub(crate) fn number(&self) -> u32 {
+        let digits = self.0.bytes().take_while(u8::is_ascii_digit).count();
+        self.0[..digits].parse().unwrap_or(0)
+    }
+}
+
+/// A number as it is written: whole ones stay exact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Number {
+    Whole(u64),
+    Negative(i64),
+    Fraction(f64),
+}
+
+impl<'b> Deserialize<'b> for Number {
+    fn deserialize<D: Deserializer<'b>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl Visitor<'_> for Any {
+            type Value = Number;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number")
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Number, E> {
+                Ok(Number::Whole(number))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Number, E> {
+                Ok(Number::Negative(number))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Number, E> {
+                Ok(Number::Fraction(number))
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
+impl Number {
+    /// The number times `factor`, rounded; `None` where it leaves 96 bits.
+    pub(crate) fn times(self, factor: u64) -> Option<i128> {
+        const MOST: f64 = (1u128 << 96) as f64;
+        match self {
+            Number::Whole(number) => Some(i128::from(number) * i128::from(factor)),
+            Number::Negative(number) => Some(i128::from(number) * i128::from(factor)),
+            Number::Fraction(number) => {
+                let product = (number * factor as f64).round();
+                (product.abs() < MOST).then_some(product as i128)
+            }
+        }
+    }
+
+    pub(crate) fn is_negative(self) -> bool {
+        match self {
+            Number::Whole(_) => false,
+            Number::Negative(number) => number < 0,
+            Number::Fraction(number) => number < 0.0,
+        }
+    }
+
+    /// The number without its sign.
+    pub(crate) fn magnitude(self) -> Number {
+        match self {
+            Number::Whole(_) => self,
+            Number::Negative(number) => Number::Whole(number.unsigned_abs()),
+            Number::Fraction(number) => Number::Fraction(number.abs()),
+        }
+    }
+
+    /// The number times `factor`, rounded, if that is 0 or more and fits 64 bits.
+    pub(crate) fn weight(self, factor: u64) -> Result<u64, String> {
+        let product = self.times(factor);
+        let weight = product.and_then(|product| u64::try_from(product).ok());
+        weight.ok_or_else(|| {
+            format!(
+                "{self}; expected a number from 0 to 2^64 - 1{}: negative ones are in differences of \
+                 two profiles; give the two that it was made of",
+                if factor == 1 { String::new() } else { format!(" when multiplied by {factor}") }
+            )
+        })
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Whole(number) => number.fmt(f),
+            Number::Negative(number) => number.fmt(f),
+            Number::Fraction(number) => write!(f, "{number:e}"),
+        }
+    }
+}
+
+/// The keys of the object that a file begins with, as far as they are there, without their quotes.
+pub(crate) fn first_keys(bytes: &[u8]) -> Vec<&[u8]> {
+    let mut keys = Vec::new();
+    let (mut depth, mut at) = (0u32, 0);
+    let mut is_key = false;
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'{' | b'[' => {
+                depth += 1;
+                if depth == 1 && byte == b'[' {
+                    return keys;
+                }
+                is_key = depth == 1;
+            }
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return keys;
+                }
+            }
+            b',' => is_key = depth == 1,
+            b'"' => {
+                let Some(length) = string_length(&bytes[at..]) else {
+                    return keys;
+                };
+                if is_key {
+                    keys.push(&bytes[at..at + length]);
+                    is_key = false;
+                }
+                at += length + 1;
+            }
+            _ if depth == 0 && !byte.is_ascii_whitespace() => return keys,
+            _ => {}
+        }
+    }
+    keys
+}
+
+/// Length of a string up to its closing quote, if that is there.
+fn string_length(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', &bytes[at..])?;
+        if bytes[at] == b'"' {
+            return Some(at);
+        }
+        at = (at + 2).min(bytes.len());
+    }
+}
+
+/// A name of the file in a message.
+pub(crate) fn shown(text: &Text<'_>) -> String {
+    excerpt(&text.0)
+}
