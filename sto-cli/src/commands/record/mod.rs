@@ -48,6 +48,11 @@ Exit status: that of the command; 128 and the signal's number where a signal end
 /// command's standard input and output; the report goes to standard error. Where standard input is a
 /// file, each of several runs reads all of it. Each run has two metrics: `seconds`, from the program's
 /// start to its end, and `exit_status`.
+///
+/// Callers are found by frame pointers: build with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes), or use
+/// --call-graph dwarf. Just-in-time compilers must write down what they compile: `node --perf-basic-prof
+/// --interpreted-frames-native-stack`, `python -X perf`, `java -XX:+PreserveFramePointer
+/// -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RecordArgs {
