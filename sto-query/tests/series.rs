@@ -31,7 +31,7 @@ fn changes_are_where_otava_finds_them() {
     let cases: Vec<Case> = serde_json::from_str(cases).unwrap();
     let mut changes = 0;
     for case in &cases {
-        let found = change_points(&case.series, ChangeOptions::default());
+        let found = change_points(&case.series, ChangeOptions::default()).unwrap();
         let places: Vec<usize> = found.iter().map(|change| change.at).collect();
         let expected: Vec<usize> = case.changes.iter().map(|change| change.at).collect();
         assert_eq!(places, expected, "{}", case.name);
@@ -56,13 +56,13 @@ fn a_count_that_chance_explains_is_no_change() {
         least_variance: 0.2,
         ..ChangeOptions::default()
     };
-    assert_eq!(change_points(&series, options), []);
+    assert_eq!(change_points(&series, options).unwrap(), []);
 }
 
 #[test]
 fn too_few_observations_have_no_changes() {
     for series in [&[][..], &[1.0], &[1.0, 100.0]] {
-        assert_eq!(change_points(series, ChangeOptions::default()), []);
+        assert_eq!(change_points(series, ChangeOptions::default()).unwrap(), []);
     }
 }
 
@@ -92,7 +92,7 @@ proptest! {
     ) {
         let scale = f64::from(exponent).exp2();
         let places = |series: &[f64]| -> Vec<usize> {
-            let changes = change_points(series, ChangeOptions::default());
+            let changes = change_points(series, ChangeOptions::default()).unwrap();
             changes.iter().map(|change| change.at).collect()
         };
         let plain: Vec<f64> = series.iter().map(|&x| f64::from(x)).collect();
@@ -104,8 +104,30 @@ proptest! {
     fn changes_stand_in_order_and_within_the_series(
         series in prop::collection::vec(-1e6..1e6f64, 0..200),
     ) {
-        let changes = change_points(&series, ChangeOptions::default());
+        let changes = change_points(&series, ChangeOptions::default()).unwrap();
         prop_assert!(changes.windows(2).all(|pair| pair[0].at < pair[1].at));
         prop_assert!(changes.iter().all(|c| c.at > 0 && c.at < series.len() && c.p <= 0.001));
     }
+}
+
+#[test]
+fn a_series_with_what_is_no_number_is_refused_with_its_index() {
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let series = [1.0, 2.0, value, 3.0];
+        let error = change_points(&series, ChangeOptions::default()).unwrap_err();
+        assert_eq!(error.at, 2, "{error}");
+    }
+}
+
+#[test]
+fn a_window_of_fewer_than_two_observations_is_one_of_two() {
+    let options = |window| ChangeOptions {
+        window,
+        ..ChangeOptions::default()
+    };
+    let series = [1.0, 1.0, 1.0, 9.0, 9.0, 9.0];
+    assert_eq!(
+        change_points(&series, options(0)),
+        change_points(&series, options(2))
+    );
 }

@@ -22,13 +22,13 @@ pub struct Lines {
 
 impl Lines {
     /// Loads what each line cost of this event in the last run of a selection. None, where the
-    /// lines are not known, or the run does not have the event.
+    /// lines are not known, the run does not have the event, or no run is selected.
     ///
     /// # Errors
     /// Where the store does not have the run, or cannot be read.
     pub fn load(store: &Store, selection: &Selection, event: &str) -> Result<Lines, StoreError> {
-        let last = selection.profiles.last().expect("a selection is not empty");
-        Lines::of(store, last, event)
+        let last = selection.profiles.last();
+        last.map_or(Ok(Lines::default()), |last| Lines::of(store, last, event))
     }
 
     /// Loads what each line cost in each run of a selection.

@@ -11,7 +11,7 @@ use std::ops::Range;
 /// What is taken for a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangeOptions {
-    /// Number of observations that are looked at together, at least 2. Windows overlap by half.
+    /// Number of observations that are looked at together; fewer than 2 are taken for 2. Windows overlap by half.
     pub window: usize,
     /// Largest p of a change.
     pub max_p: f64,
@@ -77,26 +77,47 @@ impl ChangePoint {
     }
 }
 
+/// An observation that has no place among numbers.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("observation {at} is {value}: a series is of finite numbers")]
+#[non_exhaustive]
+pub struct NotFinite {
+    /// Index of the first such observation.
+    pub at: usize,
+    /// What it is.
+    pub value: f64,
+}
+
 /// The places where a series changes, in its order. Deterministic; for n observations it takes
 /// n x `window`^2 steps at most, times the number of changes in a window.
 ///
-/// # Panics
-/// If the window is shorter than 2.
-pub fn change_points(series: &[f64], options: ChangeOptions) -> Vec<ChangePoint> {
+/// # Errors
+/// Where an observation is infinite or NaN.
+pub fn change_points(
+    series: &[f64],
+    options: ChangeOptions,
+) -> Result<Vec<ChangePoint>, NotFinite> {
+    if let Some((at, &value)) = series
+        .iter()
+        .enumerate()
+        .find(|(_, value)| !value.is_finite())
+    {
+        return Err(NotFinite { at, value });
+    }
     let each: Vec<&[f64]> = series.chunks(1).collect();
-    change_points_of_builds(&each, options)
+    Ok(change_points_of_builds(&each, options))
 }
 
-/// The same where an observation is a build, of one or more runs: its mean tells where a change is, and
-/// all of its runs whether it is one.
-///
-/// # Panics
-/// If the window is shorter than 2, or a build has no runs.
-pub fn change_points_of_builds(builds: BuildRuns, options: ChangeOptions) -> Vec<ChangePoint> {
-    assert!(
-        options.window >= 2,
-        "a window has two observations at least"
-    );
+/// The same where an observation is a build, of one or more runs, each a finite number: its mean tells where
+/// a change is, and all of its runs whether it is one.
+pub(crate) fn change_points_of_builds(
+    builds: BuildRuns,
+    options: ChangeOptions,
+) -> Vec<ChangePoint> {
+    let options = ChangeOptions {
+        window: options.window.max(2),
+        ..options
+    };
     let means: Vec<f64> = builds.iter().map(|runs| mean(runs)).collect();
     let weak = weak_places(&means, builds, options);
     merge(builds, weak, options)

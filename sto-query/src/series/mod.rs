@@ -15,6 +15,7 @@ mod changes;
 mod scores;
 mod window;
 
-pub use changes::{ChangeOptions, ChangePoint, change_points, change_points_of_builds};
+pub(crate) use changes::change_points_of_builds;
+pub use changes::{ChangeOptions, ChangePoint, NotFinite, change_points};
 pub use scores::{FALSE_DISCOVERIES, Score, ScoreOptions, Status, score, scores};
 pub use window::{Expected, expected};
