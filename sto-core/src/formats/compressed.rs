@@ -189,7 +189,7 @@ impl<'a> Layer<'a> {
 impl Layer<'_> {
     fn end_early(&self) -> io::Result<usize> {
         let Some(cut) = &self.cut else {
-            return Err(io::Error::other(Told::Cut(format!(
+            return Err(io::Error::other(Refusal::Cut(format!(
                 "its {} data end early, after {} bytes",
                 self.name,
                 self.taken.get()
@@ -211,7 +211,7 @@ impl Read for Layer<'_> {
         };
         let is_from_below = error.raw_os_error().is_some()
             || error.kind() == io::ErrorKind::Interrupted
-            || error.get_ref().is_some_and(|error| error.is::<Told>());
+            || error.get_ref().is_some_and(|error| error.is::<Refusal>());
         if is_from_below {
             return Err(error);
         }
@@ -228,29 +228,22 @@ impl Read for Layer<'_> {
 
 /// An error of this module, so that compressions further out hand it on as it is.
 #[derive(Debug, thiserror::Error)]
-enum Told {
+enum Refusal {
     #[error("{0}")]
-    Refused(String),
+    Other(String),
     #[error("{0}")]
     Cut(String),
 }
 
 fn refused(problem: String) -> io::Error {
-    io::Error::other(Told::Refused(problem))
+    io::Error::other(Refusal::Other(problem))
 }
 
 /// Makes an error of what reading a file met, of which this can be done if it was cut off.
 pub(super) fn failed(path: &Path, salvage: Salvage) -> impl Fn(io::Error) -> FormatError {
-    move |error| {
-        let told = error.get_ref().and_then(|error| error.downcast_ref());
-        match told {
-            Some(Told::Cut(cut)) => FormatError::Truncated {
-                path: path.to_owned(),
-                cut: cut.clone(),
-                salvage,
-            },
-            _ => FormatError::io(path)(error),
-        }
+    move |error| match error.get_ref().and_then(|error| error.downcast_ref()) {
+        Some(Refusal::Cut(cut)) => FormatError::cut_off(path, cut, salvage),
+        _ => FormatError::io(path)(error),
     }
 }
 

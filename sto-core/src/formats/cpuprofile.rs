@@ -1,6 +1,6 @@
 //! V8's `.cpuprofile`, of `node --cpu-prof` and Chrome.
 
-use super::error::Damage;
+use super::error::DecodeError;
 use super::json::{Parts, Threads, recording};
 use super::named::NamedStacks;
 use super::source::{Head, Source};
@@ -39,7 +39,7 @@ struct Profile<'b> {
     end_time: Option<Number>,
 }
 
-fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
+fn parts(bytes: &[u8]) -> Result<Parts, DecodeError> {
     let profile: Profile<'_> = parse(bytes)?;
     let mut named = NamedStacks::default();
     let mut nodes = Nodes::default();
@@ -64,7 +64,7 @@ fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
                     deltas.len(),
                     ids.len()
                 );
-                return Err(Damage::new("timeDeltas", problem));
+                return Err(DecodeError::new("timeDeltas", problem));
             }
             let zero = start.unwrap_or(0);
             let run = Run {

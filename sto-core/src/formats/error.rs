@@ -1,6 +1,5 @@
 //! Why a recording cannot be read.
 
-use super::named::Limit;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -44,12 +43,12 @@ pub enum FormatError {
         salvage: Salvage,
     },
     /// The file breaks a rule of its format.
-    #[error("{}: {place}: {problem}", path.display())]
+    #[error("{}: {at}: {problem}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
         /// Where: `line 12`, `the record at byte 1234`.
-        place: String,
+        at: String,
         /// What was found, what was expected, and what to do.
         problem: String,
     },
@@ -85,8 +84,8 @@ pub enum Salvage {
 }
 
 /// The end of a message that says that the file is to be made again.
-impl std::fmt::Display for Salvage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Salvage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Salvage::Possible => ", or take what there is: --allow-truncated",
             Salvage::Impossible => "; what there is cannot be read without the rest",
@@ -95,18 +94,37 @@ impl std::fmt::Display for Salvage {
 }
 
 impl FormatError {
+    /// An error of a file that breaks a rule of its format.
+    pub(super) fn malformed(
+        path: &Path,
+        at: impl fmt::Display,
+        problem: impl Into<String>,
+    ) -> FormatError {
+        FormatError::Malformed {
+            path: path.to_owned(),
+            at: at.to_string(),
+            problem: problem.into(),
+        }
+    }
+
+    /// An error of a file that was cut off: where, and within what.
+    pub(super) fn cut_off(path: &Path, cut: impl Into<String>, salvage: Salvage) -> FormatError {
+        FormatError::Truncated {
+            path: path.to_owned(),
+            cut: cut.into(),
+            salvage,
+        }
+    }
+
     /// An error of a file of which the named part ends behind the file's end.
     pub(super) fn ends_early(
         path: &Path,
-        part: impl std::fmt::Display,
+        part: impl fmt::Display,
         (expected, found): (u64, u64),
         salvage: Salvage,
     ) -> FormatError {
-        FormatError::Truncated {
-            path: path.to_owned(),
-            cut: format!("{part} ends at byte {expected}, but the file ends at byte {found}"),
-            salvage,
-        }
+        let cut = format!("{part} ends at byte {expected}, but the file ends at byte {found}");
+        FormatError::cut_off(path, cut, salvage)
     }
 
     /// Makes an error of what the system says of a file.
@@ -118,66 +136,140 @@ impl FormatError {
     }
 }
 
-/// What is wrong with a file, and where: `byte 12`, `threads[0].samples.stack[5]`.
-#[derive(Debug)]
-pub(super) enum Damage {
-    At {
-        place: String,
-        problem: String,
-    },
-    /// The file ends too soon: where, and in the middle of what.
+/// What is wrong with the bytes of a file, and where. The name of the file is added last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DecodeError(Box<(At, Problem)>);
+
+/// Where in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum At {
+    Byte(usize),
+    Line(usize),
+    /// `threads[0].samples.stack[5]`.
+    Path(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Problem {
+    /// What was found, what was expected, and what to do.
+    Malformed(String),
+    /// A value ends at this byte of the file, behind the end of what holds it.
+    EndsAt(u64),
+    /// The file ends too soon: where, and within what.
     Cut(String),
 }
 
-impl Damage {
-    pub(super) fn new(place: impl Into<String>, problem: impl Into<String>) -> Damage {
-        Damage::At {
-            place: place.into(),
-            problem: problem.into(),
-        }
+impl DecodeError {
+    pub(super) fn new(at: impl Into<At>, problem: impl Into<String>) -> DecodeError {
+        DecodeError(Box::new((at.into(), Problem::Malformed(problem.into()))))
     }
 
-    /// A file that ends at a byte in the middle of its JSON, or whatever it is written in.
-    pub(super) fn cut(at: impl fmt::Display, language: &str) -> Damage {
-        Damage::Cut(format!(
-            "the file ends at byte {at}, in the middle of its {language}"
-        ))
+    /// A value that ends at byte `end` of the file, behind the end of what holds it.
+    pub(super) fn ends_at(at: usize, end: u64) -> DecodeError {
+        DecodeError(Box::new((At::Byte(at), Problem::EndsAt(end))))
+    }
+
+    /// A file that ends at a byte, `within` what.
+    pub(super) fn cut(at: usize, within: impl fmt::Display) -> DecodeError {
+        let cut = format!("the file ends at byte {at}, {within}");
+        DecodeError(Box::new((At::Byte(at), Problem::Cut(cut))))
     }
 
     /// An index that is not in its table.
-    pub(super) fn index(place: impl Into<String>, table: &str, length: usize, ix: i64) -> Damage {
+    pub(super) fn index(at: impl Into<At>, table: &str, length: usize, index: i64) -> DecodeError {
         let problem = format!(
-            "{ix}; expected an index of {table}, which has {length} entries; was the file edited?"
+            "{index}; expected an index of {table}, which has {length} entries; was the file edited?"
         );
-        Damage::new(place, problem)
+        DecodeError::new(at, problem)
     }
 
-    /// Says what the place is a place of, where that is not the file.
-    pub(super) fn of(self, what: &str) -> Damage {
-        match self {
-            Damage::At { place, problem } => Damage::new(format!("{place} of {what}"), problem),
-            Damage::Cut(_) => Damage::new(what, "it ends in the middle of a value"),
+    /// An id of what the file does not have.
+    pub(super) fn missing(at: usize, what: &str, id: u64) -> DecodeError {
+        let problem =
+            format!("{what} {id}, which the file does not have; was it cut short, or edited?");
+        DecodeError::new(at, problem)
+    }
+
+    /// Adds where a limit is exceeded.
+    pub(super) fn limit(at: impl Into<At>) -> impl FnOnce(String) -> DecodeError {
+        move |limit| DecodeError::new(at, limit)
+    }
+
+    /// The same of a part of the file, where what is wrong was found in that part alone.
+    pub(super) fn within(self, part: &str) -> DecodeError {
+        match *self.0 {
+            (_, Problem::Cut(_)) => DecodeError::new(part, "it ends in the middle of a value"),
+            (at, problem) => DecodeError(Box::new((At::Path(format!("{at} of {part}")), problem))),
         }
     }
 
-    pub(super) fn in_file(self, path: &Path) -> FormatError {
-        let path = path.to_owned();
-        match self {
-            Damage::At { place, problem } => FormatError::Malformed {
-                path,
-                place,
-                problem,
-            },
-            Damage::Cut(cut) => FormatError::Truncated {
-                path,
-                cut,
-                salvage: Salvage::Impossible,
-            },
+    /// The same of a file that the one that was read was made of: `at` finds where it is there, by its byte.
+    pub(super) fn moved(self, at: impl FnOnce(usize) -> String) -> DecodeError {
+        match *self.0 {
+            (At::Byte(byte), problem) => DecodeError(Box::new((At::Path(at(byte)), problem))),
+            _ => self,
         }
     }
 
-    /// Adds the place to a limit that is passed there.
-    pub(super) fn limit(place: impl Into<String>) -> impl FnOnce(Limit) -> Damage {
-        move |limit| Damage::new(place, limit)
+    /// The error of the file that `bytes` were read of.
+    pub(super) fn in_file(self, path: &Path, bytes: &[u8]) -> FormatError {
+        let (at, problem) = *self.0;
+        let size = bytes.len() as u64;
+        let problem = match problem {
+            Problem::EndsAt(end) if end > size => {
+                let value = format_args!("the value at {at}");
+                return FormatError::ends_early(path, value, (end, size), Salvage::Impossible);
+            }
+            Problem::Cut(cut) => return FormatError::cut_off(path, cut, Salvage::Impossible),
+            Problem::EndsAt(end) => format!(
+                "expected a value that ends inside its message, found one that ends at byte {end}"
+            ),
+            Problem::Malformed(problem) => problem,
+        };
+        FormatError::malformed(path, at, problem)
+    }
+
+    #[cfg(test)]
+    pub(super) fn ends(&self) -> Option<(usize, u64)> {
+        match *self.0 {
+            (At::Byte(at), Problem::EndsAt(end)) => Some((at, end)),
+            _ => None,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn byte(&self) -> Option<usize> {
+        match self.0.0 {
+            At::Byte(at) => Some(at),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            At::Byte(byte) => write!(f, "byte {byte}"),
+            At::Line(line) => write!(f, "line {line}"),
+            At::Path(path) => f.write_str(path),
+        }
+    }
+}
+
+impl From<usize> for At {
+    fn from(byte: usize) -> At {
+        At::Byte(byte)
+    }
+}
+
+impl From<String> for At {
+    fn from(path: String) -> At {
+        At::Path(path)
+    }
+}
+
+impl From<&str> for At {
+    fn from(path: &str) -> At {
+        At::Path(path.to_owned())
     }
 }

@@ -5,7 +5,8 @@
 //!
 #![doc = include_str!("folded.md")]
 
-use super::named::{Limit, NamedStacks, malformed};
+use super::error::At;
+use super::named::{Limit, NamedStacks};
 use super::names::is_unresolved;
 use super::source::Head;
 use super::source::LineReader;
@@ -147,8 +148,9 @@ impl LineReader for Parser<'_> {
             if is_passed_over(line) {
                 continue;
             }
-            self.line(line, &mut reader)
-                .map_err(|problem| malformed(self.path, self.line_number, problem))?;
+            self.line(line, &mut reader).map_err(|problem| {
+                FormatError::malformed(self.path, At::Line(self.line_number), problem)
+            })?;
         }
         Ok(())
     }

@@ -1,13 +1,11 @@
 //! Stacks of formats that name functions instead of addresses.
 
-use super::{FormatError, Salvage};
 use crate::limits::{MAX_DEPTH, MAX_NAME, MAX_PROCESS_NAME, cut, most_frames};
 use crate::model::{Frame, FrameIx, FrameKind, FrameTable};
 use crate::recording::{Location, LocationIx, StackIx, Stacks};
 use crate::units::Bytes;
 use hashbrown::HashMap;
 use std::borrow::Cow;
-use std::path::Path;
 
 /// Named frames and stacks of them: every frame is one location.
 #[derive(Default)]
@@ -35,23 +33,6 @@ pub(super) struct Finished {
 
 /// A limit that the input passes: what was found, the limit, and what to do.
 pub(super) type Limit = String;
-
-pub(super) fn malformed(path: &Path, number: usize, problem: impl Into<String>) -> FormatError {
-    FormatError::Malformed {
-        path: path.to_owned(),
-        place: format!("line {number}"),
-        problem: problem.into(),
-    }
-}
-
-/// A text that ends too soon: where, and within what.
-pub(super) fn cut_off(path: &Path, cut: impl Into<String>) -> FormatError {
-    FormatError::Truncated {
-        path: path.to_owned(),
-        cut: cut.into(),
-        salvage: Salvage::Possible,
-    }
-}
 
 const MOST: usize = u32::MAX as usize;
 const LOSSY: &str = "Some names are not UTF-8; what cannot be read in them is shown as \u{fffd}.";

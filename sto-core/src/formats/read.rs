@@ -1,6 +1,7 @@
 //! From a file, a stream or memory to a recording.
 
 use super::compressed::{Compression, failed};
+use super::error::At;
 use super::registry::{Reader, format_of, reader_of, salvage_of};
 use super::source::{Head, LineReader, OnRead, ReadOptions, Reporting, Source};
 use super::wire::text::{read_block, within_last_line};
@@ -256,13 +257,9 @@ fn read_unfinished(
         )));
     }
     let read = reader.block(line).map_err(|error| match error {
-        FormatError::Malformed {
+        FormatError::Malformed { path, at, problem } => FormatError::Malformed {
             path,
-            place,
-            problem,
-        } => FormatError::Malformed {
-            path,
-            place,
+            at,
             problem: within_last_line(&problem, Salvage::Possible),
         },
         other => other,
@@ -291,14 +288,12 @@ fn read_lines(
         let ended = block.len() == left;
         let lines = line_end.unwrap_or(0);
         if block.len() - lines > MAX_LINE {
-            return Err(FormatError::Malformed {
-                path: path.to_owned(),
-                place: format!("byte {}", size - left as u64 + lines as u64),
-                problem: format!(
-                    "a line of more than {} MiB; is it text at all?",
-                    MAX_LINE >> 20
-                ),
-            });
+            let at = At::Byte(size as usize - left + lines);
+            let problem = format!(
+                "a line of more than {} MiB; is it text at all?",
+                MAX_LINE >> 20
+            );
+            return Err(FormatError::malformed(path, at, problem));
         }
         next.extend_from_slice(&block[lines..]);
         let mut read = Ok(());

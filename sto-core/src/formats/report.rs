@@ -2,11 +2,11 @@
 //!
 #![doc = include_str!("reports.md")]
 
-use super::named::{cut_off, malformed};
+use super::error::At;
 use super::source::LineReader;
 use super::summed::Summed;
 use super::wire::text::lines;
-use super::{Format, FormatError, ReadOptions};
+use super::{Format, FormatError, ReadOptions, Salvage};
 use crate::id::SourceDigest;
 use crate::model::Origin;
 use crate::recording::{Process, ProcessIx, Recording, SampleTypeIx, StackIx, Thread, ThreadIx};
@@ -76,7 +76,9 @@ impl<R: Report> LineReader for Reader<'_, R> {
         for (_, line) in lines(bytes) {
             self.line_number += 1;
             let taken = self.report.line(line, &mut self.summed);
-            taken.map_err(|problem| malformed(self.path, self.line_number, problem))?;
+            taken.map_err(|problem| {
+                FormatError::malformed(self.path, At::Line(self.line_number), problem)
+            })?;
         }
         Ok(())
     }
@@ -86,16 +88,17 @@ impl<R: Report> LineReader for Reader<'_, R> {
         source: SourceDigest,
         source_bytes: Bytes,
     ) -> Result<Recording, FormatError> {
-        let damage = |problem| malformed(self.path, self.line_number, problem);
+        let malformed =
+            |problem| FormatError::malformed(self.path, At::Line(self.line_number), problem);
         let cut = self.report.cut();
         if let Some(within) = cut.filter(|_| !self.allow_truncated) {
             let cut = format!(
                 "the file ends at line {}, within {within}",
                 self.line_number
             );
-            return Err(cut_off(self.path, cut));
+            return Err(FormatError::cut_off(self.path, cut, Salvage::Possible));
         }
-        let mut about = self.report.finish(&mut self.summed).map_err(damage)?;
+        let mut about = self.report.finish(&mut self.summed).map_err(malformed)?;
         about.warnings.extend(cut.map(|_| CUT.to_owned()));
         let is_within_line = self.ends_within_line && !R::HAS_END;
         about

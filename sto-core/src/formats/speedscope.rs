@@ -2,7 +2,7 @@
 //!
 //! Source: `src/lib/file-format-spec.ts` of <https://github.com/jlfwong/speedscope>.
 
-use super::error::Damage;
+use super::error::DecodeError;
 use super::json::{Parts, Spans, Threads, recording};
 use super::named::NamedStacks;
 use super::source::{Head, Source};
@@ -83,7 +83,7 @@ struct Event<'b> {
     at: Number,
 }
 
-fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
+fn parts(bytes: &[u8]) -> Result<Parts, DecodeError> {
     let file: File<'_> = parse(bytes)?;
     let mut named = NamedStacks::default();
     let locations = file.shared.frames.iter().enumerate();
@@ -120,7 +120,7 @@ fn location(
     frame: &SharedFrame<'_>,
     at: &str,
     named: &mut NamedStacks,
-) -> Result<LocationIx, Damage> {
+) -> Result<LocationIx, DecodeError> {
     let symbol = named.text(match &*frame.name.0 {
         b"" => b"[unknown]",
         name => name,
@@ -137,7 +137,7 @@ fn location(
         file: &source_path(&file),
         line,
     };
-    named.frame_at_line(frame).map_err(Damage::limit(at))
+    named.frame_at_line(frame).map_err(DecodeError::limit(at))
 }
 
 struct Reader {
@@ -151,7 +151,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn profile(&mut self, profile: &Profile<'_>, at: &str) -> Result<(), Damage> {
+    fn profile(&mut self, profile: &Profile<'_>, at: &str) -> Result<(), DecodeError> {
         let (unit, factor) = match &*profile.unit.0 {
             b"none" | b"" => (Unit::Samples, 1),
             b"nanoseconds" => (Unit::Nanoseconds, 1),
@@ -164,7 +164,7 @@ impl Reader {
                     "{}; expected one of none, nanoseconds, microseconds, milliseconds, seconds, bytes",
                     shown(&profile.unit)
                 );
-                return Err(Damage::new(format!("{at}.unit"), problem));
+                return Err(DecodeError::new(format!("{at}.unit"), problem));
             }
         };
         let event = match (self.is_ours, unit) {
@@ -192,7 +192,7 @@ impl Reader {
                     "{}; expected `sampled` or `evented`",
                     shown(&profile.r#type)
                 );
-                Err(Damage::new(format!("{at}.type"), problem))
+                Err(DecodeError::new(format!("{at}.type"), problem))
             }
         }
     }
@@ -203,7 +203,11 @@ impl Reader {
             .add((&id, &program), (&id, name), &mut self.named)
     }
 
-    fn sample_type(&mut self, sample_type: SampleType, at: &str) -> Result<SampleTypeIx, Damage> {
+    fn sample_type(
+        &mut self,
+        sample_type: SampleType,
+        at: &str,
+    ) -> Result<SampleTypeIx, DecodeError> {
         let known = self
             .sample_types
             .iter()
@@ -211,7 +215,7 @@ impl Reader {
         let place = known.unwrap_or(self.sample_types.len());
         if place == MAX_SAMPLE_TYPES {
             let problem = format!("files of up to {MAX_SAMPLE_TYPES} sample types are read");
-            return Err(Damage::new(at, problem));
+            return Err(DecodeError::new(at, problem));
         }
         if known.is_none() {
             self.sample_types.push(sample_type);
@@ -219,13 +223,18 @@ impl Reader {
         Ok(SampleTypeIx(place as u32))
     }
 
-    fn location(&self, frame: u32, place: impl Fn() -> String) -> Result<LocationIx, Damage> {
+    fn location(&self, frame: u32, place: impl Fn() -> String) -> Result<LocationIx, DecodeError> {
         let length = self.locations.len();
         let found = self.locations.get(frame as usize).copied();
-        found.ok_or_else(|| Damage::index(place(), "shared.frames", length, frame.into()))
+        found.ok_or_else(|| DecodeError::index(place(), "shared.frames", length, frame.into()))
     }
 
-    fn sampled(&mut self, profile: &Profile<'_>, column: Column, at: &str) -> Result<(), Damage> {
+    fn sampled(
+        &mut self,
+        profile: &Profile<'_>,
+        column: Column,
+        at: &str,
+    ) -> Result<(), DecodeError> {
         let (stacks, weights) = (&profile.samples, &profile.weights);
         if stacks.len() != weights.len() {
             let problem = format!(
@@ -233,7 +242,7 @@ impl Reader {
                 weights.len(),
                 stacks.len()
             );
-            return Err(Damage::new(format!("{at}.weights"), problem));
+            return Err(DecodeError::new(format!("{at}.weights"), problem));
         }
         let mut stack = Vec::new();
         // Each sample lasts its weight.
@@ -246,7 +255,7 @@ impl Reader {
                 stack.push(self.location(frame, || format!("{}[{depth}]", place("samples")))?);
             }
             let stack = self.named.stack(&stack);
-            let stack = stack.map_err(Damage::limit(place("samples")))?;
+            let stack = stack.map_err(DecodeError::limit(place("samples")))?;
             let samples = match column.unit {
                 Unit::Samples => value,
                 _ => u64::from(value > 0),
@@ -266,10 +275,15 @@ impl Reader {
         Ok(())
     }
 
-    fn evented(&mut self, profile: &Profile<'_>, column: Column, at: &str) -> Result<(), Damage> {
+    fn evented(
+        &mut self,
+        profile: &Profile<'_>,
+        column: Column,
+        at: &str,
+    ) -> Result<(), DecodeError> {
         let scaled = |number: Number, place: &dyn Fn() -> String| {
             number.times(column.factor).ok_or_else(|| {
-                Damage::new(
+                DecodeError::new(
                     place(),
                     format!("{number}; expected a number that fits 64 bits"),
                 )
@@ -291,10 +305,10 @@ impl Reader {
                 let problem = format!(
                     "{number}; expected a number that is no smaller than the one before, nor than startValue"
                 );
-                Damage::new(place(), problem)
+                DecodeError::new(place(), problem)
             })?;
             let advanced = spans.advance(value, named, samples);
-            advanced.map_err(|limit| Damage::limit(place())(limit))
+            advanced.map_err(|limit| DecodeError::limit(place())(limit))
         };
         for (ix, event) in profile.events.iter().enumerate() {
             let place = |field: &str| format!("{at}.events[{ix}].{field}");
@@ -314,11 +328,11 @@ impl Reader {
                 b"C" => {
                     let problem = "a call that ends and is not the last one that began; expected calls \
                                    to end after those that they made";
-                    return Err(Damage::new(place("frame"), problem));
+                    return Err(DecodeError::new(place("frame"), problem));
                 }
                 _ => {
                     let problem = format!("{}; expected `O` or `C`", shown(&event.r#type));
-                    return Err(Damage::new(place("type"), problem));
+                    return Err(DecodeError::new(place("type"), problem));
                 }
             }
         }
@@ -335,7 +349,7 @@ impl Reader {
                 "{} calls begin here and do not end; was the recording cut short?",
                 spans.depth()
             );
-            return Err(Damage::new(format!("{at}.events"), problem));
+            return Err(DecodeError::new(format!("{at}.events"), problem));
         }
         if column.unit == Unit::Samples {
             for sample in &mut self.samples[first..] {
@@ -350,10 +364,10 @@ impl Reader {
         weight: Number,
         column: Column,
         place: impl Fn() -> String,
-    ) -> Result<u64, Damage> {
+    ) -> Result<u64, DecodeError> {
         let value = weight
             .weight(column.factor)
-            .map_err(|problem| Damage::new(place(), problem))?;
+            .map_err(|problem| DecodeError::new(place(), problem))?;
         Ok(match weight {
             Number::Fraction(weight) if column.factor == 1 => self.fractions.whole(weight),
             _ => value,

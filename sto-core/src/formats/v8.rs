@@ -3,7 +3,7 @@
 //!
 //! Source: the domain `Profiler` of the Chrome DevTools Protocol.
 
-use super::error::Damage;
+use super::error::DecodeError;
 use super::json::{CallTree, Caller};
 use super::kind_by_names;
 use super::named::NamedStacks;
@@ -75,14 +75,14 @@ impl Nodes {
         node: &Node<'_>,
         at: &str,
         named: &mut NamedStacks,
-    ) -> Result<(), Damage> {
+    ) -> Result<(), DecodeError> {
         let place = self.nodes.len() as u32;
         if self.places.insert(node.id, place).is_some() {
             let problem = format!(
                 "{}, the id of another node; expected one of its own",
                 node.id
             );
-            return Err(Damage::new(format!("{at}.id"), problem));
+            return Err(DecodeError::new(format!("{at}.id"), problem));
         }
         let caller = match node.parent {
             None => None,
@@ -90,7 +90,7 @@ impl Nodes {
                 Some(&parent) if parent != place => Some(self.nodes[parent as usize].entry),
                 _ => {
                     let problem = format!("{parent}; expected the id of a node before it");
-                    return Err(Damage::new(format!("{at}.parent"), problem));
+                    return Err(DecodeError::new(format!("{at}.parent"), problem));
                 }
             },
         };
@@ -100,7 +100,7 @@ impl Nodes {
         let is_root = *node.call_frame.function_name.0 == *b"(root)";
         let location = match is_root {
             true => None,
-            false => Some(location(&node.call_frame, line, named).map_err(Damage::limit(at))?),
+            false => Some(location(&node.call_frame, line, named).map_err(DecodeError::limit(at))?),
         };
         let mut ticks: Vec<_> = node
             .position_ticks
@@ -115,12 +115,12 @@ impl Nodes {
     }
 
     /// Adds what nodes say of those that they call, once all are there.
-    pub(super) fn link(&mut self, nodes: &[Node<'_>], at: &str) -> Result<(), Damage> {
+    pub(super) fn link(&mut self, nodes: &[Node<'_>], at: &str) -> Result<(), DecodeError> {
         for (place, node) in nodes.iter().enumerate() {
             for (ix, child) in node.children.iter().enumerate() {
                 let path = || format!("{at}[{place}].children[{ix}]");
                 let Some(&callee) = self.places.get(child) else {
-                    return Err(Damage::new(
+                    return Err(DecodeError::new(
                         path(),
                         format!("{child}; expected the id of a node"),
                     ));
@@ -132,7 +132,7 @@ impl Nodes {
                 {
                     let problem =
                         format!("{child}, which another node calls already; expected a tree");
-                    return Err(Damage::new(path(), problem));
+                    return Err(DecodeError::new(path(), problem));
                 }
             }
         }
@@ -182,7 +182,7 @@ impl Nodes {
         run: &Run<'_>,
         named: &mut NamedStacks,
         samples: &mut Vec<Sample>,
-    ) -> Result<(), Damage> {
+    ) -> Result<(), DecodeError> {
         let mut now = run.start;
         let mut times = Vec::with_capacity(run.ids.len());
         for (ix, delta) in run.deltas.iter().enumerate() {
@@ -191,7 +191,7 @@ impl Nodes {
                 .and_then(|delta| now.checked_add(delta))
                 .ok_or_else(|| {
                     let place = (run.place)("timeDeltas", ix);
-                    Damage::new(place, format!("{delta}; expected microseconds"))
+                    DecodeError::new(place, format!("{delta}; expected microseconds"))
                 })?;
             times.push(now);
         }
@@ -204,7 +204,7 @@ impl Nodes {
             let line = line.and_then(|line| u32::try_from(line).ok());
             let stack = self.stack(run.ids[ix], line, named);
             let stack =
-                stack.map_err(|problem| Damage::new((run.place)("samples", ix), problem))?;
+                stack.map_err(|problem| DecodeError::new((run.place)("samples", ix), problem))?;
             let next = order.get(at + 1).map(|&next| times[next as usize]);
             let until = next.or(run.end).unwrap_or(times[ix]);
             let took = u64::try_from(until.saturating_sub(times[ix])).unwrap_or(0);
@@ -231,7 +231,7 @@ impl Nodes {
         (thread, sample_type): (ThreadIx, SampleTypeIx),
         named: &mut NamedStacks,
         samples: &mut Vec<Sample>,
-    ) -> Result<(), Damage> {
+    ) -> Result<(), DecodeError> {
         for (ix, node) in nodes.iter().enumerate() {
             let at = || format!("nodes[{ix}]");
             let mut left = node.hit_count.unwrap_or(0);
@@ -247,7 +247,7 @@ impl Nodes {
                 }
                 let stack = self.stack(node.id, Some(line), named);
                 samples.push(Sample {
-                    stack: stack.map_err(|problem| Damage::new(at(), problem))?,
+                    stack: stack.map_err(|problem| DecodeError::new(at(), problem))?,
                     thread,
                     sample_type,
                     time: None,

@@ -2,7 +2,7 @@
 //!
 //! Source: `xctrace(1)` of macOS.
 
-use super::error::Damage;
+use super::error::DecodeError;
 use super::json::{Parts, recording};
 use super::source::{Head, Source};
 use super::summed::Summed;
@@ -29,7 +29,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
     recording(source, Format::Xctrace, parts)
 }
 
-fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
+fn parts(bytes: &[u8]) -> Result<Parts, DecodeError> {
     let mut xml = Xml::new(bytes);
     let mut trace = Trace::default();
     while let Some(part) = xml.next()? {
@@ -38,7 +38,7 @@ fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
             Part::End(name) => trace.end(&name),
             Part::Text(text) => trace.text(&text),
         };
-        taken.map_err(|problem| xml.damage(problem))?;
+        taken.map_err(|problem| xml.error(problem))?;
     }
     Ok(trace.finish())
 }

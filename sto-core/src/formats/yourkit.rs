@@ -3,7 +3,7 @@
 //! Source: *Export of profiling results to external formats* in YourKit's help.
 
 use super::call_path::CallPath;
-use super::error::Damage;
+use super::error::{At, DecodeError};
 use super::json::{Parts, recording};
 use super::source::{Head, Source};
 use super::summed::Summed;
@@ -39,7 +39,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
     })
 }
 
-fn xml(bytes: &[u8]) -> Result<Parts, Damage> {
+fn xml(bytes: &[u8]) -> Result<Parts, DecodeError> {
     let mut xml = Xml::new(bytes);
     let mut tree = Tree::default();
     let mut depth = 0;
@@ -47,17 +47,17 @@ fn xml(bytes: &[u8]) -> Result<Parts, Damage> {
         match part {
             Part::Begin(element) if element.name() == b"node" => {
                 let entered = Node::of(&element).and_then(|node| tree.enter(depth, &node));
-                entered.map_err(|problem| xml.damage(problem))?;
+                entered.map_err(|problem| xml.error(problem))?;
                 depth += 1;
             }
             Part::End(name) if name == b"node" => depth -= 1,
             _ => {}
         }
     }
-    tree.finish().map_err(|problem| xml.damage(problem))
+    tree.finish().map_err(|problem| xml.error(problem))
 }
 
-fn table(bytes: &[u8]) -> Result<Parts, Damage> {
+fn table(bytes: &[u8]) -> Result<Parts, DecodeError> {
     let mut tree = Tree::default();
     let mut table = Table::<Columns>::default();
     let mut last = 0;
@@ -74,11 +74,11 @@ fn table(bytes: &[u8]) -> Result<Parts, Damage> {
                 true => within_last_line(&problem, Salvage::Impossible),
                 false => problem,
             };
-            Damage::new(format!("line {number}"), problem)
+            DecodeError::new(At::Line(number), problem)
         })?;
     }
     let parts = tree.finish();
-    let mut parts = parts.map_err(|problem| Damage::new(format!("line {last}"), problem))?;
+    let mut parts = parts.map_err(|problem| DecodeError::new(At::Line(last), problem))?;
     if !bytes.ends_with(b"\n") {
         parts.warnings.push(WITHIN_LINE.to_owned());
     }

@@ -6,7 +6,7 @@
 
 use super::{Event, Recorder};
 use crate::binary::source_path;
-use crate::formats::error::Damage;
+use crate::formats::error::DecodeError;
 use crate::formats::json::Spans;
 use crate::formats::kind_by_names;
 use crate::formats::named::NamedStacks;
@@ -48,7 +48,7 @@ pub(super) fn add<'b>(
     events: &[Event<'b>],
     at: &dyn Fn(usize) -> String,
     trace: &mut Recorder<'b>,
-) -> Result<Vec<String>, Damage> {
+) -> Result<Vec<String>, DecodeError> {
     let mut by_thread: HashMap<(&Id, &Id), usize> = HashMap::new();
     let mut threads: Vec<((&Id, &Id), Vec<Change>)> = Vec::new();
     for (ix, event) in events.iter().enumerate() {
@@ -83,10 +83,10 @@ pub(super) fn add<'b>(
         };
         for call in &calls {
             let begun = nested.begin(call, &mut misfits);
-            begun.map_err(|limit| Damage::limit(at(call.event))(limit))?;
+            begun.map_err(|limit| DecodeError::limit(at(call.event))(limit))?;
         }
         let ended = nested.advance(u64::MAX);
-        ended.map_err(Damage::limit("the end of the trace"))?;
+        ended.map_err(DecodeError::limit("the end of the trace"))?;
     }
     Ok(misfits.warnings())
 }
@@ -171,32 +171,34 @@ fn paired(changes: &[Change], misfits: &mut Misfits) -> Vec<Call> {
 }
 
 impl<'b> Recorder<'b> {
-    fn change(&mut self, event: &Event<'b>, ix: usize, path: &str) -> Result<Change, Damage> {
+    fn change(&mut self, event: &Event<'b>, ix: usize, path: &str) -> Result<Change, DecodeError> {
         let since = event.time(path)? - self.zero;
         let too_late = |place: &str| {
-            Damage::new(
+            DecodeError::new(
                 format!("{path}.{place}"),
                 "expected times within 500 years of each other",
             )
         };
         let at = u64::try_from(since).map_err(|_| too_late("ts"))?;
         let location = match &event.name {
-            Some(name) => Some(self.location(name).map_err(Damage::limit(path))?),
+            Some(name) => Some(self.location(name).map_err(DecodeError::limit(path))?),
             None => None,
         };
-        let begun = || location.ok_or_else(|| Damage::new(path, "expected a name, found none"));
+        let begun =
+            || location.ok_or_else(|| DecodeError::new(path, "expected a name, found none"));
         let kind = match &*event.ph.0 {
             b"B" => Kind::Begin(begun()?),
             b"E" => Kind::End(location),
             _ => {
                 let Some(dur) = event.dur else {
-                    return Err(Damage::new(
+                    return Err(DecodeError::new(
                         format!("{path}.dur"),
                         "expected microseconds, found none",
                     ));
                 };
                 let took = dur.weight(1000);
-                let took = took.map_err(|problem| Damage::new(format!("{path}.dur"), problem))?;
+                let took =
+                    took.map_err(|problem| DecodeError::new(format!("{path}.dur"), problem))?;
                 let end = at.checked_add(took).ok_or_else(|| too_late("dur"))?;
                 Kind::Complete(begun()?, end)
             }

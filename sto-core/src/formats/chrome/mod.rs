@@ -5,7 +5,7 @@
 mod calls;
 mod profiles;
 
-use super::error::Damage;
+use super::error::DecodeError;
 use super::json::{Parts, Threads, recording};
 use super::named::NamedStacks;
 use super::source::{Head, Source};
@@ -70,19 +70,21 @@ impl<'b> Event<'b> {
     }
 
     /// Nanoseconds by the trace's clock.
-    fn time(&self, at: &str) -> Result<i128, Damage> {
+    fn time(&self, at: &str) -> Result<i128, DecodeError> {
         let time = self.ts.and_then(|ts| ts.times(1000));
-        time.ok_or_else(|| Damage::new(format!("{at}.ts"), "expected microseconds, found none"))
+        time.ok_or_else(|| {
+            DecodeError::new(format!("{at}.ts"), "expected microseconds, found none")
+        })
     }
 
-    fn args<T: Deserialize<'b>>(&self, at: &str) -> Result<T, Damage> {
+    fn args<T: Deserialize<'b>>(&self, at: &str) -> Result<T, DecodeError> {
         let text = self.args.map_or("{}", RawValue::get);
         serde_json::from_str(text)
-            .map_err(|error| Damage::new(format!("{at}.args"), error.to_string()))
+            .map_err(|error| DecodeError::new(format!("{at}.args"), error.to_string()))
     }
 }
 
-fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
+fn parts(bytes: &[u8]) -> Result<Parts, DecodeError> {
     let start = bytes.len() - bytes.trim_ascii_start().len();
     let is_array = bytes.get(start) == Some(&b'[');
     let (events, ends) = match is_array {
@@ -117,7 +119,7 @@ fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
 }
 
 /// The events of an array, and whether it ends: a program that dies cannot end it.
-fn array(bytes: &[u8], start: usize) -> Result<(Vec<Event<'_>>, bool), Damage> {
+fn array(bytes: &[u8], start: usize) -> Result<(Vec<Event<'_>>, bool), DecodeError> {
     let mut events = Vec::new();
     let mut at = start;
     let skip_space = |at: usize| bytes.len() - bytes[at..].trim_ascii_start().len();
@@ -135,7 +137,7 @@ fn array(bytes: &[u8], start: usize) -> Result<(Vec<Event<'_>>, bool), Damage> {
             }
             Some(_) if events.is_empty() => {}
             Some(_) => {
-                return Err(Damage::new(
+                return Err(DecodeError::new(
                     format!("byte {at}"),
                     "expected `,` or `]` behind an event",
                 ));
@@ -152,7 +154,7 @@ fn array(bytes: &[u8], start: usize) -> Result<(Vec<Event<'_>>, bool), Damage> {
     let rest = skip_space(at + 1);
     match rest == bytes.len() {
         true => Ok((events, true)),
-        false => Err(Damage::new(
+        false => Err(DecodeError::new(
             format!("byte {rest}"),
             "more behind the events; expected the end of the file",
         )),
@@ -184,7 +186,7 @@ impl<'b> Recorder<'b> {
         file: usize,
         events: &[Event<'b>],
         at: &dyn Fn(usize) -> String,
-    ) -> Result<Recorder<'b>, Damage> {
+    ) -> Result<Recorder<'b>, DecodeError> {
         let (mut names, mut programs) = (HashMap::new(), HashMap::new());
         let mut zero = None;
         for (ix, event) in events.iter().enumerate() {

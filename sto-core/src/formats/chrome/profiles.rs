@@ -1,7 +1,7 @@
 //! V8's samples in a trace: a `Profile` event a thread, and `ProfileChunk` events with the rest.
 
 use super::{Event, Recorder};
-use crate::formats::error::Damage;
+use crate::formats::error::DecodeError;
 use crate::formats::v8::{Node, Nodes, Run};
 use crate::formats::wire::json::{Id, Number};
 use crate::recording::ThreadIx;
@@ -63,7 +63,7 @@ pub(super) fn add<'b>(
     events: &[Event<'b>],
     at: &dyn Fn(usize) -> String,
     trace: &mut Recorder<'b>,
-) -> Result<Option<String>, Damage> {
+) -> Result<Option<String>, DecodeError> {
     let mut profiles: Vec<Profile> = Vec::new();
     let mut places: HashMap<(Id, Id), usize> = HashMap::new();
     for (ix, event) in events.iter().enumerate() {
@@ -146,7 +146,12 @@ impl Profile {
         (start, end.max(start))
     }
 
-    fn add(&mut self, data: Data<'_>, at: &str, trace: &mut Recorder<'_>) -> Result<(), Damage> {
+    fn add(
+        &mut self,
+        data: Data<'_>,
+        at: &str,
+        trace: &mut Recorder<'_>,
+    ) -> Result<(), DecodeError> {
         let time = |time: Option<Number>| time.and_then(|time| time.times(1000));
         self.start = self.start.or(time(data.start_time));
         self.end = time(data.end_time).or(self.end);
@@ -168,7 +173,7 @@ impl Profile {
                 deltas.len(),
                 samples.len()
             );
-            return Err(Damage::new(format!("{at}.timeDeltas"), problem));
+            return Err(DecodeError::new(format!("{at}.timeDeltas"), problem));
         }
         self.ids.extend(samples);
         self.deltas.extend(deltas);

@@ -5,7 +5,7 @@ use super::schema::{
     StackTable, Thread,
 };
 use crate::binary::source_path;
-use crate::formats::error::Damage;
+use crate::formats::error::DecodeError;
 use crate::formats::json::{CallTree, Caller};
 use crate::formats::kind_by_names;
 use crate::formats::named::{NamedStacks, beginning};
@@ -55,7 +55,7 @@ impl Tree {
         at: &str,
         modules: &[Module],
         named: &mut NamedStacks,
-    ) -> Result<Tree, Damage> {
+    ) -> Result<Tree, DecodeError> {
         let shared = &profile.shared;
         macro_rules! table {
             ($field:ident, $name:literal) => {
@@ -84,7 +84,7 @@ impl Tree {
         for (ix, (caller, &frame)) in callers.into_iter().zip(&stacks.frame).enumerate() {
             let location = locations.get(frame as usize).ok_or_else(|| {
                 let place = format!("{at}.stackTable.frame[{ix}]");
-                Damage::index(place, "frameTable", locations.len(), frame.into())
+                DecodeError::index(place, "frameTable", locations.len(), frame.into())
             })?;
             entries.push(Caller {
                 caller,
@@ -100,13 +100,13 @@ impl Tree {
         stack: Option<i32>,
         place: impl Fn() -> String,
         named: &mut NamedStacks,
-    ) -> Result<StackIx, Damage> {
+    ) -> Result<StackIx, DecodeError> {
         let Some(stack) = stack.filter(|&stack| stack != -1) else {
-            return named.stack(&[]).map_err(Damage::limit(place()));
+            return named.stack(&[]).map_err(DecodeError::limit(place()));
         };
         let known = u32::try_from(stack).ok();
         let Some(known) = known.filter(|&stack| (stack as usize) < self.0.len()) else {
-            return Err(Damage::index(
+            return Err(DecodeError::index(
                 place(),
                 "stackTable",
                 self.0.len(),
@@ -114,12 +114,12 @@ impl Tree {
             ));
         };
         let found = self.0.stack(known, named);
-        found.map_err(|limit| Damage::limit(place())(limit))
+        found.map_err(|limit| DecodeError::limit(place())(limit))
     }
 }
 
 /// The caller of each stack: one that stands before it.
-fn callers(stacks: &StackTable, at: &str) -> Result<Vec<Option<u32>>, Damage> {
+fn callers(stacks: &StackTable, at: &str) -> Result<Vec<Option<u32>>, DecodeError> {
     let (column, length) = match &stacks.prefix_offset {
         Some(offsets) => ("prefixOffset", offsets.len()),
         None => ("prefix", stacks.prefix.len()),
@@ -129,7 +129,7 @@ fn callers(stacks: &StackTable, at: &str) -> Result<Vec<Option<u32>>, Damage> {
             "{} entries, and {length} of {column}; expected as many",
             stacks.frame.len()
         );
-        return Err(Damage::new(format!("{at}.stackTable.frame"), problem));
+        return Err(DecodeError::new(format!("{at}.stackTable.frame"), problem));
     }
     let caller_of = |ix: u32| match &stacks.prefix_offset {
         None => match stacks.prefix[ix as usize] {
@@ -146,15 +146,15 @@ fn callers(stacks: &StackTable, at: &str) -> Result<Vec<Option<u32>>, Damage> {
             let place = format!("{at}.stackTable.{column}[{ix}]");
             let problem =
                 format!("{found}; expected a stack before it: callers come before callees");
-            Damage::new(place, problem)
+            DecodeError::new(place, problem)
         })
     });
     checked.collect()
 }
 
-fn missing(at: &str, table: &str) -> Damage {
+fn missing(at: &str, table: &str) -> DecodeError {
     let problem = format!("expected a {table}, here or in `shared`, found none");
-    Damage::new(at, problem)
+    DecodeError::new(at, problem)
 }
 
 /// Whether `sto export` wrote the profile.
@@ -177,19 +177,19 @@ struct FrameReader<'r, 'b> {
 }
 
 impl<'b> FrameReader<'_, 'b> {
-    fn locations(mut self) -> Result<Vec<LocationIx>, Damage> {
+    fn locations(mut self) -> Result<Vec<LocationIx>, DecodeError> {
         (0..self.frames.func.len())
             .map(|ix| self.location(ix))
             .collect()
     }
 
-    fn location(&mut self, ix: usize) -> Result<LocationIx, Damage> {
+    fn location(&mut self, ix: usize) -> Result<LocationIx, DecodeError> {
         let frames = self.frames;
         let func = frames.func[ix] as usize;
         let place = |column: &str| format!("{}.frameTable.{column}[{ix}]", self.at);
         let Some(&name) = self.funcs.name.get(func) else {
             let length = self.funcs.name.len();
-            return Err(Damage::index(
+            return Err(DecodeError::index(
                 place("func"),
                 "funcTable",
                 length,
@@ -210,7 +210,7 @@ impl<'b> FrameReader<'_, 'b> {
                 address,
             };
             let found = self.named.nameless(location);
-            return found.map_err(Damage::limit(place("address")));
+            return found.map_err(DecodeError::limit(place("address")));
         }
         let file = self.file(func)?;
         let kind = self.kind(ix)?;
@@ -231,18 +231,18 @@ impl<'b> FrameReader<'_, 'b> {
             },
         };
         let found = self.named.frame_at_line(frame);
-        found.map_err(Damage::limit(place("func")))
+        found.map_err(DecodeError::limit(place("func")))
     }
 
-    fn string(&self, ix: u32, column: &str, row: usize) -> Result<Text<'b>, Damage> {
+    fn string(&self, ix: u32, column: &str, row: usize) -> Result<Text<'b>, DecodeError> {
         self.strings.get(ix as usize).cloned().ok_or_else(|| {
             let place = format!("{}.{column}[{row}]", self.at);
-            Damage::index(place, "stringArray", self.strings.len(), ix.into())
+            DecodeError::index(place, "stringArray", self.strings.len(), ix.into())
         })
     }
 
     /// The library of a frame, where known, and the name of what its function is from.
-    fn module(&self, ix: usize, func: usize) -> Result<(Option<ModuleIx>, Text<'b>), Damage> {
+    fn module(&self, ix: usize, func: usize) -> Result<(Option<ModuleIx>, Text<'b>), DecodeError> {
         let own = self.frames.lib.get(ix).copied().flatten();
         let own = own.filter(|_| self.frames.has(ix, FrameFlag::Address));
         let own = self.lib(own, || format!("{}.frameTable.lib[{ix}]", self.at))?;
@@ -255,7 +255,7 @@ impl<'b> FrameReader<'_, 'b> {
         let Some(&name) = self.resources.name.get(row) else {
             let place = format!("{}.funcTable.resource[{func}]", self.at);
             let length = self.resources.name.len();
-            return Err(Damage::index(place, "resourceTable", length, resource));
+            return Err(DecodeError::index(place, "resourceTable", length, resource));
         };
         let name = self.string(name, "resourceTable.name", row)?;
         let lib = self.resources.lib.get(row).copied().flatten();
@@ -268,15 +268,17 @@ impl<'b> FrameReader<'_, 'b> {
         &self,
         lib: Option<i64>,
         place: impl Fn() -> String,
-    ) -> Result<Option<ModuleIx>, Damage> {
+    ) -> Result<Option<ModuleIx>, DecodeError> {
         let libs = self.modules.len();
         match lib.filter(|&lib| lib >= 0) {
-            Some(lib) if lib as usize >= libs => Err(Damage::index(place(), "libs", libs, lib)),
+            Some(lib) if lib as usize >= libs => {
+                Err(DecodeError::index(place(), "libs", libs, lib))
+            }
             lib => Ok(lib.map(|lib| ModuleIx(lib as u32))),
         }
     }
 
-    fn file(&self, func: usize) -> Result<Text<'b>, Damage> {
+    fn file(&self, func: usize) -> Result<Text<'b>, DecodeError> {
         let known = |column: &[Option<u32>]| column.get(func).copied().flatten();
         if let Some(file) = known(&self.funcs.file_name) {
             return self.string(file, "funcTable.fileName", func);
@@ -287,7 +289,7 @@ impl<'b> FrameReader<'_, 'b> {
         };
         let Some(&file) = sources.filename.get(source as usize) else {
             let place = format!("{}.funcTable.source[{func}]", self.at);
-            return Err(Damage::index(
+            return Err(DecodeError::index(
                 place,
                 "sources",
                 sources.filename.len(),
@@ -298,7 +300,7 @@ impl<'b> FrameReader<'_, 'b> {
     }
 
     /// The kind of a frame, as far as the profile tells it.
-    fn kind(&self, ix: usize) -> Result<Option<FrameKind>, Damage> {
+    fn kind(&self, ix: usize) -> Result<Option<FrameKind>, DecodeError> {
         let frames = self.frames;
         let category = frames.category.get(ix).copied().flatten();
         let mut kind = None;
@@ -307,7 +309,7 @@ impl<'b> FrameReader<'_, 'b> {
             let Some(category) = categories.get(category as usize) else {
                 let place = format!("{}.frameTable.category[{ix}]", self.at);
                 let length = categories.len();
-                return Err(Damage::index(
+                return Err(DecodeError::index(
                     place,
                     "meta.categories",
                     length,

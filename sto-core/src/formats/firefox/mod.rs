@@ -17,7 +17,7 @@ mod samples;
 mod schema;
 mod slabs;
 
-use super::error::Damage;
+use super::error::DecodeError;
 use super::json::{Parts, Threads, recording};
 use super::named::NamedStacks;
 use super::source::{Head, Source};
@@ -48,19 +48,19 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
 /// The newest version whose changes are known to be read here.
 const NEWEST_VERSION: u32 = 80;
 
-fn parts(bytes: &[u8]) -> Result<Parts, Damage> {
+fn parts(bytes: &[u8]) -> Result<Parts, DecodeError> {
     if !bytes.starts_with(&MAGIC) {
         return parts_of(&parse(bytes)?);
     }
     let json = slabs::json(bytes)?;
-    let profile = parse(&json).map_err(|damage| damage.of("the JSON that its slabs make"));
+    let profile = parse(&json).map_err(|error| error.within("the JSON that its slabs make"));
     parts_of(&profile?)
 }
 
-fn parts_of(profile: &Profile<'_>) -> Result<Parts, Damage> {
+fn parts_of(profile: &Profile<'_>) -> Result<Parts, DecodeError> {
     let version = profile.meta.preprocessed_profile_version;
     if version > NEWEST_VERSION {
-        return Err(Damage::new(
+        return Err(DecodeError::new(
             "meta.preprocessedProfileVersion",
             format!("{version}; profiles up to version {NEWEST_VERSION} are read"),
         ));

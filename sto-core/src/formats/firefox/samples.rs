@@ -2,7 +2,7 @@
 
 use super::frames::Tree;
 use super::schema::{Meta, SampleTable, Thread};
-use crate::formats::error::Damage;
+use crate::formats::error::DecodeError;
 use crate::formats::named::NamedStacks;
 use crate::formats::wire::json::{Number, shown};
 use crate::limits::MAX_SAMPLE_TYPES;
@@ -49,9 +49,9 @@ impl Samples {
         thread_ix: ThreadIx,
         tree: &mut Tree,
         named: &mut NamedStacks,
-    ) -> Result<(), Damage> {
+    ) -> Result<(), DecodeError> {
         let Some(samples) = &thread.samples else {
-            return Err(Damage::new(at, "expected samples, found none"));
+            return Err(DecodeError::new(at, "expected samples, found none"));
         };
         let own_name = self
             .is_ours
@@ -86,7 +86,7 @@ impl Samples {
         thread: ThreadIx,
         tree: &mut Tree,
         named: &mut NamedStacks,
-    ) -> Result<(), Damage> {
+    ) -> Result<(), DecodeError> {
         let count = table.stack.len();
         table.check_lengths(at)?;
         let (default_event, unit, factor) = match table.weight_type.as_ref().map(|kind| &*kind.0) {
@@ -96,7 +96,7 @@ impl Samples {
             Some(_) => {
                 let found = table.weight_type.as_ref().map(shown).unwrap_or_default();
                 let problem = format!("{found}; expected `samples`, `tracing-ms` or `bytes`");
-                return Err(Damage::new(format!("{at}.weightType"), problem));
+                return Err(DecodeError::new(format!("{at}.weightType"), problem));
             }
         };
         let event = event.unwrap_or(default_event);
@@ -126,12 +126,14 @@ impl Samples {
                 // What is freed is written as a negative allocation.
                 Some(freed) if at.ends_with("nativeAllocations") && freed.is_negative() => {
                     let value = freed.magnitude().weight(factor);
-                    let value = value.map_err(|problem| Damage::new(place("weight"), problem))?;
+                    let value =
+                        value.map_err(|problem| DecodeError::new(place("weight"), problem))?;
                     add("native-deallocations", unit, Cost { samples: 1, value })?;
                 }
                 weight => {
                     let weight = weight.unwrap_or(Number::Whole(1)).weight(factor);
-                    let value = weight.map_err(|problem| Damage::new(place("weight"), problem))?;
+                    let value =
+                        weight.map_err(|problem| DecodeError::new(place("weight"), problem))?;
                     let samples = match unit {
                         Unit::Samples => value,
                         _ => u64::from(value > 0),
@@ -146,7 +148,7 @@ impl Samples {
             if let (Some(delta), Some(factor)) = (delta, cpu_factor) {
                 let value = delta.weight(factor);
                 let value =
-                    value.map_err(|problem| Damage::new(place("threadCPUDelta"), problem))?;
+                    value.map_err(|problem| DecodeError::new(place("threadCPUDelta"), problem))?;
                 let samples = u64::from(value > 0);
                 add("cpu", Unit::Nanoseconds, Cost { samples, value })?;
             }
@@ -154,13 +156,18 @@ impl Samples {
         Ok(())
     }
 
-    fn sample_type(&mut self, event: &str, unit: Unit, at: &str) -> Result<SampleTypeIx, Damage> {
+    fn sample_type(
+        &mut self,
+        event: &str,
+        unit: Unit,
+        at: &str,
+    ) -> Result<SampleTypeIx, DecodeError> {
         let is_this = |known: &SampleType| known.event == event && known.unit == unit;
         let place = match self.sample_types.iter().position(is_this) {
             Some(place) => place,
             None if self.sample_types.len() == MAX_SAMPLE_TYPES => {
                 let problem = format!("profiles of up to {MAX_SAMPLE_TYPES} sample types are read");
-                return Err(Damage::new(at, problem));
+                return Err(DecodeError::new(at, problem));
             }
             None => {
                 self.sample_types.push(SampleType {
@@ -175,7 +182,7 @@ impl Samples {
 }
 
 impl SampleTable<'_> {
-    fn check_lengths(&self, at: &str) -> Result<(), Damage> {
+    fn check_lengths(&self, at: &str) -> Result<(), DecodeError> {
         let count = self.stack.len();
         let columns = [
             ("time", self.time.as_ref().map(Vec::len)),
@@ -189,7 +196,7 @@ impl SampleTable<'_> {
         for (name, length) in columns {
             if let Some(length) = length.filter(|&length| length != count) {
                 let problem = format!("{length} entries; expected {count}, as many as `stack` has");
-                return Err(Damage::new(format!("{at}.{name}"), problem));
+                return Err(DecodeError::new(format!("{at}.{name}"), problem));
             }
         }
         Ok(())

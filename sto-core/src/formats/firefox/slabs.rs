@@ -6,7 +6,7 @@
 //!
 //! Source: `FORMAT.md` of <https://github.com/mstange/json-slabs>.
 
-use crate::formats::error::Damage;
+use crate::formats::error::DecodeError;
 use crate::formats::wire::text::decimal;
 use json_slabs::{ParseError, ParsedFile, SlabBytes, SlabPlaceholder, SlabPrimitive, SlabType};
 use serde::Serializer;
@@ -17,14 +17,16 @@ use serde_json::Value;
 const MAX_USE: usize = 2;
 
 /// The JSON that a file stands for.
-pub(super) fn json(file: &[u8]) -> Result<Vec<u8>, Damage> {
+pub(super) fn json(file: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let slabs = ParsedFile::parse(file).map_err(|error| match error {
         ParseError::TooShort(_)
         | ParseError::SlabTableOverrun
-        | ParseError::SlabDataOverrun { .. } => Damage::cut(file.len(), "slabs"),
+        | ParseError::SlabDataOverrun { .. } => {
+            DecodeError::cut(file.len(), "in the middle of its slabs")
+        }
         _ => {
             let problem = format!("{error}; was the file edited? Save it as JSON");
-            Damage::new("the table of its slabs", problem)
+            DecodeError::new("the table of its slabs", problem)
         }
     })?;
     let mut json = Vec::with_capacity(file.len());
@@ -43,13 +45,13 @@ pub(super) fn json(file: &[u8]) -> Result<Vec<u8>, Damage> {
             let count = slabs.slabs().len();
             let problem =
                 format!("the file has {count}, from 0 on; was it edited? Save it as JSON");
-            Damage::new(place(), problem)
+            DecodeError::new(place(), problem)
         })?;
         used += slab.bytes.len();
         if used > MAX_USE * file.len() {
             let problem = "the slabs that are put in up to this one are twice as large as the file; \
                            expected each once: do they hold each other? Save it as JSON";
-            return Err(Damage::new(place(), problem));
+            return Err(DecodeError::new(place(), problem));
         }
         match slab.slab_type {
             SlabType::Json => open.push(slab.bytes),

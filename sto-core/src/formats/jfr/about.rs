@@ -1,11 +1,11 @@
 //! What a recording says about itself: settings, the virtual machine, the machine, what was lost.
 
 use super::cursor::Event;
-use super::damage::Damage;
 use super::events::{EXECUTION, SAMPLED, WALL};
 use super::pools::Pools;
 use super::types::TypeIx;
 use super::values::{Value, Wanted};
+use crate::formats::error::DecodeError;
 use crate::formats::named::NamedStacks;
 use crate::formats::wire::text;
 use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
@@ -42,7 +42,7 @@ impl About {
         event: Event<'b>,
         pools: &Pools<'_, 'b>,
         stacks: &mut NamedStacks,
-    ) -> Result<(), Damage> {
+    ) -> Result<(), DecodeError> {
         let name = pools.types.name(of);
         match name {
             b"jdk.ActiveSetting" => {
@@ -143,7 +143,7 @@ fn fields<'b, const N: usize>(
     event: Event<'b>,
     pools: &Pools<'_, 'b>,
     names: [&str; N],
-) -> Result<[Value<'b>; N], Damage> {
+) -> Result<[Value<'b>; N], DecodeError> {
     let mut fields = event.fields;
     Wanted::of(pools.types, of, names).read(pools.types, &mut fields)
 }

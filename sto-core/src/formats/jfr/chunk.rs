@@ -3,7 +3,7 @@
 //! Source: `jfrChunk.cpp` and `jfrChunkWriter.cpp` of HotSpot.
 
 use super::cursor::{Cursor, Event};
-use super::damage::Damage;
+use crate::formats::error::{At, DecodeError};
 use crate::formats::{FormatError, Salvage};
 use crate::units::Nanoseconds;
 use std::path::Path;
@@ -40,8 +40,9 @@ pub(super) struct Clock {
 impl<'b> Chunk<'b> {
     /// Reads the header of the chunk at a place in the file.
     pub(super) fn at(path: &Path, file: &'b [u8], at: usize) -> Result<Chunk<'b>, FormatError> {
-        let malformed =
-            |place: usize, problem: String| Damage::new(at + place, problem).in_file(path);
+        let malformed = |place: usize, problem: String| {
+            FormatError::malformed(path, At::Byte(at + place), problem)
+        };
         let truncated = |expected| {
             let chunk = format_args!("the chunk at byte {at}");
             // The names of a chunk stand at its end, so of the last one nothing can be read.
@@ -127,7 +128,7 @@ impl<'b> Chunk<'b> {
     }
 
     /// Every event, in the order of the file.
-    pub(super) fn events(&self) -> impl Iterator<Item = Result<Event<'b>, Damage>> {
+    pub(super) fn events(&self) -> impl Iterator<Item = Result<Event<'b>, DecodeError>> {
         let mut cursor = Cursor::new(self.bytes, self.events);
         std::iter::from_fn(move || {
             if cursor.is_at_end() {

@@ -2,7 +2,7 @@
 //!
 //! Source: `jfrEncoders.hpp` of HotSpot and `RecordingInput.java` of the JDK.
 
-use super::damage::Damage;
+use crate::formats::error::DecodeError;
 use crate::limits::MAX_NAME;
 use std::borrow::Cow;
 
@@ -60,7 +60,7 @@ impl<'b> Cursor<'b> {
     }
 
     /// The next event, up to whose end the place moves.
-    pub(super) fn event(&mut self) -> Result<Event<'b>, Damage> {
+    pub(super) fn event(&mut self) -> Result<Event<'b>, DecodeError> {
         let at = self.at;
         let size = self.number()?;
         let end = usize::try_from(size)
@@ -74,7 +74,7 @@ impl<'b> Cursor<'b> {
                 "an event of {size} bytes; expected more than those of its size, and {} at most, up to the chunk's end",
                 self.bytes.len() - at
             );
-            return Err(Damage::new(at, problem));
+            return Err(DecodeError::new(at, problem));
         };
         let mut fields = Cursor::new(whole, self.at);
         self.at = whole.len();
@@ -85,11 +85,11 @@ impl<'b> Cursor<'b> {
         })
     }
 
-    pub(super) fn byte(&mut self) -> Result<u8, Damage> {
+    pub(super) fn byte(&mut self) -> Result<u8, DecodeError> {
         Ok(self.take(1)?[0])
     }
 
-    pub(super) fn take(&mut self, length: u64) -> Result<&'b [u8], Damage> {
+    pub(super) fn take(&mut self, length: u64) -> Result<&'b [u8], DecodeError> {
         let rest = &self.bytes[self.at..];
         let taken = usize::try_from(length)
             .ok()
@@ -99,14 +99,14 @@ impl<'b> Cursor<'b> {
                 "expected a value of {length} bytes, found {}, up to the end of what holds it",
                 rest.len()
             );
-            Damage::new(self.at, problem)
+            DecodeError::new(self.at, problem)
         })?;
         self.at += taken.len();
         Ok(taken)
     }
 
     /// A compressed number: seven bits a byte, the lowest first, but eight in the ninth.
-    pub(super) fn number(&mut self) -> Result<i64, Damage> {
+    pub(super) fn number(&mut self) -> Result<i64, DecodeError> {
         let mut number = 0;
         for place in 0..8 {
             let byte = u64::from(self.byte()?);
@@ -119,7 +119,7 @@ impl<'b> Cursor<'b> {
     }
 
     /// How many values follow, of which each has so many bytes at least.
-    pub(super) fn count(&mut self, least: u64) -> Result<usize, Damage> {
+    pub(super) fn count(&mut self, least: u64) -> Result<usize, DecodeError> {
         let at = self.at;
         let count = self.number()?;
         let fits = |&count: &usize| (count as u64).saturating_mul(least) <= self.left() as u64;
@@ -128,11 +128,11 @@ impl<'b> Cursor<'b> {
                 "expected a number of values that fit into the {} bytes behind it, found {count}",
                 self.left()
             );
-            Damage::new(at, problem)
+            DecodeError::new(at, problem)
         })
     }
 
-    pub(super) fn text(&mut self) -> Result<Text<'b>, Damage> {
+    pub(super) fn text(&mut self) -> Result<Text<'b>, DecodeError> {
         let at = self.at;
         Ok(match self.byte()? {
             0 => Text::Null,
@@ -150,12 +150,12 @@ impl<'b> Cursor<'b> {
             5 => Text::Latin1(self.counted_bytes()?),
             other => {
                 let problem = format!("expected a string's encoding from 0 to 5, found {other}");
-                return Err(Damage::new(at, problem));
+                return Err(DecodeError::new(at, problem));
             }
         })
     }
 
-    fn counted_bytes(&mut self) -> Result<&'b [u8], Damage> {
+    fn counted_bytes(&mut self) -> Result<&'b [u8], DecodeError> {
         let length = self.count(1)?;
         self.take(length as u64)
     }

@@ -2,12 +2,12 @@
 
 use super::about::About;
 use super::chunk::{Chunk, Clock};
-use super::damage::Damage;
 use super::pools::Pools;
 use super::stacks::Traces;
 use super::threads::Threads;
 use super::types::{TypeIx, Types, Unit};
 use super::values::{Value, Wanted};
+use crate::formats::error::DecodeError;
 use crate::recording::{Sample, SampleTypeIx};
 use crate::units::{self, Cost, Nanoseconds, SampleType};
 use hashbrown::HashMap;
@@ -86,7 +86,7 @@ impl Samples {
         about: &About,
         traces: &mut Traces<'_, '_, 'b>,
         threads: &mut Threads,
-    ) -> Result<(), Damage> {
+    ) -> Result<(), DecodeError> {
         let rows = rows(pools.types);
         for event in chunk.events() {
             let event = event?;
@@ -203,21 +203,21 @@ impl Row {
         period: Nanoseconds,
         clock: Clock,
         at: usize,
-    ) -> Result<Cost, Damage> {
+    ) -> Result<Cost, DecodeError> {
         let sampled = &SAMPLED[self.place];
         let amount = |value: Value<'_>, field: &str| match value {
             Value::Number(number) => u64::try_from(number).map_err(|_| {
                 let name = sampled.name;
                 let problem =
                     format!("an event {name} with the {field} {number}; expected 0 or more");
-                Damage::new(at, problem)
+                DecodeError::new(at, problem)
             }),
             _ => {
                 let problem = format!(
                     "an event {} without a number `{field}`; expected one",
                     sampled.name
                 );
-                Err(Damage::new(at, problem))
+                Err(DecodeError::new(at, problem))
             }
         };
         let (samples, value) = match sampled.measure {
@@ -243,7 +243,7 @@ impl Row {
                 "an event {} of more than 2^64 - 1 nanoseconds",
                 sampled.name
             );
-            Damage::new(at, problem)
+            DecodeError::new(at, problem)
         })?;
         Ok(Cost { samples, value })
     }

@@ -13,8 +13,8 @@
 //! Source: `MetadataReader.java` of the JDK, `jfrMetadata.cpp` of async-profiler.
 
 use super::cursor::Cursor;
-use super::damage::Damage;
 use super::types::MAX_NESTING;
+use crate::formats::error::DecodeError;
 use crate::formats::excerpt;
 use crate::formats::wire::text;
 use std::borrow::Cow;
@@ -44,7 +44,7 @@ pub(super) struct ClassField {
 pub(super) fn classes<'b>(
     cursor: Cursor<'b>,
     strings: &[Cow<'b, [u8]>],
-) -> Result<Vec<Class>, Damage> {
+) -> Result<Vec<Class>, DecodeError> {
     let mut elements = Elements {
         strings,
         cursor,
@@ -75,11 +75,11 @@ enum Place {
 
 impl Elements<'_, '_> {
     /// Reads an element and those in it.
-    fn read(&mut self, around: Place, depth: u32) -> Result<(), Damage> {
+    fn read(&mut self, around: Place, depth: u32) -> Result<(), DecodeError> {
         let at = self.cursor.at();
         if depth > MAX_NESTING {
             let problem = format!("elements more than {MAX_NESTING} deep; was the file damaged?");
-            return Err(Damage::new(at, problem));
+            return Err(DecodeError::new(at, problem));
         }
         let name = self.string()?;
         let mut attributes = Vec::new();
@@ -129,7 +129,11 @@ impl Elements<'_, '_> {
         Ok(())
     }
 
-    fn field(&self, at: usize, attributes: &[(StringIx, StringIx)]) -> Result<ClassField, Damage> {
+    fn field(
+        &self,
+        at: usize,
+        attributes: &[(StringIx, StringIx)],
+    ) -> Result<ClassField, DecodeError> {
         let text = |name| {
             self.attribute(attributes, name)
                 .map(|ix| &*self.strings[ix.0])
@@ -142,7 +146,7 @@ impl Elements<'_, '_> {
                     "expected a field of 0 or 1 dimensions, found {}",
                     excerpt(other)
                 );
-                return Err(Damage::new(at, problem));
+                return Err(DecodeError::new(at, problem));
             }
         };
         Ok(ClassField {
@@ -154,7 +158,7 @@ impl Elements<'_, '_> {
         })
     }
 
-    fn string(&mut self) -> Result<StringIx, Damage> {
+    fn string(&mut self) -> Result<StringIx, DecodeError> {
         let at = self.cursor.at();
         let number = self.cursor.number()?;
         let place = usize::try_from(number).ok();
@@ -164,7 +168,7 @@ impl Elements<'_, '_> {
                 "the string {number} of types that have {} strings; was the file damaged?",
                 self.strings.len()
             );
-            Damage::new(at, problem)
+            DecodeError::new(at, problem)
         })
     }
 
@@ -179,9 +183,9 @@ impl Elements<'_, '_> {
         at: usize,
         attributes: &[(StringIx, StringIx)],
         name: &str,
-    ) -> Result<StringIx, Damage> {
+    ) -> Result<StringIx, DecodeError> {
         self.attribute(attributes, name).ok_or_else(|| {
-            Damage::new(
+            DecodeError::new(
                 at,
                 format!("a type or a field without the attribute `{name}`; expected one"),
             )
@@ -193,7 +197,7 @@ impl Elements<'_, '_> {
         at: usize,
         attributes: &[(StringIx, StringIx)],
         name: &str,
-    ) -> Result<i64, Damage> {
+    ) -> Result<i64, DecodeError> {
         let digits = &self.strings[self.required(at, attributes, name)?.0];
         let id = text::decimal(digits).and_then(|id| i64::try_from(id).ok());
         id.ok_or_else(|| {
@@ -201,7 +205,7 @@ impl Elements<'_, '_> {
                 "expected a type's id in decimal digits, found {}",
                 excerpt(digits)
             );
-            Damage::new(at, problem)
+            DecodeError::new(at, problem)
         })
     }
 }

@@ -21,7 +21,6 @@
 mod about;
 mod chunk;
 mod cursor;
-mod damage;
 mod events;
 mod metadata;
 mod pools;
@@ -30,6 +29,7 @@ mod threads;
 mod types;
 mod values;
 
+use super::error::DecodeError;
 use super::named::NamedStacks;
 use super::source::{Head, Source};
 use super::{Format, FormatError, Salvage};
@@ -38,7 +38,6 @@ use crate::recording::Recording;
 use crate::units::{Bytes, Nanoseconds, UnixSeconds};
 use about::About;
 use chunk::Chunk;
-use damage::Damage;
 use events::Samples;
 use pools::Pools;
 use stacks::Traces;
@@ -131,14 +130,16 @@ fn read_chunks(source: &Source<'_>) -> Result<Reader, FormatError> {
             }
             chunk => chunk?,
         };
-        reader.read(&chunk).map_err(|damage| damage.in_file(path))?;
+        reader
+            .read(&chunk)
+            .map_err(|error| error.in_file(path, bytes))?;
         at = chunk.bytes.len();
     }
     Ok(reader)
 }
 
 impl Reader {
-    fn read(&mut self, chunk: &Chunk<'_>) -> Result<(), Damage> {
+    fn read(&mut self, chunk: &Chunk<'_>) -> Result<(), DecodeError> {
         self.began.get_or_insert(chunk.clock.start());
         let types = Types::read(chunk.bytes, chunk.metadata)?;
         let pools = Pools::read(chunk, &types)?;

@@ -7,9 +7,9 @@
 
 use super::chunk::Chunk;
 use super::cursor::{Cursor, Text};
-use super::damage::Damage;
 use super::types::{TypeIx, Types};
 use super::values::{Value, Wanted};
+use crate::formats::error::DecodeError;
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -32,7 +32,10 @@ pub(super) struct Pools<'c, 'b> {
 }
 
 impl<'c, 'b> Pools<'c, 'b> {
-    pub(super) fn read(chunk: &Chunk<'b>, types: &'c Types<'b>) -> Result<Pools<'c, 'b>, Damage> {
+    pub(super) fn read(
+        chunk: &Chunk<'b>,
+        types: &'c Types<'b>,
+    ) -> Result<Pools<'c, 'b>, DecodeError> {
         let mut pools = Pools {
             types,
             bytes: chunk.bytes,
@@ -48,7 +51,7 @@ impl<'c, 'b> Pools<'c, 'b> {
                     "expected constants, an event of type 1, found type {}",
                     event.kind
                 );
-                return Err(Damage::new(at, problem));
+                return Err(DecodeError::new(at, problem));
             }
             let back = pools.read_event(event.fields)?;
             if back == 0 {
@@ -63,13 +66,13 @@ impl<'c, 'b> Pools<'c, 'b> {
                 let problem = format!(
                     "expected the constants before these, at fewer than 0 bytes from here and inside the chunk, found {back} bytes"
                 );
-                Damage::new(at, problem)
+                DecodeError::new(at, problem)
             })?;
         }
     }
 
     /// Reads an event, and returns how far from it the one before it is; 0 for none.
-    fn read_event(&mut self, mut cursor: Cursor<'b>) -> Result<i64, Damage> {
+    fn read_event(&mut self, mut cursor: Cursor<'b>) -> Result<i64, DecodeError> {
         // Start time and duration.
         cursor.number()?;
         cursor.number()?;
@@ -82,7 +85,7 @@ impl<'c, 'b> Pools<'c, 'b> {
             let of = self.types.by_id(id).ok_or_else(|| {
                 let problem =
                     format!("constants of the type {id}, which the chunk does not describe");
-                Damage::new(at, problem)
+                DecodeError::new(at, problem)
             })?;
             for _ in 0..cursor.count(1 + self.types.least(of))? {
                 let key = cursor.number()?;
@@ -113,7 +116,7 @@ impl<'c, 'b> Pools<'c, 'b> {
         &self,
         value: Value<'b>,
         names: [&str; N],
-    ) -> Result<[Value<'b>; N], Damage> {
+    ) -> Result<[Value<'b>; N], DecodeError> {
         match self.place(value) {
             Some((of, mut cursor)) => {
                 Wanted::of(self.types, of, names).read(self.types, &mut cursor)
@@ -123,7 +126,7 @@ impl<'c, 'b> Pools<'c, 'b> {
     }
 
     /// The string that a value is, or its first field, as a symbol has it; empty for none.
-    pub(super) fn text(&self, value: Value<'b>) -> Result<Cow<'b, [u8]>, Damage> {
+    pub(super) fn text(&self, value: Value<'b>) -> Result<Cow<'b, [u8]>, DecodeError> {
         let mut value = value;
         let mut keys = Vec::new();
         let mut at = 0;
@@ -146,7 +149,7 @@ impl<'c, 'b> Pools<'c, 'b> {
                 let problem = format!(
                     "a string behind more than {MAX_HOPS} constants, or one that stands for itself; was the file damaged?"
                 );
-                return Err(Damage::new(at, problem));
+                return Err(DecodeError::new(at, problem));
             }
             at = cursor.at();
             value = self.types.first(of, &mut cursor)?;

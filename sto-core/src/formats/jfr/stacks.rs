@@ -1,10 +1,10 @@
 //! From the stack traces of a chunk to stacks of named frames.
 
 use super::cursor::Cursor;
-use super::damage::Damage;
 use super::pools::Pools;
 use super::types::TypeIx;
 use super::values::{Identity, Value, Wanted};
+use crate::formats::error::DecodeError;
 use crate::formats::kind_by_names;
 use crate::formats::named::NamedStacks;
 use crate::limits::{MAX_DEPTH, MAX_NAME};
@@ -41,7 +41,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
     pub(super) fn of(
         pools: &'r Pools<'c, 'b>,
         stacks: &'r mut NamedStacks,
-    ) -> Result<Traces<'r, 'c, 'b>, Damage> {
+    ) -> Result<Traces<'r, 'c, 'b>, DecodeError> {
         let mut has_native_functions = false;
         if let Some(kinds) = pools.types.by_name("jdk.types.FrameType") {
             for kind in pools.constants(kinds) {
@@ -62,7 +62,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
     }
 
     /// The stack of a value that refers to a stack trace.
-    pub(super) fn read(&mut self, trace: Value<'b>, at: usize) -> Result<Trace, Damage> {
+    pub(super) fn read(&mut self, trace: Value<'b>, at: usize) -> Result<Trace, DecodeError> {
         let identity = trace.identity();
         if let Some(&known) = self.known.get(&identity) {
             return Ok(known);
@@ -73,7 +73,10 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         if let Value::Array(of, count, cursor) = frames {
             self.frames(of, count, cursor, &mut locations)?;
         }
-        let stack = self.stacks.stack(&locations).map_err(Damage::limit(at))?;
+        let stack = self
+            .stacks
+            .stack(&locations)
+            .map_err(DecodeError::limit(at))?;
         let truncated = truncated.number() != 0;
         let trace = Trace { stack, truncated };
         self.known.insert(identity, trace);
@@ -87,11 +90,11 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         count: usize,
         mut cursor: Cursor<'b>,
         locations: &mut Vec<LocationIx>,
-    ) -> Result<(), Damage> {
+    ) -> Result<(), DecodeError> {
         if count > MAX_DEPTH {
             let problem =
                 format!("a stack of {count} frames; stacks of up to {MAX_DEPTH} are read");
-            return Err(Damage::new(cursor.at(), problem));
+            return Err(DecodeError::new(cursor.at(), problem));
         }
         let types = self.pools.types;
         let wanted = Wanted::of(types, of, ["method", "lineNumber", "type"]);
@@ -120,7 +123,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         line: u32,
         kind: Value<'b>,
         at: usize,
-    ) -> Result<LocationIx, Damage> {
+    ) -> Result<LocationIx, DecodeError> {
         let [class, name] = self.method(method)?;
         let (class, name) = (self.pools.text(class)?, self.pools.text(name)?);
         let kind = self.pools.text(kind)?;
@@ -150,11 +153,13 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
             file: "",
             line,
         };
-        self.stacks.frame_at_line(frame).map_err(Damage::limit(at))
+        self.stacks
+            .frame_at_line(frame)
+            .map_err(DecodeError::limit(at))
     }
 
     /// The names of a method's class and of the method.
-    fn method(&mut self, method: Value<'b>) -> Result<[Value<'b>; 2], Damage> {
+    fn method(&mut self, method: Value<'b>) -> Result<[Value<'b>; 2], DecodeError> {
         if let Some(&known) = self.methods.get(&method.identity()) {
             return Ok(known);
         }

@@ -1,8 +1,8 @@
 //! The threads and processes that samples were taken in.
 
-use super::damage::Damage;
 use super::pools::Pools;
 use super::values::{Identity, Value};
+use crate::formats::error::DecodeError;
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::recording::{Process, ProcessIx, Thread, ThreadIx};
 use hashbrown::HashMap;
@@ -41,7 +41,7 @@ impl Threads {
         &mut self,
         thread: Value<'b>,
         pools: &Pools<'_, 'b>,
-    ) -> Result<ThreadIx, Damage> {
+    ) -> Result<ThreadIx, DecodeError> {
         let identity = thread.identity();
         if let Some(&known) = self.of_chunk.get(&identity) {
             return Ok(known);

@@ -1,8 +1,8 @@
 //! The types of a chunk, and how their values are written.
 
 use super::cursor::Cursor;
-use super::damage::Damage;
 use super::metadata::{Class, StringIx, classes};
+use crate::formats::error::DecodeError;
 use crate::formats::excerpt;
 use hashbrown::HashMap;
 use std::borrow::Cow;
@@ -69,7 +69,7 @@ pub(super) const MAX_NESTING: u32 = 32;
 
 impl<'b> Types<'b> {
     /// Reads the event with the types.
-    pub(super) fn read(bytes: &'b [u8], at: usize) -> Result<Types<'b>, Damage> {
+    pub(super) fn read(bytes: &'b [u8], at: usize) -> Result<Types<'b>, DecodeError> {
         let mut cursor = Cursor::new(bytes, at);
         let event = cursor.event()?;
         if event.kind != METADATA {
@@ -77,7 +77,7 @@ impl<'b> Types<'b> {
                 "expected the chunk's types, an event of type 0, found type {}",
                 event.kind
             );
-            return Err(Damage::new(at, problem));
+            return Err(DecodeError::new(at, problem));
         }
         let mut cursor = event.fields;
         // Start time, duration, and the number of the types' version.
@@ -99,14 +99,14 @@ impl<'b> Types<'b> {
         Ok(types)
     }
 
-    fn add(&mut self, classes: Vec<Class>) -> Result<(), Damage> {
+    fn add(&mut self, classes: Vec<Class>) -> Result<(), DecodeError> {
         for (place, class) in classes.iter().enumerate() {
             if self.by_id.insert(class.id, TypeIx(place)).is_some() {
                 let problem = format!(
                     "the type {} for the second time; expected another id",
                     class.id
                 );
-                return Err(Damage::new(class.at, problem));
+                return Err(DecodeError::new(class.at, problem));
             }
         }
         let names: Vec<StringIx> = classes.iter().map(|class| class.name).collect();
@@ -146,11 +146,11 @@ impl<'b> Types<'b> {
 
     /// Finds the fewest bytes of each type, and leaves out fields that have none: many values of no
     /// bytes would take time without an end.
-    fn measure(&mut self, at: usize) -> Result<(), Damage> {
+    fn measure(&mut self, at: usize) -> Result<(), DecodeError> {
         let mut known = vec![None; self.types.len()];
         for ix in 0..self.types.len() {
             self.measure_type(TypeIx(ix), 0, &mut known)
-                .map_err(|problem| Damage::new(at, problem))?;
+                .map_err(|problem| DecodeError::new(at, problem))?;
         }
         let known: Vec<u64> = known
             .into_iter()

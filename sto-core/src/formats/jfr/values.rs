@@ -1,8 +1,8 @@
 //! Values of a chunk's types: those that are asked for, by the names of their fields.
 
 use super::cursor::{Cursor, Text};
-use super::damage::Damage;
 use super::types::{Field, Shape, TypeIx, Types};
+use crate::formats::error::DecodeError;
 use crate::formats::excerpt;
 
 /// The value of a field.
@@ -72,7 +72,7 @@ impl<const N: usize> Wanted<N> {
         &self,
         types: &Types<'_>,
         cursor: &mut Cursor<'b>,
-    ) -> Result<[Value<'b>; N], Damage> {
+    ) -> Result<[Value<'b>; N], DecodeError> {
         let mut values = [Value::None; N];
         for (field, place) in types.fields(self.of).iter().zip(&self.places) {
             match place {
@@ -85,7 +85,11 @@ impl<const N: usize> Wanted<N> {
 }
 
 impl Types<'_> {
-    fn field_value<'b>(&self, field: &Field, cursor: &mut Cursor<'b>) -> Result<Value<'b>, Damage> {
+    fn field_value<'b>(
+        &self,
+        field: &Field,
+        cursor: &mut Cursor<'b>,
+    ) -> Result<Value<'b>, DecodeError> {
         let Some(of) = field.of else {
             self.skip_field(field, cursor)?;
             return Ok(Value::None);
@@ -112,7 +116,7 @@ impl Types<'_> {
         &self,
         of: TypeIx,
         cursor: &mut Cursor<'b>,
-    ) -> Result<Value<'b>, Damage> {
+    ) -> Result<Value<'b>, DecodeError> {
         Ok(match *self.shape(of) {
             Shape::Byte => Value::Number(cursor.byte()?.into()),
             Shape::Char => Value::Number((cursor.number()? as u16).into()),
@@ -138,7 +142,7 @@ impl Types<'_> {
         &self,
         of: TypeIx,
         cursor: &mut Cursor<'b>,
-    ) -> Result<Value<'b>, Damage> {
+    ) -> Result<Value<'b>, DecodeError> {
         match self.shape(of) {
             Shape::Fields(fields) => match fields.first() {
                 Some(first) => self.field_value(first, cursor),
@@ -148,7 +152,7 @@ impl Types<'_> {
         }
     }
 
-    fn skip_field(&self, field: &Field, cursor: &mut Cursor<'_>) -> Result<(), Damage> {
+    fn skip_field(&self, field: &Field, cursor: &mut Cursor<'_>) -> Result<(), DecodeError> {
         let count = match field.is_array {
             true => cursor.count(self.least_of_item(field))?,
             false => 1,
@@ -170,7 +174,7 @@ impl Types<'_> {
                     "a field {} of a type that the chunk does not describe",
                     excerpt(self.name_of(field))
                 );
-                return Err(Damage::new(cursor.at(), problem));
+                return Err(DecodeError::new(cursor.at(), problem));
             }
         }
         Ok(())
@@ -185,7 +189,7 @@ impl Types<'_> {
     }
 
     /// Moves behind a value.
-    pub(super) fn skip(&self, of: TypeIx, cursor: &mut Cursor<'_>) -> Result<(), Damage> {
+    pub(super) fn skip(&self, of: TypeIx, cursor: &mut Cursor<'_>) -> Result<(), DecodeError> {
         match self.shape(of) {
             Shape::Byte => cursor.byte().map(|_| ()),
             Shape::Char | Shape::Number(_) => cursor.number().map(|_| ()),

@@ -10,7 +10,7 @@ pub(super) use spans::Spans;
 pub(super) use threads::Threads;
 pub(super) use tree::{CallTree, Caller};
 
-use super::error::Damage;
+use super::error::DecodeError;
 use super::named::NamedStacks;
 use super::source::Source;
 use super::{Format, FormatError};
@@ -35,7 +35,7 @@ pub(super) struct Parts {
 pub(super) fn recording(
     source: &Source<'_>,
     format: Format,
-    parts: impl FnOnce(&[u8]) -> Result<Parts, Damage> + Send,
+    parts: impl FnOnce(&[u8]) -> Result<Parts, DecodeError> + Send,
 ) -> Result<Recording, FormatError> {
     let &Source { path, bytes, .. } = source;
     let (digest, parts) = rayon::join(|| SourceDigest::of(bytes), || parts(bytes));
@@ -48,7 +48,7 @@ pub(super) fn recording(
         named,
         mut samples,
         warnings,
-    } = parts.map_err(|damage| damage.in_file(path))?;
+    } = parts.map_err(|error| error.in_file(path, bytes))?;
     samples.sort_by_key(|sample| sample.time);
     let stacks = named.finish();
     Ok(Recording {

@@ -1,9 +1,9 @@
 //! What attributes tell: threads, processes, kinds of frames, build ids.
 
+use crate::formats::error::DecodeError;
 use crate::formats::labels::RawValue;
 use crate::formats::named::beginning;
 use crate::formats::names::module_name;
-use crate::formats::pprof::damage::Damage;
 use crate::formats::wire::protobuf::Message;
 use crate::formats::wire::text;
 use crate::model::FrameKind;
@@ -114,8 +114,8 @@ impl<'b> Value<'b> {
     /// Reads an `AnyValue`; `strings` finds a string by its place in the dictionary.
     pub(super) fn parse(
         mut message: Message<'b>,
-        strings: impl Fn(u64, usize) -> Result<&'b [u8], Damage>,
-    ) -> Result<Value<'b>, Damage> {
+        strings: impl Fn(u64, usize) -> Result<&'b [u8], DecodeError>,
+    ) -> Result<Value<'b>, DecodeError> {
         let mut value = Value::Other;
         while let Some(field) = message.next()? {
             value = match field.number {

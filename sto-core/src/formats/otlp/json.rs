@@ -8,7 +8,7 @@
 
 use super::messages::{EXPORT, Field, Kind};
 use super::schema::too_old;
-use crate::formats::error::Damage;
+use crate::formats::error::DecodeError;
 use crate::formats::wire::json::{Text, syntax};
 use crate::formats::wire::protobuf::{Message, Writer};
 use base64::prelude::{BASE64_STANDARD, Engine};
@@ -28,7 +28,7 @@ pub(super) struct Export {
 }
 
 /// The exports of a file.
-pub(super) fn exports(file: &[u8]) -> Result<Vec<Export>, Damage> {
+pub(super) fn exports(file: &[u8]) -> Result<Vec<Export>, DecodeError> {
     let mut stream = serde_json::Deserializer::from_slice(file).into_iter();
     let mut exports = Vec::new();
     loop {

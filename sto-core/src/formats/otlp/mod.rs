@@ -115,18 +115,18 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
 fn from_protobuf(path: &Path, bytes: &[u8]) -> Result<Read, FormatError> {
     let mut samples = Samples::of_file(bytes.len());
     let added = samples.add(bytes, None);
-    added.map_err(|damage| damage.in_file(path, bytes))?;
+    added.map_err(|error| error.in_file(path, bytes))?;
     Ok(samples.finish())
 }
 
 fn from_json(path: &Path, file: &[u8]) -> Result<Read, FormatError> {
-    let exports = json::exports(file).map_err(|damage| damage.in_file(path))?;
+    let exports = json::exports(file).map_err(|error| error.in_file(path, file))?;
     let mut samples = Samples::of_file(file.len());
     for export in &exports {
         let added = samples.add(&export.bytes, Some(Numbering::V1_10));
-        added.map_err(|damage| {
-            let place = export.place(file, damage.at());
-            damage.at_place(path, place, &export.bytes)
+        added.map_err(|error| {
+            let error = error.moved(|byte| export.place(file, byte));
+            error.in_file(path, &export.bytes)
         })?;
     }
     Ok(samples.finish())

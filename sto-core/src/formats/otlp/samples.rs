@@ -3,9 +3,9 @@
 use super::origin::About;
 use super::schema::{Data, Dictionary, Profile};
 use super::threads::Threads;
+use crate::formats::error::DecodeError;
 use crate::formats::named::NamedStacks;
 use crate::formats::pprof::columns::{Measured, columns};
-use crate::formats::pprof::damage::Damage;
 use crate::formats::pprof::frames::{Frames, Modules};
 use crate::formats::wire::protobuf::Message;
 use crate::limits::MAX_SAMPLE_TYPES;
@@ -28,7 +28,7 @@ pub(super) enum Numbering {
 fn numbering<'b>(
     samples: impl Iterator<Item = Message<'b>>,
     attributes: usize,
-) -> Result<Numbering, Damage> {
+) -> Result<Numbering, DecodeError> {
     let (mut seconds, mut times) = (Vec::new(), Vec::new());
     let mut could_be_attributes = true;
     for mut sample in samples {
@@ -91,7 +91,11 @@ impl<'b> Samples<'b> {
     }
 
     /// Adds those of an export, whose numbering is told by itself where it is not known.
-    pub(super) fn add(&mut self, bytes: &'b [u8], known: Option<Numbering>) -> Result<(), Damage> {
+    pub(super) fn add(
+        &mut self,
+        bytes: &'b [u8],
+        known: Option<Numbering>,
+    ) -> Result<(), DecodeError> {
         let Data {
             dictionary,
             profiles,
@@ -154,7 +158,7 @@ struct Fields {
 }
 
 impl<'b> SampleReader<'_, 'b> {
-    fn read(&mut self, profile: &Profile<'b>) -> Result<(), Damage> {
+    fn read(&mut self, profile: &Profile<'b>) -> Result<(), DecodeError> {
         self.all.about.add(profile);
         if profile.samples.is_empty() {
             return Ok(());
@@ -179,7 +183,7 @@ impl<'b> SampleReader<'_, 'b> {
         });
         if place == MAX_SAMPLE_TYPES {
             let problem = format!("profiles of up to {MAX_SAMPLE_TYPES} sample types are read");
-            return Err(Damage::new(profile.samples[0].at(), problem));
+            return Err(DecodeError::new(profile.samples[0].at(), problem));
         }
         self.thread_of = HashMap::new();
         let mut fields = Fields::default();
@@ -207,7 +211,7 @@ impl<'b> SampleReader<'_, 'b> {
         attributes: &[u64],
         profile: &Profile<'b>,
         at: usize,
-    ) -> Result<ThreadIx, Damage> {
+    ) -> Result<ThreadIx, DecodeError> {
         if let Some(&known) = self.thread_of.get(attributes) {
             return Ok(known);
         }
@@ -217,8 +221,8 @@ impl<'b> SampleReader<'_, 'b> {
         Ok(thread)
     }
 
-    fn stack(&mut self, ix: u64, at: usize) -> Result<StackIx, Damage> {
-        let missing = || Damage::missing(at, "the stack", ix);
+    fn stack(&mut self, ix: u64, at: usize) -> Result<StackIx, DecodeError> {
+        let missing = || DecodeError::missing(at, "the stack", ix);
         let place = usize::try_from(ix).map_err(|_| missing())?;
         if let Some(known) = *self.stack_of.get(place).ok_or_else(missing)? {
             return Ok(known);
@@ -232,18 +236,18 @@ impl<'b> SampleReader<'_, 'b> {
         }
         for ix in &mut locations {
             let place = self.dictionary.tables.locations.place(*ix);
-            *ix = place.ok_or_else(|| Damage::missing(at, "the location", *ix))? as u64;
+            *ix = place.ok_or_else(|| DecodeError::missing(at, "the location", *ix))? as u64;
         }
         let stacks = &mut self.all.stacks;
         let stack = self.frames.stack(&locations, stacks, &mut Vec::new());
-        let stack = stack.map_err(Damage::limit(at))?;
+        let stack = stack.map_err(DecodeError::limit(at))?;
         self.stack_of[place] = Some(stack);
         Ok(stack)
     }
 }
 
 impl Fields {
-    fn parse(&mut self, mut message: Message<'_>, numbering: Numbering) -> Result<(), Damage> {
+    fn parse(&mut self, mut message: Message<'_>, numbering: Numbering) -> Result<(), DecodeError> {
         self.stack = 0;
         self.values.clear();
         self.attributes.clear();
@@ -265,11 +269,14 @@ impl Fields {
     }
 
     /// What was measured, and when: a value each, 1 where only times are told.
-    fn events(&self, at: usize) -> Result<impl Iterator<Item = (u64, Option<u64>)> + '_, Damage> {
+    fn events(
+        &self,
+        at: usize,
+    ) -> Result<impl Iterator<Item = (u64, Option<u64>)> + '_, DecodeError> {
         let (values, times) = (self.values.len(), self.times.len());
         let events = values.max(times);
         if events == 0 {
-            return Err(Damage::new(
+            return Err(DecodeError::new(
                 at,
                 "a sample without values and times; expected one of them at least",
             ));
@@ -277,7 +284,7 @@ impl Fields {
         if values > 0 && times > 0 && values != times {
             let problem =
                 format!("a sample of {values} values and {times} times; expected as many");
-            return Err(Damage::new(at, problem));
+            return Err(DecodeError::new(at, problem));
         }
         Ok((0..events).map(|ix| {
             let value = self.values.get(ix).copied().unwrap_or(1);

@@ -2,7 +2,7 @@
 //! of pprof, which they were made from: what is index 0 here, for nothing, is id 0 there.
 
 use super::attributes::{Told, Value, Whose};
-use crate::formats::pprof::damage::Damage;
+use crate::formats::error::DecodeError;
 use crate::formats::pprof::schema::{self as pprof, Function, Location, Mapping, Text, ValueType};
 use crate::formats::wire::protobuf::Message;
 
@@ -45,14 +45,14 @@ pub(super) fn too_old(found: &str) -> String {
 }
 
 impl<'b> Data<'b> {
-    pub(super) fn parse(bytes: &'b [u8]) -> Result<Data<'b>, Damage> {
+    pub(super) fn parse(bytes: &'b [u8]) -> Result<Data<'b>, DecodeError> {
         let (mut resources, mut dictionary) = (Vec::new(), None);
         let mut message = Message::of_file(bytes);
         while let Some(field) = message.next()? {
             match field.number {
                 1 => resources.push(field.message()?),
                 2 if dictionary.is_some() => {
-                    return Err(Damage::new(
+                    return Err(DecodeError::new(
                         field.at,
                         "a second dictionary; expected one: was one file written behind another?",
                     ));
@@ -63,7 +63,7 @@ impl<'b> Data<'b> {
         }
         let Some(dictionary) = dictionary else {
             let problem = too_old("no dictionary");
-            return Err(Damage::new(bytes.len(), problem));
+            return Err(DecodeError::new(bytes.len(), problem));
         };
         let dictionary = Dictionary::parse(dictionary)?;
         let mut profiles = Vec::new();
@@ -78,7 +78,7 @@ impl<'b> Data<'b> {
 }
 
 impl<'b> Dictionary<'b> {
-    fn parse(message: Message<'b>) -> Result<Dictionary<'b>, Damage> {
+    fn parse(message: Message<'b>) -> Result<Dictionary<'b>, DecodeError> {
         let mut dictionary = Dictionary::default();
         let (mut mappings, mut locations) = (Vec::new(), Vec::new());
         let (mut functions, mut attributes) = (Vec::new(), Vec::new());
@@ -95,7 +95,7 @@ impl<'b> Dictionary<'b> {
             }
         }
         if dictionary.tables.strings.is_empty() {
-            return Err(Damage::new(
+            return Err(DecodeError::new(
                 message.at(),
                 "a dictionary without strings; expected an empty one first",
             ));
@@ -122,19 +122,19 @@ impl<'b> Dictionary<'b> {
         Ok(dictionary)
     }
 
-    fn string(&self, ix: u64, at: usize) -> Result<&'b [u8], Damage> {
+    fn string(&self, ix: u64, at: usize) -> Result<&'b [u8], DecodeError> {
         self.tables.text(Text { ix, at })
     }
 
     /// What an attribute of the dictionary tells, or one of a resource.
-    fn attribute(&self, mut message: Message<'b>, keys: Key) -> Result<Told<'b>, Damage> {
+    fn attribute(&self, mut message: Message<'b>, keys: Key) -> Result<Told<'b>, DecodeError> {
         let (mut key, mut value) = (&b""[..], Value::Other);
         while let Some(field) = message.next()? {
             match (field.number, keys) {
                 (1, Key::Text) => key = field.bytes()?,
                 (1, Key::Index) if field.message().is_ok() => {
                     let problem = too_old("an attribute with a text as its key");
-                    return Err(Damage::new(field.at, problem));
+                    return Err(DecodeError::new(field.at, problem));
                 }
                 (1, Key::Index) => key = self.string(field.number()?, field.at)?,
                 // JSON may tell that there is none.
@@ -151,18 +151,22 @@ impl<'b> Dictionary<'b> {
     }
 
     /// What attributes tell that are named by their places.
-    pub(super) fn attributes(&self, places: &[u64], at: usize) -> Result<Vec<Told<'b>>, Damage> {
+    pub(super) fn attributes(
+        &self,
+        places: &[u64],
+        at: usize,
+    ) -> Result<Vec<Told<'b>>, DecodeError> {
         let told = places.iter().map(|&place| {
             let found = usize::try_from(place).ok();
             let found = found.and_then(|place| self.attributes.get(place));
             found
                 .copied()
-                .ok_or_else(|| Damage::missing(at, "the attribute", place))
+                .ok_or_else(|| DecodeError::missing(at, "the attribute", place))
         });
         told.collect()
     }
 
-    fn mapping(&mut self, mut message: Message<'b>) -> Result<Mapping, Damage> {
+    fn mapping(&mut self, mut message: Message<'b>) -> Result<Mapping, DecodeError> {
         let at = message.at();
         let mut mapping = Mapping::default();
         let mut places = Vec::new();
@@ -185,7 +189,7 @@ impl<'b> Dictionary<'b> {
         Ok(mapping)
     }
 
-    fn location(&self, mut message: Message<'b>) -> Result<Location<'b>, Damage> {
+    fn location(&self, mut message: Message<'b>) -> Result<Location<'b>, DecodeError> {
         let mut location = Location {
             at: message.at(),
             mapping: 0,
@@ -215,7 +219,7 @@ impl<'b> Dictionary<'b> {
         &self,
         mut message: Message<'b>,
         profiles: &mut Vec<Profile<'b>>,
-    ) -> Result<(), Damage> {
+    ) -> Result<(), DecodeError> {
         let (mut whose, mut scopes) = (Whose::default(), Vec::new());
         while let Some(field) = message.next()? {
             match field.number {
@@ -241,7 +245,11 @@ impl<'b> Dictionary<'b> {
         Ok(())
     }
 
-    fn profile(&self, mut message: Message<'b>, whose: Whose<'b>) -> Result<Profile<'b>, Damage> {
+    fn profile(
+        &self,
+        mut message: Message<'b>,
+        whose: Whose<'b>,
+    ) -> Result<Profile<'b>, DecodeError> {
         let at = message.at();
         let mut profile = Profile {
             whose,
@@ -254,7 +262,7 @@ impl<'b> Dictionary<'b> {
                 2 => profile.samples.push(field.message()?),
                 3 if field.message().is_ok() => {
                     let problem = too_old("a profile with a list where its time should be");
-                    return Err(Damage::new(field.at, problem));
+                    return Err(DecodeError::new(field.at, problem));
                 }
                 3 => profile.time = field.number()?,
                 4 => profile.duration = field.number()?,
@@ -284,7 +292,7 @@ fn numbered(rows: Vec<Message<'_>>) -> impl Iterator<Item = (u64, Message<'_>)> 
     (0..).zip(rows).skip(1)
 }
 
-fn function(mut message: Message<'_>) -> Result<Function, Damage> {
+fn function(mut message: Message<'_>) -> Result<Function, DecodeError> {
     let mut function = Function::default();
     while let Some(field) = message.next()? {
         match field.number {

@@ -177,7 +177,8 @@ impl Checked<'_> {
                 RECORD_COMPRESSED | RECORD_COMPRESSED2 => {
                     let compressed = self.compressed(kind, at, size, place)?;
                     let expanded = expansion.expand(compressed);
-                    expanded.map_err(|problem| malformed(self.path, place, problem))?;
+                    expanded
+                        .map_err(|problem| FormatError::malformed(self.path, place, problem))?;
                 }
                 // Followed by bytes that its header does not count.
                 RECORD_AUXTRACE => size = size.saturating_add(self.u64(at + 8, place)?),
@@ -217,13 +218,12 @@ impl Checked<'_> {
     fn check_event_desc(&mut self, start: u64, end: u64) -> Result<(), FormatError> {
         let place = "the event descriptions";
         let path = self.path;
-        let short = |wanted: u64| FormatError::Malformed {
-            path: path.into(),
-            place: place.into(),
-            problem: format!(
+        let short = |wanted: u64| {
+            let problem = format!(
                 "they need {wanted} bytes, the section has {}; the file is damaged",
                 end.saturating_sub(start)
-            ),
+            );
+            FormatError::malformed(path, place, problem)
         };
         let count = u64::from(self.u32(start, place)?);
         let attr_size = u64::from(self.u32(start + 4, place)?);
@@ -287,7 +287,7 @@ impl Checked<'_> {
     }
 
     fn malformed(&self, place: impl Display, problem: String) -> FormatError {
-        malformed(self.path, place, problem)
+        FormatError::malformed(self.path, place, problem)
     }
 
     fn unsupported(&self, problem: &str) -> FormatError {
@@ -295,13 +295,5 @@ impl Checked<'_> {
             path: self.path.into(),
             problem: problem.into(),
         }
-    }
-}
-
-fn malformed(path: &Path, place: impl Display, problem: String) -> FormatError {
-    FormatError::Malformed {
-        path: path.into(),
-        place: place.to_string(),
-        problem,
     }
 }

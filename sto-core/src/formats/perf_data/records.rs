@@ -129,14 +129,12 @@ impl<'a> Reader<'a> {
         };
         match taken {
             Some(()) => Ok(true),
-            None => Err(FormatError::Malformed {
-                path: self.path.into(),
-                place: place(self.number),
-                problem: "it is not laid out as its event says; the file is damaged, or its perf is \
-                          newer than this sto. Record it again, or run `perf script` and ingest its \
-                          text"
-                    .into(),
-            }),
+            None => Err(FormatError::malformed(
+                self.path,
+                place(self.number),
+                "it is not laid out as its event says; the file is damaged, or its perf is newer than this sto. \
+                 Record it again, or run `perf script` and ingest its text",
+            )),
         }
     }
 
@@ -162,11 +160,7 @@ impl<'a> Reader<'a> {
 
 fn malformed(path: &Path, place: String, error: &Error) -> FormatError {
     let problem = format!("{error}; the file is damaged or of an unknown kind, record it again");
-    FormatError::Malformed {
-        path: path.into(),
-        place,
-        problem,
-    }
+    FormatError::malformed(path, place, problem)
 }
 
 fn take_sample(

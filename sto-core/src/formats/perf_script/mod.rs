@@ -15,10 +15,10 @@ mod sharing;
 mod stack;
 mod threads;
 
-use super::named::{cut_off, malformed};
+use super::error::At;
 use super::source::Head;
 use super::source::LineReader;
-use super::{FormatError, ReadOptions, excerpt};
+use super::{FormatError, ReadOptions, Salvage, excerpt};
 use crate::id::SourceDigest;
 use crate::recording::Recording;
 use crate::units::Bytes;
@@ -60,7 +60,7 @@ impl LineReader for Parser<'_> {
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
             let line = self.reader.line_number;
             let cut = format!("the file ends within line {line}, and perf ends every line");
-            return Err(cut_off(self.path, cut));
+            return Err(FormatError::cut_off(self.path, cut, Salvage::Possible));
         }
         Ok(())
     }
@@ -72,7 +72,7 @@ impl LineReader for Parser<'_> {
     ) -> Result<Recording, FormatError> {
         let line_number = self.reader.line_number;
         let recording = self.reader.finish(source, source_bytes);
-        recording.map_err(|limit| malformed(self.path, line_number, limit))
+        recording.map_err(|limit| FormatError::malformed(self.path, At::Line(line_number), limit))
     }
 }
 
@@ -83,14 +83,14 @@ impl Problem {
             Problem::NotACall => {
                 "a line of a sample's stack, as in `7f3a work+0x1c (/usr/bin/prog)`"
             }
-            Problem::Limit(limit) => return malformed(path, number, limit),
+            Problem::Limit(limit) => return FormatError::malformed(path, At::Line(number), limit),
         };
         let problem = format!(
             "expected {expected}, found {}; print the recording with the default fields: \
              `perf script -i perf.data`",
             excerpt(line)
         );
-        malformed(path, number, problem)
+        FormatError::malformed(path, At::Line(number), problem)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::reader::{Reader, header};
 use crate::formats::FormatError;
-use crate::formats::named::malformed;
+use crate::formats::error::At;
 use crate::formats::wire::text::lines;
 use rayon::FnContext;
 use std::path::Path;
@@ -85,7 +85,11 @@ impl Parts<'_> {
         };
         reader.append(behind).or_else(|limit| {
             self.read(reader, back)?;
-            Err(malformed(self.path, reader.line_number, limit))
+            Err(FormatError::malformed(
+                self.path,
+                At::Line(reader.line_number),
+                limit,
+            ))
         })
     }
 

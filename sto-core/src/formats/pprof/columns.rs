@@ -1,7 +1,7 @@
 //! Which numbers of a sample make which costs.
 
-use super::damage::Damage;
 use super::schema::Profile;
+use crate::formats::error::DecodeError;
 use crate::formats::named::NamedStacks;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::units::{Cost, SampleType, Unit};
@@ -43,7 +43,7 @@ pub(in crate::formats) struct Measured<'b> {
 }
 
 impl<'b> Measured<'b> {
-    pub(super) fn of(profile: &Profile<'b>) -> Result<Measured<'b>, Damage> {
+    pub(super) fn of(profile: &Profile<'b>) -> Result<Measured<'b>, DecodeError> {
         let types = profile.sample_types.iter();
         let period = match &profile.period_type {
             Some(value_type) if profile.period > 0 => {
@@ -54,7 +54,7 @@ impl<'b> Measured<'b> {
         Ok(Measured {
             types: types
                 .map(|value_type| profile.named(value_type))
-                .collect::<Result<_, Damage>>()?,
+                .collect::<Result<_, DecodeError>>()?,
             default: profile.text(profile.default_sample_type)?,
             period,
         })
@@ -70,10 +70,10 @@ impl<'b> Measured<'b> {
 pub(in crate::formats) fn columns(
     measured: &Measured<'_>,
     stacks: &mut NamedStacks,
-) -> Result<Vec<Column>, Damage> {
+) -> Result<Vec<Column>, DecodeError> {
     let types = &measured.types;
     if types.is_empty() {
-        return Err(Damage::new(0, "expected sample types, found none"));
+        return Err(DecodeError::new(0, "expected sample types, found none"));
     }
     let mut default = None;
     let mut columns: Vec<Column> = Vec::new();
@@ -126,7 +126,7 @@ pub(in crate::formats) fn columns(
             "{} sample types; profiles of up to {MAX_SAMPLE_TYPES} are read",
             columns.len()
         );
-        return Err(Damage::new(0, problem));
+        return Err(DecodeError::new(0, problem));
     }
     for place in 0..columns.len() {
         let Samples::Counted(_) = columns[place].samples else {
@@ -173,7 +173,7 @@ impl Column {
         &self,
         values: &[u64],
         at: usize,
-    ) -> Result<Option<Cost>, Damage> {
+    ) -> Result<Option<Cost>, DecodeError> {
         let value = checked(values[self.value], at)?;
         let samples = match self.samples {
             Samples::Counted(place) => checked(values[place], at)?,
@@ -189,16 +189,16 @@ impl Column {
                 "a value of {value} times {} {unit}, which is more than 2^64 - 1",
                 self.factor
             );
-            Damage::new(at, problem)
+            DecodeError::new(at, problem)
         })?;
         Ok(Some(Cost { samples, value }))
     }
 }
 
 /// A value, which the schema lets be negative.
-fn checked(value: u64, at: usize) -> Result<u64, Damage> {
+fn checked(value: u64, at: usize) -> Result<u64, DecodeError> {
     match value as i64 {
-        ..0 => Err(Damage::new(
+        ..0 => Err(DecodeError::new(
             at,
             format!(
                 "the value {}; expected 0 or more: profiles with negative values are differences of \

@@ -1,7 +1,7 @@
 //! Frames that a profile says are not to be shown.
 
-use super::damage::Damage;
 use super::schema::Profile;
+use crate::formats::error::DecodeError;
 use crate::formats::named::beginning;
 use hashbrown::HashMap;
 use regex_lite::{Regex, RegexBuilder};
@@ -28,7 +28,7 @@ const MAX_STATES: usize = MAX_PATTERN / 32;
 const WITHOUT_THEM: &str = "write the profile anew without them: `go tool pprof -proto FILE`";
 
 impl Dropped {
-    pub(super) fn of(profile: &Profile<'_>) -> Result<Dropped, Damage> {
+    pub(super) fn of(profile: &Profile<'_>) -> Result<Dropped, DecodeError> {
         let texts = (
             profile.text(profile.drop_frames)?,
             profile.text(profile.keep_frames)?,
@@ -46,7 +46,7 @@ impl Dropped {
     }
 
     /// Whether the function of a name, which is this string of the profile, is dropped.
-    pub(super) fn has(&mut self, ix: u64, name: &[u8]) -> Result<bool, Damage> {
+    pub(super) fn has(&mut self, ix: u64, name: &[u8]) -> Result<bool, DecodeError> {
         let Some((drop, keep)) = &self.patterns else {
             return Ok(false);
         };
@@ -61,7 +61,7 @@ impl Dropped {
                 "patterns for the frames to drop that take more than {MAX_WORK} steps to compare with all \
                  functions; {WITHOUT_THEM}"
             );
-            return Err(Damage::new(0, problem));
+            return Err(DecodeError::new(0, problem));
         }
         let is_dropped =
             drop.is_match(name) && !keep.as_ref().is_some_and(|keep| keep.is_match(name));
@@ -71,7 +71,7 @@ impl Dropped {
 }
 
 /// A pattern for whole names; `None` for an empty one.
-fn pattern(text: &[u8]) -> Result<Option<Regex>, Damage> {
+fn pattern(text: &[u8]) -> Result<Option<Regex>, DecodeError> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -86,7 +86,7 @@ fn pattern(text: &[u8]) -> Result<Option<Regex>, Damage> {
     compiled.map(Some).map_err(|problem| {
         let problem =
             format!("the frames to drop are no regular expression: {problem}; {WITHOUT_THEM}");
-        Damage::new(0, problem)
+        DecodeError::new(0, problem)
     })
 }
 

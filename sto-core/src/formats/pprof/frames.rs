@@ -1,9 +1,9 @@
 //! From the locations of a file to ours: mappings, functions, inlined lines, dropped frames.
 
-use super::damage::Damage;
 use super::dropped::Dropped;
 use super::schema::{Function, Line, Location, Mapping, Profile};
 use crate::binary::source_path;
+use crate::formats::error::DecodeError;
 use crate::formats::kind_by_names;
 use crate::formats::named::{Limit, NamedStacks, beginning};
 use crate::formats::names::module_name;
@@ -63,13 +63,13 @@ impl Frames {
         profile: &Profile<'_>,
         modules: &mut Modules,
         stacks: &mut NamedStacks,
-    ) -> Result<Frames, Damage> {
+    ) -> Result<Frames, DecodeError> {
         let mut dropped = Dropped::of(profile)?;
         let mappings = profile.mappings.rows.iter();
         let module_of = mappings.map(|mapping| Ok(modules.ix(module(profile, mapping, stacks)?)));
         let mut reader = LocationReader {
             profile,
-            module_of: module_of.collect::<Result<_, Damage>>()?,
+            module_of: module_of.collect::<Result<_, DecodeError>>()?,
             modules: &modules.modules,
             stacks,
         };
@@ -131,7 +131,7 @@ impl LocationReader<'_, '_> {
         location: &Location<'_>,
         dropped: &mut Dropped,
         expansion: &mut Vec<LocationIx>,
-    ) -> Result<Cut, Damage> {
+    ) -> Result<Cut, DecodeError> {
         let profile = self.profile;
         profile
             .mappings
@@ -151,12 +151,12 @@ impl LocationReader<'_, '_> {
         }
         if functions.is_empty() {
             let location_ix = self.nameless(location, module);
-            expansion.push(location_ix.map_err(Damage::limit(location.at))?);
+            expansion.push(location_ix.map_err(DecodeError::limit(location.at))?);
             return Ok(Cut::Not);
         }
         let names = functions.iter().map(|(function, _)| function.name);
         let is_dropped = names.map(|name| dropped.has(name.ix, profile.text(name)?));
-        let is_dropped = is_dropped.collect::<Result<Vec<_>, Damage>>()?;
+        let is_dropped = is_dropped.collect::<Result<Vec<_>, DecodeError>>()?;
         let (cut, kept) = match is_dropped.iter().position(|&is_dropped| is_dropped) {
             None => (Cut::Not, functions.len()),
             Some(0) => (Cut::Before, functions.len()),
@@ -168,7 +168,7 @@ impl LocationReader<'_, '_> {
                 _ => Some(FrameKind::Inlined),
             };
             let frame = self.frame(function, line, &name, told)?;
-            expansion.push(frame.map_err(Damage::limit(location.at))?);
+            expansion.push(frame.map_err(DecodeError::limit(location.at))?);
         }
         Ok(cut)
     }
@@ -179,7 +179,7 @@ impl LocationReader<'_, '_> {
         line: &Line,
         module: &str,
         told: Option<FrameKind>,
-    ) -> Result<Result<LocationIx, Limit>, Damage> {
+    ) -> Result<Result<LocationIx, Limit>, DecodeError> {
         let profile = self.profile;
         let (name, system_name) = (
             profile.text(function.name)?,
@@ -256,7 +256,7 @@ fn module(
     profile: &Profile<'_>,
     mapping: &Mapping,
     stacks: &mut NamedStacks,
-) -> Result<Module, Damage> {
+) -> Result<Module, DecodeError> {
     let path = match profile.text(mapping.file)? {
         // perf has the symbol behind it from which on addresses count.
         path if path.starts_with(KERNEL) => KERNEL,

@@ -14,7 +14,6 @@
 #![doc = include_str!("pprof.md")]
 
 pub(super) mod columns;
-pub(super) mod damage;
 mod dropped;
 pub(super) mod frames;
 pub(super) mod schema;
@@ -23,6 +22,7 @@ mod threads;
 pub use frames::SYSTEM_NAME_SUFFIXES;
 pub(super) use frames::build_id;
 
+use super::error::DecodeError;
 use super::named::NamedStacks;
 use super::source::{Head, Source};
 use super::wire::protobuf::Message;
@@ -35,7 +35,6 @@ use crate::recording::{
 };
 use crate::units::{Bytes, Nanoseconds, UnixSeconds};
 use columns::{Column, Measured, columns};
-use damage::Damage;
 use frames::{Frames, Modules};
 use schema::Profile;
 use threads::{Labelled, Threads};
@@ -74,10 +73,10 @@ fn is_value_type(mut message: Message<'_>) -> bool {
 /// Reads a profile.
 pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
     let &Source { path, bytes, .. } = source;
-    recording(bytes).map_err(|damage| damage.in_file(path, bytes))
+    recording(bytes).map_err(|error| error.in_file(path, bytes))
 }
 
-fn recording(bytes: &[u8]) -> Result<Recording, Damage> {
+fn recording(bytes: &[u8]) -> Result<Recording, DecodeError> {
     let profile = Profile::parse(bytes)?;
     let mut stacks = NamedStacks::of_file(bytes.len());
     let columns = columns(&Measured::of(&profile)?, &mut stacks)?;
@@ -141,7 +140,7 @@ fn main_process(modules: &[Module]) -> Process {
 }
 
 /// When and how long was recorded; its comments stand where other formats have a command line.
-fn origin(profile: &Profile<'_>, stacks: &mut NamedStacks) -> Result<Origin, Damage> {
+fn origin(profile: &Profile<'_>, stacks: &mut NamedStacks) -> Result<Origin, DecodeError> {
     let mut comments = Vec::new();
     for &comment in &profile.comments {
         comments.push(stacks.text(profile.text(comment)?).into_owned());
@@ -184,7 +183,7 @@ struct Buffers<'b> {
 }
 
 impl<'b> SampleReader<'_, 'b> {
-    fn read(&mut self, mut message: Message<'b>) -> Result<(), Damage> {
+    fn read(&mut self, mut message: Message<'b>) -> Result<(), DecodeError> {
         let at = message.at();
         let Buffers {
             locations,
@@ -210,14 +209,14 @@ impl<'b> SampleReader<'_, 'b> {
                 "a sample of {} values; expected {types}, one a sample type",
                 values.len()
             );
-            return Err(Damage::new(at, problem));
+            return Err(DecodeError::new(at, problem));
         }
         for id in &mut *locations {
             let place = self.profile.locations.place(*id);
-            *id = place.ok_or_else(|| Damage::missing(at, "the location", *id))? as u64;
+            *id = place.ok_or_else(|| DecodeError::missing(at, "the location", *id))? as u64;
         }
         let taken = self.frames.stack(locations, &mut self.stacks, stack);
-        let stack = taken.map_err(Damage::limit(at))?;
+        let stack = taken.map_err(DecodeError::limit(at))?;
         let Labelled { thread, time } = self.threads.read(labels)?;
         for (column, place) in self.columns.iter().zip(0..) {
             self.samples

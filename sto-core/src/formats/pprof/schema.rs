@@ -3,7 +3,7 @@
 //! Source: `proto/profile.proto` of <https://github.com/google/pprof>.
 
 use super::columns::Named;
-use super::damage::Damage;
+use crate::formats::error::DecodeError;
 use crate::formats::wire::protobuf::{Field, Message};
 use crate::model::FrameKind;
 use hashbrown::HashMap;
@@ -94,19 +94,19 @@ pub(in crate::formats) struct Table<T> {
 }
 
 impl<'b> Profile<'b> {
-    pub(in crate::formats) fn parse(bytes: &'b [u8]) -> Result<Profile<'b>, Damage> {
+    pub(in crate::formats) fn parse(bytes: &'b [u8]) -> Result<Profile<'b>, DecodeError> {
         let mut profile = Profile::default();
         let mut message = Message::of_file(bytes);
         while let Some(field) = message.next()? {
             profile.field(&field)?;
         }
         if profile.strings.is_empty() {
-            return Err(Damage::ends_before(bytes.len(), "its string table"));
+            return Err(DecodeError::cut(bytes.len(), "before its string table"));
         }
         Ok(profile)
     }
 
-    fn field(&mut self, field: &Field<'b>) -> Result<(), Damage> {
+    fn field(&mut self, field: &Field<'b>) -> Result<(), DecodeError> {
         match field.number {
             1 => self.sample_types.push(ValueType::parse(field.message()?)?),
             2 => self.samples.push(field.message()?),
@@ -142,12 +142,15 @@ impl<'b> Profile<'b> {
         Ok(())
     }
 
-    pub(in crate::formats) fn named(&self, value_type: &ValueType) -> Result<Named<'b>, Damage> {
+    pub(in crate::formats) fn named(
+        &self,
+        value_type: &ValueType,
+    ) -> Result<Named<'b>, DecodeError> {
         Ok((self.text(value_type.kind)?, self.text(value_type.unit)?))
     }
 
     /// The bytes of a string.
-    pub(in crate::formats) fn text(&self, text: Text) -> Result<&'b [u8], Damage> {
+    pub(in crate::formats) fn text(&self, text: Text) -> Result<&'b [u8], DecodeError> {
         let found = usize::try_from(text.ix)
             .ok()
             .and_then(|ix| self.strings.get(ix));
@@ -157,13 +160,13 @@ impl<'b> Profile<'b> {
                 text.ix,
                 self.strings.len()
             );
-            Damage::new(text.at, problem)
+            DecodeError::new(text.at, problem)
         })
     }
 }
 
 impl Text {
-    pub(in crate::formats) fn parse(field: &Field<'_>) -> Result<Text, Damage> {
+    pub(in crate::formats) fn parse(field: &Field<'_>) -> Result<Text, DecodeError> {
         Ok(Text {
             ix: field.number()?,
             at: field.at,
@@ -172,7 +175,7 @@ impl Text {
 }
 
 impl ValueType {
-    pub(in crate::formats) fn parse(mut message: Message<'_>) -> Result<ValueType, Damage> {
+    pub(in crate::formats) fn parse(mut message: Message<'_>) -> Result<ValueType, DecodeError> {
         let mut value_type = ValueType::default();
         while let Some(field) = message.next()? {
             match field.number {
@@ -186,7 +189,7 @@ impl ValueType {
 }
 
 impl Mapping {
-    fn parse(mut message: Message<'_>) -> Result<(u64, Mapping), Damage> {
+    fn parse(mut message: Message<'_>) -> Result<(u64, Mapping), DecodeError> {
         let (mut id, mut mapping) = (0, Mapping::default());
         while let Some(field) = message.next()? {
             match field.number {
@@ -203,7 +206,7 @@ impl Mapping {
 }
 
 impl<'b> Location<'b> {
-    fn parse(mut message: Message<'b>) -> Result<(u64, Location<'b>), Damage> {
+    fn parse(mut message: Message<'b>) -> Result<(u64, Location<'b>), DecodeError> {
         let mut id = 0;
         let mut location = Location {
             at: message.at(),
@@ -226,7 +229,7 @@ impl<'b> Location<'b> {
 }
 
 impl Line {
-    pub(in crate::formats) fn parse(mut message: Message<'_>) -> Result<Line, Damage> {
+    pub(in crate::formats) fn parse(mut message: Message<'_>) -> Result<Line, DecodeError> {
         let mut line = Line::default();
         while let Some(field) = message.next()? {
             match field.number {
@@ -240,7 +243,7 @@ impl Line {
 }
 
 impl Function {
-    fn parse(mut message: Message<'_>) -> Result<(u64, Function), Damage> {
+    fn parse(mut message: Message<'_>) -> Result<(u64, Function), DecodeError> {
         let (mut id, mut function) = (0, Function::default());
         while let Some(field) = message.next()? {
             match field.number {
@@ -256,7 +259,7 @@ impl Function {
 }
 
 impl Label {
-    pub(in crate::formats) fn parse(mut message: Message<'_>) -> Result<Label, Damage> {
+    pub(in crate::formats) fn parse(mut message: Message<'_>) -> Result<Label, DecodeError> {
         let mut label = Label::default();
         while let Some(field) = message.next()? {
             match field.number {
@@ -282,16 +285,21 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
-    pub(in crate::formats) fn insert(&mut self, id: u64, row: T, at: usize) -> Result<(), Damage> {
+    pub(in crate::formats) fn insert(
+        &mut self,
+        id: u64,
+        row: T,
+        at: usize,
+    ) -> Result<(), DecodeError> {
         if id == 0 {
-            return Err(Damage::new(
+            return Err(DecodeError::new(
                 at,
                 "the id 0, which stands for no id; expected 1 or more",
             ));
         }
         if self.place(id).is_some() {
             let problem = format!("the id {id} for the second time; expected another");
-            return Err(Damage::new(at, problem));
+            return Err(DecodeError::new(at, problem));
         }
         let place = self.rows.len();
         if self.in_order == place && id == place as u64 + 1 {
@@ -320,13 +328,13 @@ impl<T> Table<T> {
         id: u64,
         what: &str,
         at: usize,
-    ) -> Result<Option<&T>, Damage> {
+    ) -> Result<Option<&T>, DecodeError> {
         if id == 0 {
             return Ok(None);
         }
         match self.place(id) {
             Some(place) => Ok(Some(&self.rows[place])),
-            None => Err(Damage::missing(at, what, id)),
+            None => Err(DecodeError::missing(at, what, id)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What labels say of samples: their thread, their process, their time, and whatever else they tell.
 
-use super::damage::Damage;
 use super::schema::{Label, Profile, Text};
+use crate::formats::error::DecodeError;
 use crate::formats::labels::{LabelIx, LabelSetIx, LabelSets, RawLabel, RawValue};
 use crate::formats::named::{NamedStacks, beginning, process_name};
 use crate::formats::wire::protobuf::Message;
@@ -61,7 +61,7 @@ impl<'r, 'b> Threads<'r, 'b> {
     }
 
     /// Reads the labels of a sample.
-    pub(super) fn read(&mut self, labels: &[Message<'b>]) -> Result<Labelled, Damage> {
+    pub(super) fn read(&mut self, labels: &[Message<'b>]) -> Result<Labelled, DecodeError> {
         let (mut pid, mut tid, mut name) = (0, 0, &b""[..]);
         let mut time = None;
         let mut others = Vec::new();
@@ -84,7 +84,7 @@ impl<'r, 'b> Threads<'r, 'b> {
                 Meaning::ProcessId => pid = id(),
                 Meaning::Time => time = number().map(Nanoseconds),
                 Meaning::Base => {
-                    return Err(Damage::new(
+                    return Err(DecodeError::new(
                         message.at(),
                         "the label `pprof::base`: the profile is a difference of two \
                          (`-diff_base`); give the two that it was made of",
@@ -102,7 +102,7 @@ impl<'r, 'b> Threads<'r, 'b> {
         })
     }
 
-    fn meaning(&mut self, key: Text) -> Result<Meaning, Damage> {
+    fn meaning(&mut self, key: Text) -> Result<Meaning, DecodeError> {
         if let Some(&known) = self.meanings.get(&key.ix) {
             return Ok(known);
         }
@@ -123,7 +123,7 @@ impl<'r, 'b> Threads<'r, 'b> {
         Ok(meaning)
     }
 
-    fn other(&mut self, label: &Label) -> Result<LabelIx, Damage> {
+    fn other(&mut self, label: &Label) -> Result<LabelIx, DecodeError> {
         let Label {
             key,
             text,

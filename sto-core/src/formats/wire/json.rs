@@ -1,19 +1,19 @@
 //! JSON: values as files have them, and what is wrong with it.
 
 use super::text::excerpt;
-use crate::formats::error::Damage;
+use crate::formats::error::DecodeError;
 use serde::Deserialize;
 use serde::de::{Deserializer, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 
 /// Reads all of `bytes` as one value.
-pub(crate) fn parse<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, Damage> {
+pub(crate) fn parse<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, DecodeError> {
     serde_json::from_slice(bytes).map_err(|error| syntax(bytes, 0, &error))
 }
 
 /// What is wrong with JSON, of which `bytes[start..]` was read.
-pub(crate) fn syntax(bytes: &[u8], start: usize, error: &serde_json::Error) -> Damage {
+pub(crate) fn syntax(bytes: &[u8], start: usize, error: &serde_json::Error) -> DecodeError {
     let lines_before = error.line().saturating_sub(1);
     let line_start = match lines_before {
         0 => 0,
@@ -24,7 +24,7 @@ pub(crate) fn syntax(bytes: &[u8], start: usize, error: &serde_json::Error) -> D
     };
     let at = (start + line_start + error.column()).min(bytes.len());
     if error.is_eof() {
-        return Damage::cut(at, "JSON");
+        return DecodeError::cut(at, "in the middle of its JSON");
     }
     let said = error.to_string();
     let said = said
@@ -34,7 +34,7 @@ pub(crate) fn syntax(bytes: &[u8], start: usize, error: &serde_json::Error) -> D
     if said.chars().nth(200).is_some() {
         text.push_str("...");
     }
-    Damage::new(format!("byte {at}"), text)
+    DecodeError::new(at, text)
 }
 
 /// A character of a message, made fit for one line.

@@ -5,6 +5,8 @@
 //!
 //! Source: <https://protobuf.dev/programming-guides/encoding/>.
 
+use crate::formats::error::DecodeError;
+
 /// A message that is being read: its bytes, and where in the file they stand.
 #[derive(Clone, Copy)]
 pub(crate) struct Message<'b> {
@@ -30,22 +32,6 @@ enum Value<'b> {
     Bytes(Message<'b>),
 }
 
-/// What is wrong with a message, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WireError {
-    /// Where in the file.
-    pub(crate) at: usize,
-    pub(crate) problem: WireProblem,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum WireProblem {
-    /// A value ends behind the end of what holds it: at this byte of the file.
-    EndsAt(u64),
-    /// What was found, and what was expected.
-    Malformed(&'static str),
-}
-
 impl<'b> Message<'b> {
     /// The message that a whole file is.
     pub(crate) fn of_file(bytes: &'b [u8]) -> Message<'b> {
@@ -63,19 +49,16 @@ impl<'b> Message<'b> {
     }
 
     /// The next field; `None` behind the last.
-    pub(crate) fn next(&mut self) -> Result<Option<Field<'b>>, WireError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Field<'b>>, DecodeError> {
         if self.rest.is_empty() {
             return Ok(None);
         }
         let at = self.at;
-        let malformed = |problem| WireError {
-            at,
-            problem: WireProblem::Malformed(problem),
-        };
         let tag = self.varint()?;
         let number = u32::try_from(tag >> 3).unwrap_or(0);
         if number == 0 {
-            return Err(malformed(
+            return Err(DecodeError::new(
+                at,
                 "expected a field's number, found none that may be",
             ));
         }
@@ -88,7 +71,8 @@ impl<'b> Message<'b> {
             }
             5 => Value::Fixed32(u32::from_le_bytes(self.array()?)),
             _ => {
-                return Err(malformed(
+                return Err(DecodeError::new(
+                    at,
                     "expected a field, found a wire type that no field has",
                 ));
             }
@@ -107,7 +91,7 @@ impl<'b> Message<'b> {
         (tag & 7 == 2).then_some((number, message))
     }
 
-    fn varint(&mut self) -> Result<u64, WireError> {
+    fn varint(&mut self) -> Result<u64, DecodeError> {
         let mut value = 0;
         for (place, &byte) in self.rest.iter().take(10).enumerate() {
             value |= u64::from(byte & 0x7f) << (7 * place);
@@ -116,30 +100,25 @@ impl<'b> Message<'b> {
                 return Ok(value);
             }
         }
-        let problem = match self.rest.len() {
-            ..10 => WireProblem::EndsAt((self.at + self.rest.len() + 1) as u64),
-            _ => {
-                WireProblem::Malformed("expected a number of at most 10 bytes, found a longer one")
-            }
-        };
-        Err(WireError {
-            at: self.at,
-            problem,
+        Err(match self.rest.len() {
+            ..10 => DecodeError::ends_at(self.at, (self.at + self.rest.len() + 1) as u64),
+            _ => DecodeError::new(
+                self.at,
+                "expected a number of at most 10 bytes, found a longer one",
+            ),
         })
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         let taken = self.take(N as u64)?;
         Ok(*taken.rest.first_chunk().expect("as many bytes were taken"))
     }
 
-    fn take(&mut self, length: u64) -> Result<Message<'b>, WireError> {
+    fn take(&mut self, length: u64) -> Result<Message<'b>, DecodeError> {
         let here = usize::try_from(length).ok();
         let Some(taken) = here.and_then(|length| self.rest.get(..length)) else {
-            return Err(WireError {
-                at: self.at,
-                problem: WireProblem::EndsAt((self.at as u64).saturating_add(length)),
-            });
+            let end = (self.at as u64).saturating_add(length);
+            return Err(DecodeError::ends_at(self.at, end));
         };
         let taken = Message {
             rest: taken,
@@ -157,7 +136,7 @@ impl<'b> Message<'b> {
 
 impl<'b> Field<'b> {
     /// The value of an integer field.
-    pub(crate) fn number(&self) -> Result<u64, WireError> {
+    pub(crate) fn number(&self) -> Result<u64, DecodeError> {
         match self.value {
             Value::Varint(value) | Value::Fixed64(value) => Ok(value),
             Value::Fixed32(value) => Ok(value.into()),
@@ -166,7 +145,7 @@ impl<'b> Field<'b> {
     }
 
     /// The value of a field that is a message, a string or bytes.
-    pub(crate) fn message(&self) -> Result<Message<'b>, WireError> {
+    pub(crate) fn message(&self) -> Result<Message<'b>, DecodeError> {
         match self.value {
             Value::Bytes(message) => Ok(message),
             _ => Err(self.unexpected("expected a message, found a number")),
@@ -174,12 +153,12 @@ impl<'b> Field<'b> {
     }
 
     /// The value of a field that is a string or bytes.
-    pub(crate) fn bytes(&self) -> Result<&'b [u8], WireError> {
+    pub(crate) fn bytes(&self) -> Result<&'b [u8], DecodeError> {
         Ok(self.message()?.rest)
     }
 
     /// Adds the values of a repeated integer field, packed or not.
-    pub(crate) fn numbers_into(&self, numbers: &mut Vec<u64>) -> Result<(), WireError> {
+    pub(crate) fn numbers_into(&self, numbers: &mut Vec<u64>) -> Result<(), DecodeError> {
         match self.value {
             Value::Bytes(mut packed) => {
                 while !packed.rest.is_empty() {
@@ -192,7 +171,7 @@ impl<'b> Field<'b> {
     }
 
     /// Adds the values of a repeated field of eight bytes each, packed or not.
-    pub(crate) fn fixed64_into(&self, numbers: &mut Vec<u64>) -> Result<(), WireError> {
+    pub(crate) fn fixed64_into(&self, numbers: &mut Vec<u64>) -> Result<(), DecodeError> {
         match self.value {
             Value::Bytes(mut packed) => {
                 while !packed.rest.is_empty() {
@@ -204,11 +183,8 @@ impl<'b> Field<'b> {
         Ok(())
     }
 
-    fn unexpected(&self, problem: &'static str) -> WireError {
-        WireError {
-            at: self.at,
-            problem: WireProblem::Malformed(problem),
-        }
+    fn unexpected(&self, problem: &'static str) -> DecodeError {
+        DecodeError::new(self.at, problem)
     }
 }
 
@@ -262,24 +238,21 @@ impl Writer {
 mod tests {
     use super::*;
 
-    fn problem_of(bytes: &[u8]) -> (usize, WireProblem) {
+    fn problem_of(bytes: &[u8]) -> DecodeError {
         let mut message = Message::of_file(bytes);
         loop {
             match message.next() {
                 Ok(field) => assert!(field.is_some(), "{bytes:?} is well-formed"),
-                Err(error) => return (error.at, error.problem),
+                Err(error) => return error,
             }
         }
     }
 
     #[test]
-    fn a_field_that_ends_behind_its_message_is_told_with_its_end() {
-        assert_eq!(problem_of(&[0x0a, 5, b'a']), (2, WireProblem::EndsAt(7)));
-        assert_eq!(problem_of(&[0x08, 0x80]), (1, WireProblem::EndsAt(3)));
-        assert_eq!(
-            problem_of(&[0x08, 1, 0x09, 0]),
-            (3, WireProblem::EndsAt(11))
-        );
+    fn a_field_that_ends_behind_its_message_is_named_with_its_end() {
+        assert_eq!(problem_of(&[0x0a, 5, b'a']).ends(), Some((2, 7)));
+        assert_eq!(problem_of(&[0x08, 0x80]).ends(), Some((1, 3)));
+        assert_eq!(problem_of(&[0x08, 1, 0x09, 0]).ends(), Some((3, 11)));
     }
 
     #[test]
@@ -310,11 +283,12 @@ mod tests {
     #[test]
     fn bytes_that_are_no_message_are_refused_where_they_stand() {
         for bytes in [&[0x00, 1][..], &[0x0b], &[0x0e], &[0x07]] {
-            let (at, problem) = problem_of(bytes);
-            assert_eq!(at, 0, "{bytes:?}");
-            assert!(matches!(problem, WireProblem::Malformed(_)), "{bytes:?}");
+            let error = problem_of(bytes);
+            assert_eq!((error.byte(), error.ends()), (Some(0), None), "{bytes:?}");
         }
-        let (at, _) = problem_of(&[&[0x08][..], &[0xff; 11]].concat());
-        assert_eq!(at, 1);
+        assert_eq!(
+            problem_of(&[&[0x08][..], &[0xff; 11]].concat()).byte(),
+            Some(1)
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! What the formats that are written in XML share.
 
-use crate::formats::error::Damage;
+use crate::formats::error::DecodeError;
 use crate::limits::MAX_DEPTH;
 use quick_xml::errors::{Error, SyntaxError};
 use quick_xml::escape::unescape;
@@ -43,7 +43,7 @@ impl<'b> Xml<'b> {
     }
 
     /// The next part; `None` behind the end of the outermost element.
-    pub(crate) fn next(&mut self) -> Result<Option<Part<'b>>, Damage> {
+    pub(crate) fn next(&mut self) -> Result<Option<Part<'b>>, DecodeError> {
         loop {
             if self.ends_at_once {
                 self.ends_at_once = false;
@@ -55,7 +55,7 @@ impl<'b> Xml<'b> {
             let event = self.reader.read_event();
             match event.map_err(|error| self.syntax(&error))? {
                 Event::Start(_) if self.open.len() == MAX_OPEN => {
-                    return Err(self.damage(format!("elements more than {MAX_OPEN} deep")));
+                    return Err(self.error(format!("elements more than {MAX_OPEN} deep")));
                 }
                 Event::Start(start) => return Ok(Some(self.begin(start))),
                 Event::Empty(start) => {
@@ -79,22 +79,22 @@ impl<'b> Xml<'b> {
         Part::Begin(Element(start))
     }
 
-    fn syntax(&self, error: &Error) -> Damage {
+    fn syntax(&self, error: &Error) -> DecodeError {
         match error {
-            Error::Syntax(SyntaxError::InvalidBangMarkup) => self.damage(error.to_string()),
+            Error::Syntax(SyntaxError::InvalidBangMarkup) => self.error(error.to_string()),
             // All others are of what begins and does not end.
             Error::Syntax(_) => self.cut(),
-            _ => self.damage(error.to_string()),
+            _ => self.error(error.to_string()),
         }
     }
 
-    fn cut(&self) -> Damage {
-        Damage::cut(self.length, "XML")
+    fn cut(&self) -> DecodeError {
+        DecodeError::cut(self.length, "in the middle of its XML")
     }
 
     /// A problem at the place that was read last.
-    pub(crate) fn damage(&self, problem: impl Into<String>) -> Damage {
-        Damage::new(format!("byte {}", self.reader.buffer_position()), problem)
+    pub(crate) fn error(&self, problem: impl Into<String>) -> DecodeError {
+        DecodeError::new(self.reader.buffer_position() as usize, problem)
     }
 }
 
