@@ -36,7 +36,6 @@ pub mod tag;
 pub mod top;
 pub mod tree;
 pub mod verify;
-mod xml;
 
 pub use findings::{
     Detail, check_text, findings_text, github, html, junit, markdown, sarif, verdict_text,

@@ -8,11 +8,10 @@ use super::steps::steps;
 use super::words::{label, not_counted, side_name, weakness};
 use super::{Detail, findings_text};
 use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
-use crate::render::xml::escaped;
 use crate::text::{Style, printable};
+use maud::{Markup, html};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// Columns of a name in a call path, and functions at either end of one.
 const NAME_WIDTH: usize = 100;
@@ -25,18 +24,19 @@ const PATH_ENDS: usize = 16;
 /// [`Comparison::functions`] is.
 pub fn junit(comparisons: &[Comparison]) -> String {
     let suites: Vec<Suite> = comparisons.iter().map(Suite::of).collect();
-    let sum = |count: fn(&Suite) -> usize| suites.iter().map(count).sum::<usize>();
-    let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
-    let _ = writeln!(
-        xml,
-        "<testsuites name=\"sto find-regressions\" tests=\"{}\" failures=\"{}\" errors=\"0\">",
-        sum(|suite| suite.cases.len()),
-        sum(|suite| suite.failures()),
-    );
-    for suite in &suites {
-        suite.write(&mut xml);
-    }
-    xml + "</testsuites>\n"
+    let tests: usize = suites.iter().map(|suite| suite.cases.len()).sum();
+    let failures: usize = suites.iter().map(Suite::failures).sum();
+    let xml = html! {
+        testsuites name="sto find-regressions" tests=(tests) failures=(failures) errors="0" {
+            @for suite in &suites { (suite.xml()) }
+        }
+    };
+    // A line for each element that begins. In names, neither mark stands as it is.
+    let xml = xml
+        .into_string()
+        .replace("><", ">\n<")
+        .replace(">\n</", "></");
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{xml}\n")
 }
 
 /// A comparison as tests.
@@ -119,87 +119,65 @@ impl<'a> Suite<'a> {
         self.cases.iter().filter(failed).count()
     }
 
-    fn write(&self, xml: &mut String) {
+    fn xml(&self) -> Markup {
         let Suite { comparison, cases } = self;
         let skipped = |case: &&Case| matches!(case.outcome, Outcome::Skipped | Outcome::Ignored(_));
-        let skipped = cases.iter().filter(skipped).count();
-        let _ = write!(
-            xml,
-            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{skipped}\"",
-            attribute(label(comparison)),
-            cases.len(),
-            self.failures(),
-        );
-        if let Some(recorded) = &comparison.candidate.last_recorded {
-            let _ = write!(xml, " timestamp=\"{}\"", attribute(recorded));
-        }
-        if let Some(host) = comparison.candidate.hosts.first() {
-            let _ = write!(xml, " hostname=\"{}\"", attribute(host));
-        }
-        *xml += ">\n    <properties>\n";
-        for (name, value) in [
-            ("verdict", comparison.verdict.name()),
-            ("baseline", &side_name(&comparison.baseline)),
-            ("candidate", &side_name(&comparison.candidate)),
-        ] {
-            let value = attribute(value);
-            let _ = writeln!(xml, "      <property name=\"{name}\" value=\"{value}\"/>");
-        }
-        *xml += "    </properties>\n";
-        for case in cases {
-            case.write(comparison, xml);
-        }
+        let candidate = &comparison.candidate;
+        let properties = [
+            ("verdict", comparison.verdict.name().to_owned()),
+            ("baseline", side_name(&comparison.baseline)),
+            ("candidate", side_name(candidate)),
+        ];
         let without_functions = Comparison {
             functions: None,
             ..(*comparison).clone()
         };
-        let text = findings_text(&without_functions, Style::default(), Detail::Short);
-        let _ = writeln!(xml, "    <system-out>{}</system-out>", escaped(&text));
-        *xml += "  </testsuite>\n";
+        html! {
+            testsuite name=(printable(label(comparison))) tests=(cases.len())
+                failures=(self.failures()) errors="0" skipped=(cases.iter().filter(skipped).count())
+                timestamp=[candidate.last_recorded.as_deref().map(printable)]
+                hostname=[candidate.hosts.first().map(|host| printable(host))] {
+                properties {
+                    @for (name, value) in properties {
+                        property name=(name) value=(printable(&value)) {}
+                    }
+                }
+                @for case in cases { (case.xml(comparison)) }
+                system-out { (findings_text(&without_functions, Style::default(), Detail::Short)) }
+            }
+        }
     }
 }
 
 impl Case<'_> {
-    fn write(&self, comparison: &Comparison, xml: &mut String) {
+    fn xml(&self, comparison: &Comparison) -> Markup {
         let class = match self.module {
             "" => label(comparison).to_owned(),
             module => format!("{}.{module}", label(comparison)),
         };
-        let _ = write!(
-            xml,
-            "    <testcase name=\"{}\" classname=\"{}\"",
-            attribute(&self.name),
-            attribute(&class)
-        );
-        *xml += &match &self.outcome {
-            Outcome::Passed => "/>\n".to_owned(),
-            Outcome::Skipped => skipped(&comparison.reason),
-            Outcome::Ignored(finding) => {
-                let why = not_counted(finding).unwrap_or_default();
-                skipped(&format!("{}; {why}", finding.reason))
+        let skipped = |reason: &str| html! { skipped message=(printable(reason)) {} };
+        html! {
+            testcase name=(printable(&self.name)) classname=(printable(&class)) {
+                @match &self.outcome {
+                    Outcome::Passed => {},
+                    Outcome::Skipped => (skipped(&comparison.reason)),
+                    Outcome::Ignored(finding) => {
+                        @let why = not_counted(finding).unwrap_or_default();
+                        (skipped(&format!("{}; {why}", finding.reason)))
+                    },
+                    Outcome::Worse(row) => {
+                        @let message = format!("{} -> {}: {}", row.baseline, row.candidate, row.change);
+                        failure type="metric" message=(printable(&message)) { (printable(&row.evidence)) }
+                    },
+                    Outcome::Failed(finding) => {
+                        failure type=(finding.kind.name()) message=(printable(&finding.reason)) {
+                            (details(finding))
+                        }
+                    },
+                }
             }
-            Outcome::Worse(row) => {
-                let message = format!("{} -> {}: {}", row.baseline, row.candidate, row.change);
-                let message = attribute(&message);
-                let evidence = escaped(&row.evidence);
-                format!(
-                    ">\n      <failure type=\"metric\" message=\"{message}\">{evidence}</failure>\n    \
-                     </testcase>\n"
-                )
-            }
-            Outcome::Failed(finding) => format!(
-                ">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n",
-                finding.kind.name(),
-                attribute(&finding.reason),
-                escaped(&details(finding)),
-            ),
-        };
+        }
     }
-}
-
-fn skipped(reason: &str) -> String {
-    let reason = attribute(reason);
-    format!(">\n      <skipped message=\"{reason}\"/>\n    </testcase>\n")
 }
 
 /// What a person reads who opens a failed test.
@@ -216,9 +194,4 @@ fn details(finding: &Finding) -> String {
     }
     lines.push(finding.command.to_string());
     lines.join("\n")
-}
-
-/// A name or sentence as an attribute's value: one line, in which every character shows.
-fn attribute(text: &str) -> String {
-    escaped(&printable(text))
 }
