@@ -16,6 +16,9 @@ use object::read::elf::NoteIterator;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+/// Most bytes of notes that are read; a kernel has about 500.
+const MAX_NOTES: u64 = 1 << 20;
+
 /// The kernel that was recorded.
 pub(super) struct Kernel<'a> {
     module: Option<&'a Module>,
@@ -163,7 +166,8 @@ impl SymbolList {
 
 /// The kernel's build id out of its notes (`/sys/kernel/notes`).
 fn build_id_in_notes(path: &Path) -> Option<GnuBuildId> {
-    let notes = std::fs::read(path).ok()?;
+    let file = SafeFile::open(path, Links::Follow).ok()?;
+    let notes = file.read(MAX_NOTES).ok()?;
     let mut notes: NoteIterator<'_, FileHeader64<NativeEndian>> =
         NoteIterator::new(NativeEndian, 4, &notes).ok()?;
     while let Ok(Some(note)) = notes.next() {

@@ -1,6 +1,7 @@
 //! Functions of the kernel and its modules.
 
 use super::recording::{recording, resolve, shown};
+use super::{link_to_endless, make_pipe};
 use std::path::Path;
 use sto_core::binary::SymbolOptions;
 use sto_core::model::{FrameKind, GnuBuildId};
@@ -99,6 +100,21 @@ fn the_running_kernels_symbols_serve_when_it_is_the_recorded_one() {
     assert_eq!(found.frames[0][0].module, "[kernel]");
     assert_eq!(found.module().file, options.kallsyms);
     assert_eq!(found.module().unresolved, 1);
+}
+
+#[test]
+fn notes_that_are_no_regular_file_are_not_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = running(dir.path(), KALLSYMS);
+    let notes = options.kernel_notes.as_ref().unwrap();
+    for prepare in [make_pipe, link_to_endless] {
+        std::fs::remove_file(notes).unwrap();
+        prepare(notes);
+        let found = resolve(kernel(build_id(1), TEXT), [TEXT + 0x101], &options);
+        assert_eq!(found.functions(), ["[kernel+0x101]"]);
+        let unknown = format!("{} does not tell", notes.display());
+        assert!(found.problem().contains(&unknown), "{}", found.problem());
+    }
 }
 
 #[test]

@@ -7,3 +7,14 @@ mod names;
 mod native;
 pub(crate) mod recording;
 mod search;
+
+use rustix::fs::{CWD, Mode, mkfifoat};
+use std::path::Path;
+
+fn make_pipe(path: &Path) {
+    mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR).unwrap();
+}
+
+fn link_to_endless(path: &Path) {
+    std::os::unix::fs::symlink("/dev/zero", path).unwrap();
+}

@@ -2,6 +2,7 @@
 
 use super::compile::{Program, run};
 use super::recording::{Resolved, resolve};
+use super::{link_to_endless, make_pipe};
 use crate::common::missing::missing;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -316,4 +317,20 @@ fn what_cannot_be_read_is_named() {
         problem.contains(place.to_str().unwrap()) && problem.contains("ELF"),
         "{problem}"
     );
+}
+
+#[test]
+fn symbol_files_that_are_no_regular_file_are_passed_over() {
+    let moved = Moved::new();
+    let place = moved.path("symbols/app");
+    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+    for prepare in [make_pipe, link_to_endless] {
+        prepare(&place);
+        let alone = moved.resolve(&moved.options());
+        assert_ne!(alone.functions(), ["hidden"]);
+        moved.put(&moved.program.path, &moved.path("recording/app"));
+        assert_eq!(moved.resolve(&moved.options()).functions(), ["hidden"]);
+        std::fs::remove_dir_all(moved.path("recording")).unwrap();
+        std::fs::remove_file(&place).unwrap();
+    }
 }
