@@ -10,11 +10,12 @@ mod runtime;
 use clap::{CommandFactory, FromArgMatches};
 use runtime::config::Config;
 use runtime::error::{self, CliError, Outcome};
-use runtime::{memory, pager, store_path, threads, ui};
+use runtime::{memory, pager, panics, store_path, threads, ui};
 use std::env;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    panics::hide_those_of_redb();
     if complete::answered(cli::Cli::command) {
         return ExitCode::SUCCESS;
     }

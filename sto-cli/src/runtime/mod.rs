@@ -13,6 +13,7 @@ pub(crate) mod memory;
 pub(crate) mod output;
 pub(crate) mod owner;
 pub(crate) mod pager;
+pub(crate) mod panics;
 pub(crate) mod perf;
 pub(crate) mod progress;
 pub(crate) mod sources;

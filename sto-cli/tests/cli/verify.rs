@@ -50,6 +50,26 @@ fn a_damaged_store_is_told_on_both_outputs_with_status_2() {
     assert_eq!(what, "the checksum does not match the content");
 }
 
+/// redb panics on some of these pages.
+#[test]
+fn no_damaged_page_shows_a_panic() {
+    let sandbox = Sandbox::with_two_builds();
+    let sound = sandbox.store_bytes().remove(0).1;
+    let mut panics = 0;
+    for at in (0..sound.len()).step_by(4096) {
+        let mut file = sound.clone();
+        file[at..][..4096].fill(0);
+        sandbox.write("store/store.redb", file);
+        for command in ["ls", "verify"] {
+            let run = sandbox.sto(&[command]);
+            assert_ne!(run.status, Some(101), "{run:?}");
+            assert!(!run.stderr.contains("panicked"), "{run:?}");
+            panics += usize::from(run.stdout.contains("redb cannot read it"));
+        }
+    }
+    assert!(panics > 0);
+}
+
 #[test]
 fn the_parts_of_the_file_add_up_to_it() {
     let sandbox = Sandbox::with_two_builds();

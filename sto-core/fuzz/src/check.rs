@@ -9,8 +9,6 @@ use std::sync::LazyLock;
 /// Lets a panic in code of this repository end all, also where a guard stands ready for those of
 /// libraries that are known to panic on damaged files. One of a library ends all where nobody catches it.
 pub(crate) fn panics_of_sto_end_all() {
-    // The guard sets its own hook with the first store, and goes on to the one before; so it comes first.
-    crate::store::make_sound();
     panic::set_hook(Box::new(|info| {
         let is_of = |part: &str| info.location().is_some_and(|at| at.file().contains(part));
         if !is_of("/registry/src/") {

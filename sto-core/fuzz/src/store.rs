@@ -83,11 +83,6 @@ static SOUND: LazyLock<Sound> = LazyLock::new(|| {
     Sound { bytes, sealed }
 });
 
-/// Makes the store that others are made from.
-pub(crate) fn make_sound() {
-    LazyLock::force(&SOUND);
-}
-
 fn sealed(database: &Database) -> Vec<(Key, Vec<u8>)> {
     let transaction = database.begin_read().expect("a sound file");
     let mut all = Vec::new();

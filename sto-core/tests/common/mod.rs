@@ -1,6 +1,7 @@
 //! What several tests share: recordings shown as text, and symbols of formats that name functions.
 
 pub(crate) mod missing;
+pub(crate) mod panics;
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! Damaged files: an error or the right answer, never a panic, never a wrong answer.
 
 use super::model::{add, answer, build, forest, of_stacks, profile};
+use crate::common::panics::{note_panics, panicked};
 use redb::{ReadableDatabase, ReadableTable, TableDefinition};
 use std::fs;
 use std::path::Path;
@@ -203,6 +204,19 @@ fn zeroed_and_swapped_pages_are_found() {
         }
     }
     assert!(found >= pages, "{found} of {pages}");
+}
+
+/// redb panics on such pages. That is an error, but whoever uses the library sees what its panic hook shows.
+#[test]
+fn the_panic_hook_is_the_programs() {
+    note_panics();
+    let (bytes, ids, _) = small_store();
+    for at in (0..bytes.len()).step_by(4096) {
+        let mut zeroed = bytes.clone();
+        zeroed[at..][..4096].fill(0);
+        let _ = everything(folder_with(&zeroed).path(), &ids);
+    }
+    assert_ne!(panicked(&["/redb-"]), [""; 0]);
 }
 
 /// The first damage, as an error.

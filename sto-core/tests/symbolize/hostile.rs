@@ -2,12 +2,11 @@
 
 use super::compile::Program;
 use super::recording::resolve;
+use crate::common::panics::{note_panics, panicked};
 use object::{Object, ObjectSection};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::Once;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use sto_core::binary::SymbolOptions;
 use sto_core::formats::read_bytes;
 
@@ -41,34 +40,12 @@ impl Numbers {
     }
 }
 
-/// How often the readers of ELF and DWARF panicked in this process, whoever caught that.
-static PANICS: AtomicUsize = AtomicUsize::new(0);
-
-fn count_panics() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let previous = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            let file = panic.location().map_or("", |at| at.file());
-            let readers = [
-                "blazesym",
-                "addr2line",
-                "gimli",
-                "framehop",
-                "object",
-                "symbolize",
-            ];
-            if readers.iter().any(|reader| file.contains(reader)) {
-                PANICS.fetch_add(1, Ordering::Relaxed);
-            }
-            previous(panic);
-        }));
-    });
-}
+/// What reads ELF and DWARF.
+const READERS: [&str; 5] = ["addr2line", "gimli", "framehop", "object", "symbolize"];
 
 /// Resolves a few addresses of the file as it is now, whatever that is.
 fn check(program: &Program) {
-    count_panics();
+    note_panics();
     let code = program.offsets_of("outer");
     assert!(!code.is_empty());
     let addresses = code.chain([0, u64::MAX]);
@@ -80,7 +57,7 @@ fn check(program: &Program) {
     );
     assert_eq!(found.frames.len(), expected);
     assert!(found.frames.iter().all(|frames| !frames.is_empty()));
-    assert_eq!(PANICS.load(Ordering::Relaxed), 0, "a reader panicked");
+    assert_eq!(panicked(&READERS), [""; 0]);
 }
 
 fn regions(program: &Program) -> Vec<Range<u64>> {

@@ -1,0 +1,28 @@
+//! Panics in this process, whoever catches them.
+
+use std::sync::{Mutex, Once, PoisonError};
+
+/// The source files that panicked.
+static FILES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Has the panic hook note what panics from now on.
+pub(crate) fn note_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            let file = panic.location().map_or("", |at| at.file());
+            let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+            files.push(file.to_owned());
+            drop(files);
+            previous(panic);
+        }));
+    });
+}
+
+/// The source files that panicked and have one of these parts in their paths.
+pub(crate) fn panicked(parts: &[&str]) -> Vec<String> {
+    let files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_of = |file: &&String| parts.iter().any(|part| file.contains(part));
+    files.iter().filter(is_of).cloned().collect()
+}
