@@ -60,21 +60,29 @@ impl SafeFile {
 pub struct Window<'a> {
     source: &'a dyn ReadAt,
     buffer: Vec<u8>,
+    /// Bytes that are read at once.
+    piece: usize,
     /// Where the buffer begins in the source.
     start: u64,
     /// Where [`Read`] goes on.
     position: u64,
 }
 
-/// Bytes that a window reads at once.
+/// Bytes that a window reads at once where nothing else is said.
 const WINDOW: usize = 1 << 16;
 
 impl<'a> Window<'a> {
     /// A view that begins at the first byte.
     pub fn new(source: &'a dyn ReadAt) -> Window<'a> {
+        Window::of_pieces(source, WINDOW)
+    }
+
+    /// One that reads so many bytes at once.
+    pub fn of_pieces(source: &'a dyn ReadAt, piece: usize) -> Window<'a> {
         Window {
             source,
             buffer: Vec::new(),
+            piece,
             start: 0,
             position: 0,
         }
@@ -96,7 +104,7 @@ impl<'a> Window<'a> {
             if (length as u64) > left {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            let length = left.min(length.max(WINDOW) as u64) as usize;
+            let length = left.min(length.max(self.piece) as u64) as usize;
             self.buffer.resize(length, 0);
             self.start = offset;
             if let Err(error) = self.source.fill_at(&mut self.buffer, offset) {
@@ -127,9 +135,15 @@ impl<'a> Window<'a> {
 impl Read for Window<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.size().saturating_sub(self.position);
-        let length = left.min(buffer.len() as u64) as usize;
+        let mut length = left.min(buffer.len() as u64) as usize;
+        // What the window has is not read again.
+        let within = self.within(self.position);
+        let there = within.map_or(0, |within| self.buffer.len() - within);
+        if there > 0 {
+            length = length.min(there);
+        }
         let buffer = &mut buffer[..length];
-        match length >= WINDOW {
+        match length >= self.piece {
             true => self.source.fill_at(buffer, self.position)?,
             false => buffer.copy_from_slice(self.slice(self.position, length)?),
         }

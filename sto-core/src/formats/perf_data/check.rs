@@ -4,6 +4,7 @@
 //! a file that was cut short or damaged must not get that far. Layouts:
 //! `tools/perf/Documentation/perf.data-file-format.txt` of the kernel's sources.
 
+use super::digested::PIECE;
 use super::expansion::Expansion;
 use super::salvage;
 use crate::files::{ReadAt, Window};
@@ -29,12 +30,12 @@ const HEADER_SIZE: u64 = 104;
 const PIPE_HEADER_SIZE: u64 = 16;
 const RECORD_HEADER_SIZE: u64 = 8;
 const SECTION_SIZE: u64 = 16;
-const FEATURE_BITS: u64 = 256;
+const FEATURE_BITS: usize = 256;
 /// `PERF_ATTR_SIZE_VER0`: the smallest `perf_event_attr`.
 const MIN_ATTR_SIZE: u64 = 64;
 
-const FEATURE_EVENT_DESC: u32 = 12;
-const FEATURE_DIR_FORMAT: u64 = 24;
+const FEATURE_EVENT_DESC: usize = 12;
+const FEATURE_DIR_FORMAT: usize = 24;
 const RECORD_FINISHED_ROUND: u32 = 68;
 const RECORD_AUXTRACE: u32 = 71;
 const RECORD_HEADER_FEATURE: u32 = 80;
@@ -98,8 +99,12 @@ impl Checked<'_> {
         let (types, types_size) = section(56)?;
         self.section_inside("the list of events", attrs, attrs_size)?;
         self.section_inside("the list of event types", types, types_size)?;
-        let features = self.u64(72, "the header")?;
-        if features >> FEATURE_DIR_FORMAT & 1 == 1 {
+        let mut features = [0; FEATURE_BITS / 64];
+        for (word, at) in features.iter_mut().zip((72..).step_by(8)) {
+            *word = self.u64(at, "the header")?;
+        }
+        let is_set = |bit: usize| features[bit / 64] >> (bit % 64) & 1 == 1;
+        if is_set(FEATURE_DIR_FORMAT) {
             return Err(self.unsupported(
                 "a part of a recording in several files (`perf record --threads`); sto reads \
                  recordings in one. Record without --threads, or run `perf script -i` on the folder \
@@ -117,17 +122,13 @@ impl Checked<'_> {
 
         // One section a feature bit, in the order of the bits, right behind the data.
         let mut at = data_end;
-        for bit in 0..FEATURE_BITS {
-            let word = self.u64(72 + bit / 64 * 8, "the header")?;
-            if word >> (bit % 64) & 1 == 0 {
-                continue;
-            }
+        for bit in (0..FEATURE_BITS).filter(|&bit| is_set(bit)) {
             let place = format_args!("the index entry of feature section {bit}");
             self.section_inside(place, at, SECTION_SIZE)?;
             let (start, size) = (self.u64(at, place)?, self.u64(at + 8, place)?);
             let place = format_args!("feature section {bit}");
             let end = self.section_inside(place, start, size)?;
-            if bit == u64::from(FEATURE_EVENT_DESC) {
+            if bit == FEATURE_EVENT_DESC {
                 self.check_event_desc(start, end)?;
             }
             at += SECTION_SIZE;
@@ -142,6 +143,7 @@ impl Checked<'_> {
         size: u64,
         attr_size: u64,
     ) -> Result<(), FormatError> {
+        self.window = Window::new(self.source);
         let mut at = attrs;
         while at + attr_size <= attrs + size && attr_size > SECTION_SIZE {
             let entry = at + attr_size - SECTION_SIZE;
@@ -155,6 +157,7 @@ impl Checked<'_> {
 
     /// Walks from record to record.
     fn check_records(&mut self, start: u64, end: u64) -> Result<(), FormatError> {
+        self.window = Window::of_pieces(self.source, PIECE);
         let mut expansion = Expansion::new();
         let mut at = start;
         while at < end {
@@ -170,7 +173,7 @@ impl Checked<'_> {
             self.section_inside(place, at, size)?;
             match kind {
                 // linux-perf-data looks at the lower half of the number alone.
-                RECORD_HEADER_FEATURE if self.u32(at + 8, place)? == FEATURE_EVENT_DESC => {
+                RECORD_HEADER_FEATURE if self.u32(at + 8, place)? == FEATURE_EVENT_DESC as u32 => {
                     self.check_event_desc(at + 16, at + size)?;
                 }
                 RECORD_FINISHED_ROUND => expansion.finish_round(),

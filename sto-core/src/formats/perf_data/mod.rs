@@ -8,6 +8,7 @@
 
 mod attributes;
 mod check;
+mod digested;
 mod events;
 mod expansion;
 mod origin;
@@ -23,18 +24,17 @@ pub use run_time::run_time;
 
 use super::{Format, FormatError, ReadOptions};
 use crate::binary::{SymbolOptions, UnwindFiles, Unwinder};
-use crate::files::{ReadAt, Window};
-use crate::id::{SourceDigest, SourceHasher};
+use crate::files::ReadAt;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::FrameTable;
 use crate::recording::{Location, LocationIx, Recording, Sample, SampleTypeIx, StackIx, Stacks};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
 use check::Mode;
+use digested::Digested;
 use events::Events;
 use rayon::prelude::*;
 use records::{Reader, Records};
 use stacks::{Batch, Located, Places, Worker};
-use std::io::{self, Read};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -49,14 +49,15 @@ pub(super) fn read(
     file: &dyn ReadAt,
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
-    match check::check(path, file) {
-        Ok(mode) => read_whole(path, file, file, mode, options),
+    let source = Digested::new(file);
+    match check::check(path, &source) {
+        Ok(mode) => read_whole(path, file, source, mode, options),
         Err(error) if options.allow_truncated => {
             let Some(whole) = salvage::salvage(file) else {
                 return Err(error);
             };
             let mode = check::check(path, &whole)?;
-            let mut recording = read_whole(path, &whole, file, mode, options)?;
+            let mut recording = read_whole(path, &whole, source, mode, options)?;
             recording.warnings.push(format!(
                 "The file is cut off or damaged behind byte {}: {} bytes were left out, and with them \
                  the names of events and the description of the machine.",
@@ -73,7 +74,7 @@ pub(super) fn read(
 fn read_whole(
     path: &Path,
     file: &dyn ReadAt,
-    source: &dyn ReadAt,
+    source: Digested<'_>,
     mode: Mode,
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
@@ -95,8 +96,8 @@ fn read_whole(
     }
 
     let source_size = source.size();
-    let (records, source, (batches, places)) =
-        locate(path, &mut reader, &events, source, &options.symbols)?;
+    let source = source.finish().map_err(FormatError::io(path))?;
+    let (records, (batches, places)) = locate(path, &mut reader, &events, &options.symbols)?;
     let mut warnings = records.warnings();
     let (locations, renumber) = merge(&places);
     let mut stacks = Stacks::default();
@@ -217,14 +218,13 @@ fn duration(samples: &[Sample]) -> Option<Nanoseconds> {
 /// Batches with the worker that located them, in order, and what each worker's numbers stand for.
 type LocatedBatches = (Vec<(usize, Located)>, Vec<Places>);
 
-/// Reads records on this thread while others locate samples; one of them digests the file first.
+/// Reads records on this thread while others locate samples.
 fn locate(
     path: &Path,
     reader: &mut Reader<'_>,
     events: &Events,
-    source: &dyn ReadAt,
     options: &SymbolOptions,
-) -> Result<(Records, SourceDigest, LocatedBatches), FormatError> {
+) -> Result<(Records, LocatedBatches), FormatError> {
     let files = &UnwindFiles::new(options);
     let cores = rayon::current_num_threads();
     // Threads beside the only one that there is would wait for it.
@@ -241,10 +241,6 @@ fn locate(
                 thread::Builder::new().spawn_scoped(scope, work).ok()
             })
             .collect();
-        let digest = || digest(source);
-        let digested = (workers > 0)
-            .then(|| thread::Builder::new().spawn_scoped(scope, digest).ok())
-            .flatten();
         drop((to_locate, recycle));
         // Where the system gives no thread, this one does their work.
         let mut here = threads.is_empty().then(|| Locator::new(files));
@@ -258,7 +254,6 @@ fn locate(
         let records = feed(reader, events, options, give, &recycled);
         let joined = threads.into_iter().map(join);
         let joined: Vec<_> = joined.chain(here.map(Locator::finish)).collect();
-        let source = digested.map_or_else(digest, join);
 
         let mut batches = Vec::new();
         let mut places = Vec::new();
@@ -268,21 +263,8 @@ fn locate(
             places.push(own);
         }
         batches.sort_unstable_by_key(|(_, batch)| batch.number);
-        let source = source.map_err(FormatError::io(path))?;
-        Ok((records?, source, (batches, places)))
+        Ok((records?, (batches, places)))
     })
-}
-
-fn digest(source: &dyn ReadAt) -> io::Result<SourceDigest> {
-    let mut window = Window::new(source);
-    let mut hasher = SourceHasher::new();
-    let mut piece = vec![0; 1 << 20];
-    loop {
-        match window.read(&mut piece)? {
-            0 => return Ok(hasher.finish()),
-            length => hasher.update(&piece[..length]),
-        }
-    }
 }
 
 fn feed(
