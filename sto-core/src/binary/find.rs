@@ -179,11 +179,27 @@ pub(crate) fn find_supplement(file: &ElfFile, options: &SymbolOptions) -> Option
     files.find(|file| file.build_id.as_ref() == Some(build_id))
 }
 
-/// The package of what was split off of a file's debug info, beside it: `FILE.dwp`. Its parts have ids.
-pub(crate) fn find_package(file: &ElfFile) -> Option<ElfFile> {
-    let mut path = file.path.clone().into_os_string();
-    path.push(".dwp");
-    ElfFile::open(Path::new(&path)).ok()?
+/// The package of what was split off of a file's debug info: `FILE.dwp`, beside it, or where the recorded file
+/// would be. Its parts have ids.
+pub(crate) fn find_package(
+    file: &ElfFile,
+    module: &Module,
+    options: &SymbolOptions,
+) -> Option<ElfFile> {
+    let recorded = recorded_path(module);
+    let named = |path: &Path| {
+        let mut path = path.as_os_str().to_owned();
+        path.push(".dwp");
+        PathBuf::from(path)
+    };
+    let mut places = vec![named(&file.path)];
+    let dirs = options.symbol_dirs.iter().chain(&options.recording_dir);
+    if let Some(name) = recorded.file_name() {
+        places.extend(dirs.map(|dir| named(&dir.join(name))));
+    }
+    places.extend(recorded.is_absolute().then(|| named(recorded)));
+    let mut files = places.iter().filter_map(|path| ElfFile::open(path).ok()?);
+    files.next()
 }
 
 /// Every path that may hold a file with this build id, in the order of belief.

@@ -75,10 +75,12 @@ impl<'a> DebugSections<'a> {
             supplement,
             package,
         } = files;
-        let dwarf =
-            |file: &'a ElfFile| DwarfSections::load(|id| section(file, Some(id.name()), id));
+        let dwarf = |file: &'a ElfFile| {
+            DwarfSections::load(|id| section(file, is_needed(id).then(|| id.name())))
+        };
+        // Its index names parts of all sections, and they must be there.
         let split =
-            |file: &'a ElfFile| DwarfPackageSections::load(|id| section(file, id.dwo_name(), id));
+            |file: &'a ElfFile| DwarfPackageSections::load(|id| section(file, id.dwo_name()));
         let mut all = [Some(*main), supplement.as_ref(), package.as_ref()]
             .into_iter()
             .flatten();
@@ -110,20 +112,19 @@ impl<E: std::error::Error> From<E> for Unreadable {
     }
 }
 
-/// A section of a file, if lookups need it.
-fn section<'a>(
-    file: &'a ElfFile,
-    name: Option<&str>,
-    id: SectionId,
-) -> Result<Cow<'a, [u8]>, Unreadable> {
+/// Whether lookups need a section.
+fn is_needed(id: SectionId) -> bool {
     use SectionId as Id;
-    let is_needed = !matches!(
+    !matches!(
         id,
         Id::DebugLoc | Id::DebugLocLists | Id::DebugMacinfo | Id::DebugMacro | Id::DebugNames
-    );
+    )
+}
+
+/// A section of a file; empty where it has none of that name.
+fn section<'a>(file: &'a ElfFile, name: Option<&str>) -> Result<Cow<'a, [u8]>, Unreadable> {
     let elf = file.parse()?;
-    let section = name.and_then(|name| elf.section_by_name(name));
-    match section.filter(|_| is_needed) {
+    match name.and_then(|name| elf.section_by_name(name)) {
         Some(section) => Ok(section.uncompressed_data()?),
         None => Ok(Cow::Borrowed(&[])),
     }

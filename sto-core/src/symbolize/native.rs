@@ -65,7 +65,7 @@ pub(super) fn resolve(
     let files = (symbols.detail == Detail::DebugInfo).then(|| DebugFiles {
         main: &symbols,
         supplement: find_supplement(&symbols, options),
-        package: find_package(&symbols),
+        package: find_package(&symbols, module, options),
     });
     let sections = files.as_ref().map(DebugSections::load).transpose();
     let (sections, unreadable) = match sections {

@@ -155,6 +155,79 @@ fn compressed_debug_info_is_read() {
     assert!(found.frames.iter().all(|frames| frames[0].file == "app.c"));
 }
 
+/// gold's `dwp` knows DWARF 4 alone, and so does rustc by default.
+#[test]
+fn split_debug_info_that_was_packed_is_read_as_if_it_was_not_split() {
+    if missing(&["dwp"]) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let flags = ["-gdwarf-4", "-O2", "-Wl,--build-id"];
+    let whole = Program::compile(&dir.path().join("whole"), "cc", "app.c", INLINING, &flags);
+    let flags = [&flags[..], &["-gsplit-dwarf"]].concat();
+    let split_dir = dir.path().join("split");
+    let split = Program::compile(&split_dir, "cc", "app.c", INLINING, &flags);
+    run(&split_dir, "dwp", &["-e", "app", "-o", "app.dwp"]);
+    let expected = resolve(
+        whole.module(),
+        whole.offsets_of("outer"),
+        &SymbolOptions::default(),
+    );
+    let options = SymbolOptions {
+        symbol_dirs: vec![dir.path().join("symbols")],
+        ..SymbolOptions::default()
+    };
+    let found = || resolve(split.module(), split.offsets_of("outer"), &options).frames;
+    assert_eq!(found(), expected.frames);
+    std::fs::create_dir(&options.symbol_dirs[0]).unwrap();
+    let moved = options.symbol_dirs[0].join("app.dwp");
+    std::fs::rename(split_dir.join("app.dwp"), moved).unwrap();
+    assert_eq!(found(), expected.frames);
+}
+
+const RUST: &str = "
+use std::hint::black_box;
+#[inline(always)]
+fn inner(n: u64) -> u64 {
+    (0..n).fold(0, |sum: u64, i| sum.wrapping_mul(31) ^ black_box(i))
+}
+#[no_mangle]
+#[inline(never)]
+fn outer(n: u64) -> u64 {
+    (0..n).fold(0, |sum, _| sum ^ inner(1000))
+}
+fn main() {
+    println!(\"{}\", outer(4));
+}
+";
+
+#[test]
+fn a_packed_program_of_rust_is_read_as_if_it_was_not_split() {
+    if missing(&["rustc"]) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let found = ["off", "packed"].map(|split| {
+        let option = format!("-Csplit-debuginfo={split}");
+        let flags = ["-O", "-g", &option, "-Clink-arg=-Wl,--build-id"];
+        let program = Program::compile(&dir.path().join(split), "rustc", "app.rs", RUST, &flags);
+        assert_eq!(
+            program.path.with_extension("dwp").exists(),
+            split == "packed"
+        );
+        let offsets = program.offsets_of("outer");
+        resolve(program.module(), offsets, &SymbolOptions::default()).frames
+    });
+    let [whole, packed] = found;
+    assert!(
+        whole
+            .iter()
+            .flatten()
+            .any(|frame| frame.symbol == "app::inner")
+    );
+    assert_eq!(packed, whole);
+}
+
 #[test]
 fn what_has_no_symbol_says_only_where_it_is() {
     let module = |path: &str, kind| Module {
