@@ -1,7 +1,7 @@
 //! A file in memory, of which no more is read than is looked at.
 
 use super::{ReadAt, SafeFile};
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::{Advice, MmapOptions, MmapRaw};
 use object::ReadRef;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
@@ -35,6 +35,8 @@ impl LazyFile {
             .len(length.max(1))
             .no_reserve_swap()
             .map_anon()?;
+        // Most time of reading is that of pages that come one by one; it may fail where no large ones are.
+        let _ = memory.advise(Advice::HugePage);
         Ok(LazyFile {
             file,
             memory: memory.into(),

@@ -137,9 +137,9 @@ impl SourceHasher {
         Self::default()
     }
 
-    /// Goes on with more bytes; every core is used.
+    /// Goes on with more bytes, on this thread: waking others for a piece costs more than digesting it.
     pub fn update(&mut self, bytes: &[u8]) {
-        self.0.update_rayon(bytes);
+        self.0.update(bytes);
     }
 
     /// The digest of all bytes, however they were cut.

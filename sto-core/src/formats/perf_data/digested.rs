@@ -18,7 +18,7 @@ struct Digest {
     end: u64,
 }
 
-/// Bytes that are best read at once: every core has enough of them to digest.
+/// Bytes that are read at once, so that few are read beside them.
 pub(super) const PIECE: usize = 1 << 20;
 
 impl<'a> Digested<'a> {
