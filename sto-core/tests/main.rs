@@ -20,6 +20,7 @@ mod perf_data;
 mod perf_script;
 mod pprof;
 mod reports;
+mod serde;
 mod slices;
 mod store;
 mod symbolize;
