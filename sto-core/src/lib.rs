@@ -75,6 +75,7 @@ pub mod model;
 pub mod recording;
 pub mod store;
 pub mod symbolize;
+pub mod text;
 pub mod units;
 
 #[cfg(test)]

@@ -1,6 +1,11 @@
 //! Units: what the numbers of a profile count.
 
+mod time;
+
+use crate::text::{ParseError, serde_text_or_parts};
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
 /// A point in time or a span, in nanoseconds.
 ///
@@ -13,9 +18,7 @@ use serde::{Deserialize, Serialize};
 pub struct Nanoseconds(pub u64);
 
 /// A point in civil time: seconds since 1970-01-01 00:00 UTC.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixSeconds(pub u64);
 
 /// A number of bytes, in a file or in memory.
@@ -25,7 +28,7 @@ pub struct UnixSeconds(pub u64);
 pub struct Bytes(pub u64);
 
 /// What one unit of a sample type's value is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Unit {
     /// The value is the number of samples itself (folded text without a unit).
@@ -39,6 +42,9 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// Every unit, in the order of its number.
+    pub const ALL: [Unit; 4] = [Unit::Samples, Unit::Nanoseconds, Unit::Bytes, Unit::Events];
+
     /// The name that output shows: `samples`, `ns`, `bytes`, `events`.
     pub fn name(self) -> &'static str {
         match self {
@@ -49,6 +55,26 @@ impl Unit {
         }
     }
 }
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Unit {
+    type Err = ParseError;
+
+    /// Reads its [name](Unit::name).
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let unit = Unit::ALL.into_iter().find(|unit| unit.name() == text);
+        unit.ok_or_else(|| ParseError::new("a unit: samples, ns, bytes or events", text))
+    }
+}
+
+serde_text_or_parts!(Unit, u32, |unit| *unit as u32, |number| {
+    Unit::ALL.get(number as usize).copied()
+});
 
 /// One thing that a profile measured: the event that took the samples, and the unit of its value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -110,3 +110,42 @@ fn stored_bytes_are_pinned() {
     ];
     assert_eq!(pinned, expected);
 }
+
+#[test]
+fn people_read_text_and_what_is_written_is_read_back() {
+    fn json(value: &(impl Serialize + DeserializeOwned + PartialEq + std::fmt::Debug)) -> String {
+        let text = serde_json::to_string(value).unwrap();
+        assert_eq!(*value, serde_json::from_str(&text).unwrap());
+        text
+    }
+    assert_eq!(
+        json(&ProfileId([0xa0; 16])),
+        format!("\"{}\"", "a0".repeat(16))
+    );
+    assert_eq!(
+        json(&UnixSeconds(1_772_368_496)),
+        "\"2026-03-01T12:34:56Z\""
+    );
+    assert_eq!(json(&Bytes(5)), "5");
+    assert_eq!(json(&sample_types()[1]), r#"{"event":"ns","unit":"ns"}"#);
+    assert_eq!(
+        json(&build()),
+        r#"{"executable":"demo","version":"v1","gnu_build_id":"ab01ff","revision":null}"#
+    );
+    json(&profile());
+    for text in [
+        "",
+        "a0",
+        &"g0".repeat(16),
+        &"a0".repeat(17),
+        &"é".repeat(16),
+    ] {
+        let error = text.parse::<ProfileId>().unwrap_err().to_string();
+        assert!(
+            error.ends_with("is not an id of 32 hexadecimal digits"),
+            "{error}"
+        );
+    }
+    assert!("".parse::<GnuBuildId>().is_err());
+    assert!("seconds".parse::<Unit>().is_err());
+}

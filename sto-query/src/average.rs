@@ -192,7 +192,7 @@ fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
         build: build.id(),
         source: source.finish(),
         source_bytes: Bytes(0),
-        format: FORMAT.to_owned(),
+        format: Profile::AVERAGE.to_owned(),
         origin: Origin {
             recorded: of().filter_map(|profile| profile.origin.recorded).max(),
             ..Origin::default()
@@ -216,12 +216,4 @@ fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
             .collect(),
         metrics: metrics.collect(),
     }
-}
-
-/// The name that an average's profile has in the place of the format of a file.
-const FORMAT: &str = "average";
-
-/// Whether a profile is the mean of others, and no run.
-pub fn is_average(profile: &Profile) -> bool {
-    profile.format == FORMAT
 }

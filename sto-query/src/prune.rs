@@ -1,6 +1,5 @@
 //! Which profiles may go, and what that gives back.
 
-use crate::average::is_average;
 use crate::select::first_recorded;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -167,7 +166,7 @@ fn newest(builds: &[StoredBuild], options: &PruneOptions) -> BTreeSet<ProfileId>
     for build in builds {
         let time = (first_recorded(build), build.id);
         for StoredProfile { id, profile, .. } in &build.profiles {
-            if is_average(profile) {
+            if profile.is_average() {
                 kept.insert(*id);
                 continue;
             }

@@ -11,7 +11,6 @@ pub use newest::{first_recorded, oldest_first};
 pub(crate) use revision::shortened as shortened_revision;
 pub use revision::{Commit, Described, NoBuildOfCommit};
 
-use crate::average::is_average;
 use crate::text::printable;
 use std::collections::BTreeSet;
 use sto_core::model::Build;
@@ -353,7 +352,7 @@ fn select_by_id(builds: &[&StoredBuild], selector: &Selector) -> Result<Selectio
 /// The runs of a build; only where it has none, the averages that it is.
 pub fn whole(build: &StoredBuild) -> Selection {
     let all = &build.profiles;
-    let runs = all.iter().filter(|stored| !is_average(&stored.profile));
+    let runs = all.iter().filter(|stored| !stored.profile.is_average());
     let runs: Vec<StoredProfile> = runs.cloned().collect();
     Selection {
         build: build.build.clone(),

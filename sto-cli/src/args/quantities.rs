@@ -3,7 +3,6 @@
 use std::time::Duration;
 use sto_core::intern::SliceCount;
 use sto_core::units::{Bytes, UnixSeconds};
-use sto_query::text::parse_time;
 
 /// `KEY=VALUE`.
 pub(crate) fn label(text: &str) -> Result<(String, String), &'static str> {
@@ -39,7 +38,8 @@ pub(crate) fn since(text: &str, now: UnixSeconds) -> Result<UnixSeconds, &'stati
     if let Ok(age) = days(text) {
         return Ok(UnixSeconds(now.0.saturating_sub(age.as_secs())));
     }
-    parse_time(text).ok_or("expected an age such as 7d, or a day or time in UTC such as 2026-03-01")
+    text.parse()
+        .map_err(|_| "expected an age such as 7d, or a day or time in UTC such as 2026-03-01")
 }
 
 /// A size: a whole number of bytes, or of decimal or binary multiples of them.

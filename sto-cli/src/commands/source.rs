@@ -13,7 +13,6 @@ use sto_query::compare::Focus;
 use sto_query::render;
 use sto_query::report::Subject;
 use sto_query::source::{Found, SourceFile, find, function_lines};
-use sto_query::text::rfc3339;
 use sto_query::tree::View;
 
 const AFTER: &str = "\
@@ -139,7 +138,7 @@ fn doubts(found: &SourceFile, view: &View) -> Vec<String> {
     match recorded.zip(written) {
         Some((recorded, written)) if written > recorded => vec![format!(
             "the file was changed at {}, after the recording: lines may be others",
-            rfc3339(written)
+            written
         )],
         _ => Vec::new(),
     }

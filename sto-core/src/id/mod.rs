@@ -7,14 +7,15 @@
 
 pub(crate) mod canonical;
 
+use crate::text::{ParseError, bytes_of_hex, serde_text_or_parts};
 use canonical::Canonical;
-use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(pub [u8; 16]);
 
         impl fmt::Display for $name {
@@ -29,6 +30,19 @@ macro_rules! id {
                 write!(f, concat!(stringify!($name), "({})"), self)
             }
         }
+
+        impl FromStr for $name {
+            type Err = ParseError;
+
+            /// Reads what [`Display`](fmt::Display) writes.
+            fn from_str(text: &str) -> Result<Self, ParseError> {
+                let bytes = bytes_of_hex(text).and_then(|bytes| bytes.try_into().ok());
+                let wrong = || ParseError::new("an id of 32 hexadecimal digits", text);
+                bytes.map($name).ok_or_else(wrong)
+            }
+        }
+
+        serde_text_or_parts!($name, [u8; 16], |id| id.0, |bytes| Some($name(bytes)));
     };
 }
 

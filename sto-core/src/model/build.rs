@@ -1,13 +1,15 @@
 //! Executables and their builds.
 
 use crate::id::{BuildId, ExecutableId};
+use crate::text::{ParseError, bytes_of_hex, serde_text_or_parts};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 
 /// The GNU build id of an ELF file: the bytes of its `NT_GNU_BUILD_ID` note, up to 32 of them.
 ///
 /// Written and parsed as lower-case hexadecimal.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GnuBuildId(Vec<u8>);
 
 impl GnuBuildId {
@@ -38,6 +40,20 @@ impl fmt::Debug for GnuBuildId {
         write!(f, "GnuBuildId({self})")
     }
 }
+
+impl FromStr for GnuBuildId {
+    type Err = ParseError;
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let id = bytes_of_hex(text).and_then(|bytes| GnuBuildId::from_bytes(&bytes));
+        id.ok_or_else(|| ParseError::new("a GNU build id of 1 to 32 bytes in hexadecimal", text))
+    }
+}
+
+serde_text_or_parts!(GnuBuildId, Vec<u8>, |id| id.0.clone(), |bytes| Some(
+    GnuBuildId(bytes)
+));
 
 /// A program that was profiled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

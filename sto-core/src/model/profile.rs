@@ -105,6 +105,14 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// The [format](Profile::format) of a profile that is the mean of others.
+    pub const AVERAGE: &str = "average";
+
+    /// Whether it is the mean of others, and no run.
+    pub fn is_average(&self) -> bool {
+        self.format == Profile::AVERAGE
+    }
+
     /// When it was recorded, to sort by: profiles that do not tell come last.
     pub fn order_of_recording(&self) -> UnixSeconds {
         self.origin.recorded.unwrap_or(UnixSeconds(u64::MAX))

@@ -6,7 +6,6 @@ use super::options::CompareError;
 use super::pair::Pair;
 use super::report::{NormalisationMethod, Run, Side};
 use crate::select::full_name;
-use crate::text::rfc3339;
 use crate::tree::View;
 use std::collections::BTreeSet;
 use sto_core::intern::{SelfCosts, total};
@@ -93,7 +92,7 @@ impl<'a> Runs<'a> {
             let origin = &stored.profile.origin;
             Run {
                 profile: stored.id.to_string(),
-                recorded: origin.recorded.map(rfc3339),
+                recorded: origin.recorded.map(|time| time.to_string()),
                 host: origin.host.clone(),
                 samples: samples(costs),
                 size_factor: None,
@@ -182,8 +181,8 @@ pub(super) fn side(view: &View, runs: Option<&Runs>) -> Side {
         samples: cost.samples,
         value: cost.value,
         hosts: hosts.into_iter().map(str::to_owned).collect(),
-        first_recorded: recorded().min().map(rfc3339),
-        last_recorded: recorded().max().map(rfc3339),
+        first_recorded: recorded().min().map(|time| time.to_string()),
+        last_recorded: recorded().max().map(|time| time.to_string()),
         unresolved_share: share(unresolved, samples),
         truncated_share: share(truncated, samples),
         lost_share: share(lost, samples.saturating_add(lost)),

@@ -1,7 +1,6 @@
 //! Which runs make a history.
 
 use super::HistoryError;
-use crate::average::is_average;
 use crate::functions::KeyOptions;
 use crate::select::{BenchmarkRuns, oldest_first};
 use crate::text::printable;
@@ -36,7 +35,7 @@ impl HistoryQuery {
         builds.retain_mut(|stored| {
             stored
                 .profiles
-                .retain(|stored| !is_average(&stored.profile));
+                .retain(|stored| !stored.profile.is_average());
             if let Some(benchmark) = &self.benchmark {
                 let named = Some(benchmark).filter(|name| !name.is_empty());
                 stored

@@ -3,7 +3,6 @@
 use super::SampleTypeReport;
 use crate::history::{FunctionIx, History, HistoryRun};
 use crate::series::ChangePoint;
-use crate::text::rfc3339;
 use serde::Serialize;
 
 /// The runs that a report is about.
@@ -46,7 +45,12 @@ impl From<&HistoryRun> for RunReport {
         RunReport {
             build: run.build.version.clone(),
             profile: run.profile.id.to_string(),
-            recorded: run.profile.profile.origin.recorded.map(rfc3339),
+            recorded: run
+                .profile
+                .profile
+                .origin
+                .recorded
+                .map(|time| time.to_string()),
         }
     }
 }

@@ -4,10 +4,8 @@ use super::LsReport;
 use super::limit::limited;
 use super::ls;
 use super::runs::{RunsReport, listed_run};
-use crate::average::is_average;
 use crate::select::first_recorded;
 use crate::text::printable;
-use crate::text::rfc3339;
 use sto_core::model::Profile;
 use sto_core::store::StoredBuild;
 use sto_core::units::{Bytes, UnixSeconds};
@@ -101,7 +99,7 @@ impl Listing {
         let mut found: Vec<_> = builds
             .iter()
             .flat_map(|build| build.profiles.iter().map(of_build(build)))
-            .filter(|(_, stored)| !is_average(&stored.profile))
+            .filter(|(_, stored)| !stored.profile.is_average())
             .collect();
         found.reverse();
         found.sort_by_key(|(_, stored)| std::cmp::Reverse(stored.profile.origin.recorded));
@@ -165,7 +163,7 @@ impl Listing {
         builds.retain(|build| !build.profiles.is_empty());
         match builds.is_empty() {
             true => Err(ListingError::Nothing {
-                newest: newest.map(rfc3339),
+                newest: newest.map(|time| time.to_string()),
             }),
             false => Ok(builds),
         }

@@ -1,7 +1,6 @@
 //! What a store has.
 
 use super::SampleTypeReport;
-use crate::text::rfc3339;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use sto_core::id::ProfileId;
@@ -146,7 +145,7 @@ fn build_report(stored: &StoredBuild) -> BuildReport {
 pub(super) fn profile_report(id: ProfileId, profile: &Profile) -> ProfileReport {
     ProfileReport {
         id: id.to_string(),
-        recorded: profile.origin.recorded.map(rfc3339),
+        recorded: profile.origin.recorded.map(|time| time.to_string()),
         format: profile.format.clone(),
         benchmark: profile.benchmark.clone(),
         labels: profile.labels.clone(),

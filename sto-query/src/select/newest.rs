@@ -1,7 +1,6 @@
 //! Builds by their age: `@newest`, `@previous`, `@newest~2`.
 
 use super::{SelectError, Selection, Selector, full_name, whole};
-use crate::average;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use sto_core::model::Build;
@@ -30,7 +29,7 @@ pub(super) fn age(selector: &Selector) -> Option<usize> {
 /// a build may be recorded again, or in turns with another. Averages are no runs.
 pub fn first_recorded(build: &StoredBuild) -> Option<UnixSeconds> {
     let runs = build.profiles.iter();
-    runs.filter(|stored| !average::is_average(&stored.profile))
+    runs.filter(|stored| !stored.profile.is_average())
         .filter_map(|stored| stored.profile.origin.recorded)
         .min()
 }

@@ -16,7 +16,7 @@ pub use printable::printable;
 pub(crate) use printable::{display_width, shorten};
 pub use shell::Command;
 pub use style::{Colors, Look, Style, UnknownColor};
-pub use time::{Date, parse_time, rfc3339};
+pub use time::Date;
 
 /// A name is never shortened below this, however narrow the terminal is.
 pub(crate) const MIN_NAME_WIDTH: usize = 12;

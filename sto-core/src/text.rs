@@ -1,0 +1,57 @@
+//! Types that people read as text, and the store as the bytes of their parts.
+
+/// What text was expected to be, and is not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found:?} is not {expected}")]
+pub struct ParseError {
+    /// `an id: 32 hexadecimal digits`.
+    expected: &'static str,
+    found: String,
+}
+
+impl ParseError {
+    pub(crate) fn new(expected: &'static str, found: &str) -> Self {
+        let found = found.chars().take(64).collect();
+        ParseError { expected, found }
+    }
+}
+
+/// The number with these hexadecimal digits, two a byte.
+pub(crate) fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16);
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => Some((digit(high)? << 4 | digit(low)?) as u8),
+        _ => None,
+    };
+    text.as_bytes().chunks(2).map(byte).collect()
+}
+
+/// Serde of a type that formats for people (JSON) have as what `Display` writes and `FromStr` reads, and
+/// others (the store's records) as its parts.
+macro_rules! serde_text_or_parts {
+    ($type:ty, $parts:ty, $into:expr, $from:expr) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                if serializer.is_human_readable() {
+                    return serializer.collect_str(self);
+                }
+                let into: fn(&$type) -> $parts = $into;
+                into(self).serialize(serializer)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                use serde::de::Error;
+                if deserializer.is_human_readable() {
+                    let text = String::deserialize(deserializer)?;
+                    return text.parse().map_err(Error::custom);
+                }
+                let from: fn($parts) -> Option<$type> = $from;
+                let parts = <$parts>::deserialize(deserializer)?;
+                from(parts).ok_or_else(|| Error::custom("an unknown number"))
+            }
+        }
+    };
+}
+pub(crate) use serde_text_or_parts;
