@@ -6,12 +6,13 @@
 use crate::select::{MIN_PREFIX, SelectError, Selector, select_from};
 use crate::text::printable;
 use hashbrown::{HashMap, HashSet};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use sto_core::id::ProfileId;
-use sto_core::store::StoredBuild;
+use sto_core::store::{Annotated, StoredBuild};
 
 /// Runs that an error message names.
 const MAX_NAMED: usize = 10;
@@ -371,4 +372,32 @@ fn few(ids: &[ProfileId]) -> String {
         shown.push("...".to_owned());
     }
     shown.join(", ")
+}
+
+/// What was given to runs; schema `sto.annotate/1`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AnnotatedRuns {
+    /// `sto.annotate/1`.
+    pub schema: &'static str,
+    /// Number of runs that the metrics are of.
+    pub runs: usize,
+    /// Metrics that their runs did not have.
+    pub new: usize,
+    /// Metrics that replaced another value.
+    pub replaced: usize,
+    /// Metrics that their runs had with this value.
+    pub unchanged: usize,
+}
+
+impl AnnotatedRuns {
+    /// Reports what was given, and what became of it.
+    pub fn of(given: &GivenMetrics, annotated: &Annotated) -> Self {
+        AnnotatedRuns {
+            schema: "sto.annotate/1",
+            runs: given.len(),
+            new: annotated.new,
+            replaced: annotated.different.len(),
+            unchanged: annotated.unchanged,
+        }
+    }
 }

@@ -6,11 +6,12 @@ use crate::functions::KeyOptions;
 use crate::select::{SelectError, Selection, main_modules, one_benchmark};
 use crate::text::printable;
 use crate::tree::Matched;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ExecutableId, ProfileId, SourceHasher};
 use sto_core::intern::{Interned, NodeIx, SelfCosts};
 use sto_core::model::{Build, ModuleRef, Origin, Profile, Quality};
-use sto_core::store::{Store, StoreError, StoredProfile};
+use sto_core::store::{Added, Store, StoreError, StoredProfile};
 use sto_core::units::{Bytes, Cost, SampleType};
 
 /// A profile that is the mean of others, ready for [`Store::add`].
@@ -215,5 +216,43 @@ fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect(),
         metrics: metrics.collect(),
+    }
+}
+
+/// An average that was stored; schema `sto.average/1`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StoredAverage {
+    /// `sto.average/1`.
+    pub schema: &'static str,
+    /// The program.
+    pub executable: String,
+    /// The build that it became.
+    pub build: String,
+    /// Id of its profile.
+    pub profile: String,
+    /// Number of profiles that it is the mean of.
+    pub of: usize,
+    /// Its samples, of all events.
+    pub samples: u64,
+    /// Number of its stacks.
+    pub nodes: usize,
+    /// Whether the same average was in the store before.
+    pub already_stored: bool,
+}
+
+impl StoredAverage {
+    /// Of an average that went into the store.
+    pub fn new(average: &Average, added: &Added) -> Self {
+        let costs = average.interned.costs.iter().flatten();
+        StoredAverage {
+            schema: "sto.average/1",
+            executable: average.build.executable.clone(),
+            build: average.build.version.clone(),
+            profile: added.id().to_string(),
+            of: average.of,
+            samples: costs.map(|(_, cost)| cost.samples).sum(),
+            nodes: average.interned.tree.len(),
+            already_stored: !added.is_new(),
+        }
     }
 }

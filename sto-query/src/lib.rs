@@ -7,8 +7,8 @@
 //! tree and columns          tree         loaded stacks, totals, recursion counted once
 //!         |  View
 //!         v
-//! analyses                  report, compare (by policy), ...
-//!         |  plain data (reports, findings)
+//! analyses                  top, call tree, history, compare, ...
+//!         |  plain data: one result a question
 //!         v
 //! text, JSON, SVG           render
 //! ```
@@ -19,6 +19,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 pub mod annotate;
+mod answer;
 pub mod average;
 pub mod candidates;
 pub mod compare;
@@ -26,13 +27,15 @@ pub mod correlate;
 pub mod expand;
 pub mod functions;
 pub mod history;
+pub mod listing;
+pub mod maintain;
 pub mod policy;
 pub mod potential;
 pub mod prune;
 pub mod render;
-pub mod report;
 pub mod select;
 pub mod series;
+pub mod show;
 pub mod source;
 pub mod statistics;
 pub mod text;

@@ -10,9 +10,9 @@ use sto_core::units::UnixSeconds;
 use sto_query::correlate::{
     BottleneckOptions, Combination, Measure, pearson, sparse_pearson, spearman,
 };
+use sto_query::correlate::{Bottlenecks, bottlenecks_report};
 use sto_query::history::{History, HistoryQuery};
 use sto_query::render;
-use sto_query::report::{BottlenecksReport, bottlenecks_report};
 use sto_query::text::Style;
 
 #[derive(Deserialize)]
@@ -98,7 +98,7 @@ fn store() -> Store {
     store
 }
 
-fn report(options: &BottleneckOptions) -> BottlenecksReport {
+fn report(options: &BottleneckOptions) -> Bottlenecks {
     let histories = History::load_all(&store(), &HistoryQuery::default()).unwrap();
     bottlenecks_report(&histories, options, None)
 }

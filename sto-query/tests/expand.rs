@@ -10,9 +10,9 @@ use sto_core::units::UnixSeconds;
 use sto_query::expand::{
     Branch, Correlated, Direction, Greedy, Informed, Positive, Reach, Selection, expand,
 };
+use sto_query::expand::{Method, expansion};
 use sto_query::history::{History, HistoryQuery};
 use sto_query::render;
-use sto_query::report::{Method, expansion};
 
 /// Runs on successive days: by day, folded stacks and a metric.
 fn history(runs: &[(&str, f64)]) -> History {

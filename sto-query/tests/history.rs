@@ -11,12 +11,12 @@ use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
 use sto_query::average::average;
 use sto_query::functions::{FunctionError, KeyOptions};
+use sto_query::history::occurrences;
 use sto_query::history::{History, HistoryError, HistoryQuery};
+use sto_query::listing::Listing;
 use sto_query::render;
-use sto_query::report::{
-    Listing, Observation, ScoreReport, ScoresReport, occurrences, regressions_over_time, series,
-};
 use sto_query::select::select;
+use sto_query::series::{FunctionScore, Observation, Scores, regressions_over_time, series};
 use sto_query::series::{ScoreOptions, Status};
 use sto_query::text::Style;
 use sto_query::tree::View;
@@ -82,13 +82,13 @@ fn load(store: &Store) -> History {
     History::load(store, &HistoryQuery::default()).unwrap()
 }
 
-fn judge(store: &Store) -> ScoresReport {
+fn judge(store: &Store) -> Scores {
     let history = load(store);
     let judged = history.judged(None, 10).unwrap();
     regressions_over_time(&history, &judged, ScoreOptions::default(), None, None)
 }
 
-fn function<'a>(report: &'a ScoresReport, name: &str) -> &'a ScoreReport {
+fn function<'a>(report: &'a Scores, name: &str) -> &'a FunctionScore {
     let mut functions = report.functions.iter();
     functions.find(|f| f.function.function == name).unwrap()
 }

@@ -5,10 +5,11 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::{Cost, SampleType, Unit};
+use sto_query::listing::ls;
 use sto_query::render;
 use sto_query::render::flame::{self, FlameOptions, Palette, Widths};
-use sto_query::report::{Order, call_tree, ls, top};
 use sto_query::text::Style;
+use sto_query::tree::{Order, call_tree, top};
 use sto_query::tree::{Prune, View};
 
 const TERMINAL: Style = Style {

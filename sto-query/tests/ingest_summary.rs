@@ -10,8 +10,8 @@ use sto_core::recording::ModuleIx;
 use sto_core::store::Added;
 use sto_core::symbolize::ModuleSymbols;
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
+use sto_query::maintain::{IngestSummary, RecordingReport};
 use sto_query::render;
-use sto_query::report::{IngestSummary, RecordingReport};
 use sto_query::text::Style;
 
 fn ingested(added: Added) -> Ingested {

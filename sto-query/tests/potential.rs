@@ -5,11 +5,11 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_query::functions::KeyOptions;
 use sto_query::potential::{Degree, potentials};
+use sto_query::potential::{Potentials, potential};
 use sto_query::render;
-use sto_query::report::{PotentialReport, potential};
 use sto_query::tree::{View, function_numbers};
 
-fn of(report: &PotentialReport, function: &str) -> f64 {
+fn of(report: &Potentials, function: &str) -> f64 {
     let found = report
         .functions
         .iter()

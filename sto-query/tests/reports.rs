@@ -6,12 +6,12 @@ use sto_core::store::{
     Checked, Concerns, Damage, ExecutableStats, PartKind, StorePart, StoreStats, Verification,
 };
 use sto_core::units::{Bytes, SampleType, Unit, UnixSeconds};
+use sto_query::listing::{BuildList, ls};
+use sto_query::maintain::{StatsReport, VerifyReport, stats, verify};
 use sto_query::render;
-use sto_query::report::{
-    LsReport, Order, StatsReport, VerifyReport, call_tree, ls, stats, top, verify,
-};
 use sto_query::text::{Colors, Style};
 use sto_query::tree::Prune;
+use sto_query::tree::{Order, call_tree, top};
 
 const TERMINAL: Style = Style {
     width: Some(80),
@@ -145,7 +145,7 @@ fn a_view_without_samples_has_reports_that_say_so() {
     assert_eq!(render::tree::text(&tree, TERMINAL), expected);
 }
 
-fn store() -> LsReport {
+fn store() -> BuildList {
     let mut builds = vec![
         stored_build("demo", "v1", &[0xab; 20], &[1, 2]),
         stored_build("demo", "v2", &[0xcd; 20], &[3]),

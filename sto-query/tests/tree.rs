@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use sto_core::model::FrameKind;
 use sto_core::units::Cost;
 use sto_query::render;
-use sto_query::report::{TreeReport, call_tree};
 use sto_query::text::Style;
 use sto_query::tree::Prune;
+use sto_query::tree::{CallTree, call_tree};
 
 fn everything() -> Prune {
     Prune {
@@ -17,7 +17,7 @@ fn everything() -> Prune {
     }
 }
 
-fn names(report: &TreeReport) -> Vec<&str> {
+fn names(report: &CallTree) -> Vec<&str> {
     report
         .nodes
         .iter()

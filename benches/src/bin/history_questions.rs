@@ -15,8 +15,8 @@ use sto_query::correlate::{BottleneckOptions, Combination, Measure, bottlenecks}
 use sto_query::expand::{Direction, Greedy, Reach, expand};
 use sto_query::history::{FunctionIx, History, HistoryQuery};
 use sto_query::potential::{Degree, potentials};
-use sto_query::report::{self, Observation};
 use sto_query::select::Selection;
+use sto_query::series::Observation;
 use sto_query::series::{ScoreOptions, scores};
 use sto_query::tree::View;
 
@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let judged = history.judged(None, 10)?;
     let function = tenth_largest(&history, judged.newest());
     ask("series", nodes, &|| {
-        let series = report::series(&history, &[function], Observation::Run, 10);
+        let series = sto_query::series::series(&history, &[function], Observation::Run, 10);
         drop(black_box(series));
     });
     ask("regressions-over-time", nodes, &|| {

@@ -9,9 +9,9 @@ use clap::{Args, ValueEnum};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use sto_query::compare::Focus;
+use sto_query::render;
 use sto_query::render::flame::{FlameOptions, Palette};
 use sto_query::tree::View;
-use sto_query::{render, report};
 
 /// What a drawing shows, and where it goes.
 #[derive(Debug, Args)]
@@ -93,7 +93,7 @@ impl DrawingArgs {
         };
         output::write_file(file, svg)?;
         let views: Vec<_> = views.iter().map(|&view| (view, EVENT)).collect();
-        let report = report::drawing(file.display().to_string(), &views);
+        let report = sto_query::render::drawing::drawing(file.display().to_string(), &views);
         self.format.print(&report, render::drawing::text)
     }
 }

@@ -4,7 +4,7 @@ use crate::args::quantities::since;
 use crate::runtime::environment::now;
 use clap::Args;
 use sto_core::units::UnixSeconds;
-use sto_query::report::Listing;
+use sto_query::listing::Listing;
 
 /// What a list is of; newest first.
 #[derive(Debug, Args)]

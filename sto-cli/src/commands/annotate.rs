@@ -9,9 +9,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use sto_core::limits::MAX_TABLE;
 use sto_core::store::Store;
+use sto_query::annotate::AnnotatedRuns;
 use sto_query::annotate::metrics_of;
 use sto_query::render;
-use sto_query::report::AnnotateReport;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &AnnotateArgs, place: &StorePath) -> Result<Outcome, Cli
             more: annotated.different.len() - 1,
         });
     }
-    let report = AnnotateReport::of(&given, &annotated);
+    let report = AnnotatedRuns::of(&given, &annotated);
     args.format.print(&report, render::annotate::text)?;
     Ok(Outcome::Clean)
 }

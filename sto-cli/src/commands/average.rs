@@ -9,9 +9,8 @@ use crate::runtime::store_path::StorePath;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use sto_core::store::Store;
-use sto_query::average::{Average, average};
+use sto_query::average::{Average, StoredAverage, average};
 use sto_query::render;
-use sto_query::report::AverageReport;
 use sto_query::select::{Selector, select};
 
 const EXAMPLES: &str = "\
@@ -47,7 +46,7 @@ pub(crate) fn run(args: &AverageArgs, place: &StorePath) -> Result<Outcome, CliE
     let average = averaged(args, &Store::open_snapshot(&place.folder)?)?;
     let store = Store::open(&place.folder)?;
     let added = store.add(&average.build, &average.profile, &average.interned)?;
-    let report = AverageReport::new(&average, &added);
+    let report = StoredAverage::new(&average, &added);
     args.format.print(&report, render::average::text)?;
     Ok(Outcome::Clean)
 }

@@ -6,8 +6,8 @@ use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_core::store::Store;
+use sto_query::maintain::CompactReport;
 use sto_query::render;
-use sto_query::report::CompactReport;
 
 /// Write the store anew, without free space, in the same order whatever came first
 ///

@@ -7,11 +7,11 @@ use crate::runtime::error::{CliError, OF_WINDOW, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
+use sto_query::expand::Method;
 use sto_query::expand::{
     self, Correlated, Greedy, Informed, Positive, Reach, Selection, StopCriterion, expand,
 };
-use sto_query::report::Method;
-use sto_query::{render, report};
+use sto_query::render;
 
 /// Show in which contexts a function behaves otherwise than before
 ///
@@ -114,7 +114,8 @@ pub(crate) fn run(args: &ExpandArgs, place: &StorePath) -> Result<Outcome, CliEr
     };
     let function = history.largest(&history.find_one(&args.function)?, newest);
     let branches = expand(&history, function, direction, criterion, &*selection, reach);
-    let report = report::expansion(&history, &branches, direction, method, &greedy, &*selection);
+    let report =
+        sto_query::expand::expansion(&history, &branches, direction, method, &greedy, &*selection);
     let report = match args.unfold {
         true => report.unfolded(),
         false => report,

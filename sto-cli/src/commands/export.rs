@@ -10,9 +10,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use sto_query::render;
 use sto_query::render::export::{self, ExportError};
 use sto_query::tree::{ContextCosts, View};
-use sto_query::{render, report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliEr
         false => view.sample_types.len(),
     };
     let views: Vec<_> = (0..events).map(|event| (&view, event)).collect();
-    let report = report::drawing(file.display().to_string(), &views);
+    let report = sto_query::render::drawing::drawing(file.display().to_string(), &views);
     output::write_stdout(render::drawing::text(&report, ui::style()).as_bytes())?;
     Ok(Outcome::Clean)
 }

@@ -8,8 +8,8 @@ use clap::Args;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use sto_core::store::Store;
+use sto_query::maintain::ExportedStore;
 use sto_query::render;
-use sto_query::report::ExportReport;
 use sto_query::select::select_from;
 
 const EXAMPLES: &str = "\
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ExportStoreArgs, place: &StorePath) -> Result<Outcome, 
         );
     }
     let size = store.export(&profiles, &args.output)?;
-    let report = ExportReport::new(&args.output, profiles.len(), size);
+    let report = ExportedStore::new(&args.output, profiles.len(), size);
     args.format.print(&report, render::rewrite::export_text)?;
     Ok(Outcome::Clean)
 }

@@ -21,8 +21,8 @@ use sto_core::intern::SliceCount;
 use sto_core::model;
 use sto_core::store::Store;
 use sto_core::units::Bytes;
+use sto_query::maintain::{IngestSummary, RecordingReport};
 use sto_query::render;
-use sto_query::report::{IngestSummary, RecordingReport};
 
 const EXAMPLES: &str = "\
 Examples:

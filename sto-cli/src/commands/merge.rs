@@ -7,8 +7,8 @@ use crate::runtime::store_path::StorePath;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use sto_core::store::Store;
+use sto_query::maintain::{MergeReport, SourceReport};
 use sto_query::render;
-use sto_query::report::{MergeReport, SourceReport};
 
 const EXAMPLES: &str = "\
 Examples:

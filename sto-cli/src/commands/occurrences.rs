@@ -7,7 +7,7 @@ use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_core::store::Store;
 use sto_query::history::{History, HistoryQuery};
-use sto_query::{render, report};
+use sto_query::render;
 
 /// Find the runs in which a function takes more than a share
 ///
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &WhereArgs, place: &StorePath) -> Result<Outcome, CliErr
         &Store::open_snapshot(&place.folder)?,
         &HistoryQuery::default(),
     )?;
-    let report = report::occurrences(&histories, &args.function, args.over.share())?;
+    let report = sto_query::history::occurrences(&histories, &args.function, args.over.share())?;
     args.format.print(&report, render::occurrences::text)?;
     Ok(match report.runs.is_empty() {
         true => Outcome::TooLittleData,

@@ -8,7 +8,7 @@ use crate::runtime::output::{FormatArg, LimitArg};
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use sto_query::potential::Degree;
-use sto_query::{render, report};
+use sto_query::render;
 
 /// Show which functions could save most
 ///
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &PotentialArgs, store: &StorePath) -> Result<Outcome, Cl
     };
     let matching = args.matching.options();
     let limit = args.limit.of(&args.format);
-    let report = report::potential(&views, matching, EVENT, degree, limit);
+    let report = sto_query::potential::potential(&views, matching, EVENT, degree, limit);
     args.format.print(&report, render::potential::text)?;
     Ok(Outcome::Clean)
 }

@@ -7,8 +7,8 @@ use crate::runtime::error::{CliError, OF_WINDOW, Outcome};
 use crate::runtime::output::{FormatArg, LimitArg};
 use crate::runtime::store_path::StorePath;
 use clap::Args;
+use sto_query::render;
 use sto_query::series::ScoreOptions;
-use sto_query::{render, report};
 
 /// Show which functions of a run are far from what the runs before lead to expect
 ///
@@ -48,7 +48,8 @@ pub(crate) fn run(args: &RegressionsOverTimeArgs, place: &StorePath) -> Result<O
     };
     let min_score = args.min_score.or(args.format.is_text().then_some(2.0));
     let limit = args.limit.of(&args.format);
-    let report = report::regressions_over_time(&history, &judged, options, min_score, limit);
+    let report =
+        sto_query::series::regressions_over_time(&history, &judged, options, min_score, limit);
     args.format.print(&report, render::scores::text)?;
     Ok(Outcome::of_window(report.window))
 }

@@ -6,8 +6,8 @@ use crate::runtime::output::{FormatArg, write_file};
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use sto_query::report::Observation;
-use sto_query::{render, report};
+use sto_query::render;
+use sto_query::series::Observation;
 
 /// Follow a function over the runs of a program
 ///
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &SeriesArgs, place: &StorePath) -> Result<Outcome, CliEr
         By::Run => Observation::Run,
         By::Build => Observation::Build,
     };
-    let report = report::series(&history, &functions, by, usize::from(args.window));
+    let report = sto_query::series::series(&history, &functions, by, usize::from(args.window));
     match &args.output {
         Some(path) => write_file(path, render::series_svg::svg(&report).as_bytes())?,
         None => args.format.print(&report, render::series::text)?,

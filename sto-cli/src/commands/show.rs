@@ -6,8 +6,8 @@ use crate::runtime::sources::Sources;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use std::ffi::OsString;
+use sto_query::render;
 use sto_query::tree::View;
-use sto_query::{render, report};
 
 /// Show where profiles are from, and how much of their stacks can be trusted
 #[derive(Debug, Args)]
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ShowArgs, store: &StorePath) -> Result<Outcome, CliErro
     let located = sources.located_with_contexts(&args.selector)?;
     let store = sources.store_of(&located);
     let view = View::load(store, located.selection.clone())?;
-    let report = report::show(&view, store)?;
+    let report = sto_query::show::show(&view, store)?;
     // Nobody who writes waits for the pager.
     drop((located, sources));
     args.format.print(&report, render::show::text)?;

@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 use sto_core::units::UnixSeconds;
 use sto_query::compare::Focus;
 use sto_query::render;
-use sto_query::report::Subject;
 use sto_query::source::{Found, SourceFile, find, function_lines};
+use sto_query::tree::Subject;
 use sto_query::tree::View;
 
 const AFTER: &str = "\

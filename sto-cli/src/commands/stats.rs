@@ -5,7 +5,7 @@ use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_core::store::Store;
-use sto_query::{render, report};
+use sto_query::render;
 
 /// Show where the bytes of the store are, and how much it holds
 #[derive(Debug, Args)]
@@ -17,6 +17,6 @@ pub(crate) struct StatsArgs {
 pub(crate) fn run(args: &StatsArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let stats = Store::open(&store.folder)?.stats()?;
     args.format
-        .print(&report::stats(&stats), render::stats::text)?;
+        .print(&sto_query::maintain::stats(&stats), render::stats::text)?;
     Ok(Outcome::Clean)
 }

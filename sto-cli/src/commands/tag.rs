@@ -6,8 +6,8 @@ use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_core::store::{Store, StoredBuild, Tag, Tagged};
+use sto_query::maintain::TagList;
 use sto_query::render;
-use sto_query::report::TagReport;
 use sto_query::select::{Selector, select_from};
 
 const EXAMPLES: &str = "\
@@ -48,13 +48,13 @@ pub(crate) fn run(args: &TagArgs, place: &StorePath) -> Result<Outcome, CliError
     let report = match (&args.build, &args.name, &args.delete) {
         (Some(build), Some(name), _) => set(&store, build, name, args.force)?,
         (_, _, Some(name)) => delete(&store, &store.builds()?, name)?,
-        _ => TagReport::listed(&store.builds()?),
+        _ => TagList::listed(&store.builds()?),
     };
     args.format.print(&report, render::tag::text)?;
     Ok(Outcome::Clean)
 }
 
-fn set(store: &Store, text: &str, name: &str, force: bool) -> Result<TagReport, CliError> {
+fn set(store: &Store, text: &str, name: &str, force: bool) -> Result<TagList, CliError> {
     let selector = resolved(text.parse()?)?;
     let choose = |builds: &[StoredBuild]| chosen(builds, (text, &selector), name);
     match store.tag_chosen(choose, force)?? {
@@ -62,7 +62,7 @@ fn set(store: &Store, text: &str, name: &str, force: bool) -> Result<TagReport, 
             build: format!("{}@{version}", tag.executable),
             name: tag.name,
         }),
-        (tag, tagged) => Ok(TagReport::set(tag, &tagged)),
+        (tag, tagged) => Ok(TagList::set(tag, &tagged)),
     }
 }
 
@@ -97,7 +97,7 @@ fn chosen(
     Ok(tag)
 }
 
-fn delete(store: &Store, builds: &[StoredBuild], text: &str) -> Result<TagReport, CliError> {
+fn delete(store: &Store, builds: &[StoredBuild], text: &str) -> Result<TagList, CliError> {
     let is_meant =
         |tag: &Tag| tag.name == text || format!("{}@{}", tag.executable, tag.name) == text;
     let tags: Vec<Tag> = builds.iter().flat_map(StoredBuild::tags).collect();
@@ -108,7 +108,7 @@ fn delete(store: &Store, builds: &[StoredBuild], text: &str) -> Result<TagReport
         }),
         (Some(tag), []) => {
             store.untag(&tag.executable, &tag.name)?;
-            Ok(TagReport::deleted(tag))
+            Ok(TagList::deleted(tag))
         }
         (Some(tag), more) => {
             let all = more.iter().chain([&tag]);

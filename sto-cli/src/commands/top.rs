@@ -6,8 +6,8 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::{FormatArg, LimitArg};
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
-use sto_query::report::Order;
-use sto_query::{render, report};
+use sto_query::render;
+use sto_query::tree::Order;
 
 /// Show which functions cost most
 ///
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &TopArgs, store: &StorePath) -> Result<Outcome, CliError
         By::Total => Order::Total,
     };
     let view = args.inlined.of(view);
-    let report = report::top(&view, EVENT, order, args.limit.of(&args.format));
+    let report = sto_query::tree::top(&view, EVENT, order, args.limit.of(&args.format));
     args.format.print(&report, render::top::text)?;
     Ok(Outcome::Clean)
 }

@@ -6,8 +6,8 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
+use sto_query::render;
 use sto_query::tree::Prune;
-use sto_query::{render, report};
 
 /// Show the call tree, pruned to what matters
 #[derive(Debug, Args)]
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &TreeArgs, store: &StorePath) -> Result<Outcome, CliErro
         min_share: args.min_share.share(),
         max_depth: args.depth,
     };
-    let report = report::call_tree(&view, EVENT, &prune);
+    let report = sto_query::tree::call_tree(&view, EVENT, &prune);
     let report = match args.unfold {
         true => report.unfolded(),
         false => report,

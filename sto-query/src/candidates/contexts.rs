@@ -1,8 +1,8 @@
 //! The contexts in which a candidate differs.
 
 use crate::expand::{Branch, Direction, Greedy, Reach, StopCriterion, expand};
+use crate::expand::{Expansion, Method, expansion};
 use crate::history::History;
-use crate::report::{ExpansionReport, Method, expansion};
 use crate::series::Score;
 
 /// How far contexts are followed.
@@ -35,7 +35,7 @@ pub(super) fn contexts(
     history: &History,
     score: &Score,
     greedy: &Greedy,
-) -> (ExpansionReport, ExpansionReport) {
+) -> (Expansion, Expansion) {
     let criterion = Explaining {
         greedy,
         least: LEAST_PART * (score.actual - score.expected.mean),

@@ -10,9 +10,11 @@ mod contexts;
 mod stacks;
 
 use crate::compare::Stacks;
+use crate::expand::Expansion;
 use crate::expand::Greedy;
 use crate::history::{FunctionIx, History, HistoryRun, Judged};
-use crate::report::{ExpansionReport, HistoryReport, RunReport, ScoreReport};
+use crate::history::{HistorySubject, RunSummary};
+use crate::series::FunctionScore;
 use crate::series::{Expected, Score, ScoreOptions, Status, score, scores};
 use crate::text::Command;
 use rayon::prelude::*;
@@ -48,7 +50,7 @@ impl Default for CandidateOptions {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidates {
     /// The runs that are looked at.
-    pub history: HistoryReport,
+    pub history: HistorySubject,
     /// Every run, oldest first.
     pub runs: Vec<CandidateRun>,
     /// The places of the judged runs, and of those that tell what to expect.
@@ -67,7 +69,7 @@ pub struct Candidates {
     pub omitted: usize,
     /// Functions that are no candidates, but changed for good in some run: in the order of their
     /// largest change relative to the whole, at most as many as candidates.
-    pub changed: Vec<ScoreReport>,
+    pub changed: Vec<FunctionScore>,
     /// Stacks of the window, which is the baseline, and of the judged run; a run of the window costs
     /// 1 on average. `None` where one of them has no samples.
     pub stacks: Option<Stacks>,
@@ -79,7 +81,7 @@ pub struct Candidates {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CandidateRun {
     /// The run.
-    pub run: RunReport,
+    pub run: RunSummary,
     /// What the whole run cost.
     pub whole: Cost,
     /// Its labels, by key.
@@ -96,7 +98,7 @@ pub struct CandidateRun {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// How far from expected it is.
-    pub score: ScoreReport,
+    pub score: FunctionScore,
     /// Its samples in every run of the history, oldest first.
     pub samples: Vec<f64>,
     /// The mean of its samples in its own code, in the window.
@@ -104,9 +106,9 @@ pub struct Candidate {
     /// Its samples in its own code, in a judged run on average.
     pub self_actual: f64,
     /// Who calls it where it has more samples than expected; `None` where it is gone.
-    pub callers: Option<ExpansionReport>,
+    pub callers: Option<Expansion>,
     /// What it calls that has more samples than expected.
-    pub callees: Option<ExpansionReport>,
+    pub callees: Option<Expansion>,
     /// The command that shows more of its contexts.
     pub command: Command,
 }
@@ -236,7 +238,7 @@ impl Inquiry<'_> {
             callers,
             callees,
             command: self.command(score.function),
-            score: ScoreReport::new(self.history, &score),
+            score: FunctionScore::new(self.history, &score),
             samples: score.samples,
         }
     }
@@ -252,7 +254,7 @@ impl Inquiry<'_> {
 }
 
 /// The functions that changed for good, the largest change of the whole first.
-fn changed(history: &History, scores: Vec<Score>, limit: usize) -> Vec<ScoreReport> {
+fn changed(history: &History, scores: Vec<Score>, limit: usize) -> Vec<FunctionScore> {
     let mut changed: Vec<Score> = scores;
     changed.retain(|score| !score.changes.is_empty());
     changed.sort_by(|a, b| {
@@ -263,7 +265,7 @@ fn changed(history: &History, scores: Vec<Score>, limit: usize) -> Vec<ScoreRepo
     changed.truncate(limit);
     changed
         .iter()
-        .map(|score| ScoreReport::new(history, score))
+        .map(|score| FunctionScore::new(history, score))
         .collect()
 }
 

@@ -23,7 +23,6 @@ use super::union::UnionTree;
 use super::variation::{Earlier, Variations};
 use super::verdict::{needed, verdict};
 use super::warnings::warnings;
-use crate::report::SampleTypeReport;
 use crate::select::full_name;
 use crate::statistics::Design;
 use crate::text::Command;
@@ -71,7 +70,7 @@ pub fn compare_with_earlier(
         reason: String::new(),
         baseline: side(baseline, runs.as_ref().map(|runs| &runs.baseline)),
         candidate: side(candidate, runs.as_ref().map(|runs| &runs.candidate)),
-        sample_type: sample_type.map(SampleTypeReport::from),
+        sample_type: sample_type.cloned(),
         metrics: Vec::new(),
         statistics: None,
         unchanged_modules: Vec::new(),

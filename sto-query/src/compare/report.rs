@@ -4,10 +4,10 @@ use super::CompareOptions;
 use super::metrics::MetricChange;
 use super::stacks::Stacks;
 use crate::functions::Matching;
-use crate::report::SampleTypeReport;
 use crate::text::Command;
 use crate::text::Date;
 use serde::Serialize;
+use sto_core::units::SampleType;
 
 /// The outcome of [`compare`](super::compare); schema `sto.find-regressions/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,7 +30,7 @@ pub struct Comparison {
     /// The side that is judged.
     pub candidate: Side,
     /// What is compared; `None` where the sides share none.
-    pub sample_type: Option<SampleTypeReport>,
+    pub sample_type: Option<SampleType>,
     /// What was measured of each run as a whole: time first, then total cost, then others by name.
     pub metrics: Vec<MetricChange>,
     /// How it was tested; `None` where there was nothing to test.

@@ -7,8 +7,12 @@
 
 mod bottlenecks;
 mod measures;
+mod result;
 
 pub use bottlenecks::{
     Benchmark, Bottleneck, BottleneckOptions, Combination, InBenchmark, Measure, bottlenecks,
 };
 pub use measures::{Correlation, pearson, sparse_pearson, spearman};
+pub use result::{
+    BenchmarkReport, BottleneckReport, Bottlenecks, InBenchmarkReport, bottlenecks_report,
+};

@@ -21,10 +21,12 @@
 #![doc = include_str!("expand.md")]
 
 mod branch;
+mod expansion;
 mod informed;
 mod selections;
 
 pub use branch::{Branch, Direction};
+pub use expansion::{ExpandedContext, Expansion, Method, expansion};
 pub use informed::{HALF_LIFE, Informed};
 pub use selections::{Correlated, Greedy, Positive};
 

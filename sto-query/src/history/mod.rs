@@ -7,13 +7,17 @@ mod error;
 mod find;
 mod functions;
 mod judged;
+mod occurrences;
 mod query;
+mod result;
 
 pub use error::HistoryError;
 pub use find::FoundFunctions;
 pub use functions::{FunctionIx, HistoryFunction};
 pub use judged::Judged;
+pub use occurrences::{Occurrence, Occurrences, occurrences};
 pub use query::HistoryQuery;
+pub use result::{HistoryFunctionReport, HistorySubject, RunSummary};
 
 use crate::functions::KeyOptions;
 use crate::select::main_modules;

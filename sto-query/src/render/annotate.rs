@@ -1,11 +1,11 @@
 //! What became of metrics, in a line.
 
-use crate::report::AnnotateReport;
+use crate::annotate::AnnotatedRuns;
 use crate::text::Style;
 use crate::text::numbers::counted;
 
 /// The report as text.
-pub fn text(report: &AnnotateReport, _: Style) -> String {
+pub fn text(report: &AnnotatedRuns, _: Style) -> String {
     let parts = [
         (report.new, "new"),
         (report.replaced, "replaced"),

@@ -1,11 +1,11 @@
 //! What became of an average, in a line.
 
-use crate::report::AverageReport;
+use crate::average::StoredAverage;
 use crate::text::numbers::counted;
 use crate::text::{Style, printable};
 
 /// `demo@history: the mean of 12 profiles, 2,716 samples on 57 stacks`.
-pub fn text(report: &AverageReport, style: Style) -> String {
+pub fn text(report: &StoredAverage, style: Style) -> String {
     let name = format!(
         "{}@{}",
         printable(&report.executable),

@@ -6,12 +6,12 @@ use crate::text::numbers::probability;
 use crate::text::paragraph::title;
 use crate::text::table::{Cell, Column, Table};
 
+use crate::correlate::Bottlenecks;
 use crate::correlate::Combination;
-use crate::report::BottlenecksReport;
 use std::fmt::Write;
 
 /// The report as text: one function a line.
-pub fn text(report: &BottlenecksReport, style: Style) -> String {
+pub fn text(report: &Bottlenecks, style: Style) -> String {
     let runs: usize = report
         .benchmarks
         .iter()

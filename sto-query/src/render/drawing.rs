@@ -1,14 +1,39 @@
 //! What was drawn into a file, as text.
 
 use super::header::header;
-use crate::report::DrawingReport;
 use crate::text::{Style, printable};
+use crate::tree::{Subject, View};
+use serde::Serialize;
 
 /// The file, and a line for each selection that was drawn.
-pub fn text(report: &DrawingReport, style: Style) -> String {
+pub fn text(report: &DrawnFile, style: Style) -> String {
     let mut text = format!("wrote {}\n", printable(&report.file));
     for subject in &report.subjects {
         text += &format!("  {}\n", header(subject, style));
     }
     text
+}
+
+/// What a drawing in a file shows; schema `sto.drawing/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DrawnFile {
+    /// `sto.drawing/1`.
+    pub schema: &'static str,
+    /// The file.
+    pub file: String,
+    /// What was drawn: one selection, or a baseline and a candidate.
+    pub subjects: Vec<Subject>,
+}
+
+/// Reports a drawing of these views, each in its sample type.
+pub fn drawing(file: String, views: &[(&View, usize)]) -> DrawnFile {
+    let subject = |&(view, sample_type): &(&View, usize)| {
+        let whole = view.self_costs(sample_type).into_iter().sum();
+        Subject::new(view, sample_type, whole)
+    };
+    DrawnFile {
+        schema: "sto.drawing/1",
+        file,
+        subjects: views.iter().map(subject).collect(),
+    }
 }

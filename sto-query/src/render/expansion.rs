@@ -1,7 +1,7 @@
 //! The contexts of a function, as an indented table.
 
 use super::series::{judged, subject};
-use crate::report::{ExpansionReport, Method};
+use crate::expand::{Expansion, Method};
 use crate::text::Style;
 use crate::text::numbers::counted;
 use crate::text::paragraph::title;
@@ -9,7 +9,7 @@ use crate::text::table::{Cell, Column, Table};
 use crate::tree::{Link, folded_name};
 
 /// The report as text: one branch a line, indented by how far it grew.
-pub fn text(report: &ExpansionReport, style: Style) -> String {
+pub fn text(report: &Expansion, style: Style) -> String {
     let runs = counted(report.history.runs as u64, "run");
     let head = format!(
         "{} of {} in {}",

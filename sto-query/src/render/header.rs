@@ -1,10 +1,12 @@
 //! The line that says what a report is about.
 
-use crate::report::{EventTotal, ProfileReport, Subject};
+use crate::listing::ProfileSummary;
 use crate::text::numbers::{counted, grouped, quantity};
 use crate::text::paragraph::title;
 use crate::text::{Style, printable};
+use crate::tree::Subject;
 use std::fmt::Write;
+use sto_core::units::Cost;
 
 /// The event of stacks that name none, as folded ones; "samples of samples" would tell nothing.
 const NO_EVENT: &str = "samples";
@@ -31,7 +33,7 @@ pub(super) fn header(subject: &Subject, style: Style) -> String {
 }
 
 /// `1,234 samples of cpu-clock`; of a profile of several events that is [told](write_events) of each.
-pub(super) fn samples_of_event(profile: &ProfileReport) -> String {
+pub(super) fn samples_of_event(profile: &ProfileSummary) -> String {
     let samples = counted(profile.samples, "sample");
     match &profile.events[..] {
         [only] if only.event != NO_EVENT => format!("{samples} of {}", printable(&only.event)),
@@ -40,7 +42,7 @@ pub(super) fn samples_of_event(profile: &ProfileReport) -> String {
 }
 
 /// Of a profile of several events, a line each: `641 of cpu-clock (643 ms)`.
-pub(super) fn write_events(text: &mut String, profile: &ProfileReport, totals: &[EventTotal]) {
+pub(super) fn write_events(text: &mut String, profile: &ProfileSummary, totals: &[Cost]) {
     if profile.events.len() == 1 {
         return;
     }

@@ -2,7 +2,7 @@
 
 use super::header::{samples_of_event, write_events};
 use super::ls::short_id;
-use crate::report::{IngestSummary, IngestedReport, ModuleReport};
+use crate::maintain::{IngestSummary, IngestedReport, ModuleReport};
 use crate::text::numbers::counted;
 use crate::text::numbers::{bytes, grouped, percent, saving};
 use crate::text::paragraph::line;

@@ -1,6 +1,6 @@
 //! What a store has, as a table.
 
-use crate::report::{BuildReport, ListedProfile, LsReport, ProfileReport};
+use crate::listing::{BuildList, ListedBuild, ListedProfile, ProfileSummary};
 use crate::select::shortened_revision;
 use crate::text::numbers::counted;
 use crate::text::numbers::{bytes, grouped, percent, saving};
@@ -20,7 +20,7 @@ pub(super) fn short_id(id: &str) -> &str {
 }
 
 /// The report as text: each build with its profiles, then the sums.
-pub fn text(report: &LsReport, style: Style) -> String {
+pub fn text(report: &BuildList, style: Style) -> String {
     if report.totals.profiles == 0 {
         return "The store has no profiles yet; `sto ingest FILE` adds one.\n".to_owned();
     }
@@ -43,7 +43,7 @@ pub fn text(report: &LsReport, style: Style) -> String {
     text
 }
 
-fn write_origin(text: &mut String, build: &BuildReport, style: Style) {
+fn write_origin(text: &mut String, build: &ListedBuild, style: Style) {
     if !build.tags.is_empty() {
         let tags = style.fit(&printable(&build.tags.join(", ")), 7);
         let _ = writeln!(text, "  tagged {tags}");
@@ -92,7 +92,7 @@ fn profiles(profiles: &[ListedProfile], style: Style) -> String {
     table.render(style)
 }
 
-fn details(profile: &ProfileReport) -> Vec<String> {
+fn details(profile: &ProfileSummary) -> Vec<String> {
     let mut details: Vec<String> = Vec::new();
     details.extend(
         profile
@@ -144,7 +144,7 @@ pub(super) fn write_wrapped(text: &mut String, items: &[String], style: Style) {
     }
 }
 
-fn write_sums(text: &mut String, report: &LsReport, style: Style) {
+fn write_sums(text: &mut String, report: &BuildList, style: Style) {
     let totals = &report.totals;
     let counts = format!(
         "{}, {}, {}",

@@ -1,7 +1,7 @@
 //! What a merge did, as text.
 
 use super::ls::short_id;
-use crate::report::{ConflictReport, MergeReport, SourceReport};
+use crate::maintain::{ConflictReport, MergeReport, SourceReport};
 use crate::text::numbers::bytes;
 use crate::text::numbers::counted;
 use crate::text::paragraph::paragraph;

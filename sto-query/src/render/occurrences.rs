@@ -2,7 +2,7 @@
 
 use super::header::functions;
 use super::series::minute;
-use crate::report::WhereReport;
+use crate::history::Occurrences;
 use crate::text::Style;
 use crate::text::numbers::counted;
 use crate::text::numbers::{grouped, percent};
@@ -10,7 +10,7 @@ use crate::text::paragraph::title;
 use crate::text::table::{Cell, Column, Table};
 
 /// The report as text: one run a line.
-pub fn text(report: &WhereReport, style: Style) -> String {
+pub fn text(report: &Occurrences, style: Style) -> String {
     let names: Vec<&str> = report.functions.iter().map(String::as_str).collect();
     let function = functions(&names);
     let head = format!(

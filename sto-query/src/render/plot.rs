@@ -3,7 +3,7 @@
 //! Positions across are in percent, so that a plot takes the width that there is, while its text and
 //! its dots keep their size; lines are in a picture of their own, which is stretched.
 
-use crate::report::ChangePointReport;
+use crate::series::LevelShift;
 use maud::{Markup, Render, html};
 use std::ops::Range;
 
@@ -168,11 +168,7 @@ impl Series {
     }
 
     /// A line before the run from which on the numbers are others.
-    pub(super) fn change(
-        &self,
-        change: &ChangePointReport,
-        shown: impl Fn(f64) -> String,
-    ) -> Markup {
+    pub(super) fn change(&self, change: &LevelShift, shown: impl Fn(f64) -> String) -> Markup {
         let x = (self.x(change.at) + self.x(change.at.saturating_sub(1))) / 2.0;
         let (before, after) = (shown(change.before), shown(change.after));
         let about = format!("changed from {before} to {after}, p {:.0e}", change.p);

@@ -2,7 +2,7 @@
 
 use super::header::{WITH_INLINED, header};
 use super::top::MAX_MODULE_WIDTH;
-use crate::report::PotentialReport;
+use crate::potential::Potentials;
 use crate::text::Style;
 use crate::text::numbers::counted;
 use crate::text::numbers::{grouped, percent};
@@ -11,7 +11,7 @@ use crate::text::table::{Cell, Column, Table};
 use std::fmt::Write;
 
 /// The report as text: one function a line.
-pub fn text(report: &PotentialReport, style: Style) -> String {
+pub fn text(report: &Potentials, style: Style) -> String {
     let mut text = String::new();
     for selection in &report.selections {
         text += &header(selection, style);

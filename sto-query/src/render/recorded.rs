@@ -3,7 +3,7 @@
 use super::header::samples_of_event;
 use super::ingest;
 use super::ls::short_id;
-use crate::report::{IngestSummary, IngestedReport, ModuleReport, RecordingReport};
+use crate::maintain::{IngestSummary, IngestedReport, ModuleReport, RecordingReport};
 use crate::statistics::Group;
 use crate::text::numbers::counted;
 use crate::text::numbers::{bytes, percent, saving};

@@ -1,6 +1,6 @@
 //! What writing a store anew came to.
 
-use crate::report::{CompactReport, ExportReport};
+use crate::maintain::{CompactReport, ExportedStore};
 use crate::text::numbers::bytes;
 use crate::text::numbers::counted;
 use crate::text::{Style, printable};
@@ -15,7 +15,7 @@ pub fn compact_text(report: &CompactReport, _: Style) -> String {
 }
 
 /// An exported file as text.
-pub fn export_text(report: &ExportReport, _: Style) -> String {
+pub fn export_text(report: &ExportedStore, _: Style) -> String {
     format!(
         "wrote {} to {} ({})\n",
         counted(report.profiles as u64, "profile"),

@@ -2,7 +2,7 @@
 
 use super::ls::short_id;
 use super::series::minute;
-use crate::report::{ListedRun, RunsReport};
+use crate::listing::{ListedRun, RunList};
 use crate::text::Style;
 use crate::text::numbers::counted;
 use crate::text::numbers::grouped;
@@ -10,7 +10,7 @@ use crate::text::table::{Cell, Column, Table};
 use std::fmt::Write;
 
 /// The report as text: one run a line, with its metrics.
-pub fn text(report: &RunsReport, style: Style) -> String {
+pub fn text(report: &RunList, style: Style) -> String {
     let mut table = Table::new(vec![
         Column::text("recorded").dispensable(2),
         Column::text("profile"),

@@ -1,7 +1,7 @@
 //! The functions of one run against those before it, as a table.
 
 use super::series::{judged, minute, rests_on, subject};
-use crate::report::{ChangePointReport, ScoresReport};
+use crate::series::{LevelShift, Scores};
 use crate::text::Style;
 use crate::text::numbers::counted;
 use crate::text::paragraph::{paragraph, title};
@@ -9,7 +9,7 @@ use crate::text::table::{Cell, Column, Table};
 use std::fmt::Write;
 
 /// The report as text: one function a line, and under it where it changed for good.
-pub fn text(report: &ScoresReport, style: Style) -> String {
+pub fn text(report: &Scores, style: Style) -> String {
     let runs = counted(report.history.runs as u64, "run");
     let mut text = format!("{}\n", style.bold(&subject(&report.history, &runs)));
     let judged = format!(
@@ -67,7 +67,7 @@ pub fn text(report: &ScoresReport, style: Style) -> String {
     text
 }
 
-fn changed(change: &ChangePointReport, style: Style) -> String {
+fn changed(change: &LevelShift, style: Style) -> String {
     let sentence = format!(
         "changed for good with {} ({}): {:.1} -> {:.1}, p {:.0e}{}",
         change.run.build,

@@ -1,7 +1,8 @@
 //! One function over the runs of a history, as a table with bars.
 
 use super::header::functions;
-use crate::report::{ChangePointReport, HistoryReport, PointReport, RunReport, SeriesReport};
+use crate::history::{HistorySubject, RunSummary};
+use crate::series::{FunctionSeries, LevelShift, SeriesPoint};
 use crate::text::numbers::counted;
 use crate::text::numbers::percent;
 use crate::text::paragraph::{paragraph, title};
@@ -19,7 +20,7 @@ const MAX_POINTS: usize = 60;
 
 /// The report as text: one observation a line, oldest first, with its share, the band that the
 /// observations before it lead to expect, and a bar; lines between them tell where it changed.
-pub fn text(report: &SeriesReport, style: Style) -> String {
+pub fn text(report: &FunctionSeries, style: Style) -> String {
     let runs = counted(report.history.runs as u64, "run");
     let sentence = format!(
         "{}: share of {} of {}",
@@ -62,7 +63,7 @@ pub fn text(report: &SeriesReport, style: Style) -> String {
 }
 
 /// `demo`, or `demo (startup), 12 runs`.
-pub(super) fn subject(history: &HistoryReport, runs: &str) -> String {
+pub(super) fn subject(history: &HistorySubject, runs: &str) -> String {
     let name = printable(&history.executable);
     match &history.benchmark {
         None => format!("{name}, {runs}"),
@@ -71,7 +72,7 @@ pub(super) fn subject(history: &HistoryReport, runs: &str) -> String {
 }
 
 /// `2026-11-21 07:05 v2`, or `5 runs of v2, the last 2026-11-21 07:05`.
-pub(super) fn judged(newest: &RunReport, runs: usize) -> String {
+pub(super) fn judged(newest: &RunSummary, runs: usize) -> String {
     let (recorded, build) = (minute(newest.recorded.as_deref()), printable(&newest.build));
     match runs {
         1 => format!("{recorded} {build}"),
@@ -80,7 +81,7 @@ pub(super) fn judged(newest: &RunReport, runs: usize) -> String {
 }
 
 /// What is to be said of a change that one run shows.
-pub(super) fn rests_on(change: &ChangePointReport) -> &'static str {
+pub(super) fn rests_on(change: &LevelShift) -> &'static str {
     match change.runs {
         1 => ", rests on one run",
         _ => "",
@@ -93,7 +94,7 @@ pub(super) fn minute(recorded: Option<&str>) -> String {
     minute.map_or_else(String::new, |time| time.replace('T', " "))
 }
 
-fn changed(change: &ChangePointReport) -> String {
+fn changed(change: &LevelShift) -> String {
     format!(
         "changed from {} to {} for good (p {:.0e}{})",
         percent(change.before),
@@ -103,7 +104,7 @@ fn changed(change: &ChangePointReport) -> String {
     )
 }
 
-fn observation(point: &PointReport, most: f64, style: Style) -> Vec<Cell> {
+fn observation(point: &SeriesPoint, most: f64, style: Style) -> Vec<Cell> {
     let band = match (point.low, point.high) {
         (Some(low), Some(high)) => {
             format!("{:.1}..{:.1}%", low * 100.0, high * 100.0)

@@ -3,7 +3,7 @@
 use super::header::functions;
 use super::plot::{Point, Px, Series};
 use super::series::{minute, subject};
-use crate::report::{PointReport, SeriesReport};
+use crate::series::{FunctionSeries, SeriesPoint};
 use crate::text::numbers::{counted, percent};
 use crate::text::printable;
 use maud::html;
@@ -23,7 +23,7 @@ const STYLE: &str = "text{font:12px sans-serif}.title{font-size:14px}.grid{strok
 
 /// The report as an SVG: the shares as points on a line, the band of two standard deviations around
 /// the mean of the observations before, and a vertical line where the share changed for good.
-pub fn svg(report: &SeriesReport) -> String {
+pub fn svg(report: &FunctionSeries) -> String {
     let series = Series {
         runs: report.points.len(),
         points: report.points.iter().enumerate().map(point).collect(),
@@ -70,7 +70,7 @@ pub fn svg(report: &SeriesReport) -> String {
     printable(&svg.0).into_owned() + "\n"
 }
 
-fn point((at, point): (usize, &PointReport)) -> Point {
+fn point((at, point): (usize, &SeriesPoint)) -> Point {
     let expected = || Some((point.mean?, point.low?..point.high?));
     let recorded = minute(point.run.recorded.as_deref());
     let text = format!("{recorded} {}: {}", point.run.build, percent(point.share));

@@ -2,8 +2,8 @@
 
 use super::header::{samples_of_event, write_events};
 use super::ls::{short_id, write_wrapped};
-use crate::report::{SampleLabelReport, ShowReport, ShownProfile, UnresolvedReport};
 use crate::select::shortened_revision;
+use crate::show::{SampleLabelKey, ShownBuild, ShownProfile, UnresolvedModule};
 use crate::text::numbers::counted;
 use crate::text::numbers::{bytes, grouped, percent, quantity};
 use crate::text::{Style, printable};
@@ -17,7 +17,7 @@ const MAX_MODULES: usize = 10;
 const MAX_KEYS: usize = 10;
 
 /// The report as text: each profile with its origin and quality.
-pub fn text(report: &ShowReport, style: Style) -> String {
+pub fn text(report: &ShownBuild, style: Style) -> String {
     let mut text = String::new();
     let name = printable(&report.executable) + "@" + printable(&report.version);
     for profile in &report.profiles {
@@ -30,7 +30,7 @@ pub fn text(report: &ShowReport, style: Style) -> String {
     text
 }
 
-fn write_origin(text: &mut String, report: &ShowReport, shown: &ShownProfile, style: Style) {
+fn write_origin(text: &mut String, report: &ShownBuild, shown: &ShownProfile, style: Style) {
     let (profile, origin) = (&shown.profile, &shown.origin);
     let duration = origin
         .duration_ns
@@ -74,7 +74,7 @@ fn write_origin(text: &mut String, report: &ShowReport, shown: &ShownProfile, st
     );
 }
 
-fn write_sample_labels(text: &mut String, labels: &[SampleLabelReport], style: Style) {
+fn write_sample_labels(text: &mut String, labels: &[SampleLabelKey], style: Style) {
     if labels.is_empty() {
         return;
     }
@@ -116,7 +116,7 @@ fn write_quality(text: &mut String, shown: &ShownProfile) {
     }
 }
 
-fn write_unresolved(text: &mut String, unresolved: &[UnresolvedReport]) {
+fn write_unresolved(text: &mut String, unresolved: &[UnresolvedModule]) {
     if unresolved.is_empty() {
         return;
     }

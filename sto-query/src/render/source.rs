@@ -1,12 +1,12 @@
 //! A function's source with the cost of each line.
 
 use super::header::header;
-use crate::report::CostReport;
 use crate::source::{FileReport, LineReport, SourceReport};
 use crate::text::numbers::counted;
 use crate::text::numbers::percent;
 use crate::text::paragraph::paragraph;
 use crate::text::{Style, display_width, printable};
+use crate::tree::CostShare;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
@@ -22,7 +22,7 @@ pub fn text(report: &SourceReport, style: Style) -> String {
     };
     let name = style.fit(&printable(&report.function), closures.len());
     let _ = writeln!(text, "\n{}{closures}", style.bold(&name));
-    let cost = |cost: CostReport| {
+    let cost = |cost: CostShare| {
         let samples = counted(cost.samples, "sample");
         format!("{} ({samples})", percent(cost.share))
     };
@@ -84,7 +84,7 @@ fn file(file: &FileReport, style: Style) -> String {
 }
 
 fn line(line: &LineReport, width: usize, column: usize, style: Style) -> String {
-    let cost = |cost: Option<CostReport>| match cost {
+    let cost = |cost: Option<CostShare>| match cost {
         Some(cost) if cost.samples > 0 => percent(cost.share),
         _ => String::new(),
     };

@@ -1,6 +1,6 @@
 //! Where the bytes of a store are, as a table.
 
-use crate::report::StatsReport;
+use crate::maintain::StatsReport;
 use crate::text::Style;
 use crate::text::numbers::counted;
 use crate::text::numbers::{bytes, grouped, percent, saving};

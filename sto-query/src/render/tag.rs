@@ -1,11 +1,11 @@
 //! Tags, one a line.
 
-use crate::report::{TagAction, TagEntry, TagReport};
+use crate::maintain::{TagAction, TagEntry, TagList};
 use crate::text::{Style, display_width, printable};
 use std::fmt::Write;
 
 /// The report as text.
-pub fn text(report: &TagReport, style: Style) -> String {
+pub fn text(report: &TagList, style: Style) -> String {
     if report.tags.is_empty() {
         return "No build has a tag yet; `sto tag BUILD NAME` gives it one.\n".to_owned();
     }

@@ -1,18 +1,18 @@
 //! The most expensive functions as a table.
 
 use super::header::{WITH_INLINED, header};
-use crate::report::TopReport;
 use crate::text::Style;
 use crate::text::numbers::counted;
 use crate::text::numbers::{grouped, percent};
 use crate::text::paragraph::title;
 use crate::text::table::{Cell, Column, Table};
+use crate::tree::Top;
 
 /// Widest column of modules; longer names are shortened where the width is limited.
 pub(super) const MAX_MODULE_WIDTH: usize = 20;
 
 /// The report as text: one function a line, self and total in percent and samples.
-pub fn text(report: &TopReport, style: Style) -> String {
+pub fn text(report: &Top, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
     let mut table = Table::new(vec![
         Column::number("self"),

@@ -2,12 +2,12 @@
 
 use super::header::header;
 use super::top::MAX_MODULE_WIDTH;
-use crate::report::{NodeReport, TreeReport};
 use crate::text::numbers::counted;
 use crate::text::numbers::percent;
 use crate::text::paragraph::title;
 use crate::text::table::{Cell, Column, Table};
 use crate::text::{Style, printable, shorten};
+use crate::tree::{CallTree, CallTreeNode};
 use crate::tree::{Link, folded_name};
 
 /// Branchings that are drawn to the left of a name; of those further out only their number is.
@@ -18,7 +18,7 @@ const DRAWN_LEVELS: u32 = 6;
 ///
 /// Only a stack with several children indents them; a chain of calls reads straight down. A
 /// module is named where it is not the caller's.
-pub fn text(report: &TreeReport, style: Style) -> String {
+pub fn text(report: &CallTree, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
     let mut table = Table::new(vec![
         Column::number("total"),
@@ -40,7 +40,7 @@ pub fn text(report: &TreeReport, style: Style) -> String {
         if folded > 0 {
             let links: Vec<Link> = report.nodes[ix..ix + folded]
                 .iter()
-                .map(NodeReport::link)
+                .map(CallTreeNode::link)
                 .collect();
             let name = Cell::from(format!("… {}", folded_name(&links))).marked(Style::dim);
             table.row(vec![
@@ -76,7 +76,7 @@ pub fn text(report: &TreeReport, style: Style) -> String {
 }
 
 /// What stands behind a name: source line, module, inlined, calls that go deeper than shown.
-fn notes(report: &TreeReport, node: &NodeReport, style: Style) -> String {
+fn notes(report: &CallTree, node: &CallTreeNode, style: Style) -> String {
     let mut notes = String::new();
     if node.line > 0 {
         notes += &format!(":{}", node.line);
@@ -111,8 +111,8 @@ struct Guides {
     branches: bool,
 }
 
-fn guides(nodes: &[NodeReport]) -> Vec<Guides> {
-    let place = |node: &NodeReport| node.parent.map_or(0, |parent| parent + 1);
+fn guides(nodes: &[CallTreeNode]) -> Vec<Guides> {
+    let place = |node: &CallTreeNode| node.parent.map_or(0, |parent| parent + 1);
     let mut siblings = vec![0usize; nodes.len() + 1];
     nodes.iter().for_each(|node| siblings[place(node)] += 1);
     let mut unseen = siblings.clone();

@@ -1,7 +1,7 @@
 //! What verifying a store found, as text.
 
 use super::ls::short_id;
-use crate::report::{DamageReport, VerifyReport};
+use crate::maintain::{DamageReport, VerifyReport};
 use crate::text::Style;
 use crate::text::numbers::counted;
 use crate::text::numbers::grouped;

@@ -5,7 +5,9 @@
 //! to Hunt for Performance Regressions (2023), for windows, Student's t-test in the place of
 //! permutations, and weak change points that are merged. Apache Otava is Hunter's successor.
 
+use crate::history::RunSummary;
 use crate::statistics::{BuildRuns, levels_differ};
+use serde::Serialize;
 use std::ops::Range;
 
 /// What is taken for a change.
@@ -274,4 +276,35 @@ impl Distances {
 
 fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
+}
+
+/// A change for good.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LevelShift {
+    /// Place of the first observation after the change, counted from 0.
+    pub at: usize,
+    /// The run that observation is of, or the first run of its build.
+    #[serde(flatten)]
+    pub run: RunSummary,
+    /// Mean from the change before to this one.
+    pub before: f64,
+    /// Mean from this change to the next.
+    pub after: f64,
+    /// Probability of means at least as far apart if nothing had changed.
+    pub p: f64,
+    /// Number of runs that the change rests on: from it to the next, or to the end.
+    pub runs: usize,
+}
+
+impl LevelShift {
+    pub(crate) fn new(change: &ChangePoint, run: RunSummary) -> Self {
+        LevelShift {
+            at: change.at,
+            run,
+            before: change.before,
+            after: change.after,
+            p: change.p,
+            runs: change.runs,
+        }
+    }
 }

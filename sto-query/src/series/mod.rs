@@ -12,10 +12,14 @@
 #![doc = include_str!("series.md")]
 
 mod changes;
+mod points;
+mod regressions;
 mod scores;
 mod window;
 
 pub(crate) use changes::change_points_of_builds;
-pub use changes::{ChangeOptions, ChangePoint, NotFinite, change_points};
+pub use changes::{ChangeOptions, ChangePoint, LevelShift, NotFinite, change_points};
+pub use points::{FunctionSeries, Observation, SeriesPoint, series};
+pub use regressions::{FunctionScore, Scores, regressions_over_time};
 pub use scores::{FALSE_DISCOVERIES, Score, ScoreOptions, Status, score, scores};
 pub use window::{Expected, expected};

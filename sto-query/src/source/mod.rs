@@ -15,7 +15,7 @@ mod files;
 pub use costs::{FunctionLines, LineCosts, function_lines};
 pub use files::{Found, SourceFile, find};
 
-use crate::report::{CostReport, Subject};
+use crate::tree::{CostShare, Subject};
 use serde::Serialize;
 
 /// A function's lines with their cost; schema `sto.source/1`.
@@ -34,9 +34,9 @@ pub struct SourceReport {
     pub module: String,
     /// What it cost by itself; code that was inlined into it is not its own.
     #[serde(rename = "self")]
-    pub self_cost: CostReport,
+    pub self_cost: CostShare,
     /// What it cost with all that it calls, and with what was inlined into it.
-    pub total: CostReport,
+    pub total: CostShare,
     /// Its source files, the one that costs most first.
     pub files: Vec<FileReport>,
 }
@@ -61,9 +61,9 @@ pub struct LineReport {
     pub line: u32,
     /// Samples that ended in the function at this line; `None` where it has no cost.
     #[serde(rename = "self")]
-    pub self_cost: Option<CostReport>,
+    pub self_cost: Option<CostShare>,
     /// Samples whose stack has the function at this line; `None` where it has no cost.
-    pub total: Option<CostReport>,
+    pub total: Option<CostShare>,
     /// Its text; `None` where the file was not found, or is shorter.
     pub source: Option<String>,
 }
@@ -81,7 +81,7 @@ impl FunctionLines {
             samples: subject.samples,
             value: subject.value,
         };
-        let cost = |cost| CostReport::new(cost, whole);
+        let cost = |cost| CostShare::new(cost, whole);
         let files = self.files.into_iter().map(|(file, costs)| {
             let (found, mut warnings) = source(&file);
             let texts: Option<Vec<&str>> = found.as_ref().map(|found| found.text.lines().collect());

@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("tree.md")]
 
+mod call_tree;
 mod contexts;
 mod fold;
 mod functions;
@@ -9,15 +10,20 @@ mod inlined;
 mod matched;
 mod prune;
 mod roots;
+mod subject;
+mod top;
 mod totals;
 mod view;
 
+pub use call_tree::{CallTree, CallTreeNode, CutStacks, call_tree};
 pub use contexts::ContextCosts;
 pub(crate) use fold::{Link, NO_OWN_COST, fold, fold_library, folded_name};
 pub use functions::{Function, function_numbers, functions};
 pub(crate) use matched::Matched;
 pub use prune::{Cut, Prune, Pruned, Row, prune};
 pub use roots::{RootsError, ThreadNames};
+pub use subject::{CostShare, FrameInfo, Subject};
+pub use top::{Omitted, Order, Top, TopFunction, top};
 pub(crate) use totals::for_each_total;
 pub use totals::{share, totals};
 pub use view::View;

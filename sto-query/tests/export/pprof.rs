@@ -9,8 +9,8 @@ use std::io::Read;
 use std::process::Command;
 use sto_core::model::GnuBuildId;
 use sto_core::units::{SampleType, Unit};
-use sto_query::report::{Order, top};
 use sto_query::tree::View;
+use sto_query::tree::{Order, top};
 
 fn decoded(view: &View) -> Profile {
     let mut bytes = Vec::new();

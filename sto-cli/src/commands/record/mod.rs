@@ -24,8 +24,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use sto_core::intern::SliceCount;
 use sto_core::store::Store;
+use sto_query::maintain::IngestSummary;
 use sto_query::render;
-use sto_query::report::IngestSummary;
 use sto_query::text::Style;
 use work_folder::WorkFolder;
 

@@ -19,7 +19,7 @@ use sto_core::formats::{FormatError, run_time};
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestError, IngestOptions, IngestReport, ingest};
 use sto_core::store::Store;
-use sto_query::report::RecordingReport;
+use sto_query::maintain::RecordingReport;
 
 /// The runs of a command, or of two in turns.
 pub(super) struct Session<'a> {

@@ -32,7 +32,7 @@ use super::options::{CompareError, CompareOptions};
 use super::pair::Pair;
 use super::runs::{Runs, amounts};
 use super::union::UnionTree;
-use crate::report::Subject;
+use crate::tree::Subject;
 use crate::tree::View;
 use judge::{Judged, Table};
 use rayon::prelude::*;

@@ -2,7 +2,7 @@
 
 use crate::compare::CompareOptions;
 use crate::compare::evidence::rounded;
-use crate::report::Subject;
+use crate::tree::Subject;
 use serde::Serialize;
 
 /// What comparisons with a benchmark are worth; schema `sto.calibrate/1`.

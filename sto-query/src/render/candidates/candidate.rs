@@ -5,7 +5,7 @@ use super::{GRAPH_ID, candidate_id, contexts, list, mean, signed};
 use crate::candidates::{Candidate, Candidates};
 use crate::render::html::{name, short_name, whole_name};
 use crate::render::series::rests_on;
-use crate::report::ScoreReport;
+use crate::series::FunctionScore;
 use crate::series::Status;
 use crate::text::numbers::{counted, percent};
 use maud::{Markup, html};
@@ -54,7 +54,7 @@ pub(super) fn article(found: &Candidates, number: usize, candidate: &Candidate) 
     }
 }
 
-fn sentence(score: &ScoreReport) -> String {
+fn sentence(score: &FunctionScore) -> String {
     match score.status {
         Status::New => format!(
             "{} in a judged run, on average, and none in the window: it is new.",

@@ -2,8 +2,8 @@
 
 use super::list::{cell, status};
 use super::signed;
+use crate::expand::{ExpandedContext, Expansion};
 use crate::render::html::{folded, name, number_head};
-use crate::report::{ContextReport, ExpansionReport};
 use crate::text::numbers::{grouped, percent};
 use crate::tree::Link;
 use maud::{Markup, html};
@@ -18,13 +18,13 @@ struct Columns<'a> {
     indent: &'static str,
     /// The name of each number, and what it is.
     heads: [[&'static str; 2]; 3],
-    numbers: &'a dyn Fn(&ContextReport) -> [String; 3],
+    numbers: &'a dyn Fn(&ExpandedContext) -> [String; 3],
     /// Whether the candidate may be new in a context.
     has_status: bool,
 }
 
 /// Who calls the candidate where it has its difference.
-pub(super) fn callers(contexts: &ExpansionReport) -> Markup {
+pub(super) fn callers(contexts: &Expansion) -> Markup {
     let columns = Columns {
         fold: "Called by ",
         none: "Nothing that calls it has a tenth of its difference or more.",
@@ -53,7 +53,7 @@ pub(super) fn callers(contexts: &ExpansionReport) -> Markup {
 }
 
 /// What the candidate calls that has its difference.
-pub(super) fn callees(contexts: &ExpansionReport) -> Markup {
+pub(super) fn callees(contexts: &Expansion) -> Markup {
     let whole = contexts.contexts[0].difference;
     let columns = Columns {
         fold: "Calls ",
@@ -77,7 +77,7 @@ pub(super) fn callees(contexts: &ExpansionReport) -> Markup {
 }
 
 impl Columns<'_> {
-    fn table(&self, contexts: &ExpansionReport) -> Markup {
+    fn table(&self, contexts: &Expansion) -> Markup {
         let Some(first) = contexts.contexts.get(1) else {
             return html! { p.soft { (self.none) } };
         };
@@ -106,7 +106,7 @@ impl Columns<'_> {
     }
 
     /// A row of one context, or of several that are folded: their numbers are alike.
-    fn row(&self, contexts: &[ContextReport]) -> Markup {
+    fn row(&self, contexts: &[ExpandedContext]) -> Markup {
         let context = &contexts[0];
         let links = || contexts.iter().map(|c| c.link(None)).collect::<Vec<Link>>();
         html! {

@@ -4,7 +4,7 @@ use super::mean;
 use crate::candidates::Candidates;
 use crate::render::plot::{MARGIN, Percent, Point, Px, Series, vertical};
 use crate::render::series::minute;
-use crate::report::ChangePointReport;
+use crate::series::LevelShift;
 use crate::series::expected;
 use crate::text::{printable, shorten};
 use maud::{Markup, html};
@@ -25,7 +25,7 @@ pub(super) fn figure(
     title: &str,
     found: &Candidates,
     values: Vec<Value>,
-    changes: &[ChangePointReport],
+    changes: &[LevelShift],
 ) -> Markup {
     let judged = &found.judged;
     let expected = expectations(found, &values);

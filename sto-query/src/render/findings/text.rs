@@ -9,12 +9,12 @@ use super::words::{
     weakness,
 };
 use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
-use crate::report::SampleTypeReport;
 use crate::text::numbers::counted;
 use crate::text::paragraph::paragraph;
 use crate::text::table::{Cell, Column, Table};
 use crate::text::{Style, printable};
 use std::fmt::Write;
+use sto_core::units::SampleType;
 
 /// Column where a side's facts begin.
 const FACTS: usize = 11;
@@ -112,7 +112,7 @@ pub(super) fn mark_of(kind: FindingKind) -> fn(Style, &str) -> String {
 fn side(
     label: &str,
     side: &Side,
-    sample_type: Option<&SampleTypeReport>,
+    sample_type: Option<&SampleType>,
     style: Style,
     detail: Detail,
 ) -> String {

@@ -4,11 +4,11 @@ use crate::compare::{Basis, Change, Comparison, Finding, Ignored, Side, Verdict}
 use crate::select::shortened_revision;
 
 pub(super) use crate::compare::reason;
-use crate::report::SampleTypeReport;
 use crate::text::numbers::counted;
 use crate::text::numbers::{probability, quantity};
 use crate::text::printable;
 use std::fmt::Write;
+use sto_core::units::SampleType;
 
 /// The verdict as it stands at the head of a report.
 pub(super) fn verdict_word(verdict: Verdict) -> &'static str {
@@ -110,7 +110,7 @@ pub(super) fn basis(finding: &Finding) -> &Change {
 }
 
 /// Runs, samples, where they come from and what was recorded.
-pub(super) fn facts(side: &Side, sample_type: Option<&SampleTypeReport>) -> String {
+pub(super) fn facts(side: &Side, sample_type: Option<&SampleType>) -> String {
     let mut facts = runs(side, sample_type);
     if let Some(revision) = &side.revision {
         facts.push(format!("revision {}", shortened_revision(revision)));
@@ -122,7 +122,7 @@ pub(super) fn facts(side: &Side, sample_type: Option<&SampleTypeReport>) -> Stri
 }
 
 /// Runs and samples.
-pub(super) fn measured(side: &Side, sample_type: Option<&SampleTypeReport>) -> Vec<String> {
+pub(super) fn measured(side: &Side, sample_type: Option<&SampleType>) -> Vec<String> {
     let mut facts = vec![counted(side.runs as u64, "run")];
     let mut samples = counted(side.samples, "sample");
     if let Some(sample_type) = sample_type {
@@ -136,7 +136,7 @@ pub(super) fn measured(side: &Side, sample_type: Option<&SampleTypeReport>) -> V
 }
 
 /// The same, and where they come from.
-fn runs(side: &Side, sample_type: Option<&SampleTypeReport>) -> Vec<String> {
+fn runs(side: &Side, sample_type: Option<&SampleType>) -> Vec<String> {
     let mut facts = measured(side, sample_type);
     match (&side.first_recorded, &side.last_recorded) {
         (Some(first), Some(last)) if first != last => {

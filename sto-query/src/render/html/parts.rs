@@ -1,9 +1,9 @@
 //! Parts that pages have in common: the sides of a comparison, and the options it was made with.
 
-use crate::report::SampleTypeReport;
 use crate::text::numbers::{counted, quantity};
 use maud::{Markup, html};
 use sto_core::units::Cost;
+use sto_core::units::SampleType;
 
 /// One side of what is compared.
 pub(in crate::render) struct Side {
@@ -48,7 +48,7 @@ pub(in crate::render) fn recorded(first: Option<&String>, last: Option<&String>)
 }
 
 /// `1,234 samples of cpu-clock, 1.23 s`.
-pub(in crate::render) fn measured(cost: Cost, sample_type: Option<&SampleTypeReport>) -> String {
+pub(in crate::render) fn measured(cost: Cost, sample_type: Option<&SampleType>) -> String {
     let mut text = counted(cost.samples, "sample");
     let Some(sample_type) = sample_type else {
         return text;

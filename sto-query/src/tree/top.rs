@@ -1,6 +1,6 @@
 //! The most expensive functions.
 
-use super::{CostReport, FrameReport, Subject};
+use super::{CostShare, FrameInfo, Subject};
 use crate::tree::{View, functions};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -20,7 +20,7 @@ pub enum Order {
 
 /// The most expensive functions of a selection; schema `sto.top/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TopReport {
+pub struct Top {
     /// `sto.top/1`.
     pub schema: &'static str,
     /// What it is about.
@@ -31,22 +31,22 @@ pub struct TopReport {
     /// Whether code that was inlined counts for the function that it was compiled into.
     pub with_inlined: bool,
     /// The functions: most expensive first, equals by module and name.
-    pub functions: Vec<FunctionReport>,
+    pub functions: Vec<TopFunction>,
     /// The functions that a limit left out.
     pub omitted: Omitted,
 }
 
 /// What one function cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FunctionReport {
+pub struct TopFunction {
     /// The frame that stands for the function.
     #[serde(flatten)]
-    pub frame: FrameReport,
+    pub frame: FrameInfo,
     /// Cost of the samples that ended in it.
     #[serde(rename = "self")]
-    pub self_cost: CostReport,
+    pub self_cost: CostShare,
     /// Cost of the samples whose stack has it, however often.
-    pub total: CostReport,
+    pub total: CostShare,
 }
 
 /// Functions that a limit left out.
@@ -56,11 +56,11 @@ pub struct Omitted {
     pub functions: usize,
     /// What they cost by themselves, together.
     #[serde(rename = "self")]
-    pub self_cost: CostReport,
+    pub self_cost: CostShare,
 }
 
 /// Lists the most expensive functions of a view in one sample type, at most `limit` of them.
-pub fn top(view: &View, sample_type: usize, order: Order, limit: Option<usize>) -> TopReport {
+pub fn top(view: &View, sample_type: usize, order: Order, limit: Option<usize>) -> Top {
     let mut functions = functions(view, sample_type);
     let whole: Cost = functions.iter().map(|function| function.self_cost).sum();
     // Stable: functions come in the order of module and name, and equals stay so.
@@ -72,22 +72,22 @@ pub fn top(view: &View, sample_type: usize, order: Order, limit: Option<usize>) 
         Reverse((first.value, first.samples, second.value, second.samples))
     });
     let (listed, omitted) = functions.split_at(limit.unwrap_or(usize::MAX).min(functions.len()));
-    TopReport {
+    Top {
         schema: "sto.top/1",
         subject: Subject::new(view, sample_type, whole),
         order,
         with_inlined: view.is_without_inlined(),
         functions: listed
             .iter()
-            .map(|function| FunctionReport {
+            .map(|function| TopFunction {
                 frame: view.frames.frame(function.frame).into(),
-                self_cost: CostReport::new(function.self_cost, whole),
-                total: CostReport::new(function.total, whole),
+                self_cost: CostShare::new(function.self_cost, whole),
+                total: CostShare::new(function.total, whole),
             })
             .collect(),
         omitted: Omitted {
             functions: omitted.len(),
-            self_cost: CostReport::new(omitted.iter().map(|f| f.self_cost).sum(), whole),
+            self_cost: CostShare::new(omitted.iter().map(|f| f.self_cost).sum(), whole),
         },
     }
 }

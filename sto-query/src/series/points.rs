@@ -1,7 +1,8 @@
 //! One function over the runs of a history.
 
-use super::{ChangePointReport, HistoryFunctionReport, HistoryReport, RunReport};
+use super::LevelShift;
 use crate::history::{FunctionIx, History};
+use crate::history::{HistoryFunctionReport, HistorySubject, RunSummary};
 use crate::series::{ChangeOptions, change_points_of_builds, expected};
 use crate::tree::share;
 use hashbrown::HashMap;
@@ -22,11 +23,11 @@ pub enum Observation {
 
 /// One function over the runs of a history; schema `sto.series/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SeriesReport {
+pub struct FunctionSeries {
     /// `sto.series/1`.
     pub schema: &'static str,
     /// The runs.
-    pub history: HistoryReport,
+    pub history: HistorySubject,
     /// The function; of several modules if they have one of its name, or all that fit a regular
     /// expression. A sample counts once, whichever of them its stack has.
     pub functions: Vec<HistoryFunctionReport>,
@@ -35,12 +36,12 @@ pub struct SeriesReport {
     /// Number of observations before a build's that tell what to expect of it.
     pub window: usize,
     /// The observations, oldest first.
-    pub points: Vec<PointReport>,
+    pub points: Vec<SeriesPoint>,
     /// Where the share changed for good.
-    pub changes: Vec<ChangePointReport>,
+    pub changes: Vec<LevelShift>,
 }
 
-impl SeriesReport {
+impl FunctionSeries {
     /// The keys of the functions, each once and in order.
     pub fn keys(&self) -> Vec<&str> {
         let keys: BTreeSet<&str> = self.functions.iter().map(|f| &*f.function).collect();
@@ -50,10 +51,10 @@ impl SeriesReport {
 
 /// One observation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PointReport {
+pub struct SeriesPoint {
     /// The run, or the first of the build.
     #[serde(flatten)]
-    pub run: RunReport,
+    pub run: RunSummary,
     /// Samples whose stack has the function, each counted once.
     pub samples: u64,
     /// Their value, in the sample type's unit.
@@ -68,7 +69,7 @@ pub struct PointReport {
     pub high: Option<f64>,
 }
 
-impl PointReport {
+impl SeriesPoint {
     /// Whether it is where the observations before lead to expect it, or nothing is expected.
     pub fn is_within_band(&self) -> bool {
         let above = self.low.is_none_or(|low| low <= self.share);
@@ -82,9 +83,9 @@ pub fn series(
     functions: &[FunctionIx],
     by: Observation,
     window: usize,
-) -> SeriesReport {
+) -> FunctionSeries {
     let totals = history.totals_of(functions);
-    let mut observed: Vec<(RunReport, Cost, Cost)> = Vec::new();
+    let mut observed: Vec<(RunSummary, Cost, Cost)> = Vec::new();
     let mut builds: HashMap<&str, usize> = HashMap::new();
     for (run, total) in history.runs.iter().zip(totals) {
         let place = match by {
@@ -108,11 +109,11 @@ pub fn series(
         Observation::Run => history.observations(),
         Observation::Build => (0..shares.len()).map(|build| build..build + 1).collect(),
     };
-    let points: Vec<PointReport> = observed
+    let points: Vec<SeriesPoint> = observed
         .into_iter()
         .zip(&shares)
         .zip(expected(&shares, &builds, window))
-        .map(|(((run, total, _), &share), expected)| PointReport {
+        .map(|(((run, total, _), &share), expected)| SeriesPoint {
             run,
             samples: total.samples,
             value: total.value,
@@ -133,7 +134,7 @@ pub fn series(
     for change in &mut changes {
         change.at = builds[change.at].start;
     }
-    SeriesReport {
+    FunctionSeries {
         schema: "sto.series/1",
         history: history.into(),
         functions: functions
@@ -144,7 +145,7 @@ pub fn series(
         window,
         changes: changes
             .iter()
-            .map(|change| ChangePointReport::new(change, points[change.at].run.clone()))
+            .map(|change| LevelShift::new(change, points[change.at].run.clone()))
             .collect(),
         points,
     }
@@ -152,7 +153,7 @@ pub fn series(
 
 /// What the share varies by because it was sampled, on average: a count of k samples varies by k, and
 /// is k / share of the whole.
-fn sampling_variance(points: &[PointReport]) -> f64 {
+fn sampling_variance(points: &[SeriesPoint]) -> f64 {
     let sampled = points.iter().filter(|point| point.samples > 0);
     let sum: f64 = sampled
         .map(|point| point.share.powi(2) / point.samples as f64)

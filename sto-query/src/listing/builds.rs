@@ -1,20 +1,20 @@
 //! What a store has.
 
-use super::SampleTypeReport;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use sto_core::id::ProfileId;
 use sto_core::model::{Profile, Quality};
 use sto_core::store::{StoredBuild, StoredProfile};
 use sto_core::units::Bytes;
+use sto_core::units::SampleType;
 
 /// Every build and profile of a store; schema `sto.ls/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LsReport {
+pub struct BuildList {
     /// `sto.ls/1`.
     pub schema: &'static str,
-    /// The builds: [in a listing](crate::report::Listing) those first that were recorded last.
-    pub builds: Vec<BuildReport>,
+    /// The builds: [in a listing](super::Listing) those first that were recorded last.
+    pub builds: Vec<ListedBuild>,
     /// Number of builds that a limit left out.
     pub more: usize,
     /// Sums over all builds, also over those that a limit left out.
@@ -27,7 +27,7 @@ pub struct LsReport {
 
 /// A build and its profiles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct BuildReport {
+pub struct ListedBuild {
     /// The executable.
     pub executable: String,
     /// The build's version.
@@ -39,7 +39,7 @@ pub struct BuildReport {
     /// Its tags, in the order of their names; JSON leaves out an empty list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// The profiles; [in a listing](crate::report::Listing) the newest recording first.
+    /// The profiles; [in a listing](super::Listing) the newest recording first.
     pub profiles: Vec<ListedProfile>,
     /// Sums over its profiles.
     pub totals: Totals,
@@ -63,7 +63,7 @@ pub struct Totals {
 pub struct ListedProfile {
     /// The profile.
     #[serde(flatten)]
-    pub profile: ProfileReport,
+    pub profile: ProfileSummary,
     /// Packed size of its own: its counts and record. Frames and stacks belong to all profiles.
     pub own_bytes: u64,
     /// How much of that are its slices of time; 0 where none are kept.
@@ -72,7 +72,7 @@ pub struct ListedProfile {
 
 /// A profile.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ProfileReport {
+pub struct ProfileSummary {
     /// Its content address.
     pub id: String,
     /// When it was recorded, as RFC 3339 writes it.
@@ -86,18 +86,18 @@ pub struct ProfileReport {
     /// Metrics.
     pub metrics: BTreeMap<String, f64>,
     /// What was measured.
-    pub events: Vec<SampleTypeReport>,
+    pub events: Vec<SampleType>,
     /// Number of samples.
     pub samples: u64,
     /// Size of the recording.
     pub source_bytes: u64,
     /// How much of it can be trusted.
-    pub quality: QualityReport,
+    pub quality: QualityShares,
 }
 
 /// How much of a profile can be trusted: shares of its samples, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct QualityReport {
+pub struct QualityShares {
     /// Samples whose innermost frame has no symbol.
     pub unresolved: f64,
     /// Samples whose stack was cut before its root.
@@ -109,9 +109,9 @@ pub struct QualityReport {
 }
 
 /// Lists what a store has; `file_size` is `None` in memory.
-pub fn ls(builds: &[StoredBuild], file_size: Option<Bytes>) -> LsReport {
+pub fn ls(builds: &[StoredBuild], file_size: Option<Bytes>) -> BuildList {
     let totals = Totals::of(builds.iter().flat_map(|build| &build.profiles));
-    LsReport {
+    BuildList {
         schema: "sto.ls/1",
         builds: builds.iter().map(build_report).collect(),
         more: 0,
@@ -121,9 +121,9 @@ pub fn ls(builds: &[StoredBuild], file_size: Option<Bytes>) -> LsReport {
     }
 }
 
-fn build_report(stored: &StoredBuild) -> BuildReport {
+fn build_report(stored: &StoredBuild) -> ListedBuild {
     let build = &stored.build;
-    BuildReport {
+    ListedBuild {
         executable: build.executable.clone(),
         version: build.version.clone(),
         gnu_build_id: build.gnu_build_id.as_ref().map(|id| id.to_string()),
@@ -142,19 +142,15 @@ fn build_report(stored: &StoredBuild) -> BuildReport {
     }
 }
 
-pub(super) fn profile_report(id: ProfileId, profile: &Profile) -> ProfileReport {
-    ProfileReport {
+pub(crate) fn profile_report(id: ProfileId, profile: &Profile) -> ProfileSummary {
+    ProfileSummary {
         id: id.to_string(),
         recorded: profile.origin.recorded.map(|time| time.to_string()),
         format: profile.format.clone(),
         benchmark: profile.benchmark.clone(),
         labels: profile.labels.clone(),
         metrics: profile.metrics.clone(),
-        events: profile
-            .sample_types
-            .iter()
-            .map(SampleTypeReport::from)
-            .collect(),
+        events: profile.sample_types.clone(),
         samples: profile.quality.samples,
         source_bytes: profile.source_bytes.0,
         quality: profile.quality.into(),
@@ -178,7 +174,7 @@ impl Totals {
     }
 }
 
-impl From<Quality> for QualityReport {
+impl From<Quality> for QualityShares {
     fn from(quality: Quality) -> Self {
         let of = |part: u64, whole: u64| {
             if whole == 0 {
@@ -187,7 +183,7 @@ impl From<Quality> for QualityReport {
                 part as f64 / whole as f64
             }
         };
-        QualityReport {
+        QualityShares {
             unresolved: of(quality.unresolved, quality.samples),
             truncated: of(quality.truncated, quality.samples),
             without_stack: of(quality.without_stack, quality.samples),
@@ -197,6 +193,6 @@ impl From<Quality> for QualityReport {
 }
 
 /// How many times smaller a file is than the recordings in it; `None` where one of them is empty.
-pub(super) fn saving(source_bytes: u64, file_bytes: u64) -> Option<f64> {
+pub(crate) fn saving(source_bytes: u64, file_bytes: u64) -> Option<f64> {
     (source_bytes > 0 && file_bytes > 0).then(|| source_bytes as f64 / file_bytes as f64)
 }

@@ -114,7 +114,7 @@ fn conflict(conflict: &Conflict) -> ConflictReport {
 }
 
 /// The store that a profile was merged from.
-pub(super) fn merged_from(from: &CameFrom) -> Option<&str> {
+pub(crate) fn merged_from(from: &CameFrom) -> Option<&str> {
     match from {
         CameFrom::Store(path) => Some(path),
         CameFrom::ReadHere | CameFrom::Exported => None,

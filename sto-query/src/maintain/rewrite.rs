@@ -18,7 +18,7 @@ pub struct CompactReport {
 
 /// Profiles in a file of their own; schema `sto.export-store/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ExportReport {
+pub struct ExportedStore {
     /// `sto.export-store/1`.
     pub schema: &'static str,
     /// The file.
@@ -39,10 +39,10 @@ impl From<Rewritten> for CompactReport {
     }
 }
 
-impl ExportReport {
+impl ExportedStore {
     /// A file of this size with so many profiles.
     pub fn new(path: &Path, profiles: usize, size: Bytes) -> Self {
-        ExportReport {
+        ExportedStore {
             schema: "sto.export-store/1",
             path: path.display().to_string(),
             profiles,

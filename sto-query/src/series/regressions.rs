@@ -1,20 +1,21 @@
 //! The functions of a build against those before it.
 
-use super::limit::limited;
-use super::{ChangePointReport, HistoryFunctionReport, HistoryReport, RunReport};
+use super::LevelShift;
+use crate::answer::limited;
 use crate::history::{History, Judged};
+use crate::history::{HistoryFunctionReport, HistorySubject, RunSummary};
 use crate::series::{ChangePoint, Score, ScoreOptions, Status, scores};
 use serde::Serialize;
 
 /// The functions of a build against those before it; schema `sto.regressions-over-time/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ScoresReport {
+pub struct Scores {
     /// `sto.regressions-over-time/1`.
     pub schema: &'static str,
     /// The runs.
-    pub history: HistoryReport,
+    pub history: HistorySubject,
     /// The newest run of those that are judged.
-    pub run: RunReport,
+    pub run: RunSummary,
     /// Number of runs that are judged: all of that run's build, or of the only build one.
     pub judged: usize,
     /// Number of runs before them that tell what to expect.
@@ -29,14 +30,14 @@ pub struct ScoresReport {
     pub min_share: f64,
     /// The functions: highest score first, then by name; where there is a least score, behind those the
     /// functions that changed for good, largest change first.
-    pub functions: Vec<ScoreReport>,
+    pub functions: Vec<FunctionScore>,
     /// Number of functions that a limit left out.
     pub omitted: usize,
 }
 
 /// One function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ScoreReport {
+pub struct FunctionScore {
     /// The function.
     #[serde(flatten)]
     pub function: HistoryFunctionReport,
@@ -58,15 +59,14 @@ pub struct ScoreReport {
     /// Whether it is there.
     pub status: Status,
     /// Where its samples changed for good, over the whole history.
-    pub changes: Vec<ChangePointReport>,
+    pub changes: Vec<LevelShift>,
 }
 
-impl ScoreReport {
+impl FunctionScore {
     pub(crate) fn new(history: &History, score: &Score) -> Self {
-        let change = |change: &ChangePoint| {
-            ChangePointReport::new(change, (&history.runs[change.at]).into())
-        };
-        ScoreReport {
+        let change =
+            |change: &ChangePoint| LevelShift::new(change, (&history.runs[change.at]).into());
+        FunctionScore {
             function: HistoryFunctionReport::new(history, score.function),
             expected: score.expected.mean,
             deviation: score.expected.deviation,
@@ -89,7 +89,7 @@ pub fn regressions_over_time(
     options: ScoreOptions,
     min_score: Option<f64>,
     limit: Option<usize>,
-) -> ScoresReport {
+) -> Scores {
     let mut scores = scores(history, judged, options);
     let tested = scores.len();
     let far = scores.iter().filter(|score| score.is_far()).count();
@@ -103,8 +103,10 @@ pub fn regressions_over_time(
         scores.append(&mut changed);
     }
     let omitted = limited(&mut scores, limit);
-    let functions = scores.iter().map(|score| ScoreReport::new(history, score));
-    ScoresReport {
+    let functions = scores
+        .iter()
+        .map(|score| FunctionScore::new(history, score));
+    Scores {
         schema: "sto.regressions-over-time/1",
         history: history.into(),
         run: (&history.runs[judged.newest()]).into(),

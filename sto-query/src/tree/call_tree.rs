@@ -1,6 +1,6 @@
 //! The pruned call tree.
 
-use super::{CostReport, FrameReport, Subject};
+use super::{CostShare, FrameInfo, Subject};
 use crate::tree::{Cut, Link, NO_OWN_COST, Prune, View, fold, prune, totals};
 use serde::Serialize;
 use sto_core::units::Cost;
@@ -10,7 +10,7 @@ use sto_core::units::Cost;
 /// The nodes are a flat list with the place of each one's caller, not nested: a recursion may be
 /// deeper than a reader of nested JSON can go.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TreeReport {
+pub struct CallTree {
     /// `sto.tree/1`.
     pub schema: &'static str,
     /// What it is about.
@@ -21,31 +21,31 @@ pub struct TreeReport {
     /// Number of levels that were kept.
     pub max_depth: usize,
     /// The stacks: callers before what they call, siblings with the most expensive first.
-    pub nodes: Vec<NodeReport>,
+    pub nodes: Vec<CallTreeNode>,
     /// Everything that was cut.
-    pub cut: CutReport,
+    pub cut: CutStacks,
 }
 
 /// One stack of the call tree.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct NodeReport {
+pub struct CallTreeNode {
     /// Place of its caller in `nodes`.
     pub parent: Option<usize>,
     /// Number of its callers.
     pub depth: usize,
     /// Its last frame.
     #[serde(flatten)]
-    pub frame: FrameReport,
+    pub frame: FrameInfo,
     /// Source line; left out of JSON where frames are functions.
     #[serde(skip_serializing_if = "is_zero")]
     pub line: u32,
     /// Cost of the samples with exactly this stack.
     #[serde(rename = "self")]
-    pub self_cost: CostReport,
+    pub self_cost: CostShare,
     /// Cost of the samples whose stack begins with this one.
-    pub total: CostReport,
+    pub total: CostShare,
     /// What was cut directly below it.
-    pub cut: CutReport,
+    pub cut: CutStacks,
     /// Whether it is one of several that the text shows as one line; left out of JSON where it is not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub folded: bool,
@@ -57,55 +57,55 @@ fn is_zero(line: &u32) -> bool {
 
 /// What was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct CutReport {
+pub struct CutStacks {
     /// Number of stacks.
     pub stacks: usize,
     /// What they cost.
     #[serde(flatten)]
-    pub cost: CostReport,
+    pub cost: CostShare,
 }
 
-impl CutReport {
+impl CutStacks {
     fn new(cut: Cut, whole: Cost) -> Self {
-        CutReport {
+        CutStacks {
             stacks: cut.stacks,
-            cost: CostReport::new(cut.cost, whole),
+            cost: CostShare::new(cut.cost, whole),
         }
     }
 }
 
 /// The call tree of a view in one sample type, without what `options` cuts.
-pub fn call_tree(view: &View, sample_type: usize, options: &Prune) -> TreeReport {
+pub fn call_tree(view: &View, sample_type: usize, options: &Prune) -> CallTree {
     let self_costs = view.self_costs(sample_type);
     let whole: Cost = self_costs.iter().copied().sum();
     let totals = totals(&view.tree, &self_costs);
     let pruned = prune(&view.tree, &totals, options);
     let nodes = pruned.rows.iter().map(|row| {
         let frame = view.frames.frame(view.tree.frame(row.node));
-        NodeReport {
+        CallTreeNode {
             parent: row.parent,
             depth: row.depth,
             frame: frame.into(),
             line: frame.line,
-            self_cost: CostReport::new(self_costs[row.node.get()], whole),
-            total: CostReport::new(totals[row.node.get()], whole),
-            cut: CutReport::new(row.cut, whole),
+            self_cost: CostShare::new(self_costs[row.node.get()], whole),
+            total: CostShare::new(totals[row.node.get()], whole),
+            cut: CutStacks::new(row.cut, whole),
             folded: false,
         }
     });
-    let mut nodes: Vec<NodeReport> = nodes.collect();
+    let mut nodes: Vec<CallTreeNode> = nodes.collect();
     fold_chains(&mut nodes);
-    TreeReport {
+    CallTree {
         schema: "sto.tree/1",
         subject: Subject::new(view, sample_type, whole),
         min_share: options.min_share,
         max_depth: options.max_depth,
         nodes,
-        cut: CutReport::new(pruned.cut, whole),
+        cut: CutStacks::new(pruned.cut, whole),
     }
 }
 
-impl TreeReport {
+impl CallTree {
     /// The same with a line for each stack.
     pub fn unfolded(mut self) -> Self {
         self.nodes.iter_mut().for_each(|node| node.folded = false);
@@ -113,7 +113,7 @@ impl TreeReport {
     }
 }
 
-impl NodeReport {
+impl CallTreeNode {
     /// It as a frame of a chain of calls.
     pub(crate) fn link(&self) -> Link<'_> {
         Link {
@@ -125,7 +125,7 @@ impl NodeReport {
 }
 
 /// Marks what is to be [folded](fold).
-fn fold_chains(nodes: &mut [NodeReport]) {
+fn fold_chains(nodes: &mut [CallTreeNode]) {
     let mut callees = vec![0; nodes.len()];
     nodes
         .iter()
@@ -139,7 +139,10 @@ fn fold_chains(nodes: &mut [NodeReport]) {
             end += 1;
         }
         // The last has no callee, or several.
-        let chain: Vec<Link> = nodes[start..end - 1].iter().map(NodeReport::link).collect();
+        let chain: Vec<Link> = nodes[start..end - 1]
+            .iter()
+            .map(CallTreeNode::link)
+            .collect();
         for ix in fold(&chain).into_iter().flatten() {
             nodes[start + ix].folded = true;
         }

@@ -1,13 +1,13 @@
 //! Where a function takes more than a share.
 
-use super::{HistoryReport, RunReport};
+use super::{HistorySubject, RunSummary};
 use crate::history::{History, HistoryError};
 use crate::tree::share;
 use serde::Serialize;
 
 /// Where a function takes more than a share; schema `sto.where/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WhereReport {
+pub struct Occurrences {
     /// `sto.where/1`.
     pub schema: &'static str,
     /// The function that was asked for, as the user named it.
@@ -18,14 +18,14 @@ pub struct WhereReport {
     /// The share that it has to be over, from 0 to 1.
     pub over: f64,
     /// The runs: largest share first, then oldest.
-    pub runs: Vec<OccurrenceReport>,
+    pub runs: Vec<Occurrence>,
     /// Number of runs that were looked at.
     pub looked_at: usize,
 }
 
 /// A run in which the function takes more than the share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct OccurrenceReport {
+pub struct Occurrence {
     /// The program.
     pub executable: String,
     /// The benchmark.
@@ -34,7 +34,7 @@ pub struct OccurrenceReport {
     pub event: String,
     /// The run.
     #[serde(flatten)]
-    pub run: RunReport,
+    pub run: RunSummary,
     /// Samples whose stack has the function, each counted once.
     pub samples: u64,
     /// Their share of the run.
@@ -49,15 +49,15 @@ pub fn occurrences(
     histories: &[History],
     function: &str,
     over: f64,
-) -> Result<WhereReport, HistoryError> {
+) -> Result<Occurrences, HistoryError> {
     let found = History::find_in(histories, function)?;
     let mut runs = Vec::new();
     for (history, functions) in histories.iter().zip(found.by_history) {
-        let event = HistoryReport::from(history).sample_type.event;
+        let event = HistorySubject::from(history).sample_type.event;
         for (run, total) in history.runs.iter().zip(history.totals_of(&functions)) {
             let share = share(total, run.whole);
             if share > over {
-                runs.push(OccurrenceReport {
+                runs.push(Occurrence {
                     executable: history.executable.clone(),
                     benchmark: run.profile.profile.benchmark.clone(),
                     event: event.clone(),
@@ -70,7 +70,7 @@ pub fn occurrences(
     }
     // Stable: runs of a history come oldest first.
     runs.sort_by(|a, b| b.share.total_cmp(&a.share));
-    Ok(WhereReport {
+    Ok(Occurrences {
         schema: "sto.where/1",
         function: function.to_owned(),
         functions: found.keys,

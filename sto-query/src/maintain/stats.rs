@@ -1,6 +1,6 @@
 //! Where the bytes of a store are.
 
-use super::ls::saving;
+use crate::listing::saving;
 use serde::Serialize;
 use sto_core::store::{ExecutableStats, PartKind, StorePart, StoreStats};
 

@@ -1,11 +1,12 @@
-//! The parts that reports share: what they are about, frames, costs.
+//! The parts that answers share: what they are about, frames, costs.
 
-use crate::tree::{View, share};
+use super::{View, share};
 use serde::Serialize;
+use sto_core::id::ProfileId;
 use sto_core::model::Frame;
-use sto_core::units::{Cost, SampleType, Unit};
+use sto_core::units::{Cost, SampleType};
 
-/// What a report is about.
+/// What an answer is about.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Subject {
     /// The executable.
@@ -13,9 +14,9 @@ pub struct Subject {
     /// The build's version.
     pub build: String,
     /// Ids of the profiles.
-    pub profiles: Vec<String>,
+    pub profiles: Vec<ProfileId>,
     /// What was measured; `None` where the profiles measured nothing.
-    pub sample_type: Option<SampleTypeReport>,
+    pub sample_type: Option<SampleType>,
     /// Number of samples of that type in all profiles.
     pub samples: u64,
     /// Their value, in the sample type's unit.
@@ -35,43 +36,17 @@ impl Subject {
         Subject {
             executable: build.executable.clone(),
             build: build.version.clone(),
-            profiles: profiles.iter().map(|p| p.id.to_string()).collect(),
-            sample_type: view
-                .sample_types
-                .get(sample_type)
-                .map(SampleTypeReport::from),
+            profiles: profiles.iter().map(|p| p.id).collect(),
+            sample_type: view.sample_types.get(sample_type).cloned(),
             samples: whole.samples,
             value: whole.value,
         }
     }
 }
 
-/// A sample type: an event and the unit of its value.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SampleTypeReport {
-    /// The event: `cpu-clock`, `cycles`.
-    pub event: String,
-    /// The unit.
-    #[serde(serialize_with = "unit_name")]
-    pub unit: Unit,
-}
-
-impl From<&SampleType> for SampleTypeReport {
-    fn from(sample_type: &SampleType) -> Self {
-        SampleTypeReport {
-            event: sample_type.event.clone(),
-            unit: sample_type.unit,
-        }
-    }
-}
-
-fn unit_name<S: serde::Serializer>(unit: &Unit, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(unit.name())
-}
-
 /// A frame.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FrameReport {
+pub struct FrameInfo {
     /// The function: its symbol as the profile has it.
     pub function: String,
     /// The file that its code was loaded from; empty if unknown.
@@ -82,9 +57,9 @@ pub struct FrameReport {
     pub file: String,
 }
 
-impl From<Frame<'_>> for FrameReport {
+impl From<Frame<'_>> for FrameInfo {
     fn from(frame: Frame<'_>) -> Self {
-        FrameReport {
+        FrameInfo {
             function: frame.symbol.to_owned(),
             module: frame.module.to_owned(),
             kind: frame.kind.name(),
@@ -93,27 +68,9 @@ impl From<Frame<'_>> for FrameReport {
     }
 }
 
-/// What the samples of an event cost together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct EventTotal {
-    /// Number of samples.
-    pub samples: u64,
-    /// Their value, in the event's unit.
-    pub value: u64,
-}
-
-impl From<Cost> for EventTotal {
-    fn from(cost: Cost) -> Self {
-        EventTotal {
-            samples: cost.samples,
-            value: cost.value,
-        }
-    }
-}
-
 /// A cost and its share of everything.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct CostReport {
+pub struct CostShare {
     /// Number of samples.
     pub samples: u64,
     /// Their value, in the sample type's unit.
@@ -122,9 +79,9 @@ pub struct CostReport {
     pub share: f64,
 }
 
-impl CostReport {
+impl CostShare {
     pub(crate) fn new(cost: Cost, whole: Cost) -> Self {
-        CostReport {
+        CostShare {
             samples: cost.samples,
             value: cost.value,
             share: share(cost, whole),

@@ -1,8 +1,8 @@
 //! The contexts of a function.
 
-use super::{HistoryFunctionReport, HistoryReport, RunReport};
 use crate::expand::{Branch, Direction, Greedy, Selection};
 use crate::history::{FunctionIx, History};
+use crate::history::{HistoryFunctionReport, HistorySubject, RunSummary};
 use crate::series::{Expected, Status};
 use crate::tree::{Link, fold};
 use serde::Serialize;
@@ -21,11 +21,11 @@ pub enum Method {
 
 /// The contexts of a function; schema `sto.expand/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ExpansionReport {
+pub struct Expansion {
     /// `sto.expand/1`.
     pub schema: &'static str,
     /// The runs.
-    pub history: HistoryReport,
+    pub history: HistorySubject,
     /// The function.
     pub function: HistoryFunctionReport,
     /// `callers` or `callees`.
@@ -33,19 +33,19 @@ pub struct ExpansionReport {
     /// How branches were ranked.
     pub method: Method,
     /// The newest run of those that are judged.
-    pub run: RunReport,
+    pub run: RunSummary,
     /// Number of runs that are judged.
     pub judged: usize,
     /// Number of runs before them that tell what to expect.
     pub window: usize,
     /// The branches in preorder: the function alone, then those that extend it, each behind the one
     /// that it extends.
-    pub contexts: Vec<ContextReport>,
+    pub contexts: Vec<ExpandedContext>,
 }
 
 /// A branch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ContextReport {
+pub struct ExpandedContext {
     /// Number of functions beyond the first.
     pub depth: usize,
     /// The function that it grew by last.
@@ -71,9 +71,9 @@ pub struct ContextReport {
     pub folded: bool,
 }
 
-impl ContextReport {
+impl ExpandedContext {
     /// It as a frame of a chain of calls, where `next` is the only one that extends it.
-    pub(crate) fn link(&self, next: Option<&ContextReport>) -> Link<'_> {
+    pub(crate) fn link(&self, next: Option<&ExpandedContext>) -> Link<'_> {
         // To the digit that is shown.
         let same = |a: f64, b: f64| (a - b).abs() < 0.05;
         Link {
@@ -87,7 +87,7 @@ impl ContextReport {
     }
 }
 
-impl ExpansionReport {
+impl Expansion {
     /// The same with a line for each branch.
     pub fn unfolded(mut self) -> Self {
         self.contexts
@@ -98,7 +98,7 @@ impl ExpansionReport {
 }
 
 /// Marks what is to be [folded](fold): the function itself never is.
-fn fold_chains(contexts: &mut [ContextReport]) {
+fn fold_chains(contexts: &mut [ExpandedContext]) {
     let mut start = 1;
     while start < contexts.len() {
         let mut end = start + 1;
@@ -133,7 +133,7 @@ pub fn expansion(
     method: Method,
     greedy: &Greedy,
     selection: &dyn Selection,
-) -> ExpansionReport {
+) -> Expansion {
     let function = |ix: FunctionIx| HistoryFunctionReport::new(history, ix);
     let contexts = branches.iter().map(|branch| {
         let nothing = Expected {
@@ -144,7 +144,7 @@ pub fn expansion(
         let actual = greedy.0.actual(&branch.first);
         let last = &branch.last;
         let last_expected = greedy.expected(last).unwrap_or(nothing);
-        ContextReport {
+        ExpandedContext {
             depth: branch.depth(),
             function: function(branch.functions[branch.depth()]),
             difference: greedy.0.actual(last) - last_expected.mean,
@@ -157,9 +157,9 @@ pub fn expansion(
             folded: false,
         }
     });
-    let mut contexts: Vec<ContextReport> = contexts.collect();
+    let mut contexts: Vec<ExpandedContext> = contexts.collect();
     fold_chains(&mut contexts);
-    ExpansionReport {
+    Expansion {
         schema: "sto.expand/1",
         history: history.into(),
         function: function(branches[0].functions[0]),

@@ -1,12 +1,13 @@
 //! What went into a store.
 
-use super::ls::{profile_report, saving};
-use super::{EventTotal, ProfileReport};
+use crate::listing::ProfileSummary;
+use crate::listing::{profile_report, saving};
 use serde::Serialize;
 use sto_core::ingest::{IngestReport, Ingested, IngestedSlices};
 use sto_core::store::Added;
 use sto_core::symbolize::ModuleSymbols;
 use sto_core::units::Bytes;
+use sto_core::units::Cost;
 
 /// What went into a store; schema `sto.ingest/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -53,9 +54,9 @@ pub struct IngestedReport {
     pub slices: Option<SlicesReport>,
     /// The profile.
     #[serde(flatten)]
-    pub profile: ProfileReport,
+    pub profile: ProfileSummary,
     /// What the samples of each of its events cost together.
-    pub event_totals: Vec<EventTotal>,
+    pub event_totals: Vec<Cost>,
     /// Packed size of what was written for it now: none where it is not new. What others had
     /// brought already is not in it, what stands in one pack with the new is.
     pub stored_bytes: u64,
@@ -143,12 +144,7 @@ fn ingested_report(ingested: &Ingested) -> IngestedReport {
             bytes: slices.0,
         }),
         profile: profile_report(ingested.id, &ingested.profile),
-        event_totals: ingested
-            .totals
-            .iter()
-            .copied()
-            .map(EventTotal::from)
-            .collect(),
+        event_totals: ingested.totals.clone(),
         stored_bytes: stored.0,
         saving: saving(ingested.profile.source_bytes.0, stored.0),
     }

@@ -1,8 +1,8 @@
 //! What is known of a profile: where it is from, and how much of it can be trusted.
 
-use super::ls::profile_report;
-use super::merge::merged_from;
-use super::{EventTotal, ProfileReport};
+use crate::listing::ProfileSummary;
+use crate::listing::profile_report;
+use crate::maintain::merged_from;
 use crate::tree::View;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use sto_core::units::{Bytes, Cost};
 
 /// The profiles of a selection; schema `sto.show/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ShowReport {
+pub struct ShownBuild {
     /// `sto.show/1`.
     pub schema: &'static str,
     /// The executable.
@@ -33,7 +33,7 @@ pub struct ShowReport {
 pub struct ShownProfile {
     /// The profile.
     #[serde(flatten)]
-    pub profile: ProfileReport,
+    pub profile: ProfileSummary,
     /// Packed size of its own: its counts and record. Frames and stacks belong to all profiles.
     pub own_bytes: u64,
     /// The store that it was merged from; JSON leaves it out where its recording was read here.
@@ -42,9 +42,9 @@ pub struct ShownProfile {
     /// Where and how it was recorded.
     pub origin: OriginReport,
     /// What the samples of each of its events cost together.
-    pub event_totals: Vec<EventTotal>,
+    pub event_totals: Vec<Cost>,
     /// The keys of its samples' labels, in order, where they are kept with slices of time.
-    pub sample_labels: Vec<SampleLabelReport>,
+    pub sample_labels: Vec<SampleLabelKey>,
     /// Samples whose innermost frame has no symbol.
     pub unresolved_samples: u64,
     /// Samples whose stack was cut before its root.
@@ -54,7 +54,7 @@ pub struct ShownProfile {
     /// Events that were dropped while recording.
     pub lost_events: u64,
     /// Where the samples without a symbol are: most samples first, equals by name.
-    pub unresolved: Vec<UnresolvedReport>,
+    pub unresolved: Vec<UnresolvedModule>,
 }
 
 /// Where and how a profile was recorded, as far as it tells.
@@ -76,7 +76,7 @@ pub struct OriginReport {
 
 /// The labels of one key that samples of a profile have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SampleLabelReport {
+pub struct SampleLabelKey {
     /// The key.
     pub key: String,
     /// Number of distinct values.
@@ -85,7 +85,7 @@ pub struct SampleLabelReport {
 
 /// Samples without a symbol in one module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct UnresolvedReport {
+pub struct UnresolvedModule {
     /// The module; empty where the address is in none.
     pub module: String,
     /// Its GNU build id, in hexadecimal.
@@ -100,10 +100,10 @@ pub struct UnresolvedReport {
 ///
 /// # Errors
 /// Where `store` does not have a profile, or is damaged.
-pub fn show(view: &View, store: &Store) -> Result<ShowReport, StoreError> {
+pub fn show(view: &View, store: &Store) -> Result<ShownBuild, StoreError> {
     let build = &view.selection.build;
     let profiles = view.selection.profiles.iter().zip(&view.runs);
-    Ok(ShowReport {
+    Ok(ShownBuild {
         schema: "sto.show/1",
         executable: build.executable.clone(),
         version: build.version.clone(),
@@ -123,10 +123,7 @@ pub fn show(view: &View, store: &Store) -> Result<ShowReport, StoreError> {
     })
 }
 
-fn sample_labels(
-    store: &Store,
-    stored: &StoredProfile,
-) -> Result<Vec<SampleLabelReport>, StoreError> {
+fn sample_labels(store: &Store, stored: &StoredProfile) -> Result<Vec<SampleLabelKey>, StoreError> {
     if stored.slices == Bytes(0) {
         return Ok(Vec::new());
     }
@@ -135,7 +132,7 @@ fn sample_labels(
     for label in label_sets(&contexts).flatten() {
         values.entry(&label.key).or_default().insert(label.text());
     }
-    let reports = values.into_iter().map(|(key, values)| SampleLabelReport {
+    let reports = values.into_iter().map(|(key, values)| SampleLabelKey {
         key: key.to_owned(),
         values: values.len(),
     });
@@ -153,7 +150,7 @@ fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfi
             *sum = sum.saturating_add(cost.samples);
         }
     }
-    let mut unresolved: Vec<UnresolvedReport> = by_module
+    let mut unresolved: Vec<UnresolvedModule> = by_module
         .into_iter()
         .map(|(module, samples)| unresolved_report(module, samples, &profile.modules))
         .collect();
@@ -161,7 +158,7 @@ fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfi
     let quality = profile.quality;
     let event_totals = profile.sample_types.iter().map(|sample_type| {
         let column = view.sample_types.iter().position(|t| t == sample_type);
-        EventTotal::from(column.map_or(Cost::ZERO, |column| total(&costs[column])))
+        column.map_or(Cost::ZERO, |column| total(&costs[column]))
     });
     ShownProfile {
         profile: profile_report(stored.id, profile),
@@ -178,10 +175,10 @@ fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfi
     }
 }
 
-fn unresolved_report(module: &str, samples: u64, modules: &[ModuleRef]) -> UnresolvedReport {
+fn unresolved_report(module: &str, samples: u64, modules: &[ModuleRef]) -> UnresolvedModule {
     let known = modules.iter().find(|known| known.name == module);
     let build_id = known.and_then(|known| known.build_id.as_ref());
-    UnresolvedReport {
+    UnresolvedModule {
         module: module.to_owned(),
         build_id: build_id.map(GnuBuildId::to_string),
         samples,

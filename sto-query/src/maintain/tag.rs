@@ -5,7 +5,7 @@ use sto_core::store::{StoredBuild, Tag, Tagged};
 
 /// Tags, and what was done to them; schema `sto.tag/1`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TagReport {
+pub struct TagList {
     /// `sto.tag/1`.
     pub schema: &'static str,
     /// What was done.
@@ -39,9 +39,9 @@ pub struct TagEntry {
     pub moved_from: Option<String>,
 }
 
-impl TagReport {
+impl TagList {
     fn new(action: TagAction, tags: Vec<TagEntry>) -> Self {
-        TagReport {
+        TagList {
             schema: "sto.tag/1",
             action,
             tags,
@@ -51,7 +51,7 @@ impl TagReport {
     /// Lists the tags of builds, in the order of these.
     pub fn listed(builds: &[StoredBuild]) -> Self {
         let tags = builds.iter().flat_map(StoredBuild::tags);
-        TagReport::new(TagAction::Listed, tags.map(entry).collect())
+        TagList::new(TagAction::Listed, tags.map(entry).collect())
     }
 
     /// Reports a tag that was set.
@@ -64,12 +64,12 @@ impl TagReport {
             moved_from,
             ..entry(tag)
         };
-        TagReport::new(TagAction::Set, vec![entry])
+        TagList::new(TagAction::Set, vec![entry])
     }
 
     /// Reports a tag that was taken away.
     pub fn deleted(tag: Tag) -> Self {
-        TagReport::new(TagAction::Deleted, vec![entry(tag)])
+        TagList::new(TagAction::Deleted, vec![entry(tag)])
     }
 }
 

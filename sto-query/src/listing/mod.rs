@@ -1,11 +1,18 @@
 //! Which builds and runs of a store are listed, and in which order.
 
-use super::LsReport;
-use super::limit::limited;
-use super::ls;
-use super::runs::{RunsReport, listed_run};
+mod builds;
+mod runs;
+
+pub use builds::{
+    BuildList, ListedBuild, ListedProfile, ProfileSummary, QualityShares, Totals, ls,
+};
+pub(crate) use builds::{profile_report, saving};
+pub use runs::{ListedRun, RunList};
+
+use crate::answer::limited;
 use crate::select::first_recorded;
 use crate::text::printable;
+use runs::listed_run;
 use sto_core::model::Profile;
 use sto_core::store::StoredBuild;
 use sto_core::units::{Bytes, UnixSeconds};
@@ -73,7 +80,7 @@ impl Listing {
         &self,
         builds: Vec<StoredBuild>,
         file_size: Option<Bytes>,
-    ) -> Result<LsReport, ListingError> {
+    ) -> Result<BuildList, ListingError> {
         let mut builds = self.chosen(builds)?;
         // Stable: what does not tell when it was recorded stays in the store's order.
         builds.sort_by_key(|build| std::cmp::Reverse(first_recorded(build)));
@@ -93,7 +100,7 @@ impl Listing {
     ///
     /// # Errors
     /// As [`Listing::builds`].
-    pub fn runs(&self, builds: Vec<StoredBuild>) -> Result<RunsReport, ListingError> {
+    pub fn runs(&self, builds: Vec<StoredBuild>) -> Result<RunList, ListingError> {
         let builds = self.chosen(builds)?;
         let of_build = |build| move |profile| (build, profile);
         let mut found: Vec<_> = builds
@@ -105,7 +112,7 @@ impl Listing {
         found.sort_by_key(|(_, stored)| std::cmp::Reverse(stored.profile.origin.recorded));
         let more = limited(&mut found, self.limit);
         let runs = found.into_iter();
-        Ok(RunsReport {
+        Ok(RunList {
             schema: "sto.runs/1",
             runs: runs
                 .map(|(build, stored)| listed_run(build, stored))

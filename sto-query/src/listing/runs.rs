@@ -1,13 +1,13 @@
 //! The runs of a store, one after another.
 
-use super::ProfileReport;
-use super::ls::profile_report;
+use super::ProfileSummary;
+use super::profile_report;
 use serde::Serialize;
 use sto_core::store::{StoredBuild, StoredProfile};
 
 /// The runs of a store; schema `sto.runs/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RunsReport {
+pub struct RunList {
     /// `sto.runs/1`.
     pub schema: &'static str,
     /// The runs, newest recording first; those that do not tell when come last.
@@ -25,10 +25,10 @@ pub struct ListedRun {
     pub build: String,
     /// Its profile.
     #[serde(flatten)]
-    pub profile: ProfileReport,
+    pub profile: ProfileSummary,
 }
 
-pub(super) fn listed_run(build: &StoredBuild, stored: &StoredProfile) -> ListedRun {
+pub(crate) fn listed_run(build: &StoredBuild, stored: &StoredProfile) -> ListedRun {
     ListedRun {
         executable: build.build.executable.clone(),
         build: build.build.version.clone(),

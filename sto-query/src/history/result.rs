@@ -1,29 +1,28 @@
 //! The parts that reports on histories share.
 
-use super::SampleTypeReport;
 use crate::history::{FunctionIx, History, HistoryRun};
-use crate::series::ChangePoint;
 use serde::Serialize;
+use sto_core::units::SampleType;
 
 /// The runs that a report is about.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct HistoryReport {
+pub struct HistorySubject {
     /// The program.
     pub executable: String,
     /// The benchmark; `None` for runs of any.
     pub benchmark: Option<String>,
     /// What was measured.
-    pub sample_type: SampleTypeReport,
+    pub sample_type: SampleType,
     /// Number of runs.
     pub runs: usize,
 }
 
-impl From<&History> for HistoryReport {
+impl From<&History> for HistorySubject {
     fn from(history: &History) -> Self {
-        HistoryReport {
+        HistorySubject {
             executable: history.executable.clone(),
             benchmark: history.benchmark.clone(),
-            sample_type: SampleTypeReport::from(&history.sample_type),
+            sample_type: history.sample_type.clone(),
             runs: history.runs.len(),
         }
     }
@@ -31,7 +30,7 @@ impl From<&History> for HistoryReport {
 
 /// One run of a history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RunReport {
+pub struct RunSummary {
     /// The build's version.
     pub build: String,
     /// Id of the profile.
@@ -40,9 +39,9 @@ pub struct RunReport {
     pub recorded: Option<String>,
 }
 
-impl From<&HistoryRun> for RunReport {
+impl From<&HistoryRun> for RunSummary {
     fn from(run: &HistoryRun) -> Self {
-        RunReport {
+        RunSummary {
             build: run.build.version.clone(),
             profile: run.profile.id.to_string(),
             recorded: run
@@ -65,42 +64,11 @@ pub struct HistoryFunctionReport {
 }
 
 impl HistoryFunctionReport {
-    pub(super) fn new(history: &History, function: FunctionIx) -> Self {
+    pub(crate) fn new(history: &History, function: FunctionIx) -> Self {
         let function = &history.functions[function.get()];
         HistoryFunctionReport {
             function: function.symbol.clone(),
             module: function.module.clone(),
-        }
-    }
-}
-
-/// A change for good.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ChangePointReport {
-    /// Place of the first observation after the change, counted from 0.
-    pub at: usize,
-    /// The run that observation is of, or the first run of its build.
-    #[serde(flatten)]
-    pub run: RunReport,
-    /// Mean from the change before to this one.
-    pub before: f64,
-    /// Mean from this change to the next.
-    pub after: f64,
-    /// Probability of means at least as far apart if nothing had changed.
-    pub p: f64,
-    /// Number of runs that the change rests on: from it to the next, or to the end.
-    pub runs: usize,
-}
-
-impl ChangePointReport {
-    pub(super) fn new(change: &ChangePoint, run: RunReport) -> Self {
-        ChangePointReport {
-            at: change.at,
-            run,
-            before: change.before,
-            after: change.after,
-            p: change.p,
-            runs: change.runs,
         }
     }
 }

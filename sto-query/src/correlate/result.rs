@@ -1,14 +1,14 @@
 //! Functions whose cost goes with a metric.
 
-use super::HistoryFunctionReport;
-use super::limit::limited;
+use crate::answer::limited;
 use crate::correlate::{Bottleneck, BottleneckOptions, Combination, Measure, bottlenecks};
 use crate::history::History;
+use crate::history::HistoryFunctionReport;
 use serde::Serialize;
 
 /// Functions whose cost goes with a metric; schema `sto.bottlenecks/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct BottlenecksReport {
+pub struct Bottlenecks {
     /// `sto.bottlenecks/1`.
     pub schema: &'static str,
     /// The metric.
@@ -78,10 +78,10 @@ pub fn bottlenecks_report(
     histories: &[History],
     options: &BottleneckOptions,
     limit: Option<usize>,
-) -> BottlenecksReport {
+) -> Bottlenecks {
     let (benchmarks, mut found) = bottlenecks(histories, options);
     let omitted = limited(&mut found, limit);
-    BottlenecksReport {
+    Bottlenecks {
         schema: "sto.bottlenecks/1",
         metric: options.metric.clone(),
         measure: options.measure,
