@@ -1,9 +1,10 @@
 //! Two profiles that claim one source: a run counts once, and what was read here counts.
 
-use super::model::{Plain, answer, build, executable, of_stacks, plain, profile};
+use super::model::{Plain, READING, answer, build, executable, forge, of_stacks, plain, profile};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 use sto_core::id::{ProfileId, ReadingId};
 use sto_core::model::{GnuBuildId, Granularity, ModuleRef, Profile};
 use sto_core::store::{Added, CameFrom, Conflict, Merged, Store};
@@ -247,11 +248,39 @@ fn stores() -> impl Strategy<Value = (Vec<Plain>, Vec<BTreeMap<u8, bool>>)> {
 
 fn store_of(readings: &[Plain], claims: &BTreeMap<u8, bool>) -> Store {
     let store = Store::in_memory().unwrap();
+    fill(&store, readings, claims);
+    store
+}
+
+fn fill(store: &Store, readings: &[Plain], claims: &BTreeMap<u8, bool>) {
     for (&source, &second) in claims {
         let plain = &readings[usize::from(source) * 2 + usize::from(second)];
-        put(&store, &format!("run {source}"), plain);
+        put(store, &format!("run {source}"), plain);
+    }
+}
+
+/// The same in a folder, but that its first profile stands for all sources, and was read there.
+fn forged(folder: &Path, readings: &[Plain], claims: &BTreeMap<u8, bool>) -> Store {
+    let store = Store::open_or_create(folder).unwrap();
+    fill(&store, readings, claims);
+    if let Some(first) = ids(&store).first() {
+        assert_eq!(Store::verify(folder).unwrap().damages, []);
+        forge(folder, |records| {
+            for source in 0..3 {
+                let ReadingId(source) = reading(&format!("run {source}"));
+                records.insert((READING, source), [&first.0[..], &[0]].concat());
+            }
+        });
     }
     store
+}
+
+/// Where the profiles of a store came from, as it says for their sources.
+fn origins(store: &Store) -> BTreeMap<ProfileId, CameFrom> {
+    let builds = store.builds().unwrap();
+    let profiles = builds.iter().flat_map(|build| &build.profiles);
+    let origins = profiles.map(|stored| store.reading(stored.profile.reading()).unwrap().unwrap());
+    origins.collect()
 }
 
 proptest! {
@@ -289,9 +318,17 @@ proptest! {
         let own = ids(&here);
         let mut sources: BTreeSet<u8> = claims[0].keys().copied().collect();
         for claims in &claims[1..] {
-            let there = store_of(&readings, claims);
+            let folder = tempfile::tempdir().unwrap();
+            let there = forged(folder.path(), &readings, claims);
+            if !claims.is_empty() {
+                prop_assert!(!Store::verify(folder.path()).unwrap().damages.is_empty());
+            }
             let before = ids(&here);
+            let known = origins(&here);
             let merged = merge(&here, &there);
+            let from = CameFrom::Store(folder.path().join(Store::FILE_NAME).display().to_string());
+            let new = merged.added.iter().map(|&id| (id, from.clone()));
+            prop_assert_eq!(origins(&here), known.into_iter().chain(new).collect());
             prop_assert_eq!(merged.done(), merged.profiles);
             prop_assert!(merged.left_out.is_empty());
             prop_assert!(ids(&here).is_superset(&before));

@@ -295,6 +295,32 @@ fn what_is_damaged_in_the_other_store_is_left_out_and_named_and_the_rest_goes_in
 }
 
 #[test]
+fn a_profile_under_the_id_of_another_is_left_out_and_keeps_that_one_out_of_nothing() {
+    let runs = runs();
+    let (content, claimed) = (&runs[0], &runs[1]);
+    let there = folder_of([content, &runs[3]]);
+    model::forge(there.path(), |records| {
+        let record = records.remove(&(model::PROFILE, content.id().0)).unwrap();
+        records.insert((model::PROFILE, claimed.id().0), record);
+    });
+    let there = Store::open(there.path()).unwrap();
+    let here = store_of([&runs[4]]);
+    let merged = merge(&here, &there);
+    assert_eq!(merged.added, [runs[3].id()]);
+    let [out] = &merged.left_out[..] else {
+        panic!("{merged:?}")
+    };
+    assert_eq!(out.profiles, [claimed.id()]);
+    let why = out.why.to_string();
+    assert!(why.contains("not what its content address says"), "{why}");
+    for run in [claimed, content] {
+        assert!(!here.has(run.id()).unwrap());
+        put(&here, run);
+    }
+    assert!(said(&here) == said(&store_of([&runs[4], &runs[3], claimed, content])));
+}
+
+#[test]
 fn a_store_that_cannot_be_read_at_all_is_an_error_and_nothing_is_written() {
     let there = folder_of(&runs());
     damage(there.path(), ENDS, (0, 0, 0));

@@ -3,6 +3,7 @@
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use sto_core::id::{ExecutableId, FrameId, NodeId, ProfileId, SourceDigest};
 use sto_core::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use sto_core::model::{
@@ -335,4 +336,38 @@ pub(crate) fn forest(stacks: usize, functions: u16, seed: u64) -> Plain {
         costs: vec![costs],
         lines: vec![BTreeMap::new()],
     }
+}
+
+/// The kinds of records that tests forge.
+pub(crate) const PROFILE: u8 = 2;
+pub(crate) const READING: u8 = 4;
+
+/// Records of a store by kind and id, without their seals.
+pub(crate) type Records = BTreeMap<(u8, [u8; 16]), Vec<u8>>;
+
+/// Changes the records of the store in a folder as somebody would who knows how they are sealed.
+pub(crate) fn forge(folder: &Path, change: impl FnOnce(&mut Records)) {
+    use redb::{ReadableTable, TableDefinition};
+    const RECORDS: TableDefinition<'_, (u8, [u8; 16]), &[u8]> = TableDefinition::new("records");
+    const SEAL: usize = 8;
+    let database = redb::Database::open(folder.join(Store::FILE_NAME)).unwrap();
+    let transaction = database.begin_write().unwrap();
+    {
+        let mut table = transaction.open_table(RECORDS).unwrap();
+        let mut records = Records::new();
+        for entry in table.iter().unwrap() {
+            let (key, value) = entry.unwrap();
+            let body = &value.value()[..value.value().len() - SEAL];
+            records.insert(key.value(), body.to_vec());
+        }
+        change(&mut records);
+        table.retain(|_, _| false).unwrap();
+        for ((kind, id), mut body) in records {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(&[b'R', kind]).update(&id).update(&body);
+            body.extend_from_slice(&hasher.finalize().as_bytes()[..SEAL]);
+            table.insert((kind, id), body.as_slice()).unwrap();
+        }
+    }
+    transaction.commit().unwrap();
 }
