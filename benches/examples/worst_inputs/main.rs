@@ -1,4 +1,5 @@
-//! Writes files of the shapes that cost most by their size, and measures what each costs to read and intern.
+//! Writes files of the shapes that cost most by their size, and measures what each costs to read and intern, or to look
+//! a million addresses up in.
 //!
 //! `cargo run --release -p sto-benches --example worst_inputs [-- SHAPE]...` prints the table of SPEC.md,
 //! *Limits*: each file is read by a process of its own, whose time on all
@@ -9,13 +10,25 @@
     reason = "a benchmark that cannot go on has failed"
 )]
 
+mod formats;
+mod perf_data;
+mod symbols;
+
+use formats::field;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
+use sto_core::binary::SymbolOptions;
+use sto_core::formats::Format;
+use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, prepare_file};
+use sto_core::model::{FrameTable, Granularity, Origin};
+use sto_core::recording::{Location, ModuleIx, Recording, Stacks};
+use sto_core::symbolize::symbolize;
+use sto_core::units::Bytes;
 
 /// A name, and what writes the file.
-type Shape = (&'static str, fn() -> Vec<u8>);
+pub(crate) type Shape = (&'static str, fn() -> Vec<u8>);
 
 const SHAPES: [Shape; 23] = [
     ("pprof: inlined lines, many times", pprof_inlined),
@@ -50,9 +63,11 @@ const SHAPES: [Shape; 23] = [
     ("Visual Studio: deep, each call with time", visual_studio),
     ("YourKit: deep, each call with time", yourkit),
     ("xctrace: a deep stack, sampled often", xctrace),
-    ("perf.data: samples between mappings", || perf_data(true)),
+    ("perf.data: samples between mappings", || {
+        perf_data::mapped(true)
+    }),
     ("perf.data: processes that copy many mappings", || {
-        perf_data(false)
+        perf_data::mapped(false)
     }),
     ("JSON: arrays of nothing", || {
         let (stacks, weights) = (
@@ -65,36 +80,53 @@ const SHAPES: [Shape; 23] = [
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [flag, file] = &arguments[..]
-        && flag == "--read"
-    {
-        return read(Path::new(file));
+    match &arguments[..] {
+        [flag, file] if flag == "--read" => return read(Path::new(file)),
+        [flag, name, folder] if flag == "--look-up" => return look_up(name, Path::new(folder)),
+        _ => {}
     }
+    let is_asked =
+        |name: &str| arguments.is_empty() || arguments.iter().any(|part| name.contains(&**part));
     println!("| shape | MB | CPU s | peak MB | result |\n|---|---|---|---|---|");
     let folder = std::env::temp_dir().join(format!("sto-worst-inputs-{}", std::process::id()));
-    std::fs::create_dir(&folder).unwrap();
-    for (name, bytes) in SHAPES {
-        if !arguments.is_empty() && !arguments.iter().any(|part| name.contains(&**part)) {
-            continue;
-        }
+    let all = SHAPES.iter().chain(&formats::SHAPES);
+    for (name, bytes) in all.filter(|(name, _)| is_asked(name)) {
+        std::fs::create_dir(&folder).unwrap();
         let file = folder.join("input");
-        let bytes = bytes();
-        std::fs::write(&file, &bytes).unwrap();
-        let this = std::env::current_exe().unwrap();
-        let child = Command::new(this)
-            .arg("--read")
-            .arg(&file)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&child.stdout);
-        let said = if child.status.success() {
-            said.trim()
-        } else {
-            "died"
-        };
-        println!("| {name} | {:.2} | {said} |", bytes.len() as f64 / 1e6);
+        std::fs::write(&file, bytes()).unwrap();
+        run(name, &folder, |command| command.arg("--read").arg(&file));
     }
-    std::fs::remove_dir_all(&folder).unwrap();
+    for (name, write, place) in symbols::SHAPES.iter().filter(|(name, ..)| is_asked(name)) {
+        std::fs::create_dir(&folder).unwrap();
+        write(&folder);
+        run(name, &folder, |command| match place {
+            Some(_) => command.arg("--look-up").arg(name).arg(&folder),
+            None => command.arg("--read").arg(folder.join("input")),
+        });
+    }
+}
+
+/// Measures a process of its own, and removes the files that it reads.
+fn run(name: &str, folder: &Path, asked: impl FnOnce(&mut Command) -> &mut Command) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let child = asked(&mut command).output().unwrap();
+    let said = String::from_utf8_lossy(&child.stdout);
+    let said = if child.status.success() {
+        said.trim()
+    } else {
+        "died"
+    };
+    println!("| {name} | {:.2} | {said} |", size(folder) as f64 / 1e6);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+fn size(folder: &Path) -> u64 {
+    let entries = folder.read_dir().unwrap().map(|entry| entry.unwrap());
+    let sizes = entries.map(|entry| match entry.metadata().unwrap() {
+        found if found.is_dir() => size(&entry.path()),
+        found => found.len(),
+    });
+    sizes.sum()
 }
 
 fn read(file: &Path) {
@@ -104,6 +136,65 @@ fn read(file: &Path) {
         ..IngestOptions::default()
     };
     let prepared = prepare_file(file, &options, &mut |_| {});
+    let cost = cost();
+    let result = match prepared {
+        Ok(prepared) => {
+            let profiles = prepared.profiles().iter();
+            let nodes: usize = profiles.map(|profile| profile.interned.tree.len()).sum();
+            format!("{nodes} nodes")
+        }
+        Err(error) => {
+            let text = error.to_string();
+            let text = text.split_once("input: ").map_or(&*text, |(_, text)| text);
+            text.chars().take(90).collect()
+        }
+    };
+    println!("{cost} | {result}");
+}
+
+/// Looks addresses of a module up.
+fn look_up(name: &str, folder: &Path) {
+    let shapes = symbols::SHAPES.iter();
+    let place = shapes
+        .filter(|(shape, ..)| *shape == name)
+        .find_map(|(.., place)| *place);
+    let (module, first, count) = place.unwrap()(folder);
+    let recording = Recording {
+        format: Format::PerfData,
+        source: SourceDigest([0; 16]),
+        source_bytes: Bytes(0),
+        origin: Origin::default(),
+        sample_types: Vec::new(),
+        processes: Vec::new(),
+        threads: Vec::new(),
+        modules: vec![module],
+        locations: (first..first + count)
+            .map(|address| Location::Address {
+                module: ModuleIx(0),
+                address,
+            })
+            .collect(),
+        named: FrameTable::new(),
+        stacks: Stacks::default(),
+        samples: Vec::new(),
+        lost: 0,
+        warnings: Vec::new(),
+    };
+    let options = SymbolOptions {
+        symbol_dirs: vec![folder.to_owned()],
+        granularity: Granularity::Line,
+        ..SymbolOptions::default()
+    };
+    let symbols = symbolize(&recording, &options);
+    let cost = cost();
+    let found = count as usize - symbols.modules[0].unresolved;
+    let problem = symbols.modules[0].problem.as_deref().unwrap_or_default();
+    let problem: String = problem.chars().take(90).collect();
+    println!("{cost} | {found} of {count} found {problem}");
+}
+
+/// Time of the processor and peak memory of this process.
+fn cost() -> String {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     // Time in user space and in the kernel, in hundredths.
     let ticks = stat.split(' ').skip(13).take(2);
@@ -117,33 +208,7 @@ fn read(file: &Path) {
         .find_map(|line| line.strip_prefix("VmHWM:"))
         .unwrap();
     let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
-    let result = match prepared {
-        Ok(prepared) => {
-            let profiles = prepared.profiles().iter();
-            let nodes: usize = profiles.map(|profile| profile.interned.tree.len()).sum();
-            format!("{nodes} nodes")
-        }
-        Err(error) => {
-            let text = error.to_string();
-            let text = text.split_once("input: ").map_or(&*text, |(_, text)| text);
-            text.chars().take(90).collect()
-        }
-    };
-    println!("{took:.2} | {} | {result}", peak * 1024 / 1_000_000);
-}
-
-fn varint(mut number: u64, out: &mut Vec<u8>) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-fn field(number: u64, body: &[u8], out: &mut Vec<u8>) {
-    varint(number << 3 | 2, out);
-    varint(body.len() as u64, out);
-    out.extend_from_slice(body);
+    format!("{took:.2} | {}", peak * 1024 / 1_000_000)
 }
 
 /// A location of so many functions, and samples that have it so often.
@@ -361,66 +426,4 @@ fn xctrace() -> Vec<u8> {
     text.push_str(&"<row><backtrace ref=\"2\"/></row>".repeat(100_000));
     text.push_str("</node></trace-query-result>");
     text.into_bytes()
-}
-
-/// A recording in pipe mode with more records: mappings, and either samples or processes between them.
-fn perf_data(samples: bool) -> Vec<u8> {
-    let sample_data =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/perf-data/pipe.perf.data");
-    let mut out = std::fs::read(sample_data).unwrap();
-    let (mut at, mut sample) = (16, Vec::new());
-    while let Some(header) = out.get(at..at + 8) {
-        let size = usize::from(u16::from_le_bytes([header[6], header[7]]));
-        if header[0] == 9 && sample.is_empty() {
-            sample = out[at..at + size].to_vec();
-        }
-        at += size.max(8);
-    }
-    let record = |kind: u32, words: &[u32], rest: &[u8]| {
-        let body: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let body = [&body, rest].concat();
-        let size = u16::try_from(8 + body.len()).unwrap();
-        [&kind.to_le_bytes()[..], &[0, 0], &size.to_le_bytes(), &body].concat()
-    };
-    // A sample has its address, ids of process and thread, and time; other records end with ids and time.
-    let pid = u32::from_le_bytes(sample[16..20].try_into().unwrap());
-    let begun = u64::from_le_bytes(sample[24..32].try_into().unwrap()) + 1_000_000_000;
-    let tail = |time: u64| [&sample[16..24], &time.to_le_bytes(), &sample[32..40]].concat();
-    let mapping = |pid: u32, page: u32, time: u64| {
-        let place = [
-            page << 13,
-            page >> 19,
-            4096,
-            0,
-            0,
-            0,
-            8,
-            1,
-            1,
-            0,
-            0,
-            0,
-            5,
-            2,
-        ];
-        let rest = [&b"/bin/x\0\0"[..], &tail(time)].concat();
-        record(10, &[&[pid, pid], &place[..]].concat(), &rest)
-    };
-    for page in 1..=30_000 {
-        out.extend(mapping(pid, 60_000 - page, begun));
-    }
-    for number in 0..30_000 {
-        let time = begun + 1000 * u64::from(number);
-        if samples {
-            let at = out.len() + 24;
-            out.extend_from_slice(&sample);
-            out[at..at + 8].copy_from_slice(&time.to_le_bytes());
-            out.extend(mapping(pid, 100_000 + number, time + 500));
-        } else {
-            let child = 1_000_000 + number % 500;
-            out.extend(record(7, &[child, pid, child, pid, 0, 0], &tail(time)));
-            out.extend(mapping(child, 100_000, time + 500));
-        }
-    }
-    out
 }
