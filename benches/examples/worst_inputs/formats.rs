@@ -306,7 +306,9 @@ fn jfr(pools: &[(u64, Vec<Vec<u8>>)], mut body: Vec<u8>) -> Vec<u8> {
         0,
         500_000_000,
     ] {
-        out.extend((number as u64).to_be_bytes());
+        let mut bytes = (number as u64).to_le_bytes();
+        bytes.reverse();
+        out.extend(bytes);
     }
     out.extend([0, 0, 0, 1]);
     out.extend(body);

@@ -228,7 +228,8 @@ fn elf(folder: &Path, segments: u64, code: u64, sections: &[Section]) {
     let mut headers = vec![0; 64];
     let mut data = Vec::new();
     let first = HEADER + 56 * segments;
-    let text: Section = (".text", 1, 0, code, 0, 0, Vec::new());
+    // Where it ends matters to functions without a size alone.
+    let text: Section = (".text", 1, 0, HEADER, 0, 0, Vec::new());
     for (name, kind, address, size, link, entry, bytes) in [&text].into_iter().chain(sections) {
         let is_code = *name == ".text";
         let offset = if is_code {
