@@ -6,12 +6,15 @@ use crate::binary::source_path::{CompilationDirs, normalize};
 use addr2line::{Context, Frame, LookupContinuation, LookupResult};
 use gimli::{
     AbbreviationsCacheStrategy, Dwarf, DwarfPackage, DwarfPackageSections, DwarfSections,
-    EndianSlice, RunTimeEndian, SectionId,
+    EndianSlice, RunTimeEndian, Section as _, SectionId,
 };
 use object::{Object, ObjectSection};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
+
+/// Most ranges of units that the lookups of a module pass by together: seconds of work.
+const MAX_PASSED: usize = 1 << 28;
 
 /// Bytes of a section.
 pub(super) type Section<'a> = EndianSlice<'a, RunTimeEndian>;
@@ -117,7 +120,13 @@ fn is_needed(id: SectionId) -> bool {
     use SectionId as Id;
     !matches!(
         id,
-        Id::DebugLoc | Id::DebugLocLists | Id::DebugMacinfo | Id::DebugMacro | Id::DebugNames
+        // Units have their ranges themselves, where `fits` counts them.
+        Id::DebugAranges
+            | Id::DebugLoc
+            | Id::DebugLocLists
+            | Id::DebugMacinfo
+            | Id::DebugMacro
+            | Id::DebugNames
     )
 }
 
@@ -143,6 +152,43 @@ impl<'a> DebugFile<'a> {
             package: package.and_then(|package| package.borrow(borrow, empty).ok()),
             compilation_dirs: OnceLock::new(),
         }
+    }
+
+    /// Whether units have no more ranges than their sections have bytes, as where many share a long list, and
+    /// lookups of these addresses come by few of them: addr2line passes all that end behind an address, up to
+    /// the last of these that begins before it.
+    pub(super) fn fits(&self, addresses: &[u64]) -> bool {
+        let lists = &self.dwarf.ranges;
+        let bytes = self.dwarf.debug_info.reader().len()
+            + lists.debug_ranges().reader().len()
+            + lists.debug_rnglists().reader().len();
+        let mut ranges = Vec::new();
+        let mut units = self.dwarf.units();
+        while let Ok(Some(header)) = units.next() {
+            let Ok(unit) = self.dwarf.unit(header) else {
+                continue;
+            };
+            let Ok(mut of_unit) = self.dwarf.unit_ranges(&unit) else {
+                continue;
+            };
+            while let Ok(Some(range)) = of_unit.next() {
+                ranges.push(range);
+                if ranges.len() > bytes {
+                    return false;
+                }
+            }
+        }
+        ranges.sort_unstable_by_key(|range| range.end);
+        let mut first = u64::MAX;
+        for range in ranges.iter_mut().rev() {
+            first = first.min(range.begin);
+            range.begin = first;
+        }
+        let passed = addresses.iter().map(|&address| {
+            let behind = ranges.partition_point(|range| range.end <= address);
+            ranges[behind..].partition_point(|range| range.begin <= address)
+        });
+        passed.sum::<usize>() <= MAX_PASSED
     }
 
     /// # Errors

@@ -68,11 +68,16 @@ pub(super) fn resolve(
         package: find_package(&symbols, module, options),
     });
     let sections = files.as_ref().map(DebugSections::load).transpose();
-    let (sections, unreadable) = match sections {
+    let (sections, mut unreadable) = match sections {
         Ok(sections) => (sections, None),
         Err(problem) => (None, Some(problem)),
     };
     let debug = sections.as_ref().map(DebugFile::new);
+    let fitting = debug.as_ref().filter(|debug| debug.fits(&addresses));
+    if debug.is_some() && fitting.is_none() {
+        unreadable = Some("its units have too many ranges within each other".to_owned());
+    }
+    let debug = fitting;
 
     let chunk_len = queries.len().div_ceil(rayon::current_num_threads());
     let chunk_len = chunk_len.max(MIN_CHUNK);
@@ -86,10 +91,8 @@ pub(super) fn resolve(
             names,
         })
         .collect();
-    let (mut parts, problems): (Vec<Part>, Vec<Option<String>>) = chunks
-        .par_iter()
-        .map(|chunk| chunk.resolve(debug.as_ref()))
-        .unzip();
+    let (mut parts, problems): (Vec<Part>, Vec<Option<String>>) =
+        chunks.par_iter().map(|chunk| chunk.resolve(debug)).unzip();
     parts.push(outside);
 
     let any_unresolved = parts.iter().any(|part| part.unresolved() > 0);

@@ -159,6 +159,41 @@ fn a_file_with_damaged_bytes_never_panics() {
 /// `DW_LNS_set_file`, the opcode of a line program that chooses among its files.
 const SET_FILE: u8 = 4;
 
+/// Debug info of units without functions, written in assembly: each has the same ranges.
+fn with_ranges(folder: &Path, units: usize, ranges: &str) -> Program {
+    let unit = "    .long 12\n    .value 4\n    .long 0\n    .byte 8, 1\n    .long 0\n";
+    let source = format!(
+        "    .globl main\n    .type main, @function\nmain:\n    .skip 65536, 0x90\n    .size main, .-main\n\
+         .section .debug_info\n    .rept {units}\n{unit}    .endr\n\
+         .section .debug_abbrev\n    .byte 1, 0x11, 0, 0x55, 0x17, 0, 0, 0\n\
+         .section .debug_ranges\n{ranges}    .quad 0, 0\n"
+    );
+    Program::compile(folder, "cc", "app.s", &source, &[])
+}
+
+/// A lookup passes by all ranges that end behind its address, where one begins before it.
+#[test]
+fn debug_info_whose_units_lie_within_each_other_is_not_searched_for_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    let resolved = |name: &str, units, ranges: &str| {
+        let program = with_ranges(&folder.path().join(name), units, ranges);
+        let addresses = program.offsets_of("main").take(5_000);
+        let options = SymbolOptions::default();
+        let found = resolve(program.module_by_inode(), addresses, &options);
+        assert!(found.functions().iter().all(|name| *name == "main"));
+        found.problem().to_owned()
+    };
+    let wide = "    .quad 1, 0x1000000\n";
+    let narrow = "    .rept 60000\n    .quad 0x800000, 0x800001\n    .endr\n";
+    let expected = "its units have too many ranges within each other";
+    let within = resolved("within", 1, &format!("{wide}{narrow}"));
+    assert!(within.contains(expected), "{within}");
+    assert_eq!(resolved("apart", 1, narrow), "");
+    // 90,000,000 ranges, of 1.5 MB.
+    let shared = resolved("shared", 1_500, narrow);
+    assert!(shared.contains(expected), "{shared}");
+}
+
 #[test]
 fn a_line_in_a_file_that_is_not_listed_has_no_file() {
     let dir = tempfile::tempdir().unwrap();
