@@ -96,12 +96,11 @@ fn main() {
         std::fs::write(&file, bytes()).unwrap();
         run(name, &folder, |command| command.arg("--read").arg(&file));
     }
-    for (name, write, place) in symbols::SHAPES.iter().filter(|(name, ..)| is_asked(name)) {
+    for (name, write, _) in symbols::SHAPES.iter().filter(|(name, ..)| is_asked(name)) {
         std::fs::create_dir(&folder).unwrap();
         write(&folder);
-        run(name, &folder, |command| match place {
-            Some(_) => command.arg("--look-up").arg(name).arg(&folder),
-            None => command.arg("--read").arg(folder.join("input")),
+        run(name, &folder, |command| {
+            command.arg("--look-up").arg(name).arg(&folder)
         });
     }
 }
@@ -154,11 +153,9 @@ fn read(file: &Path) {
 
 /// Looks addresses of a module up.
 fn look_up(name: &str, folder: &Path) {
-    let shapes = symbols::SHAPES.iter();
-    let place = shapes
-        .filter(|(shape, ..)| *shape == name)
-        .find_map(|(.., place)| *place);
-    let (module, first, count) = place.unwrap()(folder);
+    let mut shapes = symbols::SHAPES.iter();
+    let (.., place) = shapes.find(|(shape, ..)| *shape == name).unwrap();
+    let (module, first, count) = place(folder);
     let recording = Recording {
         format: Format::PerfData,
         source: SourceDigest([0; 16]),

@@ -64,11 +64,8 @@ impl Pipe {
         self.record(MMAP2, &[&[pid, pid], &place[..]].concat(), &name, time);
     }
 
-    fn sample(&mut self, address: Option<u64>, time: u64) {
+    fn sample(&mut self, time: u64) {
         let mut sample = self.sample.clone();
-        if let Some(address) = address {
-            sample[8..16].copy_from_slice(&address.to_le_bytes());
-        }
         sample[24..32].copy_from_slice(&time.to_le_bytes());
         self.bytes.extend(sample);
     }
@@ -84,7 +81,7 @@ pub(crate) fn mapped(samples: bool) -> Vec<u8> {
     for number in 0..30_000 {
         let time = begun + 1000 * u64::from(number);
         if samples {
-            pipe.sample(None, time);
+            pipe.sample(time);
             pipe.map(pid, 100_000 + number, "/bin/x", time + 500);
         } else {
             let child = 1_000_000 + number % 500;
@@ -93,15 +90,4 @@ pub(crate) fn mapped(samples: bool) -> Vec<u8> {
         }
     }
     pipe.bytes
-}
-
-/// So many samples of code that was made at run time, and the process.
-pub(crate) fn in_jit_code(samples: u64) -> (Vec<u8>, u32) {
-    let mut pipe = Pipe::new();
-    let (pid, begun) = (pipe.pid, pipe.begun);
-    pipe.map(pid, 1, &format!("/tmp/jit-{pid}.dump"), begun);
-    for number in 0..samples {
-        pipe.sample(Some(0x4000 + number), begun + 1000 * number);
-    }
-    (pipe.bytes, pid)
 }

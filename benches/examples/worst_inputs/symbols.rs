@@ -1,6 +1,5 @@
 //! Files that say where functions are, of the shapes that cost most by their size, and addresses to look up in them.
 
-use crate::perf_data;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -8,19 +7,15 @@ use std::path::Path;
 use sto_core::model::GnuBuildId;
 use sto_core::recording::{Module, ModuleKind};
 
-/// A name, what writes the files into a folder, and whose addresses are looked up there, from the first on;
-/// `None` where a recording is read that has the addresses itself.
-pub(crate) type Shape = (
-    &'static str,
-    fn(&Path),
-    Option<fn(&Path) -> (Module, u64, u64)>,
-);
+/// A name, what writes the files into a folder, and the module whose addresses are looked up there, with the first and
+/// how many.
+pub(crate) type Shape = (&'static str, fn(&Path), fn(&Path) -> (Module, u64, u64));
 
 /// As many addresses, and as many entries in most files.
 const MANY: u64 = 1_000_000;
 const PID: u32 = 7;
 
-pub(crate) const SHAPES: [Shape; 12] = [
+pub(crate) const SHAPES: [Shape; 11] = [
     (
         "perf map: functions within one",
         |folder| {
@@ -29,37 +24,28 @@ pub(crate) const SHAPES: [Shape; 12] = [
                 (0..MANY).map(|ix| (ix, if ix == 0 { MANY } else { 1 - ix % 2 })),
             )
         },
-        Some(in_map),
+        in_map,
     ),
     (
         "perf map: each function within the one before",
         |folder| map(folder, (0..MANY).map(|ix| (ix, MANY - ix))),
-        Some(in_map),
+        in_map,
     ),
-    (
-        "jitdump: a function of many lines",
-        jit_lines,
-        Some(in_jit_lines),
-    ),
-    ("jitdump: code that moves", jit_moves, None),
-    (
-        "kernel list: names of one address",
-        kernel_list,
-        Some(|folder| {
-            fs::metadata(folder).unwrap();
-            (
-                module(String::new(), ModuleKind::Kernel, None),
-                0xffff_0000,
-                MANY,
-            )
-        }),
-    ),
+    ("jitdump: a function of many lines", jit_lines, in_jit_lines),
+    ("kernel list: names of one address", kernel_list, |folder| {
+        fs::metadata(folder).unwrap();
+        (
+            module(String::new(), ModuleKind::Kernel, None),
+            0xffff_0000,
+            MANY,
+        )
+    }),
     (
         "symbols: each function within the one before",
         |folder| {
             symbols(folder, MANY, &|ix| (ix, MANY - ix, 1), b"\0f\0");
         },
-        Some(in_elf),
+        in_elf,
     ),
     (
         "symbols: names that share an end",
@@ -67,19 +53,15 @@ pub(crate) const SHAPES: [Shape; 12] = [
             let name = [&[0], &*vec![b'f'; 1 << 20], &[0]].concat();
             symbols(folder, 100_000, &|ix| (ix, 1, 1 + ix as u32), &name);
         },
-        Some(|folder| (in_elf(folder).0, 0, 100_000)),
+        |folder| (in_elf(folder).0, 0, 100_000),
     ),
-    (
-        "unwinding rules: a function each",
-        call_frames,
-        Some(in_elf),
-    ),
+    ("unwinding rules: a function each", call_frames, in_elf),
     (
         "segments",
         |folder| {
             elf(folder, 60_000, MANY, &[]);
         },
-        Some(in_elf),
+        in_elf,
     ),
     (
         "debug info: ranges within one",
@@ -87,21 +69,21 @@ pub(crate) const SHAPES: [Shape; 12] = [
             let narrow = (1..=MANY).map(|ix| [ix, ix + 1]).chain([[1, 10 * MANY]]);
             debug_info(folder, 1, narrow);
         },
-        Some(|folder| (in_elf(folder).0, 0, 10_000)),
+        |folder| (in_elf(folder).0, 0, 10_000),
     ),
     (
         "debug info: units that share their ranges",
         |folder| {
             debug_info(folder, 3_000, (1..=3_000).map(|ix| [ix, ix + 1]));
         },
-        Some(|folder| (in_elf(folder).0, 0, 3_000)),
+        |folder| (in_elf(folder).0, 0, 3_000),
     ),
     (
         "debug info: a unit each",
         |folder| {
             debug_info(folder, 1_000_000, [[1, 2]].into_iter());
         },
-        Some(|folder| (in_elf(folder).0, 2, 1_000)),
+        |folder| (in_elf(folder).0, 2, 1_000),
     ),
 ];
 
@@ -197,24 +179,6 @@ fn in_jit_lines(folder: &Path) -> (Module, u64, u64) {
         first,
         MANY,
     )
-}
-
-/// A function that stands at the sampled address time and again, and others that do not reach it.
-fn jit_moves(folder: &Path) {
-    let (recording, pid) = perf_data::in_jit_code(30_000);
-    let mut dump = jit_header(pid);
-    jit_load(0x1000, 1 << 20, 0, &mut dump);
-    jit_load(0x1000, 1, 1, &mut dump);
-    for ix in 0..MANY / 4 {
-        // pid and tid, vma, old address, new address, size, index.
-        jit_record(
-            1,
-            &words(&[pid.into(), 0, 0x1000, 0x1001 + ix % 4096, 1, 1]),
-            &mut dump,
-        );
-    }
-    fs::write(folder.join(format!("jit-{pid}.dump")), dump).unwrap();
-    fs::write(folder.join("input"), recording).unwrap();
 }
 
 /// A section: name, type, address, size in memory where it has no bytes of its own, section that it is
