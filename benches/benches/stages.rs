@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sto_core::binary::SymbolOptions;
 use sto_core::formats::{ReadOptions, read, read_bytes};
 use sto_core::id::SourceDigest;
-use sto_core::ingest::{IngestOptions, prepare};
+use sto_core::ingest::{IngestOptions, profiles_of};
 use sto_core::intern::intern;
 use sto_core::model::FrameTable;
 use sto_core::recording::Recording;
@@ -144,7 +144,7 @@ fn storing(bencher: Bencher<'_, '_>) {
         ..IngestOptions::default()
     };
     let (prepared, _) =
-        prepare(&self::recording(), &recording, &symbols, &named).expect("it has a name");
+        profiles_of(&self::recording(), &recording, &symbols, &named).expect("it has a name");
     let profile = &prepared[0];
     bencher
         .counter(ItemsCount::new(profile.interned.tree.len()))

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use sto_core::formats::read_bytes;
-use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::limits::{
     MAX_DEPTH, MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_PROCESS_NAME, MAX_SAMPLE_TYPES,
 };
@@ -191,7 +191,7 @@ fn the_longest_names_of_everything_are_stored_and_found_again() {
     };
     let store = Store::in_memory().unwrap();
     let recording = read_text(&text).unwrap();
-    ingest_recording(&store, Path::new("x"), recording, &options, &mut |_| {}).unwrap();
+    ingest(&store, (Path::new("x"), recording), &options, &mut |_| {}).unwrap();
     let builds = store.builds().unwrap();
     assert_eq!(builds[0].profiles[0].profile.labels, options.labels);
     let sample_types = &builds[0].profiles[0].profile.sample_types;
@@ -305,7 +305,7 @@ proptest! {
             };
             let store = Store::in_memory().unwrap();
             // An error is as good as a profile.
-            let _ = ingest_recording(&store, &path, recording, &options, &mut |_| {});
+            let _ = ingest(&store, (&path, recording), &options, &mut |_| {});
         }
     }
 }

@@ -47,7 +47,7 @@ fn digests_are_pinned() {
 /// The profile of the file `main;work 42\n` for build `v1` of `app`, with nothing else told.
 fn profile() -> String {
     use sto_core::formats::read_bytes;
-    use sto_core::ingest::{IngestOptions, prepare};
+    use sto_core::ingest::{IngestOptions, profiles_of};
     use sto_core::symbolize::symbolize;
     let path = std::path::Path::new("app.folded");
     let options = IngestOptions {
@@ -57,7 +57,7 @@ fn profile() -> String {
     };
     let recording = read_bytes(path, b"main;work 42\n", &Default::default()).unwrap();
     let symbols = symbolize(&recording, &options.symbols);
-    let (prepared, _) = prepare(path, &recording, &symbols, &options).unwrap();
+    let (prepared, _) = profiles_of(path, &recording, &symbols, &options).unwrap();
     let prepared = &prepared[0];
     ProfileId::of(&prepared.build, &prepared.profile, &prepared.interned).to_string()
 }

@@ -8,9 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sto_core::formats::{Format, FormatError, OnRead, ReadOptions, read, read_bytes, read_stream};
 use sto_core::id::{ExecutableId, ReadingId, SourceDigest};
-use sto_core::ingest::{
-    IngestError, IngestOptions, Prepared, Stage, ingest, ingest_recording, prepare,
-};
+use sto_core::ingest::{IngestError, IngestOptions, Input, Prepared, Stage, ingest, profiles_of};
 use sto_core::intern::SliceCount;
 use sto_core::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use sto_core::model::{GnuBuildId, Granularity, Quality};
@@ -82,7 +80,7 @@ fn prepare_all(
     options: &IngestOptions,
 ) -> Result<(Vec<Prepared>, Vec<String>), IngestError> {
     let path = Path::new("runs/app.folded");
-    prepare(path, recording, &named_symbols(recording), options)
+    profiles_of(path, recording, &named_symbols(recording), options)
 }
 
 fn prepare_one(recording: &Recording, options: &IngestOptions) -> Prepared {
@@ -188,7 +186,7 @@ fn a_format_without_program_names_is_named_after_the_file() {
         prepare_one(&recording, &version("v")).build.executable,
         "app"
     );
-    let stdin = prepare(
+    let stdin = profiles_of(
         Path::new("-"),
         &recording,
         &named_symbols(&recording),
@@ -303,7 +301,7 @@ fn a_recording_that_a_build_has_twice_is_warned_of() {
             split_processes,
             ..version("v1")
         };
-        ingest_recording(&store, path, three_programs(), &options, &mut |_| {}).unwrap()
+        ingest(&store, (path, three_programs()), &options, &mut |_| {}).unwrap()
     };
     let whole = put(false);
     assert_eq!(whole.warnings, [""; 0]);
@@ -359,8 +357,7 @@ fn a_function_has_its_name_also_where_the_recording_has_no_build_id_of_its_file(
             address: hidden,
         };
         let store = Store::in_memory().unwrap();
-        let report =
-            ingest_recording(&store, Path::new("x"), recording, &options, &mut |_| {}).unwrap();
+        let report = ingest(&store, (Path::new("x"), recording), &options, &mut |_| {}).unwrap();
         let profile = &report.profiles[0].profile;
         let executable = ExecutableId::of(&report.profiles[0].build.executable);
         let loaded = store.load(executable, &[report.profiles[0].id]).unwrap();
@@ -451,7 +448,7 @@ fn modules_are_those_of_the_profile_with_their_build_ids() {
         address: 1,
     };
     let path = Path::new("perf.data");
-    let (profiles, _) = prepare(path, &recording, &symbols, &options).unwrap();
+    let (profiles, _) = profiles_of(path, &recording, &symbols, &options).unwrap();
     assert_eq!(
         modules(&profiles[0]),
         ["3 Some(GnuBuildId(03030303))", "x None"]
@@ -501,7 +498,7 @@ fn what_the_user_gives_is_refused_where_it_is_too_much_and_never_cut() {
     let recording = || read_text("a 1\n").unwrap();
     let try_with = |options: &IngestOptions| {
         let store = Store::in_memory().unwrap();
-        ingest_recording(&store, Path::new("p"), recording(), options, &mut |_| {})
+        ingest(&store, (Path::new("p"), recording()), options, &mut |_| {})
     };
     let labels = |count: usize| {
         (0..count)
@@ -599,7 +596,7 @@ fn the_same_file_twice_is_one_profile() {
     let ingest = |build: &str| {
         let path = Path::new("app.folded");
         let recording = read_text("main;work 3\n").unwrap();
-        let report = ingest_recording(&store, path, recording, &version(build), &mut |_| ());
+        let report = ingest(&store, (path, recording), &version(build), &mut |_| ());
         report.unwrap().profiles[0].added.is_new()
     };
     assert!(ingest("v1"));
@@ -616,7 +613,7 @@ fn a_run_of_another_file_than_its_build_has_is_stored_with_a_warning() {
         recording.samples.truncate(samples);
         recording.source = SourceDigest::of(&[build_id, samples as u8]);
         let path = Path::new("perf.data");
-        let report = ingest_recording(&store, path, recording, &version("v1"), &mut |_| ());
+        let report = ingest(&store, (path, recording), &version("v1"), &mut |_| ());
         report.unwrap().warnings
     };
     assert_eq!(ingest(0xab, 7), Vec::<String>::new());
@@ -651,7 +648,7 @@ fn of_several_programs_the_main_ones_files_have_the_executables_name() {
         };
         let store = Store::in_memory().unwrap();
         let path = Path::new("perf.data");
-        let report = ingest_recording(&store, path, recording, &options, &mut |_| ()).unwrap();
+        let report = ingest(&store, (path, recording), &options, &mut |_| ()).unwrap();
         let modules = report.profiles[0].profile.modules.iter();
         modules
             .map(|module| module.name.clone())
@@ -725,4 +722,30 @@ fn the_bytes_of_standard_input_are_read_as_those_of_a_file() {
     let from_bytes = read_bytes(Path::new("-"), text, &Default::default()).unwrap();
     assert_eq!(from_file.source, from_bytes.source);
     assert_eq!(from_file.samples, from_bytes.samples);
+}
+
+#[test]
+fn a_path_bytes_a_stream_and_a_recording_become_the_same_profile() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.folded");
+    let bytes: &[u8] = b"main;work 3\nmain;rest 1\n";
+    std::fs::write(&path, bytes).unwrap();
+    let recording = read_bytes(&path, bytes, &Default::default()).unwrap();
+    let stream = Input::Reader {
+        name: &path,
+        reader: Box::new(bytes),
+    };
+    let inputs = [
+        (&path).into(),
+        (&path, bytes).into(),
+        stream,
+        (&path, recording).into(),
+    ];
+    let ids = inputs.map(|input| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        let report = ingest(&store, input, &version("v1"), &mut |_| ()).unwrap();
+        report.profiles[0].id
+    });
+    assert_eq!(ids, [ids[0]; 4]);
 }

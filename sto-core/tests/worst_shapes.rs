@@ -4,7 +4,7 @@ use crate::common::error_of;
 use std::fmt::Write;
 use std::path::Path;
 use sto_core::formats::{Format, ReadOptions, read_bytes};
-use sto_core::ingest::{IngestOptions, prepare_recording};
+use sto_core::ingest::{IngestOptions, prepare};
 use sto_core::intern::total;
 use sto_core::limits::{MAX_NAME, MAX_PROGRAMS};
 use sto_core::recording::Recording;
@@ -93,7 +93,7 @@ fn formats_that_write_a_caller_once_are_held_and_interned_by_calls() {
         (Some(Format::VisualStudio), visual_studio()),
     ];
     for (format, text) in files {
-        let mut recording = read(format, &text);
+        let recording = read(format, &text);
         let name = recording.format.name();
         let stacks = &recording.stacks;
         let held: usize = stacks.iter().map(|stack| stacks.own(stack).len()).sum();
@@ -111,7 +111,7 @@ fn formats_that_write_a_caller_once_are_held_and_interned_by_calls() {
             ..IngestOptions::default()
         };
         let path = Path::new("a/file");
-        let prepared = prepare_recording(path, &mut recording, &options, &mut |_| {}).unwrap();
+        let prepared = prepare((path, recording), &options, &mut |_| {}).unwrap();
         let interned = &prepared.profiles()[0].interned;
         assert_eq!(interned.tree.len(), DEPTH, "{name}");
         let kept: u64 = interned.costs.iter().map(|costs| total(costs).value).sum();
@@ -146,14 +146,14 @@ fn programs_beyond_the_limit_are_left_out_and_said() {
     let text: String = (0..MAX_PROGRAMS + 2)
         .map(|ix| format!("p{ix} {ix} 1.5: cycles:\n\t1 f (/x)\n\n"))
         .collect();
-    let mut recording = read(None, &text);
+    let recording = read(None, &text);
     let options = IngestOptions {
         split_processes: true,
         version: Some("1".to_owned()),
         ..IngestOptions::default()
     };
     let path = Path::new("a/file");
-    let prepared = prepare_recording(path, &mut recording, &options, &mut |_| {}).unwrap();
+    let prepared = prepare((path, recording), &options, &mut |_| {}).unwrap();
     assert_eq!(prepared.profiles().len(), MAX_PROGRAMS);
     let warning = prepared.warnings().last().unwrap();
     assert!(

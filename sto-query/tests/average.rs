@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use std::path::Path;
 use sto_core::formats::read_bytes;
-use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_query::average::{AverageError, average};
 use sto_query::functions::KeyOptions;
@@ -26,7 +26,7 @@ fn add(store: &Store, program: &str, build: &str, seconds: f64, folded: &str) {
     let path = Path::new("run.folded");
     let folded = format!("# {seconds}\n{folded}");
     let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
-    ingest_recording(store, path, recording, &options, &mut |_| {}).unwrap();
+    ingest(store, (path, recording), &options, &mut |_| {}).unwrap();
 }
 
 fn selection(store: &Store, name: &str) -> Selection {

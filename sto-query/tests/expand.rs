@@ -4,7 +4,7 @@ use crate::views::{assert_fits, assert_golden};
 use std::path::Path;
 use std::time::Duration;
 use sto_core::formats::read_bytes;
-use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
 use sto_query::expand::{
@@ -28,7 +28,7 @@ fn history(runs: &[(&str, f64)]) -> History {
         let folded = format!("# {day}\n{folded}");
         let mut recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
         recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day * 86_400));
-        ingest_recording(&store, path, recording, &options, &mut |_| {}).unwrap();
+        ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     }
     History::load(&store, &HistoryQuery::default()).unwrap()
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::Path;
 use sto_core::formats::read_bytes;
-use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::NodeIx;
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
@@ -45,7 +45,7 @@ fn add_of_event(
     let mut recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
     recording.sample_types[0].event = event.to_owned();
     recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day * 86_400));
-    ingest_recording(store, path, recording, &options, &mut |_| {}).unwrap();
+    ingest(store, (path, recording), &options, &mut |_| {}).unwrap();
 }
 
 /// Runs of one program on successive days, four a build but for the first; each is what a function's samples are.

@@ -21,7 +21,7 @@ use std::process::Command;
 use sto_core::binary::SymbolOptions;
 use sto_core::formats::Format;
 use sto_core::id::SourceDigest;
-use sto_core::ingest::{IngestOptions, prepare_file};
+use sto_core::ingest::{IngestOptions, prepare};
 use sto_core::model::{FrameTable, Granularity, Origin};
 use sto_core::recording::{Location, ModuleIx, Recording, Stacks};
 use sto_core::symbolize::symbolize;
@@ -134,7 +134,7 @@ fn read(file: &Path) {
         version: Some("1".into()),
         ..IngestOptions::default()
     };
-    let prepared = prepare_file(file, &options, &mut |_| {});
+    let prepared = prepare(file, &options, &mut |_| {});
     let cost = cost();
     let result = match prepared {
         Ok(prepared) => {

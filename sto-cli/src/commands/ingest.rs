@@ -14,9 +14,7 @@ use std::io;
 use std::path::PathBuf;
 use sto_core::binary::SymbolOptions;
 use sto_core::formats::{self, Format, FormatError, UnknownFormat};
-use sto_core::ingest::{
-    IngestError, IngestOptions, PreparedFile, Stage, prepare_file, prepare_recording,
-};
+use sto_core::ingest::{IngestError, IngestOptions, PreparedFile, Stage, prepare};
 use sto_core::intern::SliceCount;
 use sto_core::model;
 use sto_core::store::Store;
@@ -182,13 +180,12 @@ impl IngestArgs {
         };
         let mut show = |stage| progress.stage(stage);
         if !input.is_stdin() {
-            return prepare_file(&input.path, &options, &mut show);
+            return prepare(&input.path, &options, &mut show);
         }
         progress.stage(Stage::Reading);
         let name = input.name();
-        let mut recording =
-            formats::read_stream(name.as_ref(), io::stdin().lock(), &options.read())?;
-        prepare_recording(&input.path, &mut recording, &options, &mut show)
+        let recording = formats::read_stream(name.as_ref(), io::stdin().lock(), &options.read())?;
+        prepare((&input.path, recording), &options, &mut show)
     }
 
     fn options(&self) -> IngestOptions {

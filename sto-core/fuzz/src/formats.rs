@@ -2,8 +2,8 @@
 
 use std::path::Path;
 use sto_core::formats::{Format, ReadOptions, read_bytes, read_stream};
+use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::recording::Recording;
-use sto_core::ingest::{IngestOptions, ingest_recording};
 use sto_core::store::Store;
 
 /// Reads hostile bytes as a format, or as what their content tells, from memory and as a stream: both
@@ -23,16 +23,16 @@ pub(crate) fn read(format: Option<Format>, bytes: &[u8]) {
             _ => assert_eq!(whole.as_ref().err(), stream.as_ref().err()),
         }
         if let Ok(recording) = whole {
-            ingest(path, recording);
+            store_it(path, recording);
         }
     }
 }
 
-fn ingest(path: &Path, recording: Recording) {
+fn store_it(path: &Path, recording: Recording) {
     let options = IngestOptions {
         version: Some("v".to_owned()),
         ..IngestOptions::default()
     };
     let store = Store::in_memory().expect("a store in memory");
-    let _ = ingest_recording(&store, path, recording, &options, &mut |_| {});
+    let _ = ingest(&store, (path, recording), &options, &mut |_| {});
 }

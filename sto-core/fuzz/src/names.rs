@@ -15,12 +15,15 @@ use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use sto_core::formats::{Format, ReadOptions, read_bytes};
-use sto_core::recording::{Location, LocationIx, Module, ModuleKind, Process, ProcessIx, Recording, Sample, SampleTypeIx, Stacks, Thread, ThreadIx};
 use sto_core::id::SourceDigest;
-use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::SliceCount;
 use sto_core::limits::MAX_GIVEN_NAME;
 use sto_core::model::{Frame, FrameKind, FrameTable, LabelValue, Origin, SampleLabel};
+use sto_core::recording::{
+    Location, LocationIx, Module, ModuleKind, Process, ProcessIx, Recording, Sample, SampleTypeIx,
+    Stacks, Thread, ThreadIx,
+};
 use sto_core::store::{Store, Tag};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
@@ -284,7 +287,7 @@ fn fill(place: &PathBuf, names: &[String]) -> bool {
             ..IngestOptions::default()
         };
         let path = PathBuf::from(name(9));
-        if ingest_recording(&store, &path, recording, &options, &mut |_| ()).is_err() {
+        if ingest(&store, (&path, recording), &options, &mut |_| ()).is_err() {
             return false;
         }
     }

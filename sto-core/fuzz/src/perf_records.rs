@@ -6,7 +6,7 @@ use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use std::fs;
 use std::path::Path;
 use sto_core::formats::{ReadOptions, read_bytes};
-use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 
 /// What a recording must be read as.
@@ -262,7 +262,7 @@ pub(crate) fn perf_records(input: &[u8]) {
             version: Some("v".to_owned()),
             ..IngestOptions::default()
         };
-        let report = ingest_recording(&store, path, recording, &options, &mut |_| ());
+        let report = ingest(&store, (path, recording), &options, &mut |_| ());
         report
             .map(|_| fs::read(folder.join(Store::FILE_NAME)).expect("it was written"))
             .map_err(|error| error.to_string())

@@ -8,11 +8,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use sto_core::formats::Format;
-use sto_core::recording::{Location, Process, ProcessIx, Recording, Sample, SampleTypeIx, Stacks, Thread, ThreadIx};
 use sto_core::id::SourceDigest;
-use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::SliceCount;
 use sto_core::model::{Frame, FrameKind, FrameTable, LabelValue, Origin, SampleLabel};
+use sto_core::recording::{
+    Location, Process, ProcessIx, Recording, Sample, SampleTypeIx, Stacks, Thread, ThreadIx,
+};
 use sto_core::store::{Store, StoreError, Tag};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
@@ -225,8 +227,7 @@ fn add(store: &Store, build: u64, run: u64) {
         slices: SliceCount::new(16),
         ..IngestOptions::default()
     };
-    ingest_recording(store, Path::new("run"), recording, &options, &mut |_| ())
-        .expect("a sound recording");
+    ingest(store, (Path::new("run"), recording), &options, &mut |_| ()).expect("a sound recording");
 }
 
 /// Edits of records and packs, with seals that are right: which one (a byte), the number of bytes of its
@@ -391,7 +392,7 @@ fn add_one(store: &Store) {
         version: Some("v1".to_owned()),
         ..IngestOptions::default()
     };
-    let _ = ingest_recording(store, path, recording, &options, &mut |_| ());
+    let _ = ingest(store, (path, recording), &options, &mut |_| ());
 }
 
 fn ignore<T>(_: Result<T, StoreError>) {}

@@ -7,10 +7,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::LazyLock;
+use sto_core::binary::SymbolOptions;
 use sto_core::files::User;
 use sto_core::formats::{ReadOptions, read_bytes};
 use sto_core::model::Granularity;
-use sto_core::binary::SymbolOptions;
 use sto_core::symbolize::symbolize;
 
 const PID: u32 = 28628;

@@ -7,7 +7,7 @@ mod programs;
 mod strict;
 
 use crate::binary::add_build_ids;
-use crate::formats::{self, excerpt, excerpts};
+use crate::formats::{self, FormatError, excerpt, excerpts};
 use crate::id::{ProfileId, ReadingId, SourceDigest};
 use crate::intern::{Interned, SliceGrid, intern, intern_with_slices, total};
 use crate::model::{Build, Granularity, Profile};
@@ -16,6 +16,7 @@ use crate::store::{Added, CameFrom, Store};
 use crate::symbolize::{ModuleSymbols, Symbols, symbolize};
 use crate::units::Cost;
 use programs::{Programs, name_main_modules};
+use std::io::Read;
 use std::path::Path;
 
 pub use error::IngestError;
@@ -89,71 +90,103 @@ pub struct IngestReport {
     pub warnings: Vec<String>,
 }
 
-/// Reads a profile file, resolves its symbols, and adds it to the store.
+/// What a profile is made of. Its name stands in errors, and names the program where the data do not.
+pub enum Input<'a> {
+    /// A file.
+    Path(&'a Path),
+    /// Bytes that are here already.
+    Bytes {
+        /// What they are called.
+        name: &'a Path,
+        /// The bytes of a file of any format.
+        bytes: &'a [u8],
+    },
+    /// A stream; folded stacks and the text of `perf script` are not held as a whole.
+    Reader {
+        /// What it is called.
+        name: &'a Path,
+        /// The bytes of a file of any format.
+        reader: Box<dyn Read + Send + 'a>,
+    },
+    /// What was read already.
+    Recording {
+        /// What it is called.
+        name: &'a Path,
+        /// What [`formats`](crate::formats) read.
+        recording: Box<Recording>,
+    },
+}
+
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Input<'a> {
+    fn from(path: &'a P) -> Self {
+        Input::Path(path.as_ref())
+    }
+}
+
+impl<'a, P: AsRef<Path> + ?Sized> From<(&'a P, &'a [u8])> for Input<'a> {
+    fn from((name, bytes): (&'a P, &'a [u8])) -> Self {
+        let name = name.as_ref();
+        Input::Bytes { name, bytes }
+    }
+}
+
+impl<'a, P: AsRef<Path> + ?Sized> From<(&'a P, Recording)> for Input<'a> {
+    fn from((name, recording): (&'a P, Recording)) -> Self {
+        let (name, recording) = (name.as_ref(), Box::new(recording));
+        Input::Recording { name, recording }
+    }
+}
+
+impl<'a> Input<'a> {
+    fn read(self, options: &IngestOptions) -> Result<(&'a Path, Recording), FormatError> {
+        Ok(match self {
+            Input::Path(path) => (path, formats::read(path, &options.read())?),
+            Input::Bytes { name, bytes } => {
+                (name, formats::read_bytes(name, bytes, &options.read())?)
+            }
+            Input::Reader { name, reader } => {
+                (name, formats::read_stream(name, reader, &options.read())?)
+            }
+            Input::Recording { name, recording } => (name, *recording),
+        })
+    }
+}
+
+/// Reads a profile, resolves its symbols, and adds it to the store.
 ///
 /// `progress` is told when a stage begins.
 ///
 /// # Errors
-/// Where the file cannot be read, has no name for its build, or the store cannot be written. The
+/// Where the input cannot be read, has no name for its build, or the store cannot be written. The
 /// store is then as it was; only where it fails after some of several profiles were added, these
 /// stay, and ingesting again adds the others.
-pub fn ingest(
+pub fn ingest<'a>(
     store: &Store,
-    path: &Path,
+    input: impl Into<Input<'a>>,
     options: &IngestOptions,
     progress: &mut dyn FnMut(Stage),
 ) -> Result<IngestReport, IngestError> {
-    prepare_file(path, options, progress)?.store(store, progress)
+    prepare(input, options, progress)?.store(store, progress)
 }
 
-/// Resolves the symbols of a recording that was read already, and adds it to the store.
-///
-/// `path` stands in error messages, and names the program where the recording does not.
-///
-/// # Errors
-/// As [`ingest`].
-pub fn ingest_recording(
-    store: &Store,
-    path: &Path,
-    mut recording: Recording,
-    options: &IngestOptions,
-    progress: &mut dyn FnMut(Stage),
-) -> Result<IngestReport, IngestError> {
-    prepare_recording(path, &mut recording, options, progress)?.store(store, progress)
-}
-
-/// Reads a profile file and resolves its symbols: all of [`ingest`] but the store.
+/// Reads a profile and resolves its symbols: all of [`ingest`] but the store.
 ///
 /// # Errors
 /// As [`ingest`]; under `strict` also where its stacks are too poor.
-pub fn prepare_file(
-    path: &Path,
+pub fn prepare<'a>(
+    input: impl Into<Input<'a>>,
     options: &IngestOptions,
     progress: &mut dyn FnMut(Stage),
 ) -> Result<PreparedFile, IngestError> {
     progress(Stage::Reading);
-    let mut recording = formats::read(path, &options.read())?;
-    prepare_recording(path, &mut recording, options, progress)
-}
-
-/// Resolves the symbols of a recording that was read already: all of [`ingest_recording`] but the
-/// store.
-///
-/// # Errors
-/// As [`prepare_file`].
-pub fn prepare_recording(
-    path: &Path,
-    recording: &mut Recording,
-    options: &IngestOptions,
-    progress: &mut dyn FnMut(Stage),
-) -> Result<PreparedFile, IngestError> {
+    let (path, mut recording) = input.into().read(options)?;
     options.check(path)?;
     progress(Stage::Symbolizing);
-    add_build_ids(recording, options.symbols.recorded);
-    name_main_modules(recording, options, path);
-    let symbols = symbolize(recording, &options.symbols);
+    add_build_ids(&mut recording, options.symbols.recorded);
+    name_main_modules(&mut recording, options, path);
+    let symbols = symbolize(&recording, &options.symbols);
     progress(Stage::Interning);
-    let (profiles, warnings) = prepare(path, recording, &symbols, options)?;
+    let (profiles, warnings) = profiles_of(path, &recording, &symbols, options)?;
     if options.strict {
         let mut qualities = profiles.iter().map(|prepared| &prepared.profile.quality);
         qualities.try_for_each(|quality| strict::check(path, quality))?;
@@ -170,7 +203,7 @@ pub fn prepare_recording(
     })
 }
 
-/// A file that is ready for the store.
+/// What an [`Input`] became, ready for the store.
 #[derive(Clone, Debug)]
 pub struct PreparedFile {
     profiles: Vec<Prepared>,
@@ -316,7 +349,7 @@ fn labels_not_kept(recording: &Recording) -> Option<String> {
 ///
 /// # Errors
 /// Where a profile has no name for its build, or cannot be interned.
-pub fn prepare(
+pub fn profiles_of(
     path: &Path,
     recording: &Recording,
     symbols: &Symbols,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use sto_core::formats::{Format, read_bytes};
-use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::recording::Recording;
 use sto_core::store::Store;
 use sto_core::units::{Cost, Nanoseconds, UnixSeconds};
@@ -132,7 +132,7 @@ fn time_is_shown_unless_another_event_is_asked_for() {
         ..IngestOptions::default()
     };
     let recording = check("tlab");
-    let report = ingest_recording(&store, &path, recording, &options, &mut |_| {}).unwrap();
+    let report = ingest(&store, (&path, recording), &options, &mut |_| {}).unwrap();
     let profile = &report.profiles[0].profile;
     assert!(profile.has_default_sample_type());
     assert_eq!(profile.sample_types[0].event, "jdk.ExecutionSample");

@@ -4,7 +4,7 @@ use super::build::Builder;
 use crate::common::labels_of;
 use std::collections::BTreeSet;
 use std::path::Path;
-use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::SliceCount;
 use sto_core::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
 use sto_core::recording::Recording;
@@ -191,10 +191,9 @@ fn labels_are_said_to_be_gone_without_slices_and_kept_with_one() {
             slices,
             ..IngestOptions::default()
         };
-        let report = ingest_recording(
+        let report = ingest(
             &store,
-            Path::new("p"),
-            builder.read(),
+            (Path::new("p"), builder.read()),
             &options,
             &mut |_| (),
         );

@@ -4,7 +4,7 @@ use super::{count, options, show_interned, sliced, store_and_load, two_processes
 use crate::common::named_symbols;
 use std::collections::BTreeMap;
 use std::path::Path;
-use sto_core::ingest::{IngestOptions, ingest, prepare};
+use sto_core::ingest::{IngestOptions, ingest, profiles_of};
 use sto_core::intern::{
     InternError, Interned, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, Slices,
     intern_with_slices,
@@ -119,7 +119,7 @@ fn the_profiles_of_one_recording_are_cut_at_the_same_times() {
         ..options(2)
     };
     let symbols = named_symbols(&recording);
-    let (profiles, _) = prepare(Path::new("p"), &recording, &symbols, &split).unwrap();
+    let (profiles, _) = profiles_of(Path::new("p"), &recording, &symbols, &split).unwrap();
     let [a, b] = &profiles[..] else {
         panic!("two programs");
     };

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use sto_core::id::ProfileId;
-use sto_core::ingest::ingest_recording;
+use sto_core::ingest::ingest;
 use sto_core::intern::{NodeIx, SliceCost, Slices};
 use sto_core::model::{LabelValue, SampleLabel};
 use sto_core::recording::{Recording, ThreadIx};
@@ -104,7 +104,7 @@ fn samples_of_one_thread_with_other_labels_are_other_contexts() {
 fn add(store: &Store) -> ProfileId {
     let options = options(3);
     let path = Path::new("p");
-    let report = ingest_recording(store, path, recording(), &options, &mut |_| ());
+    let report = ingest(store, (path, recording()), &options, &mut |_| ());
     report.unwrap().profiles[0].id
 }
 
@@ -122,10 +122,9 @@ fn labels_go_where_a_profile_goes() {
     let folder = tempfile::tempdir().unwrap();
     let [stored, exported] = ["stored", "exported"].map(|name| folder.path().join(name));
     let store = Store::open_or_create(&stored).unwrap();
-    let other = ingest_recording(
+    let other = ingest(
         &store,
-        Path::new("other"),
-        two_processes(),
+        (Path::new("other"), two_processes()),
         &options(2),
         &mut |_| (),
     );

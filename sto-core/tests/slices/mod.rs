@@ -7,7 +7,7 @@ mod stored;
 
 use crate::common::{named_symbols, read_text};
 use std::path::Path;
-use sto_core::ingest::{IngestOptions, Prepared, prepare};
+use sto_core::ingest::{IngestOptions, Prepared, profiles_of};
 use sto_core::intern::{
     Interned, NodeIx, ProfileThread, SliceCost, SliceCount, Slices, StackTree, intern_with_slices,
 };
@@ -129,6 +129,6 @@ pub(crate) fn prepare_one(recording: &Recording, slices: u32) -> Prepared {
         executable: Some("app".to_owned()),
         ..options(slices)
     };
-    let (mut profiles, _) = prepare(Path::new("p"), recording, &symbols, &options).unwrap();
+    let (mut profiles, _) = profiles_of(Path::new("p"), recording, &symbols, &options).unwrap();
     profiles.remove(0)
 }

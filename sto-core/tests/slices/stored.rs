@@ -4,7 +4,7 @@ use super::{options, prepare_one, sample, two_processes};
 use crate::common::read_text;
 use std::collections::BTreeMap;
 use std::path::Path;
-use sto_core::ingest::{IngestReport, ingest_recording};
+use sto_core::ingest::{IngestReport, ingest};
 use sto_core::intern::{
     ContextIx, Interned, NodeIx, SliceCost, SliceCosts, SliceIx, Slices, StackTree,
 };
@@ -14,10 +14,9 @@ use sto_core::units::{Bytes, Cost};
 
 fn add(store: &Store, text: &str, slices: u32) -> IngestReport {
     let recording = read_text(text).unwrap();
-    ingest_recording(
+    ingest(
         store,
-        Path::new("p"),
-        recording,
+        (Path::new("p"), recording),
         &options(slices),
         &mut |_| (),
     )

@@ -5,7 +5,7 @@ mod page;
 
 use std::path::Path;
 use sto_core::formats::read_bytes;
-use sto_core::ingest::{IngestOptions, ingest_recording};
+use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
 use sto_query::candidates::{CandidateOptions, Candidates};
@@ -26,7 +26,7 @@ pub(crate) fn store(runs: &[String]) -> Store {
         let mut recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
         recording.origin.recorded =
             Some(UnixSeconds(1_767_000_000 + u64::from(day as u32) * 86_400));
-        ingest_recording(&store, path, recording, &options, &mut |_| {}).unwrap();
+        ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     }
     store
 }

@@ -226,7 +226,7 @@ fn ingested(files: &[&str], slices: Option<u32>) -> (Store, View) {
             labels: BTreeMap::from([("run".to_owned(), run.to_string())]),
             ..IngestOptions::default()
         };
-        ingest(&store, file.as_ref(), &options, &mut |_| ()).unwrap();
+        ingest(&store, &file, &options, &mut |_| ()).unwrap();
     }
     let build = store.builds().unwrap().remove(0);
     let selection = Selection {

@@ -98,7 +98,7 @@ impl Store {
     /// ```
     /// use std::path::Path;
     /// use sto_core::formats::read_bytes;
-    /// use sto_core::ingest::{IngestOptions, ingest_recording};
+    /// use sto_core::ingest::{IngestOptions, ingest};
     /// use sto_core::store::Store;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -110,7 +110,7 @@ impl Store {
     ///         version: Some("v1".to_owned()),
     ///         ..IngestOptions::default()
     ///     };
-    ///     ingest_recording(store, path, recording, &options, &mut |_| ())?;
+    ///     ingest(store, (path, recording), &options, &mut |_| ())?;
     /// }
     /// let merged = here.merge(&there, &mut |_| ())?;
     /// assert_eq!(merged.added.len(), 1);

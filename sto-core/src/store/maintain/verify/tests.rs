@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::id::{BuildId, ProfileId};
-use crate::ingest::{IngestOptions, ingest_recording};
+use crate::ingest::{IngestOptions, ingest};
 use crate::store::codec::{
     BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, ReadingRecord, Sum, pack_costs,
     pack_frames, pack_modules, pack_nodes, unpack_costs, unpack_frames, unpack_runs, unpack_steps,
@@ -31,7 +31,7 @@ fn store() -> (tempfile::TempDir, PathBuf) {
             version: Some(version.to_owned()),
             ..IngestOptions::default()
         };
-        ingest_recording(&store, path, recording, &options, &mut |_| ()).unwrap();
+        ingest(&store, (path, recording), &options, &mut |_| ()).unwrap();
     }
     let file = folder.path().join(Store::FILE_NAME);
     (folder, file)
