@@ -22,8 +22,10 @@ pub mod annotate;
 mod answer;
 pub mod average;
 pub mod candidates;
+pub mod check;
 pub mod compare;
 pub mod correlate;
+mod error;
 pub mod expand;
 pub mod functions;
 pub mod history;
@@ -37,9 +39,12 @@ pub mod select;
 pub mod series;
 pub mod show;
 pub mod source;
+pub mod sources;
 pub mod statistics;
 pub mod text;
 pub mod tree;
+
+pub use error::QueryError;
 
 #[cfg(test)]
 #[path = "../../sto-core/tests/common/missing.rs"]

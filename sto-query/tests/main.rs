@@ -6,6 +6,7 @@
 mod average;
 mod browser;
 mod candidates;
+mod check;
 mod compare;
 mod correlate;
 mod expand;

@@ -42,7 +42,7 @@ fn day(day_of_2026: u64) -> Date {
 
 fn options(benchmark: Option<&str>, set: &Thresholds) -> CompareOptions {
     let policy = Policy::parse(POLICY).unwrap();
-    policy.options(benchmark, set, &day(1), CompareOptions::default())
+    policy.options(benchmark, set, Some(&day(1)), CompareOptions::default())
 }
 
 #[test]
@@ -97,7 +97,7 @@ modules = ["libc.so.6"]
     assert_eq!(to_caller.files, ["third_party/*"]);
     assert_eq!(to_itself.modules, ["libc.so.6"]);
     let defaults = CompareOptions::default();
-    let options = policy.options(None, &Thresholds::default(), &day(1), defaults);
+    let options = policy.options(None, &Thresholds::default(), Some(&day(1)), defaults);
     assert_eq!(options.attribution, policy.attribution);
     for wrong in [
         "to-caller = 3",
@@ -114,7 +114,12 @@ fn an_empty_policy_changes_nothing() {
     let policy = Policy::parse("").unwrap();
     assert_eq!(policy, Policy::default());
     let defaults = CompareOptions::default();
-    let options = policy.options(Some("x"), &Thresholds::default(), &day(1), defaults.clone());
+    let options = policy.options(
+        Some("x"),
+        &Thresholds::default(),
+        Some(&day(1)),
+        defaults.clone(),
+    );
     assert_eq!(options, defaults);
 }
 
@@ -150,7 +155,7 @@ fn an_entry_ignores_up_to_its_last_day_and_is_told_of_after_it() {
         let options = policy.options(
             None,
             &Thresholds::default(),
-            today,
+            Some(today),
             CompareOptions::default(),
         );
         let functions = options.ignored.into_iter().map(|entry| entry.function);
@@ -158,10 +163,10 @@ fn an_entry_ignores_up_to_its_last_day_and_is_told_of_after_it() {
     };
     // The 30th of June is day 181.
     assert_eq!(ignored(&day(181)), ["render_glyph", "parse"]);
-    assert_eq!(policy.expired(&day(181)), [""; 0]);
+    assert_eq!(policy.expired(Some(&day(181))), [""; 0]);
     assert_eq!(ignored(&day(182)), ["render_glyph"]);
     assert_eq!(
-        policy.expired(&day(182)),
+        policy.expired(Some(&day(182))),
         ["Line 25 of the policy no longer ignores parse: it expired on 2026-06-30 (old)."]
     );
     assert_eq!(ignored(&day(366)), [""; 0]);

@@ -1,7 +1,5 @@
 //! SVG drawings: what they show, where they go, and what is said of them.
 
-use crate::args::by::By;
-use crate::args::select::EVENT;
 use crate::runtime::error::CliError;
 use crate::runtime::output::{self, FormatArg};
 use crate::runtime::ui;
@@ -11,7 +9,8 @@ use std::path::PathBuf;
 use sto_query::compare::Focus;
 use sto_query::render;
 use sto_query::render::flame::{FlameOptions, Palette};
-use sto_query::tree::View;
+use sto_query::sources::EVENT;
+use sto_query::tree::{RootsBy, View};
 
 /// What a drawing shows, and where it goes.
 #[derive(Debug, Args)]
@@ -34,7 +33,7 @@ pub(crate) struct DrawingArgs {
 
     /// Draw stacks below a frame for each thread, or for each value of a label of samples or runs
     #[arg(long, value_name = "thread|label:KEY")]
-    pub(crate) by: Option<By>,
+    pub(crate) by: Option<RootsBy>,
 
     /// Take these colours
     #[arg(long, value_enum, default_value = "standard")]

@@ -4,14 +4,15 @@ use crate::runtime::error::CliError;
 use crate::runtime::{output, ui};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use sto_query::compare::Check;
+use sto_query::check::Check;
 use sto_query::render::{self, Detail};
 use sto_query::text;
 
 /// How findings are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum FindingsFormat {
     /// For people
+    #[default]
     Text,
     /// Everything, for programs
     Json,
@@ -28,7 +29,7 @@ enum FindingsFormat {
 }
 
 /// The choice of a format and a file.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct FindingsOutputArgs {
     /// Write the findings in this format
     #[arg(long, value_enum, default_value = "text")]

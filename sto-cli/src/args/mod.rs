@@ -2,7 +2,6 @@
 
 pub(crate) mod about;
 pub(crate) mod benchmark;
-pub(crate) mod by;
 pub(crate) mod drawing;
 pub(crate) mod findings;
 pub(crate) mod history;

@@ -9,7 +9,7 @@ use sto_query::policy::Policy;
 /// Name of the file that is followed without being named.
 const FILE_NAME: &str = "sto.toml";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct PolicyArg {
     /// Follow this policy; by default sto.toml in the working directory or above it, no further up
     /// than the top of its git work tree

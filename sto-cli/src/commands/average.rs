@@ -3,7 +3,6 @@
 use crate::args::benchmark::BenchmarkArg;
 use crate::args::matching::MatchingArgs;
 use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::git::resolved;
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
@@ -43,7 +42,7 @@ pub(crate) struct AverageArgs {
 }
 
 pub(crate) fn run(args: &AverageArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let average = averaged(args, &Store::open_snapshot(&place.folder)?)?;
+    let average = averaged(args, place, &Store::open_snapshot(&place.folder)?)?;
     let store = Store::open(&place.folder)?;
     let added = store.add(&average.build, &average.profile, &average.interned)?;
     let report = StoredAverage::new(&average, &added);
@@ -51,9 +50,10 @@ pub(crate) fn run(args: &AverageArgs, place: &StorePath) -> Result<Outcome, CliE
     Ok(Outcome::Clean)
 }
 
-fn averaged(args: &AverageArgs, store: &Store) -> Result<Average, CliError> {
+fn averaged(args: &AverageArgs, place: &StorePath, store: &Store) -> Result<Average, CliError> {
+    let sources = place.sources();
     let selection = |selector: &Selector| {
-        let selection = select(store, &resolved(selector.clone())?)?;
+        let selection = select(store, &sources.resolved(selector.clone())?)?;
         Ok(selection.of_one_benchmark(args.benchmark.name())?)
     };
     let selections = args.selectors.iter().map(selection);

@@ -2,13 +2,14 @@
 
 use crate::args::matching::MatchingArgs;
 use crate::args::percent::Percent;
-use crate::args::select::{EVENT, SelectArgs};
+use crate::args::select::SelectArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_query::compare::{CalibrateOptions, CompareOptions, calibrate};
 use sto_query::render;
+use sto_query::sources::EVENT;
 
 const AFTER: &str = "\
 Examples:
@@ -59,7 +60,8 @@ pub(crate) struct CalibrateArgs {
 }
 
 pub(crate) fn run(args: &CalibrateArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let view = args.select.load_runs(store)?;
+    let select = &args.select;
+    let view = store.sources().runs(&select.named(), &select.filter())?;
     let options = CalibrateOptions {
         compare: CompareOptions {
             alpha: args.alpha,

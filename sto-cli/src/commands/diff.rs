@@ -2,13 +2,13 @@
 
 use crate::args::drawing::DrawingArgs;
 use crate::args::matching::MatchingArgs;
-use crate::args::select::{EVENT, SelectPairArgs};
+use crate::args::select::SelectPairArgs;
 use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::sources::Sources;
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use sto_query::render;
 use sto_query::render::flame::{FlameOptions, Widths};
+use sto_query::sources::EVENT;
 
 const AFTER: &str = "\
 Examples:
@@ -51,10 +51,11 @@ enum WidthsOf {
 
 pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliError> {
     args.drawing.check()?;
-    let sources = Sources::new(store)?;
-    let (baseline, candidate) = match &args.drawing.by {
-        None => args.select.load(&sources)?,
-        Some(by) => args.select.load_by(&sources, by)?,
+    let ([a, b], filter) = (args.select.named(), args.select.filter());
+    let sources = store.sources();
+    let [baseline, candidate] = match &args.drawing.by {
+        None => sources.pair([&a, &b], &filter)?,
+        Some(by) => sources.pair_by([&a, &b], &filter, by)?,
     };
     drop(sources);
     let options = FlameOptions {

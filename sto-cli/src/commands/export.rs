@@ -1,6 +1,6 @@
 //! `sto export`: stacks in the formats of other tools.
 
-use crate::args::select::{EVENT, SelectArgs};
+use crate::args::select::SelectArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output;
 use crate::runtime::store_path::StorePath;
@@ -12,6 +12,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use sto_query::render;
 use sto_query::render::export::{self, ExportError};
+use sto_query::sources::EVENT;
 use sto_query::tree::{ContextCosts, View};
 
 const EXAMPLES: &str = "\
@@ -87,10 +88,13 @@ pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliEr
     if args.format == Format::Pprof && args.output.is_none() && io::stdout().is_terminal() {
         return Err(CliError::BinaryOnTerminal);
     }
+    let (named, filter) = (args.select.named(), args.select.filter());
+    let sources = store.sources();
     let (view, contexts) = match args.format {
-        Format::Pprof => args.select.load_with_contexts(store)?,
-        _ => (args.select.load(store)?, None),
+        Format::Pprof => sources.view_with_contexts(&named, &filter)?,
+        _ => (sources.view(&named, &filter)?, None),
     };
+    drop(sources);
     let mut bytes = Vec::new();
     // pprof is compressed whatever it is called.
     if args.format != Format::Pprof && file.is_some_and(is_called_compressed) {

@@ -1,7 +1,6 @@
 //! `sto export-store`: chosen profiles into a file to hand on.
 
 use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::git::resolved;
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
@@ -39,8 +38,9 @@ pub(crate) fn run(args: &ExportStoreArgs, place: &StorePath) -> Result<Outcome, 
     let store = Store::open_snapshot(&place.folder)?;
     let builds = store.builds()?;
     let mut profiles = BTreeSet::new();
+    let sources = place.sources();
     for text in &args.selectors {
-        let selector = resolved(text.parse()?)?;
+        let selector = sources.resolved(text.parse()?)?;
         let chosen = select_from(&builds, &selector)?.profiles;
         profiles.extend(chosen.iter().map(|stored| stored.id));
     }

@@ -7,17 +7,14 @@ use crate::args::policy::{PolicyArg, PolicyFile};
 use crate::args::select::SidesArgs;
 use crate::runtime::environment::now;
 use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::sources::{Located, Sources};
 use crate::runtime::store_path::StorePath;
 use clap::builder::NonEmptyStringValueParser;
-use clap::{ArgGroup, Args, Command, FromArgMatches};
+use clap::{ArgGroup, Args};
 use sto_core::id::ProfileId;
-use sto_query::compare::{
-    Benchmarks, Check, CompareOptions, Comparison, NormalisationMethod, Verdict, WorseIf,
-    compare_with_earlier,
-};
-use sto_query::policy::{Policy, Thresholds};
-use sto_query::select::{Selection, full_name};
+use sto_query::check::{Baseline, CheckRequest, check};
+use sto_query::compare::{Comparison, NormalisationMethod, Side, Verdict, WorseIf};
+use sto_query::policy::Thresholds;
+use sto_query::sources::Named;
 use sto_query::text::Date;
 
 const AFTER: &str = "\
@@ -96,11 +93,17 @@ pub(crate) struct FindRegressionsArgs {
 }
 
 pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let policy = args.policy.load()?;
-    let sources = Sources::new(store)?;
-    let baseline = policy.policy.baseline.as_deref();
-    let sides = args.sides.locate(&sources, baseline)?;
-    args.report(store, &policy, sources, sides)
+    let mut request = CheckRequest::default();
+    args.sides.ask(&mut request);
+    request.benchmarks.clone_from(&args.benchmarks);
+    request.thresholds = args.thresholds();
+    request.matching = args.matching.options();
+    let (baseline, candidate) = args.sides.named();
+    let names = Names {
+        baseline: baseline.map(|name| name.to_string_lossy().into_owned()),
+        candidate: candidate.map(|name| name.to_string_lossy().into_owned()),
+    };
+    report(store, request, &args.policy, &names, &args.output)
 }
 
 /// Compares runs of two builds that were just recorded, as this command does with these builds.
@@ -108,83 +111,69 @@ pub(crate) fn of_recorded(
     store: &StorePath,
     [baseline, candidate]: [&[ProfileId]; 2],
 ) -> Result<Outcome, CliError> {
-    let sources = Sources::new(store)?;
-    let sides = (
-        sources.stored_runs(baseline)?,
-        sources.stored_runs(candidate)?,
-    );
-    let name = |side: &Located| full_name(&side.selection.build);
-    let command = FindRegressionsArgs::augment_args(Command::new("find-regressions"));
-    // Any two will do until they are named.
-    let matches = command.no_binary_name(true).get_matches_from(["v1", "v2"]);
-    let mut args =
-        FindRegressionsArgs::from_arg_matches(&matches).expect("the sides are all it takes");
-    args.sides
-        .name(name(&sides.0).into(), name(&sides.1).into());
-    let policy = args.policy.load()?;
-    args.report(store, &policy, sources, sides)
+    let mut request = CheckRequest::default();
+    request.baseline = Some(Baseline::Any(Named::Runs(baseline.to_vec())));
+    request.candidate = Named::Runs(candidate.to_vec());
+    let (policy, output) = (PolicyArg::default(), FindingsOutputArgs::default());
+    report(store, request, &policy, &Names::default(), &output)
+}
+
+/// How the sides were named; by default as builds.
+#[derive(Default)]
+struct Names {
+    baseline: Option<String>,
+    candidate: Option<String>,
+}
+
+fn report(
+    store: &StorePath,
+    mut request: CheckRequest,
+    policy: &PolicyArg,
+    names: &Names,
+    output: &FindingsOutputArgs,
+) -> Result<Outcome, CliError> {
+    let PolicyFile { path, policy } = policy.load()?;
+    request.policy = policy;
+    request.policy_name = path.map(|path| path.display().to_string());
+    request.today = Some(Date::of(now()));
+    request.all = output.shows_all();
+    request.stacks = output.shows_stacks();
+    let mut check = check(&store.sources(), &request)?;
+    for comparison in &mut check.comparisons {
+        names.name_in(comparison, &request, store);
+    }
+    output.write(&check)?;
+    Ok(match check.verdict {
+        Verdict::Clean => Outcome::Clean,
+        Verdict::Regression => Outcome::Regressions,
+        Verdict::Insufficient => Outcome::TooLittleData,
+    })
+}
+
+impl Names {
+    /// Lets a comparison say which command shows more, with the sides as they were named here.
+    fn name_in(&self, comparison: &mut Comparison, request: &CheckRequest, store: &StorePath) {
+        let mut options = Vec::new();
+        if let Some(event) = &request.event {
+            options.extend(["--event".to_owned(), event.clone()]);
+        }
+        if store.is_named {
+            options.extend(["--store".to_owned(), store.folder.display().to_string()]);
+        }
+        // A tag may stand for another build by then.
+        let name = |named: &Option<String>, side: &Side| match named {
+            Some(named) => named.clone(),
+            None => format!("{}@{}", side.executable, side.build),
+        };
+        let baseline = name(&self.baseline, &comparison.baseline);
+        let candidate = name(&self.candidate, &comparison.candidate);
+        comparison.set_commands([&baseline, &candidate], &options);
+    }
 }
 
 impl FindRegressionsArgs {
-    fn report(
-        &self,
-        store: &StorePath,
-        policy: &PolicyFile,
-        sources: Sources<'_>,
-        sides: (Located, Located),
-    ) -> Result<Outcome, CliError> {
-        let check = self.check(store, policy, &sources, sides)?;
-        // Nobody who writes waits for the pager.
-        drop(sources);
-        self.output.write(&check)?;
-        Ok(match check.verdict {
-            Verdict::Clean => Outcome::Clean,
-            Verdict::Regression => Outcome::Regressions,
-            Verdict::Insufficient => Outcome::TooLittleData,
-        })
-    }
-
-    fn check(
-        &self,
-        store: &StorePath,
-        file: &PolicyFile,
-        sources: &Sources,
-        (baseline, candidate): (Located, Located),
-    ) -> Result<Check, CliError> {
-        let PolicyFile { path, policy } = file;
-        let may_have_benchmarks = baseline.is_stored() && candidate.is_stored();
-        let named = match &self.benchmarks[..] {
-            [] if may_have_benchmarks => policy.benchmarks.keys().cloned().collect(),
-            named => named.to_vec(),
-        };
-        let benchmarks = Benchmarks::of(&baseline.selection, &candidate.selection, &named);
-        let today = Date::of(now());
-        let mut warnings = policy.expired(&today);
-        warnings.extend(benchmarks.warnings);
-        let each = match &benchmarks.compared[..] {
-            [] => vec![None],
-            compared => compared.iter().map(|name| Some(name.as_deref())).collect(),
-        };
-        let mut comparisons = Vec::new();
-        for &runs in &each {
-            let name = runs.flatten();
-            let mut options = self.options(policy, name, &today);
-            // So at most `alpha` of the findings of all benchmarks together are false.
-            options.alpha /= each.len() as f64;
-            let sides = [&baseline, &candidate];
-            let mut comparison = self.compare(sources, sides, runs, &options)?;
-            comparison.benchmark = name.map(str::to_owned);
-            comparison.policy = path.as_ref().map(|path| path.display().to_string());
-            self.sides.name_in(&mut comparison, store);
-            comparison.warnings.splice(0..0, warnings.iter().cloned());
-            comparisons.push(comparison);
-        }
-        Ok(Check::of(comparisons))
-    }
-
-    /// The command line holds over the policy.
-    fn options(&self, policy: &Policy, benchmark: Option<&str>, today: &Date) -> CompareOptions {
-        let set = Thresholds {
+    fn thresholds(&self) -> Thresholds {
+        Thresholds {
             alpha: self.alpha,
             min_effect: self.min_effect.map(Percent::share),
             min_share: self.min_share.map(Percent::share),
@@ -196,41 +185,7 @@ impl FindRegressionsArgs {
                 _ => None,
             },
             worse_if: self.worse_if.iter().cloned().collect(),
-        };
-        let options = CompareOptions {
-            all: self.output.shows_all(),
-            stacks: self.output.shows_stacks(),
-            matching: self.matching.options(),
-            ..CompareOptions::default()
-        };
-        policy.options(benchmark, &set, today, options)
-    }
-
-    /// Compares all runs of both sides, or those of one benchmark.
-    fn compare(
-        &self,
-        sources: &Sources,
-        sides: [&Located; 2],
-        benchmark: Option<Option<&str>>,
-        options: &CompareOptions,
-    ) -> Result<Comparison, CliError> {
-        let chosen = |all: Selection| match benchmark {
-            Some(benchmark) => all.of_benchmark(benchmark),
-            None => all,
-        };
-        let runs = sides.map(|side| (side, chosen(side.selection.clone())));
-        let (baseline, candidate) = self.sides.load(sources, runs)?;
-        // Where neither side has several runs, an earlier build tells how much they vary.
-        let earlier = if baseline.runs.len() > 1 || candidate.runs.len() > 1 {
-            None
-        } else {
-            sources.with_several_runs(&candidate.selection.build.executable, chosen)?
-        };
-        let earlier = earlier.as_ref();
-        let mut comparison = compare_with_earlier(&baseline, &candidate, earlier, options)?;
-        let views = [(sides[0], &baseline), (sides[1], &candidate)];
-        sources.find_lines(&mut comparison, views)?;
-        Ok(comparison)
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! `sto flame`: an interactive flame graph.
 
 use crate::args::drawing::DrawingArgs;
-use crate::args::select::{EVENT, SelectArgs};
+use crate::args::select::SelectArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_query::render;
+use sto_query::sources::EVENT;
 
 const AFTER: &str = "\
 Examples:
@@ -33,10 +34,13 @@ pub(crate) struct FlameArgs {
 
 pub(crate) fn run(args: &FlameArgs, store: &StorePath) -> Result<Outcome, CliError> {
     args.drawing.check()?;
+    let (named, filter) = (args.select.named(), args.select.filter());
+    let sources = store.sources();
     let view = match &args.drawing.by {
-        None => args.select.load(store)?,
-        Some(by) => args.select.load_by(store, by)?,
+        None => sources.view(&named, &filter)?,
+        Some(by) => sources.view_by(&named, &filter, by)?,
     };
+    drop(sources);
     let options = args.drawing.options(&[&view])?;
     let mut svg = Vec::new();
     render::flame::svg((&view, EVENT), &options, &mut svg)?;

@@ -2,13 +2,14 @@
 
 use crate::args::inlined::InlinedArg;
 use crate::args::matching::MatchingArgs;
-use crate::args::select::{EVENT, SelectSeveralArgs};
+use crate::args::select::SelectSeveralArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::{FormatArg, LimitArg};
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use sto_query::potential::Degree;
 use sto_query::render;
+use sto_query::sources::EVENT;
 
 /// Show which functions could save most
 ///
@@ -50,8 +51,12 @@ enum By {
 }
 
 pub(crate) fn run(args: &PotentialArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let views = args.select.load(store)?.into_iter();
-    let views: Vec<_> = views.map(|view| args.inlined.of(view)).collect();
+    let select = &args.select;
+    let views = store.sources().views(&select.named(), &select.filter())?;
+    let views: Vec<_> = views
+        .into_iter()
+        .map(|view| args.inlined.of(view))
+        .collect();
     let degree = match args.by {
         By::SelfCost => Degree(0),
         By::Subtree => Degree(args.degree),

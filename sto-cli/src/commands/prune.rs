@@ -3,7 +3,6 @@
 use crate::args::quantities::{bytes, days, label};
 use crate::runtime::environment::now;
 use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::git::resolved;
 use crate::runtime::output::FormatArg;
 use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
@@ -85,12 +84,13 @@ pub(crate) fn run(args: &PruneArgs, place: &StorePath) -> Result<Outcome, CliErr
         dry_run: args.dry_run,
         ..PruneOptions::default()
     };
+    let sources = place.sources();
     for (texts, profiles) in [
         (&args.only, &mut options.only),
         (&args.keep, &mut options.keep),
     ] {
         for text in texts {
-            let selector = resolved(text.parse()?)?;
+            let selector = sources.resolved(text.parse()?)?;
             let named = select_from(&builds, &selector)?.profiles;
             profiles.extend(named.iter().map(|stored| stored.id));
         }

@@ -2,12 +2,11 @@
 
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
-use crate::runtime::sources::Sources;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use std::ffi::OsString;
 use sto_query::render;
-use sto_query::tree::View;
+use sto_query::sources::Named;
 
 /// Show where profiles are from, and how much of their stacks can be trusted
 #[derive(Debug, Args)]
@@ -20,13 +19,11 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn run(args: &ShowArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let sources = Sources::new(store)?;
-    let located = sources.located_with_contexts(&args.selector)?;
-    let store = sources.store_of(&located);
-    let view = View::load(store, located.selection.clone())?;
-    let report = sto_query::show::show(&view, store)?;
+    let sources = store.sources();
+    let (view, store) = sources.runs_with_contexts(&Named::from(&args.selector))?;
+    let report = sto_query::show::show(&view, &store)?;
     // Nobody who writes waits for the pager.
-    drop((located, sources));
+    drop((store, sources));
     args.format.print(&report, render::show::text)?;
     Ok(Outcome::Clean)
 }

@@ -1,6 +1,6 @@
 //! `sto source`: a function's source with the cost of each line.
 
-use crate::args::select::{EVENT, SelectArgs};
+use crate::args::select::SelectArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::git::{revision_of, work_tree};
 use crate::runtime::output::FormatArg;
@@ -12,6 +12,7 @@ use sto_core::units::UnixSeconds;
 use sto_query::compare::Focus;
 use sto_query::render;
 use sto_query::source::{Found, SourceFile, find, function_lines};
+use sto_query::sources::EVENT;
 use sto_query::tree::Subject;
 use sto_query::tree::View;
 
@@ -56,7 +57,10 @@ pub(crate) struct SourceArgs {
 
 pub(crate) fn run(args: &SourceArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let folders = folders(args)?;
-    let (view, lines) = args.select.load_with_lines(store)?;
+    let select = &args.select;
+    let sources = store.sources();
+    let (view, lines) = sources.view_with_lines(&select.named(), &select.filter())?;
+    drop(sources);
     let meant = Focus::new(&args.function, &[&view])?;
     let lines = function_lines(&view, EVENT, &lines, &meant).map_err(CliError::FunctionLines)?;
     let is_known = !lines.files.is_empty();

@@ -1,7 +1,6 @@
 //! `sto tag`: names for builds.
 
 use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::git::resolved;
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
@@ -46,7 +45,7 @@ pub(crate) struct TagArgs {
 pub(crate) fn run(args: &TagArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let store = Store::open(&place.folder)?;
     let report = match (&args.build, &args.name, &args.delete) {
-        (Some(build), Some(name), _) => set(&store, build, name, args.force)?,
+        (Some(build), Some(name), _) => set(place, &store, build, name, args.force)?,
         (_, _, Some(name)) => delete(&store, &store.builds()?, name)?,
         _ => TagList::listed(&store.builds()?),
     };
@@ -54,8 +53,14 @@ pub(crate) fn run(args: &TagArgs, place: &StorePath) -> Result<Outcome, CliError
     Ok(Outcome::Clean)
 }
 
-fn set(store: &Store, text: &str, name: &str, force: bool) -> Result<TagList, CliError> {
-    let selector = resolved(text.parse()?)?;
+fn set(
+    place: &StorePath,
+    store: &Store,
+    text: &str,
+    name: &str,
+    force: bool,
+) -> Result<TagList, CliError> {
+    let selector = place.sources().resolved(text.parse()?)?;
     let choose = |builds: &[StoredBuild]| chosen(builds, (text, &selector), name);
     match store.tag_chosen(choose, force)?? {
         (tag, Tagged::Taken(version)) => Err(CliError::TakenTag {

@@ -1,12 +1,13 @@
 //! `sto top`: the functions that cost most.
 
 use crate::args::inlined::InlinedArg;
-use crate::args::select::{EVENT, SelectArgs};
+use crate::args::select::SelectArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::{FormatArg, LimitArg};
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use sto_query::render;
+use sto_query::sources::EVENT;
 use sto_query::tree::Order;
 
 /// Show which functions cost most
@@ -42,7 +43,8 @@ enum By {
 }
 
 pub(crate) fn run(args: &TopArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let view = args.select.load(store)?;
+    let select = &args.select;
+    let view = store.sources().view(&select.named(), &select.filter())?;
     let order = match args.by {
         By::SelfCost => Order::SelfCost,
         By::Total => Order::Total,

@@ -1,12 +1,13 @@
 //! `sto tree`: the call tree, in the terminal.
 
 use crate::args::percent::Percent;
-use crate::args::select::{EVENT, SelectArgs};
+use crate::args::select::SelectArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_query::render;
+use sto_query::sources::EVENT;
 use sto_query::tree::Prune;
 
 /// Show the call tree, pruned to what matters
@@ -33,7 +34,8 @@ pub(crate) struct TreeArgs {
 }
 
 pub(crate) fn run(args: &TreeArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let view = args.select.load(store)?;
+    let select = &args.select;
+    let view = store.sources().view(&select.named(), &select.filter())?;
     let prune = Prune {
         min_share: args.min_share.share(),
         max_depth: args.depth,

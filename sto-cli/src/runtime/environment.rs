@@ -1,11 +1,17 @@
 //! What the libraries must be told of the user and the machine.
 
+use crate::runtime::progress::Progress;
+use crate::runtime::{git, ui};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use sto_core::binary::SymbolOptions;
 use sto_core::files::User;
+use sto_core::ingest::{IngestError, IngestOptions, IngestReport, ingest};
+use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
+use sto_query::select::Commit;
+use sto_query::sources::Surroundings;
 
 /// Where symbols of a recording are looked for on this machine.
 pub(crate) fn symbol_options(symbol_dirs: &[PathBuf], recording: &Path) -> SymbolOptions {
@@ -30,6 +36,34 @@ pub(crate) fn symbol_options(symbol_dirs: &[PathBuf], recording: &Path) -> Symbo
             .chain(found.map(|file| User(file.uid())))
             .collect(),
         ..SymbolOptions::default()
+    }
+}
+
+/// The user's machine, as questions need it.
+pub(crate) struct Machine;
+
+impl Surroundings for Machine {
+    fn commit(&self, revision: &str) -> Option<Commit> {
+        git::commit(revision)
+    }
+
+    fn read(
+        &self,
+        memory: &Store,
+        file: &Path,
+        options: IngestOptions,
+    ) -> Result<IngestReport, IngestError> {
+        let progress = Progress::new(file);
+        let options = IngestOptions {
+            symbols: symbol_options(&[], file),
+            on_read: progress.on_read(),
+            ..options
+        };
+        let mut show = |stage| progress.stage(stage);
+        let report = ingest(memory, file, &options, &mut show)?;
+        drop(progress);
+        ui::warn(file, &report.warnings);
+        Ok(report)
     }
 }
 

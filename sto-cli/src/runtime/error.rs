@@ -10,6 +10,7 @@ use sto_core::files::User;
 use sto_core::ingest::IngestError;
 use sto_core::memory::TooMuch;
 use sto_core::store::{OtherValue, StoreError};
+use sto_query::QueryError;
 use sto_query::annotate::AnnotateError;
 use sto_query::average::AverageError;
 use sto_query::compare::CompareError;
@@ -95,15 +96,10 @@ pub(crate) enum CliError {
     Ingest(#[from] IngestError),
     #[error(transparent)]
     Select(#[from] SelectError),
-    #[error("{source}")]
-    NothingNamed {
-        selector: String,
-        source: SelectError,
-    },
+    #[error(transparent)]
+    Query(#[from] QueryError),
     #[error(transparent)]
     Listing(#[from] ListingError),
-    #[error("git knows no revision `{}` here", printable(revision))]
-    NoRevision { revision: String },
     #[error(transparent)]
     Average(#[from] AverageError),
     #[error(transparent)]
@@ -115,17 +111,9 @@ pub(crate) enum CliError {
     #[error(transparent)]
     FunctionLines(FunctionError),
     #[error(transparent)]
-    Roots(#[from] RootsError),
-    #[error(transparent)]
     Flame(#[from] FlameError),
     #[error(transparent)]
     Export(#[from] ExportError),
-    #[error("{build} has no event `{event}`")]
-    UnknownEvent {
-        build: String,
-        event: String,
-        known: Vec<String>,
-    },
     #[error("{}, {source}", path.display())]
     Annotate {
         path: PathBuf,
@@ -144,8 +132,6 @@ pub(crate) enum CliError {
     },
     #[error("{}, {source}", path.display())]
     Policy { path: PathBuf, source: PolicyError },
-    #[error("there is nothing to compare with")]
-    NoBaseline,
     #[error("a tag is of a build, but `{selector}` is one run of {build}")]
     TagOfProfile { selector: String, build: String },
     #[error("a tag cannot have the name of a build: {build}")]
@@ -229,28 +215,28 @@ pub(crate) enum CliError {
 impl CliError {
     fn hint(&self) -> Option<String> {
         match self {
-            CliError::NothingNamed { selector, .. } => {
+            CliError::Query(QueryError::NothingNamed { selector, .. }) => {
                 Some(format!("there is no file `{selector}` either"))
             }
-            CliError::NoRevision { .. } => Some(
+            CliError::Query(QueryError::NoRevision { .. }) => Some(
                 "revisions are those of the work tree that the working directory is in".to_owned(),
             ),
-            CliError::UnknownEvent { known, .. } => {
+            CliError::Query(QueryError::UnknownEvent { known, .. }) => {
                 Some(format!("it was recorded with {}", known.join(", ")))
             }
-            CliError::Roots(RootsError::NoThreads { .. }) => Some(
+            CliError::Query(QueryError::Roots(RootsError::NoThreads { .. })) => Some(
                 "they are kept with slices of time: name the recording itself in place of the build, \
                  or ingest it with --slices 1 into a store that does not have it yet"
                     .to_owned(),
             ),
-            CliError::Roots(RootsError::NoLabel { known, .. }) if known.is_empty() => {
+            CliError::Query(QueryError::Roots(RootsError::NoLabel { known, .. })) if known.is_empty() => {
                 Some(
                     "`sto ingest --label KEY=VALUE` gives a profile labels; those of its samples are \
                      kept with --slices 1"
                         .to_owned(),
                 )
             }
-            CliError::Roots(RootsError::NoLabel { known, .. }) => {
+            CliError::Query(QueryError::Roots(RootsError::NoLabel { known, .. })) => {
                 const SHOWN: usize = 10;
                 let shown: Vec<_> = known.iter().take(SHOWN).map(|key| printable(key)).collect();
                 let more = match known.len().saturating_sub(SHOWN) {
@@ -259,7 +245,9 @@ impl CliError {
                 };
                 Some(format!("there are labels {}{more}", shown.join(", ")))
             }
-            CliError::Compare(CompareError::Metric { metric, first, .. }) => {
+            CliError::Query(QueryError::Compare(CompareError::Metric {
+                metric, first, ..
+            })) => {
                 // It stands in a command to paste.
                 let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
                 let name = match metric.chars().all(is_plain) {
@@ -283,7 +271,7 @@ impl CliError {
             CliError::OtherMetric { .. } => {
                 Some("nothing was changed; --force replaces what the runs have".to_owned())
             }
-            CliError::NoBaseline => Some(
+            CliError::Query(QueryError::NoBaseline) => Some(
                 "name a build before the candidate, or a tag with --baseline TAG, or write \
                  `baseline = \"TAG\"` into sto.toml"
                     .to_owned(),

@@ -4,10 +4,9 @@
 //! name programs for git to run. None of them is run here. Whether git looks into a work tree of another
 //! user at all is left to its `safe.directory`.
 
-use crate::runtime::error::CliError;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use sto_query::select::{Commit, Selector};
+use sto_query::select::Commit;
 
 /// What git says of the work tree that a folder is in; `None` where it fails, as where there is no work tree, or says
 /// nothing.
@@ -55,11 +54,8 @@ pub(crate) fn revision_of(folder: &Path) -> Option<String> {
     Some(format!("{revision}{dirty}"))
 }
 
-/// The selector, with the commit that git says its revision is.
-pub(crate) fn resolved(selector: Selector) -> Result<Selector, CliError> {
-    let Some(revision) = selector.revision() else {
-        return Ok(selector);
-    };
+/// The commit that a revision is in the work tree that the working directory is in.
+pub(crate) fn commit(revision: &str) -> Option<Commit> {
     let commit = format!("{revision}^{{commit}}");
     let arguments = [
         "rev-parse",
@@ -68,18 +64,10 @@ pub(crate) fn resolved(selector: Selector) -> Result<Selector, CliError> {
         "--end-of-options",
         &commit,
     ];
-    match said(here(), &arguments) {
-        Some(id) => {
-            let tags = said(here(), &["tag", "--points-at", &id]).unwrap_or_default();
-            let tags = tags.lines().map(str::to_owned).collect();
-            Ok(selector.at(Commit { id, tags }))
-        }
-        // The digits of a commit need no git.
-        None if revision.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(selector),
-        None => Err(CliError::NoRevision {
-            revision: revision.to_owned(),
-        }),
-    }
+    let id = said(here(), &arguments)?;
+    let tags = said(here(), &["tag", "--points-at", &id]).unwrap_or_default();
+    let tags = tags.lines().map(str::to_owned).collect();
+    Some(Commit { id, tags })
 }
 
 /// Whether files of the work tree were changed; `None` where that cannot be asked without running a program

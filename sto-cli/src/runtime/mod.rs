@@ -16,7 +16,6 @@ pub(crate) mod pager;
 pub(crate) mod panics;
 pub(crate) mod perf;
 pub(crate) mod progress;
-pub(crate) mod sources;
 pub(crate) mod store_path;
 pub(crate) mod text;
 pub(crate) mod threads;

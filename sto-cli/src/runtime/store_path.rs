@@ -1,11 +1,14 @@
 //! Which folder the store is in.
 
+use crate::runtime::environment::Machine;
 use crate::runtime::error::CliError;
 use crate::runtime::owner;
 use crate::runtime::ui;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use sto_core::store::Store;
+use sto_query::sources::Sources;
 
 /// The store's folder, and who chose it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +23,11 @@ pub(crate) struct StorePath {
 }
 
 impl StorePath {
+    /// What questions are asked of: the store, and files.
+    pub(crate) fn sources(&self) -> Sources {
+        Sources::of_folder(&self.folder).within(Arc::new(Machine))
+    }
+
     /// Says that a store was made where nobody chose the place.
     pub(crate) fn tell_if_new(&self, is_new: bool) {
         if is_new && self.is_default {

@@ -70,6 +70,43 @@ fn every_command_on_histories_says_what_it_always_said_of_a_recorded_one() {
     }
 }
 
+/// What `sto-query/tests/check.rs` holds the library to.
+#[test]
+fn runs_of_each_release_are_checked_against_those_of_the_one_before() {
+    let runs = json(&["runs"]);
+    let mut releases: Vec<Vec<&Value>> = Vec::new();
+    for run in runs["runs"].as_array().unwrap().iter().rev() {
+        match releases.last_mut() {
+            Some(release) if release[0]["build"] == run["build"] => release.push(run),
+            _ => releases.push(vec![run]),
+        }
+    }
+    let mut text = String::new();
+    for pair in releases.windows(2) {
+        for (old, new) in pair[0].iter().zip(&pair[1]).take(3) {
+            let [old, new] = [old, new].map(|run| run["id"].as_str().unwrap());
+            let store = folder().join("history.sto");
+            let store = ["--store", store.to_str().unwrap()];
+            let find = ["find-regressions", old, new, "--format", "json"];
+            let run = Run::of(&mut Sandbox::new().bare_command(&[&store[..], &find].concat()));
+            let found: Value = serde_json::from_str(&run.stdout).unwrap();
+            let word = |value: &Value| value.as_str().unwrap().to_owned();
+            text += &format!(
+                "{} {} {}: {}\n",
+                word(&found["baseline"]["build"]),
+                word(&found["candidate"]["build"]),
+                word(&found["verdict"]),
+                word(&found["reason"])
+            );
+            for finding in found["findings"].as_array().unwrap() {
+                let [kind, function] = ["kind", "function"].map(|key| word(&finding[key]));
+                text += &format!("  {kind} {function}\n");
+            }
+        }
+    }
+    assert_golden("single-runs.txt", &text);
+}
+
 #[test]
 fn the_average_of_the_releases_before_is_a_build_to_compare_with() {
     let sandbox = Sandbox::new();

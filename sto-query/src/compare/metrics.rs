@@ -8,7 +8,7 @@ use super::report::{Basis, Finding, NormalisationMethod};
 use super::runs::Runs;
 use crate::statistics::{Group, holm, welch};
 use crate::tree::View;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::units::Unit;
 
@@ -64,7 +64,7 @@ pub struct Measured {
 }
 
 /// Which change of a metric is for the worse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorseIf {
     /// More of it, as of time.

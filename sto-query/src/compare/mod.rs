@@ -32,10 +32,9 @@
 //!         |
 //!         v
 //! Comparison               verdict, warnings, sentence  what a person reads first
-//!         |
-//!         v
-//! Check                    check                        several benchmarks, one verdict
 //! ```
+//!
+//! Several benchmarks are [checked](crate::check) together.
 //!
 //! The unit of evidence is the run: each side has one or more, and how much they differ among each
 //! other decides what a difference between the sides is worth.
@@ -45,7 +44,6 @@
 mod blame;
 mod calibrate;
 mod callees;
-mod check;
 mod command;
 mod counts;
 mod evidence;
@@ -82,8 +80,6 @@ mod warnings;
 pub use calibrate::{
     CalibrateOptions, Calibration, FalseReports, Reported, ReportedMetric, Visible, calibrate,
 };
-pub(crate) use check::reason;
-pub use check::{Benchmarks, Check};
 pub use find::{compare, compare_with_earlier};
 pub use focus::Focus;
 pub use lines::Lines;

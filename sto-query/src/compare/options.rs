@@ -4,7 +4,7 @@ use super::metrics::WorseIf;
 use super::report::{Ignored, NormalisationMethod};
 use crate::functions::{Attribution, KeyOptions};
 use crate::text::printable;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
 
@@ -49,7 +49,7 @@ pub struct CompareOptions {
 }
 
 /// A function whose findings do not count for the verdict.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IgnoredFunction {
     /// Its symbol, in any form that [`key_symbol`](crate::functions::key_symbol) makes one of.
     pub function: String,

@@ -6,7 +6,7 @@ use super::stacks::Stacks;
 use crate::functions::Matching;
 use crate::text::Command;
 use crate::text::Date;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sto_core::units::SampleType;
 
 /// The outcome of [`compare`](super::compare); schema `sto.find-regressions/1`.
@@ -58,6 +58,13 @@ pub struct Comparison {
     /// out.
     #[serde(skip)]
     pub stacks: Option<Stacks>,
+}
+
+impl Comparison {
+    /// What is compared, among several: the benchmark's name.
+    pub fn benchmark_name(&self) -> &str {
+        self.benchmark.as_deref().unwrap_or("(none)")
+    }
 }
 
 /// A function that was tested, whether it changed or not.
@@ -191,7 +198,7 @@ pub struct Normalisation {
 }
 
 /// What makes counts of different runs comparable.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "method", content = "metric", rename_all = "kebab-case")]
 pub enum NormalisationMethod {
     /// Trimmed mean of M values ([`tmm`](crate::statistics::tmm)): most functions did not change.
@@ -353,7 +360,7 @@ pub struct CallPath {
 }
 
 /// Why a finding does not count for the verdict.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ignored {
     /// Why it is ignored, as the user says.
     pub reason: String,

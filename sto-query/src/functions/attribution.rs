@@ -6,12 +6,14 @@
 //! [`library`](super::library), as patterns; a policy may add to both lists.
 
 use super::library;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use sto_core::model::{Frame, FrameKind};
 
 /// Functions by what they are called and where they come from. In a pattern, `*` stands for any
 /// text; all else is as it is written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct FunctionPatterns {
     /// Symbols, as [`key_symbol`](super::key_symbol) leaves them.
     pub functions: Vec<String>,
@@ -22,7 +24,8 @@ pub struct FunctionPatterns {
 }
 
 /// What a policy says of whose cost is attributed to whom; it holds over what is known anyway.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Attribution {
     /// Functions whose cost is attributed to the function that called them.
     pub to_caller: FunctionPatterns,

@@ -9,10 +9,12 @@ mod file;
 use crate::compare::{CompareOptions, Ignored, IgnoredFunction, NormalisationMethod, WorseIf};
 use crate::functions::Attribution;
 use crate::text::Date;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What a project asks of a release. The [module](self) has the form of its file.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Policy {
     /// Selector of the baseline, mostly a tag.
     pub baseline: Option<String>,
@@ -28,7 +30,8 @@ pub struct Policy {
 }
 
 /// Options of a comparison, as far as they are set.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Thresholds {
     /// See [`CompareOptions::alpha`].
     pub alpha: Option<f64>,
@@ -45,7 +48,7 @@ pub struct Thresholds {
 }
 
 /// An entry that lets a function's findings not count, until a day.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IgnoreEntry {
     /// The function, and why it is ignored until when.
     pub ignored: IgnoredFunction,
@@ -78,7 +81,7 @@ impl Policy {
         &self,
         benchmark: Option<&str>,
         set: &Thresholds,
-        today: &Date,
+        today: Option<&Date>,
         options: CompareOptions,
     ) -> CompareOptions {
         let of_benchmark = benchmark.and_then(|name| self.benchmarks.get(name));
@@ -96,7 +99,7 @@ impl Policy {
     }
 
     /// A sentence for each entry that has expired.
-    pub fn expired(&self, today: &Date) -> Vec<String> {
+    pub fn expired(&self, today: Option<&Date>) -> Vec<String> {
         let expired = self.ignore.iter().filter(|entry| entry.is_expired(today));
         let sentence = |entry: &IgnoreEntry| {
             let IgnoredFunction { function, why, .. } = &entry.ignored;
@@ -112,8 +115,8 @@ impl Policy {
 
 impl IgnoreEntry {
     /// The day of expiry is the last one on which an entry holds.
-    fn is_expired(&self, today: &Date) -> bool {
-        self.ignored.why.expires < *today
+    fn is_expired(&self, today: Option<&Date>) -> bool {
+        today.is_some_and(|today| self.ignored.why.expires < *today)
     }
 }
 

@@ -1,11 +1,12 @@
 //! Civil time.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use sto_core::units::UnixSeconds;
 
 /// A day, in UTC: `2026-03-01`. Days compare as they follow one another, up to the year 9999.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Date(String);
 
 impl Date {
@@ -18,6 +19,17 @@ impl Date {
 
     pub(crate) fn from_civil(year: u16, month: u8, day: u8) -> Date {
         Date(format!("{year:04}-{month:02}-{day:02}"))
+    }
+}
+
+impl TryFrom<String> for Date {
+    type Error = &'static str;
+
+    /// From the text that it is displayed as.
+    fn try_from(text: String) -> Result<Date, &'static str> {
+        let day = text.parse().ok().map(Date::of);
+        day.filter(|day| day.0 == text)
+            .ok_or("expected a day such as 2026-03-01")
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) use fold::{Link, NO_OWN_COST, fold, fold_library, folded_name};
 pub use functions::{Function, function_numbers, functions};
 pub(crate) use matched::Matched;
 pub use prune::{Cut, Prune, Pruned, Row, prune};
-pub use roots::{RootsError, ThreadNames};
+pub use roots::{RootsBy, RootsError, ThreadNames};
 pub use subject::{CostShare, FrameInfo, Subject};
 pub use top::{Omitted, Order, Top, TopFunction, top};
 pub(crate) use totals::for_each_total;

@@ -7,8 +7,10 @@ use crate::select::full_name;
 use crate::text::closest;
 use crate::text::printable;
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::str::FromStr;
 use sto_core::id::ProfileId;
 use sto_core::intern::{ContextIx, NodeIx, ProfileThread, SelfCosts, StackTree, label_sets};
 use sto_core::model::{Frame, FrameKind, SampleLabel};
@@ -59,6 +61,45 @@ pub enum ThreadNames {
     NameAndId,
 }
 
+/// What stacks are told apart by: what each root stands for. Written `thread` or `label:KEY`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum RootsBy {
+    /// A thread.
+    Thread,
+    /// A value of the label with this key, of samples or of runs.
+    Label(String),
+}
+
+impl FromStr for RootsBy {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<RootsBy, &'static str> {
+        match (text, text.strip_prefix("label:")) {
+            ("thread", _) => Ok(RootsBy::Thread),
+            (_, Some(key)) if !key.is_empty() => Ok(RootsBy::Label(key.to_owned())),
+            _ => Err("expected `thread` or `label:KEY`"),
+        }
+    }
+}
+
+impl TryFrom<String> for RootsBy {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<RootsBy, &'static str> {
+        text.parse()
+    }
+}
+
+impl From<RootsBy> for String {
+    fn from(by: RootsBy) -> String {
+        match by {
+            RootsBy::Thread => "thread".to_owned(),
+            RootsBy::Label(key) => format!("label:{key}"),
+        }
+    }
+}
+
 /// Self costs of one root: `[run][sample type]`.
 type Columns = Vec<Vec<SelfCosts>>;
 
@@ -66,6 +107,20 @@ type Columns = Vec<Vec<SelfCosts>>;
 type Roots = BTreeMap<Rc<str>, Columns>;
 
 impl View {
+    /// The same stacks, below a root for each thread or value of a label.
+    ///
+    /// # Errors
+    /// As [`View::by_label`] and [`View::by_thread`].
+    ///
+    /// # Panics
+    /// As these.
+    pub fn by(&self, store: &Store, by: &RootsBy, names: ThreadNames) -> Result<View, RootsError> {
+        match by {
+            RootsBy::Thread => self.by_thread(store, names),
+            RootsBy::Label(key) => self.by_label(store, key),
+        }
+    }
+
     /// The same stacks, below a frame `KEY=VALUE` for each value of a label: that of the sample where
     /// it has one, else that of its run. What has neither is below one without a value.
     ///

@@ -3,9 +3,10 @@
 use super::render::assert_golden;
 use super::support::view;
 use sto_core::units::UnixSeconds;
+use sto_query::check::{Benchmarks, Check};
 use sto_query::compare::{
-    Benchmarks, Check, CompareError, CompareOptions, Comparison, FindingKind, Ignored,
-    IgnoredFunction, NormalisationMethod, Verdict, compare,
+    CompareError, CompareOptions, Comparison, FindingKind, Ignored, IgnoredFunction,
+    NormalisationMethod, Verdict, compare,
 };
 use sto_query::render::{Detail, check_text, json};
 use sto_query::text::Date;

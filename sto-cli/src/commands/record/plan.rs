@@ -2,9 +2,9 @@
 
 use crate::runtime::error::CliError;
 use crate::runtime::perf;
-use crate::runtime::sources::telling_names;
 use std::ffi::OsString;
 use std::path::Path;
+use sto_query::sources::telling_names;
 use sto_query::text::Command;
 
 /// A program with its arguments, and the build that its runs are of.

@@ -23,7 +23,7 @@ mod templates;
 pub use explain::{KeyReport, MatchReport, Step, explain_match};
 pub use rule::Rule;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use sto_core::symbolize::demangled;
 
@@ -40,7 +40,8 @@ pub(crate) fn outside_of_closures(key: &str) -> Option<&str> {
 }
 
 /// What the user decides about keys.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct KeyOptions {
     /// Whether symbols are compared as they stand, without any rule. Default false.
     pub exact_symbols: bool,

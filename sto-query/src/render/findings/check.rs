@@ -2,7 +2,8 @@
 
 use super::text::{Detail, findings_text, mark, verdict_text};
 use super::words::verdict_word;
-use crate::compare::{Check, Comparison, Verdict};
+use crate::check::Check;
+use crate::compare::{Comparison, Verdict};
 use crate::text::table::{Cell, Column, Table};
 use crate::text::{Style, printable};
 

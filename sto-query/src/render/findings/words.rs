@@ -3,7 +3,7 @@
 use crate::compare::{Basis, Change, Comparison, Finding, Ignored, Side, Verdict};
 use crate::select::shortened_revision;
 
-pub(super) use crate::compare::reason;
+pub(super) use crate::check::reason;
 use crate::text::numbers::counted;
 use crate::text::numbers::{probability, quantity};
 use crate::text::printable;

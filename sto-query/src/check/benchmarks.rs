@@ -1,6 +1,6 @@
 //! Several benchmarks of two builds, and one verdict over all of them.
 
-use super::report::{Comparison, Verdict};
+use crate::compare::{Comparison, Verdict};
 use crate::select::Selection;
 use hashbrown::HashSet;
 use serde::Serialize;
@@ -50,13 +50,6 @@ pub(crate) fn reason(comparisons: &[Comparison]) -> String {
             "{count} of {all} benchmarks have too little data, and none got slower: {}",
             names.join(", ")
         ),
-    }
-}
-
-impl Comparison {
-    /// What is compared, among several: the benchmark's name.
-    pub fn benchmark_name(&self) -> &str {
-        self.benchmark.as_deref().unwrap_or("(none)")
     }
 }
 

@@ -1,0 +1,353 @@
+//! Where profiles come from: a build or profile in the store, or a file, which is read into a store
+//! in memory.
+//!
+//! Every question is asked of [`Sources`]. They share nothing with one another, so that a process can
+//! ask any number of stores at once, from any thread.
+
+mod named;
+mod views;
+
+pub use named::{Named, telling_names};
+pub(crate) use views::of_event;
+pub use views::{EVENT, Filter};
+
+use crate::QueryError;
+use crate::select::{
+    Commit, SelectError, Selection, Selector, full_name, oldest_first, one_benchmark, select, whole,
+};
+use crate::tree::View;
+use named::last_components;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use sto_core::id::ProfileId;
+use sto_core::ingest::{IngestError, IngestOptions, IngestReport, ingest};
+use sto_core::intern::SliceCount;
+use sto_core::store::{Store, StoreError, StoredBuild};
+
+/// What the library may ask of the machine that it runs on. There is an answer for who has none.
+pub trait Surroundings: Send + Sync {
+    /// The commit that a git revision such as `HEAD~1` is; `None` where that is not known.
+    fn commit(&self, _revision: &str) -> Option<Commit> {
+        None
+    }
+
+    /// Reads a file that a question names into a store in memory. Whoever asks may say where symbols are
+    /// looked for, show how far it is, and warn.
+    ///
+    /// # Errors
+    /// As [`ingest`].
+    fn read(
+        &self,
+        memory: &Store,
+        file: &Path,
+        options: IngestOptions,
+    ) -> Result<IngestReport, IngestError> {
+        ingest(memory, file, &options, &mut |_| {})
+    }
+}
+
+struct Nothing;
+
+impl Surroundings for Nothing {}
+
+/// Where the profiles of a question are looked for: a store, and files.
+pub struct Sources {
+    surroundings: Arc<dyn Surroundings>,
+    open: Box<dyn Fn() -> Result<Arc<Store>, StoreError> + Send + Sync>,
+    /// The store as it was when it was first looked at: one question is answered from one state.
+    stored: OnceLock<Arc<Store>>,
+    /// Files that were read.
+    memory: OnceLock<Arc<Store>>,
+}
+
+/// Profiles of one build, and where they are.
+pub(crate) struct Located {
+    pub(crate) store: Arc<Store>,
+    pub(crate) selection: Selection,
+    /// Whether they are in the store, and no file: that names no benchmark.
+    pub(crate) is_stored: bool,
+}
+
+/// What names a baseline.
+pub(crate) enum Baseline<'a> {
+    Any(&'a Named),
+    /// A build or tag of the candidate's executable; any selector where it has none such.
+    OfCandidate(&'a str),
+}
+
+/// What a name turned out to be.
+enum Target {
+    Stored(Located),
+    File(ProfileFile),
+}
+
+/// A file to read, and the name of the build that it becomes.
+struct ProfileFile {
+    path: PathBuf,
+    name: String,
+}
+
+/// Slices that a file is read in where threads and labels of samples are asked for: they are kept with
+/// these alone.
+const CONTEXTS: Option<SliceCount> = SliceCount::new(1);
+
+impl Located {
+    /// Its stacks, with the runs apart.
+    pub(crate) fn load(self) -> Result<View, SelectError> {
+        View::load(&self.store, self.selection)
+    }
+}
+
+impl Sources {
+    /// The store in this folder or file, opened as it is first needed: where there is none, files can be
+    /// asked for all the same.
+    pub fn of_folder(path: &Path) -> Sources {
+        let path = path.to_owned();
+        Sources::opened_by(move || Ok(Arc::new(Store::open_snapshot(&path)?)))
+    }
+
+    /// A store that is open: one in memory, or the snapshot that a process keeps for many questions.
+    pub fn of_store(store: Arc<Store>) -> Sources {
+        Sources::opened_by(move || Ok(store.clone()))
+    }
+
+    fn opened_by(
+        open: impl Fn() -> Result<Arc<Store>, StoreError> + Send + Sync + 'static,
+    ) -> Sources {
+        Sources {
+            surroundings: Arc::new(Nothing),
+            open: Box::new(open),
+            stored: OnceLock::new(),
+            memory: OnceLock::new(),
+        }
+    }
+
+    /// The same on a machine that can be asked.
+    #[must_use]
+    pub fn within(self, surroundings: Arc<dyn Surroundings>) -> Sources {
+        Sources {
+            surroundings,
+            ..self
+        }
+    }
+
+    /// The store, in the state that it had when it was first asked.
+    pub(crate) fn store(&self) -> Result<Arc<Store>, StoreError> {
+        get_or_try_init(&self.stored, &self.open)
+    }
+
+    fn memory(&self) -> Result<Arc<Store>, StoreError> {
+        get_or_try_init(&self.memory, || Ok(Arc::new(Store::in_memory()?)))
+    }
+
+    /// The selector, with the commit that its revision is.
+    ///
+    /// # Errors
+    /// Where nobody knows the revision, and it is no commit's id by itself.
+    pub fn resolved(&self, selector: Selector) -> Result<Selector, QueryError> {
+        let Some(revision) = selector.revision() else {
+            return Ok(selector);
+        };
+        match self.surroundings.commit(revision) {
+            Some(commit) => Ok(selector.at(commit)),
+            None if revision.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(selector),
+            None => Err(QueryError::NoRevision {
+                revision: revision.to_owned(),
+            }),
+        }
+    }
+
+    /// The profiles of both sides of a check.
+    pub(crate) fn sides(
+        &self,
+        baseline: &Baseline,
+        candidate: &Named,
+    ) -> Result<[Located; 2], QueryError> {
+        let candidate = self.locate(candidate)?;
+        let baseline = match (baseline, &candidate) {
+            (Baseline::Any(named), _) => self.locate(named)?,
+            (Baseline::OfCandidate(name), Target::Stored(candidate)) => {
+                self.locate_of(name, &candidate.selection.build.executable)?
+            }
+            (&Baseline::OfCandidate(name), Target::File(_)) => self.locate(&name.into())?,
+        };
+        let (baseline, candidate) = told_apart(baseline, candidate);
+        Ok([
+            self.located(baseline, None)?,
+            self.located(candidate, None)?,
+        ])
+    }
+
+    /// Of the builds of a program that have several such runs in the store, the newest.
+    pub(crate) fn with_several_runs(
+        &self,
+        executable: &str,
+        chosen: impl Fn(Selection) -> Selection,
+    ) -> Result<Option<View>, QueryError> {
+        // Two files can be compared without a store.
+        let Ok(store) = self.store() else {
+            return Ok(None);
+        };
+        let mut builds = store.builds()?;
+        builds.retain(|stored| stored.build.executable == executable);
+        oldest_first(&mut builds);
+        let selections = builds.iter().rev().map(|stored| chosen(whole(stored)));
+        let mut with_several = selections
+            .filter(|selection| selection.profiles.len() > 1 && one_benchmark([selection]).is_ok());
+        let view = with_several
+            .next()
+            .map(|selection| View::load(&store, selection));
+        Ok(view.transpose()?)
+    }
+
+    /// A build in the store comes before a file of the same name.
+    fn locate(&self, named: &Named) -> Result<Target, QueryError> {
+        let text = match named {
+            Named::Selector(text) => text,
+            Named::File(path) => return Ok(Target::file(path)),
+            Named::Runs(ids) => {
+                let store = self.store()?;
+                return Ok(Target::Stored(Located {
+                    selection: runs_of(&store, ids)?,
+                    store,
+                    is_stored: true,
+                }));
+            }
+        };
+        let path = Path::new(text);
+        let exists = path.exists();
+        let mut starts = ["/", "./", "../"].iter();
+        let is_path = starts.any(|start| text.starts_with(start));
+        if is_path || (exists && text.contains('/')) {
+            return Ok(Target::file(path));
+        }
+        match self.find_stored(&self.resolved(text.parse()?)?) {
+            Ok(located) => Ok(Target::Stored(located)),
+            Err(error) if !is_absence(&error) => Err(error.into()),
+            Err(_) if exists => Ok(Target::file(path)),
+            Err(source) => Err(QueryError::NothingNamed {
+                selector: text.clone(),
+                source,
+            }),
+        }
+    }
+
+    /// A build or tag of an executable, or else whatever the selector names.
+    fn locate_of(&self, name: &str, executable: &str) -> Result<Target, QueryError> {
+        // `@previous` is the program's own, as `demo@previous` is.
+        for name in [name, name.strip_prefix('@').unwrap_or(name)] {
+            let selector = self.resolved(format!("{executable}@{name}").parse()?);
+            match selector.map(|selector| self.find_stored(&selector)) {
+                Ok(Ok(located)) => return Ok(Target::Stored(located)),
+                Ok(Err(error)) if is_of_program(&error) => return Err(error.into()),
+                _ => {}
+            }
+        }
+        self.locate(&name.into())
+    }
+
+    fn find_stored(&self, selector: &Selector) -> Result<Located, SelectError> {
+        let store = self.store()?;
+        Ok(Located {
+            selection: select(&store, selector)?,
+            store,
+            is_stored: true,
+        })
+    }
+
+    fn located(&self, target: Target, slices: Option<SliceCount>) -> Result<Located, QueryError> {
+        let file = match target {
+            Target::Stored(located) => return Ok(located),
+            Target::File(file) => file,
+        };
+        let options = IngestOptions {
+            version: Some(file.name),
+            slices,
+            ..IngestOptions::default()
+        };
+        let memory = self.memory()?;
+        let report = self.surroundings.read(&memory, &file.path, options)?;
+        let read: Vec<_> = report.profiles.iter().map(|profile| profile.id).collect();
+        Ok(Located {
+            selection: runs_of(&memory, &read)?,
+            store: memory,
+            is_stored: false,
+        })
+    }
+}
+
+impl Target {
+    fn file(path: &Path) -> Target {
+        Target::File(ProfileFile {
+            path: path.to_owned(),
+            name: last_components(path, 1),
+        })
+    }
+}
+
+/// What `OnceLock::get_or_try_init` is to be.
+fn get_or_try_init(
+    cell: &OnceLock<Arc<Store>>,
+    make: impl FnOnce() -> Result<Arc<Store>, StoreError>,
+) -> Result<Arc<Store>, StoreError> {
+    if let Some(store) = cell.get() {
+        return Ok(store.clone());
+    }
+    let store = make()?;
+    Ok(cell.get_or_init(|| store).clone())
+}
+
+/// Runs of one build, by the ids of their profiles.
+fn runs_of(store: &Store, ids: &[ProfileId]) -> Result<Selection, QueryError> {
+    let mut builds = store.builds()?;
+    if let Some(&run) = ids.iter().find(|id| !has(&builds, **id)) {
+        return Err(QueryError::NoRun { run });
+    }
+    builds.retain_mut(|build| {
+        build.profiles.retain(|profile| ids.contains(&profile.id));
+        !build.profiles.is_empty()
+    });
+    match <[_; 1]>::try_from(builds) {
+        Ok([build]) => Ok(Selection {
+            build: build.build,
+            profiles: build.profiles,
+        }),
+        Err(builds) => Err(QueryError::NotOneBuild {
+            builds: builds.iter().map(|b| full_name(&b.build)).collect(),
+        }),
+    }
+}
+
+fn has(builds: &[StoredBuild], run: ProfileId) -> bool {
+    let mut profiles = builds.iter().flat_map(|build| &build.profiles);
+    profiles.any(|stored| stored.id == run)
+}
+
+/// Names two files so that one can be told from the other.
+fn told_apart(mut a: Target, mut b: Target) -> (Target, Target) {
+    if let (Target::File(a), Target::File(b)) = (&mut a, &mut b) {
+        (a.name, b.name) = telling_names(&a.path, &b.path);
+    }
+    (a, b)
+}
+
+/// Whether the selector names nothing in the store, so that it may well be a file's name.
+fn is_absence(error: &SelectError) -> bool {
+    matches!(
+        error,
+        SelectError::Store(StoreError::NotFound { .. })
+            | SelectError::EmptyStore
+            | SelectError::NotFound { .. }
+            | SelectError::ShortPrefix { .. }
+    )
+}
+
+/// Whether the selector names builds of a program by their age or revision, and there is no such build.
+fn is_of_program(error: &SelectError) -> bool {
+    matches!(
+        error,
+        SelectError::TooFewBuilds { .. }
+            | SelectError::NoBuildOfCommit(_)
+            | SelectError::SeveralOfCommit { .. }
+    )
+}

@@ -1,0 +1,93 @@
+//! How profiles are named, and what files are called.
+
+use serde::{Deserialize, Serialize};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use sto_core::id::ProfileId;
+
+/// What names profiles of one build.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Named {
+    /// A [`Selector`](crate::select::Selector) of profiles in the store, or else the path of a file. A
+    /// path with a slash in it that exists, or one that starts as a path does, is always a file.
+    Selector(String),
+    /// A file, whatever the store has.
+    File(PathBuf),
+    /// Runs of one build in the store.
+    Runs(Vec<ProfileId>),
+}
+
+impl Default for Named {
+    /// A selector that names nothing.
+    fn default() -> Named {
+        Named::Selector(String::new())
+    }
+}
+
+impl From<&str> for Named {
+    fn from(selector: &str) -> Named {
+        Named::Selector(selector.to_owned())
+    }
+}
+
+impl From<&OsStr> for Named {
+    /// What is no text can only be a path.
+    fn from(written: &OsStr) -> Named {
+        match written.to_str() {
+            Some(text) => text.into(),
+            None => Named::File(written.into()),
+        }
+    }
+}
+
+impl From<&OsString> for Named {
+    fn from(written: &OsString) -> Named {
+        written.as_os_str().into()
+    }
+}
+
+/// Names for two files: their base names, with as many folders before them as it takes to tell
+/// one from the other.
+pub fn telling_names(a: &Path, b: &Path) -> (String, String) {
+    let longest = a.components().count().max(b.components().count());
+    (1..=longest)
+        .map(|count| (last_components(a, count), last_components(b, count)))
+        .find(|(a, b)| a != b)
+        .unwrap_or_else(|| (last_components(a, 1), last_components(b, 1)))
+}
+
+pub(super) fn last_components(path: &Path, count: usize) -> String {
+    let components: Vec<&OsStr> = path.components().map(|c| c.as_os_str()).collect();
+    let kept = &components[components.len().saturating_sub(count)..];
+    kept.iter()
+        .collect::<PathBuf>()
+        .to_string_lossy()
+        .into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::telling_names;
+    use std::path::Path;
+
+    #[track_caller]
+    fn assert_names(a: &str, b: &str, expected: (&str, &str)) {
+        let (a, b) = telling_names(Path::new(a), Path::new(b));
+        assert_eq!((a.as_str(), b.as_str()), expected);
+    }
+
+    #[test]
+    fn files_are_told_apart_by_as_little_of_their_path_as_it_takes() {
+        assert_names("x/v1.data", "y/v2.data", ("v1.data", "v2.data"));
+        assert_names("x/perf.data", "y/perf.data", ("x/perf.data", "y/perf.data"));
+        assert_names("perf.data", "y/perf.data", ("perf.data", "y/perf.data"));
+        assert_names("/perf.data", "perf.data", ("/perf.data", "perf.data"));
+    }
+
+    #[test]
+    fn a_file_beside_itself_keeps_its_name() {
+        assert_names("x/perf.data", "x/perf.data", ("perf.data", "perf.data"));
+    }
+}

@@ -1,0 +1,229 @@
+//! The stacks that names stand for: of one benchmark, in one event.
+
+use super::{CONTEXTS, Located, Named, Sources, Target, told_apart};
+use crate::QueryError;
+use crate::compare::{Lines, shared_event};
+use crate::select::{full_name, one_benchmark};
+use crate::tree::{ContextCosts, RootsBy, ThreadNames, View};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use sto_core::intern::SliceCount;
+use sto_core::store::Store;
+use sto_core::units::SampleType;
+
+/// Which of the runs that are named a question is about, and what they were measured by.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Filter {
+    /// The benchmark of the runs, where an empty name stands for runs that name none. Without it, all
+    /// runs have to be of one.
+    pub benchmark: Option<String>,
+    /// The event; without it the one with most samples.
+    pub event: Option<String>,
+}
+
+/// Place in [`View::sample_types`] of the event that was chosen.
+pub const EVENT: usize = 0;
+
+impl Sources {
+    /// The stacks that a name stands for, and what they cost in all runs together.
+    ///
+    /// # Errors
+    /// Where nothing has this name, or what has cannot be read.
+    pub fn view(&self, named: &Named, filter: &Filter) -> Result<View, QueryError> {
+        let located = self.runs_of(named, filter, None)?;
+        filter.keep(View::load_sum(&located.store, located.selection)?)
+    }
+
+    /// The stacks that a name stands for, and what they cost in each run.
+    ///
+    /// # Errors
+    /// As [`Sources::view`].
+    pub fn runs(&self, named: &Named, filter: &Filter) -> Result<View, QueryError> {
+        filter.keep(self.runs_of(named, filter, None)?.load()?)
+    }
+
+    /// The stacks of several names, all in one event: the first one's, unless one was asked for.
+    ///
+    /// # Errors
+    /// As [`Sources::view`], and where they are of several benchmarks.
+    pub fn views(&self, named: &[Named], filter: &Filter) -> Result<Vec<View>, QueryError> {
+        let mut filter = filter.clone();
+        let mut views = Vec::with_capacity(named.len());
+        for named in named {
+            let view = self.view(named, &filter)?;
+            let first = view.sample_types.get(EVENT);
+            filter.event = filter.event.or(first.map(|first| first.event.clone()));
+            views.push(view);
+        }
+        one_benchmark(views.iter().map(|view| &view.selection))?;
+        Ok(views)
+    }
+
+    /// The stacks of a baseline and a candidate with the runs apart, in the event that was asked for, or
+    /// else one that both have.
+    ///
+    /// # Errors
+    /// As [`Sources::view`].
+    pub fn pair(&self, named: [&Named; 2], filter: &Filter) -> Result<[View; 2], QueryError> {
+        let [baseline, candidate] = self.pair_of(named, filter, None)?;
+        let (baseline, candidate) = View::load_both(
+            (&baseline.store, baseline.selection),
+            (&candidate.store, candidate.selection),
+        )?;
+        filter.keep_both([baseline, candidate])
+    }
+
+    /// The stacks that a name stands for, below a root for each thread or label.
+    ///
+    /// # Errors
+    /// As [`Sources::view`], and where threads or the label are not known.
+    pub fn view_by(
+        &self,
+        named: &Named,
+        filter: &Filter,
+        by: &RootsBy,
+    ) -> Result<View, QueryError> {
+        let located = self.runs_of(named, filter, CONTEXTS)?;
+        let store = located.store.clone();
+        let names = match located.selection.profiles.len() {
+            1 => ThreadNames::NameAndId,
+            _ => ThreadNames::Name,
+        };
+        Ok(filter.keep(located.load()?)?.by(&store, by, names)?)
+    }
+
+    /// The same of a baseline and a candidate.
+    ///
+    /// # Errors
+    /// As [`Sources::view_by`].
+    pub fn pair_by(
+        &self,
+        named: [&Named; 2],
+        filter: &Filter,
+        by: &RootsBy,
+    ) -> Result<[View; 2], QueryError> {
+        let [baseline, candidate] = self.pair_of(named, filter, CONTEXTS)?;
+        let stores = [baseline.store.clone(), candidate.store.clone()];
+        let [baseline, candidate] = filter.keep_both([baseline.load()?, candidate.load()?])?;
+        // Ids differ between the two.
+        let below = |view: View, store| view.by(store, by, ThreadNames::Name);
+        Ok([below(baseline, &stores[0])?, below(candidate, &stores[1])?])
+    }
+
+    /// The stacks that a name stands for, and what they cost in each thread and with each set of labels,
+    /// where every run has these.
+    ///
+    /// # Errors
+    /// As [`Sources::view`].
+    pub fn view_with_contexts(
+        &self,
+        named: &Named,
+        filter: &Filter,
+    ) -> Result<(View, Option<ContextCosts>), QueryError> {
+        let located = self.runs_of(named, filter, CONTEXTS)?;
+        let view = filter.keep(View::load_sum(&located.store, located.selection)?)?;
+        let contexts = view.context_costs(&located.store)?;
+        Ok((view, contexts))
+    }
+
+    /// The stacks that a name stands for, with the runs apart, and the store that has them, with threads and
+    /// labels of samples.
+    ///
+    /// # Errors
+    /// As [`Sources::view`].
+    pub fn runs_with_contexts(&self, named: &Named) -> Result<(View, Arc<Store>), QueryError> {
+        let located = self.located(self.locate(named)?, CONTEXTS)?;
+        let store = located.store.clone();
+        Ok((located.load()?, store))
+    }
+
+    /// The stacks that a name stands for, and what each line cost in each run.
+    ///
+    /// # Errors
+    /// As [`Sources::view`].
+    pub fn view_with_lines(
+        &self,
+        named: &Named,
+        filter: &Filter,
+    ) -> Result<(View, Vec<Lines>), QueryError> {
+        let located = self.runs_of(named, filter, CONTEXTS)?;
+        let view = filter.keep(View::load_sum(&located.store, located.selection)?)?;
+        let lines = match view.sample_types.get(EVENT) {
+            Some(event) => Lines::load_each(&located.store, &view.selection, &event.event)?,
+            None => Vec::new(),
+        };
+        Ok((view, lines))
+    }
+
+    fn runs_of(
+        &self,
+        named: &Named,
+        filter: &Filter,
+        slices: Option<SliceCount>,
+    ) -> Result<Located, QueryError> {
+        self.located(self.locate_runs(named, filter)?, slices)
+    }
+
+    fn pair_of(
+        &self,
+        [a, b]: [&Named; 2],
+        filter: &Filter,
+        slices: Option<SliceCount>,
+    ) -> Result<[Located; 2], QueryError> {
+        let (a, b) = told_apart(self.locate_runs(a, filter)?, self.locate_runs(b, filter)?);
+        Ok([self.located(a, slices)?, self.located(b, slices)?])
+    }
+
+    /// Of the runs in the store those of one benchmark; a file is one run.
+    fn locate_runs(&self, named: &Named, filter: &Filter) -> Result<Target, QueryError> {
+        Ok(match self.locate(named)? {
+            Target::Stored(mut located) => {
+                let benchmark = filter.benchmark.as_deref();
+                located.selection = located.selection.of_one_benchmark(benchmark)?;
+                Target::Stored(located)
+            }
+            file => file,
+        })
+    }
+}
+
+impl Filter {
+    /// Leaves the event that was asked for as the only one; without a wish, the one with most
+    /// samples is the first anyway.
+    fn keep(&self, view: View) -> Result<View, QueryError> {
+        match &self.event {
+            Some(event) => of_event(view, event),
+            None => Ok(view),
+        }
+    }
+
+    /// The same of two, by default in the event that both have.
+    fn keep_both(&self, [a, b]: [View; 2]) -> Result<[View; 2], QueryError> {
+        let shared = || shared_event(&a, &b).map(str::to_owned);
+        let event = self.event.clone().or_else(shared);
+        let filter = Filter {
+            event,
+            ..Filter::default()
+        };
+        Ok([filter.keep(a)?, filter.keep(b)?])
+    }
+}
+
+/// A view by one event alone.
+pub(crate) fn of_event(mut view: View, event: &str) -> Result<View, QueryError> {
+    let Some(place) = SampleType::place_of_event(event, &view.sample_types) else {
+        let known = view.sample_types.into_iter();
+        return Err(QueryError::UnknownEvent {
+            build: full_name(&view.selection.build),
+            event: event.to_owned(),
+            known: known.map(|known| known.event).collect(),
+        });
+    };
+    view.sample_types = vec![view.sample_types.swap_remove(place)];
+    for run in &mut view.runs {
+        *run = vec![run.swap_remove(place)];
+    }
+    Ok(view)
+}
