@@ -167,27 +167,18 @@ fn svg_is_well_formed_and_names_are_its_text() {
         let (elements, text) = parse(&picture);
         let scripts = elements.iter().filter(|name| *name == "script").count();
         assert_eq!(scripts, 1, "the graph's own");
-        let known = [
-            "svg",
-            "defs",
-            "linearGradient",
-            "style",
-            "script",
-            "text",
-            "g",
-            "title",
-        ];
+        let known = ["svg", "style", "script", "text", "rect", "g", "title"];
         for element in elements {
             assert!(known.contains(&&*element), "{element}");
         }
         for shown in [
             "<script>alert(1)</script> (",
-            "\": DROP TABLE nodes: -- (",
-            "\\u{1b}]0:owned\\u{7}\\u{1b}[31mred (",
+            "\"; DROP TABLE nodes; -- (",
+            "\\u{1b}]0;owned\\u{7}\\u{1b}[31mred (",
             "\\u{202e}gnp.exe (",
-            "#\u{a0}comment (",
-            "ends in\u{a0}12\u{a0}34 (",
-            "a:b (",
+            "# comment (",
+            "ends in 12 34 (",
+            "a;b (",
         ] {
             assert!(text.contains(shown), "{shown}");
         }

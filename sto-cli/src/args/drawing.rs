@@ -1,11 +1,12 @@
-//! SVG drawings: what they show, where they go, and what is said of them.
+//! Drawings: what they show, where they go, and what is said of them.
 
 use crate::runtime::error::CliError;
 use crate::runtime::output::{self, FormatArg};
 use crate::runtime::ui;
 use clap::{Args, ValueEnum};
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use sto_query::compare::Focus;
 use sto_query::render;
 use sto_query::render::flame::{FlameOptions, Palette};
@@ -15,7 +16,8 @@ use sto_query::tree::{RootsBy, View};
 /// What a drawing shows, and where it goes.
 #[derive(Debug, Args)]
 pub(crate) struct DrawingArgs {
-    /// Write the SVG to this file; `-` is standard output, and so is no file at all in a pipe
+    /// Write the drawing to this file, as a page where it ends in .html, else as SVG; `-` is standard output,
+    /// and so is no file at all in a pipe
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -80,6 +82,7 @@ impl DrawingArgs {
                 Colors::Standard => Palette::Standard,
                 Colors::Colorblind => Palette::Colorblind,
             },
+            as_page: self.output.as_deref().and_then(Path::extension) == Some(OsStr::new("html")),
             ..FlameOptions::default()
         })
     }

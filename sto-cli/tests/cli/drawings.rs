@@ -35,6 +35,26 @@ fn each_option_of_a_drawing_changes_it() {
 }
 
 #[test]
+fn a_drawing_is_a_page_where_its_file_is_named_so() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.folded", "main;work;hash 60\nmain;old 40\n");
+    for (command, file, start) in [
+        (&["flame", "a.folded"][..], "a.svg", "<?xml"),
+        (&["flame", "a.folded"], "a.html", "<!DOCTYPE html>"),
+        (
+            &["diff", "a.folded", "a.folded"],
+            "b.html",
+            "<!DOCTYPE html>",
+        ),
+    ] {
+        sandbox.sto(&[command, &["-o", file]].concat()).succeeds();
+        let drawn = std::fs::read_to_string(sandbox.path(file)).unwrap();
+        assert!(drawn.starts_with(start), "{file}: {drawn}");
+        assert!(drawn.contains("<title>hash (60"), "{file}: {drawn}");
+    }
+}
+
+#[test]
 fn labels_of_stored_runs_are_roots() {
     let sandbox = Sandbox::new();
     for (name, cpu) in [("a", "zen4"), ("b", "zen5")] {

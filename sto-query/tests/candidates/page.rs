@@ -71,8 +71,8 @@ fn candidates_can_be_read_found_and_walked_in_a_browser() {
     let labels = graph["frames"].as_array().unwrap().iter();
     let labels: Vec<&str> = labels.filter_map(|frame| frame["label"].as_str()).collect();
     assert!(
-        labels.iter().any(|label| label.starts_with("retry:")
-            && label.ends_with("(new), 0 in 13 runs → 40 samples")),
+        labels.iter().any(|label| label.starts_with("retry (")
+            && label.ends_with("new; 0 in 13 runs → 40 samples)")),
         "{labels:#?}"
     );
     let found = facts["found"]["status"].as_str().unwrap();

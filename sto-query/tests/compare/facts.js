@@ -32,7 +32,7 @@ async function facts() {
   seen.graph = graphOf(figure);
 
   const frame = (name) =>
-    [...figure.querySelectorAll('.frame')].find((f) => f.getAttribute('aria-label').startsWith(name));
+    [...figure.querySelectorAll(SHOWN)].find((f) => f.getAttribute('aria-label').startsWith(name));
   const press = (key) =>
     page.activeElement.dispatchEvent(
       new iframe.contentWindow.KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }),
@@ -59,7 +59,7 @@ async function facts() {
   press('Escape');
   seen.left = graphOf(figure);
   const widths = figure.querySelector('select');
-  widths.value = 'baseline';
+  widths.value = '1';
   widths.dispatchEvent(new Event('change'));
   seen.by_baseline = graphOf(figure);
 

@@ -39,7 +39,7 @@ fn in_focus_are_the_stacks_that_have_the_function_from_root_to_leaf() {
         "the picture is as wide as what is in focus"
     );
     assert!(
-        is_red(find(&frames, "parse").fill),
+        is_red(&find(&frames, "parse").fill),
         "colours are changes of the share of everything"
     );
 
@@ -141,8 +141,8 @@ fn an_inverted_difference_shows_what_changed_by_itself() {
     assert_golden("flame-diff-inverted-v1-v2.svg", &without_script(&svg));
     let frames = drawn(&svg);
     assert_eq!(find(&frames, "ksys_write").width, 100_000_000);
-    assert!(is_red(find(&frames, "ksys_write").fill));
-    assert!(is_blue(find(&frames, "mix(unsigned char[16], int)").fill));
+    assert!(is_red(&find(&frames, "ksys_write").fill));
+    assert!(is_blue(&find(&frames, "mix(unsigned char[16], int)").fill));
 }
 
 #[test]

@@ -9,7 +9,8 @@ mod overview;
 mod plot;
 mod sides;
 
-use super::html::{FlameGraph, FlameSides, Page, short_name};
+use super::flame::{FlameGraph, FlameSides, MAX_FRAMES};
+use super::html::{Page, short_name};
 use super::series::minute;
 use crate::candidates::Candidates;
 use crate::text::numbers::{counted, grouped};
@@ -17,11 +18,8 @@ use crate::text::paragraph::paragraph;
 use crate::text::{Style, printable};
 use maud::{Markup, html};
 
-/// Frames of the flame graph, at the most.
-const FRAMES: usize = 10_000;
-
 /// The candidates of a run as a self-contained page of HTML: it loads nothing, and runs no script but
-/// its own. Without scripts, all but the flame graph can be read.
+/// its own. Without scripts, all of it can be read.
 pub fn html(found: &Candidates) -> String {
     let title = format!("{}: {}", verdict(found), subject(found));
     let page = Page {
@@ -143,11 +141,11 @@ fn flame_graph(found: &Candidates) -> Markup {
                     runs: [found.judged.window.len(), found.judged.runs.len()],
                     names: ["average of the window", "judged"],
                     unit: "an average run",
-                    colors: "Red has more samples in a judged run than in an average run of the window, \
+                    colors: "Red, or orange, has more samples in a judged run than in an average run of the window, \
                              blue fewer",
                 },
                 min_share: found.options.min_share,
-                max_frames: FRAMES,
+                max_frames: MAX_FRAMES,
             }.figure())
         }
     }

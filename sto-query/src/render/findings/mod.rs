@@ -15,7 +15,7 @@ mod notes;
 mod sarif;
 mod steps;
 mod text;
-mod words;
+pub(super) mod words;
 
 pub use check::check_text;
 pub use github::github;

@@ -1,4 +1,4 @@
-//! Names of frames as folded text can carry them.
+//! Names of frames.
 
 use super::palette::Palette;
 use crate::functions::{KeyOptions, ModuleKey, function_key};
@@ -6,7 +6,6 @@ use crate::select::main_modules;
 use crate::text::{printable, shorten};
 use crate::tree::View;
 use hashbrown::HashMap;
-use inferno::flamegraph::color::Color;
 use std::collections::BTreeSet;
 use sto_core::model::{Frame, FrameIx, FrameKind};
 
@@ -15,7 +14,6 @@ const MAX_LABEL_WIDTH: usize = 200;
 
 /// What the graph writes on a frame.
 pub(super) struct Label {
-    /// The text, with `_[k]` and the like behind it where kinds are told apart.
     pub(super) text: String,
     kind: FrameKind,
 }
@@ -28,15 +26,21 @@ pub(super) struct LabelIx(pub(super) u32);
 #[derive(Default)]
 pub(super) struct Labels {
     all: Vec<Label>,
-    index: HashMap<String, LabelIx>,
+    index: HashMap<(String, Option<FrameKind>), LabelIx>,
 }
 
 impl Labels {
     /// The labels of every frame of a view, by its index: frames of different kinds have different ones.
     pub(super) fn by_kind(&mut self, view: &View) -> Vec<LabelIx> {
         let label = |(_, frame): (FrameIx, Frame)| {
-            let text = text(frame.symbol, frame.kind, frame.module) + annotation(frame.kind);
-            self.insert(text, frame.kind)
+            let text = text(frame.symbol, frame.kind, frame.module);
+            // Those of one colour are one.
+            let kind = match frame.kind {
+                FrameKind::JitBaseline => FrameKind::Jit,
+                FrameKind::Waker => FrameKind::Interpreted,
+                kind => kind,
+            };
+            self.insert((text, Some(kind)), frame.kind)
         };
         view.frames.iter().map(label).collect()
     }
@@ -75,7 +79,7 @@ impl Labels {
                     text += "\u{a0}";
                     text += &in_brackets(name);
                 }
-                self.insert(text, kind)
+                self.insert((text, None), kind)
             };
             functions.into_iter().map(label).collect()
         })
@@ -101,19 +105,21 @@ impl Labels {
         }
     }
 
-    fn insert(&mut self, text: String, kind: FrameKind) -> LabelIx {
+    fn insert(&mut self, key: (String, Option<FrameKind>), kind: FrameKind) -> LabelIx {
         let next = LabelIx(self.all.len() as u32);
-        let ix = *self.index.entry_ref(&text).or_insert(next);
-        if ix == next {
-            self.all.push(Label { text, kind });
+        if let Some(&ix) = self.index.get(&key) {
+            return ix;
         }
-        ix
+        let text = key.0.clone();
+        self.index.insert(key, next);
+        self.all.push(Label { text, kind });
+        next
     }
 }
 
 impl Label {
     /// A colour for the kind, and a shade of it for the name: the same in every graph.
-    pub(super) fn color(&self, palette: Palette) -> Color {
+    pub(super) fn color(&self, palette: Palette) -> [u8; 3] {
         // FNV-1a: small, and the same everywhere.
         let hash = self.text.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
@@ -127,45 +133,17 @@ impl Label {
 fn text(symbol: &str, kind: FrameKind, module: &str) -> String {
     match kind {
         FrameKind::Unresolved if !module.is_empty() => in_brackets(module),
-        _ => foldable(symbol),
+        _ => shown(symbol),
     }
 }
 
 fn in_brackets(module: &str) -> String {
-    foldable(&format!("[{}]", module.trim_matches(['[', ']'])))
+    shown(&format!("[{}]", module.trim_matches(['[', ']'])))
 }
 
-/// A name in a form that comes back out of folded text as it went in.
-///
-/// Folded text separates frames by `;`, ends in a space and numbers, has comments that begin with
-/// `# `, and its reader trims lines: so `;` becomes `:`, and a space before a digit, or after `#`,
-/// one that does not break.
-fn foldable(name: &str) -> String {
-    let shown = shorten(&printable(name), MAX_LABEL_WIDTH).replace(';', ":");
-    let mut text = String::with_capacity(shown.len());
-    let mut characters = shown.trim().chars().peekable();
-    while let Some(character) = characters.next() {
-        let before_digit = characters
-            .peek()
-            .is_some_and(|next| next.is_ascii_digit() || *next == '.');
-        let no_break = character == ' ' && (before_digit || text.ends_with('#'));
-        text.push(if no_break { '\u{a0}' } else { character });
-    }
-    if text.is_empty() {
-        "[unknown]".to_owned()
-    } else {
-        text
-    }
-}
-
-/// What inferno takes for a mark of the kind, and does not show. It has none for interpreted code,
-/// which shares that of wakers; the legend names both.
-fn annotation(kind: FrameKind) -> &'static str {
-    match kind {
-        FrameKind::User | FrameKind::Unresolved => "",
-        FrameKind::Kernel => "_[k]",
-        FrameKind::Inlined => "_[i]",
-        FrameKind::Jit | FrameKind::JitBaseline => "_[j]",
-        FrameKind::Interpreted | FrameKind::Waker => "_[w]",
+fn shown(name: &str) -> String {
+    match shorten(printable(name).trim(), MAX_LABEL_WIDTH) {
+        empty if empty.is_empty() => "[unknown]".to_owned(),
+        shown => shown,
     }
 }

@@ -1,17 +1,19 @@
-//! Interactive flame graphs as SVG, of one selection and of the difference between two.
-//!
-//! The `inferno` crate draws them. It takes lines of folded text, and so a frame's name is made
-//! into a label that survives that form.
+//! Interactive flame graphs: of one selection and of the difference between two, as SVG or as a page, and on
+//! the pages of findings. Without a script they show all but what is too narrow; with it they can be searched,
+//! zoomed into, and walked by keys.
 //!
 #![doc = include_str!("drawings.md")]
 
 mod drawing;
-mod folded;
+mod figure;
 mod inverted;
 mod label;
+mod layout;
 mod palette;
+mod picture;
 
 use super::header::{full_name, header};
+use super::html::Page;
 use crate::compare::Focus;
 use crate::functions::KeyOptions;
 use crate::text::numbers::counted;
@@ -20,15 +22,17 @@ use crate::text::{Style, printable, shorten};
 use crate::tree::Subject;
 use crate::tree::View;
 use drawing::{Drawing, Side};
-use inferno::flamegraph::color::{BackgroundColor, PaletteMap};
-use inferno::flamegraph::{Direction, Options, from_lines};
+pub(super) use figure::{FlameGraph, FlameSides};
 use label::Labels;
+use maud::html;
 pub use palette::Palette;
+pub(super) use picture::MAX_FRAMES;
+use picture::Picture;
 use std::io::{self, Write};
 use sto_core::units::Unit;
 
 /// Levels of calls that are drawn; what is deeper is a part of the frame at this level. A picture
-/// of more could not be read, and folded text grows with the square of the depth.
+/// of more could not be read.
 const MAX_LEVELS: usize = 500;
 
 /// The change of share that has full colour, unless a larger one is drawn. Without it, the largest
@@ -81,6 +85,8 @@ pub struct FlameOptions {
     pub palette: Palette,
     /// Which functions of two builds are one, in a difference.
     pub matching: KeyOptions,
+    /// Whether to draw it on a page of HTML, which fits narrow windows and paper, too; else as SVG.
+    pub as_page: bool,
 }
 
 /// What the widths of a differential flame graph are of. Stacks without any width are not drawn.
@@ -118,14 +124,7 @@ pub fn svg(
     if drawing.drawn[Side::Candidate as usize].is_zero() {
         return Err(FlameError::NothingChosen);
     }
-    let mut palette = PaletteMap::default();
-    // The frame below all others has no name, and would have a random colour.
-    palette.insert("", palette::NEUTRAL);
-    for label in labels.all() {
-        palette.insert(&label.text, label.color(options.palette));
-    }
-    let mut picture = picture(&subject, options);
-    picture.title = header(
+    let title = header(
         &subject,
         Style {
             width: Some(TITLE_WIDTH),
@@ -136,11 +135,8 @@ pub fn svg(
         let share = percent(drawing.share_drawn(Side::Candidate));
         format!("{stacks}, {share} of all. ")
     });
-    picture.subtitle = Some(
-        chosen + order_note(options) + &labels.legend(options.palette) + &drawing.depth_note(),
-    );
-    picture.palette_map = Some(&mut palette);
-    draw(picture, &drawing, drawing.lines(labels.all()), writer)
+    let notes = chosen + order_note(options) + &labels.legend(options.palette);
+    draw(title, notes, &drawing, &labels, &subject, options, writer)
 }
 
 /// Draws the difference between two views, each in its sample type: colours tell how a stack's share
@@ -158,7 +154,7 @@ pub fn diff_svg(
     candidate: (&View, usize),
     widths: Widths,
     options: &FlameOptions,
-    mut writer: impl Write,
+    writer: impl Write,
 ) -> Result<(), FlameError> {
     let mut labels = Labels::default();
     let of_frames = labels.by_function([baseline.0, candidate.0], options.matching);
@@ -186,16 +182,9 @@ pub fn diff_svg(
             candidate: full_name(&after),
         });
     }
-    let mut picture = picture(&after, options);
-    picture.title = difference_title(&before, &after);
-    let what = chosen + order_note(options) + &width_note(&drawing, options.palette);
-    picture.subtitle = Some(what + &drawing.depth_note());
-    let mut svg = Vec::new();
-    let lines = drawing.difference_lines(labels.all());
-    draw(picture, &drawing, lines, &mut svg)?;
-    let svg = String::from_utf8(svg).expect("labels are text");
-    writer.write_all(options.palette.recolor(svg).as_bytes())?;
-    Ok(())
+    let title = difference_title(&before, &after);
+    let notes = chosen + order_note(options) + &width_note(&drawing, options.palette);
+    draw(title, notes, &drawing, &labels, &after, options, writer)
 }
 
 /// `BASELINE demo@v1 → CANDIDATE demo@v2, cpu-clock (722 ms → 992 ms)`.
@@ -259,38 +248,54 @@ fn width_note(drawing: &Drawing, palette: Palette) -> String {
     )
 }
 
-fn picture(subject: &Subject, chosen: &FlameOptions) -> Options<'static> {
-    let mut options = Options::default();
-    options.bgcolors = Some(BackgroundColor::Grey);
-    let unit = subject
-        .sample_type
-        .as_ref()
-        .map_or(Unit::Samples, |t| t.unit);
-    let unit = if subject.value == 0 {
-        Unit::Samples
-    } else {
-        unit
-    };
-    options.count_name = unit.name().to_owned();
-    // Keeps our order of siblings. Sorted as text, `a b` would come between `a` and `a;c`, and
-    // cut the frame `a` in two.
-    options.flame_chart = true;
-    if chosen.inverted {
-        options.direction = Direction::Inverted;
+/// Writes the drawing of one view, or of two, whose candidate is this subject.
+fn draw(
+    title: String,
+    mut notes: String,
+    drawing: &Drawing,
+    labels: &Labels,
+    subject: &Subject,
+    options: &FlameOptions,
+    mut writer: impl Write,
+) -> Result<(), FlameError> {
+    let is_difference = !drawing.whole(Side::Baseline).is_zero();
+    let sample_type = subject.sample_type.as_ref();
+    let (picture, min_width) = drawing.picture(
+        labels.all(),
+        sample_type.map_or(Unit::Samples, |sample_type| sample_type.unit),
+        (!is_difference).then_some(options.palette),
+    );
+    notes += &drawing.depth_note();
+    if min_width > drawing::MIN_SHARE {
+        notes += &format!(" Narrower than {} is not drawn.", percent(min_width));
     }
-    options
+    let is_colorblind = is_difference && options.palette == Palette::Colorblind;
+    let drawn = match options.as_page {
+        true => page(&title, notes.trim(), &picture, is_colorblind),
+        false => picture.document(&title, notes.trim(), is_colorblind),
+    };
+    writer.write_all(drawn.as_bytes())?;
+    Ok(())
 }
 
-fn draw(
-    mut options: Options<'_>,
-    drawing: &Drawing,
-    lines: Vec<String>,
-    writer: impl Write,
-) -> Result<(), FlameError> {
-    options.factor = drawing.factor();
-    // A flame chart is drawn from its last line to its first.
-    from_lines(&mut options, lines.iter().rev().map(String::as_str), writer)?;
-    Ok(())
+fn page(title: &str, notes: &str, picture: &Picture, is_colorblind: bool) -> String {
+    let page = Page {
+        title,
+        style: "",
+        script: "",
+    };
+    page.render(&html! {
+        header { h2 { (title) } p.reason { (notes) } }
+        main {
+            figure.flame.colorblind[is_colorblind] {
+                (picture.svg())
+                figcaption {
+                    "Each box is a function. In a browser that runs the script of this page, a click, or \
+                     Enter, shows one stack alone; arrow keys walk from box to box, Escape shows all again."
+                }
+            }
+        }
+    })
 }
 
 fn empty(subject: &Subject) -> FlameError {

@@ -1,6 +1,5 @@
 //! Colours: of kinds of frames, and of change.
 
-use inferno::flamegraph::color::Color;
 use sto_core::model::FrameKind;
 
 /// Which colours a drawing has.
@@ -14,13 +13,6 @@ pub enum Palette {
     Colorblind,
 }
 
-/// The colour of what is no frame.
-pub(super) const NEUTRAL: Color = Color {
-    r: 225,
-    g: 225,
-    b: 225,
-};
-
 /// A range of colours, for one kind of frame.
 pub(super) struct Shade {
     pub(super) name: &'static str,
@@ -30,9 +22,15 @@ pub(super) struct Shade {
 
 impl Shade {
     /// A colour of the range, from dark at 0 to light at 255.
-    pub(super) fn at(&self, tint: u8) -> Color {
-        let [r, g, b] = mix(self.dark, self.light, u32::from(tint), 255);
-        Color { r, g, b }
+    pub(super) fn at(&self, tint: u8) -> [u8; 3] {
+        let tint = u32::from(tint);
+        [0, 1, 2].map(|channel| {
+            let (dark, light) = (
+                u32::from(self.dark[channel]),
+                u32::from(self.light[channel]),
+            );
+            ((dark * (255 - tint) + light * tint) / 255) as u8
+        })
     }
 }
 
@@ -72,39 +70,4 @@ impl Palette {
         };
         Shade { name, dark, light }
     }
-
-    /// The picture of a difference with this palette's colours.
-    ///
-    /// inferno has one scale for differences: two channels go from 250 for no change to 100 for a full
-    /// one, and the third, red or blue, stays.
-    pub(super) fn recolor(self, svg: String) -> String {
-        const FILL: &str = "fill=\"rgb(";
-        if self == Palette::Standard {
-            return svg;
-        }
-        let mut parts = svg.split(FILL);
-        let mut recolored = parts.next().unwrap_or_default().to_owned();
-        for part in parts {
-            let (color, rest) = part.split_once(')').unwrap_or_default();
-            let mut channels = color
-                .split(',')
-                .map(|channel| channel.parse::<u8>().unwrap_or(0));
-            let [r, g, b] = [(); 3].map(|()| channels.next().unwrap_or(0));
-            let full = if r > b { [213, 94, 0] } else { [0, 114, 178] };
-            let [r, g, b] = match r == b {
-                true => [r, g, b],
-                false => mix(full, [250; 3], u32::from(g.saturating_sub(100)), 150),
-            };
-            recolored += &format!("{FILL}{r},{g},{b}){rest}");
-        }
-        recolored
-    }
-}
-
-/// A colour between two, at `part` of `whole` of the way.
-fn mix(from: [u8; 3], to: [u8; 3], part: u32, whole: u32) -> [u8; 3] {
-    [0, 1, 2].map(|channel| {
-        let (from, to) = (u32::from(from[channel]), u32::from(to[channel]));
-        ((from * (whole - part) + to * part) / whole) as u8
-    })
 }

@@ -3,8 +3,7 @@
 use crate::text::names::shorten_name;
 use crate::text::printable;
 use crate::tree::{Link, folded_name};
-use maud::{Markup, PreEscaped, html};
-use serde::Serialize;
+use maud::{Markup, html};
 
 /// Columns of a name: the largest of C++ templates would fill the page.
 const MAX_NAME_WIDTH: usize = 200;
@@ -56,26 +55,10 @@ pub(in crate::render) fn number_head(head: &str, meaning: &str) -> Markup {
     html! { th.number scope="col" { (head) small { (meaning) } } }
 }
 
-/// Data for the page's scripts: JSON in which nothing can end the element that it is in.
-pub(in crate::render) fn data(data: &impl Serialize) -> Markup {
-    let json = serde_json::to_string(data).expect("data has no keys but strings");
-    // `<` stands in strings alone, so its escape means the same.
-    PreEscaped(json.replace('<', "\\u003c"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{data, folded, short_name};
+    use super::{folded, short_name};
     use crate::tree::Link;
-
-    #[test]
-    fn data_cannot_become_markup() {
-        let hostile = "</script><script>alert('1')</script>&\"\u{202e}\n";
-        let data = data(&[hostile]).into_string();
-        assert!(!data.contains('<'), "{data}");
-        let read: Vec<String> = serde_json::from_str(&data).expect("it is JSON");
-        assert_eq!(read, [hostile]);
-    }
 
     #[test]
     fn folded_frames_unfold_and_long_names_lose_their_head() {

@@ -21,12 +21,12 @@ impl Page<'_> {
     pub(in crate::render) fn render(&self, content: &Markup) -> String {
         let styles = [
             include_str!("page.css"),
-            include_str!("flame.css"),
+            include_str!("../flame/flame.css"),
             self.style,
         ];
         let scripts = [
             include_str!("page.js"),
-            include_str!("flame.js"),
+            include_str!("../flame/flame.js"),
             self.script,
         ];
         // The policy has no host to load from, and names style and script by their content, so what

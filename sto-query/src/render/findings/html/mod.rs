@@ -9,14 +9,14 @@ mod tested;
 mod verdict;
 
 use crate::compare::{Comparison, Finding, TestedFunction, Verdict};
-use crate::render::html::{FlameGraph, FlameSides, Page, name};
+use crate::render::flame::{FlameGraph, FlameSides, MAX_FRAMES};
+use crate::render::html::{Page, name};
 use crate::text::numbers::counted;
 use maud::{Markup, html};
 
-/// Frames that all flame graphs of a page have together, about: each takes some 20 bytes.
-const FRAMES: usize = 20_000;
-/// Frames of one graph: at the least, and at the most.
-const FRAMES_OF_ONE: (usize, usize) = (500, 10_000);
+/// Frames that a flame graph has at the least, however many there are: together they have about as many
+/// as one that is alone.
+const MIN_FRAMES: usize = 500;
 /// Findings that stand on the page by themselves; the others are folded together.
 const IN_FULL: usize = 5;
 /// Rows of a table of findings; the others are folded.
@@ -26,7 +26,7 @@ const ROWS: usize = 20;
 type Numbered<'a> = (usize, &'a Finding);
 
 /// Comparisons, one a benchmark, as a self-contained page of HTML: it loads nothing, and runs no
-/// script but its own. Without scripts, all but the flame graph can be read.
+/// script but its own. Without scripts, all of it can be read.
 ///
 /// The flame graph takes [`CompareOptions::stacks`](crate::compare::CompareOptions::stacks).
 pub fn html(comparisons: &[Comparison]) -> String {
@@ -40,8 +40,7 @@ pub fn html(comparisons: &[Comparison]) -> String {
         style: include_str!("findings.css"),
         script: "",
     };
-    let (least, most) = FRAMES_OF_ONE;
-    let max_frames = (FRAMES / comparisons.len().max(1)).clamp(least, most);
+    let max_frames = (MAX_FRAMES / comparisons.len().max(1)).max(MIN_FRAMES);
     let sections = (1..).zip(comparisons).map(|(number, comparison)| Section {
         number,
         comparison,
@@ -116,7 +115,7 @@ impl Section<'_> {
                         runs: [comparison.baseline.runs, comparison.candidate.runs],
                         names: ["baseline", "candidate"],
                         unit: "a baseline run",
-                        colors: "Red costs more than in the baseline, blue less, after the \
+                        colors: "Red, or orange, costs more than in the baseline, blue less, after the \
                                  normalisation that the findings rest on",
                     },
                     min_share: comparison.thresholds.min_share,

@@ -1,0 +1,276 @@
+'use strict';
+// Makes the flame graphs that stand here ones to search, to zoom into, and to walk by keys. Names come from
+// profiles, so they only ever become text, and values of attributes.
+{
+  const DRAWN = 1200; // pixels that all is wide as it was drawn
+  const ROW = 20; // pixels
+  const MIN_WIDTH = 0.5; // pixels
+  const CHARACTER = 6.7; // pixels that a character of a name takes, see `.frames text`
+
+  function element(name, attributes, ...content) {
+    const created = document.createElementNS('http://www.w3.org/1999/xhtml', name);
+    for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, value);
+    created.append(...content);
+    return created;
+  }
+
+  function fitting(name, width) {
+    const room = Math.floor((width - 6) / CHARACTER);
+    if (room < 3) return '';
+    return name.length <= room ? name : `…${name.slice(1 - room)}`;
+  }
+
+  const percent = (cost) => `${(100 * cost).toFixed(cost < 0.1 ? 2 : 1)}%`;
+
+  function change(baseline, candidate) {
+    if (baseline === 0) return candidate === 0 ? 'none' : 'new';
+    const ratio = candidate / baseline;
+    if (ratio === 0) return 'gone';
+    if (ratio >= 2) return `${ratio.toFixed(1)}x`;
+    return `${ratio < 1 ? '−' : '+'}${Math.abs(100 * (ratio - 1)).toFixed(1)}%`;
+  }
+
+  /** The frames of a picture, each after its caller; the first is all. */
+  function framesOf(boxes) {
+    const callers = [];
+    const frames = Array.from(boxes.children, (group) => {
+      const [title, rect, text] = group.children;
+      const number = (attribute) => Number(rect.getAttribute(attribute));
+      const y = number('y');
+      const depth = y / ROW;
+      const [x, width] = (group.dataset.other ?? '0 0').split(' ').map(Number);
+      const about = title.textContent;
+      const label = about.slice(0, about.lastIndexOf(' ('));
+      const frame = {
+        group, rect, text, about, label, y, callees: [],
+        caller: callers[depth - 1],
+        // A module behind the name is not searched for.
+        name: label.replace(/ \[[^\]]*\]$/, ''),
+        sides: [{ x: number('x'), width: number('width') }, { x, width }],
+      };
+      group.setAttribute('role', 'treeitem');
+      group.setAttribute('aria-level', depth + 1);
+      group.setAttribute('aria-label', about);
+      group.setAttribute('tabindex', -1);
+      frame.caller?.callees.push(frame);
+      callers[depth] = frame;
+      return frame;
+    });
+    frames.forEach((frame, ix) => (frame.ix = ix));
+    for (const frame of [...frames].reverse()) frame.end = frame.callees.at(-1)?.end ?? frame.ix + 1;
+    return frames;
+  }
+
+  /** Puts tools above a picture; `resize` makes it as wide as there is room, and returns that. */
+  function flameGraph(figure, boxes, tools, resize) {
+    const frames = framesOf(boxes);
+    const frameOf = new Map(frames.map((frame) => [frame.group, frame]));
+    const all = frames[0];
+    const { drawn, other, unit } = figure.dataset;
+    const costs = figure.dataset.costs?.split(' ').map(Number);
+    let side = 0;
+    let shown = all; // the frame that takes the whole width
+    let current = all; // the frame that keys act on
+    let matches = new Set();
+
+    const search = element('input', { type: 'search', spellcheck: 'false', autocomplete: 'off', placeholder: 'part of a name' });
+    const reset = element('button', { type: 'button' }, 'Show all');
+    const status = element('p', { class: 'status', role: 'status' });
+    const bar = element('div', { class: 'tools' }, element('label', {}, 'Search ', search));
+    tools.append(bar, status);
+    if (other) {
+      const widths = element('select', {}, ...[drawn, other].map((name, ix) => element('option', { value: ix }, `cost in the ${name}`)));
+      widths.addEventListener('change', () => {
+        side = Number(widths.value);
+        draw();
+      });
+      bar.append(element('label', {}, 'Widths ', widths));
+    }
+    if (all.group.classList.contains('n')) {
+      const colors = element('input', { type: 'checkbox' });
+      colors.checked = figure.classList.contains('colorblind');
+      colors.addEventListener('change', () => figure.classList.toggle('colorblind', colors.checked));
+      bar.append(element('label', {}, colors, ' Orange, not red'));
+    }
+    bar.append(reset);
+
+    /** What the line above the graph says when no frame is pointed at. */
+    function summary() {
+      if (search.value === '') return current.about;
+      if (matches.size === 0) return `No name has “${search.value}” in it.`;
+      const widths = [0, 0];
+      // In a recursion, the outermost match has the cost of all others.
+      for (let ix = 0; ix < frames.length; ) {
+        const { sides, end } = frames[ix];
+        const isMatch = matches.has(frames[ix]);
+        if (isMatch) sides.forEach(({ width }, at) => (widths[at] += width / DRAWN));
+        ix = isMatch ? end : ix + 1;
+      }
+      const found = `Stacks with “${search.value}”: `;
+      if (!costs) return `${found}${percent(widths[0])} of all that is drawn`;
+      const [candidate, baseline] = costs.map((cost, at) => cost * widths[at]);
+      return `${found}${percent(baseline)} → ${percent(candidate)} of ${unit} (${change(baseline, candidate)})`;
+    }
+
+    function draw() {
+      // A stack that costs nothing on this side has no width.
+      while (shown.sides[side].width === 0 && shown !== all) shown = shown.caller;
+      const room = resize();
+      const scale = room / shown.sides[side].width;
+      const callers = new Set();
+      for (let frame = shown.caller; frame; frame = frame.caller) callers.add(frame);
+      for (const frame of frames) {
+        const isCaller = callers.has(frame);
+        const width = isCaller ? room : frame.sides[side].width * scale;
+        const isIn = frame.ix >= shown.ix && frame.ix < shown.end && width >= MIN_WIDTH;
+        frame.isDrawn = isCaller || isIn;
+        frame.group.toggleAttribute('hidden', !frame.isDrawn);
+        if (!frame.isDrawn) continue;
+        const x = isCaller ? 0 : (frame.sides[side].x - shown.sides[side].x) * scale;
+        frame.rect.setAttribute('x', x);
+        frame.rect.setAttribute('width', width);
+        frame.group.classList.toggle('caller', isCaller);
+        frame.group.classList.toggle('match', matches.has(frame));
+        const label = fitting(frame.label, width);
+        if (label !== '' && !frame.text) {
+          frame.text = document.createElementNS('http://www.w3.org/2000/svg', 'text');
+          frame.text.setAttribute('y', frame.y + 14);
+          frame.group.append(frame.text);
+        }
+        frame.text?.setAttribute('x', x + 4);
+        if (frame.text) frame.text.textContent = label;
+      }
+      boxes.classList.toggle('searching', matches.size > 0);
+      const hadFocus = boxes.contains(document.activeElement);
+      if (!current.isDrawn) moveTo(shown, hadFocus);
+      else moveTo(current, hadFocus);
+      status.textContent = summary();
+    }
+
+    function moveTo(frame, withFocus) {
+      current.group.setAttribute('tabindex', -1);
+      current = frame;
+      current.group.setAttribute('tabindex', 0);
+      if (withFocus) current.group.focus();
+    }
+
+    function show(frame) {
+      shown = frame;
+      moveTo(frame, false);
+      draw();
+    }
+
+    const isDrawn = (frame) => frame.isDrawn;
+    const widest = (a, b) => (b.sides[side].width > a.sides[side].width ? b : a);
+    const beside = (step) => {
+      const siblings = (current.caller?.callees ?? []).filter(isDrawn);
+      const sibling = siblings[siblings.indexOf(current) + step];
+      if (sibling) moveTo(sibling, true);
+    };
+    const keys = {
+      ArrowUp: () => current.caller && moveTo(current.caller, true),
+      ArrowDown: () => {
+        const callees = current.callees.filter(isDrawn);
+        if (callees.length > 0) moveTo(callees.reduce(widest), true);
+      },
+      ArrowLeft: () => beside(-1),
+      ArrowRight: () => beside(1),
+      Enter: () => show(current),
+      ' ': () => show(current),
+      Escape: () => show(all),
+    };
+
+    function find() {
+      const part = search.value.toLowerCase();
+      const isMatch = (frame) => frame !== all && frame.name.toLowerCase().includes(part);
+      matches = new Set(part === '' ? [] : frames.filter(isMatch));
+      draw();
+    }
+
+    const framePointedAt = (event) => frameOf.get(event.target.closest('.frames > g'));
+    boxes.addEventListener('click', (event) => {
+      const frame = framePointedAt(event);
+      if (frame) show(frame);
+    });
+    boxes.addEventListener('keydown', (event) => {
+      if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      keys[event.key]();
+    });
+    for (const type of ['pointerover', 'focusin']) {
+      boxes.addEventListener(type, (event) => {
+        const frame = framePointedAt(event);
+        if (frame) status.textContent = frame.about;
+      });
+    }
+    boxes.addEventListener('pointerleave', () => {
+      status.textContent = summary();
+    });
+    search.addEventListener('input', find);
+    reset.addEventListener('click', () => {
+      search.value = '';
+      matches = new Set();
+      show(all);
+    });
+    boxes.setAttribute('role', 'tree');
+    boxes.setAttribute('aria-label', 'Flame graph');
+    draw();
+    return {
+      draw,
+      find(name) {
+        search.value = name;
+        shown = all;
+        find();
+      },
+    };
+  }
+
+  /** One that is a file of its own has its title and tools in HTML, which break into lines. */
+  function alone(svg) {
+    const [title, notes] = svg.querySelectorAll('.title, .notes');
+    const boxes = svg.querySelector('.frames');
+    const height = Number(svg.getAttribute('height')) - Number(/ (\d+)\)/.exec(boxes.getAttribute('transform'))[1]);
+    const head = element('div', { class: 'head' }, element('h1', {}, title.textContent), element('p', {}, notes.textContent));
+    const room = document.createElementNS('http://www.w3.org/2000/svg', 'foreignObject');
+    room.setAttribute('width', '100%');
+    room.setAttribute('height', 400);
+    room.append(head);
+    title.replaceWith(room);
+    notes.remove();
+    svg.setAttribute('width', '100%');
+    const { draw } = flameGraph(svg, boxes, head, () => {
+      const width = Math.max(svg.clientWidth, 200);
+      svg.setAttribute('viewBox', `0 0 ${width} ${svg.getAttribute('height')}`);
+      const top = Math.ceil(head.getBoundingClientRect().height);
+      boxes.setAttribute('transform', `translate(0 ${top})`);
+      room.setAttribute('height', top);
+      svg.setAttribute('height', top + height);
+      svg.setAttribute('viewBox', `0 0 ${width} ${top + height}`);
+      return width;
+    });
+    addEventListener('resize', draw);
+  }
+
+  const graphs = new Map();
+  for (const figure of document.querySelectorAll('figure.flame')) {
+    const picture = figure.querySelector('.boxes');
+    const height = picture.viewBox.baseVal.height;
+    const tools = element('div', {});
+    figure.prepend(tools);
+    let width;
+    const graph = flameGraph(figure, picture.querySelector('.frames'), tools, () => {
+      width = picture.clientWidth;
+      const room = Math.max(width, 200);
+      picture.setAttribute('viewBox', `0 0 ${room} ${height}`);
+      return room;
+    });
+    graphs.set(`#${figure.id}`, graph);
+    // What an observer changes at once may call it again without end, so it waits for its turn.
+    const fit = () => picture.clientWidth !== width && graph.draw();
+    new ResizeObserver(() => requestAnimationFrame(fit)).observe(picture);
+  }
+  for (const link of document.querySelectorAll('a[data-search]')) {
+    link.addEventListener('click', () => graphs.get(link.hash).find(link.dataset.search));
+  }
+  if (document.documentElement.matches('svg.alone')) alone(document.documentElement);
+}

@@ -1,0 +1,131 @@
+//! The drawing as boxes.
+
+use super::drawing::{Drawing, MIN_SHARE, Side};
+use super::label::Label;
+use super::picture::{Color, Frame, MAX_FRAMES, Picture};
+use super::{FULL_COLOR_SHARE, Palette};
+use crate::text::numbers::grouped;
+use crate::tree::share;
+use sto_core::units::{Cost, Unit};
+
+/// The colour of what is no frame.
+const NEUTRAL: [u8; 3] = [225; 3];
+
+impl Drawing {
+    /// The boxes, with the colours of their kinds or, of two views, of their changes, and the least part
+    /// of the width that a frame has.
+    pub(super) fn picture(
+        &self,
+        labels: &[Label],
+        unit: Unit,
+        palette: Option<Palette>,
+    ) -> (Picture, f64) {
+        let (nodes, min_width) = self.widest(labels);
+        let changes: Vec<f64> = nodes.iter().map(|&node| self.change(node)).collect();
+        let largest = changes.iter().map(|change| change.abs());
+        let full = largest.fold(FULL_COLOR_SHARE, f64::max);
+        let about = |cost: Cost| {
+            let whole = self.whole(self.side);
+            let (amount, unit) = match whole.value {
+                0 => (cost.samples, Unit::Samples),
+                _ => (cost.value, unit),
+            };
+            let part = 100.0 * share(cost, self.drawn[self.side as usize]);
+            format!("{} {}, {part:.2}%", grouped(amount), unit.name())
+        };
+        let all = Frame {
+            level: 0,
+            name: "all".to_owned(),
+            about: about(self.drawn[self.side as usize]),
+            color: match palette {
+                Some(_) => Color::Kind(NEUTRAL),
+                None => Color::Change(0),
+            },
+            width: 1.0,
+            other: None,
+        };
+        let frames = nodes.into_iter().zip(changes).map(|(ix, change)| {
+            let node = &self.nodes[ix];
+            let label = &labels[node.label.0 as usize];
+            let about = about(node.totals[self.side as usize]);
+            let (about, color) = match palette {
+                Some(palette) => (about, Color::Kind(label.color(palette))),
+                None => {
+                    let part = change / full;
+                    // What is no noise has a colour, however large others are.
+                    let part = if part.abs() < 0.02 {
+                        0.0
+                    } else {
+                        part + part.signum() * 0.1
+                    };
+                    (
+                        format!("{about}; {:+.2}%", 100.0 * change),
+                        Color::of_change(part),
+                    )
+                }
+            };
+            Frame {
+                level: node.level + 1,
+                name: label.text.clone(),
+                about,
+                color,
+                width: self.width(ix),
+                other: None,
+            }
+        });
+        let picture = Picture {
+            frames: std::iter::once(all).chain(frames).collect(),
+        };
+        (picture, min_width)
+    }
+
+    /// The frames to draw, callers before what they call and siblings by name, and the width of which they
+    /// all are: wide enough that there are not too many.
+    fn widest(&self, labels: &[Label]) -> (Vec<usize>, f64) {
+        let children = self.children(labels);
+        let mut min_width = MIN_SHARE;
+        loop {
+            let is_drawn = |&node: &usize| self.width(node) > min_width;
+            let mut nodes = Vec::new();
+            let mut open: Vec<usize> = children[0].iter().rev().copied().filter(is_drawn).collect();
+            while let Some(node) = open.pop() {
+                nodes.push(node);
+                open.extend(children[node + 1].iter().rev().copied().filter(is_drawn));
+            }
+            if nodes.len() < MAX_FRAMES {
+                return (nodes, min_width);
+            }
+            min_width *= 2.0;
+        }
+    }
+
+    /// The part of what is drawn.
+    fn width(&self, node: usize) -> f64 {
+        let cost = self.nodes[node].totals[self.side as usize];
+        share(cost, self.drawn[self.side as usize])
+    }
+
+    /// How much wider a frame is in the candidate than in the baseline.
+    fn change(&self, node: usize) -> f64 {
+        let node = &self.nodes[node];
+        if self.is_elided && node.is_in(Side::Candidate) {
+            // A caller that is still there, of which only what is gone is drawn.
+            return 0.0;
+        }
+        let part = |side: Side| share(node.totals[side as usize], self.whole(side));
+        (part(Side::Candidate) - part(Side::Baseline)) / self.share_drawn(self.side)
+    }
+
+    /// The roots, and then each node's children: by label.
+    fn children(&self, labels: &[Label]) -> Vec<Vec<usize>> {
+        let mut children = vec![Vec::new(); self.nodes.len() + 1];
+        for (ix, node) in self.nodes.iter().enumerate() {
+            children[node.parent.map_or(0, |parent| parent + 1)].push(ix);
+        }
+        let label = |ix: &usize| &labels[self.nodes[*ix].label.0 as usize].text;
+        for siblings in &mut children {
+            siblings.sort_by(|a, b| label(a).cmp(label(b)));
+        }
+        children
+    }
+}
