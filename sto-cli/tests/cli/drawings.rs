@@ -109,7 +109,7 @@ fn threads_are_roots_of_a_recording_and_of_profiles_with_slices() {
         .sto(&["ingest", recording, "--build", "v2", "--slices", "3"])
         .succeeds();
     let stored = sandbox.sto(&["flame", "v2", "--by", "thread"]).succeeds();
-    let frames = |svg: &str| svg.split_once("<svg id=\"frames\"").unwrap().1.to_owned();
+    let frames = |svg: &str| svg.split_once("<g class=\"frames\"").unwrap().1.to_owned();
     assert_eq!(frames(&stored.stdout), frames(&of_file.stdout));
 
     sandbox.write("a.folded", "main 1\n");

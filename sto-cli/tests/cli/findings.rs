@@ -29,7 +29,7 @@ fn junit_has_a_test_case_for_each_function_that_was_tested() {
     let sandbox = Sandbox::with_two_builds();
     let run = sandbox.sto(&["find-regressions", "v1", "v2", "--format", "junit"]);
     for function in ["main", "work", "compute", "idle"] {
-        let passed = format!("<testcase name=\"{function}\" classname=\"demo\"/>");
+        let passed = format!("<testcase name=\"{function}\" classname=\"demo\"></testcase>");
         assert!(run.stdout.contains(&passed), "{run:?}");
     }
     assert_eq!(run.stdout.matches("<failure").count(), 1, "{run:?}");

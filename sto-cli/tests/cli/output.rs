@@ -60,7 +60,7 @@ fn findings_become_a_page_with_the_stacks_that_it_draws() {
     let sandbox = Sandbox::with_two_builds();
     let run = sandbox.sto(&["find-regressions", "v1", "v2", "--format", "html"]);
     assert_eq!(run.status, Some(1), "{run:?}");
-    assert!(run.stdout.starts_with("<!doctype html>"), "{run:?}");
+    assert!(run.stdout.starts_with("<!DOCTYPE html>"), "{run:?}");
     assert!(run.stdout.ends_with("</html>\n"), "{run:?}");
     assert!(run.stdout.contains("doLogging"), "{run:?}");
     assert!(run.stdout.contains("All 5 stacks are drawn."), "{run:?}");

@@ -30,7 +30,7 @@ fn a_page_is_written_and_standard_output_says_what_it_says_first() {
     );
     assert!(said.ends_with("\nwrote page.html\n"), "{said}");
     let page = std::fs::read_to_string(sandbox.path("page.html")).unwrap();
-    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
 
     let piped = sandbox.sto(&["report", "--at", newest, "-o", "-"]);
     assert_eq!(piped.succeeds().stdout, page);
