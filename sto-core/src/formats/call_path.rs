@@ -1,8 +1,6 @@
 //! Call trees that are told node by node.
 
-use super::named::Limit;
-use super::summed::Summed;
-use crate::recording::{LocationIx, StackIx};
+use crate::recording::{LocationIx, RecordingBuilder, RecordingError, StackIx};
 
 /// A tree of calls whose nodes come one after the other, each with its depth: the path to the last.
 #[derive(Default)]
@@ -24,24 +22,25 @@ impl CallPath {
         depth: usize,
         location: LocationIx,
         total: u64,
-        summed: &mut Summed,
-        own: impl FnMut(&mut Summed, StackIx, u64) -> Result<(), Limit>,
-    ) -> Result<StackIx, Limit> {
+        builder: &mut RecordingBuilder,
+        own: impl FnMut(&mut RecordingBuilder, StackIx, u64) -> Result<(), RecordingError>,
+    ) -> Result<StackIx, RecordingError> {
         if depth > self.calls.len() {
             return Err(format!(
                 "a call at depth {depth}, where the line before is at depth {}; expected at most one \
                  more. Was a line lost?",
                 self.calls.len() as i64 - 1
-            ));
+            )
+            .into());
         }
-        self.leave(depth, summed, own)?;
+        self.leave(depth, builder, own)?;
         let mut caller = None;
         if let Some(Call { stack, left }) = self.calls.last_mut() {
             caller = Some(*stack);
             // Rounded times of calls may add up to more than their caller's.
             *left = left.map(|left| left.saturating_sub(total));
         }
-        let stack = summed.named.call(caller, location)?;
+        let stack = builder.call(caller, location)?;
         let left = Some(total);
         self.calls.push(Call { stack, left });
         Ok(stack)
@@ -51,14 +50,14 @@ impl CallPath {
     pub(super) fn leave(
         &mut self,
         depth: usize,
-        summed: &mut Summed,
-        mut own: impl FnMut(&mut Summed, StackIx, u64) -> Result<(), Limit>,
-    ) -> Result<(), Limit> {
+        builder: &mut RecordingBuilder,
+        mut own: impl FnMut(&mut RecordingBuilder, StackIx, u64) -> Result<(), RecordingError>,
+    ) -> Result<(), RecordingError> {
         while self.calls.len() > depth {
             if let Some(Call { stack, left }) = self.calls.pop()
                 && let Some(left) = left
             {
-                own(summed, stack, left)?;
+                own(builder, stack, left)?;
             }
         }
         Ok(())

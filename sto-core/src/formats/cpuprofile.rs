@@ -1,15 +1,13 @@
 //! V8's `.cpuprofile`, of `node --cpu-prof` and Chrome.
 
 use super::error::DecodeError;
-use super::json::{Parts, Threads, recording};
-use super::named::NamedStacks;
+use super::json::{add_thread, recording};
 use super::source::{Head, Source};
 use super::v8::{Node, Nodes, Run};
 use super::wire::json::{Id, Number, Text, first_keys, parse};
 use super::{Format, FormatError};
-use crate::model::Origin;
-use crate::recording::{Recording, SampleTypeIx};
-use crate::units::{Nanoseconds, SampleType, Unit};
+use crate::recording::{Recording, RecordingBuilder, SampleTypeIx};
+use crate::units::{Nanoseconds, Unit};
 use serde::Deserialize;
 
 /// Whether a file begins with call nodes.
@@ -39,24 +37,22 @@ struct Profile<'b> {
     end_time: Option<Number>,
 }
 
-fn parts(bytes: &[u8]) -> Result<Parts, DecodeError> {
+fn parts(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     let profile: Profile<'_> = parse(bytes)?;
-    let mut named = NamedStacks::default();
+    let mut builder = RecordingBuilder::default();
     let mut nodes = Nodes::default();
     for (ix, node) in profile.nodes.iter().enumerate() {
-        nodes.add(node, &format!("nodes[{ix}]"), &mut named)?;
+        nodes.add(node, &format!("nodes[{ix}]"), &mut builder)?;
     }
     nodes.link(&profile.nodes, "nodes")?;
-    let mut threads = Threads::default();
     let (id, name) = (Id::default(), Text::default());
-    let thread = threads.add((&id, &name), (&id, &name), &mut named);
+    let thread = add_thread(&mut builder, (&id, &name), (&id, &name));
     let nanoseconds = |time: Option<Number>| time.and_then(|time| time.times(1000));
     let (start, end) = (
         nanoseconds(profile.start_time),
         nanoseconds(profile.end_time),
     );
-    let mut samples = Vec::new();
-    let sample_type = match (&profile.samples, &profile.time_deltas) {
+    match (&profile.samples, &profile.time_deltas) {
         (Some(ids), Some(deltas)) => {
             if ids.len() != deltas.len() {
                 let problem = format!(
@@ -78,35 +74,18 @@ fn parts(bytes: &[u8]) -> Result<Parts, DecodeError> {
                 zero,
                 place: &|column, ix| format!("{column}[{ix}]"),
             };
-            nodes.samples(&run, &mut named, &mut samples)?;
-            SampleType {
-                event: "wall".to_owned(),
-                unit: Unit::Nanoseconds,
-            }
+            nodes.samples(&run, &mut builder)?;
+            builder.sample_type("wall", Unit::Nanoseconds);
         }
         _ => {
             let column = (thread, SampleTypeIx(0));
-            nodes.hits(&profile.nodes, column, &mut named, &mut samples)?;
-            SampleType {
-                event: "samples".to_owned(),
-                unit: Unit::Samples,
-            }
+            nodes.hits(&profile.nodes, column, &mut builder)?;
+            builder.sample_type("samples", Unit::Samples);
         }
-    };
+    }
     let duration = start
         .zip(end)
         .and_then(|(start, end)| u64::try_from(end - start).ok());
-    Ok(Parts {
-        origin: Origin {
-            duration: duration.map(Nanoseconds),
-            ..Origin::default()
-        },
-        sample_types: vec![sample_type],
-        processes: threads.processes,
-        threads: threads.threads,
-        modules: Vec::new(),
-        named,
-        samples,
-        warnings: Vec::new(),
-    })
+    builder.origin.duration = duration.map(Nanoseconds);
+    Ok(builder)
 }

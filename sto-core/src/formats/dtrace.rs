@@ -2,14 +2,13 @@
 //!
 //! Source: the chapters *Aggregations* and *stack()* of the Dynamic Tracing Guide.
 
-use super::report::{About, Report};
+use super::report::Report;
 use super::source::Head;
-use super::summed::Summed;
 use super::wire::text::{decimal, lines};
 use super::{Format, excerpt, kind_by_names};
 use crate::model::FrameKind;
-use crate::recording::{LocationIx, SampleTypeIx, ThreadIx};
-use crate::units::{Cost, SampleType, Unit};
+use crate::recording::{LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, ThreadIx};
+use crate::units::{Cost, Unit};
 
 /// Where the first stack ends in any file.
 const MAX_HEAD: usize = 1 << 16;
@@ -46,7 +45,7 @@ pub(super) struct DTrace {
 impl Report for DTrace {
     const FORMAT: Format = Format::DTrace;
 
-    fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String> {
+    fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         match line.trim_ascii() {
             b"" if self.is_kernel_over && !self.stack.is_empty() => {
                 Err("a stack ends here without its count; was a line lost?".to_owned())
@@ -68,7 +67,10 @@ impl Report for DTrace {
                     samples: count,
                     value: count,
                 };
-                summed.add(ThreadIx(0), SampleTypeIx(0), &self.stack, cost)?;
+                if count > 0 {
+                    let stack = builder.stack(&self.stack)?;
+                    builder.add_cost(ThreadIx(0), SampleTypeIx(0), stack, cost)?;
+                }
                 self.stack.clear();
                 self.has_frames = true;
                 self.is_kernel_over = false;
@@ -82,7 +84,7 @@ impl Report for DTrace {
             }
             text => {
                 self.has_frames |= is_frame(text);
-                self.stack.push(frame(text, summed)?);
+                self.stack.push(frame(text, builder)?);
                 Ok(())
             }
         }
@@ -93,19 +95,14 @@ impl Report for DTrace {
         (!is_whole).then_some("a stack, which its count ends")
     }
 
-    fn finish(self, _summed: &mut Summed) -> Result<About, String> {
-        Ok(About {
-            sample_types: vec![SampleType {
-                event: "samples".to_owned(),
-                unit: Unit::Samples,
-            }],
-            ..About::default()
-        })
+    fn finish(self, builder: &mut RecordingBuilder) -> Result<(), String> {
+        builder.sample_type("samples", Unit::Samples);
+        Ok(())
     }
 }
 
 /// ``libc.so.1`memcpy+0x42``, or an address.
-fn frame(text: &[u8], summed: &mut Summed) -> Result<LocationIx, String> {
+fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Result<LocationIx, RecordingError> {
     let (module, symbol) = match memchr::memchr(b'`', text) {
         Some(quote) => (&text[..quote], &text[quote + 1..]),
         None => (&b""[..], text),
@@ -118,11 +115,11 @@ fn frame(text: &[u8], summed: &mut Summed) -> Result<LocationIx, String> {
     } else {
         symbol
     };
-    let (symbol, module) = (summed.named.text(symbol), summed.named.text(module));
+    let (symbol, module) = (builder.text(symbol), builder.text(module));
     let kind = match &*module {
         // What the kernels of illumos, FreeBSD and macOS are called.
         "unix" | "genunix" | "kernel" | "mach_kernel" => FrameKind::Kernel,
         module => kind_by_names(&symbol, module),
     };
-    summed.named.frame(kind, &symbol, &module)
+    builder.function(kind, &symbol, &module)
 }

@@ -1,5 +1,6 @@
 //! Why a recording cannot be read.
 
+use crate::recording::RecordingError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -191,7 +192,7 @@ impl DecodeError {
     }
 
     /// Adds where a limit is exceeded.
-    pub(super) fn limit(at: impl Into<At>) -> impl FnOnce(String) -> DecodeError {
+    pub(super) fn limit(at: impl Into<At>) -> impl FnOnce(RecordingError) -> DecodeError {
         move |limit| DecodeError::new(at, limit)
     }
 

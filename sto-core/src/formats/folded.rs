@@ -6,21 +6,20 @@
 #![doc = include_str!("folded.md")]
 
 use super::error::At;
-use super::named::{Limit, NamedStacks};
 use super::names::is_unresolved;
 use super::source::Head;
 use super::source::LineReader;
 use super::wire::text::{BLOCK, decimal, lines};
 use super::{Format, FormatError, ReadOptions, excerpt};
 use crate::id::SourceDigest;
-use crate::model::{FrameKind, Origin};
+use crate::model::FrameKind;
 use crate::recording::{
-    LocationIx, Process, ProcessIx, Recording, Sample, SampleTypeIx, StackIx, Thread, ThreadIx,
+    LocationIx, Recording, RecordingBuilder, RecordingError, Sample, SampleTypeIx, StackIx,
+    ThreadIx,
 };
-use crate::units::{Bytes, Cost, SampleType, Unit};
+use crate::units::{Bytes, Cost, Unit};
 use hashbrown::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Most lines that are looked at to tell stacks of one frame from other text.
 const LINES_THAT_TELL: usize = 100;
@@ -54,7 +53,7 @@ fn stacks(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// distinct one, with the sum of its counts.
 struct Parser<'p> {
     path: &'p Path,
-    named: NamedStacks,
+    builder: RecordingBuilder,
     /// One column, or two of a differential profile; none before the first stack.
     columns: Vec<Column>,
     /// Bytes that were read.
@@ -78,7 +77,7 @@ impl<'p> Parser<'p> {
     fn new(path: &'p Path) -> Self {
         Parser {
             path,
-            named: NamedStacks::default(),
+            builder: RecordingBuilder::default(),
             columns: Vec::new(),
             seen: 0,
             line_number: 0,
@@ -125,7 +124,7 @@ impl<'p> Parser<'p> {
         }
         // heaptrack_print ends stacks with one.
         let stack = stack.strip_suffix(b";").unwrap_or(stack);
-        let stack = reader.read(stack, &mut self.named)?.0 as usize;
+        let stack = reader.read(stack, &mut self.builder)?.0 as usize;
         for (column, count) in self.columns.iter_mut().zip(counts) {
             column.add(stack, count)?;
         }
@@ -160,8 +159,14 @@ impl LineReader for Parser<'_> {
         source: SourceDigest,
         source_bytes: Bytes,
     ) -> Result<Recording, FormatError> {
-        let mut warnings = Vec::new();
-        let mut samples = Vec::new();
+        let mut builder = self.builder;
+        let events: &[&str] = match self.columns.len() {
+            2 => &["before", "after"],
+            _ => &["samples"],
+        };
+        for event in events {
+            builder.sample_type(event, Unit::Samples);
+        }
         for (column, sample_type) in self.columns.iter().zip(0..) {
             let rounded = column.rounded();
             let rounded = rounded.map_err(|problem| FormatError::Unsupported {
@@ -169,11 +174,11 @@ impl LineReader for Parser<'_> {
                 problem,
             })?;
             if !column.fractions.is_empty() {
-                warnings.push(ROUNDED.to_owned());
+                builder.warnings.push(ROUNDED.to_owned());
             }
             // Differential collapsers write stacks that one side does not have with a zero.
             let sampled = rounded.into_iter().zip(0..).filter(|&(count, _)| count > 0);
-            samples.extend(sampled.map(|(count, stack)| Sample {
+            builder.samples.extend(sampled.map(|(count, stack)| Sample {
                 stack: StackIx(stack),
                 thread: ThreadIx(0),
                 sample_type: SampleTypeIx(sample_type),
@@ -185,48 +190,11 @@ impl LineReader for Parser<'_> {
                 truncated: false,
             }));
         }
-        let events: &[&str] = match self.columns.len() {
-            2 => &["before", "after"],
-            _ => &["samples"],
-        };
-        if self.columns.len() == 2 {
-            warnings.push(DIFFERENTIAL.to_owned());
-        }
+        let warnings = &mut builder.warnings;
+        warnings.extend((self.columns.len() == 2).then(|| DIFFERENTIAL.to_owned()));
         warnings.dedup();
-        let stacks = self.named.finish();
-        warnings.extend(stacks.warnings);
         warnings.extend(self.ends_within_line.then(|| WITHIN_LINE.to_owned()));
-        Ok(Recording {
-            format: Format::Folded,
-            source,
-            source_bytes,
-            origin: Origin::default(),
-            sample_types: events
-                .iter()
-                .map(|&event| SampleType {
-                    event: event.to_owned(),
-                    unit: Unit::Samples,
-                })
-                .collect(),
-            processes: vec![Process {
-                pid: 0,
-                program: String::new(),
-                main_module: None,
-            }],
-            threads: vec![Thread {
-                tid: 0,
-                name: String::new(),
-                process: ProcessIx(0),
-                labels: Arc::default(),
-            }],
-            modules: Vec::new(),
-            locations: stacks.locations,
-            named: stacks.frames,
-            stacks: stacks.stacks,
-            samples,
-            lost: 0,
-            warnings,
-        })
+        Ok(builder.finish(Format::Folded, source, source_bytes))
     }
 }
 
@@ -347,7 +315,11 @@ struct StackReader<'b> {
 }
 
 impl<'b> StackReader<'b> {
-    fn read(&mut self, text: &'b [u8], named: &mut NamedStacks) -> Result<StackIx, Limit> {
+    fn read(
+        &mut self,
+        text: &'b [u8],
+        builder: &mut RecordingBuilder,
+    ) -> Result<StackIx, RecordingError> {
         let shared = common_prefix(self.text, text);
         while self.ends.pop_if(|end| *end > shared).is_some() {
             self.locations.pop();
@@ -357,21 +329,25 @@ impl<'b> StackReader<'b> {
         let tail = start;
         let semicolons = memchr::memchr_iter(b';', &text[tail..]).map(|at| tail + at);
         for end in semicolons.chain([text.len()]) {
-            let location = self.location(&text[start..end], named)?;
+            let location = self.location(&text[start..end], builder)?;
             self.locations.push(location);
             start = end + 1;
             self.ends.push(start);
         }
-        named.stack(&self.locations)
+        builder.stack(&self.locations)
     }
 
-    fn location(&mut self, frame: &'b [u8], named: &mut NamedStacks) -> Result<LocationIx, Limit> {
+    fn location(
+        &mut self,
+        frame: &'b [u8],
+        builder: &mut RecordingBuilder,
+    ) -> Result<LocationIx, RecordingError> {
         if let Some(&known) = self.known.get(frame) {
             return Ok(known);
         }
         let (name, kind) = kind_of(frame);
-        let symbol = named.text(name);
-        let location = named.frame(kind, &symbol, "")?;
+        let symbol = builder.text(name);
+        let location = builder.function(kind, &symbol, "")?;
         self.known.insert(frame, location);
         Ok(location)
     }

@@ -3,15 +3,14 @@
 //! Source: chapter *Profiling* of the GHC User's Guide; `rts/ProfilerReport.c` of its sources.
 
 use super::call_path::CallPath;
-use super::report::{About, Report, one_thread};
+use super::report::{Report, one_thread};
 use super::source::Head;
-use super::summed::Summed;
 use super::wire::text::scaled;
 use super::{Format, excerpt, report};
 use crate::binary::source_path;
-use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::{Frame, FrameKind};
-use crate::units::{Cost, SampleType, Unit};
+use crate::recording::{RecordingBuilder, SampleTypeIx};
+use crate::units::{Cost, Unit};
 
 const TITLE: &[u8] = b"Time and Allocation Profiling Report";
 
@@ -23,7 +22,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 
 #[derive(Default)]
 pub(super) struct Ghc {
-    about: About,
+    program: String,
     ticks: u64,
     /// In nanoseconds.
     tick: u64,
@@ -49,7 +48,7 @@ enum Place {
 impl Report for Ghc {
     const FORMAT: Format = Format::Ghc;
 
-    fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String> {
+    fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         let words: Vec<&[u8]> = line
             .split(u8::is_ascii_whitespace)
             .filter(|word| !word.is_empty())
@@ -63,8 +62,7 @@ impl Report for Ghc {
                     .rsplit(|&byte| byte == b'/')
                     .next()
                     .unwrap_or(program);
-                self.about.program = summed.named.text(name).into_owned();
-                cut(&mut self.about.program, MAX_PROCESS_NAME);
+                self.program = builder.text(name).into_owned();
                 self.place = Place::Header;
             }
             (
@@ -99,7 +97,7 @@ impl Report for Ghc {
             }
             (Place::Rows, []) if self.path.is_empty() => {}
             (Place::Rows, []) => self.place = Place::Behind,
-            (Place::Rows, words) => self.row(line, words, summed)?,
+            (Place::Rows, words) => self.row(line, words, builder)?,
             _ => {}
         }
         Ok(())
@@ -112,7 +110,7 @@ impl Report for Ghc {
         }
     }
 
-    fn finish(mut self, summed: &mut Summed) -> Result<About, String> {
+    fn finish(self, builder: &mut RecordingBuilder) -> Result<(), String> {
         let time = self.ticks.saturating_mul(self.tick);
         // Percentages have one digit, and what they stand for is rounded.
         let rounding = |total: u64, unit| match self.has_numbers {
@@ -120,27 +118,27 @@ impl Report for Ghc {
             false => (self.rows, total / 2000 + unit),
         };
         let totals = [
-            (0, time, rounding(time, self.tick)),
-            (1, self.bytes, rounding(self.bytes, 1)),
+            (SampleTypeIx(0), time, rounding(time, self.tick)),
+            (SampleTypeIx(1), self.bytes, rounding(self.bytes, 1)),
         ];
-        let off = totals.map(|(kind, total, rounding)| summed.differs_from(kind, total, rounding));
-        self.about.warnings.extend(off.into_iter().flatten());
-        let types = [("time", Unit::Nanoseconds), ("alloc", Unit::Bytes)];
-        Ok(About {
-            sample_types: types
-                .map(|(event, unit)| SampleType {
-                    event: event.to_owned(),
-                    unit,
-                })
-                .into(),
-            ..self.about
-        })
+        let off = totals.map(|(kind, total, rounding)| builder.differs_from(kind, total, rounding));
+        builder.warnings.extend(off.into_iter().flatten());
+        builder.sample_type("time", Unit::Nanoseconds);
+        builder.sample_type("alloc", Unit::Bytes);
+        let process = builder.process(0, &self.program);
+        builder.new_thread(process, 0, "");
+        Ok(())
     }
 }
 
 impl Ghc {
     /// `  work  Main  src/Main.hs:(3,1)-(5,20)  241  10  12.5  3.0  20.0  4.0  [5  1200]`
-    fn row(&mut self, line: &[u8], words: &[&[u8]], summed: &mut Summed) -> Result<(), String> {
+    fn row(
+        &mut self,
+        line: &[u8],
+        words: &[&[u8]],
+        builder: &mut RecordingBuilder,
+    ) -> Result<(), String> {
         let numbers = if self.has_numbers { 8 } else { 6 };
         let named_by = words.len().checked_sub(numbers).filter(|&count| count >= 2);
         let (name, numbers) = words.split_at(named_by.ok_or_else(|| {
@@ -157,10 +155,9 @@ impl Ghc {
             place.split(|&byte| byte == b':').next().unwrap_or(place)
         });
         let file = if file.starts_with(b"<") { b"" } else { file };
-        let named = &mut summed.named;
         let symbol = [name[1], b".", name[0]].concat();
-        let (symbol, file) = (named.text(&symbol), named.text(file));
-        let location = named.frame_at_line(Frame {
+        let (symbol, file) = (builder.text(&symbol), builder.text(file));
+        let location = builder.frame(Frame {
             module: "",
             symbol: &symbol,
             kind: FrameKind::User,
@@ -171,14 +168,15 @@ impl Ghc {
         let depth = line.iter().take_while(|&&byte| byte == b' ').count();
         let stack = self
             .path
-            .enter(depth, location, 0, summed, |_, _, _| Ok(()))?;
+            .enter(depth, location, 0, builder, |_, _, _| Ok(()))?;
         let nanoseconds = ticks.checked_mul(self.tick);
         let time = Cost {
             samples: ticks,
             value: nanoseconds.ok_or("its ticks are longer than 2^64 ns")?,
         };
-        one_thread(summed, 0, stack, time)?;
-        one_thread(summed, 1, stack, report::per(1024, bytes))
+        one_thread(builder, 0, stack, time)?;
+        one_thread(builder, 1, stack, report::per(1024, bytes))?;
+        Ok(())
     }
 }
 

@@ -1,10 +1,9 @@
 //! Labels of samples: the distinct sets of them, no more than a profile may have.
 
-use super::named::NamedStacks;
 use super::wire::text::excerpts;
 use crate::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
 use crate::model::{LabelValue, SampleLabel};
-use crate::recording::Thread;
+use crate::recording::RecordingBuilder;
 use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -54,16 +53,12 @@ impl<'b> LabelSets<'b> {
         *self.sets.entry_ref(labels.as_slice()).or_insert(next)
     }
 
-    /// These threads with their labels, and what a user should know of what was left out: where sets
-    /// are more than [`MAX_LABEL_SETS`], the labels of some keys.
-    pub(super) fn finish(
-        self,
-        threads: Vec<(Thread, LabelSetIx)>,
-        texts: &mut NamedStacks,
-    ) -> (Vec<Thread>, Option<String>) {
+    /// Gives threads their labels, by thread, and warns of what was left out: where sets are more than
+    /// [`MAX_LABEL_SETS`], the labels of some keys.
+    pub(super) fn finish(self, of_threads: &[LabelSetIx], builder: &mut RecordingBuilder) {
         let left_out = self.left_out();
         let labels = self.labels.iter();
-        let mut text = |bytes: &[u8]| texts.text(bytes).into_owned();
+        let mut text = |bytes: &[u8]| builder.text(bytes).into_owned();
         let labels: Vec<Option<SampleLabel>> = labels
             .map(|label| {
                 (!left_out.contains(label.key)).then(|| SampleLabel {
@@ -89,13 +84,14 @@ impl<'b> LabelSets<'b> {
             own.dedup();
             sets[place.0 as usize] = own.into();
         }
-        let warning = excerpts(&left_out)
-            .map(|keys| format!("Labels of samples with too many values are left out: {keys}."));
-        let threads = threads.into_iter().map(|(thread, set)| Thread {
-            labels: sets[set.0 as usize].clone(),
-            ..thread
-        });
-        (threads.collect(), warning)
+        for (thread, set) in builder.threads.iter_mut().zip(of_threads) {
+            thread.labels = sets[set.0 as usize].clone();
+        }
+        builder.warnings.extend(
+            excerpts(&left_out).map(|keys| {
+                format!("Labels of samples with too many values are left out: {keys}.")
+            }),
+        );
     }
 
     /// Keys to leave out, so that what is left is not too much: those with most values first, equals

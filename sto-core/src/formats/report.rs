@@ -4,15 +4,14 @@
 
 use super::error::At;
 use super::source::LineReader;
-use super::summed::Summed;
 use super::wire::text::lines;
 use super::{Format, FormatError, ReadOptions, Salvage};
 use crate::id::SourceDigest;
-use crate::model::Origin;
-use crate::recording::{Process, ProcessIx, Recording, SampleTypeIx, StackIx, Thread, ThreadIx};
-use crate::units::{Bytes, Cost, SampleType};
+use crate::recording::{
+    Recording, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
+};
+use crate::units::{Bytes, Cost};
 use std::path::Path;
-use std::sync::Arc;
 
 /// What is particular about the text of one profiler.
 pub(super) trait Report: Send {
@@ -21,25 +20,15 @@ pub(super) trait Report: Send {
     const HAS_END: bool = false;
 
     /// Takes the next line, without its line end.
-    fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String>;
+    fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String>;
 
     /// What the text ends within, where it is not there to its end.
     fn cut(&self) -> Option<&'static str> {
         None
     }
 
-    /// Adds what is left, and tells what the text says beside its samples.
-    fn finish(self, summed: &mut Summed) -> Result<About, String>;
-}
-
-/// What a report says beside its samples. No threads are one without a name.
-#[derive(Default)]
-pub(super) struct About {
-    pub(super) sample_types: Vec<SampleType>,
-    pub(super) program: String,
-    pub(super) pid: u32,
-    pub(super) threads: Vec<Thread>,
-    pub(super) warnings: Vec<String>,
+    /// Adds what is left, and what the text says beside its samples.
+    fn finish(self, builder: &mut RecordingBuilder) -> Result<(), String>;
 }
 
 /// Begins to read a report; `path` is for messages.
@@ -51,7 +40,7 @@ pub(super) fn reader<'p, R: Report + Default + 'static>(
         path,
         allow_truncated: options.allow_truncated,
         report: R::default(),
-        summed: Summed::default(),
+        builder: RecordingBuilder::default(),
         line_number: 0,
         ends_within_line: false,
     })
@@ -61,7 +50,7 @@ struct Reader<'p, R> {
     path: &'p Path,
     allow_truncated: bool,
     report: R,
-    summed: Summed,
+    builder: RecordingBuilder,
     line_number: usize,
     ends_within_line: bool,
 }
@@ -75,7 +64,7 @@ impl<R: Report> LineReader for Reader<'_, R> {
         self.ends_within_line = !bytes.is_empty() && !bytes.ends_with(b"\n");
         for (_, line) in lines(bytes) {
             self.line_number += 1;
-            let taken = self.report.line(line, &mut self.summed);
+            let taken = self.report.line(line, &mut self.builder);
             taken.map_err(|problem| {
                 FormatError::malformed(self.path, At::Line(self.line_number), problem)
             })?;
@@ -98,64 +87,23 @@ impl<R: Report> LineReader for Reader<'_, R> {
             );
             return Err(FormatError::cut_off(self.path, cut, Salvage::Possible));
         }
-        let mut about = self.report.finish(&mut self.summed).map_err(malformed)?;
-        about.warnings.extend(cut.map(|_| CUT.to_owned()));
+        self.report.finish(&mut self.builder).map_err(malformed)?;
+        let warnings = &mut self.builder.warnings;
+        warnings.extend(cut.map(|_| CUT.to_owned()));
         let is_within_line = self.ends_within_line && !R::HAS_END;
-        about
-            .warnings
-            .extend(is_within_line.then(|| WITHIN_LINE.to_owned()));
-        let size = (source, source_bytes);
-        Ok(recording(R::FORMAT, size, self.summed, about))
-    }
-}
-
-/// What was read of a file with this digest and size.
-fn recording(
-    format: Format,
-    (source, source_bytes): (SourceDigest, Bytes),
-    summed: Summed,
-    about: About,
-) -> Recording {
-    let stacks = summed.named.finish();
-    let mut threads = about.threads;
-    if threads.is_empty() {
-        threads.push(Thread {
-            tid: 0,
-            name: String::new(),
-            process: ProcessIx(0),
-            labels: Arc::default(),
-        });
-    }
-    Recording {
-        format,
-        source,
-        source_bytes,
-        origin: Origin::default(),
-        sample_types: about.sample_types,
-        processes: vec![Process {
-            pid: about.pid,
-            program: about.program,
-            main_module: None,
-        }],
-        threads,
-        modules: Vec::new(),
-        locations: stacks.locations,
-        named: stacks.frames,
-        stacks: stacks.stacks,
-        samples: summed.samples,
-        lost: 0,
-        warnings: about.warnings.into_iter().chain(stacks.warnings).collect(),
+        warnings.extend(is_within_line.then(|| WITHIN_LINE.to_owned()));
+        Ok(self.builder.finish(R::FORMAT, source, source_bytes))
     }
 }
 
 /// A cost of the only thread.
 pub(super) fn one_thread(
-    summed: &mut Summed,
+    builder: &mut RecordingBuilder,
     sample_type: u32,
     stack: StackIx,
     cost: Cost,
-) -> Result<(), String> {
-    summed.add_stack(ThreadIx(0), SampleTypeIx(sample_type), stack, cost)
+) -> Result<(), RecordingError> {
+    builder.add_cost(ThreadIx(0), SampleTypeIx(sample_type), stack, cost)
 }
 
 /// A time that nobody counted samples of: one for each millisecond, so that shares of samples are shares

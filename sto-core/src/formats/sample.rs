@@ -3,17 +3,16 @@
 //! Source: `sample(1)` of macOS.
 
 use super::call_path::CallPath;
-use super::report::{About, Report};
+use super::report::Report;
 use super::source::Head;
-use super::summed::Summed;
 use super::wire::text::{decimal, lines};
 use super::{Format, excerpt, kind_by_names};
 use crate::binary::source_path;
-use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::Frame;
-use crate::recording::{LocationIx, ProcessIx, SampleTypeIx, StackIx, Thread, ThreadIx};
-use crate::units::{Cost, SampleType, Unit};
-use std::sync::Arc;
+use crate::recording::{
+    LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
+};
+use crate::units::{Cost, Unit};
 
 const BEGIN: &[u8] = b"Call graph:";
 const END: &[u8] = b"Total number in stack";
@@ -33,7 +32,10 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 
 #[derive(Default)]
 pub(super) struct Sample {
-    about: About,
+    pid: u32,
+    program: String,
+    /// The last one.
+    thread: Option<ThreadIx>,
     /// Time between samples, in nanoseconds, where the header says it.
     interval: Option<u64>,
     place: Place,
@@ -56,16 +58,16 @@ impl Report for Sample {
     const FORMAT: Format = Format::Sample;
     const HAS_END: bool = true;
 
-    fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String> {
+    fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         match self.place {
             Place::Header if line.starts_with(BEGIN) => self.place = Place::CallGraph,
-            Place::Header => self.header(line, summed),
+            Place::Header => self.header(line, builder),
             Place::CallGraph if line.starts_with(END) => {
-                self.leave_thread(summed)?;
+                self.leave_thread(builder)?;
                 self.place = Place::Behind;
             }
             Place::CallGraph if line.trim_ascii().is_empty() => {}
-            Place::CallGraph => self.node(line, summed)?,
+            Place::CallGraph => self.node(line, builder)?,
             Place::Behind => {}
         }
         Ok(())
@@ -78,42 +80,36 @@ impl Report for Sample {
         }
     }
 
-    fn finish(mut self, summed: &mut Summed) -> Result<About, String> {
-        self.leave_thread(summed)?;
+    fn finish(mut self, builder: &mut RecordingBuilder) -> Result<(), String> {
+        self.leave_thread(builder)?;
         let total = self.total.saturating_mul(self.interval.unwrap_or(1));
-        let off = summed.differs_from(0, total, (0, 0));
-        self.about.warnings.extend(off);
-        let (event, unit) = match self.interval {
-            Some(_) => ("wall", Unit::Nanoseconds),
-            None => ("samples", Unit::Samples),
+        builder
+            .warnings
+            .extend(builder.differs_from(SampleTypeIx(0), total, (0, 0)));
+        match self.interval {
+            Some(_) => builder.sample_type("wall", Unit::Nanoseconds),
+            None => builder.sample_type("samples", Unit::Samples),
         };
-        Ok(About {
-            sample_types: vec![SampleType {
-                event: event.to_owned(),
-                unit,
-            }],
-            ..self.about
-        })
+        Ok(())
     }
 }
 
 impl Sample {
     /// `Analysis of sampling app (pid 93) every 1 millisecond`.
-    fn header(&mut self, line: &[u8], summed: &mut Summed) {
+    fn header(&mut self, line: &[u8], builder: &mut RecordingBuilder) {
         let Some(told) = line.strip_prefix(b"Analysis of sampling ") else {
             return;
         };
-        let told = summed.named.text(told);
+        let told = builder.text(told);
         let Some((program, told)) = told.rsplit_once(" (pid ") else {
             return;
         };
-        program.clone_into(&mut self.about.program);
-        cut(&mut self.about.program, MAX_PROCESS_NAME);
+        program.clone_into(&mut self.program);
         let mut words = told.split_whitespace();
         let pid = words
             .next()
             .and_then(|pid| pid.strip_suffix(')')?.parse().ok());
-        self.about.pid = pid.unwrap_or(0);
+        self.pid = pid.unwrap_or(0);
         self.interval = words.nth(1).and_then(|number| {
             let factor = match words.next()? {
                 "millisecond" | "milliseconds" => 1_000_000,
@@ -126,7 +122,7 @@ impl Sample {
 
     /// `    + ! 4282 work  (in app) + 34  [0x10d6c1f22]  work.c:12`, with two more characters in front
     /// for each caller.
-    fn node(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String> {
+    fn node(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         let expected = || {
             format!(
                 "expected a count and what was called, as in `    + 12 main  (in app) + 34`, found {}",
@@ -150,72 +146,71 @@ impl Sample {
             return Err(expected());
         }
         if indent == 0 {
-            self.leave_thread(summed)?;
-            self.about.threads.push(thread(&summed.named.text(called)));
+            self.leave_thread(builder)?;
+            let (tid, name) = thread(&builder.text(called));
+            let process = builder.process(self.pid, &self.program);
+            self.thread = Some(builder.new_thread(process, tid, &name));
             self.outside_calls = count;
             self.total = self.total.saturating_add(count);
             return Ok(());
         }
-        if self.about.threads.is_empty() {
+        if self.thread.is_none() {
             return Err(format!(
                 "expected a thread before its calls, found {}",
                 excerpt(line)
             ));
         }
-        let location = frame(called, summed)?;
+        let location = frame(called, builder)?;
         let depth = indent / 2 - 1;
         if depth == 0 {
             self.outside_calls = self.outside_calls.saturating_sub(count);
         }
         let own = self.own();
-        self.path.enter(depth, location, count, summed, own)?;
+        self.path.enter(depth, location, count, builder, own)?;
         Ok(())
     }
 
-    fn leave_thread(&mut self, summed: &mut Summed) -> Result<(), String> {
+    fn leave_thread(&mut self, builder: &mut RecordingBuilder) -> Result<(), RecordingError> {
         let own = self.own();
-        self.path.leave(0, summed, &own)?;
+        self.path.leave(0, builder, &own)?;
         match std::mem::take(&mut self.outside_calls) {
             0 => Ok(()),
             outside => {
-                let unknown = summed.named.stack(&[])?;
-                own(summed, unknown, outside)
+                let unknown = builder.stack(&[])?;
+                own(builder, unknown, outside)
             }
         }
     }
 
     /// Adds samples of a stack of the last thread.
-    fn own(&self) -> impl Fn(&mut Summed, StackIx, u64) -> Result<(), String> + use<> {
-        let thread = ThreadIx(self.about.threads.len().saturating_sub(1) as u32);
+    fn own(
+        &self,
+    ) -> impl Fn(&mut RecordingBuilder, StackIx, u64) -> Result<(), RecordingError> + use<> {
+        let thread = self.thread.unwrap_or(ThreadIx(0));
         let interval = self.interval.unwrap_or(1);
-        move |summed, stack, samples| {
+        move |builder, stack, samples| {
             let value = samples.checked_mul(interval);
             let value =
                 value.ok_or_else(|| format!("{samples} samples last longer than 2^64 ns"))?;
-            summed.add_stack(thread, SampleTypeIx(0), stack, Cost { samples, value })
+            builder.add_cost(thread, SampleTypeIx(0), stack, Cost { samples, value })
         }
     }
 }
 
 /// `Thread_8749954   DispatchQueue_1: com.apple.main-thread  (serial)`: its id differs from run to run.
-fn thread(text: &str) -> Thread {
+fn thread(text: &str) -> (u32, String) {
     let (id, name) = text.split_once([' ', ':']).unwrap_or((text, ""));
-    let (id, name) = match id.strip_prefix("Thread_") {
-        Some(id) => (id, name.trim_start_matches([' ', ':'])),
-        None => ("", text),
-    };
-    let mut name = name.to_owned();
-    cut(&mut name, MAX_PROCESS_NAME);
-    Thread {
-        tid: id.parse().unwrap_or(0),
-        name,
-        process: ProcessIx(0),
-        labels: Arc::default(),
+    match id.strip_prefix("Thread_") {
+        Some(id) => {
+            let name = name.trim_start_matches([' ', ':']);
+            (id.parse().unwrap_or(0), name.to_owned())
+        }
+        None => (0, text.to_owned()),
     }
 }
 
 /// `main  (in app) + 34  [0x10d6c1f22]  work.c:12`
-fn frame(text: &[u8], summed: &mut Summed) -> Result<LocationIx, String> {
+fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Result<LocationIx, RecordingError> {
     let address = memchr::memmem::rfind(text, b"  [0x").unwrap_or(text.len());
     let (called, place) = text.split_at(address);
     let (symbol, module) = match memchr::memmem::rfind(called, b"  (in ") {
@@ -235,9 +230,12 @@ fn frame(text: &[u8], summed: &mut Summed) -> Result<LocationIx, String> {
         Some(colon) => (&place[..colon], decimal(&place[colon + 1..])),
         None => (place, None),
     };
-    let named = &mut summed.named;
-    let (symbol, module, file) = (named.text(symbol), named.text(module), named.text(file));
-    named.frame_at_line(Frame {
+    let (symbol, module, file) = (
+        builder.text(symbol),
+        builder.text(module),
+        builder.text(file),
+    );
+    builder.frame(Frame {
         module: &module,
         symbol: &symbol,
         kind: kind_by_names(&symbol, &module),

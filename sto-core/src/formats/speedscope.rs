@@ -3,16 +3,15 @@
 //! Source: `src/lib/file-format-spec.ts` of <https://github.com/jlfwong/speedscope>.
 
 use super::error::DecodeError;
-use super::json::{Parts, Spans, Threads, recording};
-use super::named::NamedStacks;
+use super::json::{Spans, add_thread, recording};
 use super::source::{Head, Source};
 use super::wire::json::{Number, Text, first_keys, parse, shown};
 use super::{Format, FormatError, kind_by_names};
 use crate::binary::source_path;
 use crate::limits::MAX_SAMPLE_TYPES;
-use crate::model::{Frame, Origin};
-use crate::recording::{LocationIx, Recording, Sample, SampleTypeIx, ThreadIx};
-use crate::units::{Cost, Nanoseconds, SampleType, Unit};
+use crate::model::Frame;
+use crate::recording::{LocationIx, Recording, RecordingBuilder, Sample, SampleTypeIx, ThreadIx};
+use crate::units::{Cost, Nanoseconds, Unit};
 use serde::Deserialize;
 
 /// Whether a file begins as one: with its schema, or the frames that profiles share.
@@ -83,49 +82,38 @@ struct Event<'b> {
     at: Number,
 }
 
-fn parts(bytes: &[u8]) -> Result<Parts, DecodeError> {
+fn parts(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     let file: File<'_> = parse(bytes)?;
-    let mut named = NamedStacks::default();
+    let mut builder = RecordingBuilder::default();
     let locations = file.shared.frames.iter().enumerate();
     let locations = locations
-        .map(|(ix, frame)| location(frame, &format!("shared.frames[{ix}]"), &mut named))
+        .map(|(ix, frame)| location(frame, &format!("shared.frames[{ix}]"), &mut builder))
         .collect::<Result<Vec<_>, _>>()?;
     let by = file.exporter.as_ref();
     let mut reader = Reader {
         // Its profiles are sample types, others' are threads.
         is_ours: by.is_some_and(|by| by.0.starts_with(b"sto@")),
         locations,
-        named,
-        threads: Threads::default(),
-        sample_types: Vec::new(),
-        samples: Vec::new(),
+        builder,
         fractions: Fractions::default(),
     };
     for (place, profile) in file.profiles.iter().enumerate() {
         reader.profile(profile, &format!("profiles[{place}]"))?;
     }
-    Ok(Parts {
-        origin: Origin::default(),
-        sample_types: reader.sample_types,
-        processes: reader.threads.processes,
-        threads: reader.threads.threads,
-        modules: Vec::new(),
-        named: reader.named,
-        samples: reader.samples,
-        warnings: reader.fractions.warning().into_iter().collect(),
-    })
+    reader.builder.warnings.extend(reader.fractions.warning());
+    Ok(reader.builder)
 }
 
 fn location(
     frame: &SharedFrame<'_>,
     at: &str,
-    named: &mut NamedStacks,
+    builder: &mut RecordingBuilder,
 ) -> Result<LocationIx, DecodeError> {
-    let symbol = named.text(match &*frame.name.0 {
+    let symbol = builder.text(match &*frame.name.0 {
         b"" => b"[unknown]",
         name => name,
     });
-    let file = named.text(frame.file.as_ref().map_or(b"", |file| &file.0));
+    let file = builder.text(frame.file.as_ref().map_or(b"", |file| &file.0));
     let line = match frame.line {
         Some(Number::Whole(line)) => u32::try_from(line).unwrap_or(0),
         _ => 0,
@@ -137,16 +125,13 @@ fn location(
         file: &source_path(&file),
         line,
     };
-    named.frame_at_line(frame).map_err(DecodeError::limit(at))
+    builder.frame(frame).map_err(DecodeError::limit(at))
 }
 
 struct Reader {
     is_ours: bool,
     locations: Vec<LocationIx>,
-    named: NamedStacks,
-    threads: Threads,
-    sample_types: Vec<SampleType>,
-    samples: Vec<Sample>,
+    builder: RecordingBuilder,
     fractions: Fractions,
 }
 
@@ -168,12 +153,16 @@ impl Reader {
             }
         };
         let event = match (self.is_ours, unit) {
-            (true, _) => self.named.text(&profile.name.0).into_owned(),
+            (true, _) => self.builder.text(&profile.name.0).into_owned(),
             (false, Unit::Nanoseconds) => "wall".to_owned(),
             (false, unit) => unit.name().to_owned(),
         };
-        let sample_type = self.sample_type(SampleType { event, unit }, at)?;
-        let thread = match (self.is_ours, self.threads.threads.first()) {
+        let sample_type = self.builder.sample_type(&event, unit);
+        if self.builder.sample_types.len() > MAX_SAMPLE_TYPES {
+            let problem = format!("files of up to {MAX_SAMPLE_TYPES} sample types are read");
+            return Err(DecodeError::new(at, problem));
+        }
+        let thread = match (self.is_ours, self.builder.threads.first()) {
             (true, Some(_)) => ThreadIx(0),
             (true, None) => self.thread(&Text::default()),
             (false, _) => self.thread(&profile.name),
@@ -199,28 +188,7 @@ impl Reader {
 
     fn thread(&mut self, name: &Text<'_>) -> ThreadIx {
         let (id, program) = Default::default();
-        self.threads
-            .add((&id, &program), (&id, name), &mut self.named)
-    }
-
-    fn sample_type(
-        &mut self,
-        sample_type: SampleType,
-        at: &str,
-    ) -> Result<SampleTypeIx, DecodeError> {
-        let known = self
-            .sample_types
-            .iter()
-            .position(|known| *known == sample_type);
-        let place = known.unwrap_or(self.sample_types.len());
-        if place == MAX_SAMPLE_TYPES {
-            let problem = format!("files of up to {MAX_SAMPLE_TYPES} sample types are read");
-            return Err(DecodeError::new(at, problem));
-        }
-        if known.is_none() {
-            self.sample_types.push(sample_type);
-        }
-        Ok(SampleTypeIx(place as u32))
+        add_thread(&mut self.builder, (&id, &program), (&id, name))
     }
 
     fn location(&self, frame: u32, place: impl Fn() -> String) -> Result<LocationIx, DecodeError> {
@@ -254,14 +222,14 @@ impl Reader {
             for (depth, &frame) in frames.iter().enumerate() {
                 stack.push(self.location(frame, || format!("{}[{depth}]", place("samples")))?);
             }
-            let stack = self.named.stack(&stack);
+            let stack = self.builder.stack(&stack);
             let stack = stack.map_err(DecodeError::limit(place("samples")))?;
             let samples = match column.unit {
                 Unit::Samples => value,
                 _ => u64::from(value > 0),
             };
             if value > 0 {
-                self.samples.push(Sample {
+                self.builder.samples.push(Sample {
                     stack,
                     thread: column.thread,
                     sample_type: column.sample_type,
@@ -293,10 +261,9 @@ impl Reader {
         // Where times have no meaning beside values, there are none.
         let are_times = column.unit == Unit::Nanoseconds && !self.is_ours;
         let mut spans = Spans::new(column.thread, column.sample_type, are_times);
-        let first = self.samples.len();
+        let first = self.builder.samples.len();
         let advance = |spans: &mut Spans,
-                       named: &mut NamedStacks,
-                       samples: &mut Vec<Sample>,
+                       builder: &mut RecordingBuilder,
                        number: Number,
                        place: &dyn Fn() -> String| {
             let value = scaled(number, place)?.checked_sub(start);
@@ -307,18 +274,12 @@ impl Reader {
                 );
                 DecodeError::new(place(), problem)
             })?;
-            let advanced = spans.advance(value, named, samples);
+            let advanced = spans.advance(value, builder);
             advanced.map_err(|limit| DecodeError::limit(place())(limit))
         };
         for (ix, event) in profile.events.iter().enumerate() {
             let place = |field: &str| format!("{at}.events[{ix}].{field}");
-            advance(
-                &mut spans,
-                &mut self.named,
-                &mut self.samples,
-                event.at,
-                &|| place("at"),
-            )?;
+            advance(&mut spans, &mut self.builder, event.at, &|| place("at"))?;
             let location = self.location(event.frame, || place("frame"))?;
             match &*event.r#type.0 {
                 b"O" => spans.open(location),
@@ -337,13 +298,7 @@ impl Reader {
             }
         }
         let end = &|| format!("{at}.endValue");
-        advance(
-            &mut spans,
-            &mut self.named,
-            &mut self.samples,
-            profile.end_value,
-            end,
-        )?;
+        advance(&mut spans, &mut self.builder, profile.end_value, end)?;
         if spans.depth() > 0 {
             let problem = format!(
                 "{} calls begin here and do not end; was the recording cut short?",
@@ -352,7 +307,7 @@ impl Reader {
             return Err(DecodeError::new(format!("{at}.events"), problem));
         }
         if column.unit == Unit::Samples {
-            for sample in &mut self.samples[first..] {
+            for sample in &mut self.builder.samples[first..] {
                 sample.cost.samples = sample.cost.value;
             }
         }

@@ -6,11 +6,12 @@
 use super::error::DecodeError;
 use super::json::{CallTree, Caller};
 use super::kind_by_names;
-use super::named::NamedStacks;
 use super::wire::json::{Number, Text};
 use crate::binary::source_path;
 use crate::model::Frame;
-use crate::recording::{LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx};
+use crate::recording::{
+    LocationIx, RecordingBuilder, RecordingError, Sample, SampleTypeIx, StackIx, ThreadIx,
+};
 use crate::units::{Cost, Nanoseconds};
 use hashbrown::HashMap;
 use serde::Deserialize;
@@ -74,7 +75,7 @@ impl Nodes {
         &mut self,
         node: &Node<'_>,
         at: &str,
-        named: &mut NamedStacks,
+        builder: &mut RecordingBuilder,
     ) -> Result<(), DecodeError> {
         let place = self.nodes.len() as u32;
         if self.places.insert(node.id, place).is_some() {
@@ -100,7 +101,9 @@ impl Nodes {
         let is_root = *node.call_frame.function_name.0 == *b"(root)";
         let location = match is_root {
             true => None,
-            false => Some(location(&node.call_frame, line, named).map_err(DecodeError::limit(at))?),
+            false => {
+                Some(location(&node.call_frame, line, builder).map_err(DecodeError::limit(at))?)
+            }
         };
         let mut ticks: Vec<_> = node
             .position_ticks
@@ -147,10 +150,10 @@ impl Nodes {
         &mut self,
         id: u64,
         line: Option<u32>,
-        named: &mut NamedStacks,
-    ) -> Result<StackIx, String> {
+        builder: &mut RecordingBuilder,
+    ) -> Result<StackIx, RecordingError> {
         let Some(&place) = self.places.get(&id) else {
-            return Err(format!("{id}; expected the id of a node"));
+            return Err(format!("{id}; expected the id of a node").into());
         };
         let node = &mut self.nodes[place as usize];
         let line = line.or_else(|| {
@@ -162,9 +165,9 @@ impl Nodes {
         let entry = node.entry;
         let Caller { caller, location } = self.tree.get(entry);
         let (Some(line @ 1..), Some(location)) = (line, location) else {
-            return self.tree.stack(entry, named);
+            return self.tree.stack(entry, builder);
         };
-        let location = named.at_line(location, line)?;
+        let location = builder.at_line(location, line)?;
         let tree = &mut self.tree;
         let entry = *self.at_lines.entry((place, line)).or_insert_with(|| {
             tree.push(Caller {
@@ -172,7 +175,7 @@ impl Nodes {
                 location: Some(location),
             })
         });
-        self.tree.stack(entry, named)
+        self.tree.stack(entry, builder)
     }
 
     /// Adds samples of nodes: each took the time up to the next one, and the last one that up to
@@ -180,8 +183,7 @@ impl Nodes {
     pub(super) fn samples(
         &mut self,
         run: &Run<'_>,
-        named: &mut NamedStacks,
-        samples: &mut Vec<Sample>,
+        builder: &mut RecordingBuilder,
     ) -> Result<(), DecodeError> {
         let mut now = run.start;
         let mut times = Vec::with_capacity(run.ids.len());
@@ -202,14 +204,14 @@ impl Nodes {
             let ix = ix as usize;
             let line = run.lines.get(ix).copied().filter(|&line| line > 0);
             let line = line.and_then(|line| u32::try_from(line).ok());
-            let stack = self.stack(run.ids[ix], line, named);
+            let stack = self.stack(run.ids[ix], line, builder);
             let stack =
                 stack.map_err(|problem| DecodeError::new((run.place)("samples", ix), problem))?;
             let next = order.get(at + 1).map(|&next| times[next as usize]);
             let until = next.or(run.end).unwrap_or(times[ix]);
             let took = u64::try_from(until.saturating_sub(times[ix])).unwrap_or(0);
             let since = u64::try_from(times[ix].saturating_sub(run.zero)).unwrap_or(0);
-            samples.push(Sample {
+            builder.samples.push(Sample {
                 stack,
                 thread: run.thread,
                 sample_type: run.sample_type,
@@ -229,8 +231,7 @@ impl Nodes {
         &mut self,
         nodes: &[Node<'_>],
         (thread, sample_type): (ThreadIx, SampleTypeIx),
-        named: &mut NamedStacks,
-        samples: &mut Vec<Sample>,
+        builder: &mut RecordingBuilder,
     ) -> Result<(), DecodeError> {
         for (ix, node) in nodes.iter().enumerate() {
             let at = || format!("nodes[{ix}]");
@@ -245,8 +246,8 @@ impl Nodes {
                 if hits == 0 {
                     continue;
                 }
-                let stack = self.stack(node.id, Some(line), named);
-                samples.push(Sample {
+                let stack = self.stack(node.id, Some(line), builder);
+                builder.samples.push(Sample {
                     stack: stack.map_err(|problem| DecodeError::new(at(), problem))?,
                     thread,
                     sample_type,
@@ -284,15 +285,15 @@ pub(super) struct Run<'r> {
 fn location(
     frame: &CallFrame<'_>,
     line: u32,
-    named: &mut NamedStacks,
-) -> Result<LocationIx, String> {
-    let symbol = named.text(match &*frame.function_name.0 {
+    builder: &mut RecordingBuilder,
+) -> Result<LocationIx, RecordingError> {
+    let symbol = builder.text(match &*frame.function_name.0 {
         b"" => b"(anonymous)",
         name => name,
     });
     let url = &*frame.url.0;
-    let file = named.text(url.strip_prefix(b"file://").unwrap_or(url));
-    named.frame_at_line(Frame {
+    let file = builder.text(url.strip_prefix(b"file://").unwrap_or(url));
+    builder.frame(Frame {
         module: "",
         kind: kind_by_names(&symbol, ""),
         symbol: &symbol,

@@ -3,14 +3,13 @@
 //! Source: *Call Tree view - instrumentation data* of Visual Studio's documentation.
 
 use super::call_path::CallPath;
-use super::report::{About, Report, one_thread};
+use super::report::{Report, one_thread};
 use super::source::Head;
-use super::summed::Summed;
 use super::wire::csv;
 use super::wire::csv::{Names, Row, Table};
 use super::{Format, kind_by_names, report};
-use crate::recording::{SampleTypeIx, StackIx, ThreadIx};
-use crate::units::{Cost, SampleType, Unit};
+use crate::recording::{RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use crate::units::{Cost, Unit};
 
 /// Whether a profile begins with the names of the columns that are read.
 pub(super) fn matches(head: &Head<'_>) -> bool {
@@ -119,7 +118,7 @@ pub(super) struct VisualStudio {
 impl Report for VisualStudio {
     const FORMAT: Format = Format::VisualStudio;
 
-    fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String> {
+    fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         let Some((columns, row)) = self.table.row(line) else {
             return Ok(());
         };
@@ -145,19 +144,18 @@ impl Report for VisualStudio {
                 self.all = Some((all, error));
             }
         }
-        let named = &mut summed.named;
         let function = match row.field(columns.function)?.trim_ascii() {
             b"" => b"[unknown]",
             function => function,
         };
         let module = row.field(columns.module)?.trim_ascii();
-        let (symbol, module) = (named.text(function), named.text(module));
+        let (symbol, module) = (builder.text(function), builder.text(module));
         let module = module.rsplit(['\\', '/']).next().unwrap_or(&module);
-        let location = named.frame(kind_by_names(&symbol, module), &symbol, module)?;
+        let location = builder.function(kind_by_names(&symbol, module), &symbol, module)?;
         let depth = usize::try_from(depth).unwrap_or(usize::MAX);
         let stack = self
             .path
-            .enter(depth, location, 0, summed, |_, _, _| Ok(()))?;
+            .enter(depth, location, 0, builder, |_, _, _| Ok(()))?;
         self.rows.push(Own {
             stack,
             calls,
@@ -168,27 +166,23 @@ impl Report for VisualStudio {
             samples: calls,
             value: calls,
         };
-        one_thread(summed, 1, stack, calls)
+        one_thread(builder, 1, stack, calls)?;
+        Ok(())
     }
 
-    fn finish(self, summed: &mut Summed) -> Result<About, String> {
+    fn finish(self, builder: &mut RecordingBuilder) -> Result<(), String> {
         let all = self.all.map(|(all, _)| all);
         for row in &self.rows {
             let time = report::time(row.nanoseconds(all)?);
-            summed.add_stack(ThreadIx(0), SampleTypeIx(0), row.stack, time)?;
+            builder.add_cost(ThreadIx(0), SampleTypeIx(0), row.stack, time)?;
         }
         // Shares have two digits.
-        let off = all.and_then(|all| summed.differs_from(0, all, (self.rows.len(), all / 10_000)));
-        let types = [("wall", Unit::Nanoseconds), ("calls", Unit::Events)];
-        Ok(About {
-            sample_types: types
-                .map(|(event, unit)| SampleType {
-                    event: event.to_owned(),
-                    unit,
-                })
-                .into(),
-            warnings: off.into_iter().collect(),
-            ..About::default()
-        })
+        let off = all.and_then(|all| {
+            builder.differs_from(SampleTypeIx(0), all, (self.rows.len(), all / 10_000))
+        });
+        builder.warnings.extend(off);
+        builder.sample_type("wall", Unit::Nanoseconds);
+        builder.sample_type("calls", Unit::Events);
+        Ok(())
     }
 }

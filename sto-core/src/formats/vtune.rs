@@ -4,14 +4,14 @@
 //! Source: *Intel VTune Profiler User Guide*, command line reference.
 
 use super::call_path::CallPath;
-use super::report::{About, Report, one_thread};
+use super::report::{Report, one_thread};
 use super::source::Head;
-use super::summed::Summed;
 use super::wire::csv;
 use super::wire::csv::{Names, Table};
 use super::wire::text::scaled;
 use super::{Format, kind_by_names, report};
-use crate::units::{SampleType, Unit};
+use crate::recording::RecordingBuilder;
+use crate::units::Unit;
 
 const FUNCTION: &[u8] = b"Function Stack";
 const SELF_TIME: &[u8] = b"CPU Time:Self";
@@ -47,7 +47,7 @@ pub(super) struct VTune {
 impl Report for VTune {
     const FORMAT: Format = Format::VTune;
 
-    fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String> {
+    fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         let Some((columns, row)) = self.table.row(line) else {
             return Ok(());
         };
@@ -62,28 +62,23 @@ impl Report for VTune {
             b"" => 0,
             time => scaled(time.strip_suffix(b"s").unwrap_or(time), 9)?,
         };
-        let named = &mut summed.named;
         let function = match function.trim_ascii() {
             b"" | b"[Unknown stack frame(s)]" => b"[unknown]",
             function => function,
         };
         let module = if module == b"[Unknown]" { b"" } else { module };
         let module = module.rsplit(|&byte| byte == b'/').next().unwrap_or(module);
-        let (symbol, module) = (named.text(function), named.text(module));
-        let location = named.frame(kind_by_names(&symbol, &module), &symbol, &module)?;
+        let (symbol, module) = (builder.text(function), builder.text(module));
+        let location = builder.function(kind_by_names(&symbol, &module), &symbol, &module)?;
         let stack = self
             .path
-            .enter(depth, location, 0, summed, |_, _, _| Ok(()))?;
-        one_thread(summed, 0, stack, report::time(time))
+            .enter(depth, location, 0, builder, |_, _, _| Ok(()))?;
+        one_thread(builder, 0, stack, report::time(time))?;
+        Ok(())
     }
 
-    fn finish(self, _summed: &mut Summed) -> Result<About, String> {
-        Ok(About {
-            sample_types: vec![SampleType {
-                event: "cpu".to_owned(),
-                unit: Unit::Nanoseconds,
-            }],
-            ..About::default()
-        })
+    fn finish(self, builder: &mut RecordingBuilder) -> Result<(), String> {
+        builder.sample_type("cpu", Unit::Nanoseconds);
+        Ok(())
     }
 }

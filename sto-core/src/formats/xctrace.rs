@@ -3,14 +3,14 @@
 //! Source: `xctrace(1)` of macOS.
 
 use super::error::DecodeError;
-use super::json::{Parts, recording};
+use super::json::recording;
 use super::source::{Head, Source};
-use super::summed::Summed;
 use super::wire::xml::{Element, Part, Xml};
 use super::{Format, FormatError, excerpt, kind_by_names};
-use crate::limits::{MAX_PROCESS_NAME, cut};
-use crate::recording::{LocationIx, Recording, SampleTypeIx, StackIx, ThreadIx};
-use crate::units::{Cost, SampleType, Unit};
+use crate::recording::{
+    LocationIx, Recording, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
+};
+use crate::units::{Cost, Unit};
 use hashbrown::HashMap;
 
 /// Whether a file begins as the result of a query of a trace.
@@ -29,7 +29,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
     recording(source, Format::Xctrace, parts)
 }
 
-fn parts(bytes: &[u8]) -> Result<Parts, DecodeError> {
+fn parts(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     let mut xml = Xml::new(bytes);
     let mut trace = Trace::default();
     while let Some(part) = xml.next()? {
@@ -46,14 +46,12 @@ fn parts(bytes: &[u8]) -> Result<Parts, DecodeError> {
 /// Elements that others refer to by their id, and the row that is being read.
 #[derive(Default)]
 struct Trace {
-    summed: Summed,
+    builder: RecordingBuilder,
     modules: HashMap<u64, String>,
     frames: HashMap<u64, LocationIx>,
     backtraces: HashMap<u64, StackIx>,
     weights: HashMap<u64, u64>,
     threads: HashMap<u64, ThreadIx>,
-    thread_of: HashMap<String, ThreadIx>,
-    thread_names: Vec<String>,
     row: Row,
     /// The ids of a stack that has begun, and of the element around it.
     backtrace: Option<u64>,
@@ -108,7 +106,7 @@ impl Trace {
                     Id::Ref(id) => known(&self.modules, id, "binary")?,
                     Id::Own(id) => {
                         let name = element.attribute("name").unwrap_or_default();
-                        let name = self.summed.named.text(name.as_bytes()).into_owned();
+                        let name = self.builder.text(name.as_bytes()).into_owned();
                         self.modules.insert(id, name.clone());
                         name
                     }
@@ -134,7 +132,7 @@ impl Trace {
             b"backtrace" => {
                 if let Some(id) = self.backtrace.take() {
                     self.stack.reverse();
-                    let stack = self.summed.named.stack(&self.stack)?;
+                    let stack = self.builder.stack(&self.stack)?;
                     self.stack.clear();
                     only_one(self.backtraces.insert(id, stack), "backtrace", id)?;
                     self.row.stack = Some(stack);
@@ -146,7 +144,7 @@ impl Trace {
                 }
             }
             b"weight" => self.weight = None,
-            b"row" => return self.sample(),
+            b"row" => self.sample()?,
             _ => {}
         }
         Ok(())
@@ -166,7 +164,7 @@ impl Trace {
     }
 
     /// Adds the row's sample; rows that stand for time without a stack have none.
-    fn sample(&mut self) -> Result<(), String> {
+    fn sample(&mut self) -> Result<(), RecordingError> {
         let row = std::mem::take(&mut self.row);
         let Some(stack) = row.stack else {
             return Ok(());
@@ -177,14 +175,17 @@ impl Trace {
             samples: 1,
             value: row.weight.unwrap_or(0),
         };
-        self.summed.add_stack(thread, SampleTypeIx(0), stack, cost)
+        self.builder.add_cost(thread, SampleTypeIx(0), stack, cost)
     }
 
-    fn new_frame(&mut self, name: &str, module: &str) -> Result<LocationIx, String> {
+    fn new_frame(&mut self, name: &str, module: &str) -> Result<LocationIx, RecordingError> {
         let name = if name.is_empty() { "[unknown]" } else { name };
-        let named = &mut self.summed.named;
-        let (symbol, module) = (named.text(name.as_bytes()), named.text(module.as_bytes()));
-        named.frame(kind_by_names(&symbol, &module), &symbol, &module)
+        let builder = &mut self.builder;
+        let (symbol, module) = (
+            builder.text(name.as_bytes()),
+            builder.text(module.as_bytes()),
+        );
+        builder.function(kind_by_names(&symbol, &module), &symbol, &module)
     }
 
     fn thread(&mut self, element: &Element<'_>) -> Result<ThreadIx, String> {
@@ -202,31 +203,22 @@ impl Trace {
     fn named_thread(&mut self, text: &str) -> ThreadIx {
         let id = text.find("0x").unwrap_or(text.len());
         let name = text[..id].trim_end();
-        let mut name = self.summed.named.text(name.as_bytes()).into_owned();
-        cut(&mut name, MAX_PROCESS_NAME);
-        let next = ThreadIx(self.thread_names.len() as u32);
-        let thread = *self.thread_of.entry_ref(&name).or_insert(next);
-        if thread == next {
-            self.thread_names.push(name);
-        }
-        thread
+        let name = self.builder.text(name.as_bytes());
+        let process = self.builder.process(0, "");
+        self.builder.known_thread(process, 0, &name)
     }
 
-    fn finish(mut self) -> Parts {
-        let sample_type = match self.has_weights {
-            true => ("cpu", Unit::Nanoseconds),
-            false => ("samples", Unit::Samples),
-        };
-        if !self.has_weights {
-            for sample in &mut self.summed.samples {
+    fn finish(self) -> RecordingBuilder {
+        let mut builder = self.builder;
+        if self.has_weights {
+            builder.sample_type("cpu", Unit::Nanoseconds);
+        } else {
+            builder.sample_type("samples", Unit::Samples);
+            for sample in &mut builder.samples {
                 sample.cost.value = sample.cost.samples;
             }
         }
-        let sample_type = SampleType {
-            event: sample_type.0.to_owned(),
-            unit: sample_type.1,
-        };
-        self.summed.into_parts(sample_type, self.thread_names)
+        builder
     }
 }
 

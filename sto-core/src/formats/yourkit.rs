@@ -4,18 +4,18 @@
 
 use super::call_path::CallPath;
 use super::error::{At, DecodeError};
-use super::json::{Parts, recording};
+use super::json::recording;
 use super::source::{Head, Source};
-use super::summed::Summed;
 use super::wire::csv;
 use super::wire::csv::{Names, Row, Table, number, without_mark};
 use super::wire::text::{lines, within_last_line};
 use super::wire::xml::{Element, Part, Xml};
 use super::{Format, FormatError, Salvage, report};
-use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::{Frame, FrameKind};
-use crate::recording::{LocationIx, Recording, SampleTypeIx, StackIx, ThreadIx};
-use crate::units::{SampleType, Unit};
+use crate::recording::{
+    LocationIx, Recording, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
+};
+use crate::units::Unit;
 
 /// Whether a file begins as a view in XML, or with the names of the columns that are read.
 pub(super) fn matches(head: &Head<'_>) -> bool {
@@ -39,7 +39,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
     })
 }
 
-fn xml(bytes: &[u8]) -> Result<Parts, DecodeError> {
+fn xml(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     let mut xml = Xml::new(bytes);
     let mut tree = Tree::default();
     let mut depth = 0;
@@ -57,7 +57,7 @@ fn xml(bytes: &[u8]) -> Result<Parts, DecodeError> {
     tree.finish().map_err(|problem| xml.error(problem))
 }
 
-fn table(bytes: &[u8]) -> Result<Parts, DecodeError> {
+fn table(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     let mut tree = Tree::default();
     let mut table = Table::<Columns>::default();
     let mut last = 0;
@@ -160,9 +160,9 @@ fn milliseconds(text: &[u8]) -> Result<u64, String> {
 
 #[derive(Default)]
 struct Tree {
-    summed: Summed,
+    builder: RecordingBuilder,
     path: CallPath,
-    threads: Vec<String>,
+    thread: Option<ThreadIx>,
     /// Whether the outermost node is a thread, which is no call.
     has_thread: bool,
     nodes: usize,
@@ -178,56 +178,55 @@ impl Tree {
             self.total = self.total.saturating_add(node.total);
             self.has_thread = !node.name.contains('(');
             let name = if self.has_thread { &*node.name } else { "" };
-            let mut name = self.summed.named.text(name.as_bytes()).into_owned();
-            cut(&mut name, MAX_PROCESS_NAME);
-            if self.threads.last() != Some(&name) {
-                self.threads.push(name);
-            }
+            let name = self.builder.text(name.as_bytes());
+            let process = self.builder.process(0, "");
+            self.thread = Some(self.builder.known_thread(process, 0, &name));
             if self.has_thread {
                 return Ok(());
             }
         }
-        let location = frame(&node.name, &mut self.summed)?;
+        let location = frame(&node.name, &mut self.builder)?;
         let depth = depth - usize::from(self.has_thread);
-        let thread = ThreadIx(self.threads.len().saturating_sub(1) as u32);
-        let add = own_time(thread);
-        let summed = &mut self.summed;
-        let stack = self.path.enter(depth, location, node.total, summed, &add)?;
+        let add = own_time(self.thread.unwrap_or(ThreadIx(0)));
+        let builder = &mut self.builder;
+        let stack = self
+            .path
+            .enter(depth, location, node.total, builder, &add)?;
         if let Some(own) = node.own {
             self.path.own_is_told();
-            add(summed, stack, own)?;
+            add(builder, stack, own)?;
         }
         Ok(())
     }
 
-    fn leave(&mut self) -> Result<(), String> {
-        let thread = ThreadIx(self.threads.len().saturating_sub(1) as u32);
-        self.path.leave(0, &mut self.summed, own_time(thread))
+    fn leave(&mut self) -> Result<(), RecordingError> {
+        self.path.leave(
+            0,
+            &mut self.builder,
+            own_time(self.thread.unwrap_or(ThreadIx(0))),
+        )
     }
 
-    fn finish(mut self) -> Result<Parts, String> {
+    fn finish(mut self) -> Result<RecordingBuilder, String> {
         self.leave()?;
-        let sample_type = SampleType {
-            event: "time".to_owned(),
-            unit: Unit::Nanoseconds,
-        };
+        let time = self.builder.sample_type("time", Unit::Nanoseconds);
         // Whole milliseconds, in each row and in what it is made of.
-        let off = self
-            .summed
-            .differs_from(0, self.total, (self.nodes, 1_000_000));
-        let mut parts = self.summed.into_parts(sample_type, self.threads);
-        parts.warnings.extend(off);
-        Ok(parts)
+        let rounding = (self.nodes, 1_000_000);
+        let off = self.builder.differs_from(time, self.total, rounding);
+        self.builder.warnings.extend(off);
+        Ok(self.builder)
     }
 }
 
 /// Adds what stacks of a thread cost by themselves.
-fn own_time(thread: ThreadIx) -> impl Fn(&mut Summed, StackIx, u64) -> Result<(), String> {
-    move |summed, stack, own| summed.add_stack(thread, SampleTypeIx(0), stack, report::time(own))
+fn own_time(
+    thread: ThreadIx,
+) -> impl Fn(&mut RecordingBuilder, StackIx, u64) -> Result<(), RecordingError> {
+    move |builder, stack, own| builder.add_cost(thread, SampleTypeIx(0), stack, report::time(own))
 }
 
 /// `Server.java:85 org.example.Server.serve(Request)`, with or without the place.
-fn frame(name: &str, summed: &mut Summed) -> Result<LocationIx, String> {
+fn frame(name: &str, builder: &mut RecordingBuilder) -> Result<LocationIx, RecordingError> {
     let placed = name.split_once(' ').and_then(|(place, method)| {
         let (file, line) = place.rsplit_once(':')?;
         Some((file, line.parse::<u32>().ok()?, method))
@@ -238,9 +237,11 @@ fn frame(name: &str, summed: &mut Summed) -> Result<LocationIx, String> {
     } else {
         method
     };
-    let named = &mut summed.named;
-    let (symbol, file) = (named.text(method.as_bytes()), named.text(file.as_bytes()));
-    named.frame_at_line(Frame {
+    let (symbol, file) = (
+        builder.text(method.as_bytes()),
+        builder.text(file.as_bytes()),
+    );
+    builder.frame(Frame {
         module: "",
         symbol: &symbol,
         kind: match method {

@@ -1,8 +1,11 @@
 //! What every format is read into: samples of stacks of locations.
 
+mod builder;
 mod format;
 mod stacks;
 
+pub use builder::{RecordingBuilder, RecordingError};
+pub(crate) use builder::{beginning, process_name};
 pub(crate) use format::known;
 pub use format::{Format, UnknownFormat};
 pub(crate) use stacks::Walk;

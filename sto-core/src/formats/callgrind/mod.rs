@@ -15,18 +15,16 @@ mod paths;
 mod samples;
 mod stacks;
 
-use super::report::{About, Report};
+use super::report::Report;
 use super::source::Head;
-use super::summed::Summed;
 use super::wire::text::lines;
 use super::{Format, excerpt};
-use crate::limits::{MAX_PROCESS_NAME, MAX_SAMPLE_TYPES, cut};
-use crate::recording::{ProcessIx, Thread};
+use crate::limits::MAX_SAMPLE_TYPES;
+use crate::recording::RecordingBuilder;
 use events::{EventIx, Events};
 use graph::Threads;
 use line::{Line, Position};
 use names::{FunctionIx, Names};
-use std::sync::Arc;
 
 /// Whether a profile says so in its first line, or begins with a header that names events.
 pub(super) fn matches(head: &Head<'_>) -> bool {
@@ -78,7 +76,7 @@ struct Part {
 impl Report for Callgrind {
     const FORMAT: Format = Format::Callgrind;
 
-    fn line(&mut self, line: &[u8], summed: &mut Summed) -> Result<(), String> {
+    fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         let text = line.trim_ascii_end();
         if is_passed_over(text) {
             return Ok(());
@@ -89,7 +87,7 @@ impl Report for Callgrind {
                 "expected the costs of the call in the line before, found {}",
                 excerpt(text)
             )),
-            (Line::Header { key, value }, _) => self.header(key, value, summed),
+            (Line::Header { key, value }, _) => self.header(key, value, builder),
             (Line::Name { field, name }, part) => {
                 let function = self.names.set(field, name)?;
                 part.function = function.or(part.function);
@@ -108,29 +106,27 @@ impl Report for Callgrind {
         is_cut.then_some("a part, which its `totals:` end")
     }
 
-    fn finish(self, summed: &mut Summed) -> Result<About, String> {
-        let threads = self.threads.ids().map(|tid| Thread {
-            tid,
-            name: String::new(),
-            process: ProcessIx(0),
-            labels: Arc::default(),
-        });
-        let threads = threads.collect();
+    fn finish(self, builder: &mut RecordingBuilder) -> Result<(), String> {
+        let process = builder.process(self.pid, &self.program);
+        for tid in self.threads.ids() {
+            builder.new_thread(process, tid, "");
+        }
         let (sample_types, numbers) = self.events.sample_types(self.is_ours);
-        let frames = self.names.frames(&mut summed.named)?;
-        let warnings = samples::add(self.threads.graphs(), &numbers, &frames, summed)?;
-        Ok(About {
-            sample_types,
-            program: self.program,
-            pid: self.pid,
-            threads,
-            warnings,
-        })
+        builder.sample_types = sample_types;
+        let frames = self.names.frames(builder)?;
+        let warnings = samples::add(self.threads.graphs(), &numbers, &frames, builder)?;
+        builder.warnings.extend(warnings);
+        Ok(())
     }
 }
 
 impl Callgrind {
-    fn header(&mut self, key: &[u8], value: &[u8], summed: &mut Summed) -> Result<(), String> {
+    fn header(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        builder: &mut RecordingBuilder,
+    ) -> Result<(), String> {
         if self.part.has_costs && !matches!(key, b"totals" | b"summary") {
             if self.cut().is_some() {
                 return Err(NO_TOTALS.to_owned());
@@ -152,8 +148,7 @@ impl Callgrind {
             b"cmd" if !self.is_ours => {
                 let file = line::words(value).next().unwrap_or(b"");
                 let name = file.rsplit(|&byte| byte == b'/').next().unwrap_or(file);
-                self.program = summed.named.text(name).into_owned();
-                cut(&mut self.program, MAX_PROCESS_NAME);
+                self.program = builder.text(name).into_owned();
             }
             b"pid" => self.pid = line::id(value)?,
             b"thread" => self.threads.choose(line::id(value)?),
@@ -164,16 +159,13 @@ impl Callgrind {
             }
             b"event" => {
                 let (name, title) = line::title(value);
-                let (name, title) = (
-                    summed.named.text(name),
-                    summed.named.text(title).into_owned(),
-                );
+                let (name, title) = (builder.text(name), builder.text(title).into_owned());
                 self.events.describe(&name, title);
             }
             b"events" => {
                 self.part.events.clear();
                 for name in line::words(value) {
-                    let name = summed.named.text(name);
+                    let name = builder.text(name);
                     self.part.events.push(self.events.of(&name)?);
                     if self.part.events.len() > MAX_SAMPLE_TYPES {
                         return Err(format!("files of up to {MAX_SAMPLE_TYPES} events are read"));

@@ -2,10 +2,9 @@
 
 use super::line::number;
 use crate::binary::source_path;
-use crate::formats::named::{Limit, NamedStacks, beginning};
 use crate::formats::{excerpt, kind_by_names};
 use crate::model::Frame;
-use crate::recording::LocationIx;
+use crate::recording::{LocationIx, RecordingBuilder, RecordingError, beginning};
 use hashbrown::{HashMap, HashSet};
 
 /// Index of a distinct name.
@@ -70,7 +69,7 @@ impl Names {
         Ok(None)
     }
 
-    /// The function that the last `cfn=` named, in the object and file where the call stands unless
+    /// The function that the last `cfn=` builder, in the object and file where the call stands unless
     /// `cob=` and `cfi=` say otherwise.
     pub(super) fn take_called(&mut self) -> Result<FunctionIx, String> {
         let name = self.called.take();
@@ -143,7 +142,10 @@ impl Names {
     }
 
     /// The frame of each function.
-    pub(super) fn frames(&self, named: &mut NamedStacks) -> Result<Vec<LocationIx>, Limit> {
+    pub(super) fn frames(
+        &self,
+        builder: &mut RecordingBuilder,
+    ) -> Result<Vec<LocationIx>, RecordingError> {
         let plain_names: HashSet<&[u8]> = self
             .functions
             .iter()
@@ -158,10 +160,10 @@ impl Names {
                 };
                 let object = self.text(function.object);
                 let object = object.rsplit(|&byte| byte == b'/').next().unwrap_or(object);
-                let symbol = named.text(symbol);
-                let module = named.text(object);
-                let file = named.text(self.text(function.file));
-                named.frame_at_line(Frame {
+                let symbol = builder.text(symbol);
+                let module = builder.text(object);
+                let file = builder.text(self.text(function.file));
+                builder.frame(Frame {
                     module: &module,
                     symbol: &symbol,
                     kind: kind_by_names(&symbol, &module),

@@ -3,9 +3,7 @@
 use super::events::{EventIx, Numbers};
 use super::graph::Graph;
 use super::stacks::{Divided, divide};
-use crate::formats::named::Limit;
-use crate::formats::summed::Summed;
-use crate::recording::{LocationIx, SampleTypeIx, ThreadIx};
+use crate::recording::{LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, ThreadIx};
 use crate::units::Cost;
 
 /// How many pieces the costs of all graphs are divided into at most; each function with a cost has one anyway.
@@ -16,14 +14,14 @@ pub(super) fn add(
     graphs: Vec<Vec<(EventIx, Graph)>>,
     numbers: &[(SampleTypeIx, Numbers)],
     frames: &[LocationIx],
-    summed: &mut Summed,
-) -> Result<Vec<String>, Limit> {
+    builder: &mut RecordingBuilder,
+) -> Result<Vec<String>, RecordingError> {
     let mut first_event = Divided::default();
     let mut pieces_left = MAX_PIECES;
     for (thread, graphs) in (0..).map(ThreadIx).zip(graphs) {
         for (event, graph) in graphs {
             let (sample_type, numbers) = numbers[event.0 as usize];
-            let add = |summed: &mut Summed, stack, cost| {
+            let add = |builder: &mut RecordingBuilder, stack, cost| {
                 let cost = match numbers {
                     Numbers::Both => Cost {
                         samples: cost,
@@ -38,9 +36,9 @@ pub(super) fn add(
                         value: 0,
                     },
                 };
-                summed.add_stack(thread, sample_type, stack, cost)
+                builder.add_cost(thread, sample_type, stack, cost)
             };
-            let divided = divide(&graph, pieces_left, frames, summed, add)?;
+            let divided = divide(&graph, pieces_left, frames, builder, add)?;
             pieces_left = pieces_left.saturating_sub(divided.pieces);
             if sample_type == SampleTypeIx(0) && !matches!(numbers, Numbers::Samples) {
                 first_event.add(&divided);

@@ -10,9 +10,7 @@ use super::flow::{Flow, Place};
 use super::graph::Graph;
 use super::names::FunctionIx;
 use super::paths::{Context, Paths};
-use crate::formats::named::Limit;
-use crate::formats::summed::Summed;
-use crate::recording::{LocationIx, StackIx};
+use crate::recording::{LocationIx, RecordingBuilder, RecordingError, StackIx};
 
 /// What to say of a graph that was divided.
 #[derive(Default)]
@@ -32,9 +30,9 @@ pub(super) fn divide(
     graph: &Graph,
     most: usize,
     frames: &[LocationIx],
-    summed: &mut Summed,
-    mut add: impl FnMut(&mut Summed, StackIx, u64) -> Result<(), Limit>,
-) -> Result<Divided, Limit> {
+    builder: &mut RecordingBuilder,
+    mut add: impl FnMut(&mut RecordingBuilder, StackIx, u64) -> Result<(), RecordingError>,
+) -> Result<Divided, RecordingError> {
     let flow = Flow::of(graph);
     let paths = Paths::of(&flow, most);
     let mut divided = Divided {
@@ -47,16 +45,16 @@ pub(super) fn divide(
     let mut stacks: Vec<StackIx> = Vec::with_capacity(paths.contexts.len());
     for context in &paths.contexts {
         let caller = context.caller.map(|caller| stacks[caller]);
-        stacks.push(summed.named.call(caller, frame_of(context.function))?);
+        stacks.push(builder.call(caller, frame_of(context.function))?);
     }
     give_out(&flow, &paths, &mut divided, |context, line, cost| {
         let Context {
             function, caller, ..
         } = paths.contexts[context];
-        let leaf = summed.named.at_line(frame_of(function), line)?;
+        let leaf = builder.at_line(frame_of(function), line)?;
         let caller = caller.map(|caller| stacks[caller]);
-        let stack = summed.named.call(caller, leaf)?;
-        add(summed, stack, cost)
+        let stack = builder.call(caller, leaf)?;
+        add(builder, stack, cost)
     })?;
     Ok(divided)
 }
@@ -67,8 +65,8 @@ fn give_out(
     flow: &Flow<'_>,
     paths: &Paths<'_>,
     divided: &mut Divided,
-    mut piece: impl FnMut(usize, u32, u64) -> Result<(), Limit>,
-) -> Result<(), Limit> {
+    mut piece: impl FnMut(usize, u32, u64) -> Result<(), RecordingError>,
+) -> Result<(), RecordingError> {
     let is_exact = flow.exact();
     let mut of_function: Vec<Vec<usize>> = vec![Vec::new(); flow.functions.len()];
     for (ix, context) in paths.contexts.iter().enumerate() {
@@ -108,8 +106,8 @@ fn take(
     lines: &mut [(FunctionIx, u32, u64)],
     whole: u64,
     part: u64,
-    mut taken: impl FnMut(u32, u64) -> Result<(), Limit>,
-) -> Result<(), Limit> {
+    mut taken: impl FnMut(u32, u64) -> Result<(), RecordingError>,
+) -> Result<(), RecordingError> {
     let (mut before, mut given) = (0u128, 0);
     for (_, line, left) in lines {
         before += u128::from(*left);

@@ -9,10 +9,10 @@ use crate::binary::source_path;
 use crate::formats::error::DecodeError;
 use crate::formats::json::Spans;
 use crate::formats::kind_by_names;
-use crate::formats::named::NamedStacks;
 use crate::formats::wire::json::{Id, Text};
 use crate::model::Frame;
-use crate::recording::{LocationIx, Sample};
+use crate::recording::{LocationIx, RecordingBuilder, RecordingError};
+use crate::units::Unit;
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 
@@ -66,7 +66,7 @@ pub(super) fn add<'b>(
     if threads.is_empty() {
         return Ok(Vec::new());
     }
-    let sample_type = trace.sample_type("spans");
+    let sample_type = trace.builder.sample_type("spans", Unit::Nanoseconds);
     let mut misfits = Misfits::default();
     for ((pid, tid), mut changes) in threads {
         let thread = trace.thread(pid, tid);
@@ -78,8 +78,7 @@ pub(super) fn add<'b>(
         let mut nested = Nested {
             spans: Spans::new(thread, sample_type, true),
             open: Vec::new(),
-            named: &mut trace.named,
-            samples: &mut trace.samples,
+            builder: &mut trace.builder,
         };
         for call in &calls {
             let begun = nested.begin(call, &mut misfits);
@@ -109,7 +108,7 @@ fn paired(changes: &[Change], misfits: &mut Misfits) -> Vec<Call> {
     let mut last = 0;
     for &Change { at, kind, event } in changes {
         last = last.max(at);
-        let named = match kind {
+        let builder = match kind {
             Kind::Begin(location) => {
                 names.entry(location).or_default().open += 1;
                 open.push(calls.len());
@@ -131,9 +130,9 @@ fn paired(changes: &[Change], misfits: &mut Misfits) -> Vec<Call> {
                 });
                 continue;
             }
-            Kind::End(named) => named.or_else(|| open.last().map(|&ix| calls[ix].location)),
+            Kind::End(builder) => builder.or_else(|| open.last().map(|&ix| calls[ix].location)),
         };
-        let of_name = named.and_then(|named| names.get_mut(&named));
+        let of_name = builder.and_then(|builder| names.get_mut(&builder));
         match of_name {
             Some(of_name) if of_name.open > 0 => {}
             // Of ends at one time, that of the caller may stand first.
@@ -152,7 +151,7 @@ fn paired(changes: &[Change], misfits: &mut Misfits) -> Vec<Call> {
             call.end = at;
             let of_name = names.entry(call.location).or_default();
             of_name.open -= 1;
-            if Some(call.location) == named {
+            if Some(call.location) == builder {
                 break;
             }
             if of_name.at != at {
@@ -210,14 +209,14 @@ impl<'b> Recorder<'b> {
         })
     }
 
-    fn location(&mut self, name: &Text<'_>) -> Result<LocationIx, String> {
+    fn location(&mut self, name: &Text<'_>) -> Result<LocationIx, RecordingError> {
         let (name, file, line) = name_and_place(&name.0);
-        let symbol = self.named.text(match name {
+        let symbol = self.builder.text(match name {
             b"" => b"[unknown]",
             name => name,
         });
-        let file = self.named.text(file);
-        self.named.frame_at_line(Frame {
+        let file = self.builder.text(file);
+        self.builder.frame(Frame {
             module: "",
             kind: kind_by_names(&symbol, ""),
             symbol: &symbol,
@@ -246,8 +245,7 @@ fn name_and_place(name: &[u8]) -> (&[u8], &[u8], u32) {
 struct Nested<'t> {
     spans: Spans,
     open: Vec<Open>,
-    named: &'t mut NamedStacks,
-    samples: &'t mut Vec<Sample>,
+    builder: &'t mut RecordingBuilder,
 }
 
 struct Open {
@@ -258,7 +256,7 @@ struct Open {
 
 impl Nested<'_> {
     /// Begins a call that begins no earlier than the one before.
-    fn begin(&mut self, call: &Call, misfits: &mut Misfits) -> Result<(), String> {
+    fn begin(&mut self, call: &Call, misfits: &mut Misfits) -> Result<(), RecordingError> {
         self.advance(call.begin)?;
         let around = self.open.last().map_or(u64::MAX, |open| open.earliest);
         misfits.outlasting += usize::from(around < call.end);
@@ -271,12 +269,12 @@ impl Nested<'_> {
     }
 
     /// Goes on to a time; calls that end until then are ended.
-    fn advance(&mut self, to: u64) -> Result<(), String> {
+    fn advance(&mut self, to: u64) -> Result<(), RecordingError> {
         while let Some(last) = self.open.last()
             && last.earliest <= to
         {
             let (end, is_last) = (last.earliest, last.end == last.earliest);
-            self.spans.advance(end, self.named, self.samples)?;
+            self.spans.advance(end, self.builder)?;
             match is_last {
                 true => {
                     self.spans.close();
@@ -285,15 +283,15 @@ impl Nested<'_> {
                 false => self.end_within(end)?,
             }
         }
-        self.spans.advance(to, self.named, self.samples)
+        self.spans.advance(to, self.builder)
     }
 
     /// Ends the calls that end at a time although calls within them go on.
-    fn end_within(&mut self, at: u64) -> Result<(), String> {
+    fn end_within(&mut self, at: u64) -> Result<(), RecordingError> {
         let open = &mut self.open;
         let first = open.partition_point(|call| call.earliest > at);
         let is_kept = |depth: usize| open[depth].end > at;
-        self.spans.keep(first, is_kept, self.named)?;
+        self.spans.keep(first, is_kept, self.builder)?;
         let mut earliest = first
             .checked_sub(1)
             .map_or(u64::MAX, |last| open[last].earliest);

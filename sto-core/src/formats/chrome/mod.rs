@@ -6,14 +6,11 @@ mod calls;
 mod profiles;
 
 use super::error::DecodeError;
-use super::json::{Parts, Threads, recording};
-use super::named::NamedStacks;
+use super::json::{add_thread, recording};
 use super::source::{Head, Source};
 use super::wire::json::{Id, Number, Text, first_keys, parse, syntax};
 use super::{Format, FormatError};
-use crate::model::Origin;
-use crate::recording::{Recording, Sample, SampleTypeIx, ThreadIx};
-use crate::units::{SampleType, Unit};
+use crate::recording::{Recording, RecordingBuilder, ThreadIx};
 use hashbrown::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -84,7 +81,7 @@ impl<'b> Event<'b> {
     }
 }
 
-fn parts(bytes: &[u8]) -> Result<Parts, DecodeError> {
+fn parts(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     let start = bytes.len() - bytes.trim_ascii_start().len();
     let is_array = bytes.get(start) == Some(&b'[');
     let (events, ends) = match is_array {
@@ -106,16 +103,8 @@ fn parts(bytes: &[u8]) -> Result<Parts, DecodeError> {
                 .to_owned(),
         );
     }
-    Ok(Parts {
-        origin: Origin::default(),
-        sample_types: trace.sample_types,
-        processes: trace.threads.processes,
-        threads: trace.threads.threads,
-        modules: Vec::new(),
-        named: trace.named,
-        samples: trace.samples,
-        warnings,
-    })
+    trace.builder.warnings = warnings;
+    Ok(trace.builder)
 }
 
 /// The events of an array, and whether it ends: a program that dies cannot end it.
@@ -167,10 +156,7 @@ struct Recorder<'b> {
     /// By process id.
     programs: HashMap<Id, Text<'b>>,
     known: HashMap<(Id, Id), ThreadIx>,
-    threads: Threads,
-    named: NamedStacks,
-    sample_types: Vec<SampleType>,
-    samples: Vec<Sample>,
+    builder: RecordingBuilder,
     /// Time of the first event, which times count from.
     zero: i128,
 }
@@ -204,10 +190,7 @@ impl<'b> Recorder<'b> {
             names,
             programs,
             known: HashMap::new(),
-            threads: Threads::default(),
-            named: NamedStacks::of_file(file),
-            sample_types: Vec::new(),
-            samples: Vec::new(),
+            builder: RecordingBuilder::of_file(file),
             zero: zero.unwrap_or(0),
         })
     }
@@ -219,19 +202,8 @@ impl<'b> Recorder<'b> {
         }
         let name = self.names.get(&key).cloned().unwrap_or_default();
         let program = self.programs.get(pid).cloned().unwrap_or_default();
-        let thread = self
-            .threads
-            .add((pid, &program), (tid, &name), &mut self.named);
+        let thread = add_thread(&mut self.builder, (pid, &program), (tid, &name));
         self.known.insert(key, thread);
         thread
-    }
-
-    /// A sample type of times.
-    fn sample_type(&mut self, event: &str) -> SampleTypeIx {
-        self.sample_types.push(SampleType {
-            event: event.to_owned(),
-            unit: Unit::Nanoseconds,
-        });
-        SampleTypeIx(self.sample_types.len() as u32 - 1)
     }
 }

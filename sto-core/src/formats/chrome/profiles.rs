@@ -5,6 +5,7 @@ use crate::formats::error::DecodeError;
 use crate::formats::v8::{Node, Nodes, Run};
 use crate::formats::wire::json::{Id, Number};
 use crate::recording::ThreadIx;
+use crate::units::Unit;
 use hashbrown::HashMap;
 use serde::Deserialize;
 use std::cmp::Reverse;
@@ -108,7 +109,8 @@ pub(super) fn add<'b>(
             continue;
         }
         taken.insert((start, end));
-        let sample_type = *sample_type.get_or_insert_with(|| trace.sample_type("wall"));
+        let sample_type = *sample_type
+            .get_or_insert_with(|| trace.builder.sample_type("wall", Unit::Nanoseconds));
         let run = Run {
             thread,
             sample_type,
@@ -125,9 +127,7 @@ pub(super) fn add<'b>(
                 )
             },
         };
-        profile
-            .nodes
-            .samples(&run, &mut trace.named, &mut trace.samples)?;
+        profile.nodes.samples(&run, &mut trace.builder)?;
     }
     Ok((left_out > 0).then(|| {
         format!(
@@ -163,7 +163,7 @@ impl Profile {
         } = data.cpu_profile;
         for (ix, node) in nodes.iter().enumerate() {
             let at = format!("{at}.cpuProfile.nodes[{ix}]");
-            self.nodes.add(node, &at, &mut trace.named)?;
+            self.nodes.add(node, &at, &mut trace.builder)?;
         }
         // Both are beside the profile in newer versions, and in it in older ones.
         let deltas = [data.time_deltas, time_deltas].concat();

@@ -8,25 +8,29 @@ use crate::binary::source_path;
 use crate::formats::error::DecodeError;
 use crate::formats::json::{CallTree, Caller};
 use crate::formats::kind_by_names;
-use crate::formats::named::{NamedStacks, beginning};
 use crate::formats::names::module_name;
 use crate::formats::pprof::build_id;
 use crate::formats::wire::json::Text;
 use crate::model::{Frame, FrameKind};
-use crate::recording::StackIx;
-use crate::recording::{Location, LocationIx, Module, ModuleIx, ModuleKind};
+use crate::recording::{
+    Location, LocationIx, Module, ModuleIx, ModuleKind, RecordingBuilder, StackIx, beginning,
+};
 
 /// The libraries of a profile.
-pub(super) fn modules(profile: &Profile<'_>, named: &mut NamedStacks) -> Vec<Module> {
-    profile.libs.iter().map(|lib| module(lib, named)).collect()
+pub(super) fn modules(profile: &Profile<'_>, builder: &mut RecordingBuilder) -> Vec<Module> {
+    profile
+        .libs
+        .iter()
+        .map(|lib| module(lib, builder))
+        .collect()
 }
 
-fn module(lib: &Lib<'_>, named: &mut NamedStacks) -> Module {
+fn module(lib: &Lib<'_>, builder: &mut RecordingBuilder) -> Module {
     let path = match &*lib.path.0 {
         b"" => &lib.name,
         _ => &lib.path,
     };
-    let name = named.text(module_name(beginning(&path.0))).into_owned();
+    let name = builder.text(module_name(beginning(&path.0))).into_owned();
     let kind = match kind_by_names("function", &name) {
         FrameKind::Kernel => ModuleKind::KernelModule,
         _ if matches!(path.0.first(), None | Some(b'[')) => ModuleKind::Anonymous,
@@ -34,7 +38,7 @@ fn module(lib: &Lib<'_>, named: &mut NamedStacks) -> Module {
     };
     Module {
         path: match kind {
-            ModuleKind::Image => named.text(&path.0).into_owned(),
+            ModuleKind::Image => builder.text(&path.0).into_owned(),
             _ => name,
         },
         kind,
@@ -54,7 +58,7 @@ impl Tree {
         thread: &Thread<'_>,
         at: &str,
         modules: &[Module],
-        named: &mut NamedStacks,
+        builder: &mut RecordingBuilder,
     ) -> Result<Tree, DecodeError> {
         let shared = &profile.shared;
         macro_rules! table {
@@ -76,7 +80,7 @@ impl Tree {
             at,
             is_ours: is_ours(&profile.meta),
             modules,
-            named,
+            builder,
         };
         let locations = frames.locations()?;
         let callers = callers(stacks, at)?;
@@ -99,10 +103,10 @@ impl Tree {
         &mut self,
         stack: Option<i32>,
         place: impl Fn() -> String,
-        named: &mut NamedStacks,
+        builder: &mut RecordingBuilder,
     ) -> Result<StackIx, DecodeError> {
         let Some(stack) = stack.filter(|&stack| stack != -1) else {
-            return named.stack(&[]).map_err(DecodeError::limit(place()));
+            return builder.stack(&[]).map_err(DecodeError::limit(place()));
         };
         let known = u32::try_from(stack).ok();
         let Some(known) = known.filter(|&stack| (stack as usize) < self.0.len()) else {
@@ -113,7 +117,7 @@ impl Tree {
                 stack.into(),
             ));
         };
-        let found = self.0.stack(known, named);
+        let found = self.0.stack(known, builder);
         found.map_err(|limit| DecodeError::limit(place())(limit))
     }
 }
@@ -173,7 +177,7 @@ struct FrameReader<'r, 'b> {
     at: &'r str,
     is_ours: bool,
     modules: &'r [Module],
-    named: &'r mut NamedStacks,
+    builder: &'r mut RecordingBuilder,
 }
 
 impl<'b> FrameReader<'_, 'b> {
@@ -209,17 +213,17 @@ impl<'b> FrameReader<'_, 'b> {
                 module: lib,
                 address,
             };
-            let found = self.named.nameless(location);
+            let found = self.builder.nameless(location);
             return found.map_err(DecodeError::limit(place("address")));
         }
         let file = self.file(func)?;
         let kind = self.kind(ix)?;
-        let symbol = self.named.text(match &*name.0 {
+        let symbol = self.builder.text(match &*name.0 {
             b"" => b"[unknown]",
             name => name,
         });
-        let module = self.named.text(module_name(beginning(&module.0)));
-        let file = self.named.text(&file.0);
+        let module = self.builder.text(module_name(beginning(&module.0)));
+        let file = self.builder.text(&file.0);
         let frame = Frame {
             kind: kind.unwrap_or_else(|| kind_by_names(&symbol, &module)),
             symbol: &symbol,
@@ -230,7 +234,7 @@ impl<'b> FrameReader<'_, 'b> {
                 _ => 0,
             },
         };
-        let found = self.named.frame_at_line(frame);
+        let found = self.builder.frame(frame);
         found.map_err(DecodeError::limit(place("func")))
     }
 

@@ -4,7 +4,7 @@
 //! slabs      slabs      JSON, with its columns in it
 //!   |
 //! JSON       schema     columns, as they are
-//!   |        frames     frames by name, or by address where nothing named them yet
+//!   |        frames     frames by name, or by address where nothing builder them yet
 //!   v
 //! threads    samples    weights, CPU times, allocations
 //! ```
@@ -18,13 +18,11 @@ mod schema;
 mod slabs;
 
 use super::error::DecodeError;
-use super::json::{Parts, Threads, recording};
-use super::named::NamedStacks;
+use super::json::{add_thread, recording};
 use super::source::{Head, Source};
 use super::wire::json::{first_keys, parse};
 use super::{Format, FormatError};
-use crate::model::Origin;
-use crate::recording::Recording;
+use crate::recording::{Recording, RecordingBuilder};
 use crate::units::UnixSeconds;
 use frames::{Tree, modules};
 use json_slabs::MAGIC;
@@ -48,7 +46,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
 /// The newest version whose changes are known to be read here.
 const NEWEST_VERSION: u32 = 80;
 
-fn parts(bytes: &[u8]) -> Result<Parts, DecodeError> {
+fn parts(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     if !bytes.starts_with(&MAGIC) {
         return parts_of(&parse(bytes)?);
     }
@@ -57,7 +55,7 @@ fn parts(bytes: &[u8]) -> Result<Parts, DecodeError> {
     parts_of(&profile?)
 }
 
-fn parts_of(profile: &Profile<'_>) -> Result<Parts, DecodeError> {
+fn parts_of(profile: &Profile<'_>) -> Result<RecordingBuilder, DecodeError> {
     let version = profile.meta.preprocessed_profile_version;
     if version > NEWEST_VERSION {
         return Err(DecodeError::new(
@@ -65,45 +63,33 @@ fn parts_of(profile: &Profile<'_>) -> Result<Parts, DecodeError> {
             format!("{version}; profiles up to version {NEWEST_VERSION} are read"),
         ));
     }
-    let mut named = NamedStacks::default();
-    let modules = modules(profile, &mut named);
-    let mut threads = Threads::default();
+    let mut builder = RecordingBuilder::default();
+    let modules = modules(profile, &mut builder);
     let mut samples = Samples::new(&profile.meta);
     let mut shared = None;
     for (place, thread) in profile.threads.iter().enumerate() {
         let at = format!("threads[{place}]");
-        let thread_ix = threads.add(
+        let thread_ix = add_thread(
+            &mut builder,
             (&thread.pid, &thread.process_name),
             (&thread.tid, &thread.name),
-            &mut named,
         );
         let mut own;
         let is_shared = thread.stack_table.is_none();
         let tree = match &mut shared {
             Some(tree) if is_shared => tree,
             shared if is_shared => {
-                shared.insert(Tree::of(profile, thread, &at, &modules, &mut named)?)
+                shared.insert(Tree::of(profile, thread, &at, &modules, &mut builder)?)
             }
             _ => {
-                own = Tree::of(profile, thread, &at, &modules, &mut named)?;
+                own = Tree::of(profile, thread, &at, &modules, &mut builder)?;
                 &mut own
             }
         };
-        samples.add(thread, &at, thread_ix, tree, &mut named)?;
+        samples.add(thread, &at, thread_ix, tree, &mut builder)?;
     }
     let start = profile.meta.start_time / 1000.0;
-    let (sample_types, samples) = samples.finish();
-    Ok(Parts {
-        origin: Origin {
-            recorded: (start >= 1.0).then_some(UnixSeconds(start as u64)),
-            ..Origin::default()
-        },
-        sample_types,
-        processes: threads.processes,
-        threads: threads.threads,
-        modules,
-        named,
-        samples,
-        warnings: Vec::new(),
-    })
+    builder.origin.recorded = (start >= 1.0).then_some(UnixSeconds(start as u64));
+    builder.modules = modules;
+    Ok(builder)
 }

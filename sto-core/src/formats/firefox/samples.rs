@@ -3,19 +3,16 @@
 use super::frames::Tree;
 use super::schema::{Meta, SampleTable, Thread};
 use crate::formats::error::DecodeError;
-use crate::formats::named::NamedStacks;
 use crate::formats::wire::json::{Number, shown};
 use crate::limits::MAX_SAMPLE_TYPES;
-use crate::recording::{Sample, SampleTypeIx, ThreadIx};
-use crate::units::{Cost, Nanoseconds, SampleType, Unit};
+use crate::recording::{RecordingBuilder, Sample, ThreadIx};
+use crate::units::{Cost, Nanoseconds, Unit};
 
 /// Samples of all threads.
 pub(super) struct Samples {
-    sample_types: Vec<SampleType>,
-    samples: Vec<Sample>,
     /// Nanoseconds in a unit of the CPU times, where these are times.
     cpu_factor: Option<u64>,
-    /// Whether threads are named after sample types.
+    /// Whether threads are builder after sample types.
     is_ours: bool,
 }
 
@@ -26,8 +23,6 @@ impl Samples {
             .as_ref()
             .map(|units| &*units.thread_cpu_delta.0);
         Samples {
-            sample_types: Vec::new(),
-            samples: Vec::new(),
             cpu_factor: match cpu_unit {
                 Some(b"ns") => Some(1),
                 Some(unit) if unit == "µs".as_bytes() => Some(1000),
@@ -37,10 +32,6 @@ impl Samples {
         }
     }
 
-    pub(super) fn finish(self) -> (Vec<SampleType>, Vec<Sample>) {
-        (self.sample_types, self.samples)
-    }
-
     /// Adds the samples and allocations of a thread.
     pub(super) fn add(
         &mut self,
@@ -48,14 +39,14 @@ impl Samples {
         at: &str,
         thread_ix: ThreadIx,
         tree: &mut Tree,
-        named: &mut NamedStacks,
+        builder: &mut RecordingBuilder,
     ) -> Result<(), DecodeError> {
         let Some(samples) = &thread.samples else {
             return Err(DecodeError::new(at, "expected samples, found none"));
         };
         let own_name = self
             .is_ours
-            .then(|| named.text(&thread.name.0).into_owned());
+            .then(|| builder.text(&thread.name.0).into_owned());
         let tables = [
             (Some(samples), "samples", own_name.as_deref()),
             (
@@ -72,7 +63,7 @@ impl Samples {
         for (table, name, event) in tables {
             if let Some(table) = table {
                 let at = format!("{at}.{name}");
-                self.add_table(table, event, &at, thread_ix, tree, named)?;
+                self.add_table(table, event, &at, thread_ix, tree, builder)?;
             }
         }
         Ok(())
@@ -85,7 +76,7 @@ impl Samples {
         at: &str,
         thread: ThreadIx,
         tree: &mut Tree,
-        named: &mut NamedStacks,
+        builder: &mut RecordingBuilder,
     ) -> Result<(), DecodeError> {
         let count = table.stack.len();
         table.check_lengths(at)?;
@@ -103,14 +94,19 @@ impl Samples {
         let mut times = Times::of(table, self.is_ours);
         let cpu_factor = self.cpu_factor;
         for row in 0..count {
-            let stack = tree.stack(table.stack[row], || format!("{at}.stack[{row}]"), named)?;
+            let stack = tree.stack(table.stack[row], || format!("{at}.stack[{row}]"), builder)?;
             let time = times.next(row);
             let mut add = |event: &str, unit, cost: Cost| {
                 if cost.is_zero() {
                     return Ok(());
                 }
-                let sample_type = self.sample_type(event, unit, at)?;
-                self.samples.push(Sample {
+                let sample_type = builder.sample_type(event, unit);
+                if builder.sample_types.len() > MAX_SAMPLE_TYPES {
+                    let problem =
+                        format!("profiles of up to {MAX_SAMPLE_TYPES} sample types are read");
+                    return Err(DecodeError::new(at, problem));
+                }
+                builder.samples.push(Sample {
                     stack,
                     thread,
                     sample_type,
@@ -154,30 +150,6 @@ impl Samples {
             }
         }
         Ok(())
-    }
-
-    fn sample_type(
-        &mut self,
-        event: &str,
-        unit: Unit,
-        at: &str,
-    ) -> Result<SampleTypeIx, DecodeError> {
-        let is_this = |known: &SampleType| known.event == event && known.unit == unit;
-        let place = match self.sample_types.iter().position(is_this) {
-            Some(place) => place,
-            None if self.sample_types.len() == MAX_SAMPLE_TYPES => {
-                let problem = format!("profiles of up to {MAX_SAMPLE_TYPES} sample types are read");
-                return Err(DecodeError::new(at, problem));
-            }
-            None => {
-                self.sample_types.push(SampleType {
-                    event: event.to_owned(),
-                    unit,
-                });
-                self.sample_types.len() - 1
-            }
-        };
-        Ok(SampleTypeIx(place as u32))
     }
 }
 

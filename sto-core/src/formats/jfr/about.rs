@@ -6,10 +6,10 @@ use super::pools::Pools;
 use super::types::TypeIx;
 use super::values::{Value, Wanted};
 use crate::formats::error::DecodeError;
-use crate::formats::named::NamedStacks;
 use crate::formats::wire::text;
 use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
 use crate::model::Origin;
+use crate::recording::RecordingBuilder;
 use crate::units::{Bytes, Nanoseconds};
 use hashbrown::HashMap;
 
@@ -41,7 +41,7 @@ impl About {
         of: TypeIx,
         event: Event<'b>,
         pools: &Pools<'_, 'b>,
-        stacks: &mut NamedStacks,
+        stacks: &mut RecordingBuilder,
     ) -> Result<(), DecodeError> {
         let name = pools.types.name(of);
         match name {

@@ -8,8 +8,8 @@ use super::threads::Threads;
 use super::types::{TypeIx, Types, Unit};
 use super::values::{Value, Wanted};
 use crate::formats::error::DecodeError;
-use crate::recording::{Sample, SampleTypeIx};
-use crate::units::{self, Cost, Nanoseconds, SampleType};
+use crate::recording::{RecordingBuilder, Sample, SampleTypeIx};
+use crate::units::{self, Cost, Nanoseconds};
 use hashbrown::HashMap;
 
 pub(super) const EXECUTION: &str = "jdk.ExecutionSample";
@@ -63,9 +63,7 @@ enum Measure {
 /// The samples of a recording.
 #[derive(Default)]
 pub(super) struct Samples {
-    /// Of types by their place in [`SAMPLED`].
-    samples: Vec<Sample>,
-    /// Types of which some sample has no period.
+    /// By place in [`SAMPLED`]: types of which some sample has no period.
     untold: [bool; SAMPLED.len()],
 }
 
@@ -106,9 +104,9 @@ impl Samples {
                 thread => thread,
             };
             let trace = traces.read(trace, event.at)?;
-            self.samples.push(Sample {
+            let sample = Sample {
                 stack: trace.stack,
-                thread: threads.read(thread, pools)?,
+                thread: threads.read(thread, pools, traces.builder)?,
                 sample_type: SampleTypeIx(row.place as u32),
                 time: match start {
                     Value::Number(ticks) => chunk.clock.time(ticks),
@@ -122,41 +120,35 @@ impl Samples {
                     event.at,
                 )?,
                 truncated: trace.truncated,
-            });
+            };
+            traces.builder.samples.push(sample);
         }
         Ok(())
     }
 
-    /// The sample types that there are samples of, and the samples in order of time.
-    pub(super) fn finish(self) -> (Vec<SampleType>, Vec<Sample>) {
-        let mut places = [None; SAMPLED.len()];
-        for sample in &self.samples {
-            places[sample.sample_type.0 as usize] = Some(0);
+    /// Adds the sample types that there are samples of.
+    pub(super) fn finish(self, builder: &mut RecordingBuilder) {
+        let mut indices = [None; SAMPLED.len()];
+        let mut samples = std::mem::take(&mut builder.samples);
+        for sample in &samples {
+            indices[sample.sample_type.0 as usize] = Some(SampleTypeIx(0));
         }
-        let mut types = Vec::new();
-        for ((place, sampled), untold) in places.iter_mut().zip(&SAMPLED).zip(self.untold) {
-            if let Some(place) = place {
-                *place = types.len() as u32;
-                types.push(SampleType {
-                    event: sampled.name.to_owned(),
-                    unit: match sampled.measure {
-                        Measure::Period { .. } if untold => units::Unit::Samples,
-                        Measure::Period { .. } | Measure::Span(_) => units::Unit::Nanoseconds,
-                        Measure::Bytes(_) => units::Unit::Bytes,
-                    },
-                });
-            }
+        for ((index, sampled), untold) in indices.iter_mut().zip(&SAMPLED).zip(self.untold) {
+            let unit = match sampled.measure {
+                Measure::Period { .. } if untold => units::Unit::Samples,
+                Measure::Period { .. } | Measure::Span(_) => units::Unit::Nanoseconds,
+                Measure::Bytes(_) => units::Unit::Bytes,
+            };
+            *index = index.map(|_| builder.sample_type(sampled.name, unit));
         }
-        let mut samples = self.samples;
         for sample in &mut samples {
-            let place = sample.sample_type.0 as usize;
-            if self.untold[place] {
+            let index = sample.sample_type.0 as usize;
+            if self.untold[index] {
                 sample.cost.value = sample.cost.samples;
             }
-            sample.sample_type = SampleTypeIx(places[place].unwrap_or(0));
+            sample.sample_type = indices[index].unwrap_or(SampleTypeIx(0));
         }
-        samples.sort_by_key(|sample| sample.time);
-        (types, samples)
+        builder.samples = samples;
     }
 }
 

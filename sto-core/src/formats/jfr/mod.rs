@@ -30,11 +30,10 @@ mod types;
 mod values;
 
 use super::error::DecodeError;
-use super::named::NamedStacks;
 use super::source::{Head, Source};
 use super::{Format, FormatError, Salvage};
 use crate::id::SourceDigest;
-use crate::recording::Recording;
+use crate::recording::{Recording, RecordingBuilder};
 use crate::units::{Bytes, Nanoseconds, UnixSeconds};
 use about::About;
 use chunk::Chunk;
@@ -54,61 +53,39 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
     let bytes = source.bytes;
     let (digest, reader) = rayon::join(|| SourceDigest::of(bytes), || read_chunks(source));
     let Reader {
-        stacks,
-        threads,
+        mut builder,
         samples,
-        mut about,
+        about,
         began,
-        mut warnings,
         missing,
     } = reader?;
-    let (sample_types, samples) = samples.finish();
-    let mut times = samples.iter().filter_map(|sample| sample.time);
-    let first = times.next();
-    let duration = first.zip(times.next_back());
-    about.origin.duration = duration.map(|(first, last)| Nanoseconds(last.0 - first.0));
-    about.origin.recorded = began.map(|began| UnixSeconds(began.0 / 1_000_000_000));
+    samples.finish(&mut builder);
+    builder.origin = about.origin;
+    builder.origin.duration = builder.duration();
+    builder.origin.recorded = began.map(|began| UnixSeconds(began.0 / 1_000_000_000));
+    builder.lost = about.lost;
     if missing > 0 {
-        warnings.push(format!(
+        builder.warnings.push(format!(
             "{missing} stacks and methods that samples refer to are not in the file; they are shown as `[unknown]`."
         ));
     }
     if about.lost_bytes.0 > 0 {
-        warnings.push(format!(
+        builder.warnings.push(format!(
             "{} bytes of events were lost while recording, among them perhaps samples; record with larger buffers: `-XX:FlightRecorderOptions:memorysize=SIZE`.",
             about.lost_bytes.0
         ));
     }
-    let stacks = stacks.finish();
-    warnings.extend(stacks.warnings);
-    Ok(Recording {
-        format: Format::Jfr,
-        source: digest,
-        source_bytes: Bytes(bytes.len() as u64),
-        origin: about.origin,
-        sample_types,
-        processes: threads.processes,
-        threads: threads.threads,
-        modules: Vec::new(),
-        locations: stacks.locations,
-        named: stacks.frames,
-        stacks: stacks.stacks,
-        samples,
-        lost: about.lost,
-        warnings,
-    })
+    Ok(builder.finish(Format::Jfr, digest, Bytes(bytes.len() as u64)))
 }
 
 /// What was read of the chunks up to here.
 #[derive(Default)]
 struct Reader {
-    stacks: NamedStacks,
-    threads: Threads,
+    builder: RecordingBuilder,
     samples: Samples,
     about: About,
     /// When the first chunk began.
     began: Option<Nanoseconds>,
-    warnings: Vec<String>,
     missing: u64,
 }
 
@@ -122,7 +99,7 @@ fn read_chunks(source: &Source<'_>) -> Result<Reader, FormatError> {
                 salvage: Salvage::Possible,
                 ..
             }) if source.options.allow_truncated => {
-                reader.warnings.push(format!(
+                reader.builder.warnings.push(format!(
                     "It ends within the chunk at byte {at}, which was left out; {at} of {} bytes were read.",
                     bytes.len()
                 ));
@@ -146,14 +123,14 @@ impl Reader {
         for event in chunk.events() {
             let event = event?;
             if let Some(of) = types.by_id(event.kind) {
-                self.about.read(of, event, &pools, &mut self.stacks)?;
+                self.about.read(of, event, &pools, &mut self.builder)?;
             }
         }
-        self.threads.begin(self.about.pid, &self.about.program);
-        let mut traces = Traces::of(&pools, &mut self.stacks)?;
-        let threads = &mut self.threads;
+        let process = self.builder.process(self.about.pid, &self.about.program);
+        let mut threads = Threads::of(process);
+        let mut traces = Traces::of(&pools, &mut self.builder)?;
         self.samples
-            .read(chunk, &pools, &self.about, &mut traces, threads)?;
+            .read(chunk, &pools, &self.about, &mut traces, &mut threads)?;
         self.missing += traces.missing;
         Ok(())
     }

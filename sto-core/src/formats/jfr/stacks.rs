@@ -6,10 +6,9 @@ use super::types::TypeIx;
 use super::values::{Identity, Value, Wanted};
 use crate::formats::error::DecodeError;
 use crate::formats::kind_by_names;
-use crate::formats::named::NamedStacks;
 use crate::limits::{MAX_DEPTH, MAX_NAME};
 use crate::model::{Frame, FrameKind};
-use crate::recording::{LocationIx, StackIx};
+use crate::recording::{LocationIx, RecordingBuilder, StackIx};
 use hashbrown::HashMap;
 
 /// A stack, and whether it was cut before its root.
@@ -22,7 +21,7 @@ pub(super) struct Trace {
 /// The stack traces of a chunk, each read once.
 pub(super) struct Traces<'r, 'c, 'b> {
     pools: &'r Pools<'c, 'b>,
-    stacks: &'r mut NamedStacks,
+    pub(super) builder: &'r mut RecordingBuilder,
     known: HashMap<Identity, Trace>,
     /// Each method's class's name and its own; read once, as many frames may share a large constant.
     methods: HashMap<Identity, [Value<'b>; 2]>,
@@ -40,7 +39,7 @@ pub(super) struct Traces<'r, 'c, 'b> {
 impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
     pub(super) fn of(
         pools: &'r Pools<'c, 'b>,
-        stacks: &'r mut NamedStacks,
+        builder: &'r mut RecordingBuilder,
     ) -> Result<Traces<'r, 'c, 'b>, DecodeError> {
         let mut has_native_functions = false;
         if let Some(kinds) = pools.types.by_name("jdk.types.FrameType") {
@@ -51,7 +50,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         }
         Ok(Traces {
             pools,
-            stacks,
+            builder,
             known: HashMap::new(),
             methods: HashMap::new(),
             classes: HashMap::new(),
@@ -74,7 +73,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
             self.frames(of, count, cursor, &mut locations)?;
         }
         let stack = self
-            .stacks
+            .builder
             .stack(&locations)
             .map_err(DecodeError::limit(at))?;
         let truncated = truncated.number() != 0;
@@ -135,9 +134,9 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         };
         let symbol = match &*symbol {
             b"" => "[unknown]".into(),
-            symbol => self.stacks.text(symbol),
+            symbol => self.builder.text(symbol),
         };
-        let module = self.stacks.text(&module);
+        let module = self.builder.text(&module);
         let frame = Frame {
             symbol: &symbol,
             module: &module,
@@ -153,9 +152,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
             file: "",
             line,
         };
-        self.stacks
-            .frame_at_line(frame)
-            .map_err(DecodeError::limit(at))
+        self.builder.frame(frame).map_err(DecodeError::limit(at))
     }
 
     /// The names of a method's class and of the method.

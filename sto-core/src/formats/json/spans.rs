@@ -1,7 +1,8 @@
 //! From calls that begin and end at a time to what each stack took.
 
-use crate::formats::named::{Limit, NamedStacks};
-use crate::recording::{LocationIx, Sample, SampleTypeIx, StackIx, ThreadIx};
+use crate::recording::{
+    LocationIx, RecordingBuilder, RecordingError, Sample, SampleTypeIx, StackIx, ThreadIx,
+};
 use crate::units::{Cost, Nanoseconds};
 
 /// The open calls of a thread, and what it did up to now: a sample for each time that it stayed in
@@ -47,14 +48,13 @@ impl Spans {
     pub(in crate::formats) fn advance(
         &mut self,
         to: u64,
-        named: &mut NamedStacks,
-        samples: &mut Vec<Sample>,
-    ) -> Result<(), Limit> {
+        builder: &mut RecordingBuilder,
+    ) -> Result<(), RecordingError> {
         let value = to.saturating_sub(self.now);
         if value > 0
-            && let Some(stack) = self.stack(named)?
+            && let Some(stack) = self.stack(builder)?
         {
-            samples.push(Sample {
+            builder.samples.push(Sample {
                 stack,
                 thread: self.thread,
                 sample_type: self.sample_type,
@@ -68,11 +68,11 @@ impl Spans {
     }
 
     /// The stack of the open calls, if there are any.
-    fn stack(&mut self, named: &mut NamedStacks) -> Result<Option<StackIx>, Limit> {
+    fn stack(&mut self, builder: &mut RecordingBuilder) -> Result<Option<StackIx>, RecordingError> {
         let known = self.open.iter().rposition(|(_, stack)| stack.is_some());
         let mut caller = known.and_then(|depth| self.open[depth].1);
         for (location, stack) in &mut self.open[known.map_or(0, |depth| depth + 1)..] {
-            caller = Some(named.call(caller, *location)?);
+            caller = Some(builder.call(caller, *location)?);
             *stack = caller;
         }
         Ok(caller)
@@ -88,9 +88,9 @@ impl Spans {
         &mut self,
         from: usize,
         mut is_kept: impl FnMut(usize) -> bool,
-        named: &mut NamedStacks,
-    ) -> Result<(), Limit> {
-        named.expand(self.open.len() - from)?;
+        builder: &mut RecordingBuilder,
+    ) -> Result<(), RecordingError> {
+        builder.expand(self.open.len() - from)?;
         let moved = self.open.split_off(from).into_iter().zip(from..);
         let kept = moved.filter(|&(_, depth)| is_kept(depth));
         self.open

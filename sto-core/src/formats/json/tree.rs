@@ -1,7 +1,6 @@
 //! Stacks as formats write them that share callers: a table of frames, each with its caller.
 
-use crate::formats::named::{Limit, NamedStacks};
-use crate::recording::{LocationIx, StackIx};
+use crate::recording::{LocationIx, RecordingBuilder, RecordingError, StackIx};
 
 /// A frame of the table, and who called it.
 #[derive(Clone, Copy, Debug)]
@@ -64,8 +63,8 @@ impl CallTree {
     pub(in crate::formats) fn stack(
         &mut self,
         entry: u32,
-        named: &mut NamedStacks,
-    ) -> Result<StackIx, Limit> {
+        builder: &mut RecordingBuilder,
+    ) -> Result<StackIx, RecordingError> {
         let mut next = Some(entry);
         let mut stack = None;
         self.buffer.clear();
@@ -76,9 +75,8 @@ impl CallTree {
                     break;
                 }
                 Known::Open => {
-                    return Err(
-                        "a frame that is its own caller, over others; expected a tree".to_owned(),
-                    );
+                    let problem = "a frame that is its own caller, over others; expected a tree";
+                    return Err(problem.to_owned().into());
                 }
                 Known::Not => {}
             }
@@ -88,13 +86,13 @@ impl CallTree {
         }
         for &entry in self.buffer.iter().rev() {
             if let Some(location) = self.entries[entry as usize].location {
-                stack = Some(named.call(stack, location)?);
+                stack = Some(builder.call(stack, location)?);
             }
             self.stacks[entry as usize] = Known::As(stack);
         }
         match stack {
             Some(stack) => Ok(stack),
-            None => named.stack(&[]),
+            None => builder.stack(&[]),
         }
     }
 }

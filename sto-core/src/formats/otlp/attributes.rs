@@ -2,11 +2,11 @@
 
 use crate::formats::error::DecodeError;
 use crate::formats::labels::RawValue;
-use crate::formats::named::beginning;
 use crate::formats::names::module_name;
 use crate::formats::wire::protobuf::Message;
 use crate::formats::wire::text;
 use crate::model::FrameKind;
+use crate::recording::beginning;
 
 /// What an attribute tells, as far as it is read.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -33,9 +33,9 @@ use super::wire::json::first_keys;
 use super::wire::protobuf::Message;
 use super::{Format, FormatError};
 use crate::id::SourceDigest;
-use crate::recording::Recording;
+use crate::recording::{Recording, RecordingBuilder};
 use crate::units::Bytes;
-use samples::{Numbering, Read, Samples};
+use samples::{Numbering, Samples};
 use std::path::Path;
 
 /// Whether a file that begins with these bytes is an export of profiles.
@@ -92,34 +92,17 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
             _ => from_protobuf(path, bytes),
         },
     );
-    let read = read?;
-    let stacks = read.stacks.finish();
-    Ok(Recording {
-        format: Format::Otlp,
-        source,
-        source_bytes: Bytes(bytes.len() as u64),
-        origin: read.origin,
-        sample_types: read.sample_types,
-        processes: read.processes,
-        threads: read.threads,
-        modules: read.modules,
-        locations: stacks.locations,
-        named: stacks.frames,
-        stacks: stacks.stacks,
-        samples: read.samples,
-        lost: 0,
-        warnings: stacks.warnings.into_iter().chain(read.warnings).collect(),
-    })
+    Ok(read?.finish(Format::Otlp, source, Bytes(bytes.len() as u64)))
 }
 
-fn from_protobuf(path: &Path, bytes: &[u8]) -> Result<Read, FormatError> {
+fn from_protobuf(path: &Path, bytes: &[u8]) -> Result<RecordingBuilder, FormatError> {
     let mut samples = Samples::of_file(bytes.len());
     let added = samples.add(bytes, None);
     added.map_err(|error| error.in_file(path, bytes))?;
     Ok(samples.finish())
 }
 
-fn from_json(path: &Path, file: &[u8]) -> Result<Read, FormatError> {
+fn from_json(path: &Path, file: &[u8]) -> Result<RecordingBuilder, FormatError> {
     let exports = json::exports(file).map_err(|error| error.in_file(path, file))?;
     let mut samples = Samples::of_file(file.len());
     for export in &exports {

@@ -1,8 +1,8 @@
 //! When, how long and where exports were recorded, by what their profiles tell.
 
 use super::schema::Profile;
-use crate::formats::named::NamedStacks;
 use crate::model::Origin;
+use crate::recording::RecordingBuilder;
 use crate::units::{Nanoseconds, UnixSeconds};
 
 /// What profiles tell of the recording that they are of.
@@ -35,7 +35,7 @@ impl<'b> About<'b> {
         }
     }
 
-    pub(super) fn finish(self, texts: &mut NamedStacks) -> Origin {
+    pub(super) fn finish(self, texts: &mut RecordingBuilder) -> Origin {
         let spanned = self.start.map_or(0, |start| self.end - start);
         let duration = self.longest.max(spanned);
         let mut text = |name: &[u8]| (!name.is_empty()).then(|| texts.text(name).into_owned());

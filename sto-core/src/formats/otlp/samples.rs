@@ -4,13 +4,11 @@ use super::origin::About;
 use super::schema::{Data, Dictionary, Profile};
 use super::threads::Threads;
 use crate::formats::error::DecodeError;
-use crate::formats::named::NamedStacks;
 use crate::formats::pprof::columns::{Measured, columns};
 use crate::formats::pprof::frames::{Frames, Modules};
 use crate::formats::wire::protobuf::Message;
 use crate::limits::MAX_SAMPLE_TYPES;
-use crate::model::Origin;
-use crate::recording::{Module, Process, Sample, SampleTypeIx, StackIx, Thread, ThreadIx};
+use crate::recording::{RecordingBuilder, Sample, StackIx, ThreadIx};
 use crate::units::{Nanoseconds, SampleType};
 use hashbrown::HashMap;
 
@@ -61,31 +59,17 @@ fn numbering<'b>(
 /// The samples of one export or of several, of which each has its own dictionary.
 #[derive(Default)]
 pub(super) struct Samples<'b> {
-    stacks: NamedStacks,
+    builder: RecordingBuilder,
     modules: Modules,
     threads: Threads<'b>,
-    sample_types: Vec<SampleType>,
-    samples: Vec<Sample>,
     about: About<'b>,
-}
-
-/// What came out of all samples.
-pub(super) struct Read {
-    pub(super) origin: Origin,
-    pub(super) stacks: NamedStacks,
-    pub(super) modules: Vec<Module>,
-    pub(super) sample_types: Vec<SampleType>,
-    pub(super) processes: Vec<Process>,
-    pub(super) threads: Vec<Thread>,
-    pub(super) samples: Vec<Sample>,
-    pub(super) warnings: Vec<String>,
 }
 
 impl<'b> Samples<'b> {
     /// Samples of exports that are a file of this length together.
     pub(super) fn of_file(length: usize) -> Samples<'b> {
         Samples {
-            stacks: NamedStacks::of_file(length),
+            builder: RecordingBuilder::of_file(length),
             ..Samples::default()
         }
     }
@@ -100,7 +84,7 @@ impl<'b> Samples<'b> {
             dictionary,
             profiles,
         } = Data::parse(bytes)?;
-        let frames = Frames::of(&dictionary.tables, &mut self.modules, &mut self.stacks)?;
+        let frames = Frames::of(&dictionary.tables, &mut self.modules, &mut self.builder)?;
         let samples = profiles.iter().flat_map(|profile| &profile.samples);
         let numbering = match known {
             Some(known) => known,
@@ -117,22 +101,12 @@ impl<'b> Samples<'b> {
         profiles.iter().try_for_each(|profile| reader.read(profile))
     }
 
-    pub(super) fn finish(mut self) -> Read {
-        let modules = self.modules.modules;
-        let (processes, threads, warnings) = self.threads.finish(&modules, &mut self.stacks);
-        if self.samples.iter().any(|sample| sample.time.is_some()) {
-            self.samples.sort_by_key(|sample| sample.time);
-        }
-        Read {
-            origin: self.about.finish(&mut self.stacks),
-            stacks: self.stacks,
-            modules,
-            sample_types: self.sample_types,
-            processes,
-            threads,
-            warnings,
-            samples: self.samples,
-        }
+    pub(super) fn finish(self) -> RecordingBuilder {
+        let mut builder = self.builder;
+        builder.modules = self.modules.modules;
+        self.threads.finish(&mut builder);
+        builder.origin = self.about.finish(&mut builder);
+        builder
     }
 }
 
@@ -173,15 +147,11 @@ impl<'b> SampleReader<'_, 'b> {
             default: b"",
             period,
         };
-        let columns = columns(&measured, &mut self.all.stacks)?;
+        let columns = columns(&measured, &mut self.all.builder)?;
         let column = &columns[0];
-        let sample_types = &mut self.all.sample_types;
-        let known = sample_types.iter().position(|t| *t == column.sample_type);
-        let place = known.unwrap_or_else(|| {
-            sample_types.push(column.sample_type.clone());
-            sample_types.len() - 1
-        });
-        if place == MAX_SAMPLE_TYPES {
+        let SampleType { event, unit } = &column.sample_type;
+        let sample_type = self.all.builder.sample_type(event, *unit);
+        if self.all.builder.sample_types.len() > MAX_SAMPLE_TYPES {
             let problem = format!("profiles of up to {MAX_SAMPLE_TYPES} sample types are read");
             return Err(DecodeError::new(profile.samples[0].at(), problem));
         }
@@ -193,10 +163,10 @@ impl<'b> SampleReader<'_, 'b> {
             let stack = self.stack(fields.stack, message.at())?;
             for (value, time) in fields.events(message.at())? {
                 let cost = column.cost(&[value], message.at())?;
-                self.all.samples.extend(cost.map(|cost| Sample {
+                self.all.builder.samples.extend(cost.map(|cost| Sample {
                     stack,
                     thread,
-                    sample_type: SampleTypeIx(place as u32),
+                    sample_type,
                     time: time.map(Nanoseconds),
                     cost,
                     truncated: false,
@@ -216,7 +186,8 @@ impl<'b> SampleReader<'_, 'b> {
             return Ok(known);
         }
         let told = self.dictionary.attributes(attributes, at)?;
-        let thread = self.all.threads.of(profile.whose, told);
+        let all = &mut *self.all;
+        let thread = all.threads.of(profile.whose, told, &mut all.builder);
         self.thread_of.insert(attributes.to_vec(), thread);
         Ok(thread)
     }
@@ -238,7 +209,7 @@ impl<'b> SampleReader<'_, 'b> {
             let place = self.dictionary.tables.locations.place(*ix);
             *ix = place.ok_or_else(|| DecodeError::missing(at, "the location", *ix))? as u64;
         }
-        let stacks = &mut self.all.stacks;
+        let stacks = &mut self.all.builder;
         let stack = self.frames.stack(&locations, stacks, &mut Vec::new());
         let stack = stack.map_err(DecodeError::limit(at))?;
         self.stack_of[place] = Some(stack);

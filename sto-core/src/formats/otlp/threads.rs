@@ -3,11 +3,9 @@
 use super::attributes::{Told, Value, Whose};
 use crate::formats::excerpts;
 use crate::formats::labels::{LabelIx, LabelSetIx, LabelSets, RawLabel};
-use crate::formats::named::{NamedStacks, process_name};
-use crate::recording::{Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx};
+use crate::recording::{ModuleIx, ModuleKind, ProcessIx, RecordingBuilder, ThreadIx};
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// The threads of all profiles.
 #[derive(Default)]
@@ -16,8 +14,8 @@ pub(super) struct Threads<'b> {
     thread_of: HashMap<(ProcessIx, u32, &'b [u8], LabelSetIx), ThreadIx>,
     /// By process id and program.
     process_of: HashMap<(u32, &'b [u8]), ProcessIx>,
-    processes: Vec<Process>,
-    threads: Vec<(Thread, LabelSetIx)>,
+    /// By thread.
+    label_sets: Vec<LabelSetIx>,
     /// Attributes that tell something else.
     others: HashMap<(&'b [u8], Value<'b>), LabelIx>,
     sets: LabelSets<'b>,
@@ -27,7 +25,12 @@ pub(super) struct Threads<'b> {
 
 impl<'b> Threads<'b> {
     /// The thread of a sample, by what its profile tells and by its own attributes.
-    pub(super) fn of(&mut self, mut whose: Whose<'b>, attributes: Vec<Told<'b>>) -> ThreadIx {
+    pub(super) fn of(
+        &mut self,
+        mut whose: Whose<'b>,
+        attributes: Vec<Told<'b>>,
+        builder: &mut RecordingBuilder,
+    ) -> ThreadIx {
         let mut labels = Vec::new();
         for told in attributes {
             whose.tell(told);
@@ -37,26 +40,16 @@ impl<'b> Threads<'b> {
         }
         let labels = self.sets.set(&mut labels);
         let (pid, program) = (whose.pid, whose.program());
-        let process = *self.process_of.entry((pid, program)).or_insert_with(|| {
-            self.processes.push(Process {
-                pid,
-                main_module: None,
-                program: process_name(program),
-            });
-            ProcessIx(self.processes.len() as u32 - 1)
-        });
+        let process = *self
+            .process_of
+            .entry((pid, program))
+            .or_insert_with(|| builder.process(pid, &String::from_utf8_lossy(program)));
         let thread = self
             .thread_of
             .entry((process, whose.tid, whose.thread, labels));
         *thread.or_insert_with(|| {
-            let own = Thread {
-                tid: whose.tid,
-                name: process_name(whose.thread),
-                process,
-                labels: Arc::default(),
-            };
-            self.threads.push((own, labels));
-            ThreadIx(self.threads.len() as u32 - 1)
+            self.label_sets.push(labels);
+            builder.new_thread(process, whose.tid, &String::from_utf8_lossy(whose.thread))
         })
     }
 
@@ -73,28 +66,24 @@ impl<'b> Threads<'b> {
         Some(label)
     }
 
-    /// The processes, the threads, and what a user should know of attributes. The main module of a
-    /// process is the first file that has the program's name.
-    pub(super) fn finish(
-        mut self,
-        modules: &[Module],
-        texts: &mut NamedStacks,
-    ) -> (Vec<Process>, Vec<Thread>, Vec<String>) {
+    /// Gives the threads their labels, and the processes their main modules: the first file that has the
+    /// program's name.
+    pub(super) fn finish(self, builder: &mut RecordingBuilder) {
         let mut first = HashMap::new();
-        for (module, ix) in modules.iter().zip(0..) {
+        for (module, ix) in builder.modules.iter().zip(0..) {
             if module.kind == ModuleKind::File {
                 first.entry(module.name()).or_insert(ModuleIx(ix));
             }
         }
-        for process in &mut self.processes {
+        for process in &mut builder.processes {
             process.main_module = first.get(&*process.program).copied();
         }
-        let (threads, left_out) = self.sets.finish(self.threads, texts);
-        let not_kept = excerpts(&self.not_kept);
-        let not_kept = not_kept.map(|keys| {
-            format!("Attributes of samples that are lists or maps are not kept: {keys}.")
-        });
-        let warnings = not_kept.into_iter().chain(left_out).collect();
-        (self.processes, threads, warnings)
+        drop(first);
+        builder
+            .warnings
+            .extend(excerpts(&self.not_kept).map(|keys| {
+                format!("Attributes of samples that are lists or maps are not kept: {keys}.")
+            }));
+        self.sets.finish(&self.label_sets, builder);
     }
 }

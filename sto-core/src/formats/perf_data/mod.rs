@@ -26,8 +26,9 @@ use super::{Format, FormatError, ReadOptions};
 use crate::binary::{SymbolOptions, UnwindFiles, Unwinder};
 use crate::files::ReadAt;
 use crate::limits::MAX_SAMPLE_TYPES;
-use crate::model::FrameTable;
-use crate::recording::{Location, LocationIx, Recording, Sample, SampleTypeIx, StackIx, Stacks};
+use crate::recording::{
+    Location, LocationIx, Recording, RecordingBuilder, Sample, SampleTypeIx, StackIx, Stacks,
+};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
 use check::Mode;
 use digested::Digested;
@@ -79,7 +80,7 @@ fn read_whole(
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
     let mut reader = Reader::open(path, file, mode, &options.on_read)?;
-    let mut origin = origin::read(&reader.file);
+    let origin = origin::read(&reader.file);
     if let Some(arch) = origin.arch.as_deref().filter(|&arch| arch != "x86_64") {
         let problem = format!(
             "recorded on {arch}; sto reads recordings of x86_64. Run `perf script` on the \
@@ -149,25 +150,18 @@ fn read_whole(
             problem,
         });
     }
-    origin.duration = duration(&samples);
-    let lost = records.lost();
+    let mut builder = RecordingBuilder::of_addresses(locations, stacks);
+    builder.origin = origin;
+    builder.sample_types = sample_types;
+    builder.samples = samples;
+    builder.origin.duration = builder.duration();
+    builder.lost = records.lost();
     let mut processes = records.processes;
-    Ok(Recording {
-        format: Format::PerfData,
-        source,
-        source_bytes: Bytes(source_size),
-        origin,
-        sample_types,
-        modules: processes.take_modules(),
-        processes: processes.processes,
-        threads: processes.threads,
-        locations,
-        named: FrameTable::new(),
-        stacks,
-        samples,
-        lost,
-        warnings,
-    })
+    builder.modules = processes.take_modules();
+    builder.processes = processes.processes;
+    builder.threads = processes.threads;
+    builder.warnings = warnings;
+    Ok(builder.finish(Format::PerfData, source, Bytes(source_size)))
 }
 
 /// Says what helps where frame pointers do not lead to callers.
@@ -208,11 +202,6 @@ fn keep_sampled(all: Vec<SampleType>, samples: &mut [Sample]) -> Vec<SampleType>
         sample.sample_type = places[sample.sample_type.0 as usize];
     }
     kept
-}
-
-fn duration(samples: &[Sample]) -> Option<Nanoseconds> {
-    let times = || samples.iter().filter_map(|sample| sample.time);
-    Some(Nanoseconds(times().max()?.0 - times().min()?.0))
 }
 
 /// Batches with the worker that located them, in order, and what each worker's numbers stand for.

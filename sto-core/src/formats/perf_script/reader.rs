@@ -5,12 +5,13 @@ use super::header::Header;
 use super::lost::Lost;
 use super::stack::StackLines;
 use super::threads::Threads;
-use crate::formats::named::{Limit, NamedStacks};
 use crate::formats::{Format, units_of_event};
 use crate::id::SourceDigest;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::Origin;
-use crate::recording::{Recording, Sample, SampleTypeIx, ThreadIx};
+use crate::recording::{
+    Recording, RecordingBuilder, RecordingError, Sample, SampleTypeIx, ThreadIx,
+};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
 use hashbrown::HashMap;
 
@@ -18,11 +19,11 @@ use hashbrown::HashMap;
 pub(super) enum Problem {
     NotASample,
     NotACall,
-    Limit(Limit),
+    Limit(RecordingError),
 }
 
-impl From<Limit> for Problem {
-    fn from(limit: Limit) -> Problem {
+impl From<RecordingError> for Problem {
+    fn from(limit: RecordingError) -> Problem {
         Problem::Limit(limit)
     }
 }
@@ -53,13 +54,10 @@ fn is_source_line(line: &[u8]) -> bool {
 pub(super) struct Reader {
     /// Number of lines.
     pub(super) line_number: usize,
-    origin: Origin,
-    sample_types: Vec<SampleType>,
+    builder: RecordingBuilder,
     /// By name, without periods and with them.
     known_types: [HashMap<Box<[u8]>, SampleTypeIx>; 2],
     threads: Threads,
-    stacks: NamedStacks,
-    samples: Vec<Sample>,
     lost: Lost,
     any_call_chain: bool,
     open: Option<OpenSample>,
@@ -128,16 +126,16 @@ impl Reader {
             return Err(Problem::NotASample);
         }
         let call = Call::parse(line).ok_or(Problem::NotACall)?;
-        Ok(self.stack.add(&call, &mut self.stacks)?)
+        Ok(self.stack.add(&call, &mut self.builder)?)
     }
 
     /// Ends the sample that is open, if one is. After an error it stays so.
-    fn end_sample(&mut self) -> Result<(), Limit> {
+    fn end_sample(&mut self) -> Result<(), RecordingError> {
         let Some(sample) = self.open else {
             return Ok(());
         };
-        let finished = self.stack.finish(&mut self.stacks)?;
-        self.samples.push(Sample {
+        let finished = self.stack.finish(&mut self.builder)?;
+        self.builder.samples.push(Sample {
             stack: finished.stack,
             thread: sample.thread,
             sample_type: sample.sample_type,
@@ -150,26 +148,31 @@ impl Reader {
         Ok(())
     }
 
-    fn sample_type(&mut self, event: &[u8], has_period: bool) -> Result<SampleTypeIx, Limit> {
+    fn sample_type(
+        &mut self,
+        event: &[u8],
+        has_period: bool,
+    ) -> Result<SampleTypeIx, RecordingError> {
         let known = &self.known_types[usize::from(has_period)];
         if let Some(&known) = known.get(event) {
             return Ok(known);
         }
-        let ix = self.sample_types.len();
+        let ix = self.builder.sample_types.len();
         if ix == MAX_SAMPLE_TYPES {
             return Err(format!(
                 "samples of more than {MAX_SAMPLE_TYPES} events; print fewer of them, or split the \
                  text"
-            ));
+            )
+            .into());
         }
         let ix = SampleTypeIx(ix as u32);
         self.known_types[usize::from(has_period)].insert(event.into(), ix);
-        let event = self.stacks.text(event).into_owned();
+        let event = self.builder.text(event).into_owned();
         let unit = match has_period {
             true => units_of_event(&event),
             false => Unit::Samples,
         };
-        self.sample_types.push(SampleType { event, unit });
+        self.builder.sample_types.push(SampleType { event, unit });
         Ok(ix)
     }
 
@@ -178,41 +181,41 @@ impl Reader {
         let Some(colon) = memchr::memchr(b':', comment) else {
             return;
         };
-        let field = match comment[..colon].trim_ascii() {
-            b"hostname" => &mut self.origin.host,
-            b"os release" => &mut self.origin.kernel,
-            b"arch" => &mut self.origin.arch,
-            b"cpudesc" => &mut self.origin.cpu,
-            b"cmdline" => &mut self.origin.command,
+        let field: fn(&mut Origin) -> &mut Option<String> = match comment[..colon].trim_ascii() {
+            b"hostname" => |origin| &mut origin.host,
+            b"os release" => |origin| &mut origin.kernel,
+            b"arch" => |origin| &mut origin.arch,
+            b"cpudesc" => |origin| &mut origin.cpu,
+            b"cmdline" => |origin| &mut origin.command,
             _ => return,
         };
-        let value = self.stacks.text(comment[colon + 1..].trim_ascii());
-        *field = Some(value.into_owned());
+        let value = self.builder.text(comment[colon + 1..].trim_ascii());
+        *field(&mut self.builder.origin) = Some(value.into_owned());
     }
 
     /// Goes on with what another reader read of the text behind, of which the first line begins a
     /// sample. It comes to the same as if this one had read that text.
-    pub(super) fn append(&mut self, mut behind: Reader) -> Result<(), Limit> {
+    pub(super) fn append(&mut self, mut behind: Reader) -> Result<(), RecordingError> {
         self.end_sample()?;
         behind.end_sample()?;
         let sample_types = self.append_types(&behind)?;
         let threads = self.threads.append(behind.threads);
-        let stacks = self.stacks.append(&behind.stacks)?;
-        let samples = behind.samples.into_iter().map(|sample| Sample {
+        let stacks = self.builder.append(&behind.builder)?;
+        let samples = behind.builder.samples.into_iter().map(|sample| Sample {
             stack: stacks[sample.stack.0 as usize],
             thread: threads[sample.thread.0 as usize],
             sample_type: sample_types[sample.sample_type.0 as usize],
             ..sample
         });
-        self.samples.extend(samples);
-        self.append_origin(behind.origin);
+        self.builder.samples.extend(samples);
+        self.append_origin(behind.builder.origin);
         self.lost.append(behind.lost);
         self.any_call_chain |= behind.any_call_chain;
         self.line_number += behind.line_number;
         Ok(())
     }
 
-    fn append_types(&mut self, behind: &Reader) -> Result<Vec<SampleTypeIx>, Limit> {
+    fn append_types(&mut self, behind: &Reader) -> Result<Vec<SampleTypeIx>, RecordingError> {
         let [without, with] = &behind.known_types;
         let without = without.iter().map(|(event, ix)| (ix, event, false));
         let mut types: Vec<_> = without
@@ -226,7 +229,7 @@ impl Reader {
     }
 
     fn append_origin(&mut self, behind: Origin) {
-        let origin = &mut self.origin;
+        let origin = &mut self.builder.origin;
         for (field, behind) in [
             (&mut origin.host, behind.host),
             (&mut origin.kernel, behind.kernel),
@@ -245,38 +248,14 @@ impl Reader {
         mut self,
         source: SourceDigest,
         source_bytes: Bytes,
-    ) -> Result<Recording, Limit> {
+    ) -> Result<Recording, RecordingError> {
         self.end_sample()?;
-        self.samples.sort_by_key(|sample| sample.time);
-        let stacks = self.stacks.finish();
-        let (processes, threads, threads_warning) = self.threads.finish();
+        let mut builder = self.builder;
+        builder.origin.duration = builder.duration();
+        builder.lost = self.lost.all();
+        self.threads.finish(&mut builder);
         let no_stacks = (!self.any_call_chain).then(|| NO_CALL_CHAINS.to_owned());
-        let warnings = [threads_warning, no_stacks].into_iter().flatten();
-        Ok(Recording {
-            format: Format::PerfScript,
-            source,
-            source_bytes,
-            origin: Origin {
-                duration: duration(&self.samples),
-                ..self.origin
-            },
-            sample_types: self.sample_types,
-            processes,
-            threads,
-            modules: Vec::new(),
-            locations: stacks.locations,
-            named: stacks.frames,
-            stacks: stacks.stacks,
-            samples: self.samples,
-            lost: self.lost.all(),
-            warnings: warnings.chain(stacks.warnings).collect(),
-        })
+        builder.warnings.extend(no_stacks);
+        Ok(builder.finish(Format::PerfScript, source, source_bytes))
     }
-}
-
-/// Time between the first sample and the last, of samples in order of time.
-fn duration(samples: &[Sample]) -> Option<Nanoseconds> {
-    let first = samples.iter().find_map(|sample| sample.time)?;
-    let last = samples.last()?.time?;
-    Some(Nanoseconds(last.0 - first.0))
 }

@@ -1,9 +1,8 @@
 //! From the lines of one stack to its locations.
 
 use super::call::Call;
-use crate::formats::named::{Limit, NamedStacks};
 use crate::model::FrameKind;
-use crate::recording::{LocationIx, StackIx};
+use crate::recording::{LocationIx, RecordingBuilder, RecordingError, StackIx};
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use std::hash::BuildHasher;
 
@@ -65,7 +64,11 @@ pub(super) struct Finished {
 
 impl StackLines {
     /// Adds the next line, that of a caller.
-    pub(super) fn add(&mut self, call: &Call<'_>, stacks: &mut NamedStacks) -> Result<(), Limit> {
+    pub(super) fn add(
+        &mut self,
+        call: &Call<'_>,
+        stacks: &mut RecordingBuilder,
+    ) -> Result<(), RecordingError> {
         let location = match self.function(call, stacks)? {
             Function::Inlined(name) => {
                 self.inlined.push((call.ip, name));
@@ -81,7 +84,10 @@ impl StackLines {
     }
 
     /// Ends the stack, and begins the next one.
-    pub(super) fn finish(&mut self, stacks: &mut NamedStacks) -> Result<Finished, Limit> {
+    pub(super) fn finish(
+        &mut self,
+        stacks: &mut RecordingBuilder,
+    ) -> Result<Finished, RecordingError> {
         self.place_inlined(None, stacks)?;
         self.stack.reverse();
         let finished = Finished {
@@ -93,7 +99,11 @@ impl StackLines {
         Ok(finished)
     }
 
-    fn function(&mut self, call: &Call<'_>, stacks: &mut NamedStacks) -> Result<Function, Limit> {
+    fn function(
+        &mut self,
+        call: &Call<'_>,
+        stacks: &mut RecordingBuilder,
+    ) -> Result<Function, RecordingError> {
         let parts = (call.symbol, call.dso);
         let hash = self.hasher.hash_one(parts);
         let is_this = |known: &Known| known.parts(&self.text) == parts;
@@ -106,7 +116,7 @@ impl StackLines {
             Function::Inlined(self.inlined_names.len() - 1)
         } else if call.is_resolved() {
             let (symbol, module) = (stacks.text(call.symbol), stacks.text(call.module()));
-            Function::Called(stacks.frame(call.kind(), &symbol, &module)?)
+            Function::Called(stacks.function(call.kind(), &symbol, &module)?)
         } else {
             self.bare_files += 1;
             Function::Bare(self.bare_files - 1)
@@ -129,8 +139,8 @@ impl StackLines {
         &mut self,
         file: usize,
         call: &Call<'_>,
-        stacks: &mut NamedStacks,
-    ) -> Result<LocationIx, Limit> {
+        stacks: &mut RecordingBuilder,
+    ) -> Result<LocationIx, RecordingError> {
         // Offsets in a file are the same in every run; addresses are not, and lie higher.
         let offset = u32::try_from(call.ip).ok();
         if let Some(&location) = self.bare.get(&(file, offset)) {
@@ -143,7 +153,7 @@ impl StackLines {
             (name, Some(offset)) => format!("[{name}+0x{offset:x}]"),
             (name, None) => format!("[{name}]"),
         };
-        let location = stacks.frame(FrameKind::Unresolved, &symbol, &module)?;
+        let location = stacks.function(FrameKind::Unresolved, &symbol, &module)?;
         self.bare.insert((file, offset), location);
         Ok(location)
     }
@@ -156,8 +166,8 @@ impl StackLines {
     fn place_inlined(
         &mut self,
         into: Option<(u64, LocationIx)>,
-        stacks: &mut NamedStacks,
-    ) -> Result<(), Limit> {
+        stacks: &mut RecordingBuilder,
+    ) -> Result<(), RecordingError> {
         for (ip, name) in self.inlined.drain(..) {
             let into = into.filter(|&(outer, _)| outer == ip);
             let into = into.map(|(_, location)| location);
@@ -167,7 +177,7 @@ impl StackLines {
                     let symbol = &self.inlined_names[name];
                     let location = match into {
                         Some(into) => stacks.inlined(symbol, into)?,
-                        None => stacks.frame(FrameKind::User, symbol, "")?,
+                        None => stacks.function(FrameKind::User, symbol, "")?,
                     };
                     *self.placed.entry((name, into)).insert(location).get()
                 }

@@ -1,8 +1,7 @@
 //! Threads and processes, as the first lines of samples name them.
 
 use super::header::Header;
-use crate::limits::{MAX_PROCESS_NAME, cut};
-use crate::recording::{Process, ProcessIx, Thread, ThreadIx};
+use crate::recording::{ProcessIx, RecordingBuilder, Thread, ThreadIx, process_name};
 use hashbrown::HashMap;
 use std::sync::Arc;
 
@@ -24,9 +23,7 @@ impl Threads {
         let thread = self.place(header.pid.unwrap_or(header.tid), header.tid);
         let name = &mut self.threads[thread.0 as usize].name;
         if name.as_bytes() != header.comm {
-            let kept = &header.comm[..header.comm.len().min(MAX_PROCESS_NAME + 1)];
-            *name = String::from_utf8_lossy(kept).into_owned();
-            cut(name, MAX_PROCESS_NAME);
+            *name = process_name(header.comm);
         }
         thread
     }
@@ -59,29 +56,27 @@ impl Threads {
         threads.collect()
     }
 
-    /// The processes, named after their main thread, or after the first one that was met; the
-    /// threads; and what a user should know of them.
-    pub(super) fn finish(self) -> (Vec<Process>, Vec<Thread>, Option<String>) {
-        let mut processes: Vec<Process> = self
-            .pids
-            .iter()
-            .map(|&pid| Process {
-                pid,
-                program: String::new(),
-                main_module: None,
-            })
-            .collect();
+    /// Adds the processes, named after their main thread, or after the first one that was met, and the threads.
+    pub(super) fn finish(self, builder: &mut RecordingBuilder) {
+        let mut programs: Vec<&str> = vec![""; self.pids.len()];
         for thread in self.threads.iter().rev() {
-            let process = &mut processes[thread.process.0 as usize];
-            let main = self.thread_of.get(&(thread.process, process.pid));
+            let process = thread.process;
+            let main = self
+                .thread_of
+                .get(&(process, self.pids[process.0 as usize]));
             let named_after = main.map_or(thread, |main| &self.threads[main.0 as usize]);
-            process.program.clone_from(&named_after.name);
+            programs[process.0 as usize] = &named_after.name;
         }
-        let warning = (self.any_without_pid && self.threads.len() > 1).then(|| {
-            "Samples name threads but not their processes, so each thread counts as a program of \
-             its own; print them with `perf script -F +pid`."
-                .to_owned()
-        });
-        (processes, self.threads, warning)
+        for (&pid, program) in self.pids.iter().zip(programs) {
+            builder.process(pid, program);
+        }
+        if self.any_without_pid && self.threads.len() > 1 {
+            builder.warnings.push(
+                "Samples name threads but not their processes, so each thread counts as a program of \
+                 its own; print them with `perf script -F +pid`."
+                    .to_owned(),
+            );
+        }
+        builder.threads = self.threads;
     }
 }

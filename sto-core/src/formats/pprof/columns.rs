@@ -2,8 +2,8 @@
 
 use super::schema::Profile;
 use crate::formats::error::DecodeError;
-use crate::formats::named::NamedStacks;
 use crate::limits::MAX_SAMPLE_TYPES;
+use crate::recording::RecordingBuilder;
 use crate::units::{Cost, SampleType, Unit};
 
 /// A sample type, and where in a sample its cost stands.
@@ -69,7 +69,7 @@ impl<'b> Measured<'b> {
 /// numbers.
 pub(in crate::formats) fn columns(
     measured: &Measured<'_>,
-    stacks: &mut NamedStacks,
+    stacks: &mut RecordingBuilder,
 ) -> Result<Vec<Column>, DecodeError> {
     let types = &measured.types;
     if types.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::schema::Profile;
 use crate::formats::error::DecodeError;
-use crate::formats::named::beginning;
+use crate::recording::beginning;
 use hashbrown::HashMap;
 use regex_lite::{Regex, RegexBuilder};
 

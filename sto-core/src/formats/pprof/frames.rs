@@ -5,10 +5,12 @@ use super::schema::{Function, Line, Location, Mapping, Profile};
 use crate::binary::source_path;
 use crate::formats::error::DecodeError;
 use crate::formats::kind_by_names;
-use crate::formats::named::{Limit, NamedStacks, beginning};
 use crate::formats::names::module_name;
 use crate::model::{Frame, FrameKind, GnuBuildId};
-use crate::recording::{self, LocationIx, Module, ModuleIx, ModuleKind, StackIx};
+use crate::recording::{
+    self, LocationIx, Module, ModuleIx, ModuleKind, RecordingBuilder, RecordingError, StackIx,
+    beginning,
+};
 use hashbrown::HashMap;
 use std::ops::Range;
 
@@ -62,7 +64,7 @@ impl Frames {
     pub(in crate::formats) fn of(
         profile: &Profile<'_>,
         modules: &mut Modules,
-        stacks: &mut NamedStacks,
+        stacks: &mut RecordingBuilder,
     ) -> Result<Frames, DecodeError> {
         let mut dropped = Dropped::of(profile)?;
         let mappings = profile.mappings.rows.iter();
@@ -88,9 +90,9 @@ impl Frames {
     pub(in crate::formats) fn stack(
         &self,
         places: &[u64],
-        stacks: &mut NamedStacks,
+        stacks: &mut RecordingBuilder,
         buffer: &mut Vec<LocationIx>,
-    ) -> Result<StackIx, Limit> {
+    ) -> Result<StackIx, RecordingError> {
         buffer.clear();
         // What is dropped at the root stays, or the whole stack would be gone.
         let mut is_kept_above = false;
@@ -121,7 +123,7 @@ struct LocationReader<'r, 'b> {
     /// By place of a mapping.
     module_of: Vec<ModuleIx>,
     modules: &'r [Module],
-    stacks: &'r mut NamedStacks,
+    stacks: &'r mut RecordingBuilder,
 }
 
 impl LocationReader<'_, '_> {
@@ -179,7 +181,7 @@ impl LocationReader<'_, '_> {
         line: &Line,
         module: &str,
         told: Option<FrameKind>,
-    ) -> Result<Result<LocationIx, Limit>, DecodeError> {
+    ) -> Result<Result<LocationIx, RecordingError>, DecodeError> {
         let profile = self.profile;
         let (name, system_name) = (
             profile.text(function.name)?,
@@ -200,7 +202,7 @@ impl LocationReader<'_, '_> {
             file: &file,
             line: u32::try_from(line.line).unwrap_or(0),
         };
-        Ok(self.stacks.frame_at_line(frame))
+        Ok(self.stacks.frame(frame))
     }
 
     /// The module of the mapping at a place.
@@ -213,7 +215,7 @@ impl LocationReader<'_, '_> {
         &mut self,
         location: &Location<'_>,
         module: Option<usize>,
-    ) -> Result<LocationIx, Limit> {
+    ) -> Result<LocationIx, RecordingError> {
         let address = module.and_then(|place| {
             let mapping = &self.profile.mappings.rows[place];
             let address = match self.module(place).kind {
@@ -255,7 +257,7 @@ const KERNEL: &[u8] = b"[kernel.kallsyms]";
 fn module(
     profile: &Profile<'_>,
     mapping: &Mapping,
-    stacks: &mut NamedStacks,
+    stacks: &mut RecordingBuilder,
 ) -> Result<Module, DecodeError> {
     let path = match profile.text(mapping.file)? {
         // perf has the symbol behind it from which on addresses count.

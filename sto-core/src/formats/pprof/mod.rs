@@ -23,7 +23,6 @@ pub use frames::SYSTEM_NAME_SUFFIXES;
 pub(super) use frames::build_id;
 
 use super::error::DecodeError;
-use super::named::NamedStacks;
 use super::source::{Head, Source};
 use super::wire::protobuf::Message;
 use super::{Format, FormatError};
@@ -31,7 +30,8 @@ use crate::id::SourceDigest;
 use crate::limits::{MAX_NAME, cut};
 use crate::model::Origin;
 use crate::recording::{
-    LocationIx, Module, ModuleIx, ModuleKind, Process, Recording, Sample, SampleTypeIx,
+    LocationIx, Module, ModuleIx, ModuleKind, Process, Recording, RecordingBuilder, Sample,
+    SampleTypeIx,
 };
 use crate::units::{Bytes, Nanoseconds, UnixSeconds};
 use columns::{Column, Measured, columns};
@@ -78,18 +78,17 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
 
 fn recording(bytes: &[u8]) -> Result<Recording, DecodeError> {
     let profile = Profile::parse(bytes)?;
-    let mut stacks = NamedStacks::of_file(bytes.len());
-    let columns = columns(&Measured::of(&profile)?, &mut stacks)?;
+    let mut builder = RecordingBuilder::of_file(bytes.len());
+    let columns = columns(&Measured::of(&profile)?, &mut builder)?;
     let mut modules = Modules::default();
-    let frames = Frames::of(&profile, &mut modules, &mut stacks)?;
-    let modules = modules.modules;
+    let frames = Frames::of(&profile, &mut modules, &mut builder)?;
+    builder.modules = modules.modules;
     let mut reader = SampleReader {
         profile: &profile,
         columns: &columns,
         frames: &frames,
-        stacks,
-        threads: Threads::new(&profile, main_process(&modules)),
-        samples: Vec::with_capacity(profile.samples.len()),
+        threads: Threads::new(&profile, main_process(&builder.modules)),
+        builder,
         buffers: Buffers::default(),
     };
     let mut messages = profile.samples.iter();
@@ -99,34 +98,17 @@ fn recording(bytes: &[u8]) -> Result<Recording, DecodeError> {
     );
     read?;
     let SampleReader {
-        mut stacks,
+        mut builder,
         threads,
-        mut samples,
         ..
     } = reader;
-    if samples.iter().any(|sample| sample.time.is_some()) {
-        samples.sort_by_key(|sample| sample.time);
-    }
-    let origin = origin(&profile, &mut stacks)?;
-    let (processes, threads, labels_warning) = threads.finish(&mut stacks);
-    let stacks = stacks.finish();
-    let sample_types = columns.into_iter().map(|column| column.sample_type);
-    Ok(Recording {
-        format: Format::Pprof,
-        source,
-        source_bytes: Bytes(bytes.len() as u64),
-        origin,
-        sample_types: sample_types.collect(),
-        processes,
-        threads,
-        modules,
-        locations: stacks.locations,
-        named: stacks.frames,
-        stacks: stacks.stacks,
-        samples,
-        lost: 0,
-        warnings: stacks.warnings.into_iter().chain(labels_warning).collect(),
-    })
+    builder.origin = origin(&profile, &mut builder)?;
+    threads.finish(&mut builder);
+    builder.sample_types = columns
+        .into_iter()
+        .map(|column| column.sample_type)
+        .collect();
+    Ok(builder.finish(Format::Pprof, source, Bytes(bytes.len() as u64)))
 }
 
 /// The process that was profiled: its main program's mapping stands first.
@@ -140,7 +122,7 @@ fn main_process(modules: &[Module]) -> Process {
 }
 
 /// When and how long was recorded; its comments stand where other formats have a command line.
-fn origin(profile: &Profile<'_>, stacks: &mut NamedStacks) -> Result<Origin, DecodeError> {
+fn origin(profile: &Profile<'_>, stacks: &mut RecordingBuilder) -> Result<Origin, DecodeError> {
     let mut comments = Vec::new();
     for &comment in &profile.comments {
         comments.push(stacks.text(profile.text(comment)?).into_owned());
@@ -165,9 +147,8 @@ struct SampleReader<'r, 'b> {
     profile: &'r Profile<'b>,
     columns: &'r [Column],
     frames: &'r Frames,
-    stacks: NamedStacks,
+    builder: RecordingBuilder,
     threads: Threads<'r, 'b>,
-    samples: Vec<Sample>,
     buffers: Buffers<'b>,
 }
 
@@ -215,11 +196,12 @@ impl<'b> SampleReader<'_, 'b> {
             let place = self.profile.locations.place(*id);
             *id = place.ok_or_else(|| DecodeError::missing(at, "the location", *id))? as u64;
         }
-        let taken = self.frames.stack(locations, &mut self.stacks, stack);
+        let taken = self.frames.stack(locations, &mut self.builder, stack);
         let stack = taken.map_err(DecodeError::limit(at))?;
-        let Labelled { thread, time } = self.threads.read(labels)?;
+        let Labelled { thread, time } = self.threads.read(labels, &mut self.builder)?;
         for (column, place) in self.columns.iter().zip(0..) {
-            self.samples
+            self.builder
+                .samples
                 .extend(column.cost(values, at)?.map(|cost| Sample {
                     stack,
                     thread,

@@ -3,13 +3,11 @@
 use super::schema::{Label, Profile, Text};
 use crate::formats::error::DecodeError;
 use crate::formats::labels::{LabelIx, LabelSetIx, LabelSets, RawLabel, RawValue};
-use crate::formats::named::{NamedStacks, beginning, process_name};
 use crate::formats::wire::protobuf::Message;
 use crate::formats::wire::text;
-use crate::recording::{Process, ProcessIx, Thread, ThreadIx};
+use crate::recording::{Process, RecordingBuilder, ThreadIx, beginning};
 use crate::units::Nanoseconds;
 use hashbrown::HashMap;
-use std::sync::Arc;
 
 /// The threads that samples are labelled with; without labels there is one.
 pub(super) struct Threads<'r, 'b> {
@@ -19,9 +17,8 @@ pub(super) struct Threads<'r, 'b> {
     others: HashMap<[u64; 4], LabelIx>,
     sets: LabelSets<'b>,
     known: HashMap<(u32, u32, &'b [u8], LabelSetIx), ThreadIx>,
-    process_of: HashMap<u32, ProcessIx>,
-    threads: Vec<(Thread, LabelSetIx)>,
-    processes: Vec<Process>,
+    /// By thread.
+    label_sets: Vec<LabelSetIx>,
     /// The process that each pid is.
     main: Process,
 }
@@ -53,15 +50,17 @@ impl<'r, 'b> Threads<'r, 'b> {
             others: HashMap::new(),
             sets: LabelSets::default(),
             known: HashMap::new(),
-            process_of: HashMap::new(),
-            threads: Vec::new(),
-            processes: Vec::new(),
+            label_sets: Vec::new(),
             main,
         }
     }
 
     /// Reads the labels of a sample.
-    pub(super) fn read(&mut self, labels: &[Message<'b>]) -> Result<Labelled, DecodeError> {
+    pub(super) fn read(
+        &mut self,
+        labels: &[Message<'b>],
+        builder: &mut RecordingBuilder,
+    ) -> Result<Labelled, DecodeError> {
         let (mut pid, mut tid, mut name) = (0, 0, &b""[..]);
         let mut time = None;
         let mut others = Vec::new();
@@ -97,7 +96,7 @@ impl<'r, 'b> Threads<'r, 'b> {
         }
         let labels = self.sets.set(&mut others);
         Ok(Labelled {
-            thread: self.thread(pid, tid, name, labels),
+            thread: self.thread(pid, tid, name, labels, builder),
             time,
         })
     }
@@ -148,36 +147,27 @@ impl<'r, 'b> Threads<'r, 'b> {
         Ok(ix)
     }
 
-    fn thread(&mut self, pid: u32, tid: u32, name: &'b [u8], labels: LabelSetIx) -> ThreadIx {
-        let key = (pid, tid, name, labels);
-        if let Some(&known) = self.known.get(&key) {
-            return known;
-        }
-        let process = *self.process_of.entry(pid).or_insert_with(|| {
-            self.processes.push(Process {
-                pid,
-                ..self.main.clone()
-            });
-            ProcessIx(self.processes.len() as u32 - 1)
-        });
-        let thread = ThreadIx(self.threads.len() as u32);
-        let own = Thread {
-            tid,
-            name: process_name(name),
-            process,
-            labels: Arc::default(),
-        };
-        self.threads.push((own, labels));
-        self.known.insert(key, thread);
-        thread
+    fn thread(
+        &mut self,
+        pid: u32,
+        tid: u32,
+        name: &'b [u8],
+        labels: LabelSetIx,
+        builder: &mut RecordingBuilder,
+    ) -> ThreadIx {
+        *self
+            .known
+            .entry((pid, tid, name, labels))
+            .or_insert_with(|| {
+                let process = builder.process(pid, &self.main.program);
+                builder.processes[process.0 as usize].main_module = self.main.main_module;
+                self.label_sets.push(labels);
+                builder.new_thread(process, tid, &String::from_utf8_lossy(name))
+            })
     }
 
-    /// The processes, the threads, and what a user should know of them.
-    pub(super) fn finish(
-        self,
-        texts: &mut NamedStacks,
-    ) -> (Vec<Process>, Vec<Thread>, Option<String>) {
-        let (threads, warning) = self.sets.finish(self.threads, texts);
-        (self.processes, threads, warning)
+    /// Gives the threads their labels.
+    pub(super) fn finish(self, builder: &mut RecordingBuilder) {
+        self.sets.finish(&self.label_sets, builder);
     }
 }

@@ -1,0 +1,535 @@
+//! The one way to make a [`Recording`].
+
+use super::{
+    Format, Location, LocationIx, Module, ModuleIx, Process, ProcessIx, Recording, Sample,
+    SampleTypeIx, StackIx, Stacks, Thread, ThreadIx,
+};
+use crate::id::SourceDigest;
+use crate::limits::{MAX_DEPTH, MAX_NAME, MAX_PROCESS_NAME, cut, most_frames};
+use crate::model::{Frame, FrameIx, FrameKind, FrameTable, Origin};
+use crate::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
+use hashbrown::HashMap;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Makes a [`Recording`], as every format does.
+///
+/// The indices that it hands out are the only ones that it takes, so that a recording is always whole.
+///
+/// ```
+/// use sto_core::id::SourceDigest;
+/// use sto_core::model::{Frame, FrameKind};
+/// use sto_core::recording::{Format, RecordingBuilder};
+/// use sto_core::units::{Bytes, Cost, Unit};
+///
+/// let mut builder = RecordingBuilder::default();
+/// let process = builder.process(93, "app");
+/// let thread = builder.thread(process, 93, "main")?;
+/// let samples = builder.sample_type("samples", Unit::Samples);
+/// let main = builder.frame(Frame {
+///     module: "app",
+///     symbol: "main",
+///     kind: FrameKind::User,
+///     file: "src/main.rs",
+///     line: 12,
+/// })?;
+/// let stack = builder.stack(&[main])?;
+/// builder.add(thread, samples, stack, Cost { samples: 3, value: 3 })?;
+/// let recording = builder.finish(Format::Folded, SourceDigest::of(b"run 1"), Bytes(0));
+/// assert_eq!(recording.samples.len(), 1);
+/// # Ok::<(), sto_core::recording::RecordingError>(())
+/// ```
+#[derive(Default)]
+pub struct RecordingBuilder {
+    pub(crate) origin: Origin,
+    pub(crate) sample_types: Vec<SampleType>,
+    pub(crate) processes: Vec<Process>,
+    pub(crate) threads: Vec<Thread>,
+    pub(crate) modules: Vec<Module>,
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) lost: u64,
+    pub(crate) warnings: Vec<String>,
+    process_of: HashMap<(u32, String), ProcessIx>,
+    thread_of: HashMap<(ProcessIx, u32, String), ThreadIx>,
+    /// Which sample has the costs that were added to a stack.
+    sample_of: HashMap<(ThreadIx, SampleTypeIx, StackIx), usize>,
+    /// By sample type, of costs that were added.
+    sums: HashMap<SampleTypeIx, Cost>,
+    frames: FrameTable,
+    /// By frame.
+    of_frame: Vec<LocationIx>,
+    nameless: HashMap<Location, LocationIx>,
+    locations: Vec<Location>,
+    stacks: Stacks,
+    /// Frames that stacks were made into by parts of the file that stand for several, and how large that is.
+    expanded: u64,
+    file: Bytes,
+    lossy: bool,
+    cut: bool,
+}
+
+/// A limit that is exceeded, or an index that was not handed out: what was found, what was expected, and what
+/// to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RecordingError(String);
+
+impl From<String> for RecordingError {
+    fn from(problem: String) -> RecordingError {
+        RecordingError(problem)
+    }
+}
+
+impl From<RecordingError> for String {
+    fn from(error: RecordingError) -> String {
+        error.0
+    }
+}
+
+const MOST: usize = u32::MAX as usize;
+const LOSSY: &str = "Some names are not UTF-8; what cannot be read in them is shown as \u{fffd}.";
+const CUT: &str = "Some names are longer than 4096 bytes; they are cut there, and end in `…`.";
+
+impl RecordingBuilder {
+    /// That of a file of this length.
+    pub(crate) fn of_file(length: usize) -> RecordingBuilder {
+        RecordingBuilder {
+            file: Bytes(length as u64),
+            ..RecordingBuilder::default()
+        }
+    }
+
+    /// That of these stacks of addresses.
+    pub(crate) fn of_addresses(locations: Vec<Location>, stacks: Stacks) -> RecordingBuilder {
+        RecordingBuilder {
+            locations,
+            stacks,
+            ..RecordingBuilder::default()
+        }
+    }
+
+    /// Where and how the recording was made.
+    pub fn origin(&mut self) -> &mut Origin {
+        &mut self.origin
+    }
+
+    /// What was measured; the same twice is one.
+    pub fn sample_type(&mut self, event: &str, unit: Unit) -> SampleTypeIx {
+        let is_same = |known: &SampleType| known.event == event && known.unit == unit;
+        let known = self.sample_types.iter().position(is_same);
+        SampleTypeIx(known.unwrap_or_else(|| {
+            self.sample_types.push(SampleType {
+                event: event.to_owned(),
+                unit,
+            });
+            self.sample_types.len() - 1
+        }) as u32)
+    }
+
+    /// The process of this id that ran this program; names of more than 255 bytes are cut.
+    pub fn process(&mut self, pid: u32, program: &str) -> ProcessIx {
+        let program = process_name(program.as_bytes());
+        let next = ProcessIx(self.processes.len() as u32);
+        let known = self.process_of.entry((pid, program));
+        *known.or_insert_with_key(|(_, program)| {
+            self.processes.push(Process {
+                pid,
+                program: program.clone(),
+                main_module: None,
+            });
+            next
+        })
+    }
+
+    /// The thread of this id and name; names of more than 255 bytes are cut.
+    ///
+    /// # Errors
+    /// Where the process is of another builder.
+    pub fn thread(
+        &mut self,
+        process: ProcessIx,
+        tid: u32,
+        name: &str,
+    ) -> Result<ThreadIx, RecordingError> {
+        check_index(process.0, self.processes.len(), "processes")?;
+        Ok(self.known_thread(process, tid, name))
+    }
+
+    /// The thread of this id and name.
+    pub(crate) fn known_thread(&mut self, process: ProcessIx, tid: u32, name: &str) -> ThreadIx {
+        let key = (process, tid, process_name(name.as_bytes()));
+        if let Some(&known) = self.thread_of.get(&key) {
+            return known;
+        }
+        let thread = self.new_thread(process, tid, name);
+        self.thread_of.insert(key, thread);
+        thread
+    }
+
+    /// A thread beside others of its id and name.
+    pub(crate) fn new_thread(&mut self, process: ProcessIx, tid: u32, name: &str) -> ThreadIx {
+        self.threads.push(Thread {
+            tid,
+            name: process_name(name.as_bytes()),
+            process,
+            labels: Arc::default(),
+        });
+        ThreadIx(self.threads.len() as u32 - 1)
+    }
+
+    /// A file that code was loaded from.
+    pub fn module(&mut self, module: Module) -> ModuleIx {
+        self.modules.push(module);
+        ModuleIx(self.modules.len() as u32 - 1)
+    }
+
+    /// A name as text; what is not UTF-8 is replaced, what is too long is cut, and each is said
+    /// once in the end.
+    pub(crate) fn text<'n>(&mut self, name: &'n [u8]) -> Cow<'n, str> {
+        let kept = beginning(name);
+        let mut text = String::from_utf8_lossy(kept);
+        if name.len() > MAX_NAME {
+            self.cut = true;
+            cut(text.to_mut(), MAX_NAME);
+        } else if let Cow::Owned(text) = &mut text {
+            self.lossy = true;
+            // A byte became three.
+            cut(text, MAX_NAME);
+        }
+        text
+    }
+
+    /// A function of which the format says neither source file nor line.
+    pub(crate) fn function(
+        &mut self,
+        kind: FrameKind,
+        symbol: &str,
+        module: &str,
+    ) -> Result<LocationIx, RecordingError> {
+        self.frame(Frame {
+            module,
+            symbol,
+            kind,
+            file: "",
+            line: 0,
+        })
+    }
+
+    /// A frame, as the format names it.
+    ///
+    /// # Errors
+    /// Where its names and those before reach 2^32 bytes.
+    pub fn frame(&mut self, frame: Frame<'_>) -> Result<LocationIx, RecordingError> {
+        self.check_room(frame.symbol.len() + frame.module.len() + frame.file.len())?;
+        let frame = self.frames.insert(frame);
+        Ok(self.location_of(frame))
+    }
+
+    /// A function that was inlined into another: it stands in the same module.
+    pub(crate) fn inlined(
+        &mut self,
+        symbol: &str,
+        into: LocationIx,
+    ) -> Result<LocationIx, RecordingError> {
+        self.check_room(symbol.len())?;
+        let Location::Named(into) = self.locations[into.0 as usize] else {
+            return self.function(FrameKind::Inlined, symbol, "");
+        };
+        let symbol = self.frames.intern_string(symbol);
+        let (_, module, file) = self.frames.strings_of(into);
+        let frame = self
+            .frames
+            .insert_columns(FrameKind::Inlined, symbol, module, file, 0);
+        Ok(self.location_of(frame))
+    }
+
+    /// The same function at another line.
+    pub(crate) fn at_line(
+        &mut self,
+        location: LocationIx,
+        line: u32,
+    ) -> Result<LocationIx, RecordingError> {
+        self.check_room(0)?;
+        let Location::Named(frame) = self.locations[location.0 as usize] else {
+            return Ok(location);
+        };
+        let (symbol, module, file) = self.frames.strings_of(frame);
+        let kind = self.frames.frame(frame).kind;
+        let frame = self.frames.insert_columns(kind, symbol, module, file, line);
+        Ok(self.location_of(frame))
+    }
+
+    /// An address in a module, to be symbolized: of a return address, one less than it is.
+    ///
+    /// # Errors
+    /// Where the module is of another builder.
+    pub fn address(
+        &mut self,
+        module: ModuleIx,
+        address: u64,
+    ) -> Result<LocationIx, RecordingError> {
+        check_index(module.0, self.modules.len(), "modules")?;
+        self.nameless(Location::Address { module, address })
+    }
+
+    /// A place that the format has no name for.
+    pub(crate) fn nameless(&mut self, location: Location) -> Result<LocationIx, RecordingError> {
+        self.check_room(0)?;
+        if let Some(&known) = self.nameless.get(&location) {
+            return Ok(known);
+        }
+        let ix = self.push(location);
+        self.nameless.insert(location, ix);
+        Ok(ix)
+    }
+
+    fn location_of(&mut self, frame: FrameIx) -> LocationIx {
+        if frame.get() == self.of_frame.len() {
+            let location = self.push(Location::Named(frame));
+            self.of_frame.push(location);
+        }
+        self.of_frame[frame.get()]
+    }
+
+    fn push(&mut self, location: Location) -> LocationIx {
+        self.locations.push(location);
+        LocationIx(self.locations.len() as u32 - 1)
+    }
+
+    /// A stack, root first; an empty one becomes one frame `[unknown]`.
+    ///
+    /// # Errors
+    /// Where it has more than [`MAX_DEPTH`] frames or one of another builder, or all stacks together reach 2^32
+    /// frames.
+    pub fn stack(&mut self, root_first: &[LocationIx]) -> Result<StackIx, RecordingError> {
+        if root_first.is_empty() {
+            let unknown = self.function(FrameKind::Unresolved, "[unknown]", "")?;
+            return self.stack(&[unknown]);
+        }
+        check_depth(root_first.len())?;
+        for location in root_first {
+            check_index(location.0, self.locations.len(), "locations")?;
+        }
+        self.stacks.try_insert(root_first).ok_or_else(too_many)
+    }
+
+    /// The stack that a stack becomes by calling a location; without a caller, the location is a root. For
+    /// formats that write a caller once for many stacks.
+    pub(crate) fn call(
+        &mut self,
+        caller: Option<StackIx>,
+        callee: LocationIx,
+    ) -> Result<StackIx, RecordingError> {
+        check_depth(caller.map_or(0, |caller| self.stacks.depth(caller)) + 1)?;
+        self.stacks
+            .try_insert_call(caller, callee)
+            .ok_or_else(too_many)
+    }
+
+    /// Counts frames that a file does not spell, but makes by parts that stand for several, before they are
+    /// made; an error where a file of its size may not have as many.
+    pub(crate) fn expand(&mut self, frames: usize) -> Result<(), RecordingError> {
+        self.expanded += frames as u64;
+        let limit = most_frames(self.file);
+        match self.expanded > limit {
+            true => Err(RecordingError(format!(
+                "its stacks up to here have {} frames, those of inlined functions and shared callers among \
+                 them; stacks of up to {limit} are read of a file of {} bytes. Write it without inlined \
+                 functions, or record for a shorter time",
+                self.expanded, self.file.0
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    /// Adds the frames and stacks that were read of the text after this one, in their order; returns the
+    /// places of its stacks here.
+    pub(crate) fn append(
+        &mut self,
+        behind: &RecordingBuilder,
+    ) -> Result<Vec<StackIx>, RecordingError> {
+        self.lossy |= behind.lossy;
+        self.cut |= behind.cut;
+        let locations = behind.locations.iter().map(|&location| match location {
+            Location::Named(frame) => self.frame(behind.frames.frame(frame)),
+            nameless => self.nameless(nameless),
+        });
+        let locations = locations.collect::<Result<Vec<_>, _>>()?;
+        let mut here = Vec::new();
+        let stacks = behind.stacks.iter().map(|stack| {
+            here.clear();
+            let there = behind.stacks.get(stack);
+            here.extend(there.iter().map(|there| locations[there.0 as usize]));
+            self.stack(&here)
+        });
+        stacks.collect()
+    }
+
+    /// Adds to what a stack of a thread cost; nothing where that is zero.
+    ///
+    /// # Errors
+    /// Where an index is of another builder, or the costs of the sample type leave 64 bits.
+    pub fn add(
+        &mut self,
+        thread: ThreadIx,
+        sample_type: SampleTypeIx,
+        stack: StackIx,
+        cost: Cost,
+    ) -> Result<(), RecordingError> {
+        check_index(thread.0, self.threads.len(), "threads")?;
+        check_index(sample_type.0, self.sample_types.len(), "sample types")?;
+        check_index(stack.0, self.stacks.len(), "stacks")?;
+        self.add_cost(thread, sample_type, stack, cost)
+    }
+
+    /// The same, where threads and sample types may be added later.
+    pub(crate) fn add_cost(
+        &mut self,
+        thread: ThreadIx,
+        sample_type: SampleTypeIx,
+        stack: StackIx,
+        cost: Cost,
+    ) -> Result<(), RecordingError> {
+        if cost.is_zero() {
+            return Ok(());
+        }
+        let sum = self.sums.entry(sample_type).or_default();
+        *sum = sum.checked_add(cost).ok_or_else(|| {
+            let problem = "the costs up to here add up to more than 2^64 - 1; was the file edited?";
+            RecordingError(problem.to_owned())
+        })?;
+        let next = self.samples.len();
+        let key = (thread, sample_type, stack);
+        let index = *self.sample_of.entry(key).or_insert(next);
+        if index == next {
+            self.samples.push(Sample {
+                stack,
+                thread,
+                sample_type,
+                time: None,
+                cost: Cost::ZERO,
+                truncated: false,
+            });
+        }
+        self.samples[index].cost += cost;
+        Ok(())
+    }
+
+    /// A warning where the costs of a sample type that were added do not come to the total that the file states.
+    /// Each of its rows may be off by `rounding`.
+    pub(crate) fn differs_from(
+        &self,
+        sample_type: SampleTypeIx,
+        total: u64,
+        (rows, rounding): (usize, u64),
+    ) -> Option<String> {
+        let sum = self.sums.get(&sample_type)?.value;
+        let is_rounding = sum.abs_diff(total) <= rounding.saturating_mul(rows as u64);
+        (!is_rounding && total > 0).then(|| {
+            format!(
+                "What functions cost by themselves adds up to {:.2}% of the total that the file states; was it \
+                 filtered or edited?",
+                sum as f64 / total as f64 * 100.0
+            )
+        })
+    }
+
+    /// Time between the first sample and the last.
+    pub(crate) fn duration(&self) -> Option<Nanoseconds> {
+        let times = || self.samples.iter().filter_map(|sample| sample.time);
+        Some(Nanoseconds(times().max()?.0 - times().min()?.0))
+    }
+
+    /// The recording, of a source with this digest and size. Its samples are in order of time where they have
+    /// one; without processes and threads it has one without a name.
+    pub fn finish(
+        mut self,
+        format: Format,
+        source: SourceDigest,
+        source_bytes: Bytes,
+    ) -> Recording {
+        if self.threads.is_empty() {
+            let process = self.process(0, "");
+            self.new_thread(process, 0, "");
+        }
+        if !self.samples.is_sorted_by_key(|sample| sample.time) {
+            self.samples.sort_by_key(|sample| sample.time);
+        }
+        let warnings = [(self.lossy, LOSSY), (self.cut, CUT)];
+        let warnings = warnings.into_iter().filter(|(is_so, _)| *is_so);
+        self.warnings
+            .extend(warnings.map(|(_, warning)| warning.to_owned()));
+        Recording {
+            format,
+            source,
+            source_bytes,
+            origin: self.origin,
+            sample_types: self.sample_types,
+            processes: self.processes,
+            threads: self.threads,
+            modules: self.modules,
+            locations: self.locations,
+            named: self.frames,
+            stacks: self.stacks,
+            samples: self.samples,
+            lost: self.lost,
+            warnings: self.warnings,
+        }
+    }
+
+    fn check_room(&self, more_text: usize) -> Result<(), RecordingError> {
+        let fits = self.locations.len() < MOST && more_text <= MOST - self.frames.text_len();
+        fits.then_some(()).ok_or_else(|| {
+            let problem = "the distinct names up to here are more than 2^32 bytes; split the file";
+            RecordingError(problem.to_owned())
+        })
+    }
+}
+
+fn check_index(index: u32, length: usize, table: &str) -> Result<(), RecordingError> {
+    ((index as usize) < length).then_some(()).ok_or_else(|| {
+        let problem = format!("{index}; expected an index of {table}, which are {length}");
+        RecordingError(problem)
+    })
+}
+
+fn check_depth(depth: usize) -> Result<(), RecordingError> {
+    (depth <= MAX_DEPTH).then_some(()).ok_or_else(|| {
+        RecordingError(format!(
+            "a stack of {depth} frames; stacks of up to {MAX_DEPTH} are read. Cut it at its leaf, or fold its \
+             recursion"
+        ))
+    })
+}
+
+fn too_many() -> RecordingError {
+    let problem = "the distinct stacks up to here have more than 2^32 frames; split the file";
+    RecordingError(problem.to_owned())
+}
+
+/// As much of a text as a name may have, and a byte more, which tells that there is more. A file may have one
+/// long text, and refer to it everywhere.
+pub(crate) fn beginning(text: &[u8]) -> &[u8] {
+    &text[..text.len().min(MAX_NAME + 1)]
+}
+
+/// The name of a process or thread as text, cut where it is too long.
+pub(crate) fn process_name(name: &[u8]) -> String {
+    // A byte more than the limit tells that there is something to cut off.
+    let kept = &name[..name.len().min(MAX_PROCESS_NAME + 1)];
+    let mut text = String::from_utf8_lossy(kept).into_owned();
+    cut(&mut text, MAX_PROCESS_NAME);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_text_than_indices_reach_is_refused() {
+        let named = RecordingBuilder::default();
+        assert_eq!(named.check_room(MOST), Ok(()));
+        assert!(named.check_room(MOST + 1).is_err());
+    }
+}
