@@ -21,7 +21,6 @@
 pub mod annotate;
 mod answer;
 pub mod average;
-pub mod candidates;
 pub mod check;
 pub mod compare;
 pub mod correlate;
@@ -41,6 +40,7 @@ pub mod show;
 pub mod source;
 pub mod sources;
 pub mod statistics;
+pub mod suspects;
 pub mod text;
 pub mod tree;
 

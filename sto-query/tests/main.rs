@@ -5,7 +5,6 @@
 
 mod average;
 mod browser;
-mod candidates;
 mod check;
 mod compare;
 mod correlate;
@@ -24,6 +23,7 @@ mod reports;
 mod select;
 mod series;
 mod statistics;
+mod suspects;
 mod tree;
 mod view;
 mod views;

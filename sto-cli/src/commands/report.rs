@@ -1,4 +1,4 @@
-//! `sto report`: the candidates of a run, as a page for browsers.
+//! `sto report`: the suspects of a run, as a page for browsers.
 
 use crate::args::history::HistoryArgs;
 use crate::args::judged::JudgedArgs;
@@ -9,8 +9,8 @@ use crate::runtime::store_path::StorePath;
 use crate::runtime::ui;
 use clap::Args;
 use std::path::PathBuf;
-use sto_query::candidates::{CandidateOptions, Candidates};
 use sto_query::render;
+use sto_query::suspects::{SuspectOptions, Suspects};
 
 const AFTER: &str = "\
 Examples:
@@ -21,7 +21,7 @@ Exit status: 0 success, 2 wrong usage or failure, 3 fewer than two runs before."
 
 /// Write a page on which functions of a run are far from what the runs before it lead to expect
 ///
-/// The page is one file that loads nothing: the runs over time, each candidate with its history and the
+/// The page is one file that loads nothing: the runs over time, each suspect with its history and the
 /// contexts that explain it, and a flame graph of the run against the average of those before.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
@@ -36,11 +36,11 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "PERCENT", default_value = "0.5", value_parser = Percent::part)]
     min_share: Percent,
 
-    /// Call functions candidates that score at least this
+    /// Call functions suspects that score at least this
     #[arg(long, value_name = "SCORE", default_value_t = 2.0, value_parser = positive)]
     min_score: f64,
 
-    /// Show this many candidates
+    /// Show this many suspects
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 20)]
     limit: usize,
 
@@ -51,13 +51,13 @@ pub(crate) struct ReportArgs {
 
 pub(crate) fn run(args: &ReportArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let history = args.history.load(place)?;
-    let options = CandidateOptions {
+    let options = SuspectOptions {
         window: args.judged.window(),
         min_share: args.min_share.share(),
         min_score: args.min_score,
         limit: args.limit,
     };
-    let mut found = Candidates::of(&history, args.judged.of(&history)?, options);
+    let mut found = Suspects::of(&history, args.judged.of(&history)?, options);
     if place.is_named {
         let store = place.folder.display().to_string();
         found.set_commands(&["--store".to_owned(), store]);
@@ -66,14 +66,14 @@ pub(crate) fn run(args: &ReportArgs, place: &StorePath) -> Result<Outcome, CliEr
         Some(_) => Outcome::Clean,
         None => Outcome::TooLittleData,
     };
-    let page = render::candidates::html(&found);
+    let page = render::suspects::html(&found);
     let Some(file) = output::file(Some(&args.output)) else {
         output::write_stdout(page.as_bytes())?;
         return Ok(outcome);
     };
     output::write_file(file, page.as_bytes())?;
     let file = file.display().to_string();
-    let text = render::candidates::text(&found, ui::style());
+    let text = render::suspects::text(&found, ui::style());
     let told = format!("{text}wrote {}\n", sto_query::text::printable(&file));
     output::write_stdout(told.as_bytes())?;
     Ok(outcome)

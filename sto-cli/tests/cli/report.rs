@@ -1,4 +1,4 @@
-//! The page on the candidates of a run.
+//! The page on the suspects of a run.
 
 use crate::support::Sandbox;
 

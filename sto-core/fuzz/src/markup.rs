@@ -12,7 +12,7 @@ const ELEMENTS: &str = " a article body button circle code dd details div dl dt 
     rect script section select small span style summary svg table tbody td text th thead title tr \
     tspan ul ";
 const ATTRIBUTES: &str = " aria-hidden aria-label aria-live autocomplete charset class content cx cy \
-    data-candidate data-costs data-drawn data-label data-other data-search data-unit dx fill height hidden \
+    data-costs data-drawn data-label data-other data-search data-suspect data-unit dx fill height hidden \
     href http-equiv id lang name open placeholder points preserveAspectRatio r role scope spellcheck tabindex \
     text-anchor title transform type value viewBox width x x1 x2 xmlns y y1 y2 selected disabled colspan \
     rowspan ";

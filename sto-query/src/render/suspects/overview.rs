@@ -2,8 +2,8 @@
 
 use super::plot::{Value, figure};
 use super::{mean, signed};
-use crate::candidates::{CandidateRun, Candidates};
 use crate::render::html::measured;
+use crate::suspects::{SuspectRun, Suspects};
 use crate::text::numbers::percent;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 /// From this score on, the whole run differs so much that all its functions may.
 const FAR: f64 = 2.0;
 
-pub(super) fn section(found: &Candidates) -> Markup {
-    let of_runs = |number: &dyn Fn(&CandidateRun) -> Option<(f64, String)>| -> Vec<Value> {
+pub(super) fn section(found: &Suspects) -> Markup {
+    let of_runs = |number: &dyn Fn(&SuspectRun) -> Option<(f64, String)>| -> Vec<Value> {
         let values = found.runs.iter().enumerate();
         let values =
             values.filter_map(|(at, run)| number(run).map(|(value, text)| (at, value, text)));
@@ -28,7 +28,7 @@ pub(super) fn section(found: &Candidates) -> Markup {
         .flat_map(|run| run.metrics.keys())
         .collect();
     let metrics = names.into_iter().map(|name| {
-        let metric = |run: &CandidateRun| {
+        let metric = |run: &SuspectRun| {
             run.metrics
                 .get(name)
                 .map(|value| (*value, value.to_string()))
@@ -52,8 +52,8 @@ pub(super) fn section(found: &Candidates) -> Markup {
     }
 }
 
-/// How the whole of the judged run compares, and what that means for the candidates.
-fn whole(found: &Candidates) -> Option<String> {
+/// How the whole of the judged run compares, and what that means for the suspects.
+fn whole(found: &Suspects) -> Option<String> {
     let (expected, score) = (found.expected?, found.score()?);
     let actual = found.actual();
     let mut text = format!(

@@ -1,13 +1,13 @@
 'use strict';
-// Finding candidates by name, and walking from one to the next by keys.
+// Finding suspects by name, and walking from one to the next by keys.
 {
   const tools = document.querySelector('.find');
   if (tools) {
     const search = tools.querySelector('input');
     const status = tools.querySelector('[role="status"]');
-    const rows = [...document.querySelectorAll('tr[data-candidate]')];
-    const candidates = rows.map((row) => {
-      const article = document.getElementById(row.dataset.candidate);
+    const rows = [...document.querySelectorAll('tr[data-suspect]')];
+    const suspects = rows.map((row) => {
+      const article = document.getElementById(row.dataset.suspect);
       return { row, article, name: row.querySelector('code').textContent.toLowerCase() };
     });
 
@@ -15,19 +15,19 @@
 
     function find() {
       const part = search.value.toLowerCase();
-      for (const { row, article, name } of candidates) {
+      for (const { row, article, name } of suspects) {
         row.hidden = article.hidden = !name.includes(part);
       }
-      const found = candidates.filter(isShown).length;
-      status.textContent = part === '' ? '' : `${found} of ${candidates.length}`;
+      const found = suspects.filter(isShown).length;
+      status.textContent = part === '' ? '' : `${found} of ${suspects.length}`;
     }
 
     let visited = null;
-    /** The candidate that has the focus, or else that was gone to last. */
+    /** The suspect that has the focus, or else that was gone to last. */
     const current = () => document.activeElement.closest('article') ?? visited;
 
     function go(step) {
-      const shown = candidates.filter(isShown).map(({ article }) => article);
+      const shown = suspects.filter(isShown).map(({ article }) => article);
       const place = shown.indexOf(current());
       const next = shown[place < 0 ? (step > 0 ? 0 : shown.length - 1) : place + step];
       if (!next) return;

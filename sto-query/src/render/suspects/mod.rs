@@ -1,33 +1,33 @@
-//! The candidates of a run as one page: what was judged against what, the runs over time, the
-//! candidates with their history and their contexts, and the stacks of both sides.
+//! The suspects of a run as one page: what was judged against what, the runs over time, the
+//! suspects with their history and their contexts, and the stacks of both sides.
 
-mod candidate;
 mod contexts;
 mod list;
 mod method;
 mod overview;
 mod plot;
 mod sides;
+mod suspect;
 
 use super::flame::{FlameGraph, FlameSides, MAX_FRAMES};
 use super::html::{Page, short_name};
 use super::series::minute;
-use crate::candidates::Candidates;
+use crate::suspects::Suspects;
 use crate::text::numbers::{counted, grouped};
 use crate::text::paragraph::paragraph;
 use crate::text::{Style, printable};
 use maud::{Markup, html};
 
-/// The candidates of a run as a self-contained page of HTML: it loads nothing, and runs no script but
+/// The suspects of a run as a self-contained page of HTML: it loads nothing, and runs no script but
 /// its own. Without scripts, all of it can be read.
-pub fn html(found: &Candidates) -> String {
+pub fn html(found: &Suspects) -> String {
     let title = format!("{}: {}", verdict(found), subject(found));
     let page = Page {
         title: &title,
-        style: include_str!("candidates.css"),
-        script: include_str!("candidates.js"),
+        style: include_str!("suspects.css"),
+        script: include_str!("suspects.js"),
     };
-    let color = match (found.candidates.is_empty(), found.expected) {
+    let color = match (found.suspects.is_empty(), found.expected) {
         (true, None) => "unsure",
         (true, Some(_)) => "fine",
         (false, _) => "worse",
@@ -42,8 +42,8 @@ pub fn html(found: &Candidates) -> String {
             (sides::of(found))
             (overview::section(found))
             (list::table(found))
-            @for (number, candidate) in (1..).zip(&found.candidates) {
-                (candidate::article(found, number, candidate))
+            @for (number, suspect) in (1..).zip(&found.suspects) {
+                (suspect::article(found, number, suspect))
             }
             (list::changed(found))
             (flame_graph(found))
@@ -53,7 +53,7 @@ pub fn html(found: &Candidates) -> String {
 }
 
 /// What the page says first, as text of two lines.
-pub fn text(found: &Candidates, style: Style) -> String {
+pub fn text(found: &Suspects, style: Style) -> String {
     let verdict = format!("{}: {}", verdict(found), subject(found));
     format!(
         "{}\n{}",
@@ -62,8 +62,8 @@ pub fn text(found: &Candidates, style: Style) -> String {
     )
 }
 
-fn verdict(found: &Candidates) -> String {
-    match (found.expected, found.candidates.len() + found.omitted) {
+fn verdict(found: &Suspects) -> String {
+    match (found.expected, found.suspects.len() + found.omitted) {
         (None, _) => "Nothing to expect".to_owned(),
         (Some(_), 0) => "As expected".to_owned(),
         (Some(_), number) => {
@@ -74,13 +74,13 @@ fn verdict(found: &Candidates) -> String {
 }
 
 /// `demo, startup`.
-fn subject(found: &Candidates) -> String {
+fn subject(found: &Suspects) -> String {
     let benchmark = found.history.benchmark.iter();
     let benchmark: String = benchmark.map(|name| format!(", {name}")).collect();
     format!("{}{benchmark}", found.history.executable)
 }
 
-fn reason(found: &Candidates) -> String {
+fn reason(found: &Suspects) -> String {
     let before = runs_before(found);
     let judged = &found.run().run;
     let run = match (found.judged.runs.len(), judged.recorded.as_deref()) {
@@ -92,7 +92,7 @@ fn reason(found: &Candidates) -> String {
         (1, None) => format!("the run of {}", judged.build),
         (runs, _) => format!("the {runs} runs of {}", judged.build),
     };
-    let Some(farthest) = found.candidates.first() else {
+    let Some(farthest) = found.suspects.first() else {
         return match found.expected {
             None => {
                 "What to expect of a run is told by the runs before it, at least two; so nothing \
@@ -108,7 +108,7 @@ fn reason(found: &Candidates) -> String {
             }
         };
     };
-    let functions = match found.candidates.len() + found.omitted {
+    let functions = match found.suspects.len() + found.omitted {
         1 => "one function".to_owned(),
         number => counted(number as u64, "function"),
     };
@@ -123,14 +123,14 @@ fn reason(found: &Candidates) -> String {
 }
 
 /// `10 runs before it`.
-fn runs_before(found: &Candidates) -> String {
+fn runs_before(found: &Suspects) -> String {
     format!(
         "{} before it",
         counted(found.judged.window.len() as u64, "run")
     )
 }
 
-fn flame_graph(found: &Candidates) -> Markup {
+fn flame_graph(found: &Suspects) -> Markup {
     html! {
         @if let Some(stacks) = &found.stacks {
             h3 { "Flame graph of what is judged against the average of its window" }
@@ -153,8 +153,8 @@ fn flame_graph(found: &Candidates) -> Markup {
 
 const GRAPH_ID: &str = "graph";
 
-fn candidate_id(number: usize) -> String {
-    format!("candidate-{number}")
+fn suspect_id(number: usize) -> String {
+    format!("suspect-{number}")
 }
 
 /// Samples on average: one decimal, as that is what they have to offer.

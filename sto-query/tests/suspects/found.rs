@@ -1,21 +1,21 @@
-//! Which candidates are found, and what is told of them.
+//! Which suspects are found, and what is told of them.
 
-use super::{candidates, slow};
-use sto_query::candidates::Candidate;
-use sto_query::render::candidates::{html, text};
+use super::{slow, suspects};
+use sto_query::render::suspects::{html, text};
 use sto_query::series::Status;
+use sto_query::suspects::Suspect;
 use sto_query::text::Style;
 
-fn named<'a>(found: &'a [Candidate], name: &str) -> &'a Candidate {
-    let is_it = |found: &&Candidate| found.score.function.function == name;
+fn named<'a>(found: &'a [Suspect], name: &str) -> &'a Suspect {
+    let is_it = |found: &&Suspect| found.score.function.function == name;
     found.iter().find(is_it).unwrap()
 }
 
 #[test]
-fn candidates_stand_by_score_and_what_is_gone_comes_last() {
-    let found = candidates(&slow("log"));
+fn suspects_stand_by_score_and_what_is_gone_comes_last() {
+    let found = suspects(&slow("log"));
     let names: Vec<&str> = found
-        .candidates
+        .suspects
         .iter()
         .map(|found| found.score.function.function.as_str())
         .collect();
@@ -25,43 +25,43 @@ fn candidates_stand_by_score_and_what_is_gone_comes_last() {
             "log", "handle", "serve", "connect", "retry", "format", "cache"
         ]
     );
-    let scores = found.candidates.windows(2);
+    let scores = found.suspects.windows(2);
     assert!(
         scores
             .clone()
             .all(|pair| pair[0].score.score >= pair[1].score.score)
     );
-    assert_eq!(named(&found.candidates, "retry").score.status, Status::New);
-    assert_eq!(named(&found.candidates, "cache").score.status, Status::Gone);
+    assert_eq!(named(&found.suspects, "retry").score.status, Status::New);
+    assert_eq!(named(&found.suspects, "cache").score.status, Status::Gone);
 }
 
 #[test]
 fn a_difference_is_split_into_own_code_and_callees() {
-    let found = candidates(&slow("log"));
-    let log = named(&found.candidates, "log");
+    let found = suspects(&slow("log"));
+    let log = named(&found.suspects, "log");
     // 480 samples, a quarter of them in `format`, and 50 more under `idle`.
     assert_eq!(log.score.actual, 530.0);
     assert_eq!(log.self_actual, 360.0);
-    let serve = named(&found.candidates, "serve");
+    let serve = named(&found.suspects, "serve");
     assert_eq!((serve.self_expected, serve.self_actual), (0.0, 0.0));
 }
 
 #[test]
 fn contexts_without_a_tenth_of_the_difference_are_left_out() {
-    let found = candidates(&slow("log"));
-    let callers = named(&found.candidates, "log").callers.as_ref().unwrap();
+    let found = suspects(&slow("log"));
+    let callers = named(&found.suspects, "log").callers.as_ref().unwrap();
     let names: Vec<&str> = callers
         .contexts
         .iter()
         .map(|context| context.function.function.as_str())
         .collect();
     assert_eq!(names, ["log", "handle", "serve", "main"], "and not idle");
-    assert!(named(&found.candidates, "cache").callers.is_none());
+    assert!(named(&found.suspects, "cache").callers.is_none());
 }
 
 #[test]
-fn an_old_step_is_found_though_it_is_no_candidate() {
-    let found = candidates(&slow("log"));
+fn an_old_step_is_found_though_it_is_no_suspect() {
+    let found = suspects(&slow("log"));
     let changed: Vec<&str> = found
         .changed
         .iter()
@@ -73,7 +73,7 @@ fn an_old_step_is_found_though_it_is_no_candidate() {
 
 #[test]
 fn stacks_of_the_window_cost_one_together() {
-    let stacks = candidates(&slow("log")).stacks.unwrap();
+    let stacks = suspects(&slow("log")).stacks.unwrap();
     let outermost = stacks.nodes.iter().filter(|node| node.depth == 0);
     let cost: f64 = outermost
         .map(|node| node.baseline_samples as f64 * stacks.baseline_cost)
@@ -85,7 +85,7 @@ fn stacks_of_the_window_cost_one_together() {
 
 #[test]
 fn commands_make_the_page_again() {
-    let mut found = candidates(&slow("-log"));
+    let mut found = suspects(&slow("-log"));
     found.set_commands(&["--store".to_owned(), "my store".to_owned()]);
     let id = &found.run().run.profile[..12];
     assert_eq!(
@@ -95,7 +95,7 @@ fn commands_make_the_page_again() {
         )
     );
     assert_eq!(
-        named(&found.candidates, "-log").command.to_string(),
+        named(&found.suspects, "-log").command.to_string(),
         format!(
             "sto expand --store 'my store' --exe app --benchmark startup --event samples --at {id} -- -log"
         )
@@ -104,8 +104,8 @@ fn commands_make_the_page_again() {
 
 #[test]
 fn of_a_first_run_nothing_is_expected() {
-    let found = candidates(&slow("log")[..1]);
-    assert!(found.candidates.is_empty() && found.stacks.is_none());
+    let found = suspects(&slow("log")[..1]);
+    assert!(found.suspects.is_empty() && found.stacks.is_none());
     let page = html(&found);
     assert!(page.contains("<span class=\"verdict unsure\">Nothing to expect</span>"));
     assert!(text(&found, Style::default()).starts_with("Nothing to expect: app, startup\n"));
@@ -113,7 +113,7 @@ fn of_a_first_run_nothing_is_expected() {
 
 #[test]
 fn runs_as_before_are_as_expected() {
-    let page = html(&candidates(&slow("log")[..13]));
+    let page = html(&suspects(&slow("log")[..13]));
     assert!(page.contains("<span class=\"verdict fine\">As expected</span>"));
     assert!(page.contains("No function has a score of 2 or more that chance hardly explains."));
 }

@@ -1,11 +1,11 @@
-//! How candidates were found, and by which options.
+//! How suspects were found, and by which options.
 
-use crate::candidates::Candidates;
 use crate::render::html::options_table;
+use crate::suspects::Suspects;
 use crate::text::numbers::percent;
 use maud::{Markup, html};
 
-pub(super) fn how(found: &Candidates) -> Markup {
+pub(super) fn how(found: &Suspects) -> Markup {
     let options = &found.options;
     let rows = [
         (
@@ -21,12 +21,12 @@ pub(super) fn how(found: &Candidates) -> Markup {
         (
             "--min-score",
             options.min_score.to_string(),
-            "The least score of a candidate.",
+            "The least score of a suspect.",
         ),
         (
             "--limit",
             options.limit.to_string(),
-            "The most candidates that are listed.",
+            "The most suspects that are listed.",
         ),
     ];
     html! {
@@ -42,8 +42,8 @@ pub(super) fn how(found: &Candidates) -> Markup {
                  does not vary at all, the deviation is taken to be what sampling alone makes of the mean."
             }
             li {
-                "Traces follow the contexts of a candidate one call at a time. Those with fewer samples \
-                 than expected, or less than a tenth of the candidate’s difference, are left out, and so \
+                "Traces follow the contexts of a suspect one call at a time. Those with fewer samples \
+                 than expected, or less than a tenth of the suspect’s difference, are left out, and so \
                  are those behind them; of each, the three with the highest scores are followed, ten calls \
                  far."
             }

@@ -1,19 +1,19 @@
-//! One candidate: what happened, its history, and the contexts in which it happened.
+//! One suspect: what happened, its history, and the contexts in which it happened.
 
 use super::plot::figure;
-use super::{GRAPH_ID, candidate_id, contexts, list, mean, signed};
-use crate::candidates::{Candidate, Candidates};
+use super::{GRAPH_ID, contexts, list, mean, signed, suspect_id};
 use crate::render::html::{name, short_name, whole_name};
 use crate::render::series::rests_on;
 use crate::series::FunctionScore;
 use crate::series::Status;
+use crate::suspects::{Suspect, Suspects};
 use crate::text::numbers::{counted, percent};
 use maud::{Markup, html};
 
-pub(super) fn article(found: &Candidates, number: usize, candidate: &Candidate) -> Markup {
-    let score = &candidate.score;
+pub(super) fn article(found: &Suspects, number: usize, suspect: &Suspect) -> Markup {
+    let score = &suspect.score;
     let function = &score.function.function;
-    let samples = candidate.samples.iter().zip(&found.runs).enumerate();
+    let samples = suspect.samples.iter().zip(&found.runs).enumerate();
     let samples = samples.map(|(at, (&samples, run))| {
         let part = samples / (run.whole.samples.max(1)) as f64;
         let counted = counted(samples as u64, "sample");
@@ -25,12 +25,12 @@ pub(super) fn article(found: &Candidates, number: usize, candidate: &Candidate) 
     });
     let title = format!("Samples of {} in each run", short_name(function));
     html! {
-        article.finding tabindex="-1" id=(candidate_id(number)) {
+        article.finding tabindex="-1" id=(suspect_id(number)) {
             h4 { (number) ". " (name(function)) " " (list::status(score.status)) }
             (whole_name(function))
             @if !score.function.module.is_empty() { p.place { (score.function.module) } }
             p { (sentence(score)) }
-            p { (own(candidate)) }
+            p { (own(suspect)) }
             (figure(&title, found, samples.collect(), &score.changes))
             @for change in &score.changes {
                 p.soft {
@@ -39,8 +39,8 @@ pub(super) fn article(found: &Candidates, number: usize, candidate: &Candidate) 
                     (rests_on(change)) ")."
                 }
             }
-            @if let Some(callers) = &candidate.callers { (contexts::callers(callers)) }
-            @if let Some(callees) = &candidate.callees { (contexts::callees(callees)) }
+            @if let Some(callers) = &suspect.callers { (contexts::callers(callers)) }
+            @if let Some(callees) = &suspect.callees { (contexts::callees(callees)) }
             p.more {
                 @if found.stacks.is_some() {
                     a href={ "#" (GRAPH_ID) } data-search=(short_name(function)) {
@@ -48,7 +48,7 @@ pub(super) fn article(found: &Candidates, number: usize, candidate: &Candidate) 
                     }
                     "; "
                 }
-                "all its callers by " code { (candidate.command.to_string()) }
+                "all its callers by " code { (suspect.command.to_string()) }
             }
         }
     }
@@ -80,13 +80,13 @@ fn mean_samples(samples: f64) -> String {
 }
 
 /// Whether the difference is its own, or that of what it calls.
-fn own(candidate: &Candidate) -> String {
-    let difference = candidate.self_difference();
+fn own(suspect: &Suspect) -> String {
+    let difference = suspect.self_difference();
     format!(
         "Of the difference, {} are in its own code ({} samples, {} expected), and {} in what it calls.",
         signed(difference),
-        mean(candidate.self_actual),
-        mean(candidate.self_expected),
-        signed(candidate.score.difference - difference),
+        mean(suspect.self_actual),
+        mean(suspect.self_expected),
+        signed(suspect.score.difference - difference),
     )
 }

@@ -1,4 +1,4 @@
-// What a reader sees of the page of candidates.
+// What a reader sees of the page of suspects.
 function plotOf(figure) {
   const series = figure.querySelector('.series');
   const place = series.getBoundingClientRect();
@@ -29,7 +29,7 @@ function foldOf(fold) {
   return seen;
 }
 
-function candidateOf(article) {
+function suspectOf(article) {
   const traces = [...article.querySelectorAll('details.traces')].map((details) => {
     const height = () => details.getBoundingClientRect().height;
     const folded = height();
@@ -48,9 +48,9 @@ async function facts() {
   await drawn(figure);
   const seen = {
     title: page.title,
-    rows: texts(page, 'tr[data-candidate] code'),
+    rows: texts(page, 'tr[data-suspect] code'),
     plots: [...page.querySelectorAll('figure.plot')].map(plotOf),
-    candidates: [...page.querySelectorAll('article')].map(candidateOf),
+    suspects: [...page.querySelectorAll('article')].map(suspectOf),
     scripts: page.querySelectorAll('script').length,
     images: page.querySelectorAll('img, object, embed, iframe, link').length,
     overflow: page.documentElement.scrollWidth - page.documentElement.clientWidth,
@@ -68,7 +68,7 @@ async function facts() {
     seen.walk.push(page.activeElement.id);
   }
   press('o');
-  seen.opened_by_key = page.querySelector('#candidate-1 details.traces').open;
+  seen.opened_by_key = page.querySelector('#suspect-1 details.traces').open;
 
   press('/');
   page.activeElement.value = 'CONN';

@@ -1,4 +1,4 @@
-//! The contexts in which a candidate differs.
+//! The contexts in which a suspect differs.
 
 use crate::expand::{Branch, Direction, Greedy, Reach, StopCriterion, expand};
 use crate::expand::{Expansion, Method, expansion};
@@ -11,7 +11,7 @@ const REACH: Reach = Reach {
     max_breadth: 3,
 };
 
-/// The part of a candidate's difference that a context must have. Contexts share the difference among
+/// The part of a suspect's difference that a context must have. Contexts share the difference among
 /// them, so at most as many are followed side by side as this goes into 1, or a little more where
 /// others have less than expected.
 const LEAST_PART: f64 = 0.1;
@@ -30,7 +30,7 @@ impl StopCriterion for Explaining<'_> {
     }
 }
 
-/// The callers and the callees of a candidate that have its difference.
+/// The callers and the callees of a suspect that have its difference.
 pub(super) fn contexts(
     history: &History,
     score: &Score,

@@ -1,17 +1,17 @@
 //! What was judged, and against what.
 
 use super::mean;
-use crate::candidates::{CandidateRun, Candidates};
 use crate::render::html::{Side, measured, recorded, sides};
 use crate::select::shortened_revision;
+use crate::suspects::{SuspectRun, Suspects};
 use maud::Markup;
 
 /// The window, and then the judged runs.
-pub(super) fn of(found: &Candidates) -> Markup {
+pub(super) fn of(found: &Suspects) -> Markup {
     sides([window(found), judged(found)])
 }
 
-fn window(found: &Candidates) -> Side {
+fn window(found: &Suspects) -> Side {
     let window = &found.runs[found.judged.window.clone()];
     let mut side = Side {
         heading: "Window",
@@ -32,7 +32,7 @@ fn window(found: &Candidates) -> Side {
     side
 }
 
-fn judged(found: &Candidates) -> Side {
+fn judged(found: &Suspects) -> Side {
     let run = found.run();
     let mut side = Side {
         heading: "Judged",
@@ -68,8 +68,8 @@ fn judged(found: &Candidates) -> Side {
 }
 
 /// `v1 to v3`, by the first and the last run.
-fn builds(window: &[CandidateRun]) -> String {
-    let build = |run: &CandidateRun| run.run.build.clone();
+fn builds(window: &[SuspectRun]) -> String {
+    let build = |run: &SuspectRun| run.run.build.clone();
     match window {
         [] => "no runs".to_owned(),
         [first, .., last] if build(first) != build(last) => {
@@ -79,6 +79,6 @@ fn builds(window: &[CandidateRun]) -> String {
     }
 }
 
-fn times(first: &CandidateRun, last: &CandidateRun) -> String {
+fn times(first: &SuspectRun, last: &SuspectRun) -> String {
     recorded(first.run.recorded.as_ref(), last.run.recorded.as_ref())
 }

@@ -2,9 +2,9 @@
 //! tells why: their history, the contexts in which they differ, and the stacks of both sides.
 //!
 //! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), section 6.1, and
-//! appendix B, whose word *candidate* is meant: a function that may have caused what was seen.
+//! appendix B, which calls them candidates: functions that may have caused what was seen.
 //!
-#![doc = include_str!("candidates.md")]
+#![doc = include_str!("suspects.md")]
 
 mod contexts;
 mod stacks;
@@ -22,22 +22,22 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use sto_core::units::Cost;
 
-/// Which functions are candidates.
+/// Which functions are suspects.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CandidateOptions {
+pub struct SuspectOptions {
     /// Number of builds before the judged one that tell what to expect, at least 1.
     pub window: usize,
     /// Functions with a smaller share of every run that is looked at are left out.
     pub min_share: f64,
-    /// The least score of a candidate; of one that is gone, the same below zero.
+    /// The least score of a suspect; of one that is gone, the same below zero.
     pub min_score: f64,
-    /// Most candidates that are listed.
+    /// Most suspects that are listed.
     pub limit: usize,
 }
 
-impl Default for CandidateOptions {
+impl Default for SuspectOptions {
     fn default() -> Self {
-        CandidateOptions {
+        SuspectOptions {
             window: 10,
             min_share: ScoreOptions::default().min_share,
             min_score: 2.0,
@@ -46,29 +46,29 @@ impl Default for CandidateOptions {
     }
 }
 
-/// The candidates of a run.
+/// The suspects of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Candidates {
+pub struct Suspects {
     /// The runs that are looked at.
     pub history: HistorySubject,
     /// Every run, oldest first.
-    pub runs: Vec<CandidateRun>,
+    pub runs: Vec<SuspectRun>,
     /// The places of the judged runs, and of those that tell what to expect.
     pub judged: Judged,
     /// The places of each build's runs; of one build alone, each run's.
     pub observations: Vec<Range<usize>>,
-    /// What makes a candidate.
-    pub options: CandidateOptions,
+    /// What makes a suspect.
+    pub options: SuspectOptions,
     /// Number of functions that were judged.
     pub tested: usize,
     /// What the window leads to expect of the samples of the whole run; `None` of fewer than two runs.
     pub expected: Option<Expected>,
-    /// The candidates: highest score first, then by name.
-    pub candidates: Vec<Candidate>,
-    /// Number of candidates beyond the limit.
+    /// The suspects: highest score first, then by name.
+    pub suspects: Vec<Suspect>,
+    /// Number of suspects beyond the limit.
     pub omitted: usize,
-    /// Functions that are no candidates, but changed for good in some run: in the order of their
-    /// largest change relative to the whole, at most as many as candidates.
+    /// Functions that are no suspects, but changed for good in some run: in the order of their
+    /// largest change relative to the whole, at most as many as suspects.
     pub changed: Vec<FunctionScore>,
     /// Stacks of the window, which is the baseline, and of the judged run; a run of the window costs
     /// 1 on average. `None` where one of them has no samples.
@@ -79,7 +79,7 @@ pub struct Candidates {
 
 /// A run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CandidateRun {
+pub struct SuspectRun {
     /// The run.
     pub run: RunSummary,
     /// What the whole run cost.
@@ -96,7 +96,7 @@ pub struct CandidateRun {
 
 /// A function that may have caused what was seen.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
+pub struct Suspect {
     /// How far from expected it is.
     pub score: FunctionScore,
     /// Its samples in every run of the history, oldest first.
@@ -113,22 +113,22 @@ pub struct Candidate {
     pub command: Command,
 }
 
-impl Candidate {
+impl Suspect {
     /// What its own code has of its difference; the rest is in what it calls.
     pub fn self_difference(&self) -> f64 {
         self.self_actual - self.self_expected
     }
 }
 
-impl Candidates {
-    /// Finds the candidates of the judged runs of a history. There are none where fewer than two runs
+impl Suspects {
+    /// Finds the suspects of the judged runs of a history. There are none where fewer than two runs
     /// come before them.
-    pub fn of(history: &History, judged: Judged, options: CandidateOptions) -> Candidates {
+    pub fn of(history: &History, judged: Judged, options: SuspectOptions) -> Suspects {
         let of_scores = ScoreOptions {
             min_share: options.min_share,
             ..ScoreOptions::default()
         };
-        let is_candidate = |score: &Score| {
+        let is_suspect = |score: &Score| {
             let is_gone = score.status == Status::Gone;
             let score_is_far = match is_gone {
                 true => -score.score,
@@ -138,8 +138,7 @@ impl Candidates {
         };
         let scores = scores(history, &judged, of_scores);
         let tested = scores.len();
-        let (mut found, rest): (Vec<Score>, Vec<Score>) =
-            scores.into_iter().partition(is_candidate);
+        let (mut found, rest): (Vec<Score>, Vec<Score>) = scores.into_iter().partition(is_suspect);
         let omitted = found.len().saturating_sub(options.limit);
         found.truncate(options.limit);
         let inquiry = Inquiry {
@@ -152,15 +151,15 @@ impl Candidates {
             .clone()
             .map(|run| history.runs[run].whole.samples as f64)
             .collect();
-        Candidates {
+        Suspects {
             history: history.into(),
-            runs: history.runs.iter().map(CandidateRun::from).collect(),
+            runs: history.runs.iter().map(SuspectRun::from).collect(),
             tested,
             observations: history.observations(),
             expected: Expected::of(&wholes),
-            candidates: found
+            suspects: found
                 .into_par_iter()
-                .map(|score| inquiry.candidate(score))
+                .map(|score| inquiry.suspect(score))
                 .collect(),
             omitted,
             changed: changed(history, rest, options.limit),
@@ -173,7 +172,7 @@ impl Candidates {
 
     /// Adds options that the commands take, where the store is not the one that is found by itself.
     pub fn set_commands(&mut self, options: &[String]) {
-        let commands = self.candidates.iter_mut().map(|found| &mut found.command);
+        let commands = self.suspects.iter_mut().map(|found| &mut found.command);
         for command in commands.chain([&mut self.command]) {
             // Behind the subcommand.
             command.words.splice(2..2, options.iter().cloned());
@@ -181,7 +180,7 @@ impl Candidates {
     }
 
     /// The newest of the judged runs.
-    pub fn run(&self) -> &CandidateRun {
+    pub fn run(&self) -> &SuspectRun {
         &self.runs[self.judged.newest()]
     }
 
@@ -202,10 +201,10 @@ impl Candidates {
     }
 }
 
-impl From<&HistoryRun> for CandidateRun {
+impl From<&HistoryRun> for SuspectRun {
     fn from(run: &HistoryRun) -> Self {
         let profile = &run.profile.profile;
-        CandidateRun {
+        SuspectRun {
             run: run.into(),
             whole: run.whole,
             labels: profile.labels.clone(),
@@ -216,7 +215,7 @@ impl From<&HistoryRun> for CandidateRun {
     }
 }
 
-/// What the candidates are asked with.
+/// What the suspects are asked with.
 struct Inquiry<'a> {
     history: &'a History,
     greedy: Greedy,
@@ -225,14 +224,14 @@ struct Inquiry<'a> {
 }
 
 impl Inquiry<'_> {
-    fn candidate(&self, score: Score) -> Candidate {
+    fn suspect(&self, score: Score) -> Suspect {
         let own = |costs: &Vec<Cost>| costs[score.function.get()].samples as f64;
         let (window, judged) = self.self_costs.split_at(self.greedy.0.window.len());
         let mean = |runs: &[Vec<Cost>]| runs.iter().map(own).sum::<f64>() / runs.len() as f64;
         let contexts = (score.status != Status::Gone)
             .then(|| contexts::contexts(self.history, &score, &self.greedy));
         let (callers, callees) = contexts.unzip();
-        Candidate {
+        Suspect {
             self_expected: mean(window),
             self_actual: mean(judged),
             callers,
@@ -290,10 +289,10 @@ fn of_runs(history: &History, judged: &Judged) -> Vec<String> {
     .collect()
 }
 
-fn command(history: &History, judged: &Judged, options: CandidateOptions) -> Command {
+fn command(history: &History, judged: &Judged, options: SuspectOptions) -> Command {
     let mut words = vec!["sto".to_owned(), "report".to_owned()];
     words.extend(of_runs(history, judged));
-    let usual = CandidateOptions::default();
+    let usual = SuspectOptions::default();
     let given = [
         (
             "--window",

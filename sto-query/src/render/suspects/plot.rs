@@ -1,11 +1,11 @@
 //! A number of the runs over time, as a figure, with what the runs before each lead to expect.
 
 use super::mean;
-use crate::candidates::Candidates;
 use crate::render::plot::{MARGIN, Percent, Point, Px, Series, vertical};
 use crate::render::series::minute;
 use crate::series::LevelShift;
 use crate::series::expected;
+use crate::suspects::Suspects;
 use crate::text::{printable, shorten};
 use maud::{Markup, html};
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub(super) type Value = (usize, f64, String);
 /// A number of the runs over time; some runs may have none.
 pub(super) fn figure(
     title: &str,
-    found: &Candidates,
+    found: &Suspects,
     values: Vec<Value>,
     changes: &[LevelShift],
 ) -> Markup {
@@ -83,7 +83,7 @@ pub(super) fn figure(
 }
 
 /// What the runs before each value's build lead to expect of it.
-fn expectations(found: &Candidates, values: &[Value]) -> Vec<Option<crate::series::Expected>> {
+fn expectations(found: &Suspects, values: &[Value]) -> Vec<Option<crate::series::Expected>> {
     let build = |value: &Value| found.build_of(value.0);
     let mut builds: Vec<Range<usize>> = Vec::new();
     for values in values.chunk_by(|a, b| build(a) == build(b)) {
@@ -95,7 +95,7 @@ fn expectations(found: &Candidates, values: &[Value]) -> Vec<Option<crate::serie
 }
 
 /// The builds below the runs with which they begin, as many as there is room for, and their days.
-fn builds(found: &Candidates, series: &Series) -> Markup {
+fn builds(found: &Suspects, series: &Series) -> Markup {
     let runs = &found.runs;
     let mut taken_until = f64::NEG_INFINITY;
     let mut labelled = Vec::new();

@@ -1,18 +1,18 @@
-//! The candidates at a glance, and functions that changed for good before.
+//! The suspects at a glance, and functions that changed for good before.
 
-use super::{candidate_id, mean, runs_before, signed};
-use crate::candidates::Candidates;
+use super::{mean, runs_before, signed, suspect_id};
 use crate::render::html::{name, number_head};
 use crate::render::series::rests_on;
 use crate::series::Status;
+use crate::suspects::Suspects;
 use crate::text::numbers::counted;
 use maud::{Markup, html};
 
-/// The table of candidates, in their order, with what each column is.
-pub(super) fn table(found: &Candidates) -> Markup {
-    if found.candidates.is_empty() {
+/// The table of suspects, in their order, with what each column is.
+pub(super) fn table(found: &Suspects) -> Markup {
+    if found.suspects.is_empty() {
         return html! {
-            h3 { "Candidates" }
+            h3 { "Suspects" }
             p {
                 "No function has a score of " (found.options.min_score)
                 " or more that chance hardly explains."
@@ -32,9 +32,9 @@ pub(super) fn table(found: &Candidates) -> Markup {
         ("q", "rate of false ones among as far ones"),
     ];
     html! {
-        h3 { "Candidates" }
+        h3 { "Suspects" }
         p {
-            "A candidate is a function whose samples are farther from its mean in the window than chance \
+            "A suspect is a function whose samples are farther from its mean in the window than chance \
              explains over as many functions (q of 5\u{a0}% at most): a probable cause of what changed, or \
              something that inherits it, as a sample counts for each function on its stack, once."
         }
@@ -46,7 +46,7 @@ pub(super) fn table(found: &Candidates) -> Markup {
             " " span.soft role="status" {} " "
             span.soft.keys {
                 "Keys: " kbd { "/" } " find, " kbd { "j" } " and " kbd { "k" }
-                " next and previous candidate, " kbd { "o" } " unfold it, " kbd { "Esc" } " show all"
+                " next and previous suspect, " kbd { "o" } " unfold it, " kbd { "Esc" } " show all"
             }
         }
         table.scores {
@@ -56,20 +56,20 @@ pub(super) fn table(found: &Candidates) -> Markup {
                 th scope="col" { "Status" small { "new: first seen; gone: only before" } }
             } }
             tbody {
-                @for (number, candidate) in (1..).zip(&found.candidates) {
-                    @let score = &candidate.score;
+                @for (number, suspect) in (1..).zip(&found.suspects) {
+                    @let score = &suspect.score;
                     @let cells = [
                         mean(score.expected),
                         mean(score.actual),
                         signed(score.difference),
-                        signed(candidate.self_difference()),
+                        signed(suspect.self_difference()),
                         signed(score.score),
                         rate(score.q),
                     ];
-                    tr data-candidate=(candidate_id(number)) {
+                    tr data-suspect=(suspect_id(number)) {
                         td {
                             (number) ". "
-                            a href={ "#" (candidate_id(number)) } { (name(&score.function.function)) }
+                            a href={ "#" (suspect_id(number)) } { (name(&score.function.function)) }
                         }
                         @for ((label, _), text) in heads.iter().zip(&cells) { (cell(label, text)) }
                         td data-label="Status" { (status(score.status)) }
@@ -79,7 +79,7 @@ pub(super) fn table(found: &Candidates) -> Markup {
         }
         @if found.omitted > 0 {
             p.soft {
-                (counted(found.omitted as u64, "more candidate")) " with less extreme scores; "
+                (counted(found.omitted as u64, "more suspect")) " with less extreme scores; "
                 code { "--limit" } " shows more."
             }
         }
@@ -106,8 +106,8 @@ pub(super) fn status(status: Status) -> Markup {
     }
 }
 
-/// What is no candidate, but changed for good in some run: an old step, or a slow slide.
-pub(super) fn changed(found: &Candidates) -> Markup {
+/// What is no suspect, but changed for good in some run: an old step, or a slow slide.
+pub(super) fn changed(found: &Suspects) -> Markup {
     let changes = found.changed.iter().flat_map(|function| {
         let name = &function.function.function;
         function.changes.iter().map(move |change| (name, change))
@@ -116,7 +116,7 @@ pub(super) fn changed(found: &Candidates) -> Markup {
         @if !found.changed.is_empty() {
             h3 { "Changed for good, in some run" }
             p {
-                "These are no candidates: the judged runs are as those right before them. But over all \
+                "These are no suspects: the judged runs are as those right before them. But over all \
                  runs, there is one from which on their samples are others. The largest change stands \
                  first."
             }

@@ -1,23 +1,23 @@
 //! The page in a browser.
 
-use super::{candidates, slow};
+use super::{slow, suspects};
 use crate::browser::{self, Seen};
 use crate::views::{assert_golden, lines};
 use serde_json::{Value, json};
-use sto_query::render::candidates::html;
+use sto_query::render::suspects::html;
 
 fn open(log: &str, width: u32) -> Seen {
-    let page = html(&candidates(&slow(log)));
+    let page = html(&suspects(&slow(log)));
     browser::open(&page, include_str!("facts.js"), width)
 }
 
 #[test]
 fn the_page_is_this() {
-    assert_golden("report.html", &lines(&html(&candidates(&slow("log")))));
+    assert_golden("report.html", &lines(&html(&suspects(&slow("log")))));
 }
 
 #[test]
-fn candidates_can_be_read_found_and_walked_in_a_browser() {
+fn suspects_can_be_read_found_and_walked_in_a_browser() {
     if browser::is_missing() {
         return;
     }
@@ -28,9 +28,9 @@ fn candidates_can_be_read_found_and_walked_in_a_browser() {
         "7 functions far from expected: app, startup"
     );
     assert_eq!(facts["rows"].as_array().map(Vec::len), Some(7));
-    assert_eq!(facts["candidates"][0]["heading"], "1. log ");
-    assert_eq!(facts["candidates"][3]["heading"], "4. connect new");
-    assert_eq!(facts["candidates"][6]["heading"], "7. cache gone");
+    assert_eq!(facts["suspects"][0]["heading"], "1. log ");
+    assert_eq!(facts["suspects"][3]["heading"], "4. connect new");
+    assert_eq!(facts["suspects"][6]["heading"], "7. cache gone");
 
     // Each has its runs, and the overview and the metric have them, too.
     let plots = facts["plots"].as_array().unwrap();
@@ -49,7 +49,7 @@ fn candidates_can_be_read_found_and_walked_in_a_browser() {
     );
 
     // Traces are folded, and unfold.
-    let traces = &facts["candidates"][0]["traces"];
+    let traces = &facts["suspects"][0]["traces"];
     assert_eq!(
         traces[0]["names"],
         json!(["log", "handle", "serve", "main"])
@@ -63,7 +63,7 @@ fn candidates_can_be_read_found_and_walked_in_a_browser() {
     assert_eq!(facts["all_again"], 7);
     assert_eq!(
         facts["walk"],
-        json!(["candidate-1", "candidate-2", "candidate-1"])
+        json!(["suspect-1", "suspect-2", "suspect-1"])
     );
     assert_eq!(facts["opened_by_key"], true);
 
@@ -89,11 +89,11 @@ fn a_name_that_is_a_script_stays_text_in_a_browser() {
         return;
     }
     let name = "<script>alert(1)</script></script><img src=x onerror=alert(1)>\"><svg onload=alert(1)>\u{202e}";
-    let scripts = html(&candidates(&slow("log"))).matches("<script").count();
+    let scripts = html(&suspects(&slow("log"))).matches("<script").count();
     let Seen { facts, console } = open(name, 1280);
     let shown = name.replace('\u{202e}', "\\u{202e}");
-    assert_eq!(facts["candidates"][0]["heading"], format!("1. {shown} "));
-    assert_eq!(facts["candidates"][0]["traces"][0]["names"][0], shown);
+    assert_eq!(facts["suspects"][0]["heading"], format!("1. {shown} "));
+    assert_eq!(facts["suspects"][0]["traces"][0]["names"][0], shown);
     assert_eq!(facts["scripts"], scripts, "no more than any page has");
     assert_eq!(facts["images"], 0);
     only_the_smuggled_script_is_complained_of(&facts, &console);
@@ -127,10 +127,10 @@ fn frames_of_libraries_unfold_in_a_browser_also_on_a_phone() {
     let runs: Vec<String> = runs
         .map(|run| run.replace("main;serve;", &below_library))
         .collect();
-    let page = html(&candidates(&runs));
+    let page = html(&suspects(&runs));
     for width in [1280, 390] {
         let Seen { facts, .. } = browser::open(&page, include_str!("facts.js"), width);
-        let callers = &facts["candidates"][0]["traces"][0];
+        let callers = &facts["suspects"][0]["traces"][0];
         let folds = callers["folds"].as_array().unwrap();
         assert_eq!(folds.len(), 1, "{callers:#}");
         // The outermost stays: what calls it has another difference.

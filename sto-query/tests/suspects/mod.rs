@@ -1,4 +1,4 @@
-//! The candidates of a run, and their page: what is in it, and what a browser makes of it.
+//! The suspects of a run, and their page: what is in it, and what a browser makes of it.
 
 mod found;
 mod page;
@@ -8,8 +8,8 @@ use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
-use sto_query::candidates::{CandidateOptions, Candidates};
 use sto_query::history::{History, HistoryQuery};
+use sto_query::suspects::{SuspectOptions, Suspects};
 
 /// Adds runs of `app` on successive days, three a build but for the first.
 pub(crate) fn store(runs: &[String]) -> Store {
@@ -58,13 +58,13 @@ pub(crate) fn slow(log: &str) -> Vec<String> {
         .collect()
 }
 
-/// The candidates of the newest run, as the command finds them.
-pub(crate) fn candidates(runs: &[String]) -> Candidates {
+/// The suspects of the newest run, as the command finds them.
+pub(crate) fn suspects(runs: &[String]) -> Suspects {
     let query = HistoryQuery {
         benchmark: Some("startup".to_owned()),
         ..HistoryQuery::default()
     };
     let history = History::load(&store(runs), &query).unwrap();
     let judged = history.judged(None, 10).unwrap();
-    Candidates::of(&history, judged, CandidateOptions::default())
+    Suspects::of(&history, judged, SuspectOptions::default())
 }

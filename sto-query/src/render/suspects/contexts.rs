@@ -1,4 +1,4 @@
-//! The contexts in which a candidate differs, to unfold.
+//! The contexts in which a suspect differs, to unfold.
 
 use super::list::{cell, status};
 use super::signed;
@@ -19,11 +19,11 @@ struct Columns<'a> {
     /// The name of each number, and what it is.
     heads: [[&'static str; 2]; 3],
     numbers: &'a dyn Fn(&ExpandedContext) -> [String; 3],
-    /// Whether the candidate may be new in a context.
+    /// Whether the suspect may be new in a context.
     has_status: bool,
 }
 
-/// Who calls the candidate where it has its difference.
+/// Who calls the suspect where it has its difference.
 pub(super) fn callers(contexts: &Expansion) -> Markup {
     let columns = Columns {
         fold: "Called by ",
@@ -31,14 +31,8 @@ pub(super) fn callers(contexts: &Expansion) -> Markup {
         indent: "further in: its caller",
         heads: [
             ["Difference", "of the function in this row, in this context"],
-            [
-                "Candidate’s difference",
-                "called through these, down to here",
-            ],
-            [
-                "Candidate’s score",
-                "that difference in standard deviations",
-            ],
+            ["Suspect’s difference", "called through these, down to here"],
+            ["Suspect’s score", "that difference in standard deviations"],
         ],
         numbers: &|context| {
             [
@@ -52,7 +46,7 @@ pub(super) fn callers(contexts: &Expansion) -> Markup {
     columns.table(contexts)
 }
 
-/// What the candidate calls that has its difference.
+/// What the suspect calls that has its difference.
 pub(super) fn callees(contexts: &Expansion) -> Markup {
     let whole = contexts.contexts[0].difference;
     let columns = Columns {
@@ -61,7 +55,7 @@ pub(super) fn callees(contexts: &Expansion) -> Markup {
         indent: "further in: what it calls",
         heads: [
             ["Difference", "of the function in this row, in this context"],
-            ["Part", "of the candidate’s difference"],
+            ["Part", "of the suspect’s difference"],
             ["Score", "the difference in standard deviations"],
         ],
         numbers: &|context| {
@@ -92,7 +86,7 @@ impl Columns<'_> {
                     thead { tr {
                         th scope="col" { "Trace" small { (self.indent) } }
                         @for [head, meaning] in self.heads { (number_head(head, meaning)) }
-                        @if self.has_status { th scope="col" { "Status" small { "of the candidate, here" } } }
+                        @if self.has_status { th scope="col" { "Status" small { "of the suspect, here" } } }
                     } }
                     tbody {
                         // What is folded together is a row.
