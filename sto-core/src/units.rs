@@ -27,6 +27,13 @@ pub struct UnixSeconds(pub u64);
 )]
 pub struct Bytes(pub u64);
 
+impl Bytes {
+    /// How many times smaller it is than other bytes; `None` where one of them is empty.
+    pub fn times_smaller_than(self, other: Bytes) -> Option<f64> {
+        (self.0 > 0 && other.0 > 0).then(|| other.0 as f64 / self.0 as f64)
+    }
+}
+
 /// What one unit of a sample type's value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]

@@ -3,6 +3,7 @@
 //! A row is of one run. The columns `profile`, `build`, `benchmark` and `label.KEY` say which; every
 //! other column is a metric. A cell without a value says nothing.
 
+use crate::answer::Answer;
 use crate::select::{MIN_PREFIX, SelectError, Selector, select_from};
 use crate::text::printable;
 use hashbrown::{HashMap, HashSet};
@@ -374,11 +375,9 @@ fn few(ids: &[ProfileId]) -> String {
     shown.join(", ")
 }
 
-/// What was given to runs; schema `sto.annotate/1`.
+/// What was given to runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AnnotatedRuns {
-    /// `sto.annotate/1`.
-    pub schema: &'static str,
     /// Number of runs that the metrics are of.
     pub runs: usize,
     /// Metrics that their runs did not have.
@@ -389,11 +388,14 @@ pub struct AnnotatedRuns {
     pub unchanged: usize,
 }
 
+impl Answer for AnnotatedRuns {
+    const SCHEMA: &'static str = "sto.annotate/1";
+}
+
 impl AnnotatedRuns {
     /// Reports what was given, and what became of it.
     pub fn of(given: &GivenMetrics, annotated: &Annotated) -> Self {
         AnnotatedRuns {
-            schema: "sto.annotate/1",
             runs: given.len(),
             new: annotated.new,
             replaced: annotated.different.len(),

@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("average.md")]
 
+use crate::answer::Answer;
 use crate::functions::KeyOptions;
 use crate::select::{SelectError, Selection, main_modules, one_benchmark};
 use crate::text::printable;
@@ -219,11 +220,9 @@ fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
     }
 }
 
-/// An average that was stored; schema `sto.average/1`.
+/// An average that was stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StoredAverage {
-    /// `sto.average/1`.
-    pub schema: &'static str,
     /// The program.
     pub executable: String,
     /// The build that it became.
@@ -240,12 +239,15 @@ pub struct StoredAverage {
     pub already_stored: bool,
 }
 
+impl Answer for StoredAverage {
+    const SCHEMA: &'static str = "sto.average/1";
+}
+
 impl StoredAverage {
     /// Of an average that went into the store.
     pub fn new(average: &Average, added: &Added) -> Self {
         let costs = average.interned.costs.iter().flatten();
         StoredAverage {
-            schema: "sto.average/1",
             executable: average.build.executable.clone(),
             build: average.build.version.clone(),
             profile: added.id().to_string(),

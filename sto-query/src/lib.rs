@@ -19,7 +19,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 pub mod annotate;
-mod answer;
+pub mod answer;
 pub mod average;
 pub mod check;
 pub mod compare;

@@ -7,6 +7,7 @@
 //!
 #![doc = include_str!("potential.md")]
 
+use crate::answer::Answer;
 use crate::answer::limited;
 use crate::functions::KeyOptions;
 use crate::tree::{CostShare, FrameInfo, Subject, View, function_numbers, functions};
@@ -66,11 +67,9 @@ pub fn potentials(view: &View, sample_type: usize, degree: Degree) -> Vec<Cost> 
     potentials
 }
 
-/// The functions that could save most; schema `sto.potential/1`.
+/// The functions that could save most.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Potentials {
-    /// `sto.potential/1`.
-    pub schema: &'static str,
     /// What it is about: one entry a selector, in the order they were given.
     pub selections: Vec<Subject>,
     /// Samples of all selections.
@@ -85,6 +84,10 @@ pub struct Potentials {
     pub functions: Vec<FunctionPotential>,
     /// Number of functions that a limit left out.
     pub omitted: usize,
+}
+
+impl Answer for Potentials {
+    const SCHEMA: &'static str = "sto.potential/1";
 }
 
 /// What one function could save.
@@ -164,7 +167,6 @@ pub fn potential(
     });
     let omitted = limited(&mut functions, limit);
     Potentials {
-        schema: "sto.potential/1",
         selections,
         samples: whole.samples,
         value: whole.value,

@@ -1,5 +1,6 @@
 //! Which profiles may go, and what that gives back.
 
+use crate::answer::Answer;
 use crate::select::first_recorded;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,11 +34,9 @@ pub struct PruneOptions {
     pub dry_run: bool,
 }
 
-/// What went, or would go; schema `sto.prune/1`.
+/// What went, or would go.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PruneReport {
-    /// `sto.prune/1`.
-    pub schema: &'static str,
     /// Whether nothing was changed.
     pub dry_run: bool,
     /// The builds of which profiles went, in the store's order.
@@ -57,6 +56,10 @@ pub struct PruneReport {
     pub fits: Option<bool>,
     /// The builds that stay only because they have a tag, in the store's order.
     pub kept_by_tag: Vec<TaggedBuild>,
+}
+
+impl Answer for PruneReport {
+    const SCHEMA: &'static str = "sto.prune/1";
 }
 
 /// A build that has tags.
@@ -248,7 +251,6 @@ fn report(
     });
     let all: usize = builds.iter().map(|build| build.profiles.len()).sum();
     PruneReport {
-        schema: "sto.prune/1",
         dry_run,
         builds: pruned.collect(),
         profiles: gone.len(),

@@ -1,31 +1,28 @@
 //! What is known of a profile: where it is from, and how much of it can be trusted.
 
+use crate::answer::Answer;
 use crate::listing::ProfileSummary;
 use crate::listing::profile_report;
-use crate::maintain::merged_from;
 use crate::tree::View;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::intern::{SelfCosts, label_sets, total};
-use sto_core::model::{FrameKind, GnuBuildId, ModuleRef, Origin};
+use sto_core::model::{Build, FrameKind, GnuBuildId, ModuleRef, Origin};
 use sto_core::store::{Store, StoreError, StoredProfile};
 use sto_core::units::{Bytes, Cost};
 
-/// The profiles of a selection; schema `sto.show/1`.
+/// The profiles of a selection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ShownBuild {
-    /// `sto.show/1`.
-    pub schema: &'static str,
-    /// The executable.
-    pub executable: String,
-    /// The build's version.
-    pub version: String,
-    /// GNU build id, in hexadecimal.
-    pub gnu_build_id: Option<String>,
-    /// Revision of the work tree.
-    pub revision: Option<String>,
+    /// The build.
+    #[serde(flatten)]
+    pub build: Build,
     /// Its profiles, oldest recording first.
     pub profiles: Vec<ShownProfile>,
+}
+
+impl Answer for ShownBuild {
+    const SCHEMA: &'static str = "sto.show/1";
 }
 
 /// What is known of a profile.
@@ -40,7 +37,7 @@ pub struct ShownProfile {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merged_from: Option<String>,
     /// Where and how it was recorded.
-    pub origin: OriginReport,
+    pub origin: ShownOrigin,
     /// What the samples of each of its events cost together.
     pub event_totals: Vec<Cost>,
     /// The keys of its samples' labels, in order, where they are kept with slices of time.
@@ -59,7 +56,7 @@ pub struct ShownProfile {
 
 /// Where and how a profile was recorded, as far as it tells.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct OriginReport {
+pub struct ShownOrigin {
     /// Time between the first sample and the last, in nanoseconds.
     pub duration_ns: Option<u64>,
     /// Host name.
@@ -101,18 +98,13 @@ pub struct UnresolvedModule {
 /// # Errors
 /// Where `store` does not have a profile, or is damaged.
 pub fn show(view: &View, store: &Store) -> Result<ShownBuild, StoreError> {
-    let build = &view.selection.build;
     let profiles = view.selection.profiles.iter().zip(&view.runs);
     Ok(ShownBuild {
-        schema: "sto.show/1",
-        executable: build.executable.clone(),
-        version: build.version.clone(),
-        gnu_build_id: build.gnu_build_id.as_ref().map(GnuBuildId::to_string),
-        revision: build.revision.clone(),
+        build: view.selection.build.clone(),
         profiles: profiles
             .map(|(stored, run)| {
                 let from = store.reading(stored.profile.reading())?;
-                let merged_from = from.and_then(|(_, from)| merged_from(&from).map(str::to_owned));
+                let merged_from = from.and_then(|(_, from)| from.store().map(str::to_owned));
                 Ok(ShownProfile {
                     merged_from,
                     sample_labels: sample_labels(store, stored)?,
@@ -163,7 +155,7 @@ fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfi
     ShownProfile {
         profile: profile_report(stored.id, profile),
         own_bytes: stored.stored.0,
-        origin: OriginReport::from(&profile.origin),
+        origin: ShownOrigin::from(&profile.origin),
         event_totals: event_totals.collect(),
         sample_labels: Vec::new(),
         merged_from: None,
@@ -213,7 +205,7 @@ fn advice(module: &str, build_id: Option<&GnuBuildId>) -> String {
     }
 }
 
-impl From<&Origin> for OriginReport {
+impl From<&Origin> for ShownOrigin {
     fn from(origin: &Origin) -> Self {
         let Origin {
             recorded: _,
@@ -224,7 +216,7 @@ impl From<&Origin> for OriginReport {
             cpu,
             command,
         } = origin.clone();
-        OriginReport {
+        ShownOrigin {
             duration_ns: duration.map(|duration| duration.0),
             host,
             kernel,

@@ -10,7 +10,7 @@ use sto_core::units::UnixSeconds;
 use sto_query::correlate::{
     BottleneckOptions, Combination, Measure, pearson, sparse_pearson, spearman,
 };
-use sto_query::correlate::{Bottlenecks, bottlenecks_report};
+use sto_query::correlate::{Bottlenecks, bottlenecks};
 use sto_query::history::{History, HistoryQuery};
 use sto_query::render;
 use sto_query::text::Style;
@@ -100,7 +100,7 @@ fn store() -> Store {
 
 fn report(options: &BottleneckOptions) -> Bottlenecks {
     let histories = History::load_all(&store(), &HistoryQuery::default()).unwrap();
-    bottlenecks_report(&histories, options, None)
+    bottlenecks(&histories, options, None)
 }
 
 fn options() -> BottleneckOptions {
@@ -127,7 +127,10 @@ fn functions_that_go_with_the_metric_stand_first() {
     assert_fits("bottlenecks", |style| {
         render::bottlenecks::text(&report, style)
     });
-    assert_golden("bottlenecks.json", &render::json(&report).unwrap());
+    assert_golden(
+        "bottlenecks.json",
+        &sto_query::answer::json(&report).unwrap(),
+    );
     assert!(
         report.functions[0].q < 1e-6 && report.functions[1].q > 0.05,
         "{report:?}"

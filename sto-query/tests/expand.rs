@@ -66,7 +66,7 @@ fn greedy(history: &History) -> Greedy {
 
 /// The paths of branches: `log serve main`.
 fn paths(history: &History, branches: &[Branch]) -> Vec<String> {
-    let name = |ix: &sto_query::history::FunctionIx| history.functions[ix.get()].symbol.clone();
+    let name = |ix: &sto_query::history::FunctionIx| history.functions[ix.get()].function.clone();
     let path = |branch: &Branch| {
         branch
             .functions
@@ -111,7 +111,7 @@ fn callers_that_explain_a_change_are_followed_and_others_are_not() {
         &greedy,
     );
     assert_fits("expand", |style| render::expansion::text(&report, style));
-    assert_golden("expand.json", &render::json(&report).unwrap());
+    assert_golden("expand.json", &sto_query::answer::json(&report).unwrap());
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn a_series_follows_a_function_over_runs_and_builds() {
     let functions = history.find("parse").unwrap();
     let by_run = series(&history, &functions, Observation::Run, 10);
     assert_fits("series", |style| render::series::text(&by_run, style));
-    assert_golden("series.json", &render::json(&by_run).unwrap());
+    assert_golden("series.json", &sto_query::answer::json(&by_run).unwrap());
     assert_golden("series.svg", &render::series_svg::svg(&by_run));
     let by_build = series(&history, &functions, Observation::Build, 10);
     let samples: Vec<u64> = by_build.points.iter().map(|point| point.samples).collect();
@@ -135,7 +135,7 @@ fn the_newest_run_is_scored_against_its_window() {
     let store = history(&[60, 62, 61, 63, 60, 61, 62, 60, 61, 150]);
     let report = judge(&store);
     assert_fits("scores", |style| render::scores::text(&report, style));
-    assert_golden("scores.json", &render::json(&report).unwrap());
+    assert_golden("scores.json", &sto_query::answer::json(&report).unwrap());
     let parse = &report.functions[0];
     assert_eq!(parse.function.function, "parse");
     // Mean and deviation of the nine runs before, worked out by hand.
@@ -260,7 +260,7 @@ fn builds_are_in_one_order_in_histories_and_wherever_the_newest_is_named() {
     let listed = Listing::default()
         .builds(store.builds().unwrap(), None)
         .unwrap();
-    assert_eq!(listed.builds[0].version, "new");
+    assert_eq!(listed.builds[0].build.version, "new");
 }
 
 #[test]
@@ -583,7 +583,7 @@ proptest! {
         }
         let history = load(&store);
         for (place, function) in history.functions.iter().enumerate() {
-            let found = history.find(&function.symbol).unwrap();
+            let found = history.find(&function.function).unwrap();
             let by_run = history.totals_of(&found);
             let samples = history.samples_of(&found);
             let nodes: Vec<NodeIx> = history.outermost(found[0]).collect();

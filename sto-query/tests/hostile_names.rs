@@ -93,7 +93,7 @@ fn text_has_no_control_characters_and_one_line_a_row() {
 
 #[test]
 fn json_has_the_names_as_they_are() {
-    let json = render::json(&top(&hostile(), 0, Order::SelfCost, None)).unwrap();
+    let json = sto_query::answer::json(&top(&hostile(), 0, Order::SelfCost, None)).unwrap();
     let parsed: serde_json::Value = serde_json::from_str(&json).unwrap();
     let functions = parsed["functions"].as_array().unwrap();
     for name in hostile_names() {

@@ -10,7 +10,8 @@ use sto_core::recording::ModuleIx;
 use sto_core::store::Added;
 use sto_core::symbolize::ModuleSymbols;
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
-use sto_query::maintain::{IngestSummary, RecordingReport};
+use sto_query::answer::InStore;
+use sto_query::maintain::{IngestSummary, IngestedFile};
 use sto_query::render;
 use sto_query::text::Style;
 
@@ -72,17 +73,26 @@ fn module(path: &str, unresolved: usize, problem: Option<&str>) -> (String, Modu
     (path.to_owned(), symbols)
 }
 
-fn summary(added: Added, modules: Vec<(String, ModuleSymbols)>) -> IngestSummary {
+fn summary(added: Added, modules: Vec<(String, ModuleSymbols)>) -> InStore<IngestSummary> {
     let report = IngestReport {
         profiles: vec![ingested(added)],
         modules,
         warnings: Vec::new(),
     };
-    let recording = RecordingReport::new("perf.data".to_owned(), &report);
-    IngestSummary::new("/home/u/.sto".to_owned(), vec![recording])
+    let recording = IngestedFile::new("perf.data".to_owned(), &report);
+    in_store(recording)
 }
 
-fn text(summary: &IngestSummary) -> String {
+fn in_store(recording: IngestedFile) -> InStore<IngestSummary> {
+    InStore {
+        store: "/home/u/.sto".to_owned(),
+        answer: IngestSummary {
+            recordings: vec![recording],
+        },
+    }
+}
+
+fn text(summary: &InStore<IngestSummary>) -> String {
     render::ingest::text(summary, Style::default())
 }
 
@@ -126,7 +136,7 @@ fn modules_that_no_more_than_a_thousandth_of_the_samples_needs_are_left_out() {
         !text.contains("few.so") && !text.contains("debug package"),
         "{text}"
     );
-    assert_eq!(summary.recordings[0].modules.len(), 2);
+    assert_eq!(summary.answer.recordings[0].modules.len(), 2);
 }
 
 #[test]
@@ -142,8 +152,8 @@ fn each_of_several_events_is_told_with_its_samples_and_what_they_stand_for() {
         modules: Vec::new(),
         warnings: Vec::new(),
     };
-    let recording = RecordingReport::new("perf.data".to_owned(), &report);
-    let text = text(&IngestSummary::new("/s".to_owned(), vec![recording]));
+    let recording = IngestedFile::new("perf.data".to_owned(), &report);
+    let text = text(&in_store(recording));
     assert!(
         text.contains(
             "
@@ -174,8 +184,8 @@ fn slices_are_told_with_their_share_of_the_size() {
         modules: Vec::new(),
         warnings: Vec::new(),
     };
-    let recording = RecordingReport::new("perf.data".to_owned(), &report);
-    let summary = IngestSummary::new("/home/u/.sto".to_owned(), vec![recording]);
+    let recording = IngestedFile::new("perf.data".to_owned(), &report);
+    let summary = in_store(recording);
     let text = text(&summary);
     assert!(
         text.contains(
@@ -214,7 +224,7 @@ The store is /home/u/.sto.
 fn a_profile_that_is_stored_already_is_told_as_that() {
     let summary = summary(Added::AlreadyStored(ProfileId([7; 16])), Vec::new());
     assert!(text(&summary).contains("perf.data is already stored as profile"));
-    let profile = &summary.recordings[0].profiles[0];
+    let profile = &summary.answer.recordings[0].profiles[0];
     assert_eq!((profile.added, profile.stored_bytes), (false, 0));
 }
 

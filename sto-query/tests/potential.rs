@@ -98,7 +98,7 @@ fn a_recursion_a_million_deep_is_walked_in_a_moment() {
 fn the_table_fits_a_terminal() {
     let report = potential(&[demo().0], KeyOptions::default(), 0, Degree(2), Some(8));
     assert_fits("potential", |style| render::potential::text(&report, style));
-    assert_golden("potential.json", &render::json(&report).unwrap());
+    assert_golden("potential.json", &sto_query::answer::json(&report).unwrap());
 }
 
 fn any_stacks() -> impl Strategy<Value = Stacks> {

@@ -6,8 +6,8 @@ use sto_core::store::{
     Checked, Concerns, Damage, ExecutableStats, PartKind, StorePart, StoreStats, Verification,
 };
 use sto_core::units::{Bytes, SampleType, Unit, UnixSeconds};
+use sto_query::answer::InStore;
 use sto_query::listing::{BuildList, ls};
-use sto_query::maintain::{StatsReport, VerifyReport, stats, verify};
 use sto_query::render;
 use sto_query::text::{Colors, Style};
 use sto_query::tree::Prune;
@@ -45,7 +45,10 @@ fn top_by_self_and_by_total() {
         "top-self-limit6-color.txt",
         &render::top::text(&by_self, COLOR),
     );
-    assert_golden("top-self-limit6.json", &render::json(&by_self).unwrap());
+    assert_golden(
+        "top-self-limit6.json",
+        &sto_query::answer::json(&by_self).unwrap(),
+    );
     let by_total = top(&v1, 0, Order::Total, None);
     assert_golden("top-total-pipe.txt", &render::top::text(&by_total, PIPE));
 }
@@ -118,7 +121,7 @@ fn the_call_tree() {
     let report = call_tree(&v1, 0, &Prune::default());
     assert_fits("tree", |style| render::tree::text(&report, style));
     assert_golden("tree-color.txt", &render::tree::text(&report, COLOR));
-    assert_golden("tree.json", &render::json(&report).unwrap());
+    assert_golden("tree.json", &sto_query::answer::json(&report).unwrap());
     let deep = call_tree(
         &v1,
         0,
@@ -137,7 +140,7 @@ fn a_view_without_samples_has_reports_that_say_so() {
     let top = top(&empty, 0, Order::SelfCost, None);
     assert_eq!(render::top::text(&top, TERMINAL), expected);
     assert!(
-        render::json(&top)
+        sto_query::answer::json(&top)
             .unwrap()
             .contains("\"sample_type\": null")
     );
@@ -178,18 +181,20 @@ fn every_build_and_profile_of_a_store() {
     for (golden, width) in [("ls-width40.txt", 40), ("ls-width200.txt", 200)] {
         assert_golden(golden, &render::ls::text(&store(), wide(width)));
     }
-    assert_golden("ls.json", &render::json(&store()).unwrap());
+    assert_golden("ls.json", &sto_query::answer::json(&store()).unwrap());
     assert_eq!(
         render::ls::text(&ls(&[], None), TERMINAL),
         "The store has no profiles yet; `sto ingest FILE` adds one.\n"
     );
 }
 
-fn store_stats() -> StatsReport {
+fn store_stats() -> StoreStats {
+    const FILE: u64 = 1_589_248;
     let part = |kind, count, bytes| StorePart {
         kind,
         count,
         bytes: Bytes(bytes),
+        share: bytes as f64 / FILE as f64,
     };
     let executable = |name: &str, builds| ExecutableStats {
         name: name.to_owned(),
@@ -199,8 +204,8 @@ fn store_stats() -> StatsReport {
         node_bytes: Bytes(123_456),
         profile_bytes: Bytes(45_678),
     };
-    stats(&StoreStats {
-        file: Bytes(1_589_248),
+    StoreStats {
+        file: Bytes(FILE),
         parts: vec![
             part(PartKind::Free, 200, 819_200),
             part(PartKind::Column("nodes"), 3, 246_912),
@@ -218,7 +223,10 @@ fn store_stats() -> StatsReport {
         executables: vec![executable("demo", 2), executable("python\n3.13", 1)],
         recordings: 30,
         source: Bytes(1_440_000_000),
-    })
+        bytes_per_node: Some(2.0 * 123_456.0 / 208_466.0),
+        bytes_per_profile: Some(2.0 * 45_678.0 / 30.0),
+        saving: Bytes(FILE).times_smaller_than(Bytes(1_440_000_000)),
+    }
 }
 
 #[test]
@@ -228,10 +236,10 @@ fn where_the_bytes_of_a_store_are() {
     for (golden, width) in [("stats-width40.txt", 40), ("stats-width200.txt", 200)] {
         assert_golden(golden, &render::stats::text(&report, wide(width)));
     }
-    assert_golden("stats.json", &render::json(&report).unwrap());
+    assert_golden("stats.json", &sto_query::answer::json(&report).unwrap());
 }
 
-fn verification(damages: Vec<Damage>) -> VerifyReport {
+fn verification(damages: Vec<Damage>) -> InStore<Verification> {
     let checked = Checked {
         executables: 2,
         builds: 1_234,
@@ -242,15 +250,19 @@ fn verification(damages: Vec<Damage>) -> VerifyReport {
         columns: 25_000,
         bytes: Bytes(123_456_789),
     };
-    let verification = Verification {
+    let answer = Verification {
+        sound: damages.is_empty(),
         checked,
         sound_profiles: 12_345 - damages.len() as u64,
         damages,
     };
-    verify("/home/u/.sto".to_owned(), &verification)
+    InStore {
+        store: "/home/u/.sto".to_owned(),
+        answer,
+    }
 }
 
-fn damaged() -> VerifyReport {
+fn damaged() -> InStore<Verification> {
     let damage = |place: &str, what: &str, concerns| Damage {
         place: place.to_owned(),
         what: what.to_owned(),
@@ -274,17 +286,19 @@ fn damaged() -> VerifyReport {
         damage(
             "table columns, nodes 1/0",
             "it ends early",
-            Concerns::Executable("demo".to_owned()),
+            Concerns::Executable {
+                executable: "demo".to_owned(),
+            },
         ),
         damage(
             "table columns, costs 7/0",
             "the checksum does not match the content",
-            Concerns::Profiles(ids(1)),
+            Concerns::Profiles { profiles: ids(1) },
         ),
         damage(
             "table columns, modules 3/0",
             "it is missing",
-            Concerns::Profiles(ids(9)),
+            Concerns::Profiles { profiles: ids(9) },
         ),
         damage(
             "table columns, sums 9/0",
@@ -302,7 +316,10 @@ fn what_verifying_found() {
         "verify-damaged.txt",
         &render::verify::text(&damaged(), TERMINAL),
     );
-    assert_golden("verify-damaged.json", &render::json(&damaged()).unwrap());
+    assert_golden(
+        "verify-damaged.json",
+        &sto_query::answer::json(&damaged()).unwrap(),
+    );
 }
 
 #[test]

@@ -143,7 +143,8 @@ fn a_chain_is_one_line_and_json_has_all_of_it() {
         1,
     );
     let report = call_tree(&view("v1", &stacks), 0, &everything());
-    let json: serde_json::Value = serde_json::from_str(&render::json(&report).unwrap()).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&sto_query::answer::json(&report).unwrap()).unwrap();
     let nodes = json["nodes"].as_array().unwrap();
     let folded: Vec<bool> = nodes.iter().map(|node| node["folded"] == true).collect();
     assert_eq!(

@@ -95,7 +95,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             negative: false,
         };
         ask(&format!("bottlenecks by {by}"), nodes, &|| {
-            drop(black_box(bottlenecks(&histories, &options)));
+            drop(black_box(bottlenecks(&histories, &options, None)));
         });
     }
     let [history] = &histories;

@@ -77,8 +77,8 @@ impl FindingsOutputArgs {
         let rendered = match self.format {
             FindingsFormat::Text => render::check_text(check, style, self.detail()),
             FindingsFormat::Json => match comparisons {
-                [only] => render::json(only),
-                _ => render::json(check),
+                [only] => sto_query::answer::json(only),
+                _ => sto_query::answer::json(check),
             }
             .expect("reports have no keys but strings"),
             FindingsFormat::Md => render::markdown(comparisons),

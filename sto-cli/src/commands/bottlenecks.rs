@@ -5,7 +5,7 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::{FormatArg, LimitArg};
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
-use sto_query::correlate::{self, BottleneckOptions};
+use sto_query::correlate::{self, BottleneckOptions, bottlenecks};
 use sto_query::render;
 
 /// Show which functions cost more in the runs in which a metric is higher
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &BottlenecksArgs, place: &StorePath) -> Result<Outcome, 
         negative: args.negative,
     };
     let limit = args.limit.of(&args.format);
-    let report = sto_query::correlate::bottlenecks_report(&histories, &options, limit);
+    let report = bottlenecks(&histories, &options, limit);
     args.format.print(&report, render::bottlenecks::text)?;
     Ok(match report.benchmarks.is_empty() {
         true => Outcome::TooLittleData,

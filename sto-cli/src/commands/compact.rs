@@ -6,7 +6,6 @@ use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_core::store::Store;
-use sto_query::maintain::CompactReport;
 use sto_query::render;
 
 /// Write the store anew, without free space, in the same order whatever came first
@@ -24,7 +23,7 @@ pub(crate) fn run(args: &CompactArgs, place: &StorePath) -> Result<Outcome, CliE
     let progress = Progress::of_store("compacting", &place.folder);
     let rewritten = store.compact()?;
     drop(progress);
-    let report = CompactReport::from(rewritten);
-    args.format.print(&report, render::rewrite::compact_text)?;
+    args.format
+        .print(&rewritten, render::rewrite::compact_text)?;
     Ok(Outcome::Clean)
 }

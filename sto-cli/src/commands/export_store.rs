@@ -53,7 +53,11 @@ pub(crate) fn run(args: &ExportStoreArgs, place: &StorePath) -> Result<Outcome, 
         );
     }
     let size = store.export(&profiles, &args.output)?;
-    let report = ExportedStore::new(&args.output, profiles.len(), size);
+    let report = ExportedStore {
+        path: args.output.display().to_string(),
+        profiles: profiles.len(),
+        bytes: size,
+    };
     args.format.print(&report, render::rewrite::export_text)?;
     Ok(Outcome::Clean)
 }

@@ -19,7 +19,8 @@ use sto_core::intern::SliceCount;
 use sto_core::model;
 use sto_core::store::Store;
 use sto_core::units::Bytes;
-use sto_query::maintain::{IngestSummary, RecordingReport};
+use sto_query::answer::InStore;
+use sto_query::maintain::{IngestSummary, IngestedFile};
 use sto_query::render;
 
 const EXAMPLES: &str = "\
@@ -119,7 +120,7 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
         for warning in &report.warnings {
             progress.say("warning", &format!("{name}: {warning}"));
         }
-        recordings.push(RecordingReport::new(name, &report));
+        recordings.push(IngestedFile::new(name, &report));
         progress.files_done(done);
         Ok(())
     });
@@ -155,11 +156,13 @@ fn tell(
     args: &IngestArgs,
     place: &StorePath,
     is_new: bool,
-    recordings: Vec<RecordingReport>,
+    recordings: Vec<IngestedFile>,
 ) -> Result<(), CliError> {
     place.tell_if_new(is_new);
-    let folder = place.folder.display().to_string();
-    let summary = IngestSummary::new(folder, recordings);
+    let summary = InStore {
+        store: place.folder.display().to_string(),
+        answer: IngestSummary { recordings },
+    };
     args.report.print(&summary, render::ingest::text)
 }
 

@@ -7,7 +7,8 @@ use crate::runtime::store_path::StorePath;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use sto_core::store::Store;
-use sto_query::maintain::{MergeReport, SourceReport};
+use sto_query::answer::InStore;
+use sto_query::maintain::{MergedStore, Merges};
 use sto_query::render;
 
 const EXAMPLES: &str = "\
@@ -47,20 +48,23 @@ pub(crate) fn run(args: &MergeArgs, place: &StorePath) -> Result<Outcome, CliErr
             sources.push(merge(&store, other, path)?);
             Ok(())
         });
-    let report = MergeReport::new(place.folder.display().to_string(), sources);
+    let report = InStore {
+        store: place.folder.display().to_string(),
+        answer: Merges { sources },
+    };
     // What went in before a failure is in the store, and the user is told.
-    let told = match report.sources[..] {
+    let told = match report.answer.sources[..] {
         [] => Ok(()),
         _ => args.format.print(&report, render::merge::text),
     };
     outcome.and(told)?;
-    match report.left_out() {
+    match report.answer.left_out() {
         0 => Ok(Outcome::Clean),
         profiles => Err(CliError::LeftOut { profiles }),
     }
 }
 
-fn merge(store: &Store, other: &Store, path: &Path) -> Result<SourceReport, CliError> {
+fn merge(store: &Store, other: &Store, path: &Path) -> Result<MergedStore, CliError> {
     let progress = Progress::of_store("merging", path);
     let mut added = 0;
     let merged = store.merge(other, &mut |merged| {
@@ -68,5 +72,8 @@ fn merge(store: &Store, other: &Store, path: &Path) -> Result<SourceReport, CliE
         progress.merged(merged.done(), merged.profiles);
     });
     let merged = merged.map_err(|source| CliError::Merge { added, source })?;
-    Ok(SourceReport::new(path.display().to_string(), &merged))
+    Ok(MergedStore {
+        path: path.display().to_string(),
+        merged,
+    })
 }

@@ -16,7 +16,6 @@ pub(crate) struct StatsArgs {
 
 pub(crate) fn run(args: &StatsArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let stats = Store::open(&store.folder)?.stats()?;
-    args.format
-        .print(&sto_query::maintain::stats(&stats), render::stats::text)?;
+    args.format.print(&stats, render::stats::text)?;
     Ok(Outcome::Clean)
 }

@@ -6,6 +6,7 @@ use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_core::store::Store;
+use sto_query::answer::InStore;
 use sto_query::render;
 
 /// Check everything in the store, and name all that is damaged
@@ -23,9 +24,12 @@ pub(crate) fn run(args: &VerifyArgs, store: &StorePath) -> Result<Outcome, CliEr
     let progress = Progress::of_store("checking", &store.folder);
     let verification = Store::verify(&store.folder)?;
     drop(progress);
-    let report = sto_query::maintain::verify(store.folder.display().to_string(), &verification);
+    let report = InStore {
+        store: store.folder.display().to_string(),
+        answer: verification,
+    };
     args.format.print(&report, render::verify::text)?;
-    match report.damages.len() {
+    match report.answer.damages.len() {
         0 => Ok(Outcome::Clean),
         places => Err(CliError::DamagedStore {
             folder: store.folder.clone(),

@@ -3,14 +3,13 @@
 use crate::runtime::error::CliError;
 use crate::runtime::{pager, ui};
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use sto_core::files::{Folder, Temporary};
-use sto_query::render::json;
+use sto_query::answer::{Answer, json};
 use sto_query::text::Style;
 
 /// How data is written.
@@ -34,27 +33,27 @@ impl FormatArg {
         self.format == Format::Text
     }
 
-    /// Prints a report to standard output, by this renderer or as JSON.
-    pub(crate) fn print<R: Serialize>(
+    /// Prints an answer to standard output, by this renderer or as JSON.
+    pub(crate) fn print<A: Answer>(
         &self,
-        report: &R,
-        text: impl FnOnce(&R, Style) -> String,
+        answer: &A,
+        text: impl FnOnce(&A, Style) -> String,
     ) -> Result<(), CliError> {
-        self.format.print(report, text)
+        self.format.print(answer, text)
     }
 }
 
 impl Format {
-    /// Prints a report to standard output, by this renderer or as JSON.
-    pub(crate) fn print<R: Serialize>(
+    /// Prints an answer to standard output, by this renderer or as JSON.
+    pub(crate) fn print<A: Answer>(
         self,
-        report: &R,
-        text: impl FnOnce(&R, Style) -> String,
+        answer: &A,
+        text: impl FnOnce(&A, Style) -> String,
     ) -> Result<(), CliError> {
         match self {
-            Format::Text => show(&text(report, ui::style())),
+            Format::Text => show(&text(answer, ui::style())),
             Format::Json => {
-                let json = json(report).expect("reports have no keys but strings");
+                let json = json(answer).expect("answers have no keys but strings");
                 write_stdout(json.as_bytes())
             }
         }

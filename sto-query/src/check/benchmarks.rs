@@ -1,29 +1,36 @@
 //! Several benchmarks of two builds, and one verdict over all of them.
 
+use crate::answer::{Answer, Named};
 use crate::compare::{Comparison, Verdict};
 use crate::select::Selection;
 use hashbrown::HashSet;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 
-/// Comparisons that are judged together; schema `sto.check/1`.
+/// Comparisons that are judged together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
-    /// `sto.check/1`.
-    pub schema: &'static str,
     /// The worst of the comparisons' verdicts: a regression, else too little data, else clean.
     pub verdict: Verdict,
     /// The verdict as a sentence.
     pub reason: String,
     /// The comparisons, one a benchmark. Not empty.
+    #[serde(serialize_with = "named")]
     pub comparisons: Vec<Comparison>,
+}
+
+impl Answer for Check {
+    const SCHEMA: &'static str = "sto.check/1";
+}
+
+fn named<S: Serializer>(comparisons: &[Comparison], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(comparisons.iter().map(Named::from))
 }
 
 impl Check {
     /// Judges comparisons together. Without any there is too little data.
     pub fn of(comparisons: Vec<Comparison>) -> Check {
         Check {
-            schema: "sto.check/1",
             verdict: Verdict::over(&comparisons),
             reason: reason(&comparisons),
             comparisons,

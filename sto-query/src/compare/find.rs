@@ -63,7 +63,6 @@ pub fn compare_with_earlier(
     let views = Pair::new(baseline, candidate);
     let (sample_type, runs) = shared(views).unzip();
     let mut comparison = Comparison {
-        schema: "sto.find-regressions/1",
         benchmark: None,
         policy: None,
         verdict: Verdict::Insufficient,

@@ -3,17 +3,16 @@
 use super::CompareOptions;
 use super::metrics::MetricChange;
 use super::stacks::Stacks;
+use crate::answer::Answer;
 use crate::functions::Matching;
 use crate::text::Command;
 use crate::text::Date;
 use serde::{Deserialize, Serialize};
 use sto_core::units::SampleType;
 
-/// The outcome of [`compare`](super::compare); schema `sto.find-regressions/1`.
+/// The outcome of [`compare`](super::compare).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// `sto.find-regressions/1`.
-    pub schema: &'static str,
     /// The benchmark whose runs are compared; `None` where runs of any benchmark are, or those that
     /// name none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,6 +64,10 @@ impl Comparison {
     pub fn benchmark_name(&self) -> &str {
         self.benchmark.as_deref().unwrap_or("(none)")
     }
+}
+
+impl Answer for Comparison {
+    const SCHEMA: &'static str = "sto.find-regressions/1";
 }
 
 /// A function that was tested, whether it changed or not.

@@ -2,6 +2,7 @@
 
 use super::measures::NORMAL_95;
 use super::{Correlation, sparse_pearson, spearman};
+use crate::answer::{Answer, limited};
 use crate::history::{FunctionIx, History, HistoryFunction};
 use crate::statistics::benjamini_hochberg;
 use rayon::prelude::*;
@@ -47,27 +48,58 @@ pub enum Combination {
     Max,
 }
 
+/// Functions whose cost goes with a metric.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bottlenecks {
+    /// The metric.
+    pub metric: String,
+    /// The coefficient.
+    pub measure: Measure,
+    /// How the coefficients of several benchmarks become one.
+    pub combination: Combination,
+    /// Which samples are counted: `self` or `total`.
+    pub by: &'static str,
+    /// Runs that a benchmark, and a function in it, needs.
+    pub min_runs: usize,
+    /// Whether those that go against the metric stand first.
+    pub negative: bool,
+    /// The benchmarks, by program and name.
+    pub benchmarks: Vec<Benchmark>,
+    /// The functions that go with the metric most first, then by name.
+    pub functions: Vec<Bottleneck>,
+    /// Number of functions that a limit left out.
+    pub omitted: usize,
+}
+
+impl Answer for Bottlenecks {
+    const SCHEMA: &'static str = "sto.bottlenecks/1";
+}
+
 /// The runs of one program and benchmark that have the metric.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Benchmark {
     /// The program.
     pub executable: String,
     /// The benchmark; `None` for runs of none.
+    #[serde(rename = "benchmark")]
     pub name: Option<String>,
     /// Number of runs.
     pub runs: usize,
 }
 
 /// A function and how its cost goes with the metric.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bottleneck {
     /// The function.
+    #[serde(flatten)]
     pub function: HistoryFunction,
     /// The coefficient over all benchmarks.
     pub coefficient: f64,
-    /// What the coefficient may be, with a confidence of 95 %: of the mean, the coefficients
+    /// The least that the coefficient may be, with a confidence of 95 %: of the mean, the coefficients
     /// transformed by Fisher and weighed by their pairs less 3; of the farthest one, its own.
-    pub interval: (f64, f64),
+    pub low: f64,
+    /// The most that it may be.
+    pub high: f64,
     /// Probability of a coefficient at least as far from zero by chance: of one benchmark, its own; of
     /// a mean, that of the weighed transformed coefficients; of the farthest of several, its own times
     /// their number.
@@ -79,21 +111,23 @@ pub struct Bottleneck {
 }
 
 /// The coefficient in one benchmark.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct InBenchmark {
     /// Place of the benchmark in the list of benchmarks.
     pub benchmark: usize,
     /// The coefficient.
+    #[serde(flatten)]
     pub correlation: Correlation,
 }
 
 /// Correlates the samples of each function with a metric in each benchmark that has enough runs:
-/// functions that go with it most first, then by name. A run without the function counts as zero
-/// samples of it.
+/// functions that go with it most first, then by name; at most `limit` of them. A run without the function
+/// counts as zero samples of it.
 pub fn bottlenecks(
     histories: &[History],
     options: &BottleneckOptions,
-) -> (Vec<Benchmark>, Vec<Bottleneck>) {
+    limit: Option<usize>,
+) -> Bottlenecks {
     let mut benchmarks = Vec::new();
     let mut by_function: BTreeMap<HistoryFunction, Vec<InBenchmark>> = BTreeMap::new();
     for history in histories {
@@ -127,7 +161,18 @@ pub fn bottlenecks(
         false => b.coefficient.total_cmp(&a.coefficient),
         true => a.coefficient.total_cmp(&b.coefficient),
     });
-    (benchmarks, found)
+    let omitted = limited(&mut found, limit);
+    Bottlenecks {
+        metric: options.metric.clone(),
+        measure: options.measure,
+        combination: options.combination,
+        by: if options.of_self { "self" } else { "total" },
+        min_runs: options.min_runs,
+        negative: options.negative,
+        benchmarks,
+        functions: found,
+        omitted,
+    }
 }
 
 fn correlations(
@@ -212,7 +257,7 @@ fn combine(
         .expect("a function is listed because a benchmark has it")
         .correlation;
     let count = benchmarks.len() as f64;
-    let (coefficient, interval, p) = match options.combination {
+    let (coefficient, (low, high), p) = match options.combination {
         Combination::Max => (
             farthest.coefficient,
             farthest.interval(),
@@ -231,7 +276,8 @@ fn combine(
     Bottleneck {
         function,
         coefficient,
-        interval,
+        low,
+        high,
         p,
         q: p,
         benchmarks,

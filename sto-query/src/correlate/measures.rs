@@ -1,13 +1,15 @@
 //! Correlation coefficients, with their significance and interval.
 
 use crate::statistics::student_two_sided;
+use serde::Serialize;
 
 /// How much two columns go together.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Correlation {
     /// The coefficient, from -1 to 1.
     pub coefficient: f64,
     /// Number of pairs.
+    #[serde(skip)]
     pub pairs: usize,
     /// Probability of a coefficient at least as far from zero if the columns had nothing to do with
     /// each other: Student's t with two degrees of freedom less than there are pairs. 1 of two

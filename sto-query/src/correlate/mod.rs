@@ -7,12 +7,9 @@
 
 mod bottlenecks;
 mod measures;
-mod result;
 
 pub use bottlenecks::{
-    Benchmark, Bottleneck, BottleneckOptions, Combination, InBenchmark, Measure, bottlenecks,
+    Benchmark, Bottleneck, BottleneckOptions, Bottlenecks, Combination, InBenchmark, Measure,
+    bottlenecks,
 };
 pub use measures::{Correlation, pearson, sparse_pearson, spearman};
-pub use result::{
-    BenchmarkReport, BottleneckReport, Bottlenecks, InBenchmarkReport, bottlenecks_report,
-};

@@ -1,8 +1,9 @@
 //! The contexts of a function.
 
+use crate::answer::Answer;
 use crate::expand::{Branch, Direction, Greedy, Selection};
 use crate::history::{FunctionIx, History};
-use crate::history::{HistoryFunctionReport, HistorySubject, RunSummary};
+use crate::history::{HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{Expected, Status};
 use crate::tree::{Link, fold};
 use serde::Serialize;
@@ -19,15 +20,13 @@ pub enum Method {
     Correlation,
 }
 
-/// The contexts of a function; schema `sto.expand/1`.
+/// The contexts of a function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Expansion {
-    /// `sto.expand/1`.
-    pub schema: &'static str,
     /// The runs.
     pub history: HistorySubject,
     /// The function.
-    pub function: HistoryFunctionReport,
+    pub function: HistoryFunction,
     /// `callers` or `callees`.
     pub direction: &'static str,
     /// How branches were ranked.
@@ -43,6 +42,10 @@ pub struct Expansion {
     pub contexts: Vec<ExpandedContext>,
 }
 
+impl Answer for Expansion {
+    const SCHEMA: &'static str = "sto.expand/1";
+}
+
 /// A branch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExpandedContext {
@@ -50,7 +53,7 @@ pub struct ExpandedContext {
     pub depth: usize,
     /// The function that it grew by last.
     #[serde(flatten)]
-    pub function: HistoryFunctionReport,
+    pub function: HistoryFunction,
     /// Samples of that function in the judged run, in this context, less those expected.
     pub difference: f64,
     /// Samples of the expanded function in this context, expected.
@@ -134,7 +137,7 @@ pub fn expansion(
     greedy: &Greedy,
     selection: &dyn Selection,
 ) -> Expansion {
-    let function = |ix: FunctionIx| HistoryFunctionReport::new(history, ix);
+    let function = |ix: FunctionIx| history.functions[ix.get()].clone();
     let contexts = branches.iter().map(|branch| {
         let nothing = Expected {
             mean: 0.0,
@@ -160,7 +163,6 @@ pub fn expansion(
     let mut contexts: Vec<ExpandedContext> = contexts.collect();
     fold_chains(&mut contexts);
     Expansion {
-        schema: "sto.expand/1",
         history: history.into(),
         function: function(branches[0].functions[0]),
         direction: match direction {

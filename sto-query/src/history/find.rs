@@ -48,7 +48,7 @@ impl History {
         let choice = FunctionChoice::parse(name)?;
         let all = histories.iter().flat_map(|history| &history.functions);
         let named: Vec<Named> = all
-            .map(|function| Named::of_key(&function.symbol))
+            .map(|function| Named::of_key(&function.function))
             .collect();
         let chosen = choice.among(&named);
         if chosen.is_empty() {

@@ -3,6 +3,7 @@
 use crate::functions::{KeyOptions, UNRESOLVED, key_symbol};
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
+use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use sto_core::model::{FrameKind, FrameTable};
@@ -23,10 +24,10 @@ impl FunctionIx {
 }
 
 /// A function as all builds know it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct HistoryFunction {
     /// Its symbol as [`key_symbol`] leaves it.
-    pub symbol: String,
+    pub function: String,
     /// The file that its code was loaded from; the program's name for the program itself.
     pub module: String,
 }
@@ -69,7 +70,7 @@ pub(super) fn number_functions(
             numbers[frame] = FunctionIx::new(functions.len());
         }
         functions.push(HistoryFunction {
-            symbol: symbol.to_owned(),
+            function: symbol.to_owned(),
             module: module.to_owned(),
         });
     }

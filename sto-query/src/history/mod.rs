@@ -17,7 +17,7 @@ pub use functions::{FunctionIx, HistoryFunction};
 pub use judged::Judged;
 pub use occurrences::{Occurrence, Occurrences, occurrences};
 pub use query::HistoryQuery;
-pub use result::{HistoryFunctionReport, HistorySubject, RunSummary};
+pub use result::{HistorySubject, RunSummary};
 
 use crate::functions::KeyOptions;
 use crate::select::main_modules;

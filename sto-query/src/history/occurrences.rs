@@ -1,15 +1,14 @@
 //! Where a function takes more than a share.
 
 use super::{HistorySubject, RunSummary};
+use crate::answer::Answer;
 use crate::history::{History, HistoryError};
 use crate::tree::share;
 use serde::Serialize;
 
-/// Where a function takes more than a share; schema `sto.where/1`.
+/// Where a function takes more than a share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Occurrences {
-    /// `sto.where/1`.
-    pub schema: &'static str,
     /// The function that was asked for, as the user named it.
     pub function: String,
     /// The functions that it means, in order: several only of a regular expression. A sample counts once,
@@ -21,6 +20,10 @@ pub struct Occurrences {
     pub runs: Vec<Occurrence>,
     /// Number of runs that were looked at.
     pub looked_at: usize,
+}
+
+impl Answer for Occurrences {
+    const SCHEMA: &'static str = "sto.where/1";
 }
 
 /// A run in which the function takes more than the share.
@@ -71,7 +74,6 @@ pub fn occurrences(
     // Stable: runs of a history come oldest first.
     runs.sort_by(|a, b| b.share.total_cmp(&a.share));
     Ok(Occurrences {
-        schema: "sto.where/1",
         function: function.to_owned(),
         functions: found.keys,
         over,

@@ -1,6 +1,6 @@
 //! The parts that reports on histories share.
 
-use crate::history::{FunctionIx, History, HistoryRun};
+use crate::history::{History, HistoryRun};
 use serde::Serialize;
 use sto_core::units::SampleType;
 
@@ -50,25 +50,6 @@ impl From<&HistoryRun> for RunSummary {
                 .origin
                 .recorded
                 .map(|time| time.to_string()),
-        }
-    }
-}
-
-/// A function of a history.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct HistoryFunctionReport {
-    /// Its symbol as it is compared between builds.
-    pub function: String,
-    /// The file that its code was loaded from; empty if unknown.
-    pub module: String,
-}
-
-impl HistoryFunctionReport {
-    pub(crate) fn new(history: &History, function: FunctionIx) -> Self {
-        let function = &history.functions[function.get()];
-        HistoryFunctionReport {
-            function: function.symbol.clone(),
-            module: function.module.clone(),
         }
     }
 }

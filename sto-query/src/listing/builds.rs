@@ -1,18 +1,17 @@
 //! What a store has.
 
+use crate::answer::Answer;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use sto_core::id::ProfileId;
-use sto_core::model::{Profile, Quality};
+use sto_core::model::{Build, Profile, Quality};
 use sto_core::store::{StoredBuild, StoredProfile};
 use sto_core::units::Bytes;
 use sto_core::units::SampleType;
 
-/// Every build and profile of a store; schema `sto.ls/1`.
+/// Every build and profile of a store.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BuildList {
-    /// `sto.ls/1`.
-    pub schema: &'static str,
     /// The builds: [in a listing](super::Listing) those first that were recorded last.
     pub builds: Vec<ListedBuild>,
     /// Number of builds that a limit left out.
@@ -25,17 +24,16 @@ pub struct BuildList {
     pub saving: Option<f64>,
 }
 
+impl Answer for BuildList {
+    const SCHEMA: &'static str = "sto.ls/1";
+}
+
 /// A build and its profiles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ListedBuild {
-    /// The executable.
-    pub executable: String,
-    /// The build's version.
-    pub version: String,
-    /// GNU build id, in hexadecimal.
-    pub gnu_build_id: Option<String>,
-    /// Revision of the work tree.
-    pub revision: Option<String>,
+    /// The build.
+    #[serde(flatten)]
+    pub build: Build,
     /// Its tags, in the order of their names; JSON leaves out an empty list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
@@ -74,7 +72,7 @@ pub struct ListedProfile {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ProfileSummary {
     /// Its content address.
-    pub id: String,
+    pub id: ProfileId,
     /// When it was recorded, as RFC 3339 writes it.
     pub recorded: Option<String>,
     /// The format it was read from.
@@ -112,22 +110,17 @@ pub struct QualityShares {
 pub fn ls(builds: &[StoredBuild], file_size: Option<Bytes>) -> BuildList {
     let totals = Totals::of(builds.iter().flat_map(|build| &build.profiles));
     BuildList {
-        schema: "sto.ls/1",
         builds: builds.iter().map(build_report).collect(),
         more: 0,
         totals,
         file_bytes: file_size.map(|bytes| bytes.0),
-        saving: file_size.and_then(|size| saving(totals.source_bytes, size.0)),
+        saving: file_size.and_then(|size| size.times_smaller_than(Bytes(totals.source_bytes))),
     }
 }
 
 fn build_report(stored: &StoredBuild) -> ListedBuild {
-    let build = &stored.build;
     ListedBuild {
-        executable: build.executable.clone(),
-        version: build.version.clone(),
-        gnu_build_id: build.gnu_build_id.as_ref().map(|id| id.to_string()),
-        revision: build.revision.clone(),
+        build: stored.build.clone(),
         tags: stored.tags.clone(),
         profiles: stored
             .profiles
@@ -144,7 +137,7 @@ fn build_report(stored: &StoredBuild) -> ListedBuild {
 
 pub(crate) fn profile_report(id: ProfileId, profile: &Profile) -> ProfileSummary {
     ProfileSummary {
-        id: id.to_string(),
+        id,
         recorded: profile.origin.recorded.map(|time| time.to_string()),
         format: profile.format.clone(),
         benchmark: profile.benchmark.clone(),
@@ -190,9 +183,4 @@ impl From<Quality> for QualityShares {
             lost: of(quality.lost, quality.samples.saturating_add(quality.lost)),
         }
     }
-}
-
-/// How many times smaller a file is than the recordings in it; `None` where one of them is empty.
-pub(crate) fn saving(source_bytes: u64, file_bytes: u64) -> Option<f64> {
-    (source_bytes > 0 && file_bytes > 0).then(|| source_bytes as f64 / file_bytes as f64)
 }

@@ -3,10 +3,10 @@
 mod builds;
 mod runs;
 
+pub(crate) use builds::profile_report;
 pub use builds::{
     BuildList, ListedBuild, ListedProfile, ProfileSummary, QualityShares, Totals, ls,
 };
-pub(crate) use builds::{profile_report, saving};
 pub use runs::{ListedRun, RunList};
 
 use crate::answer::limited;
@@ -113,7 +113,6 @@ impl Listing {
         let more = limited(&mut found, self.limit);
         let runs = found.into_iter();
         Ok(RunList {
-            schema: "sto.runs/1",
             runs: runs
                 .map(|(build, stored)| listed_run(build, stored))
                 .collect(),

@@ -2,18 +2,21 @@
 
 use super::ProfileSummary;
 use super::profile_report;
+use crate::answer::Answer;
 use serde::Serialize;
 use sto_core::store::{StoredBuild, StoredProfile};
 
-/// The runs of a store; schema `sto.runs/1`.
+/// The runs of a store.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunList {
-    /// `sto.runs/1`.
-    pub schema: &'static str,
     /// The runs, newest recording first; those that do not tell when come last.
     pub runs: Vec<ListedRun>,
     /// Number of runs that a limit left out.
     pub more: usize,
+}
+
+impl Answer for RunList {
+    const SCHEMA: &'static str = "sto.runs/1";
 }
 
 /// A run.

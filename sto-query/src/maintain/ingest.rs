@@ -1,49 +1,46 @@
 //! What went into a store.
 
+use crate::answer::Answer;
 use crate::listing::ProfileSummary;
-use crate::listing::{profile_report, saving};
+use crate::listing::profile_report;
 use serde::Serialize;
 use sto_core::ingest::{IngestReport, Ingested, IngestedSlices};
+use sto_core::model::Build;
 use sto_core::store::Added;
 use sto_core::symbolize::ModuleSymbols;
 use sto_core::units::Bytes;
 use sto_core::units::Cost;
 
-/// What went into a store; schema `sto.ingest/1`.
+/// What went into a store.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IngestSummary {
-    /// `sto.ingest/1`.
-    pub schema: &'static str,
-    /// The store's folder.
-    pub store: String,
     /// The files that were read, in the order in which they were.
-    pub recordings: Vec<RecordingReport>,
+    pub recordings: Vec<IngestedFile>,
+}
+
+impl Answer for IngestSummary {
+    const SCHEMA: &'static str = "sto.ingest/1";
 }
 
 /// What became of one file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RecordingReport {
+pub struct IngestedFile {
     /// The file.
     pub path: String,
     /// The profiles in it, most samples first.
-    pub profiles: Vec<IngestedReport>,
+    pub profiles: Vec<IngestedProfile>,
     /// The files that its code was loaded from: most unresolved samples first, equals by path.
-    pub modules: Vec<ModuleReport>,
+    pub modules: Vec<FoundSymbols>,
     /// Whole sentences about what a user should know of the recording.
     pub warnings: Vec<String>,
 }
 
 /// A profile that was read.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct IngestedReport {
-    /// The executable.
-    pub executable: String,
-    /// The build's version.
-    pub version: String,
-    /// GNU build id, in hexadecimal.
-    pub gnu_build_id: Option<String>,
-    /// Revision of the work tree.
-    pub revision: Option<String>,
+pub struct IngestedProfile {
+    /// The build.
+    #[serde(flatten)]
+    pub build: Build,
     /// Whether it is new: the same file is stored once for a build.
     pub added: bool,
     /// Number of stacks, callers of others among them.
@@ -51,7 +48,7 @@ pub struct IngestedReport {
     /// Number of distinct frames.
     pub frames: usize,
     /// How its time was cut, where slices were kept now.
-    pub slices: Option<SlicesReport>,
+    pub slices: Option<KeptSlices>,
     /// The profile.
     #[serde(flatten)]
     pub profile: ProfileSummary,
@@ -66,7 +63,7 @@ pub struct IngestedReport {
 
 /// How the time of a profile was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct SlicesReport {
+pub struct KeptSlices {
     /// Number of slices.
     pub count: u32,
     /// Time from the first sample of the recording to the last, in nanoseconds.
@@ -79,7 +76,7 @@ pub struct SlicesReport {
 
 /// What was found of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ModuleReport {
+pub struct FoundSymbols {
     /// Its path, as recorded.
     pub path: String,
     /// The file that its symbols came from.
@@ -94,50 +91,35 @@ pub struct ModuleReport {
     pub problem: Option<String>,
 }
 
-impl IngestSummary {
-    /// A summary of the files that went into the store in this folder.
-    pub fn new(store: String, recordings: Vec<RecordingReport>) -> Self {
-        IngestSummary {
-            schema: "sto.ingest/1",
-            store,
-            recordings,
-        }
-    }
-}
-
-impl RecordingReport {
+impl IngestedFile {
     /// Reports what became of a file.
     pub fn new(path: String, report: &IngestReport) -> Self {
-        let mut modules: Vec<_> = report.modules.iter().map(module_report).collect();
+        let mut modules: Vec<_> = report.modules.iter().map(found_symbols).collect();
         modules.sort_by(|a, b| {
             let order = b.unresolved_samples.cmp(&a.unresolved_samples);
             order.then_with(|| a.path.cmp(&b.path))
         });
-        RecordingReport {
+        IngestedFile {
             path,
-            profiles: report.profiles.iter().map(ingested_report).collect(),
+            profiles: report.profiles.iter().map(ingested_profile).collect(),
             modules,
             warnings: report.warnings.clone(),
         }
     }
 }
 
-fn ingested_report(ingested: &Ingested) -> IngestedReport {
-    let build = &ingested.build;
+fn ingested_profile(ingested: &Ingested) -> IngestedProfile {
     let (added, stored, slices) = match ingested.added {
         Added::New { stored, slices, .. } => (true, stored, slices),
         Added::AlreadyStored(_) => (false, Bytes(0), Bytes(0)),
     };
     let kept = ingested.slices.filter(|_| added);
-    IngestedReport {
-        executable: build.executable.clone(),
-        version: build.version.clone(),
-        gnu_build_id: build.gnu_build_id.as_ref().map(|id| id.to_string()),
-        revision: build.revision.clone(),
+    IngestedProfile {
+        build: ingested.build.clone(),
         added,
         nodes: ingested.nodes,
         frames: ingested.frames,
-        slices: kept.map(|IngestedSlices { grid, threads }| SlicesReport {
+        slices: kept.map(|IngestedSlices { grid, threads }| KeptSlices {
             count: grid.count().get(),
             duration_ns: grid.last().0 - grid.first().0,
             threads,
@@ -146,12 +128,12 @@ fn ingested_report(ingested: &Ingested) -> IngestedReport {
         profile: profile_report(ingested.id, &ingested.profile),
         event_totals: ingested.totals.clone(),
         stored_bytes: stored.0,
-        saving: saving(ingested.profile.source_bytes.0, stored.0),
+        saving: stored.times_smaller_than(ingested.profile.source_bytes),
     }
 }
 
-fn module_report((path, symbols): &(String, ModuleSymbols)) -> ModuleReport {
-    ModuleReport {
+fn found_symbols((path, symbols): &(String, ModuleSymbols)) -> FoundSymbols {
+    FoundSymbols {
         path: path.clone(),
         symbols: symbols.file.as_ref().map(|file| file.display().to_string()),
         locations: symbols.locations,

@@ -2,15 +2,40 @@
 
 mod ingest;
 mod merge;
-mod rewrite;
-mod stats;
 mod tag;
-mod verify;
 
-pub use ingest::{IngestSummary, IngestedReport, ModuleReport, RecordingReport, SlicesReport};
-pub(crate) use merge::merged_from;
-pub use merge::{ConflictReport, LeftOutReport, MergeReport, SourceReport};
-pub use rewrite::{CompactReport, ExportedStore};
-pub use stats::{ExecutableReport, PartReport, StatsReport, stats};
+pub use ingest::{FoundSymbols, IngestSummary, IngestedFile, IngestedProfile, KeptSlices};
+pub use merge::{MergedStore, Merges};
 pub use tag::{TagAction, TagEntry, TagList};
-pub use verify::{CheckedReport, DamageReport, VerifyReport, verify};
+
+use crate::answer::Answer;
+use serde::Serialize;
+use sto_core::store::{Rewritten, StoreStats, Verification};
+use sto_core::units::Bytes;
+
+impl Answer for Verification {
+    const SCHEMA: &'static str = "sto.verify/1";
+}
+
+impl Answer for StoreStats {
+    const SCHEMA: &'static str = "sto.stats/1";
+}
+
+impl Answer for Rewritten {
+    const SCHEMA: &'static str = "sto.compact/1";
+}
+
+/// Profiles in a file of their own.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExportedStore {
+    /// The file.
+    pub path: String,
+    /// Number of profiles in it.
+    pub profiles: usize,
+    /// Its size.
+    pub bytes: Bytes,
+}
+
+impl Answer for ExportedStore {
+    const SCHEMA: &'static str = "sto.export-store/1";
+}

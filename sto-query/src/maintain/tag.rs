@@ -1,17 +1,20 @@
 //! Tags of builds.
 
+use crate::answer::Answer;
 use serde::Serialize;
 use sto_core::store::{StoredBuild, Tag, Tagged};
 
-/// Tags, and what was done to them; schema `sto.tag/1`.
+/// Tags, and what was done to them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TagList {
-    /// `sto.tag/1`.
-    pub schema: &'static str,
     /// What was done.
     pub action: TagAction,
     /// The tag that something was done to, or all.
     pub tags: Vec<TagEntry>,
+}
+
+impl Answer for TagList {
+    const SCHEMA: &'static str = "sto.tag/1";
 }
 
 /// What was done to tags.
@@ -29,23 +32,16 @@ pub enum TagAction {
 /// A tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TagEntry {
-    /// The executable.
-    pub executable: String,
-    /// The tag.
-    pub tag: String,
-    /// The version of the build that it stands for, or stood for.
-    pub build: String,
+    /// It, with the build that it stands for, or stood for.
+    #[serde(flatten)]
+    pub tag: Tag,
     /// The version of the build that it was moved away from.
     pub moved_from: Option<String>,
 }
 
 impl TagList {
     fn new(action: TagAction, tags: Vec<TagEntry>) -> Self {
-        TagList {
-            schema: "sto.tag/1",
-            action,
-            tags,
-        }
+        TagList { action, tags }
     }
 
     /// Lists the tags of builds, in the order of these.
@@ -75,9 +71,7 @@ impl TagList {
 
 fn entry(tag: Tag) -> TagEntry {
     TagEntry {
-        executable: tag.executable,
-        tag: tag.name,
-        build: tag.version,
+        tag,
         moved_from: None,
     }
 }

@@ -1,6 +1,7 @@
 //! What was drawn into a file, as text.
 
 use super::header::header;
+use crate::answer::Answer;
 use crate::text::{Style, printable};
 use crate::tree::{Subject, View};
 use serde::Serialize;
@@ -14,15 +15,17 @@ pub fn text(report: &DrawnFile, style: Style) -> String {
     text
 }
 
-/// What a drawing in a file shows; schema `sto.drawing/1`.
+/// What a drawing in a file shows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DrawnFile {
-    /// `sto.drawing/1`.
-    pub schema: &'static str,
     /// The file.
     pub file: String,
     /// What was drawn: one selection, or a baseline and a candidate.
     pub subjects: Vec<Subject>,
+}
+
+impl Answer for DrawnFile {
+    const SCHEMA: &'static str = "sto.drawing/1";
 }
 
 /// Reports a drawing of these views, each in its sample type.
@@ -32,7 +35,6 @@ pub fn drawing(file: String, views: &[(&View, usize)]) -> DrawnFile {
         Subject::new(view, sample_type, whole)
     };
     DrawnFile {
-        schema: "sto.drawing/1",
         file,
         subjects: views.iter().map(subject).collect(),
     }

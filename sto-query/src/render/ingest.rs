@@ -2,7 +2,8 @@
 
 use super::header::{samples_of_event, write_events};
 use super::ls::short_id;
-use crate::maintain::{IngestSummary, IngestedReport, ModuleReport};
+use crate::answer::InStore;
+use crate::maintain::{FoundSymbols, IngestSummary, IngestedProfile};
 use crate::text::numbers::counted;
 use crate::text::numbers::{bytes, grouped, percent, saving};
 use crate::text::paragraph::line;
@@ -15,29 +16,29 @@ const MAX_MODULES: usize = 5;
 const FEW_SAMPLES: u64 = 1000;
 
 /// The summary as text: each file with its profiles, their quality, and what has no symbols.
-pub fn text(summary: &IngestSummary, style: Style) -> String {
+pub fn text(summary: &InStore<IngestSummary>, style: Style) -> String {
     let mut text = String::new();
-    for recording in &summary.recordings {
+    for recording in &summary.answer.recordings {
         for profile in &recording.profiles {
             write_profile(&mut text, profile, &recording.path, style);
         }
         let samples = recording.profiles.iter();
         let samples = samples.map(|ingested| ingested.profile.samples).sum();
         let unresolved = recording.modules.iter();
-        let unresolved: Vec<&ModuleReport> = unresolved
+        let unresolved: Vec<&FoundSymbols> = unresolved
             .filter(|module| is_worth_naming(module, samples))
             .collect();
         write_modules(&mut text, &unresolved, style);
     }
-    if !summary.recordings.is_empty() {
+    if !summary.answer.recordings.is_empty() {
         let _ = writeln!(text, "The store is {}.", printable(&summary.store));
     }
     text
 }
 
-fn write_profile(text: &mut String, ingested: &IngestedReport, path: &str, style: Style) {
+fn write_profile(text: &mut String, ingested: &IngestedProfile, path: &str, style: Style) {
     let profile = &ingested.profile;
-    let build = format!("{}@{}", ingested.executable, ingested.version);
+    let build = format!("{}@{}", ingested.build.executable, ingested.build.version);
     let build = style.bold(&printable(&build));
     let (id, path) = (short_id(&profile.id), printable(path));
     if !ingested.added {
@@ -85,13 +86,13 @@ fn write_profile(text: &mut String, ingested: &IngestedReport, path: &str, style
 
 /// Whether a module is worth a line beside so many samples: it has some of them without a symbol, and
 /// not too few.
-pub(super) fn is_worth_naming(module: &ModuleReport, samples: u64) -> bool {
+pub(super) fn is_worth_naming(module: &FoundSymbols, samples: u64) -> bool {
     let count = module.unresolved_samples;
     count > 0 && count.saturating_mul(FEW_SAMPLES) >= samples
 }
 
 /// The modules that have locations without a symbol, most of them first.
-pub(super) fn write_modules(text: &mut String, unresolved: &[&ModuleReport], style: Style) {
+pub(super) fn write_modules(text: &mut String, unresolved: &[&FoundSymbols], style: Style) {
     if unresolved.is_empty() {
         return;
     }

@@ -8,6 +8,7 @@ use crate::text::paragraph::paragraph;
 use crate::text::table::{Cell, Column, Table};
 use crate::text::{Style, display_width, printable};
 use std::fmt::Write;
+use sto_core::id::ProfileId;
 
 /// Digits of an id that are shown: more than enough to name one in a store.
 const ID_DIGITS: usize = 12;
@@ -15,8 +16,10 @@ const ID_DIGITS: usize = 12;
 const INDENT: usize = 2;
 
 /// The beginning of an id that stands for it.
-pub(super) fn short_id(id: &str) -> &str {
-    &id[..ID_DIGITS.min(id.len())]
+pub(super) fn short_id(id: &ProfileId) -> String {
+    let mut digits = id.to_string();
+    digits.truncate(ID_DIGITS);
+    digits
 }
 
 /// The report as text: each build with its profiles, then the sums.
@@ -26,7 +29,7 @@ pub fn text(report: &BuildList, style: Style) -> String {
     }
     let mut text = String::new();
     for build in &report.builds {
-        let name = printable(&build.executable) + "@" + printable(&build.version);
+        let name = printable(&build.build.executable) + "@" + printable(&build.build.version);
         let _ = writeln!(text, "{}", style.bold(&style.fit(&name, 0)));
         write_origin(&mut text, build, style);
         text += &profiles(&build.profiles, style);
@@ -43,13 +46,17 @@ pub fn text(report: &BuildList, style: Style) -> String {
     text
 }
 
-fn write_origin(text: &mut String, build: &ListedBuild, style: Style) {
-    if !build.tags.is_empty() {
-        let tags = style.fit(&printable(&build.tags.join(", ")), 7);
+fn write_origin(text: &mut String, listed: &ListedBuild, style: Style) {
+    let build = &listed.build;
+    if !listed.tags.is_empty() {
+        let tags = style.fit(&printable(&listed.tags.join(", ")), 7);
         let _ = writeln!(text, "  tagged {tags}");
     }
     let known = [
-        ("build id", build.gnu_build_id.clone()),
+        (
+            "build id",
+            build.gnu_build_id.as_ref().map(|id| id.to_string()),
+        ),
         (
             "revision",
             build.revision.as_deref().map(shortened_revision),

@@ -1,28 +1,32 @@
 //! What a merge did, as text.
 
 use super::ls::short_id;
-use crate::maintain::{ConflictReport, MergeReport, SourceReport};
+use crate::answer::InStore;
+use crate::maintain::{MergedStore, Merges};
 use crate::text::numbers::bytes;
 use crate::text::numbers::counted;
 use crate::text::paragraph::paragraph;
 use crate::text::{Style, printable};
 use std::fmt::Write;
+use sto_core::id::ProfileId;
+use sto_core::store::{CameFrom, Conflict, Tag};
 
 /// Ids that are shown of one list; JSON has all.
 const MAX_IDS: usize = 10;
 
 /// The report as text: what came from each store, and what did not.
-pub fn text(report: &MergeReport, style: Style) -> String {
+pub fn text(report: &InStore<Merges>, style: Style) -> String {
     let mut text = String::new();
-    for source in &report.sources {
+    for source in &report.answer.sources {
         write_source(&mut text, source, style);
     }
     let _ = writeln!(text, "The store is {}.", printable(&report.store));
     text
 }
 
-fn write_source(text: &mut String, source: &SourceReport, style: Style) {
+fn write_source(text: &mut String, source: &MergedStore, style: Style) {
     let path = style.bold(&printable(&source.path));
+    let source = &source.merged;
     let _ = writeln!(
         text,
         "{path}: {}",
@@ -30,7 +34,7 @@ fn write_source(text: &mut String, source: &SourceReport, style: Style) {
     );
     if !source.added.is_empty() {
         let added = counted(source.added.len() as u64, "profile");
-        let stored = bytes(source.stored_bytes);
+        let stored = bytes(source.stored.0);
         let _ = writeln!(text, "  added {added}, stored in {stored}");
     }
     if source.already_stored > 0 {
@@ -51,14 +55,18 @@ fn write_source(text: &mut String, source: &SourceReport, style: Style) {
             0 => "the tags".to_owned(),
             profiles => counted(profiles as u64, "profile"),
         };
-        let _ = writeln!(text, "  left out {what}: {}", printable(&out.why));
+        let _ = writeln!(
+            text,
+            "  left out {what}: {}",
+            printable(&out.why.to_string())
+        );
         write_ids(text, &out.profiles);
     }
     if !source.tags.is_empty() {
-        let _ = writeln!(text, "  added tags: {}", printable(&source.tags.join(", ")));
+        let _ = writeln!(text, "  added tags: {}", printable(&names(&source.tags)));
     }
     if !source.other_tags.is_empty() {
-        let kept = source.other_tags.join(", ");
+        let kept = names(&source.other_tags);
         let _ = writeln!(
             text,
             "  tags of other builds there, kept as here: {}",
@@ -67,7 +75,7 @@ fn write_source(text: &mut String, source: &SourceReport, style: Style) {
     }
 }
 
-fn write_conflicts(text: &mut String, conflicts: &[ConflictReport], style: Style) {
+fn write_conflicts(text: &mut String, conflicts: &[Conflict], style: Style) {
     if conflicts.is_empty() {
         return;
     }
@@ -78,10 +86,10 @@ fn write_conflicts(text: &mut String, conflicts: &[ConflictReport], style: Style
     );
     *text += &paragraph(style, "  ", &told, 2);
     for conflict in conflicts.iter().take(MAX_IDS) {
-        let from = match (&conflict.merged_from, conflict.read_here) {
-            (Some(path), _) => format!("came from {}", printable(path)),
-            (None, true) => "was read here".to_owned(),
-            (None, false) => "came with this store".to_owned(),
+        let from = match &conflict.from {
+            CameFrom::Store(path) => format!("came from {}", printable(path)),
+            CameFrom::ReadHere => "was read here".to_owned(),
+            CameFrom::Exported => "came with this store".to_owned(),
         };
         let (there, here) = (short_id(&conflict.there), short_id(&conflict.here));
         let fields = match conflict.differ_in.join(", ") {
@@ -93,7 +101,14 @@ fn write_conflicts(text: &mut String, conflicts: &[ConflictReport], style: Style
     write_more(text, conflicts.len());
 }
 
-fn write_ids(text: &mut String, ids: &[String]) {
+fn names(tags: &[Tag]) -> String {
+    tags.iter()
+        .map(Tag::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn write_ids(text: &mut String, ids: &[ProfileId]) {
     for id in ids.iter().take(MAX_IDS) {
         let _ = writeln!(text, "    {}", short_id(id));
     }

@@ -40,15 +40,3 @@ pub mod verify;
 pub use findings::{
     Detail, check_text, findings_text, github, html, junit, markdown, sarif, verdict_text,
 };
-
-use serde::Serialize;
-
-/// A report as indented JSON, with a line feed at its end.
-///
-/// # Errors
-/// Where the report's own serializer fails; those of this crate do not.
-pub fn json(report: &impl Serialize) -> Result<String, serde_json::Error> {
-    let mut json = serde_json::to_string_pretty(report)?;
-    json.push('\n');
-    Ok(json)
-}

@@ -3,7 +3,8 @@
 use super::header::samples_of_event;
 use super::ingest;
 use super::ls::short_id;
-use crate::maintain::{IngestSummary, IngestedReport, ModuleReport, RecordingReport};
+use crate::answer::InStore;
+use crate::maintain::{FoundSymbols, IngestSummary, IngestedFile, IngestedProfile};
 use crate::statistics::Group;
 use crate::text::numbers::counted;
 use crate::text::numbers::{bytes, percent, saving};
@@ -12,14 +13,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The runs as text: of one alone as [`ingest::text`] has it.
-pub fn text(summary: &IngestSummary, style: Style) -> String {
-    if let [_] = &summary.recordings[..] {
+pub fn text(summary: &InStore<IngestSummary>, style: Style) -> String {
+    if let [_] = &summary.answer.recordings[..] {
         return ingest::text(summary, style);
     }
-    let mut builds: BTreeMap<String, Vec<(&RecordingReport, &IngestedReport)>> = BTreeMap::new();
-    for recording in &summary.recordings {
+    let mut builds: BTreeMap<String, Vec<(&IngestedFile, &IngestedProfile)>> = BTreeMap::new();
+    for recording in &summary.answer.recordings {
         for profile in &recording.profiles {
-            let build = format!("{}@{}", profile.executable, profile.version);
+            let build = format!("{}@{}", profile.build.executable, profile.build.version);
             builds.entry(build).or_default().push((recording, profile));
         }
     }
@@ -34,10 +35,10 @@ pub fn text(summary: &IngestSummary, style: Style) -> String {
 fn write_build(
     text: &mut String,
     build: &str,
-    runs: &[(&RecordingReport, &IngestedReport)],
+    runs: &[(&IngestedFile, &IngestedProfile)],
     style: Style,
 ) {
-    let of = |number: fn(&IngestedReport) -> u64| -> u64 {
+    let of = |number: fn(&IngestedProfile) -> u64| -> u64 {
         runs.iter().map(|(_, run)| number(run)).sum()
     };
     let samples = of(|run| run.profile.samples);
@@ -77,7 +78,7 @@ fn write_build(
         bytes(source),
         bytes(stored),
     );
-    let share = |share: fn(&IngestedReport) -> f64| {
+    let share = |share: fn(&IngestedProfile) -> f64| {
         let weighted = runs
             .iter()
             .map(|(_, run)| share(run) * run.profile.samples as f64);
@@ -95,8 +96,8 @@ fn write_build(
 }
 
 /// Where locations have no symbol, of the run where most have none.
-fn write_modules(text: &mut String, runs: &[(&RecordingReport, &IngestedReport)], style: Style) {
-    let mut worst: BTreeMap<&str, &ModuleReport> = BTreeMap::new();
+fn write_modules(text: &mut String, runs: &[(&IngestedFile, &IngestedProfile)], style: Style) {
+    let mut worst: BTreeMap<&str, &FoundSymbols> = BTreeMap::new();
     for (recording, run) in runs {
         let modules = recording.modules.iter();
         for module in modules.filter(|module| ingest::is_worth_naming(module, run.profile.samples))
@@ -107,7 +108,7 @@ fn write_modules(text: &mut String, runs: &[(&RecordingReport, &IngestedReport)]
             }
         }
     }
-    let mut worst: Vec<&ModuleReport> = worst.into_values().collect();
+    let mut worst: Vec<&FoundSymbols> = worst.into_values().collect();
     worst.sort_by(|a, b| (b.unresolved_samples, &a.path).cmp(&(a.unresolved_samples, &b.path)));
     ingest::write_modules(text, &worst, style);
 }

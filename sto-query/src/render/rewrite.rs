@@ -1,16 +1,17 @@
 //! What writing a store anew came to.
 
-use crate::maintain::{CompactReport, ExportedStore};
+use crate::maintain::ExportedStore;
 use crate::text::numbers::bytes;
 use crate::text::numbers::counted;
 use crate::text::{Style, printable};
+use sto_core::store::Rewritten;
 
 /// A compacted store as text.
-pub fn compact_text(report: &CompactReport, _: Style) -> String {
+pub fn compact_text(report: &Rewritten, _: Style) -> String {
     format!(
         "the store's file: {} -> {}\n",
-        bytes(report.bytes_before),
-        bytes(report.bytes_after)
+        bytes(report.before.0),
+        bytes(report.after.0)
     )
 }
 
@@ -20,6 +21,6 @@ pub fn export_text(report: &ExportedStore, _: Style) -> String {
         "wrote {} to {} ({})\n",
         counted(report.profiles as u64, "profile"),
         printable(&report.path),
-        bytes(report.bytes)
+        bytes(report.bytes.0)
     )
 }

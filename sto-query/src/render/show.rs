@@ -19,7 +19,7 @@ const MAX_KEYS: usize = 10;
 /// The report as text: each profile with its origin and quality.
 pub fn text(report: &ShownBuild, style: Style) -> String {
     let mut text = String::new();
-    let name = printable(&report.executable) + "@" + printable(&report.version);
+    let name = printable(&report.build.executable) + "@" + printable(&report.build.version);
     for profile in &report.profiles {
         let id = format!(": profile {}", short_id(&profile.profile.id));
         let _ = writeln!(text, "{}", style.bold(&(style.fit(&name, id.len()) + &id)));
@@ -38,10 +38,13 @@ fn write_origin(text: &mut String, report: &ShownBuild, shown: &ShownProfile, st
     let machine = [&origin.host, &origin.arch, &origin.kernel, &origin.cpu];
     let machine: Vec<&str> = machine.into_iter().flatten().map(String::as_str).collect();
     let lines = [
-        ("build id", report.gnu_build_id.clone()),
+        (
+            "build id",
+            report.build.gnu_build_id.as_ref().map(|id| id.to_string()),
+        ),
         (
             "revision",
-            report.revision.as_deref().map(shortened_revision),
+            report.build.revision.as_deref().map(shortened_revision),
         ),
         ("recorded", profile.recorded.clone()),
         ("duration", duration),

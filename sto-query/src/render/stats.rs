@@ -1,17 +1,17 @@
 //! Where the bytes of a store are, as a table.
 
-use crate::maintain::StatsReport;
 use crate::text::Style;
 use crate::text::numbers::counted;
 use crate::text::numbers::{bytes, grouped, percent, saving};
 use crate::text::paragraph::paragraph;
 use crate::text::table::{Cell, Column, Table};
+use sto_core::store::StoreStats;
 
 /// Column where tables begin.
 const INDENT: usize = 2;
 
 /// The report as text: the parts of the file, most bytes first, then how much it holds.
-pub fn text(report: &StatsReport, style: Style) -> String {
+pub fn text(report: &StoreStats, style: Style) -> String {
     let mut parts = Table::new(vec![
         Column::number("bytes"),
         Column::number("share").dispensable(2),
@@ -25,14 +25,14 @@ pub fn text(report: &StatsReport, style: Style) -> String {
             count => grouped(count),
         };
         parts.row(vec![
-            Cell::from(bytes(part.bytes)),
+            Cell::from(bytes(part.bytes.0)),
             Cell::from(percent(part.share)),
             Cell::from(count),
-            Cell::from(part.part),
+            Cell::from(part.kind.name()),
         ]);
     }
     parts.row(vec![
-        Cell::from(bytes(report.file_bytes)),
+        Cell::from(bytes(report.file.0)),
         Cell::from(percent(1.0)),
         Cell::from(""),
         Cell::from("the file"),
@@ -54,9 +54,9 @@ pub fn text(report: &StatsReport, style: Style) -> String {
                 Cell::from(grouped(executable.builds)),
                 Cell::from(grouped(executable.profiles)),
                 Cell::from(grouped(executable.nodes)),
-                Cell::from(bytes(executable.node_bytes)),
-                Cell::from(bytes(executable.profile_bytes)),
-                Cell::from(&executable.executable),
+                Cell::from(bytes(executable.node_bytes.0)),
+                Cell::from(bytes(executable.profile_bytes.0)),
+                Cell::from(&executable.name),
             ]);
         }
         text += &(executables.render(style) + "\n");
@@ -80,9 +80,9 @@ pub fn text(report: &StatsReport, style: Style) -> String {
     if let Some(factor) = report.saving {
         let saved = format!(
             "{} of {} in a file of {}, {} smaller",
-            bytes(report.source_bytes),
+            bytes(report.source.0),
             counted(report.recordings, "recording"),
-            bytes(report.file_bytes),
+            bytes(report.file.0),
             saving(factor),
         );
         text += &paragraph(style, "", &saved, 0);

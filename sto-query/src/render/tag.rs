@@ -18,7 +18,7 @@ pub fn text(report: &TagList, style: Style) -> String {
         .unwrap_or(0);
     let mut text = String::new();
     for (name, entry) in names.iter().zip(&report.tags) {
-        let build = style.bold(&printable(&entry.build));
+        let build = style.bold(&printable(&entry.tag.version));
         let _ = match (report.action, &entry.moved_from) {
             (TagAction::Listed, _) => {
                 let padding = longest - display_width(name);
@@ -35,5 +35,5 @@ pub fn text(report: &TagList, style: Style) -> String {
 }
 
 fn name(entry: &TagEntry) -> String {
-    format!("{}@{}", printable(&entry.executable), printable(&entry.tag))
+    printable(&entry.tag.to_string()).into_owned()
 }

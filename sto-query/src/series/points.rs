@@ -1,8 +1,9 @@
 //! One function over the runs of a history.
 
 use super::LevelShift;
+use crate::answer::Answer;
 use crate::history::{FunctionIx, History};
-use crate::history::{HistoryFunctionReport, HistorySubject, RunSummary};
+use crate::history::{HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{ChangeOptions, change_points_of_builds, expected};
 use crate::tree::share;
 use hashbrown::HashMap;
@@ -21,16 +22,14 @@ pub enum Observation {
     Build,
 }
 
-/// One function over the runs of a history; schema `sto.series/1`.
+/// One function over the runs of a history.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FunctionSeries {
-    /// `sto.series/1`.
-    pub schema: &'static str,
     /// The runs.
     pub history: HistorySubject,
     /// The function; of several modules if they have one of its name, or all that fit a regular
     /// expression. A sample counts once, whichever of them its stack has.
-    pub functions: Vec<HistoryFunctionReport>,
+    pub functions: Vec<HistoryFunction>,
     /// What one observation is.
     pub by: Observation,
     /// Number of observations before a build's that tell what to expect of it.
@@ -39,6 +38,10 @@ pub struct FunctionSeries {
     pub points: Vec<SeriesPoint>,
     /// Where the share changed for good.
     pub changes: Vec<LevelShift>,
+}
+
+impl Answer for FunctionSeries {
+    const SCHEMA: &'static str = "sto.series/1";
 }
 
 impl FunctionSeries {
@@ -135,11 +138,10 @@ pub fn series(
         change.at = builds[change.at].start;
     }
     FunctionSeries {
-        schema: "sto.series/1",
         history: history.into(),
         functions: functions
             .iter()
-            .map(|&function| HistoryFunctionReport::new(history, function))
+            .map(|&function| history.functions[function.get()].clone())
             .collect(),
         by,
         window,

@@ -1,17 +1,16 @@
 //! The functions of a build against those before it.
 
 use super::LevelShift;
+use crate::answer::Answer;
 use crate::answer::limited;
 use crate::history::{History, Judged};
-use crate::history::{HistoryFunctionReport, HistorySubject, RunSummary};
+use crate::history::{HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{ChangePoint, Score, ScoreOptions, Status, scores};
 use serde::Serialize;
 
-/// The functions of a build against those before it; schema `sto.regressions-over-time/1`.
+/// The functions of a build against those before it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scores {
-    /// `sto.regressions-over-time/1`.
-    pub schema: &'static str,
     /// The runs.
     pub history: HistorySubject,
     /// The newest run of those that are judged.
@@ -35,12 +34,16 @@ pub struct Scores {
     pub omitted: usize,
 }
 
+impl Answer for Scores {
+    const SCHEMA: &'static str = "sto.regressions-over-time/1";
+}
+
 /// One function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FunctionScore {
     /// The function.
     #[serde(flatten)]
-    pub function: HistoryFunctionReport,
+    pub function: HistoryFunction,
     /// Mean of its samples in the runs before, since they changed there for good last; runs without it count
     /// as zero.
     pub expected: f64,
@@ -67,7 +70,7 @@ impl FunctionScore {
         let change =
             |change: &ChangePoint| LevelShift::new(change, (&history.runs[change.at]).into());
         FunctionScore {
-            function: HistoryFunctionReport::new(history, score.function),
+            function: history.functions[score.function.get()].clone(),
             expected: score.expected.mean,
             deviation: score.expected.deviation,
             actual: score.actual,
@@ -107,7 +110,6 @@ pub fn regressions_over_time(
         .iter()
         .map(|score| FunctionScore::new(history, score));
     Scores {
-        schema: "sto.regressions-over-time/1",
         history: history.into(),
         run: (&history.runs[judged.newest()]).into(),
         judged: judged.runs.len(),

@@ -15,14 +15,13 @@ mod files;
 pub use costs::{FunctionLines, LineCosts, function_lines};
 pub use files::{Found, SourceFile, find};
 
+use crate::answer::Answer;
 use crate::tree::{CostShare, Subject};
 use serde::Serialize;
 
-/// A function's lines with their cost; schema `sto.source/1`.
+/// A function's lines with their cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SourceReport {
-    /// `sto.source/1`.
-    pub schema: &'static str,
     /// What it is about.
     #[serde(flatten)]
     pub subject: Subject,
@@ -39,6 +38,10 @@ pub struct SourceReport {
     pub total: CostShare,
     /// Its source files, the one that costs most first.
     pub files: Vec<FileReport>,
+}
+
+impl Answer for SourceReport {
+    const SCHEMA: &'static str = "sto.source/1";
 }
 
 /// One source file of a function.
@@ -122,7 +125,6 @@ impl FunctionLines {
             }
         });
         SourceReport {
-            schema: "sto.source/1",
             subject,
             function: self.function,
             with_closures: self.with_closures,

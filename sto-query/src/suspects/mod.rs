@@ -243,7 +243,7 @@ impl Inquiry<'_> {
     }
 
     fn command(&self, function: FunctionIx) -> Command {
-        let symbol = &self.history.functions[function.get()].symbol;
+        let symbol = &self.history.functions[function.get()].function;
         let mut words = vec!["sto".to_owned(), "expand".to_owned()];
         words.extend(of_runs(self.history, &self.greedy.0));
         // A name may begin with a dash.

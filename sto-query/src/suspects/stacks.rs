@@ -63,7 +63,7 @@ pub(super) fn stacks(history: &History, judged: &Judged) -> Option<Stacks> {
             .functions
             .iter()
             .map(|function| FunctionName {
-                function: function.symbol.clone(),
+                function: function.function.clone(),
                 module: function.module.clone(),
             })
             .collect(),

@@ -1,18 +1,17 @@
 //! The pruned call tree.
 
 use super::{CostShare, FrameInfo, Subject};
+use crate::answer::Answer;
 use crate::tree::{Cut, Link, NO_OWN_COST, Prune, View, fold, prune, totals};
 use serde::Serialize;
 use sto_core::units::Cost;
 
-/// A pruned call tree; schema `sto.tree/1`.
+/// A pruned call tree.
 ///
 /// The nodes are a flat list with the place of each one's caller, not nested: a recursion may be
 /// deeper than a reader of nested JSON can go.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallTree {
-    /// `sto.tree/1`.
-    pub schema: &'static str,
     /// What it is about.
     #[serde(flatten)]
     pub subject: Subject,
@@ -24,6 +23,10 @@ pub struct CallTree {
     pub nodes: Vec<CallTreeNode>,
     /// Everything that was cut.
     pub cut: CutStacks,
+}
+
+impl Answer for CallTree {
+    const SCHEMA: &'static str = "sto.tree/1";
 }
 
 /// One stack of the call tree.
@@ -96,7 +99,6 @@ pub fn call_tree(view: &View, sample_type: usize, options: &Prune) -> CallTree {
     let mut nodes: Vec<CallTreeNode> = nodes.collect();
     fold_chains(&mut nodes);
     CallTree {
-        schema: "sto.tree/1",
         subject: Subject::new(view, sample_type, whole),
         min_share: options.min_share,
         max_depth: options.max_depth,

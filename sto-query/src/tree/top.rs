@@ -1,6 +1,7 @@
 //! The most expensive functions.
 
 use super::{CostShare, FrameInfo, Subject};
+use crate::answer::Answer;
 use crate::tree::{View, functions};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -18,11 +19,9 @@ pub enum Order {
     Total,
 }
 
-/// The most expensive functions of a selection; schema `sto.top/1`.
+/// The most expensive functions of a selection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Top {
-    /// `sto.top/1`.
-    pub schema: &'static str,
     /// What it is about.
     #[serde(flatten)]
     pub subject: Subject,
@@ -34,6 +33,10 @@ pub struct Top {
     pub functions: Vec<TopFunction>,
     /// The functions that a limit left out.
     pub omitted: Omitted,
+}
+
+impl Answer for Top {
+    const SCHEMA: &'static str = "sto.top/1";
 }
 
 /// What one function cost.
@@ -73,7 +76,6 @@ pub fn top(view: &View, sample_type: usize, order: Order, limit: Option<usize>) 
     });
     let (listed, omitted) = functions.split_at(limit.unwrap_or(usize::MAX).min(functions.len()));
     Top {
-        schema: "sto.top/1",
         subject: Subject::new(view, sample_type, whole),
         order,
         with_inlined: view.is_without_inlined(),

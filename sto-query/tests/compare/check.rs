@@ -3,12 +3,13 @@
 use super::render::assert_golden;
 use super::support::view;
 use sto_core::units::UnixSeconds;
+use sto_query::answer::json;
 use sto_query::check::{Benchmarks, Check};
 use sto_query::compare::{
     CompareError, CompareOptions, Comparison, FindingKind, Ignored, IgnoredFunction,
     NormalisationMethod, Verdict, compare,
 };
-use sto_query::render::{Detail, check_text, json};
+use sto_query::render::{Detail, check_text};
 use sto_query::text::Date;
 use sto_query::text::Style;
 use sto_query::tree::View;

@@ -2,10 +2,11 @@
 
 use super::support::{Order, compared, sample_type, set_build_ids, summary, view, view_in_order};
 use proptest::prelude::*;
+use sto_query::answer::json;
 use sto_query::compare::{
     CompareError, CompareOptions, Comparison, Finding, FindingKind, Verdict, compare,
 };
-use sto_query::render::{Detail, findings_text, json};
+use sto_query::render::{Detail, findings_text};
 use sto_query::text::Style;
 use sto_query::tree::View;
 

@@ -1,9 +1,9 @@
 //! What `explain-match` shows.
 
 use super::render::assert_golden;
+use sto_query::answer::json;
 use sto_query::functions::{KeyOptions, MatchReport, explain_match};
 use sto_query::render::explain_match::text;
-use sto_query::render::json;
 use sto_query::text::{Colors, Style};
 
 const TERMINAL: Style = Style {

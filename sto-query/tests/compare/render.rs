@@ -2,8 +2,9 @@
 
 use super::support::{compared, set_build_ids, view};
 use sto_core::model::Quality;
+use sto_query::answer::json;
 use sto_query::compare::{Change, CompareOptions, Comparison, FindingKind, Verdict, compare};
-use sto_query::render::{Detail, findings_text, json};
+use sto_query::render::{Detail, findings_text};
 use sto_query::text::{Colors, Style};
 
 pub(crate) fn assert_golden(name: &str, actual: &str) {

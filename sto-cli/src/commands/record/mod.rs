@@ -24,6 +24,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use sto_core::intern::SliceCount;
 use sto_core::store::Store;
+use sto_query::answer::InStore;
 use sto_query::maintain::IngestSummary;
 use sto_query::render;
 use sto_query::text::Style;
@@ -158,7 +159,12 @@ pub(crate) fn run(args: &RecordArgs, place: &StorePath) -> Result<Outcome, CliEr
     let recorded = session.finish();
     if !recorded.reports.is_empty() {
         place.tell_if_new(is_new);
-        let summary = IngestSummary::new(place.folder.display().to_string(), recorded.reports);
+        let summary = InStore {
+            store: place.folder.display().to_string(),
+            answer: IngestSummary {
+                recordings: recorded.reports,
+            },
+        };
         ui::tell(&render::recorded::text(&summary, Style::default()));
     }
     match (outcome?, &recorded.ids[..]) {

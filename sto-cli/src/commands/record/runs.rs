@@ -19,7 +19,7 @@ use sto_core::formats::{FormatError, run_time};
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestError, IngestOptions, IngestReport, ingest};
 use sto_core::store::Store;
-use sto_query::maintain::RecordingReport;
+use sto_query::maintain::IngestedFile;
 
 /// The runs of a command, or of two in turns.
 pub(super) struct Session<'a> {
@@ -39,7 +39,7 @@ pub(super) struct Session<'a> {
 
 /// What was stored.
 pub(super) struct Recorded {
-    pub(super) reports: Vec<RecordingReport>,
+    pub(super) reports: Vec<IngestedFile>,
     /// The profiles of each program.
     pub(super) ids: Vec<Vec<ProfileId>>,
 }
@@ -213,7 +213,7 @@ impl<'a> Session<'a> {
             self.executables[which].get_or_insert(profile.build.executable.clone());
             self.recorded.ids[which].push(profile.id);
         }
-        let report = RecordingReport::new(name, &report);
+        let report = IngestedFile::new(name, &report);
         self.recorded.reports.push(report);
         Ok(self.outcome(status))
     }

@@ -50,6 +50,16 @@ pub enum CameFrom {
     Exported,
 }
 
+impl CameFrom {
+    /// The store that it was merged from.
+    pub fn store(&self) -> Option<&str> {
+        match self {
+            CameFrom::Store(path) => Some(path),
+            CameFrom::ReadHere | CameFrom::Exported => None,
+        }
+    }
+}
+
 /// An executable and its tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::store) struct ExecutableRecord {

@@ -16,17 +16,19 @@ use crate::store::{Added, CameFrom, Store, StoreError, StoredProfile, write};
 use crate::units::{Bytes, UnixSeconds};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
+use serde::{Serialize, Serializer};
 use std::path::Path;
 use std::sync::Arc;
 
 /// What a merge did, or has done so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub struct Merged {
     /// Number of profiles that the other store has.
     pub profiles: usize,
     /// The profiles that went in, in the order in which they did.
     pub added: Vec<ProfileId>,
     /// Packed size of what was written for them.
+    #[serde(rename = "stored_bytes")]
     pub stored: Bytes,
     /// Number of profiles that stood here already; nothing was changed for them.
     pub already_stored: usize,
@@ -39,33 +41,59 @@ pub struct Merged {
     /// The profiles that could not be merged, by reason.
     pub left_out: Vec<LeftOut>,
     /// The tags that came with them.
+    #[serde(serialize_with = "names", skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<Tag>,
     /// Tags there that stand for another build here, and stay as they are here.
+    #[serde(serialize_with = "names", skip_serializing_if = "Vec::is_empty")]
     pub other_tags: Vec<Tag>,
 }
 
 /// Two profiles that claim to be of the same source and build, and are not the same. Which of them is, no
 /// store can tell that did not read the source: the one that is here counts, as a run counts once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conflict {
     /// The profile there.
     pub there: ProfileId,
     /// The profile here, which stays.
     pub here: ProfileId,
     /// Where that one came from.
+    #[serde(flatten, serialize_with = "came_from")]
     pub from: CameFrom,
     /// What is not the same of them: `modules`, `labels`, ..., `stacks or counts`.
     pub differ_in: Vec<&'static str>,
 }
 
 /// Profiles that could not be merged.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct LeftOut {
     /// The profiles; none where it is the tags.
     pub profiles: Vec<ProfileId>,
     /// Why the other store cannot give them (mostly [`StoreError::Damaged`]), or which rule they
     /// break here ([`StoreError::Refused`]).
+    #[serde(serialize_with = "sentence")]
     pub why: StoreError,
+}
+
+/// As `EXE@TAG`.
+fn names<S: Serializer>(tags: &[Tag], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(tags.iter().map(Tag::to_string))
+}
+
+fn sentence<S: Serializer>(why: &StoreError, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(why)
+}
+
+fn came_from<S: Serializer>(from: &CameFrom, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct From<'a> {
+        merged_from: Option<&'a str>,
+        read_here: bool,
+    }
+    let parts = From {
+        merged_from: from.store(),
+        read_here: *from == CameFrom::ReadHere,
+    };
+    parts.serialize(serializer)
 }
 
 impl Merged {

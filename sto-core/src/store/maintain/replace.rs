@@ -23,6 +23,7 @@ use crate::store::write::tags;
 use crate::units::Bytes;
 use redb::{Database, ReadableDatabase};
 use rustix::fs::{MemfdFlags, memfd_create};
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -31,14 +32,17 @@ use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 /// The sizes of a store's file before and after it was written anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rewritten {
     /// Its size before; zero in memory.
+    #[serde(rename = "bytes_before")]
     pub before: Bytes,
     /// Its size now, or what it would be.
+    #[serde(rename = "bytes_after")]
     pub after: Bytes,
     /// Whether profiles were only taken out of it, as the disk had no room to write it anew: stacks that no
     /// profile has any more are still in it.
+    #[serde(skip)]
     pub in_place: bool,
 }
 

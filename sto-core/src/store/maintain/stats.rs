@@ -9,12 +9,14 @@ use crate::units::Bytes;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use redb::{Database, ReadableDatabase};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// Where the bytes of a store are, and how much it holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StoreStats {
     /// Size of the file; of a store in memory, about what it would be.
+    #[serde(rename = "file_bytes")]
     pub file: Bytes,
     /// Where its bytes are, most first; they add up to its size.
     pub parts: Vec<StorePart>,
@@ -30,23 +32,33 @@ pub struct StoreStats {
     pub nodes: u64,
     /// Number of packs of frames and of nodes.
     pub packs: u64,
-    /// The executables, by name.
-    pub executables: Vec<ExecutableStats>,
+    /// Packed bytes of nodes for each node; `None` without nodes.
+    pub bytes_per_node: Option<f64>,
+    /// Packed bytes of what profiles have for themselves, for each profile; `None` without profiles.
+    pub bytes_per_profile: Option<f64>,
     /// Number of distinct recordings that the profiles were read from.
     pub recordings: u64,
     /// Size of these recordings, each counted once.
+    #[serde(rename = "source_bytes")]
     pub source: Bytes,
+    /// How many times smaller the whole file is; `None` without recordings.
+    pub saving: Option<f64>,
+    /// The executables, by name.
+    pub executables: Vec<ExecutableStats>,
 }
 
 /// A kind of bytes in a store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StorePart {
     /// What they are.
+    #[serde(rename = "part")]
     pub kind: PartKind,
     /// How many things they are in: columns, records, entries or pages; 0 where there is no number.
     pub count: u64,
-    /// How many they are.
+    /// Their number.
     pub bytes: Bytes,
+    /// Share of the file.
+    pub share: f64,
 }
 
 /// What bytes of a store are.
@@ -73,10 +85,37 @@ pub enum PartKind {
     Free,
 }
 
+impl PartKind {
+    /// What output calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            PartKind::Column(name) => name,
+            PartKind::Record("executable") => "executable records",
+            PartKind::Record("build") => "build records",
+            PartKind::Record("profile") => "profile records",
+            PartKind::Record(_) => "module list records",
+            PartKind::Meta => "version and contents",
+            PartKind::Checksums => "checksums",
+            PartKind::Keys => "keys",
+            PartKind::Tree => "redb: trees",
+            PartKind::Slack => "redb: space in pages",
+            PartKind::Redb => "redb: its own",
+            PartKind::Free => "free pages",
+        }
+    }
+}
+
+impl Serialize for PartKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
 /// An executable in a store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExecutableStats {
     /// Its name.
+    #[serde(rename = "executable")]
     pub name: String,
     /// Number of its builds.
     pub builds: u64,
@@ -185,18 +224,30 @@ pub(in crate::store) fn stats(
         })
         .collect();
     let sources = recordings.values().map(|bytes| bytes.0);
+    let source = sources.fold(0, u64::saturating_add);
+    let nodes = executables.iter().map(|executable| executable.nodes).sum();
+    let per = |bytes: fn(&ExecutableStats) -> Bytes, count: u64| {
+        let bytes: u64 = executables
+            .iter()
+            .map(|executable| bytes(executable).0)
+            .sum();
+        (count > 0).then(|| bytes as f64 / count as f64)
+    };
     Ok(StoreStats {
         file: Bytes(file),
-        parts: parts.sorted(),
+        parts: parts.sorted(file),
+        bytes_per_node: per(|executable| executable.node_bytes, nodes),
+        bytes_per_profile: per(|executable| executable.profile_bytes, profiles.len() as u64),
+        saving: Bytes(file).times_smaller_than(Bytes(source)),
         builds: rows.contents.builds.into(),
         profiles: profiles.len() as u64,
         frames: rows.contents.frames.into(),
         strings,
-        nodes: executables.iter().map(|executable| executable.nodes).sum(),
+        nodes,
         packs,
         executables,
         recordings: recordings.len() as u64,
-        source: Bytes(sources.fold(0, u64::saturating_add)),
+        source: Bytes(source),
     })
 }
 
@@ -259,12 +310,13 @@ impl Parts {
         self.0.values().map(|(_, bytes)| bytes).sum()
     }
 
-    fn sorted(self) -> Vec<StorePart> {
+    fn sorted(self, file: u64) -> Vec<StorePart> {
         let parts = self.0.into_iter().filter(|&(_, (_, bytes))| bytes > 0);
         let parts = parts.map(|(kind, (count, bytes))| StorePart {
             kind,
             count,
             bytes: Bytes(bytes),
+            share: bytes as f64 / file.max(1) as f64,
         });
         let mut parts: Vec<StorePart> = parts.collect();
         parts.sort_by(|a, b| (b.bytes, a.kind).cmp(&(a.bytes, b.kind)));

@@ -10,6 +10,7 @@ use crate::store::tables::{META, META_TAGS, Record};
 use crate::store::{Store, StoredBuild};
 use redb::WriteTransaction;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A name for a build. Of one executable, a name stands for one build; it can be moved to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -17,8 +18,10 @@ pub struct Tag {
     /// The executable.
     pub executable: String,
     /// The name.
+    #[serde(rename = "tag")]
     pub name: String,
     /// The version of the build that it stands for.
+    #[serde(rename = "build")]
     pub version: String,
 }
 
@@ -33,6 +36,13 @@ pub enum Tagged {
     Moved(String),
     /// It stands for the build of this version, and was not to be moved: nothing was changed.
     Taken(String),
+}
+
+impl fmt::Display for Tag {
+    /// `EXE@TAG`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.executable, self.name)
+    }
 }
 
 impl Tag {

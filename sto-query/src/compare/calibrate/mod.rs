@@ -88,7 +88,6 @@ pub fn calibrate(
     at_least_one("runs", options.runs.unwrap_or(1))?;
     let whole: Cost = view.self_costs(sample_type).into_iter().sum();
     let mut calibration = Calibration {
-        schema: "sto.calibrate/1",
         subject: Subject::new(view, sample_type, whole),
         thresholds: options.compare.clone(),
         runs: 0,

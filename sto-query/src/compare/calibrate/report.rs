@@ -1,15 +1,14 @@
 //! What a calibration says, as plain data.
 
+use crate::answer::Answer;
 use crate::compare::CompareOptions;
 use crate::compare::evidence::rounded;
 use crate::tree::Subject;
 use serde::Serialize;
 
-/// What comparisons with a benchmark are worth; schema `sto.calibrate/1`.
+/// What comparisons with a benchmark are worth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
-    /// `sto.calibrate/1`.
-    pub schema: &'static str,
     /// The build whose runs were compared with each other.
     #[serde(flatten)]
     pub subject: Subject,
@@ -29,6 +28,10 @@ pub struct Calibration {
     pub metrics: Vec<ReportedMetric>,
     /// The smallest changes that are found, of the functions with most samples, these first.
     pub visible: Vec<Visible>,
+}
+
+impl Answer for Calibration {
+    const SCHEMA: &'static str = "sto.calibrate/1";
 }
 
 /// How often comparisons of equal builds reported something.

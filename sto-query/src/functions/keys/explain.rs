@@ -1,15 +1,14 @@
 //! Why two symbols are one function, or are not.
 
 use super::{KeyOptions, Matching, Rule, take_out};
+use crate::answer::Answer;
 use serde::Serialize;
 
-/// How two symbols got their keys; schema `sto.explain-match/1`.
+/// How two symbols got their keys.
 ///
 /// Keys are of symbols: a comparison also asks that the modules match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MatchReport {
-    /// `sto.explain-match/1`.
-    pub schema: &'static str,
     /// The rules.
     #[serde(flatten)]
     pub matching: Matching,
@@ -17,6 +16,10 @@ pub struct MatchReport {
     pub matches: bool,
     /// The two symbols, in the order in which they were given.
     pub symbols: [KeyReport; 2],
+}
+
+impl Answer for MatchReport {
+    const SCHEMA: &'static str = "sto.explain-match/1";
 }
 
 /// How one symbol got its key.
@@ -53,7 +56,6 @@ pub struct Step {
 pub fn explain_match(first: &str, second: &str, options: KeyOptions) -> MatchReport {
     let symbols = [first, second].map(|symbol| explain(symbol, options));
     MatchReport {
-        schema: "sto.explain-match/1",
         matching: options.into(),
         matches: symbols[0].key == symbols[1].key,
         symbols,

@@ -5,25 +5,31 @@ use crate::memory::TooMuch;
 use crate::store::codec::BuildRecord;
 use crate::store::error::{Fault, StoreError};
 use hashbrown::HashSet;
+use serde::Serialize;
 
 /// Something that is wrong with a store.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Damage {
     /// Where: a table and a record or column in it, or the redb file.
     pub place: String,
     /// What is wrong there.
     pub what: String,
     /// Whose data it is.
+    #[serde(flatten)]
     pub concerns: Concerns,
 }
 
 /// Whose data is damaged: what is lost, or cannot be trusted.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(tag = "concerns", rename_all = "lowercase")]
 pub enum Concerns {
     /// Every profile of the store.
     Everything,
-    /// Every profile of the executable with this name.
-    Executable(String),
+    /// Every profile of an executable.
+    Executable {
+        /// Its name.
+        executable: String,
+    },
     /// What is known of this build as a whole; its profiles have their own data.
     Build {
         /// Name of its executable.
@@ -31,8 +37,11 @@ pub enum Concerns {
         /// Its version.
         version: String,
     },
-    /// These profiles.
-    Profiles(Vec<ProfileId>),
+    /// Some profiles.
+    Profiles {
+        /// Their ids.
+        profiles: Vec<ProfileId>,
+    },
     /// No profile that is there: nobody reads what is damaged, or what is missing left no trace.
     Nothing,
 }

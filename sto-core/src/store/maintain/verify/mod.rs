@@ -29,13 +29,16 @@ use crate::units::Bytes;
 use columns::Columns;
 use damages::Damages;
 use records::Records;
+use serde::Serialize;
 use std::path::Path;
 
 pub use damages::{Concerns, Damage};
 
 /// What verifying a store found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verification {
+    /// Whether nothing is wrong.
+    pub sound: bool,
     /// What was checked.
     pub checked: Checked,
     /// Number of profiles that no damage concerns.
@@ -45,7 +48,7 @@ pub struct Verification {
 }
 
 /// How much of each thing was found in a store, and checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Checked {
     /// Number of executables.
     pub executables: u64,
@@ -92,10 +95,12 @@ pub(in crate::store) fn verify(path: &Path) -> Result<Verification, StoreError> 
         }
     };
     let damages = damages.finish();
+    let damages = damages.map_err(|error| Fault::from(error).at(path, "read"))?;
     Ok(Verification {
+        sound: damages.is_empty(),
         checked,
         sound_profiles,
-        damages: damages.map_err(|error| Fault::from(error).at(path, "read"))?,
+        damages,
     })
 }
 

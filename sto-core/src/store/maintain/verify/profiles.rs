@@ -60,7 +60,7 @@ pub(super) fn check(
                 let costs = profile_columns(rows, id, profile, nodes, columns, &mut damages);
                 if let (Some(stacks), []) = (&tree.stacks, damages.all()) {
                     let is_its = guarded(|| check_id(rows, stacks, id, build, profile, &costs));
-                    damages.keep(is_its, Concerns::Profiles(vec![id]));
+                    damages.keep(is_its, Concerns::Profiles { profiles: vec![id] });
                 }
                 (costs, damages)
             });
@@ -95,7 +95,7 @@ fn profile_columns(
     columns: &Columns,
     damages: &mut Damages,
 ) -> Vec<Option<NodeCosts>> {
-    let concerns = Concerns::Profiles(vec![id]);
+    let concerns = Concerns::Profiles { profiles: vec![id] };
     if columns
         .own_bytes(profile.number)
         .is_some_and(|own| own != profile.columns)

@@ -96,13 +96,17 @@ impl Records {
                 let name = self.executables.get(&ExecutableId(id)).map(|r| &r.name);
                 let mut named = self.builds.values().map(|build| &build.executable);
                 let name = name.or_else(|| named.find(|name| ExecutableId::of(name).0 == id));
-                name.map_or(Concerns::Nothing, |name| Concerns::Executable(name.clone()))
+                name.map_or(Concerns::Nothing, |name| Concerns::Executable {
+                    executable: name.clone(),
+                })
             }
             Record::Build => match self.builds.get(&BuildId(id)) {
                 Some(build) => Concerns::build(build),
                 None => self.profiles_where(|profile| profile.profile.build.0 == id),
             },
-            Record::Profile => Concerns::Profiles(vec![ProfileId(id)]),
+            Record::Profile => Concerns::Profiles {
+                profiles: vec![ProfileId(id)],
+            },
             Record::ModuleList => match self.lists.get(&id) {
                 Some(&number) => self.profiles_where(|profile| profile.modules == number),
                 None => Concerns::Nothing,
@@ -128,7 +132,7 @@ impl Records {
         let ids = self.profiles.iter().filter(|(_, record)| is_so(record));
         match ids.map(|(&id, _)| id).collect::<Vec<_>>() {
             ids if ids.is_empty() => Concerns::Nothing,
-            ids => Concerns::Profiles(ids),
+            profiles => Concerns::Profiles { profiles },
         }
     }
 
@@ -141,7 +145,7 @@ impl Records {
         let listed: HashSet<ProfileId> = concerned
             .iter()
             .filter_map(|concerns| match concerns {
-                Concerns::Profiles(ids) => Some(ids),
+                Concerns::Profiles { profiles } => Some(profiles),
                 _ => None,
             })
             .flatten()
@@ -151,7 +155,9 @@ impl Records {
             let build = self.builds.get(&record.profile.build);
             !listed.contains(*id)
                 && build.is_some_and(|build| {
-                    let executable = Concerns::Executable(build.executable.clone());
+                    let executable = Concerns::Executable {
+                        executable: build.executable.clone(),
+                    };
                     !concerned.contains(&executable) && !concerned.contains(&Concerns::build(build))
                 })
         };
@@ -179,7 +185,9 @@ impl Records {
 
         for (id, executable) in &self.executables {
             if ExecutableId::of(&executable.name) != *id {
-                let concerns = Concerns::Executable(executable.name.clone());
+                let concerns = Concerns::Executable {
+                    executable: executable.name.clone(),
+                };
                 damages.add(record_place(Record::Executable, id.0), OTHER_ID, concerns);
             }
         }
@@ -190,7 +198,7 @@ impl Records {
         for (&id, profile) in &self.profiles {
             let mut tell = |what: &str| {
                 let place = record_place(Record::Profile, id.0);
-                damages.add(place, what, Concerns::Profiles(vec![id]));
+                damages.add(place, what, Concerns::Profiles { profiles: vec![id] });
             };
             if !self.builds.contains_key(&profile.profile.build) {
                 tell("its build does not exist");

@@ -43,7 +43,7 @@ pub(super) fn module_lists(
     for (&id, profile) in &records.profiles {
         if !lists.contains(&profile.modules) {
             let place = column_place(Column::Modules, profile.modules, 0);
-            let concerns = Concerns::Profiles(vec![id]);
+            let concerns = Concerns::Profiles { profiles: vec![id] };
             damages.add(
                 place,
                 "a profile refers to it, but there is no such list",
@@ -89,7 +89,9 @@ pub(super) fn nodes(
     columns: &mut Columns,
     damages: &mut Damages,
 ) -> u64 {
-    let concerns = Concerns::Executable(executable.name.clone());
+    let concerns = Concerns::Executable {
+        executable: executable.name.clone(),
+    };
     let packs = Packs {
         rows,
         kind: Column::Runs,

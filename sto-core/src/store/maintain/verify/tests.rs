@@ -200,7 +200,12 @@ fn no_node_stands_twice() {
         "stands twice below node 0",
     );
     let concerns = &verification.damages[0].concerns;
-    assert_eq!(*concerns, Concerns::Executable("demo".to_owned()));
+    assert_eq!(
+        *concerns,
+        Concerns::Executable {
+            executable: "demo".to_owned()
+        }
+    );
 }
 
 #[test]
