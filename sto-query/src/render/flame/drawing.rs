@@ -109,28 +109,28 @@ impl Drawing {
     fn add(&mut self, stacks: &Stacks) {
         let tree = stacks.tree;
         let totals = totals(tree, &stacks.self_costs);
-        // For each node of the view its place here; `None` below the deepest level.
-        let mut places: Vec<Option<usize>> = Vec::with_capacity(tree.len());
+        // For each node of the view its index here; `None` below the deepest level.
+        let mut indices: Vec<Option<usize>> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
             let caller = tree.parent(node);
-            let parent = caller.and_then(|caller| places[caller.get()]);
+            let parent = caller.and_then(|caller| indices[caller.get()]);
             let level = parent.map_or(0, |parent| self.nodes[parent].level + 1);
             let is_below = caller.is_some() && parent.is_none();
             let total = totals[node.get()];
             if is_below || level >= MAX_LEVELS || total.is_zero() {
                 self.is_cut |= !total.is_zero();
-                places.push(None);
+                indices.push(None);
                 continue;
             }
             let label = stacks.labels[tree.frame(node).get()];
-            let place = self.place(parent, label);
-            self.nodes[place].totals[stacks.side as usize] += total;
-            places.push(Some(place));
+            let node = self.node(parent, label);
+            self.nodes[node].totals[stacks.side as usize] += total;
+            indices.push(Some(node));
         }
     }
 
     /// The node of this label on another; a new one if there is none.
-    pub(super) fn place(&mut self, parent: Option<usize>, label: LabelIx) -> usize {
+    pub(super) fn node(&mut self, parent: Option<usize>, label: LabelIx) -> usize {
         let level = parent.map_or(0, |parent| self.nodes[parent].level + 1);
         *self.index.entry((parent, label)).or_insert_with(|| {
             self.nodes.push(Node {

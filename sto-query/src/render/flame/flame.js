@@ -44,7 +44,7 @@
       const frame = {
         group, rect, text, about, label, y, callees: [],
         caller: callers[depth - 1],
-        // A module behind the name is not searched for.
+        // The module after the name is not searched for.
         name: label.replace(/ \[[^\]]*\]$/, ''),
         sides: [{ x: number('x'), width: number('width') }, { x, width }],
       };

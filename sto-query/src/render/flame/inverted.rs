@@ -30,11 +30,11 @@ impl Drawing {
             let label = |path: &Path| path.stacks.labels[path.stacks.tree.frame(path.node).get()];
             paths.sort_unstable_by_key(label);
             for of_label in paths.chunk_by(|a, b| label(a) == label(b)) {
-                let place = self.place(parent, label(&of_label[0]));
+                let ix = self.node(parent, label(&of_label[0]));
                 for path in of_label {
-                    self.nodes[place].totals[path.stacks.side as usize] += path.cost;
+                    self.nodes[ix].totals[path.stacks.side as usize] += path.cost;
                 }
-                let node = &self.nodes[place];
+                let node = &self.nodes[ix];
                 let mut sides = node.totals.iter().zip(self.drawn);
                 if !sides.any(|(&total, drawn)| share(total, drawn) >= MIN_SHARE) {
                     continue;
@@ -45,7 +45,7 @@ impl Drawing {
                 });
                 let callers: Vec<_> = callers.collect();
                 if node.level + 1 < MAX_LEVELS {
-                    open.push((Some(place), callers));
+                    open.push((Some(ix), callers));
                 } else {
                     self.is_cut |= !callers.is_empty();
                 }

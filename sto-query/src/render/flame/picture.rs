@@ -5,7 +5,7 @@ use crate::text::display_width;
 use maud::{Markup, PreEscaped, Render, html};
 use unicode_width::UnicodeWidthChar;
 
-/// Pixels that the drawing is wide until the script fits it into its place.
+/// Pixels that the drawing is wide until the script fits it into its page or window.
 const WIDTH: f64 = 1200.0;
 /// Pixels from one level to the next.
 const ROW: usize = 20;

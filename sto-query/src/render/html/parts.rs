@@ -53,7 +53,7 @@ pub(in crate::render) fn measured(cost: Cost, sample_type: Option<&SampleType>) 
     let Some(sample_type) = sample_type else {
         return text;
     };
-    // Folded stacks name no event: "samples of samples" would tell nothing.
+    // Folded stacks name no event: "samples of samples" would say nothing.
     if sample_type.event != "samples" {
         text += &format!(" of {}", sample_type.event);
     }

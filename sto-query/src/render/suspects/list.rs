@@ -95,7 +95,7 @@ pub(super) fn cell(label: &str, text: &str) -> Markup {
     html! { td.number data-label=(label) { (text) } }
 }
 
-/// Whether it is new or gone; of all others there is nothing to tell.
+/// Whether it is new or gone; of all others there is nothing to say.
 pub(super) fn status(status: Status) -> Markup {
     html! {
         @match status {

@@ -11,7 +11,7 @@ pub(super) fn how(found: &Suspects) -> Markup {
         (
             "--window",
             options.window.to_string(),
-            "The number of builds before the judged one that tell what to expect.",
+            "The number of builds before the judged one that say what to expect.",
         ),
         (
             "--min-share",
@@ -44,7 +44,7 @@ pub(super) fn how(found: &Suspects) -> Markup {
             li {
                 "Traces follow the contexts of a suspect one call at a time. Those with fewer samples \
                  than expected, or less than a tenth of the suspect’s difference, are left out, and so \
-                 are those behind them; of each, the three with the highest scores are followed, ten calls \
+                 are those below them; of each, the three with the highest scores are followed, ten calls \
                  far."
             }
             li {

@@ -95,7 +95,7 @@ fn reason(found: &Suspects) -> String {
     let Some(farthest) = found.suspects.first() else {
         return match found.expected {
             None => {
-                "What to expect of a run is told by the runs before it, at least two; so nothing \
+                "What to expect of a run is known from the runs before it, at least two; so nothing \
                      can be said of this one."
                     .to_owned()
             }

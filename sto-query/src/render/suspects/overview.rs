@@ -35,7 +35,7 @@ pub(super) fn section(found: &Suspects) -> Markup {
         };
         (format!("{name}, a metric of the runs"), of_runs(&metric))
     });
-    // Of what never changes, as an exit status, the judged run tells enough.
+    // Of what never changes, as an exit status, the judged run says enough.
     let metrics = metrics.filter(|(_, values)| values.iter().any(|value| value.1 != values[0].1));
     html! {
         h3 { "Overview" }

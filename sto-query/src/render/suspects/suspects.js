@@ -28,8 +28,8 @@
 
     function go(step) {
       const shown = suspects.filter(isShown).map(({ article }) => article);
-      const place = shown.indexOf(current());
-      const next = shown[place < 0 ? (step > 0 ? 0 : shown.length - 1) : place + step];
+      const index = shown.indexOf(current());
+      const next = shown[index < 0 ? (step > 0 ? 0 : shown.length - 1) : index + step];
       if (!next) return;
       visited = next;
       next.focus();

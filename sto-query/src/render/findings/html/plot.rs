@@ -77,7 +77,7 @@ impl Section<'_> {
             .flat_map(|band| band.costs);
         let largest = costs.map(|run| run.cost).fold(0.0, f64::max);
         let high = interval.and_then(|(_, high)| high).unwrap_or(0.0);
-        // An interval of a few runs may be so wide that the runs could not be told from each other.
+        // An interval of a few runs may be so wide that the runs could not be distinguished.
         let axis = Axis::over(largest.max(high.min(1.5 * largest)));
         let x = |cost| 100.0 * axis.part(cost);
         let bottom = candidate.bottom() + 6.0;
