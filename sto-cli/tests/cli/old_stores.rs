@@ -12,7 +12,7 @@ fn store(version: u32) -> PathBuf {
 
 #[test]
 fn a_store_of_every_version_that_is_read_says_what_it_always_said() {
-    for version in 4..=4 {
+    for version in 5..=5 {
         let path = store(version);
         let before = fs::read(&path).unwrap();
         let sandbox = Sandbox::new();
@@ -37,12 +37,12 @@ fn a_store_of_every_version_that_is_read_says_what_it_always_said() {
 
 #[test]
 fn a_store_of_a_version_that_is_not_read_any_more_is_told_from_a_damaged_one() {
-    for version in 1..=3 {
+    for version in 1..=4 {
         let path = store(version);
         let sandbox = Sandbox::new();
         let args = ["--store", path.to_str().unwrap(), "ls"];
         let run = Run::of(&mut sandbox.bare_command(&args));
         let is = format!("format version {version}");
-        run.fails_with(&[&is, "reads versions from 4 on"]);
+        run.fails_with(&[&is, "reads versions from 5 on"]);
     }
 }

@@ -9,17 +9,18 @@ pub(super) const FILE_NAME: &str = "store.redb";
 pub(super) const REDB_MAGIC: [u8; 9] = *b"redb\x1a\x0a\xa9\x0d\x0a";
 
 /// The format version that this code writes; it goes up with every change of the layout below.
-pub(super) const FORMAT_VERSION: u32 = 4;
+pub(super) const FORMAT_VERSION: u32 = 5;
 
 /// The oldest format version that this code reads.
-pub(super) const OLDEST_READABLE: u32 = 4;
+pub(super) const OLDEST_READABLE: u32 = 5;
 
 /// For each version that is no longer read, the last release that reads it.
-pub(super) const RETIRED: [(u32, &str); 4] = [
+pub(super) const RETIRED: [(u32, &str); 5] = [
     (0, "an unreleased development build"),
     (1, "an unreleased development build"),
     (2, "an unreleased development build"),
     (3, "an unreleased development build"),
+    (4, "an unreleased development build"),
 ];
 
 /// Facts about the whole store, by name.
@@ -74,7 +75,7 @@ pub(super) enum Record {
 pub(super) enum Column {
     /// Frames: zero, number of the first.
     Frames = 0,
-    /// Nodes: executable, number of the first. Each pack has one of [`Column::Runs`] beside it.
+    /// Nodes: executable, number of the first.
     Nodes = 1,
     /// Self costs: profile, sample type.
     Costs = 2,
@@ -86,8 +87,6 @@ pub(super) enum Column {
     Sums = 5,
     /// Costs by context and slice of time: profile, zero.
     Slices = 6,
-    /// Runs of nodes: executable, number of the first node.
-    Runs = 7,
 }
 
 /// Bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
@@ -140,7 +139,7 @@ impl Record {
 
 impl Column {
     /// All kinds, in the order of their numbers.
-    pub(super) const ALL: [Column; 8] = [
+    pub(super) const ALL: [Column; 7] = [
         Column::Frames,
         Column::Nodes,
         Column::Costs,
@@ -148,7 +147,6 @@ impl Column {
         Column::Modules,
         Column::Sums,
         Column::Slices,
-        Column::Runs,
     ];
 
     /// The kind with this number.
@@ -171,7 +169,6 @@ impl Column {
             Column::Modules => "modules",
             Column::Sums => "sums",
             Column::Slices => "slices",
-            Column::Runs => "runs",
         }
     }
 }

@@ -3,6 +3,9 @@
 use super::Flaw;
 use crate::store::tables::ZSTD_LEVEL;
 
+/// What the number of bytes is raised by where they stand in a column each.
+const SPLIT: usize = 4;
+
 /// Bytes under construction.
 #[derive(Default)]
 pub(super) struct Packer {
@@ -38,6 +41,38 @@ impl Packer {
         self.number(raw.len() as u64);
         self.number(packed.as_ref().map_or(0, |packed| packed.len() as u64));
         self.raw(packed.as_ref().unwrap_or(&raw));
+    }
+
+    /// Appends numbers of 32 bits, in as many bytes each as the largest takes, the lowest first: one number
+    /// after the other, or in a column for each byte, whichever is shorter.
+    pub(super) fn numbers(&mut self, numbers: &[u32]) {
+        let width = numbers.iter().fold(1, |all, number| all | number).ilog2() as usize / 8 + 1;
+        let byte = |number: &u32, at: usize| number.to_le_bytes()[at];
+        let [mut whole, mut split] = [(); 2].map(|()| Packer::default());
+        whole.number(width as u64);
+        split.number((width + SPLIT) as u64);
+        let one_after_the_other = numbers
+            .iter()
+            .flat_map(|number| (0..width).map(move |at| byte(number, at)));
+        whole.column(Packer::of(one_after_the_other.collect()));
+        for at in 0..width {
+            split.column(Packer::of(
+                numbers.iter().map(|number| byte(number, at)).collect(),
+            ));
+        }
+        let shorter = match whole.bytes.len() <= split.bytes.len() {
+            true => whole,
+            false => split,
+        };
+        self.too_long |= shorter.too_long;
+        self.raw(&shorter.bytes);
+    }
+
+    fn of(bytes: Vec<u8>) -> Self {
+        Packer {
+            bytes,
+            too_long: false,
+        }
     }
 
     /// The bytes, unless no reader would take them.
@@ -116,14 +151,6 @@ impl<'a> Unpacker<'a> {
         Ok(raw_len as u64)
     }
 
-    /// Takes a column of so many bytes.
-    pub(super) fn column_of(&mut self, len: usize, other: Flaw) -> Result<Vec<u8>, Flaw> {
-        match Unpacker(self.0).len()? == len {
-            true => self.column(),
-            false => Err(other),
-        }
-    }
-
     /// Takes a column.
     pub(super) fn column(&mut self) -> Result<Vec<u8>, Flaw> {
         let raw_len = self.len()?;
@@ -143,13 +170,42 @@ impl<'a> Unpacker<'a> {
         Ok(raw)
     }
 
-    fn len(&mut self) -> Result<usize, Flaw> {
-        usize::try_from(self.number()?).map_err(|_| ENDS_EARLY)
+    /// Takes so many numbers of 32 bits.
+    pub(super) fn numbers(&mut self, count: usize) -> Result<Vec<u32>, Flaw> {
+        const OTHER: Flaw = Flaw("there are not as many numbers as announced");
+        let form = self.len()?;
+        let mut numbers = Vec::new();
+        match form {
+            1..=4 => {
+                let column = self.column()?;
+                if column.len() != form.saturating_mul(count) {
+                    return Err(OTHER);
+                }
+                numbers.resize(count, 0);
+                for (number, bytes) in numbers.iter_mut().zip(column.chunks_exact(form)) {
+                    let bytes = bytes.iter().rev();
+                    *number = bytes.fold(0, |number, &byte| number << 8 | u32::from(byte));
+                }
+            }
+            5..=8 => {
+                for at in 0..form - SPLIT {
+                    let column = self.column()?;
+                    if column.len() != count {
+                        return Err(OTHER);
+                    }
+                    numbers.resize(count, 0);
+                    for (number, byte) in numbers.iter_mut().zip(column) {
+                        *number |= u32::from(byte) << (8 * at);
+                    }
+                }
+            }
+            _ => return Err(Flaw("a number has not 1 to 4 bytes")),
+        }
+        Ok(numbers)
     }
 
-    /// Takes all bytes that are left.
-    pub(super) fn rest(self) -> &'a [u8] {
-        self.0
+    fn len(&mut self) -> Result<usize, Flaw> {
+        usize::try_from(self.number()?).map_err(|_| ENDS_EARLY)
     }
 
     /// Number of bytes left. As nothing takes less than a byte, no more things can follow.
@@ -167,7 +223,18 @@ impl<'a> Unpacker<'a> {
     }
 }
 
-const ENDS_EARLY: Flaw = Flaw("it ends early");
+/// The difference of two numbers modulo 2^32, small ones of either sign as small numbers.
+pub(super) fn difference(value: u32, previous: u32) -> u32 {
+    let difference = value.wrapping_sub(previous) as i32;
+    ((difference << 1) ^ (difference >> 31)) as u32
+}
+
+/// The number of which this is the difference to another.
+pub(super) fn add_difference(previous: u32, difference: u32) -> u32 {
+    previous.wrapping_add((difference >> 1) ^ (difference & 1).wrapping_neg())
+}
+
+pub(super) const ENDS_EARLY: Flaw = Flaw("it ends early");
 
 #[cfg(test)]
 mod tests {
@@ -202,6 +269,32 @@ mod tests {
             prop_assert_eq!(unpacker.column(), Ok(column));
             prop_assert_eq!(unpacker.finish(), Ok(()));
         }
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_of_few_bytes_come_back(numbers: Vec<u32>, shift in 0u32..32, repeat in 1usize..9) {
+            // Of some that come up again and again, whole numbers are shorter.
+            let numbers: Vec<u32> = numbers.into_iter().map(|number| number >> shift).collect();
+            let numbers = numbers.repeat(repeat);
+            let mut packer = Packer::default();
+            packer.numbers(&numbers);
+            let bytes = packer.finish().unwrap();
+            let mut unpacker = Unpacker::new(&bytes);
+            prop_assert_eq!(unpacker.numbers(numbers.len()), Ok(numbers.clone()));
+            prop_assert_eq!(unpacker.finish(), Ok(()));
+            prop_assert!(Unpacker::new(&bytes).numbers(numbers.len() + 1).is_err());
+        }
+
+        #[test]
+        fn differences_come_back(value: u32, previous: u32) {
+            prop_assert_eq!(add_difference(previous, difference(value, previous)), value);
+        }
+    }
+
+    #[test]
+    fn small_differences_are_small_numbers() {
+        assert_eq!([5, 4, 6, 3].map(|value| difference(value, 5)), [0, 1, 2, 3]);
     }
 
     #[test]

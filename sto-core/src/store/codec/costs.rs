@@ -2,24 +2,24 @@
 
 use super::Flaw;
 use super::bytes::{Packer, Unpacker};
-use super::coder::{Decoder, Encoder, Number, can_hold};
+use super::pairs::{PairPacker, Pairs};
 use crate::units::Cost;
 
 /// Packs costs by node: nodes in ascending order, none twice, none with a zero cost.
 pub(in crate::store) fn pack_costs(costs: &[(u32, Cost)]) -> Result<Vec<u8>, Flaw> {
     check_sum(costs.iter().map(|&(_, cost)| cost))?;
-    let period = fixed_period(costs.iter().map(|&(_, cost)| cost));
-    let mut coder = Encoder::default();
-    let mut gaps = Gaps::default();
-    let mut counts = Counts::new(period);
+    let mut pairs = PairPacker::default();
+    let mut values = ValuePacker::new(costs.iter().map(|&(_, cost)| cost));
+    let mut next = 0;
     for &(node, cost) in costs {
-        gaps.encode(&mut coder, node);
-        counts.encode(&mut coder, cost);
+        pairs.push([u64::from(node - next), cost.samples]);
+        values.push(cost);
+        next = node + 1;
     }
     let mut pack = Packer::default();
     pack.number(costs.len() as u64);
-    pack_period(&mut pack, period);
-    pack.raw(&coder.finish());
+    pairs.finish(&mut pack);
+    values.finish(&mut pack);
     pack.finish()
 }
 
@@ -29,25 +29,33 @@ pub(in crate::store) fn unpack_costs(
     node_count: usize,
 ) -> Result<Vec<(u32, Cost)>, Flaw> {
     let mut pack = Unpacker::new(pack);
-    let count = pack.number32()?;
-    let mut counts = Counts::new(unpack_period(&mut pack)?);
-    if !can_hold(pack.left(), count) || count as usize > node_count {
+    let count = pack.number32()? as usize;
+    if count > node_count {
         return Err(TOO_FEW);
     }
-    let mut coder = Decoder::new(pack.rest())?;
-    let mut gaps = Gaps::default();
-    let mut costs = Vec::with_capacity(count as usize);
+    let pairs = Pairs::unpack(&mut pack)?;
+    let values = Values::unpack(&mut pack)?;
+    pack.finish()?;
+    if pairs.len() != count {
+        return Err(TOO_FEW);
+    }
+    let (mut pairs, mut values) = (pairs.reader(), values.reader());
+    let mut costs = Vec::with_capacity(count);
+    let mut next = 0u64;
     for _ in 0..count {
-        let node = gaps.decode(&mut coder);
-        let node = node.filter(|&node| (node as usize) < node_count);
+        let [gap, samples] = pairs.next()?;
+        let node = next.checked_add(gap);
+        let node = node.filter(|&node| node < node_count as u64);
         let node = node.ok_or(Flaw("a cost is of a node that does not exist"))?;
-        let cost = counts.decode(&mut coder)?;
+        next = node + 1;
+        let cost = values.cost(samples)?;
         if cost.is_zero() {
             return Err(Flaw("a cost is zero"));
         }
-        costs.push((node, cost));
+        costs.push((node as u32, cost));
     }
-    coder.finish()?;
+    pairs.finish()?;
+    values.finish()?;
     check_sum(costs.iter().map(|&(_, cost)| cost))?;
     Ok(costs)
 }
@@ -62,34 +70,8 @@ pub(super) fn check_sum(mut costs: impl Iterator<Item = Cost>) -> Result<(), Fla
         .ok_or(Flaw("the counts add up to more than 2^64 - 1"))
 }
 
-/// Ascending numbers: how many lie between each and the one before.
-#[derive(Default)]
-struct Gaps {
-    /// By whether the last gap was 0, 1, or larger.
-    models: [Number; 3],
-    last: u64,
-    next: u32,
-}
-
-impl Gaps {
-    fn encode(&mut self, coder: &mut Encoder, number: u32) {
-        let gap = u64::from(number - self.next);
-        coder.number(&mut self.models[self.last.min(2) as usize], gap);
-        self.last = gap;
-        self.next = number + 1;
-    }
-
-    fn decode(&mut self, coder: &mut Decoder<'_>) -> Option<u32> {
-        let gap = coder.number(&mut self.models[self.last.min(2) as usize]);
-        self.last = gap;
-        let number = self.next.checked_add(u32::try_from(gap).ok()?)?;
-        self.next = number.checked_add(1)?;
-        Some(number)
-    }
-}
-
 /// The value of every sample, where it is always the same.
-pub(super) fn fixed_period(costs: impl Iterator<Item = Cost> + Clone) -> Option<u64> {
+fn fixed_period(costs: impl Iterator<Item = Cost> + Clone) -> Option<u64> {
     let sampled = costs.clone().find(|cost| cost.samples > 0);
     let period = sampled.map_or(0, |cost| cost.value / cost.samples);
     let is_fixed = |cost: Cost| cost.samples.checked_mul(period) == Some(cost.value);
@@ -99,60 +81,87 @@ pub(super) fn fixed_period(costs: impl Iterator<Item = Cost> + Clone) -> Option<
 const FIXED_PERIOD: u32 = 0;
 const OWN_VALUES: u32 = 1;
 
-pub(super) fn pack_period(pack: &mut Packer, period: Option<u64>) {
-    match period {
-        Some(period) => {
-            pack.number(FIXED_PERIOD);
-            pack.number(period);
-        }
-        None => pack.number(OWN_VALUES),
-    }
-}
-
-pub(super) fn unpack_period(pack: &mut Unpacker<'_>) -> Result<Option<u64>, Flaw> {
-    match pack.number32()? {
-        FIXED_PERIOD => pack.number().map(Some),
-        OWN_VALUES => Ok(None),
-        _ => Err(Flaw("the form of the values is unknown")),
-    }
-}
-
-/// Costs one after another: samples, and values where no period gives them.
-pub(super) struct Counts {
+/// Values of costs under construction: a period, where each sample stands for that, or a column.
+pub(super) struct ValuePacker {
     period: Option<u64>,
-    /// By the samples before, at most 3.
-    samples: [Number; 4],
-    values: Number,
-    last: u64,
+    values: Packer,
 }
 
-impl Counts {
-    pub(super) fn new(period: Option<u64>) -> Self {
-        Counts {
-            period,
-            samples: Default::default(),
-            values: Number::default(),
-            last: 0,
+impl ValuePacker {
+    /// The values of these costs, which are to be pushed one by one.
+    pub(super) fn new(costs: impl Iterator<Item = Cost> + Clone) -> Self {
+        ValuePacker {
+            period: fixed_period(costs),
+            values: Packer::default(),
         }
     }
 
-    pub(super) fn encode(&mut self, coder: &mut Encoder, cost: Cost) {
-        coder.number(&mut self.samples[self.last.min(3) as usize], cost.samples);
-        self.last = cost.samples;
+    pub(super) fn push(&mut self, cost: Cost) {
         if self.period.is_none() {
-            coder.number(&mut self.values, cost.value);
+            self.values.number(cost.value);
         }
     }
 
-    pub(super) fn decode(&mut self, coder: &mut Decoder<'_>) -> Result<Cost, Flaw> {
-        let samples = coder.number(&mut self.samples[self.last.min(3) as usize]);
-        self.last = samples;
-        let value = match self.period {
-            Some(period) => samples
-                .checked_mul(period)
+    pub(super) fn finish(self, pack: &mut Packer) {
+        match self.period {
+            Some(period) => {
+                pack.number(FIXED_PERIOD);
+                pack.number(period);
+            }
+            None => {
+                pack.number(OWN_VALUES);
+                pack.column(self.values);
+            }
+        }
+    }
+}
+
+/// Values of costs.
+pub(super) enum Values {
+    Period(u64),
+    Own(Vec<u8>),
+}
+
+impl Values {
+    pub(super) fn unpack(pack: &mut Unpacker<'_>) -> Result<Self, Flaw> {
+        match pack.number32()? {
+            FIXED_PERIOD => pack.number().map(Values::Period),
+            OWN_VALUES => pack.column().map(Values::Own),
+            _ => Err(Flaw("the form of the values is unknown")),
+        }
+    }
+
+    pub(super) fn reader(&self) -> ValueReader<'_> {
+        match self {
+            Values::Period(period) => ValueReader::Period(*period),
+            Values::Own(column) => ValueReader::Own(Unpacker::new(column)),
+        }
+    }
+}
+
+/// Values one after another.
+pub(super) enum ValueReader<'a> {
+    Period(u64),
+    Own(Unpacker<'a>),
+}
+
+impl ValueReader<'_> {
+    /// The next cost, which has so many samples.
+    pub(super) fn cost(&mut self, samples: u64) -> Result<Cost, Flaw> {
+        let value = match self {
+            ValueReader::Period(period) => samples
+                .checked_mul(*period)
                 .ok_or(Flaw("a value leaves 64 bits"))?,
-            None => coder.number(&mut self.values),
+            ValueReader::Own(values) => values.number()?,
         };
         Ok(Cost { samples, value })
+    }
+
+    /// Checks that all were read.
+    pub(super) fn finish(self) -> Result<(), Flaw> {
+        match self {
+            ValueReader::Period(_) => Ok(()),
+            ValueReader::Own(values) => values.finish(),
+        }
     }
 }

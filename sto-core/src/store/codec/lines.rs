@@ -2,8 +2,8 @@
 
 use super::Flaw;
 use super::bytes::{Packer, Unpacker};
-use super::coder::{Decoder, Encoder, Number, can_hold};
-use super::costs::{Counts, TOO_FEW, check_sum, fixed_period, pack_period, unpack_period};
+use super::costs::{TOO_FEW, ValuePacker, Values, check_sum};
+use super::pairs::{PairPacker, Pairs};
 use crate::intern::LineCost;
 use crate::model::FrameIx;
 
@@ -11,33 +11,32 @@ use crate::model::FrameIx;
 /// a frame, none twice.
 pub(in crate::store) fn pack_lines(lines: &[LineCost]) -> Result<Vec<u8>, Flaw> {
     check_sum(lines.iter().map(|line| line.self_cost))?;
-    let self_period = fixed_period(lines.iter().map(|line| line.self_cost));
-    let total_period = fixed_period(lines.iter().map(|line| line.total));
-    let mut coder = Encoder::default();
-    let mut steps = [Number::default(); 3];
-    let mut self_costs = Counts::new(self_period);
-    let mut totals = Counts::new(total_period);
-    let (mut frame, mut line) = (0, 0);
-    for cost in lines {
-        let frame_step = cost.frame.0 - frame;
-        if frame_step > 0 {
-            line = 0;
-        }
-        coder.number(&mut steps[0], u64::from(frame_step));
-        let line_model = &mut steps[if line == 0 { 1 } else { 2 }];
-        coder.number(line_model, u64::from(cost.line - line));
-        self_costs.encode(&mut coder, cost.self_cost);
-        totals.encode(&mut coder, cost.total);
-        (frame, line) = (cost.frame.0, cost.line);
-    }
     if lines.len() > MOST_LINES as usize {
         return Err(Flaw("it has costs of more than 2^24 lines"));
     }
+    let [mut frames, mut numbers] = [(); 2].map(|()| Packer::default());
+    let mut samples = PairPacker::default();
+    let mut self_values = ValuePacker::new(lines.iter().map(|line| line.self_cost));
+    let mut totals = ValuePacker::new(lines.iter().map(|line| line.total));
+    let (mut frame, mut line) = (0, 0);
+    for cost in lines {
+        if cost.frame.0 > frame {
+            line = 0;
+        }
+        frames.number(cost.frame.0 - frame);
+        numbers.number(cost.line - line);
+        samples.push([cost.self_cost.samples, cost.total.samples]);
+        self_values.push(cost.self_cost);
+        totals.push(cost.total);
+        (frame, line) = (cost.frame.0, cost.line);
+    }
     let mut pack = Packer::default();
     pack.number(lines.len() as u64);
-    pack_period(&mut pack, self_period);
-    pack_period(&mut pack, total_period);
-    pack.raw(&coder.finish());
+    pack.column(frames);
+    pack.column(numbers);
+    samples.finish(&mut pack);
+    self_values.finish(&mut pack);
+    totals.finish(&mut pack);
     pack.finish()
 }
 
@@ -45,42 +44,50 @@ pub(in crate::store) fn pack_lines(lines: &[LineCost]) -> Result<Vec<u8>, Flaw> 
 pub(in crate::store) fn unpack_lines(pack: &[u8], frame_count: u32) -> Result<Vec<LineCost>, Flaw> {
     let mut pack = Unpacker::new(pack);
     let count = pack.number32()?;
-    let mut self_costs = Counts::new(unpack_period(&mut pack)?);
-    let mut totals = Counts::new(unpack_period(&mut pack)?);
-    if count > MOST_LINES || !can_hold(pack.left(), count) {
+    if count > MOST_LINES {
         return Err(TOO_FEW);
     }
-    let mut coder = Decoder::new(pack.rest())?;
-    let mut steps = [Number::default(); 3];
+    let (frames, numbers) = (pack.column()?, pack.column()?);
+    let (mut frames, mut numbers) = (Unpacker::new(&frames), Unpacker::new(&numbers));
+    let samples = Pairs::unpack(&mut pack)?;
+    let (self_values, totals) = (Values::unpack(&mut pack)?, Values::unpack(&mut pack)?);
+    let (mut self_values, mut totals) = (self_values.reader(), totals.reader());
+    pack.finish()?;
+    if samples.len() != count as usize {
+        return Err(TOO_FEW);
+    }
     let mut lines = Vec::with_capacity(count as usize);
     let (mut frame, mut line) = (0u32, 0u32);
+    let mut samples = samples.reader();
     for _ in 0..count {
-        let frame_step = coder.number(&mut steps[0]);
+        let [self_samples, total_samples] = samples.next()?;
+        let frame_step = frames.number32()?;
         if frame_step > 0 {
             line = 0;
         }
-        let line_step = coder.number(&mut steps[if line == 0 { 1 } else { 2 }]);
+        let line_step = numbers.number32()?;
         if line_step == 0 {
             return Err(Flaw("a line stands twice, or has the number 0"));
         }
-        frame = add(frame, frame_step)
-            .filter(|&frame| frame < frame_count)
-            .ok_or(Flaw("a line is of a frame that does not exist"))?;
-        line = add(line, line_step).ok_or(Flaw("a line number takes more than 32 bits"))?;
+        let next = frame.checked_add(frame_step);
+        let next = next.filter(|&frame| frame < frame_count);
+        frame = next.ok_or(Flaw("a line is of a frame that does not exist"))?;
+        let next = line.checked_add(line_step);
+        line = next.ok_or(Flaw("a line number takes more than 32 bits"))?;
         lines.push(LineCost {
             frame: FrameIx(frame),
             line,
-            self_cost: self_costs.decode(&mut coder)?,
-            total: totals.decode(&mut coder)?,
+            self_cost: self_values.cost(self_samples)?,
+            total: totals.cost(total_samples)?,
         });
     }
-    coder.finish()?;
+    frames.finish()?;
+    numbers.finish()?;
+    samples.finish()?;
+    self_values.finish()?;
+    totals.finish()?;
     check_sum(lines.iter().map(|line| line.self_cost))?;
     Ok(lines)
-}
-
-fn add(number: u32, step: u64) -> Option<u32> {
-    number.checked_add(u32::try_from(step).ok()?)
 }
 
 /// Most lines of one pack: what hostile bytes can make a reader reserve.

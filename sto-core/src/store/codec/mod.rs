@@ -5,21 +5,16 @@
 //! that the bytes at hand can hold. Where in the store a [`Flaw`] is, the caller knows.
 
 mod bytes;
-mod callees;
-mod coder;
 mod contexts;
 mod costs;
 mod frames;
 mod lines;
 mod modules;
 mod nodes;
-mod planes;
+mod pairs;
 mod records;
-mod runs;
 mod seal;
-mod short;
 mod slices;
-mod steps;
 
 pub(super) use costs::{pack_costs, unpack_costs};
 pub(super) use frames::{
@@ -27,15 +22,13 @@ pub(super) use frames::{
 };
 pub(super) use lines::{pack_lines, unpack_lines};
 pub(super) use modules::{pack_modules, unpack_modules};
-pub(super) use nodes::{NO_PARENT, NodeColumns, NodePacks, pack_nodes};
+pub(super) use nodes::{NO_PARENT, NodeColumns, Roots, pack_nodes, unpack_nodes, unpack_roots};
 pub use records::CameFrom;
 pub(super) use records::{
     BuildRecord, Contents, ExecutableRecord, ProfileRecord, ReadingRecord, Sum, Told, pack, unpack,
 };
-pub(super) use runs::{Runs, claimed_runs, unpack_runs};
 pub(super) use seal::{SEAL_LEN, seal, unseal};
 pub(super) use slices::{add_up, pack_slices, unpack_slices, unpack_slices_contexts};
-pub(super) use steps::{RunUnpacker, Steps, unpack_steps};
 
 /// What is wrong with some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

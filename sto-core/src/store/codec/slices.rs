@@ -6,9 +6,9 @@
 
 use super::Flaw;
 use super::bytes::{Packer, Unpacker};
-use super::coder::{Decoder, Encoder};
 use super::contexts::{pack_contexts, unpack_contexts};
-use super::costs::{Counts, fixed_period, pack_period, unpack_period};
+use super::costs::{ValuePacker, Values};
+use super::pairs::{PairPacker, Pairs};
 use crate::intern::{
     Context, ContextIx, SelfCosts, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx, Slices,
 };
@@ -68,9 +68,10 @@ fn pack_cells(pack: &mut Packer, context_count: usize, slices: &SliceCosts, cost
     let mut cells_of = vec![0u32; context_count];
     let mut numbers = Packer::default();
     let mut sizes = Packer::default();
-    let mut places = Packer::default();
+    let mut pairs = PairPacker::default();
     let mut next_slice = 0;
     let all: Vec<SliceCost> = slices.iter().collect();
+    let mut values = ValuePacker::new(all.iter().map(|slice_cost| slice_cost.cost));
     for cell in all.chunk_by(|a, b| (a.context, a.slice) == (b.context, b.slice)) {
         let SliceCost { context, slice, .. } = cell[0];
         let cells = &mut cells_of[context.0 as usize];
@@ -84,7 +85,8 @@ fn pack_cells(pack: &mut Packer, context_count: usize, slices: &SliceCosts, cost
         let mut next = 0;
         for slice_cost in cell {
             let place = costs.partition_point(|&(node, _)| node < slice_cost.node) as u32;
-            places.number(place - next);
+            pairs.push([u64::from(place - next), slice_cost.cost.samples]);
+            values.push(slice_cost.cost);
             next = place + 1;
         }
     }
@@ -92,19 +94,11 @@ fn pack_cells(pack: &mut Packer, context_count: usize, slices: &SliceCosts, cost
     for count in cells_of {
         cells.number(count);
     }
-    for column in [cells, numbers, sizes, places] {
+    for column in [cells, numbers, sizes] {
         pack.column(column);
     }
-    let period = fixed_period(all.iter().map(|slice_cost| slice_cost.cost));
-    let mut coder = Encoder::default();
-    let mut counts = Counts::new(period);
-    for slice_cost in &all {
-        counts.encode(&mut coder, slice_cost.cost);
-    }
-    pack_period(pack, period);
-    let mut coded = Packer::default();
-    coded.raw(&coder.finish());
-    pack.column(coded);
+    pairs.finish(pack);
+    values.finish(pack);
 }
 
 fn unpack_cells(
@@ -113,15 +107,13 @@ fn unpack_cells(
     slice_count: SliceCount,
     costs: &SelfCosts,
 ) -> Result<SliceCosts, Flaw> {
-    let cells = pack.column()?;
+    let (cells, numbers, sizes) = (pack.column()?, pack.column()?, pack.column()?);
+    let pairs = Pairs::unpack(pack)?;
+    let values = Values::unpack(pack)?;
     let mut cells = Unpacker::new(&cells);
-    let numbers = pack.column()?;
-    let mut numbers = Unpacker::new(&numbers);
-    let sizes = pack.column()?;
-    let mut sizes = Unpacker::new(&sizes);
-    let places = pack.column()?;
-    let mut places = Unpacker::new(&places);
-    let mut keys = Vec::new();
+    let (mut numbers, mut sizes) = (Unpacker::new(&numbers), Unpacker::new(&sizes));
+    let mut slice_costs = Vec::with_capacity(pairs.len());
+    let (mut pairs, mut values) = (pairs.reader(), values.reader());
     for context in 0..context_count as u32 {
         let mut next_slice = 0u32;
         for _ in 0..cells.number32()? {
@@ -129,34 +121,28 @@ fn unpack_cells(
             let slice = slice.filter(|&slice| slice < slice_count.get());
             let slice = slice.ok_or(Flaw("a slice is not among those announced"))?;
             next_slice = slice + 1;
-            let mut next = 0u32;
+            let mut next = 0u64;
             for _ in 0..=sizes.number32()? {
-                let place = next.checked_add(places.number32()?);
-                let cost = place.and_then(|place| costs.get(place as usize));
+                let [gap, samples] = pairs.next()?;
+                let place = next.checked_add(gap);
+                let cost = place.and_then(|place| costs.get(usize::try_from(place).ok()?));
                 let &(node, _) = cost.ok_or(Flaw("a slice has a node without a self cost"))?;
                 next = place.map_or(0, |place| place + 1);
-                keys.push((ContextIx(context), SliceIx(slice), node));
+                slice_costs.push(SliceCost {
+                    context: ContextIx(context),
+                    slice: SliceIx(slice),
+                    node,
+                    cost: values.cost(samples)?,
+                });
             }
         }
     }
     cells.finish()?;
     numbers.finish()?;
     sizes.finish()?;
-    places.finish()?;
-    let mut counts = Counts::new(unpack_period(pack)?);
-    let coded = pack.column()?;
-    let mut coder = Decoder::new(&coded)?;
-    let slice_costs = keys.into_iter().map(|(context, slice, node)| {
-        Ok(SliceCost {
-            context,
-            slice,
-            node,
-            cost: counts.decode(&mut coder)?,
-        })
-    });
-    let slice_costs = slice_costs.collect::<Result<_, Flaw>>()?;
-    coder.finish()?;
-    Ok(slice_costs)
+    pairs.finish()?;
+    values.finish()?;
+    Ok(slice_costs.into_iter().collect())
 }
 
 /// Whether no cost is zero, and those of each node over all contexts and slices are its self cost.
@@ -250,9 +236,9 @@ mod tests {
             b"\x02\0\x01\x02",
             b"\x03\0\x01\0\x02",
             b"\x03\0\x01\0\0",
-            b"\x04\0\0\x01\x01\0",
+            b"\x04\0\x01\x11\x11\x01",
+            b"\0\0\0\0",
             b"\0\x64",
-            b"\x08\0\xf8\x02\0\0\x7a\x08\x53\x68",
         ];
         assert_eq!(pack, bytes.concat());
         assert_eq!(unpack_slices(&pack, &[costs]).unwrap(), slices);
@@ -326,10 +312,10 @@ mod tests {
             (37, 2, "it ends early"),
             (42, 3, "a slice is not among those announced"),
             (46, 0, "bytes are left over"),
-            (53, 3, "a slice has a node without a self cost"),
-            (55, 2, "the form of the values is unknown"),
-            (56, 99, "the slices do not add up to the self costs"),
-            (57, 4, "it ends early"),
+            (53, 0x31, "a slice has a node without a self cost"),
+            (59, 2, "the form of the values is unknown"),
+            (60, 99, "the slices do not add up to the self costs"),
+            (52, 0x1f, "it ends early"),
         ] {
             let mut pack = pack.clone();
             pack[place] = byte;

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 const FRAMES: u32 = 40;
 
-/// The nodes of a pack: runs in preorder, below nodes of earlier packs, below others of this one,
+/// The nodes of a pack: segments in preorder, below nodes of earlier packs, below others of this one,
 /// and roots.
 fn nodes(len: u32, first: u32) -> NodeColumns {
     let mut nodes = NodeColumns::default();
@@ -19,18 +19,13 @@ fn nodes(len: u32, first: u32) -> NodeColumns {
         if node % 17 == 0 {
             path.clear();
         }
-        let anchor = (node % 2 == 0).then_some(node / 3);
-        let parent = path.last().copied().or(anchor.filter(|_| node > 0));
+        let attach = (node % 2 == 0).then_some(node / 3);
+        let parent = path.last().copied().or(attach.filter(|_| node > 0));
         nodes.parents.push(parent.unwrap_or(NO_PARENT));
         nodes.frames.push(node * node % FRAMES);
         path.push(node);
     }
     nodes
-}
-
-fn unpack_nodes(packs: &NodePacks, first: u32, frame_count: u32) -> Result<NodeColumns, Flaw> {
-    let runs = unpack_runs(&packs.runs, first, frame_count)?;
-    NodeColumns::unpack(&runs, &unpack_steps(&packs.steps, &runs, frame_count)?)
 }
 
 fn frames() -> Vec<Frame<'static>> {
@@ -98,6 +93,11 @@ fn packs_come_back() {
     for (len, first) in [(0, 0), (1, 0), (1, 7), (2000, 0), (2000, 1500), (0, 30)] {
         let nodes = nodes(len, first);
         let pack = pack_nodes(first, &nodes).unwrap();
+        let roots = unpack_roots(&pack, FRAMES).unwrap();
+        assert!(roots.iter().all(|&(attach, frame)| {
+            let mut all = nodes.parents.iter().zip(&nodes.frames);
+            all.any(|node| node == (&attach, &frame))
+        }));
         assert_eq!(unpack_nodes(&pack, first, FRAMES), Ok(nodes));
     }
     let unpacked = unpack_frames(&pack_frames(frames().into_iter()).unwrap()).unwrap();
@@ -144,8 +144,7 @@ fn a_recursion_costs_next_to_nothing() {
         parents: (0..100_000u32).map(|node| node.wrapping_sub(1)).collect(),
         frames: vec![7; 100_000],
     };
-    let packs = pack_nodes(0, &nodes).unwrap();
-    assert!(packs.runs.len() + packs.steps.len() < 200);
+    assert!(pack_nodes(0, &nodes).unwrap().len() < 200);
 }
 
 proptest! {
@@ -190,12 +189,9 @@ proptest! {
             pack
         };
         for first in [0, 5] {
-            let NodePacks { runs, steps } = pack_nodes(first, &nodes(12, first)).unwrap();
-            let both = NodePacks { runs: changed(runs.clone()), steps: changed(steps.clone()) };
-            let runs_alone = NodePacks { runs: changed(runs.clone()), steps: steps.clone() };
-            let steps_alone = NodePacks { runs, steps: changed(steps) };
-            let packs = [both, runs_alone, steps_alone];
-            for nodes in packs.iter().flat_map(|packs| unpack_nodes(packs, first, FRAMES)) {
+            let pack = changed(pack_nodes(first, &nodes(12, first)).unwrap());
+            let _ = unpack_roots(&pack, FRAMES);
+            if let Ok(nodes) = unpack_nodes(&pack, first, FRAMES) {
                 prop_assert!(nodes.frames.iter().all(|&frame| frame < FRAMES));
                 for (node, &parent) in (first..).zip(&nodes.parents) {
                     prop_assert!(parent == NO_PARENT || parent < node);
@@ -226,34 +222,34 @@ fn the_bytes_of_nodes_are_those_of_the_specification() {
         parents: vec![NO_PARENT, 0, 1, 0],
         frames: vec![0, 1, 2, 3],
     };
-    let NodePacks { runs, steps } = pack_nodes(0, &nodes).unwrap();
-    let expected = [&[4, 1][..], &[1, 1, 0, 3], &[1, 1, 0, 0], &[1, 1, 0, 0]];
-    assert_eq!(runs, expected.concat());
     let expected = [
-        &[3][..],
-        &[3, 0, 0, 0, 2, 0, 0],
-        &[
-            2, 1, 2, 0, 0, 0, 1, 2, 0, 1, 0, 1, 2, 0, 0, 0, 1, 2, 0, 2, 2,
-        ],
-        &[1, 1, 1, 0, 1],
-        &[3, 0, 0, 0, 0, 0, 0],
+        &[4, 1][..],
+        &[1, 0, 0],
+        &[1, 0, 0],
+        &[4, 0, 0, 1, 1, 3],
+        &[1, 3, 0, 1, 2, 3],
     ];
-    assert_eq!(steps, expected.concat());
+    assert_eq!(pack_nodes(0, &nodes).unwrap(), expected.concat());
 }
 
 #[test]
 fn the_bytes_of_costs_are_those_of_the_specification() {
-    let fixed = [(2, cost(3, 300)), (5, cost(1, 100))];
+    let fixed = [(2, cost(3, 300)), (5, cost(16, 1600))];
     let expected = [
-        &[2, 0, 100][..],
-        &[0xaf, 0x87, 2, 0, 0x2f, 0x8e, 0xd7, 0x0f],
+        &[2][..],
+        &[2, 0, 0x23, 0x2f],
+        &[0, 0],
+        &[1, 0, 1],
+        &[0, 100],
     ];
     assert_eq!(pack_costs(&fixed).unwrap(), expected.concat());
     let own = [(2, cost(3, 300)), (5, cost(1, 101))];
     let expected = [
-        &[2, 1][..],
-        &[0xc7, 2, 0, 0, 0x72, 0x0e, 0x68, 0xca],
-        &[0x75, 0x16, 0x0d, 0x8e],
+        &[2][..],
+        &[2, 0, 0x23, 0x21],
+        &[0, 0],
+        &[0, 0],
+        &[1, 3, 0, 0xac, 2, 101],
     ];
     assert_eq!(pack_costs(&own).unwrap(), expected.concat());
 }
@@ -268,9 +264,14 @@ fn the_bytes_of_lines_are_those_of_the_specification() {
     };
     let lines = [line(1, 10, 0, 2), line(1, 12, 2, 2), line(4, 7, 1, 3)];
     let expected = [
-        &[3, 0, 100, 0, 100, 1, 0, 0, 0][..],
-        &[0x72, 0x85, 0x43, 0xba, 0x6a, 0x1c, 0x4e, 0xa8],
-        &[0x7c, 0x0c, 0xa2, 0x38],
+        &[3][..],
+        &[3, 0, 1, 0, 3],
+        &[3, 0, 10, 2, 7],
+        &[3, 0, 0x02, 0x22, 0x13],
+        &[0, 0],
+        &[0, 0],
+        &[0, 100],
+        &[0, 100],
     ];
     assert_eq!(pack_lines(&lines).unwrap(), expected.concat());
 }

@@ -17,7 +17,8 @@ use crate::store::error::{Fault, refused};
 use crate::store::read::builds::module_lists;
 use crate::store::read::counts::Counts;
 use crate::store::read::cut::frame_order;
-use crate::store::read::preorder::{mark_callers, preorder};
+use crate::store::read::picked::{Marks, Picked};
+use crate::store::read::preorder::preorder;
 use crate::store::read::rows::{Found, NewRows, Rows};
 use crate::store::tables::{Column, MOST_FRAMES, MOST_NODES, Record};
 use crate::store::write::tags::{self, Tag};
@@ -43,8 +44,8 @@ pub(in crate::store) fn rewrite(
     let mut draft = Draft::new(destination, is_export)?;
     let frames = write_frames(rows, &used, &mut draft)?;
     let lists = module_lists(rows)?;
-    for (executable, marked) in executables.iter().zip(&marked) {
-        write_executable(rows, executable, marked, &frames, &lists, &mut draft)?;
+    for (executable, marks) in executables.iter().zip(marked) {
+        write_executable(rows, executable, marks, &frames, &lists, &mut draft)?;
     }
     write_tags(rows, &executables, &mut draft)?;
     draft.flush()
@@ -114,30 +115,23 @@ impl Chosen {
     }
 }
 
-/// The nodes that the chosen profiles have, their callers included; their frames become used.
-fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Vec<bool>, Fault> {
+/// The nodes that have costs in the chosen profiles; frames of these, of their callers and of lines become
+/// used.
+fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Marks, Fault> {
     let record = &executable.record;
-    let mut marked = vec![false; record.nodes as usize];
+    let mut marks = Marks::none(record.nodes)?;
     for chosen in executable.builds.iter().flat_map(|(_, profiles)| profiles) {
         let counts = chosen.counts(rows, record)?;
-        for &(node, _) in counts.costs.iter().flatten() {
-            marked[node as usize] = true;
-        }
+        marks.set_all(&counts.costs);
         for line in counts.lines.iter().flatten() {
             used[line.frame.get()] = true;
         }
     }
-    let nodes = rows.nodes(record)?;
-    mark_callers(&nodes, &mut marked);
-    for (&frame, _) in nodes
-        .frames
-        .iter()
-        .zip(&marked)
-        .filter(|&(_, &marked)| marked)
-    {
+    let picked = Picked::of(&rows.node_packs(record)?, marks)?;
+    for &frame in &picked.nodes.frames {
         used[frame as usize] = true;
     }
-    Ok(marked)
+    Ok(picked.places.into_marks())
 }
 
 /// Writes the used frames in their order; returns the new number of each.
@@ -165,12 +159,12 @@ fn write_frames(rows: &Rows, used: &[bool], draft: &mut Draft<'_>) -> Result<Vec
 fn write_executable(
     rows: &Rows,
     executable: &Executable,
-    marked: &[bool],
+    marks: Marks,
     frames: &[u32],
     lists: &[Arc<[ModuleRef]>],
     draft: &mut Draft<'_>,
 ) -> Result<(), Fault> {
-    let numbers = write_nodes(rows, &executable.record, marked, frames, draft)?;
+    let numbers = write_nodes(rows, &executable.record, marks, frames, draft)?;
     for (record, profiles) in &executable.builds {
         let mut tally = Tally::new(&record.build(), &mut draft.new.contents)?;
         for chosen in profiles {
@@ -217,13 +211,13 @@ fn write_executable(
 fn write_nodes(
     rows: &Rows,
     executable: &ExecutableRecord,
-    marked: &[bool],
+    marks: Marks,
     frames: &[u32],
     draft: &mut Draft<'_>,
 ) -> Result<Vec<u32>, Fault> {
-    let nodes = rows.nodes(executable)?;
+    let Picked { nodes, places } = Picked::of(&rows.node_packs(executable)?, marks)?;
     let new_frames: Vec<FrameIx> = frames.iter().map(|&frame| FrameIx(frame)).collect();
-    let (tree, places) = preorder(&nodes, marked, &new_frames);
+    let (tree, indices) = preorder(&nodes, &new_frames);
     let nodes = NodeColumns::of(&tree);
     let record = ExecutableRecord {
         name: executable.name.clone(),
@@ -242,13 +236,16 @@ fn write_nodes(
         })
         .collect();
     for (first, chunk) in chunks {
-        draft
-            .new
-            .nodes(record.number, first, chunk.map_err(refused)?);
+        let chunk = chunk.map_err(refused)?;
+        draft.new.column(Column::Nodes, record.number, first, chunk);
     }
     let id = ExecutableId::of(&record.name);
     draft.new.record(Record::Executable, id.0, &record)?;
-    Ok(places.into_iter().map(|place| place.0).collect())
+    let number = |node| match places.has(node) {
+        true => indices[places.get(node) as usize].0,
+        false => u32::MAX,
+    };
+    Ok((0..executable.nodes).map(number).collect())
 }
 
 /// Hands on the tags of builds that are written.

@@ -264,10 +264,7 @@ fn executables(
             builds: 0,
             profiles: 0,
             nodes: found.record.nodes.into(),
-            node_bytes: Bytes(
-                packed(Column::Nodes, found.record.number)
-                    + packed(Column::Runs, found.record.number),
-            ),
+            node_bytes: Bytes(packed(Column::Nodes, found.record.number)),
             profile_bytes: Bytes(0),
             name: found.record.name,
         };

@@ -6,7 +6,8 @@ use crate::store::codec::{BuildRecord, ExecutableRecord, ProfileRecord, unpack_m
 use crate::store::error::Fault;
 use crate::store::guard::guarded;
 use crate::store::read::counts::{NodeCosts, PackedCosts, read_lines};
-use crate::store::read::cut::{Marked, chosen_order, frames_of, place_lines, places_of, table_of};
+use crate::store::read::cut::{Cut, chosen_order, frames_of, place_lines, places_of, table_of};
+use crate::store::read::picked::{Marks, Picked};
 use crate::store::read::rows::{Found, Rows, column_place, record_place};
 use crate::store::tables::{Column, Record};
 use crate::store::write::{Adder, sum};
@@ -269,11 +270,11 @@ fn cut_out(
         || guarded(|| rows.node_packs(executable)),
     );
     let (costs, packs) = (costs?, packs?);
-    let (frames, marked) = rayon::join(
+    let (frames, picked) = rayon::join(
         || guarded(|| rows.frames()),
-        || Marked::of(rows, &packs, &costs.iter().flatten().collect::<Vec<_>>()),
+        || Picked::of(&packs, Marks::of(costs.iter().flatten(), executable.nodes)?),
     );
-    let cut = marked?.cut(&frames?, &[])?;
+    let cut = Cut::of(picked?, &frames?, &[])?;
     let costs = costs
         .into_par_iter()
         .map(|types| types.into_iter().map(|costs| cut.place(costs)).collect());

@@ -1,15 +1,17 @@
 //! Cutting profiles out of the nodes of an executable: their trees, in an order of their own.
 
 use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
+use crate::memory;
 use crate::model::{Frame, FrameIx, FrameTable, StringIx};
-use crate::store::codec::{ExecutableRecord, NodeColumns, ProfileRecord, unpack_slices};
+use crate::store::codec::{ExecutableRecord, ProfileRecord, unpack_slices};
 use crate::store::error::Fault;
-use crate::store::read::chosen::{Chosen, Marks};
 use crate::store::read::counts::{Counts, NodeCosts};
 use crate::store::read::packs::{Frames, NodePack};
-use crate::store::read::preorder::{mark_callers, preorder};
+use crate::store::read::picked::{Marks, Picked, Places};
+use crate::store::read::preorder::preorder;
 use crate::store::read::rows::{Rows, column_place};
 use crate::store::tables::Column;
+use crate::units::Bytes;
 use rayon::prelude::*;
 
 /// The nodes of an executable and the frames of its store: what profiles are cut out of.
@@ -21,19 +23,21 @@ pub(in crate::store) struct ExecutableTree<'a> {
 }
 
 impl<'a> ExecutableTree<'a> {
-    /// Reads all packs of an executable's nodes.
+    /// Unpacks all of an executable's nodes.
     pub(in crate::store) fn unpack(
         rows: &Rows,
         frames: &'a Frames,
         executable: &ExecutableRecord,
     ) -> Result<Self, Fault> {
-        let packs = rows.node_packs(executable)?;
-        packs
-            .par_iter()
-            .try_for_each(|pack| pack.steps(rows).map(drop))?;
+        memory::check(Bytes(
+            u64::from(executable.nodes) * 2 * size_of::<u32>() as u64,
+        ))?;
+        let packs = rows.node_packs(executable)?.into_par_iter();
         Ok(ExecutableTree {
             frames,
-            packs,
+            packs: packs
+                .map(NodePack::unpacked)
+                .collect::<Result<_, Fault>>()?,
             len: executable.nodes,
         })
     }
@@ -44,13 +48,12 @@ impl<'a> ExecutableTree<'a> {
         rows: &Rows,
         record: &ProfileRecord,
     ) -> Result<Interned, Fault> {
-        self.of(rows, record, Counts::read(rows, record, self.len)?)
+        self.of(record, Counts::read(rows, record, self.len)?)
     }
 
     /// The same of counts that were read already.
     pub(in crate::store) fn of(
         &self,
-        rows: &Rows,
         record: &ProfileRecord,
         counts: Counts,
     ) -> Result<Interned, Fault> {
@@ -59,8 +62,8 @@ impl<'a> ExecutableTree<'a> {
             mut lines,
             slices,
         } = counts;
-        let marked = Marked::of(rows, &self.packs, &costs.iter().collect::<Vec<_>>())?;
-        let cut = marked.cut(self.frames, &lines)?;
+        let picked = Picked::of(&self.packs, Marks::of(&costs, self.len)?)?;
+        let cut = Cut::of(picked, self.frames, &lines)?;
         place_lines(&mut lines, &cut.frame_places);
         let costs: Vec<SelfCosts> = costs.into_iter().map(|costs| cut.place(costs)).collect();
         let slices = slices.map(|pack| {
@@ -77,79 +80,44 @@ impl<'a> ExecutableTree<'a> {
     }
 }
 
-/// The nodes that have costs, and their callers.
-pub(in crate::store) struct Marked<'a> {
-    chosen: Chosen<'a>,
-    /// The chosen nodes, and for each whether it is one of them.
-    nodes: NodeColumns,
-    is_marked: Vec<bool>,
-}
-
-impl<'a> Marked<'a> {
-    pub(in crate::store) fn of(
-        rows: &Rows,
-        packs: &'a [NodePack],
-        costs: &[&NodeCosts],
-    ) -> Result<Self, Fault> {
-        let chosen = Chosen::of(packs, costs);
-        let nodes = chosen.unpack(rows)?;
-        let marks = Marks::none(nodes.len());
-        costs.par_iter().for_each(|costs| {
-            for place in chosen.places_of(costs) {
-                marks.set(place as usize);
-            }
-        });
-        let mut is_marked = marks.into_vec();
-        mark_callers(&nodes, &mut is_marked);
-        Ok(Marked {
-            chosen,
-            nodes,
-            is_marked,
-        })
-    }
-
-    /// Their tree, and the frames of it and of lines.
-    pub(in crate::store) fn cut(
-        self,
-        stored: &Frames,
-        lines: &[Vec<LineCost>],
-    ) -> Result<Cut<'a>, Fault> {
-        let used = self.nodes.frames.iter().zip(&self.is_marked);
-        let used = used.filter(|&(_, &marked)| marked).map(|(&frame, _)| frame);
-        let order = chosen_order(stored, used.chain(frames_of(lines)));
-        let frame_places = places_of(&order, stored);
-        let (frames, (tree, places)) = rayon::join(
-            || table_of(&order),
-            || preorder(&self.nodes, &self.is_marked, &frame_places),
-        );
-        Ok(Cut {
-            frames: frames?,
-            frame_places,
-            tree,
-            chosen: self.chosen,
-            places,
-        })
-    }
-}
-
-/// A tree with frames of its own.
-pub(in crate::store) struct Cut<'a> {
+/// A tree of picked nodes, with frames of its own.
+pub(in crate::store) struct Cut {
     pub(in crate::store) frames: FrameTable,
     /// By the store's number of a frame, its place in `frames`.
     frame_places: Vec<FrameIx>,
     pub(in crate::store) tree: StackTree,
-    chosen: Chosen<'a>,
-    /// By place among the chosen nodes, the place in `tree`.
-    places: Vec<NodeIx>,
+    picked: Places,
+    /// By place among the picked nodes, the index in `tree`.
+    indices: Vec<NodeIx>,
 }
 
-impl Cut<'_> {
-    /// Costs by place in the tree.
+impl Cut {
+    /// The tree of these nodes, and the frames of it and of lines.
+    pub(in crate::store) fn of(
+        picked: Picked,
+        stored: &Frames,
+        lines: &[Vec<LineCost>],
+    ) -> Result<Self, Fault> {
+        let Picked { nodes, places } = picked;
+        let used = nodes.frames.iter().copied();
+        let order = chosen_order(stored, used.chain(frames_of(lines)));
+        let frame_places = places_of(&order, stored);
+        let (frames, (tree, indices)) =
+            rayon::join(|| table_of(&order), || preorder(&nodes, &frame_places));
+        Ok(Cut {
+            frames: frames?,
+            frame_places,
+            tree,
+            picked: places,
+            indices,
+        })
+    }
+
+    /// Costs by node of the tree.
     pub(in crate::store) fn place(&self, costs: NodeCosts) -> SelfCosts {
-        let places: Vec<u32> = self.chosen.places_of(&costs).collect();
-        let placed = costs.into_iter().zip(places);
-        let placed = placed.map(|((_, cost), place)| (self.places[place as usize], cost));
-        let mut placed: SelfCosts = placed.collect();
+        let placed = costs.into_iter();
+        let index = |node| self.indices[self.picked.get(node) as usize];
+        let mut placed: SelfCosts = placed.map(|(node, cost)| (index(node), cost)).collect();
         // Where many nodes have costs, putting each into its place is quicker than comparing them.
         if placed.len() < self.tree.len() / 16 {
             // Stable: that makes use of the pieces that are in order already.

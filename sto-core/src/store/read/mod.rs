@@ -4,7 +4,7 @@
 //! rows        records and columns <-> redb
 //! packs       frames and nodes by their numbers
 //! counts      what is a profile's own
-//! chosen      the runs of nodes that some costs need
+//! picked      the nodes that some costs need
 //! preorder    trees in an order of their own
 //! cut         the tree of some costs
 //! builds      builds are listed, stacks and costs come out
@@ -13,11 +13,11 @@
 //! ```
 
 pub(in crate::store) mod builds;
-mod chosen;
 pub(in crate::store) mod counts;
 pub(in crate::store) mod cut;
 pub(in crate::store) mod loaded;
 pub(in crate::store) mod packs;
+pub(in crate::store) mod picked;
 pub(in crate::store) mod preorder;
 pub(in crate::store) mod rows;
 pub(in crate::store) mod slices;

@@ -7,17 +7,16 @@
 use crate::memory;
 use crate::model::Frame;
 use crate::store::codec::{
-    ExecutableRecord, Flaw, FrameColumns, NodeColumns, NodePacks, PackedFrames, RunUnpacker, Runs,
-    Steps, announced, claimed_by_frames, claimed_runs, unpack_frames, unpack_runs, unpack_steps,
+    ExecutableRecord, Flaw, FrameColumns, NodeColumns, PackedFrames, Roots, announced,
+    claimed_by_frames, unpack_frames, unpack_nodes, unpack_roots,
 };
 use crate::store::error::Fault;
-use crate::store::guard::guarded;
-use crate::store::read::rows::{NewRows, Rows, column_place, open_column};
+use crate::store::read::rows::{Rows, column_place, open_column};
 use crate::store::tables::Column;
 use crate::units::Bytes;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// A pack as it stands in the store, sealed.
 pub(in crate::store) struct Pack {
@@ -67,11 +66,54 @@ impl Pack {
         Ok(frames)
     }
 
-    /// The runs of nodes in it.
-    fn runs(&self, frame_count: u32) -> Result<Runs, Fault> {
-        let runs = self.of(|pack| unpack_runs(pack, self.first, frame_count))?;
-        self.check_len(runs.nodes())?;
-        Ok(runs)
+    /// The roots of the segments of nodes in it.
+    pub(in crate::store) fn roots(&self, frame_count: u32) -> Result<Roots, Fault> {
+        self.of(|pack| unpack_roots(pack, frame_count))
+    }
+
+    /// The nodes in it.
+    pub(in crate::store) fn nodes(&self, frame_count: u32) -> Result<NodeColumns, Fault> {
+        let nodes = self.of(|pack| unpack_nodes(pack, self.first, frame_count))?;
+        self.check_len(nodes.len())?;
+        Ok(nodes)
+    }
+}
+
+/// Nodes that follow one another, unpacked or not.
+pub(in crate::store) enum NodePack {
+    Packed {
+        pack: Pack,
+        /// Number of frames of the store.
+        frame_count: u32,
+    },
+    Unpacked {
+        first: u32,
+        nodes: NodeColumns,
+    },
+}
+
+impl NodePack {
+    /// The numbers of the nodes.
+    pub(in crate::store) fn numbers(&self) -> Range<u32> {
+        match self {
+            NodePack::Packed { pack, .. } => pack.numbers(),
+            NodePack::Unpacked { first, nodes } => *first..*first + nodes.len() as u32,
+        }
+    }
+
+    /// The nodes.
+    pub(in crate::store) fn nodes(&self) -> Result<Cow<'_, NodeColumns>, Fault> {
+        match self {
+            NodePack::Packed { pack, frame_count } => Ok(Cow::Owned(pack.nodes(*frame_count)?)),
+            NodePack::Unpacked { nodes, .. } => Ok(Cow::Borrowed(nodes)),
+        }
+    }
+
+    /// The same nodes, unpacked for good.
+    pub(in crate::store) fn unpacked(self) -> Result<Self, Fault> {
+        let first = self.numbers().start;
+        let nodes = self.nodes()?.into_owned();
+        Ok(NodePack::Unpacked { first, nodes })
     }
 }
 
@@ -112,29 +154,12 @@ impl Rows {
         &self,
         executable: &ExecutableRecord,
     ) -> Result<Vec<NodePack>, Fault> {
-        let packs = self.packs(Column::Runs, executable.number, executable.nodes)?;
-        let runs = packs
-            .iter()
-            .map(|pack| Ok(u64::from(pack.of(claimed_runs)?)));
-        let runs = runs.sum::<Result<u64, Fault>>()?;
-        // Where each begins, what it stands below, its head.
-        memory::check(Bytes(runs * 3 * size_of::<u32>() as u64))?;
-        let packs = packs.par_iter().map(|pack| NodePack::new(self, pack));
-        packs.collect()
-    }
-
-    /// The nodes of an executable, by their numbers.
-    pub(in crate::store) fn nodes(
-        &self,
-        executable: &ExecutableRecord,
-    ) -> Result<NodeColumns, Fault> {
-        let packs = self.node_packs(executable)?;
-        let unpacked = packs.par_iter().map(|pack| pack.nodes(self));
-        let mut nodes = NodeColumns::default();
-        for pack in unpacked.collect::<Vec<_>>() {
-            nodes.append(pack?);
-        }
-        Ok(nodes)
+        let packs = self.packs(Column::Nodes, executable.number, executable.nodes)?;
+        let frame_count = self.contents.frames;
+        let packs = packs.into_iter();
+        Ok(packs
+            .map(|pack| NodePack::Packed { pack, frame_count })
+            .collect())
     }
 
     /// Every frame of the store, by its number.
@@ -156,69 +181,6 @@ impl Rows {
             packs: unpacked.collect::<Result<_, Fault>>()?,
             len: self.contents.frames,
         })
-    }
-}
-
-/// A pack of nodes: its runs, and what they are unpacked with, once some are.
-pub(in crate::store) struct NodePack {
-    executable: u32,
-    pub(in crate::store) runs: Runs,
-    steps: OnceLock<Steps>,
-}
-
-impl NodePack {
-    /// The nodes whose runs are in this pack.
-    pub(in crate::store) fn new(rows: &Rows, pack: &Pack) -> Result<Self, Fault> {
-        Ok(NodePack {
-            executable: pack.owner,
-            runs: pack.runs(rows.contents.frames)?,
-            steps: OnceLock::new(),
-        })
-    }
-
-    /// Reads what its runs are unpacked with, unless it was read before.
-    pub(in crate::store) fn steps(&self, rows: &Rows) -> Result<&Steps, Fault> {
-        if let Some(steps) = self.steps.get() {
-            return Ok(steps);
-        }
-        // Guarded by itself: this is often another thread.
-        let pack = guarded(|| rows.column(Column::Nodes, self.executable, self.runs.first()))?;
-        let steps = unpack_steps(&pack, &self.runs, rows.contents.frames);
-        let steps = steps.map_err(|flaw| self.flawed(flaw))?;
-        Ok(self.steps.get_or_init(|| steps))
-    }
-
-    /// Unpacks its runs one by one.
-    pub(in crate::store) fn unpacker(&self, rows: &Rows) -> Result<RunUnpacker<'_>, Fault> {
-        Ok(RunUnpacker::new(&self.runs, self.steps(rows)?))
-    }
-
-    /// All its nodes.
-    pub(in crate::store) fn nodes(&self, rows: &Rows) -> Result<NodeColumns, Fault> {
-        NodeColumns::unpack(&self.runs, self.steps(rows)?).map_err(|flaw| self.flawed(flaw))
-    }
-
-    /// The fault that is in its steps.
-    pub(in crate::store) fn flawed(&self, flaw: Flaw) -> Fault {
-        flaw.at(column_place(
-            Column::Nodes,
-            self.executable,
-            self.runs.first(),
-        ))
-    }
-}
-
-impl NewRows {
-    /// Adds the packs of an executable's nodes from `first` on.
-    pub(in crate::store) fn nodes(&mut self, executable: u32, first: u32, packs: NodePacks) {
-        self.column(Column::Runs, executable, first, packs.runs);
-        self.column(Column::Nodes, executable, first, packs.steps);
-    }
-
-    /// Removes the packs of an executable's nodes from `first` on, before others are written.
-    pub(in crate::store) fn remove_nodes(&mut self, executable: u32, first: u32) {
-        self.remove_column(Column::Runs, executable, first);
-        self.remove_column(Column::Nodes, executable, first);
     }
 }
 

@@ -1,30 +1,18 @@
-//! Putting chosen nodes into an order that depends on them alone.
+//! Putting picked nodes into an order that depends on them alone.
 
 use crate::intern::{NodeIx, StackTree};
 use crate::model::FrameIx;
 use crate::store::codec::{NO_PARENT, NodeColumns};
 
-/// Marks the callers of every marked node.
-pub(in crate::store) fn mark_callers(nodes: &NodeColumns, marked: &mut [bool]) {
-    for (node, &parent) in nodes.parents.iter().enumerate().rev() {
-        if marked[node] && parent != NO_PARENT {
-            marked[parent as usize] = true;
-        }
-    }
-}
-
-/// The tree of the marked nodes, whose callers are marked too, in preorder, siblings in the order
-/// of their frames; and for each marked node its place there. `frames` gives the tree's frame for
-/// each of the store's.
+/// The tree of the nodes in preorder, siblings in the order of their frames; and for each node its
+/// index there. `frames` gives the tree's frame for each of the store's.
 pub(in crate::store) fn preorder(
     nodes: &NodeColumns,
-    marked: &[bool],
     frames: &[FrameIx],
 ) -> (StackTree, Vec<NodeIx>) {
-    let siblings = Siblings::new(nodes, marked, frames);
-    let len = marked.iter().filter(|&&marked| marked).count();
-    let mut tree = StackTree::with_capacity(len);
-    let mut places = vec![NodeIx(NONE); nodes.len()];
+    let siblings = Siblings::new(nodes, frames);
+    let mut tree = StackTree::with_capacity(nodes.len());
+    let mut indices = vec![NodeIx(NONE); nodes.len()];
     let mut next = vec![siblings.first[0]];
     while let Some(node) = next.pop() {
         if node == NONE {
@@ -33,13 +21,13 @@ pub(in crate::store) fn preorder(
         let i = node as usize;
         let parent = match nodes.parents[i] {
             NO_PARENT => None,
-            parent => Some(places[parent as usize]),
+            parent => Some(indices[parent as usize]),
         };
-        places[i] = tree.push(parent, frames[nodes.frames[i] as usize]);
+        indices[i] = tree.push(parent, frames[nodes.frames[i] as usize]);
         next.push(siblings.next[i]);
         next.push(siblings.first[i + 1]);
     }
-    (tree, places)
+    (tree, indices)
 }
 
 const NONE: u32 = u32::MAX;
@@ -53,7 +41,7 @@ struct Siblings {
 }
 
 impl Siblings {
-    fn new(nodes: &NodeColumns, marked: &[bool], frames: &[FrameIx]) -> Self {
+    fn new(nodes: &NodeColumns, frames: &[FrameIx]) -> Self {
         let mut siblings = Siblings {
             first: vec![NONE; nodes.len() + 1],
             next: vec![NONE; nodes.len()],
@@ -62,13 +50,11 @@ impl Siblings {
         // What one profile added is in order already; only where several did are lists out of it.
         let mut unsorted = Vec::new();
         for node in (0..nodes.len() as u32).rev() {
-            if marked[node as usize] {
-                let slot = nodes.parents[node as usize].wrapping_add(1) as usize;
-                let second = std::mem::replace(&mut siblings.first[slot], node);
-                siblings.next[node as usize] = second;
-                if second != NONE && frame_of(second) < frame_of(node) {
-                    unsorted.push(slot);
-                }
+            let slot = nodes.parents[node as usize].wrapping_add(1) as usize;
+            let second = std::mem::replace(&mut siblings.first[slot], node);
+            siblings.next[node as usize] = second;
+            if second != NONE && frame_of(second) < frame_of(node) {
+                unsorted.push(slot);
             }
         }
         unsorted.sort_unstable();

@@ -1,19 +1,14 @@
 //! Finding a profile's tree among an executable's nodes, and adding what is missing.
 
 use crate::intern::{NodeIx, StackTree};
-use crate::store::codec::{NO_PARENT, NodeColumns};
-use crate::store::error::Fault;
-use crate::store::read::packs::NodePack;
-use crate::store::read::rows::Rows;
-use hashbrown::HashMap;
+use crate::store::codec::{NO_PARENT, NodeColumns, Roots};
 
-/// A search for the nodes of a profile's tree among those of the store, whose runs pass by once, in
+/// A search for the nodes of a profile's tree among those of the store, whose packs pass by once, in
 /// their order.
 ///
-/// A run is unpacked only where the profile has its head below its anchor. Almost every other one
-/// takes a look at a filter, and no more. So what it costs to add a profile follows from the profile,
-/// and from the packs that have any of its runs. Memory is some bytes a node of the profile.
-pub(in crate::store) struct Graft<'a> {
+/// A pack need not be unpacked where the profile has no root of its segments. Memory is some bytes a
+/// node of the profile and of one pack.
+pub(in crate::store) struct TreeMatch<'a> {
     tree: &'a StackTree,
     /// By frame of the profile, its number in the store.
     frames: &'a [u32],
@@ -24,18 +19,16 @@ pub(in crate::store) struct Graft<'a> {
     stored: u32,
     /// By node of the profile, its number in the store.
     numbers: Vec<u32>,
-    /// By number in the store of what was found, the slot of its children.
-    slots: HashMap<u32, u32>,
+    /// Numbers in the store of what was found, ascending, with the slots of their children.
+    found: Vec<(u32, u32)>,
     expected: Filter,
-    /// The run that was unpacked last, as if it began at 0.
-    run: NodeColumns,
-    /// By node of that run the slot of its children, or [`MISSING`].
-    run_slots: Vec<u32>,
+    /// By node of the pack that passes, the slot of its children, or [`MISSING`].
+    slots: Vec<u32>,
 }
 
 const MISSING: u32 = u32::MAX;
 
-impl<'a> Graft<'a> {
+impl<'a> TreeMatch<'a> {
     /// A search among `stored` nodes with `frame_count` frames. `frames` are the store's numbers of
     /// the tree's frames; those from `frame_count` on are new.
     pub(in crate::store) fn new(
@@ -50,76 +43,64 @@ impl<'a> Graft<'a> {
                 *frame = place;
             }
         }
-        let mut graft = Graft {
+        let mut search = TreeMatch {
             tree,
             frames,
             frame_of,
             children: Children::new(tree),
             stored,
             numbers: vec![MISSING; tree.len()],
-            slots: HashMap::new(),
+            found: Vec::new(),
             expected: Filter::new(tree.len()),
-            run: NodeColumns::default(),
-            run_slots: Vec::new(),
+            slots: Vec::new(),
         };
-        graft.expect_below(NO_PARENT, 0);
-        graft
+        search.expect_below(NO_PARENT, 0);
+        search
     }
 
-    /// Whether the profile has a run of this pack, by what was found so far.
-    pub(in crate::store) fn expects(&self, pack: &NodePack) -> bool {
-        let mut tops = pack.runs.tops();
-        tops.any(|(anchor, head)| self.find_below(anchor, head).is_some())
+    /// Whether the profile has one of these roots, by what was found so far.
+    pub(in crate::store) fn expects(&self, roots: &Roots) -> bool {
+        roots
+            .iter()
+            .any(|&(attach, frame)| self.find_below(attach, frame).is_some())
     }
 
-    /// Looks at the next runs of the store.
-    pub(in crate::store) fn pass(&mut self, rows: &Rows, pack: &NodePack) -> Result<(), Fault> {
-        let mut unpacker = None;
-        for (run, (anchor, head)) in pack.runs.tops().enumerate() {
-            let Some(node) = self.find_below(anchor, head) else {
-                continue;
-            };
-            let unpacker = match &mut unpacker {
-                Some(unpacker) => unpacker,
-                none => none.insert(pack.unpacker(rows)?),
-            };
-            let numbers = pack.runs.range(run);
-            self.run.resize(numbers.len());
-            let NodeColumns { parents, frames } = &mut self.run;
-            unpacker
-                .unpack(run, (0, NO_PARENT), parents, frames)
-                .map_err(|flaw| pack.flawed(flaw))?;
-            self.found_run(node, numbers.start);
-        }
-        Ok(())
-    }
-
-    /// Looks at the nodes of the unpacked run, the first of which is this node of the profile.
-    fn found_run(&mut self, head: u32, start: u32) {
-        self.run_slots.clear();
-        for place in 0..self.run.len() {
-            let found = match self.run.parents[place] {
-                NO_PARENT => Some(head),
-                parent => match self.run_slots[parent as usize] {
+    /// Looks at the next nodes of the store, which have the numbers from `first` on.
+    pub(in crate::store) fn pass(&mut self, first: u32, nodes: &NodeColumns) {
+        self.slots.clear();
+        for (number, (&parent, &frame)) in (first..).zip(nodes.parents.iter().zip(&nodes.frames)) {
+            let found = match parent.checked_sub(first) {
+                Some(place) if parent != NO_PARENT => match self.slots[place as usize] {
                     MISSING => None,
-                    slot => self.find(slot, self.run.frames[place]),
+                    slot => self.find(slot, frame),
                 },
+                _ => self.find_below(parent, frame),
             };
-            if let Some(node) = found {
-                let number = start + place as u32;
+            let slot = found.map_or(MISSING, |node| {
                 self.numbers[node as usize] = number;
+                self.found.push((number, node + 1));
                 self.expect_below(number, node + 1);
-            }
-            self.run_slots.push(found.map_or(MISSING, |node| node + 1));
+                node + 1
+            });
+            self.slots.push(slot);
         }
     }
 
-    /// The node of the profile that is the head of a run below this anchor.
-    fn find_below(&self, anchor: u32, head: u32) -> Option<u32> {
-        if !self.expected.may_have(anchor, head) {
+    /// The node of the profile that has this frame below a node of an earlier pack, or below none.
+    fn find_below(&self, parent: u32, frame: u32) -> Option<u32> {
+        if !self.expected.may_have(parent, frame) {
             return None;
         }
-        self.find(*self.slots.get(&anchor)?, head)
+        let slot = match parent {
+            NO_PARENT => 0,
+            _ => {
+                let place = self
+                    .found
+                    .binary_search_by_key(&parent, |&(number, _)| number);
+                self.found[place.ok()?].1
+            }
+        };
+        self.find(slot, frame)
     }
 
     /// The node of the profile in this slot with this frame of the store.
@@ -130,7 +111,6 @@ impl<'a> Graft<'a> {
 
     /// Expects the children in a slot below a number of the store.
     fn expect_below(&mut self, number: u32, slot: u32) {
-        self.slots.insert(number, slot);
         for &frame in self.children.frames(slot) {
             self.expected.insert(number, self.frames[frame as usize]);
         }
@@ -162,8 +142,7 @@ impl<'a> Graft<'a> {
                     .tree
                     .parent(node)
                     .map_or(NO_PARENT, |p| numbers[p.get()]);
-                new.parents.push(parent);
-                new.frames.push(self.frames[self.tree.frame(node).get()]);
+                new.push(parent, self.frames[self.tree.frame(node).get()]);
             }
         }
         Ok((numbers, new))
@@ -225,7 +204,7 @@ impl Children {
     }
 }
 
-/// Pairs of an anchor and a head: what is in it is always told, what is not in it seldom.
+/// Pairs of a parent and a frame: those that are in it are always found, others seldom.
 struct Filter {
     bits: Vec<u64>,
     shift: u32,
@@ -242,18 +221,18 @@ impl Filter {
     }
 
     /// The place of a pair: the upper bits of a product (Knuth, volume 3, section 6.4).
-    fn place(&self, anchor: u32, head: u32) -> usize {
-        let pair = u64::from(anchor) << 32 | u64::from(head);
+    fn place(&self, parent: u32, frame: u32) -> usize {
+        let pair = u64::from(parent) << 32 | u64::from(frame);
         (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
 
-    fn insert(&mut self, anchor: u32, head: u32) {
-        let place = self.place(anchor, head);
+    fn insert(&mut self, parent: u32, frame: u32) {
+        let place = self.place(parent, frame);
         self.bits[place / 64] |= 1 << (place % 64);
     }
 
-    fn may_have(&self, anchor: u32, head: u32) -> bool {
-        let place = self.place(anchor, head);
+    fn may_have(&self, parent: u32, frame: u32) -> bool {
+        let place = self.place(parent, frame);
         self.bits[place / 64] >> (place % 64) & 1 == 1
     }
 }

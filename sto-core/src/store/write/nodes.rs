@@ -6,10 +6,10 @@ use crate::intern::StackTree;
 use crate::model::Build;
 use crate::store::codec::{ExecutableRecord, NodeColumns, pack_nodes};
 use crate::store::error::{Fault, refused};
-use crate::store::read::packs::{NodePack, outgrown};
+use crate::store::read::packs::outgrown;
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::{Column, MOST_NODES, Record};
-use crate::store::write::match_tree::Graft;
+use crate::store::write::match_tree::TreeMatch;
 use rayon::prelude::*;
 
 /// Finds the store's numbers of a tree's nodes, and adds those it lacks, and the executable. With
@@ -35,29 +35,33 @@ pub(super) fn plan(
         },
     };
     let frame_count = rows.contents.frames;
-    let packs = rows.packs(Column::Runs, executable.number, executable.nodes)?;
-    let mut graft = Graft::new(tree, frames, frame_count, executable.nodes);
+    let packs = rows.packs(Column::Nodes, executable.number, executable.nodes)?;
+    let mut found = TreeMatch::new(tree, frames, frame_count, executable.nodes);
     for batch in packs.chunks(2 * rayon::current_num_threads()) {
         let unpacked = batch.par_iter().map(|pack| {
-            let pack = NodePack::new(rows, pack)?;
-            if graft.expects(&pack) {
-                pack.steps(rows)?;
-            }
-            Ok(pack)
+            let expects = found.expects(&pack.roots(frame_count)?);
+            expects.then(|| pack.nodes(frame_count)).transpose()
         });
-        for pack in unpacked.collect::<Result<Vec<_>, Fault>>()? {
-            graft.pass(rows, &pack)?;
+        let unpacked: Vec<_> = unpacked.collect::<Result<_, Fault>>()?;
+        for (pack, nodes) in batch.iter().zip(unpacked) {
+            let nodes = match nodes {
+                Some(nodes) => nodes,
+                // What was found in those before it may be what it goes on from.
+                None if found.expects(&pack.roots(frame_count)?) => pack.nodes(frame_count)?,
+                None => continue,
+            };
+            found.pass(pack.first, &nodes);
         }
     }
 
-    let outgrown = outgrown(&packs, graft.missing(), MOST_NODES);
+    let outgrown = outgrown(&packs, found.missing(), MOST_NODES);
     let first = outgrown.first().map_or(executable.nodes, |pack| pack.first);
     let mut all = NodeColumns::default();
     for pack in outgrown {
-        all.append(NodePack::new(rows, pack)?.nodes(rows)?);
-        new.remove_nodes(executable.number, pack.first);
+        all.append(pack.nodes(frame_count)?);
+        new.remove_column(Column::Nodes, executable.number, pack.first);
     }
-    let (numbers, added) = graft.finish().map_err(Fault::Refused)?;
+    let (numbers, added) = found.finish().map_err(Fault::Refused)?;
     let is_larger = added.len() > 0;
     executable.nodes += added.len() as u32;
     all.append(added);
@@ -71,7 +75,12 @@ pub(super) fn plan(
         })
         .collect();
     for (start, chunk) in chunks {
-        new.nodes(executable.number, start, chunk.map_err(refused)?);
+        new.column(
+            Column::Nodes,
+            executable.number,
+            start,
+            chunk.map_err(refused)?,
+        );
     }
     if is_new || is_larger {
         new.record(Record::Executable, id.0, &executable)?;

@@ -144,7 +144,7 @@ fn check_id(
             .then(|| rows.column(Column::Slices, record.number, 0))
             .transpose()?,
     };
-    let interned = stacks.of(rows, record, counts)?;
+    let interned = stacks.of(record, counts)?;
     let build = Build {
         gnu_build_id: record.gnu_build_id.clone(),
         revision: record.revision.clone(),

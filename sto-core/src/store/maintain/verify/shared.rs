@@ -6,8 +6,7 @@ use super::records::Records;
 use crate::id::FrameId;
 use crate::memory;
 use crate::store::codec::{
-    ExecutableRecord, Flaw, NO_PARENT, NodeColumns, PackedFrames, unpack_modules, unpack_runs,
-    unpack_steps,
+    ExecutableRecord, Flaw, NO_PARENT, PackedFrames, unpack_modules, unpack_nodes,
 };
 use crate::store::error::Fault;
 use crate::store::guard::guarded;
@@ -64,7 +63,7 @@ pub(super) fn frames(rows: &Rows, columns: &mut Columns, damages: &mut Damages) 
         concerns: Concerns::Everything,
     };
     let mut frames: Vec<(FrameId, u32)> = packs.check(columns, damages, |first| {
-        let packed = packs.column(Column::Frames, first, PackedFrames::decompress)?;
+        let packed = packs.column(first, PackedFrames::decompress)?;
         memory::check(Bytes(packed.text_len()))?;
         let frames = packed
             .unpack()
@@ -94,22 +93,14 @@ pub(super) fn nodes(
     };
     let packs = Packs {
         rows,
-        kind: Column::Runs,
+        kind: Column::Nodes,
         owner: executable.number,
         count: executable.nodes,
         concerns: concerns.clone(),
     };
     let frame_count = rows.contents.frames;
-    for (first, _) in columns.own_packs(Column::Runs, executable.number, executable.nodes) {
-        columns.own(Column::Nodes, executable.number, first);
-    }
     let mut nodes: Vec<(u32, u32)> = packs.check(columns, damages, |first| {
-        let runs = packs.column(Column::Runs, first, |pack| {
-            unpack_runs(pack, first, frame_count)
-        })?;
-        let nodes = packs.column(Column::Nodes, first, |pack| {
-            NodeColumns::unpack(&runs, &unpack_steps(pack, &runs, frame_count)?)
-        })?;
+        let nodes = packs.column(first, |pack| unpack_nodes(pack, first, frame_count))?;
         Ok(nodes.parents.into_iter().zip(nodes.frames).collect())
     });
     nodes.par_sort_unstable();
@@ -168,14 +159,9 @@ impl Packs<'_> {
         things
     }
 
-    fn column<T>(
-        &self,
-        kind: Column,
-        first: u32,
-        unpack: impl Fn(&[u8]) -> Result<T, Flaw>,
-    ) -> Result<T, Fault> {
-        let body = guarded(|| self.rows.column(kind, self.owner, first))?;
-        unpack(&body).map_err(|flaw| flaw.at(column_place(kind, self.owner, first)))
+    fn column<T>(&self, first: u32, unpack: impl Fn(&[u8]) -> Result<T, Flaw>) -> Result<T, Fault> {
+        let body = guarded(|| self.rows.column(self.kind, self.owner, first))?;
+        unpack(&body).map_err(|flaw| flaw.at(self.place(first)))
     }
 
     fn place(&self, first: u32) -> String {

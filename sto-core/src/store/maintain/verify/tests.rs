@@ -4,8 +4,8 @@ use super::*;
 use crate::id::{BuildId, ProfileId};
 use crate::ingest::{IngestOptions, ingest};
 use crate::store::codec::{
-    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, ReadingRecord, Sum, pack_costs,
-    pack_frames, pack_modules, pack_nodes, unpack_costs, unpack_frames, unpack_runs, unpack_steps,
+    BuildRecord, ExecutableRecord, ProfileRecord, ReadingRecord, Sum, pack_costs, pack_frames,
+    pack_modules, pack_nodes, unpack_costs, unpack_frames, unpack_nodes,
 };
 use crate::store::read::rows::NewRows;
 use crate::store::tables::{COLUMNS, Column, ENDS, META, META_TAGS, RECORDS, Record, SEGMENT};
@@ -150,8 +150,8 @@ fn a_sound_store_is_counted_and_nothing_is_told() {
         frames: 4,
         nodes: 5,
         records: 10,
-        // Two packs of frames, of runs and of nodes, modules; costs and lines of each profile.
-        columns: 2 + 2 + 2 + 1 + 2 * 3,
+        // Two packs of frames and of nodes, modules; costs and lines of each profile.
+        columns: 2 + 2 + 1 + 2 * 3,
         bytes,
     };
     assert_eq!(verification.checked, expected);
@@ -185,14 +185,11 @@ fn no_frame_stands_twice() {
 #[test]
 fn no_node_stands_twice() {
     let verification = after(|rows, new, _| {
-        let runs = rows.column(Column::Runs, 0, 0).unwrap();
-        let runs = unpack_runs(&runs, 0, 4).unwrap();
-        let steps = rows.column(Column::Nodes, 0, 0).unwrap();
-        let steps = unpack_steps(&steps, &runs, 4).unwrap();
-        let mut nodes = NodeColumns::unpack(&runs, &steps).unwrap();
+        let pack = rows.column(Column::Nodes, 0, 0).unwrap();
+        let mut nodes = unpack_nodes(&pack, 0, 4).unwrap();
         let len = nodes.len();
         (nodes.parents[len - 1], nodes.frames[len - 1]) = (nodes.parents[1], nodes.frames[1]);
-        new.nodes(0, 0, pack_nodes(0, &nodes).unwrap());
+        new.column(Column::Nodes, 0, 0, pack_nodes(0, &nodes).unwrap());
     });
     tells(
         &verification,
@@ -217,7 +214,7 @@ fn the_packs_have_as_many_things_as_they_should() {
         record.nodes += 1;
         new.record(Record::Executable, id.0, &record).unwrap();
     });
-    tells(&verification, "runs 0/3", "not as many things");
+    tells(&verification, "nodes 0/3", "not as many things");
     let verification = after(|_, new, _| new.remove_column(Column::Frames, 0, 0));
     tells(&verification, "frames 0/0", "missing");
 }

@@ -1,0 +1,93 @@
+//! Pairs of numbers most of which are small: a byte for both.
+
+use super::Flaw;
+use super::bytes::{ENDS_EARLY, Packer, Unpacker};
+
+/// From here on, a number does not stand in its half of the byte.
+const LARGE: u64 = 15;
+
+/// Pairs under construction.
+#[derive(Default)]
+pub(super) struct PairPacker {
+    bytes: Packer,
+    large: [Packer; 2],
+}
+
+impl PairPacker {
+    /// Appends a pair.
+    pub(super) fn push(&mut self, pair: [u64; 2]) {
+        let [high, low] = pair.map(|number| number.min(LARGE) as u8);
+        self.bytes.raw(&[high << 4 | low]);
+        for (large, number) in self.large.iter_mut().zip(pair) {
+            if let Some(more) = number.checked_sub(LARGE) {
+                large.number(more);
+            }
+        }
+    }
+
+    /// Packs them: their bytes, then by how much the large ones of each half are larger than 15.
+    pub(super) fn finish(self, pack: &mut Packer) {
+        let [high, low] = self.large;
+        for column in [self.bytes, high, low] {
+            pack.column(column);
+        }
+    }
+}
+
+/// Pairs that are decompressed.
+pub(super) struct Pairs {
+    bytes: Vec<u8>,
+    large: [Vec<u8>; 2],
+}
+
+impl Pairs {
+    /// Takes the columns of pairs.
+    pub(super) fn unpack(pack: &mut Unpacker<'_>) -> Result<Self, Flaw> {
+        Ok(Pairs {
+            bytes: pack.column()?,
+            large: [pack.column()?, pack.column()?],
+        })
+    }
+
+    /// Number of pairs.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(super) fn reader(&self) -> PairReader<'_> {
+        PairReader {
+            bytes: self.bytes.iter(),
+            large: self.large.each_ref().map(|column| Unpacker::new(column)),
+        }
+    }
+}
+
+/// Pairs one after another.
+pub(super) struct PairReader<'a> {
+    bytes: std::slice::Iter<'a, u8>,
+    large: [Unpacker<'a>; 2],
+}
+
+impl PairReader<'_> {
+    /// Takes a pair.
+    #[inline]
+    pub(super) fn next(&mut self) -> Result<[u64; 2], Flaw> {
+        let byte = self.bytes.next().ok_or(ENDS_EARLY)?;
+        let mut pair = [byte >> 4, byte & 15].map(u64::from);
+        for (number, large) in pair.iter_mut().zip(&mut self.large) {
+            if *number == LARGE {
+                let sum = large.number()?.checked_add(LARGE);
+                *number = sum.ok_or(Flaw("a number takes more than 64 bits"))?;
+            }
+        }
+        Ok(pair)
+    }
+
+    /// Checks that all were read.
+    pub(super) fn finish(self) -> Result<(), Flaw> {
+        if self.bytes.len() > 0 {
+            return Err(Flaw("bytes are left over"));
+        }
+        self.large.into_iter().try_for_each(Unpacker::finish)
+    }
+}
