@@ -42,6 +42,14 @@ pub enum StoreError {
         /// The newest version that is read.
         newest: u32,
     },
+    /// A newer sto wrote what this one does not know into the store.
+    #[error("{}: the store has what this sto does not know: {}; upgrade sto", path.display(), names.join(", "))]
+    NewerFeature {
+        /// The file.
+        path: PathBuf,
+        /// What it has.
+        names: Vec<String>,
+    },
     /// A sto wrote the store that is too old for this one.
     #[error("{}: the store has format version {found}, but this sto reads versions from {oldest} on; the last one that reads it is {reader}: use that, or ingest the recordings into a new store", path.display())]
     TooOld {
@@ -162,6 +170,7 @@ pub(super) enum Fault {
         what: String,
     },
     Version(u32),
+    Features(Vec<String>),
     NotOurs,
     InUse {
         waited: Duration,
@@ -208,6 +217,7 @@ impl Fault {
             },
             Fault::Damaged { place, what } => StoreError::Damaged { path, place, what },
             Fault::Version(found) => version_error(path, found),
+            Fault::Features(names) => StoreError::NewerFeature { path, names },
             Fault::NotOurs => StoreError::NotAStore {
                 path,
                 found: "it is a redb file of another program".to_owned(),

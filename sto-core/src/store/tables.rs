@@ -35,6 +35,13 @@ pub(super) const META_CONTENTS: &str = "contents";
 /// In [`META`], where there are any: the tags of builds, a sealed list of [`super::Tag`].
 pub(super) const META_TAGS: &str = "tags";
 
+/// In [`META`], where there are any: names of what a reader has to know beyond this format version, a sealed
+/// list in ascending order. What is only added to the layout gets a name here, and no other version.
+pub(super) const META_FEATURES: &str = "features";
+
+/// The features that this code knows.
+pub(super) const KNOWN_FEATURES: [&str; 0] = [];
+
 /// Small records, by kind and content address; what listing a store reads.
 pub(super) const RECORDS: TableDefinition<RecordKey, &[u8]> = TableDefinition::new("records");
 

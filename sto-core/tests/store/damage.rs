@@ -107,7 +107,10 @@ fn met(bytes: &[u8], sound: &Sound, what: &str) -> Met {
         }
         Ok(_)
         | Err(
-            StoreError::NotAStore { .. } | StoreError::TooNew { .. } | StoreError::TooOld { .. },
+            StoreError::NotAStore { .. }
+            | StoreError::TooNew { .. }
+            | StoreError::NewerFeature { .. }
+            | StoreError::TooOld { .. },
         ) => Met::Found,
         Err(error) => panic!("{what}: {error}"),
     }

@@ -141,16 +141,16 @@ fn store_of_version(version: u32) -> tempfile::TempDir {
 
 #[test]
 fn newer_and_older_versions_are_different_errors() {
-    let newer = store_of_version(5);
+    let newer = store_of_version(6);
     let older = store_of_version(1);
     let cases = [
         (
             &newer,
-            "format version 5, but this sto reads versions up to 4; upgrade sto",
+            "format version 6, but this sto reads versions up to 5; upgrade sto",
         ),
         (
             &older,
-            "format version 1, but this sto reads versions from 4 on",
+            "format version 1, but this sto reads versions from 5 on",
         ),
     ];
     for (folder, expected) in cases {

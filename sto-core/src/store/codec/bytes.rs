@@ -85,6 +85,10 @@ impl Packer {
     }
 }
 
+/// Most bytes of a number of 32 bits, and of 64.
+pub(super) const MOST_BYTES_32: usize = 5;
+pub(super) const MOST_BYTES_64: usize = 10;
+
 /// A block of 128 KiB that repeats one byte takes zstd 4 bytes, and nothing packs tighter; so a
 /// longer column cannot come out of this many times fewer bytes.
 const MOST_EXPANSION: usize = 128 * 1024 / 4;
@@ -151,6 +155,14 @@ impl<'a> Unpacker<'a> {
         Ok(raw_len as u64)
     }
 
+    /// Takes a column of at most so many bytes.
+    pub(super) fn column_within(&mut self, most: usize) -> Result<Vec<u8>, Flaw> {
+        match Unpacker(self.0).len()? > most {
+            true => Err(Flaw("a column has more bytes than what is in it can take")),
+            false => self.column(),
+        }
+    }
+
     /// Takes a column.
     pub(super) fn column(&mut self) -> Result<Vec<u8>, Flaw> {
         let raw_len = self.len()?;
@@ -177,8 +189,9 @@ impl<'a> Unpacker<'a> {
         let mut numbers = Vec::new();
         match form {
             1..=4 => {
-                let column = self.column()?;
-                if column.len() != form.saturating_mul(count) {
+                let bytes = form.saturating_mul(count);
+                let column = self.column_within(bytes)?;
+                if column.len() != bytes {
                     return Err(OTHER);
                 }
                 numbers.resize(count, 0);
@@ -189,7 +202,7 @@ impl<'a> Unpacker<'a> {
             }
             5..=8 => {
                 for at in 0..form - SPLIT {
-                    let column = self.column()?;
+                    let column = self.column_within(count)?;
                     if column.len() != count {
                         return Err(OTHER);
                     }

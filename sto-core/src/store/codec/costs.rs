@@ -1,7 +1,7 @@
 //! Self costs: which nodes, how many samples, what they stand for.
 
 use super::Flaw;
-use super::bytes::{Packer, Unpacker};
+use super::bytes::{MOST_BYTES_64, Packer, Unpacker};
 use super::pairs::{PairPacker, Pairs};
 use crate::units::Cost;
 
@@ -33,8 +33,8 @@ pub(in crate::store) fn unpack_costs(
     if count > node_count {
         return Err(TOO_FEW);
     }
-    let pairs = Pairs::unpack(&mut pack)?;
-    let values = Values::unpack(&mut pack)?;
+    let pairs = Pairs::unpack(&mut pack, count)?;
+    let values = Values::unpack(&mut pack, count)?;
     pack.finish()?;
     if pairs.len() != count {
         return Err(TOO_FEW);
@@ -123,10 +123,11 @@ pub(super) enum Values {
 }
 
 impl Values {
-    pub(super) fn unpack(pack: &mut Unpacker<'_>) -> Result<Self, Flaw> {
+    /// Takes at most so many values.
+    pub(super) fn unpack(pack: &mut Unpacker<'_>, most: usize) -> Result<Self, Flaw> {
         match pack.number32()? {
             FIXED_PERIOD => pack.number().map(Values::Period),
-            OWN_VALUES => pack.column().map(Values::Own),
+            OWN_VALUES => pack.column_within(most * MOST_BYTES_64).map(Values::Own),
             _ => Err(Flaw("the form of the values is unknown")),
         }
     }

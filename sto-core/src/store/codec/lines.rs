@@ -1,7 +1,7 @@
 //! Line costs: which lines of which frames, self and total.
 
 use super::Flaw;
-use super::bytes::{Packer, Unpacker};
+use super::bytes::{MOST_BYTES_32, Packer, Unpacker};
 use super::costs::{TOO_FEW, ValuePacker, Values, check_sum};
 use super::pairs::{PairPacker, Pairs};
 use crate::intern::LineCost;
@@ -11,7 +11,7 @@ use crate::model::FrameIx;
 /// a frame, none twice.
 pub(in crate::store) fn pack_lines(lines: &[LineCost]) -> Result<Vec<u8>, Flaw> {
     check_sum(lines.iter().map(|line| line.self_cost))?;
-    if lines.len() > MOST_LINES as usize {
+    if lines.len() > MOST_LINES {
         return Err(Flaw("it has costs of more than 2^24 lines"));
     }
     let [mut frames, mut numbers] = [(); 2].map(|()| Packer::default());
@@ -43,20 +43,24 @@ pub(in crate::store) fn pack_lines(lines: &[LineCost]) -> Result<Vec<u8>, Flaw> 
 /// Unpacks line costs of frames below `frame_count`.
 pub(in crate::store) fn unpack_lines(pack: &[u8], frame_count: u32) -> Result<Vec<LineCost>, Flaw> {
     let mut pack = Unpacker::new(pack);
-    let count = pack.number32()?;
+    let count = pack.number32()? as usize;
     if count > MOST_LINES {
-        return Err(TOO_FEW);
+        return Err(Flaw("it has costs of more than 2^24 lines"));
     }
-    let (frames, numbers) = (pack.column()?, pack.column()?);
+    let longest = count * MOST_BYTES_32;
+    let (frames, numbers) = (pack.column_within(longest)?, pack.column_within(longest)?);
     let (mut frames, mut numbers) = (Unpacker::new(&frames), Unpacker::new(&numbers));
-    let samples = Pairs::unpack(&mut pack)?;
-    let (self_values, totals) = (Values::unpack(&mut pack)?, Values::unpack(&mut pack)?);
+    let samples = Pairs::unpack(&mut pack, count)?;
+    let (self_values, totals) = (
+        Values::unpack(&mut pack, count)?,
+        Values::unpack(&mut pack, count)?,
+    );
     let (mut self_values, mut totals) = (self_values.reader(), totals.reader());
     pack.finish()?;
-    if samples.len() != count as usize {
+    if samples.len() != count {
         return Err(TOO_FEW);
     }
-    let mut lines = Vec::with_capacity(count as usize);
+    let mut lines = Vec::with_capacity(count);
     let (mut frame, mut line) = (0u32, 0u32);
     let mut samples = samples.reader();
     for _ in 0..count {
@@ -91,4 +95,4 @@ pub(in crate::store) fn unpack_lines(pack: &[u8], frame_count: u32) -> Result<Ve
 }
 
 /// Most lines of one pack: what hostile bytes can make a reader reserve.
-const MOST_LINES: u32 = 1 << 24;
+const MOST_LINES: usize = 1 << 24;

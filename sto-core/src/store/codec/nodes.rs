@@ -4,7 +4,7 @@
 //! *attach point*, or below none: what one profile added there.
 
 use super::Flaw;
-use super::bytes::{Packer, Unpacker, add_difference, difference};
+use super::bytes::{MOST_BYTES_32, Packer, Unpacker, add_difference, difference};
 use crate::intern::StackTree;
 use crate::store::tables::MOST_NODES;
 use std::ops::Range;
@@ -112,11 +112,12 @@ pub(in crate::store) fn unpack_roots(pack: &[u8], frame_count: u32) -> Result<Ro
 
 fn take_roots(pack: &mut Unpacker<'_>, frame_count: u32) -> Result<Roots, Flaw> {
     let count = pack.number32()? as usize;
-    let (attach_points, frames) = (pack.column()?, pack.column()?);
-    let (mut attach_points, mut frames) = (Unpacker::new(&attach_points), Unpacker::new(&frames));
-    if count > attach_points.left() {
+    if count > MOST_NODES as usize {
         return Err(NOT_ALL_SEGMENTS);
     }
+    let longest = count * MOST_BYTES_32;
+    let (attach_points, frames) = (pack.column_within(longest)?, pack.column_within(longest)?);
+    let (mut attach_points, mut frames) = (Unpacker::new(&attach_points), Unpacker::new(&frames));
     let mut roots = Vec::with_capacity(count);
     let (mut attach, mut frame) = (0, 0);
     for _ in 0..count {
@@ -144,7 +145,7 @@ pub(in crate::store) fn unpack_nodes(
         return Err(Flaw("it has more nodes than there can be"));
     }
     let roots = take_roots(&mut pack, frame_count)?;
-    let ups = pack.column()?;
+    let ups = pack.column_within(count as usize * MOST_BYTES_32)?;
     let others = (count as usize).checked_sub(roots.len());
     let frames = pack.numbers(others.ok_or(NOT_ALL_SEGMENTS)?)?;
     pack.finish()?;

@@ -1,7 +1,7 @@
 //! Pairs of numbers most of which are small: a byte for both.
 
 use super::Flaw;
-use super::bytes::{ENDS_EARLY, Packer, Unpacker};
+use super::bytes::{ENDS_EARLY, MOST_BYTES_64, Packer, Unpacker};
 
 /// From here on, a number does not stand in its half of the byte.
 const LARGE: u64 = 15;
@@ -41,11 +41,13 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// Takes the columns of pairs.
-    pub(super) fn unpack(pack: &mut Unpacker<'_>) -> Result<Self, Flaw> {
+    /// Takes the columns of at most so many pairs.
+    pub(super) fn unpack(pack: &mut Unpacker<'_>, most: usize) -> Result<Self, Flaw> {
+        let bytes = pack.column_within(most)?;
+        let longest = bytes.len() * MOST_BYTES_64;
         Ok(Pairs {
-            bytes: pack.column()?,
-            large: [pack.column()?, pack.column()?],
+            bytes,
+            large: [pack.column_within(longest)?, pack.column_within(longest)?],
         })
     }
 

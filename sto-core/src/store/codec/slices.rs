@@ -5,7 +5,7 @@
 //! the same in every store.
 
 use super::Flaw;
-use super::bytes::{Packer, Unpacker};
+use super::bytes::{LONGEST_COLUMN, Packer, Unpacker};
 use super::contexts::{pack_contexts, unpack_contexts};
 use super::costs::{ValuePacker, Values};
 use super::pairs::{PairPacker, Pairs};
@@ -108,8 +108,8 @@ fn unpack_cells(
     costs: &SelfCosts,
 ) -> Result<SliceCosts, Flaw> {
     let (cells, numbers, sizes) = (pack.column()?, pack.column()?, pack.column()?);
-    let pairs = Pairs::unpack(pack)?;
-    let values = Values::unpack(pack)?;
+    let pairs = Pairs::unpack(pack, LONGEST_COLUMN)?;
+    let values = Values::unpack(pack, pairs.len())?;
     let mut cells = Unpacker::new(&cells);
     let (mut numbers, mut sizes) = (Unpacker::new(&numbers), Unpacker::new(&sizes));
     let mut slice_costs = Vec::with_capacity(pairs.len());

@@ -4,8 +4,8 @@ use crate::id::{ProfileId, ReadingId};
 use crate::store::codec::{self, Contents, ReadingRecord, seal, unseal};
 use crate::store::error::Fault;
 use crate::store::tables::{
-    COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, META, META_CONTENTS, META_VERSION,
-    OLDEST_READABLE, RECORDS, Record, RecordKey, SEGMENT, SegmentKey,
+    COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, KNOWN_FEATURES, META, META_CONTENTS,
+    META_FEATURES, META_VERSION, OLDEST_READABLE, RECORDS, Record, RecordKey, SEGMENT, SegmentKey,
 };
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, WriteTransaction};
 use serde::{Deserialize, Serialize};
@@ -149,12 +149,28 @@ fn contents(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<Co
     if !(OLDEST_READABLE..=FORMAT_VERSION).contains(&version) {
         return Err(Fault::Version(version));
     }
+    check_features(meta)?;
     let sealed = meta
         .get(META_CONTENTS)?
         .ok_or_else(|| Fault::damaged(place, "it has no contents"))?;
     unseal(META_CONTENTS.as_bytes(), sealed.value())
         .and_then(codec::unpack)
         .map_err(|flaw| flaw.at(place))
+}
+
+/// Refuses a store that has what this code does not know: what it would make of the rest is wrong.
+fn check_features(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<(), Fault> {
+    let Some(sealed) = meta.get(META_FEATURES)? else {
+        return Ok(());
+    };
+    let mut names: Vec<String> = unseal(META_FEATURES.as_bytes(), sealed.value())
+        .and_then(codec::unpack)
+        .map_err(|flaw| flaw.at("table meta, features"))?;
+    names.retain(|name| !KNOWN_FEATURES.contains(&name.as_str()));
+    match names.is_empty() {
+        true => Ok(()),
+        false => Err(Fault::Features(names)),
+    }
 }
 
 /// A redb file without the table that every store has is somebody else's.

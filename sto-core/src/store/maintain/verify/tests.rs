@@ -4,11 +4,13 @@ use super::*;
 use crate::id::{BuildId, ProfileId};
 use crate::ingest::{IngestOptions, ingest};
 use crate::store::codec::{
-    BuildRecord, ExecutableRecord, ProfileRecord, ReadingRecord, Sum, pack_costs, pack_frames,
-    pack_modules, pack_nodes, unpack_costs, unpack_frames, unpack_nodes,
+    self, BuildRecord, ExecutableRecord, ProfileRecord, ReadingRecord, Sum, pack_costs,
+    pack_frames, pack_modules, pack_nodes, unpack_costs, unpack_frames, unpack_nodes,
 };
 use crate::store::read::rows::NewRows;
-use crate::store::tables::{COLUMNS, Column, ENDS, META, META_TAGS, RECORDS, Record, SEGMENT};
+use crate::store::tables::{
+    COLUMNS, Column, ENDS, META, META_FEATURES, META_TAGS, RECORDS, Record, SEGMENT,
+};
 use crate::store::{Store, StoreError, Tag};
 use crate::units::Bytes;
 use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
@@ -50,6 +52,42 @@ fn after(tamper: impl FnOnce(&Rows, &mut NewRows, &WriteTransaction)) -> Verific
         transaction.commit().unwrap();
     }
     Store::verify(folder.path()).unwrap()
+}
+
+#[test]
+fn a_store_of_the_future_is_refused_by_the_names_of_what_is_new() {
+    let (folder, file) = store();
+    let write = |names: &[&str]| {
+        let database = open::writing(&file, Some(0)).unwrap();
+        let transaction = database.begin_write().unwrap();
+        {
+            let body = codec::pack(&names).unwrap();
+            let sealed = codec::seal(META_FEATURES.as_bytes(), body);
+            let mut meta = transaction.open_table(META).unwrap();
+            meta.insert(META_FEATURES, sealed.as_slice()).unwrap();
+        }
+        transaction.commit().unwrap();
+    };
+    write(&["samples", "traces"]);
+    let before = std::fs::read(&file).unwrap();
+    let opened = [
+        Store::open(folder.path()).map(drop),
+        Store::open_or_create(folder.path()).map(drop),
+        Store::verify(folder.path()).map(drop),
+        Store::open_snapshot(folder.path()).map(drop),
+    ];
+    for result in opened {
+        let error = result.unwrap_err();
+        assert!(
+            matches!(error, StoreError::NewerFeature { .. }),
+            "{error:?}"
+        );
+        let says = "has what this sto does not know: samples, traces; upgrade sto";
+        assert!(error.to_string().ends_with(says), "{error}");
+    }
+    assert!(std::fs::read(&file).unwrap() == before);
+    write(&[]);
+    assert!(Store::verify(folder.path()).unwrap().damages.is_empty());
 }
 
 /// Exactly one damage is told, of which this is a part.
