@@ -164,11 +164,13 @@ fn unzigzag(previous: u32, difference: u32) -> u32 {
 
 type Columns = Vec<Vec<u8>>;
 
+type Decode = fn(u32, &[Vec<u8>], &mut [u32], &mut [u32]);
+
 /// A way to encode the nodes of a pack.
 struct Way {
     name: &'static str,
     encode: fn(u32, &[u32], &[u32]) -> Columns,
-    decode: Option<fn(u32, &[Vec<u8>], &mut [u32], &mut [u32])>,
+    decode: Option<Decode>,
 }
 
 /// Parent as distance, frame as number.

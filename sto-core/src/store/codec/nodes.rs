@@ -141,7 +141,7 @@ pub(in crate::store) fn unpack_nodes(
 ) -> Result<NodeColumns, Flaw> {
     let mut pack = Unpacker::new(pack);
     let count = pack.number32()?;
-    if count > MOST_NODES || first.checked_add(count).is_none_or(|end| end >= NO_PARENT) {
+    if count > MOST_NODES || first.checked_add(count).is_none_or(|end| end == NO_PARENT) {
         return Err(Flaw("it has more nodes than there can be"));
     }
     let roots = take_roots(&mut pack, frame_count)?;
