@@ -2,6 +2,7 @@
 //!
 //! Source: the chapters *Aggregations* and *stack()* of the Dynamic Tracing Guide.
 
+use super::names::without_rust_mangling;
 use super::report::Report;
 use super::source::Head;
 use super::wire::text::{decimal, lines};
@@ -121,5 +122,5 @@ fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Result<LocationIx, Reco
         "unix" | "genunix" | "kernel" | "mach_kernel" => FrameKind::Kernel,
         module => kind_by_names(&symbol, module),
     };
-    builder.function(kind, &symbol, &module)
+    builder.function(kind, &without_rust_mangling(&symbol), &module)
 }

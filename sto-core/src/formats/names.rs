@@ -3,6 +3,7 @@
 
 use crate::model::FrameKind;
 use crate::units::Unit;
+use std::borrow::Cow;
 
 /// The kind that a frame is taken for where its format does not tell: unresolved where its name
 /// stands for an address, kernel or compiled just in time where its module is called as perf calls
@@ -85,6 +86,35 @@ fn is_jit(path: &[u8]) -> bool {
                 .iter()
                 .all(|&byte| byte.is_ascii_digit() || byte == b'-')
     })
+}
+
+/// A symbol as people write it, where macOS or DTrace shows what Rust writes for linkers by half: with its escapes
+/// (`_$LT$impl$u20$`), its hash, or what LLVM appends to it.
+pub(super) fn without_rust_mangling(symbol: &str) -> Cow<'_, str> {
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let suffix = symbol.rsplit_once(" (.llvm.");
+    let symbol = match suffix.and_then(|(name, suffix)| Some((name, suffix.strip_suffix(')')?))) {
+        Some((name, number)) if is_digits(number) => name,
+        _ => symbol,
+    };
+    let is_hash = |part: &str| {
+        let hash = part.strip_prefix('h').filter(|hash| hash.len() == 16);
+        hash.is_some_and(|hash| hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    let has_hash = symbol
+        .rsplit_once("::")
+        .is_some_and(|(_, last)| is_hash(last));
+    if !has_hash && !symbol.contains("_$LT$") {
+        return symbol.into();
+    }
+    let parts = symbol
+        .split("::")
+        .map(|part| format!("{}{part}", part.len()));
+    let mangled = format!("_ZN{}E", parts.collect::<String>());
+    match rustc_demangle::try_demangle(&mangled) {
+        Ok(name) => format!("{name:#}").into(),
+        Err(_) => symbol.into(),
+    }
 }
 
 /// The unit of an event's periods: nanoseconds for perf's two software clocks (`cpu-clock`,

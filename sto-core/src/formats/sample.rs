@@ -3,6 +3,7 @@
 //! Source: `sample(1)` of macOS.
 
 use super::call_path::CallPath;
+use super::names::without_rust_mangling;
 use super::report::Report;
 use super::source::Head;
 use super::wire::text::{decimal, lines};
@@ -237,7 +238,7 @@ fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Result<LocationIx, Reco
     );
     builder.frame(Frame {
         module: &module,
-        symbol: &symbol,
+        symbol: &without_rust_mangling(&symbol),
         kind: kind_by_names(&symbol, &module),
         file: &source_path(&file),
         line: line.and_then(|line| u32::try_from(line).ok()).unwrap_or(0),

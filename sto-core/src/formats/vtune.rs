@@ -42,6 +42,8 @@ impl csv::Columns for Columns {
 pub(super) struct VTune {
     table: Table<Columns>,
     path: CallPath,
+    /// Whether the first row is what VTune adds above all functions.
+    has_total: bool,
 }
 
 impl Report for VTune {
@@ -62,6 +64,15 @@ impl Report for VTune {
             b"" => 0,
             time => scaled(time.strip_suffix(b"s").unwrap_or(time), 9)?,
         };
+        let is_total = depth == 0
+            && function.trim_ascii() == b"Total"
+            && matches!(module, b"" | b"[Unknown]")
+            && time == 0;
+        if is_total && self.path.is_empty() {
+            self.has_total = true;
+            return Ok(());
+        }
+        let depth = depth.saturating_sub(usize::from(self.has_total));
         let function = match function.trim_ascii() {
             b"" | b"[Unknown stack frame(s)]" => b"[unknown]",
             function => function,

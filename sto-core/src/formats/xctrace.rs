@@ -4,6 +4,7 @@
 
 use super::error::DecodeError;
 use super::json::recording;
+use super::names::without_rust_mangling;
 use super::source::{Head, Source};
 use super::wire::xml::{Element, Part, Xml};
 use super::{Format, FormatError, excerpt, kind_by_names};
@@ -94,7 +95,7 @@ impl Trace {
                 Id::Own(id) => self.backtrace = Some(id),
                 Id::Ref(id) => self.row.stack = Some(known(&self.backtraces, id, "backtrace")?),
             },
-            b"frame" if self.backtrace.is_some() => match id(element)? {
+            b"frame" if self.backtrace.or(self.tagged).is_some() => match id(element)? {
                 Id::Own(id) => {
                     let name = element.attribute("name").unwrap_or_default();
                     self.frame = Some((id, name, String::new()));
@@ -131,16 +132,20 @@ impl Trace {
             }
             b"backtrace" => {
                 if let Some(id) = self.backtrace.take() {
-                    self.stack.reverse();
-                    let stack = self.builder.stack(&self.stack)?;
-                    self.stack.clear();
+                    let stack = self.take_stack()?;
                     only_one(self.backtraces.insert(id, stack), "backtrace", id)?;
                     self.row.stack = Some(stack);
                 }
             }
             b"tagged-backtrace" => {
-                if let Some((id, stack)) = self.tagged.take().zip(self.row.stack) {
+                if let Some(id) = self.tagged.take() {
+                    // Xcode 26 writes frames without a backtrace around them.
+                    let stack = match self.row.stack {
+                        Some(stack) => stack,
+                        None => self.take_stack()?,
+                    };
                     only_one(self.backtraces.insert(id, stack), "backtrace", id)?;
+                    self.row.stack = Some(stack);
                 }
             }
             b"weight" => self.weight = None,
@@ -178,6 +183,14 @@ impl Trace {
         self.builder.add_cost(thread, SampleTypeIx(0), stack, cost)
     }
 
+    /// The stack of the frames that were read.
+    fn take_stack(&mut self) -> Result<StackIx, RecordingError> {
+        self.stack.reverse();
+        let stack = self.builder.stack(&self.stack)?;
+        self.stack.clear();
+        Ok(stack)
+    }
+
     fn new_frame(&mut self, name: &str, module: &str) -> Result<LocationIx, RecordingError> {
         let name = if name.is_empty() { "[unknown]" } else { name };
         let builder = &mut self.builder;
@@ -185,7 +198,8 @@ impl Trace {
             builder.text(name.as_bytes()),
             builder.text(module.as_bytes()),
         );
-        builder.function(kind_by_names(&symbol, &module), &symbol, &module)
+        let kind = kind_by_names(&symbol, &module);
+        builder.function(kind, &without_rust_mangling(&symbol), &module)
     }
 
     fn thread(&mut self, element: &Element<'_>) -> Result<ThreadIx, String> {

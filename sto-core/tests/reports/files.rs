@@ -214,3 +214,70 @@ fn costs_that_do_not_add_up_to_what_the_file_states_are_said() {
     let said = without("yourkit.xml", "own_time_ms=\"150\"", "own_time_ms=\"50\"");
     assert!(said.contains(" 91.87% "), "{said}");
 }
+
+#[test]
+fn frames_of_newer_xcodes_need_no_backtrace_around_them() {
+    let text = r#"<trace-query-result><node>
+<row><weight id="1">1000000</weight><tagged-backtrace id="2"><frame id="3" name="leaf"/><frame id="4" name="main"/></tagged-backtrace></row>
+<row><weight ref="1"/><tagged-backtrace ref="2"/></row>
+<row><weight ref="1"/><tagged-backtrace id="5"><frame ref="4"/></tagged-backtrace></row>
+</node></trace-query-result>"#;
+    let recording = read_as(Some(Format::Xctrace), text.as_bytes()).unwrap();
+    let expected = [
+        "cpu 1 1000000 ns []: main",
+        "cpu 2 2000000 ns []: main;leaf",
+    ];
+    assert_eq!(stacks(&recording), expected);
+}
+
+#[test]
+fn the_row_that_vtune_adds_above_all_functions_is_none() {
+    let text = "Function Stack,CPU Time:Self,Module\n\
+        Total,0.0,[Unknown]\n _start,0.0,app\n  main,0.5,app\n clone,0.25,libc.so.6\n";
+    let recording = read_as(None, text.as_bytes()).unwrap();
+    let expected = [
+        "cpu 500 500000000 ns []: app!_start;app!main",
+        "cpu 250 250000000 ns []: libc.so.6!clone",
+    ];
+    assert_eq!(stacks(&recording), expected);
+    // A function may be called so.
+    let text = "Function Stack,CPU Time:Self,Module\nTotal,0.5,app\n";
+    let recording = read_as(None, text.as_bytes()).unwrap();
+    assert_eq!(stacks(&recording).len(), 1);
+}
+
+#[test]
+fn names_of_rust_that_were_demangled_by_half_are_demangled() {
+    let names = [
+        (
+            "std::panicking::try::do_call::h08ca64c12e8a9bb0 (.llvm.15516475458848885060)",
+            "std::panicking::try::do_call",
+        ),
+        (
+            "_$LT$F$u20$as$u20$alloc..boxed..FnBox$LT$A$GT$$GT$::call_box::h8612a2a83552fc2d",
+            "<F as alloc::boxed::FnBox<A>>::call_box",
+        ),
+        (
+            "rg::search::_$u7b$$u7b$closure$u7d$$u7d$::h0123456789abcdef",
+            "rg::search::{{closure}}",
+        ),
+        ("std::vector<int>::push_back", "std::vector<int>::push_back"),
+        ("Foo$bar::baz", "Foo$bar::baz"),
+    ];
+    for (name, expected) in names {
+        let dtrace = format!("\n  rg`{name}+0x25\n  rg`main+0x1\n  7\n");
+        let recording = read_as(Some(Format::DTrace), dtrace.as_bytes()).unwrap();
+        assert_eq!(
+            stacks(&recording),
+            [format!("samples 7 7 samples []: rg!main;rg!{expected}")]
+        );
+        let sample = format!(
+            "Analysis of sampling rg (pid 93) every 1 millisecond\nCall graph:\n    7 Thread_1\n      7 {name}  (in rg) + 37  [0x10]\n\nTotal number in stack (recursive counted multiple, when >=5):\n"
+        );
+        let recording = read_as(None, sample.as_bytes()).unwrap();
+        assert_eq!(
+            stacks(&recording),
+            [format!("wall 7 7000000 ns []: rg!{expected}")]
+        );
+    }
+}

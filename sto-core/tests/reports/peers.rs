@@ -51,10 +51,13 @@ fn vtune_is_read_as_inferno_does() {
     let text = String::from_utf8(bytes("vtune.csv")).unwrap();
     let text = text.replace("\"\"", "").replace(unknown, "f,0.02,");
     let recording = read_as(None, text.as_bytes()).unwrap();
+    // It keeps the row that VTune adds above all functions.
+    let theirs = collapsed(vtune::Folder::default(), text.as_bytes()).into_iter();
+    let theirs = theirs.map(|(stack, count)| (stack.replace("Total;", ""), count));
     assert_eq!(
         folded(&recording, |nanoseconds| (nanoseconds as f64 / 1e6).round()
             as u64),
-        collapsed(vtune::Folder::default(), text.as_bytes())
+        theirs.collect()
     );
 }
 
