@@ -16,7 +16,7 @@ use super::functions::{FunctionIx, Functions};
 use super::lift::lift;
 use super::normalise::Sizes;
 use super::pair::Pair;
-use super::report::Basis;
+use super::result::Basis;
 use super::union::{Callers, UnionTree};
 use rayon::prelude::*;
 use std::cmp::Reverse;

@@ -2,10 +2,10 @@
 //! modules that it calls.
 
 use super::blame::{Cause, Evidences};
-use super::evidence::rounded;
 use super::functions::{Function, FunctionIx};
 use super::pair::Pair;
-use super::report::{AttributedCallee, Basis};
+use super::result::rounded;
+use super::result::{AttributedCallee, Basis};
 use super::union::UnionTree;
 use crate::functions::UNRESOLVED;
 use std::collections::BTreeMap;

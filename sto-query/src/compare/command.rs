@@ -1,8 +1,8 @@
 //! The command lines that make a comparison again, and show more of a finding.
 
-use super::evidence::rounded;
-use super::options::CompareOptions;
-use super::report::{Comparison, NormalisationMethod};
+use super::result::CompareOptions;
+use super::result::rounded;
+use super::result::{Comparison, NormalisationMethod};
 use crate::text::Command;
 
 impl Command {

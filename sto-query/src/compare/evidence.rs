@@ -3,9 +3,9 @@
 use super::counts::{Counts, FunctionCounts};
 use super::functions::FunctionIx;
 use super::normalise::Sizes;
-use super::options::CompareOptions;
 use super::pair::Pair;
-use super::report::{Basis, Change, RunCost, RunCosts};
+use super::result::CompareOptions;
+use super::result::{Basis, Change, RunCost, RunCosts, rounded};
 use super::variation::Variations;
 use crate::statistics::{Design, Fit, Variation, benjamini_hochberg};
 use rayon::prelude::*;
@@ -242,9 +242,4 @@ pub(super) fn direction(means: Pair<f64>, min_effect: f64) -> Option<Direction> 
     } else {
         None
     }
-}
-
-/// Six significant digits: more would only show how this machine's logarithm rounds.
-pub(super) fn rounded(number: f64) -> f64 {
-    format!("{number:.5e}").parse().unwrap_or(number)
 }

@@ -2,17 +2,19 @@
 
 use super::blame::{Evidences, causes};
 use super::counts::{count, owners};
-use super::evidence::{Evidence, Setting, Tests, rounded};
+use super::evidence::{Evidence, Setting, Tests};
 use super::findings::{findings, tested_functions};
 use super::functions::Functions;
-use super::metrics::{Compared, MetricChange, Side as MeasuredSide, metrics};
+use super::functions::Renamed;
+use super::metrics::{Compared, Side as MeasuredSide, metrics};
 use super::moved::partners;
 use super::normalise::Sizes;
-use super::options::{CompareError, CompareOptions};
 use super::overall::overall;
 use super::pair::Pair;
-use super::renamed::Renamed;
-use super::report::{
+use super::result::MetricChange;
+use super::result::rounded;
+use super::result::{CompareError, CompareOptions};
+use super::result::{
     Comparison, Dispersion, Normalisation, NormalisationMethod, Side, Statistics, Tested, Verdict,
 };
 use super::runs::{Runs, amounts, shared, side};

@@ -2,13 +2,14 @@
 
 use super::blame::{Cause, Evidences};
 use super::callees;
-use super::evidence::{Direction, Evidence, Setting, rounded};
+use super::evidence::{Direction, Evidence, Setting};
 use super::functions::FunctionIx;
 use super::moved::Partner;
-use super::options::{CompareOptions, IgnoredFunction};
 use super::pair::Pair;
 use super::paths::Places;
-use super::report::{AffectedCaller, Finding, FindingKind, FunctionName, TestedFunction};
+use super::result::rounded;
+use super::result::{AffectedCaller, Finding, FindingKind, FunctionName, TestedFunction};
+use super::result::{CompareOptions, IgnoredFunction};
 use super::sentence;
 use super::stayed::Replaced;
 use super::variation::Variations;

@@ -2,8 +2,7 @@
 
 use super::modules::Unchanged;
 use super::pair::Pair;
-use super::renamed::Renamed;
-use super::report::FunctionName;
+use super::result::{Basis, FunctionName};
 use crate::functions::{
     Attribution, FunctionKey, KeyOptions, LibraryCode, UNRESOLVED, function_key,
 };
@@ -50,6 +49,15 @@ impl Function {
     pub(super) fn is_bystander(&self) -> bool {
         self.unchanged || self.symbol == UNRESOLVED && self.module.is_empty()
     }
+}
+
+/// A function by two names.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Renamed {
+    pub(super) old: FunctionIx,
+    pub(super) new: FunctionIx,
+    /// What either rested on, and explained, as a cause while they were two.
+    pub(super) was_cause: Option<(Basis, f64)>,
 }
 
 /// The functions of both sides, and which frames are theirs.

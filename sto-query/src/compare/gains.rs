@@ -9,7 +9,7 @@ use super::evidence::Direction;
 use super::functions::FunctionIx;
 use super::pair::Pair;
 use super::regions::{Place, Regions};
-use super::report::Basis;
+use super::result::Basis;
 use super::signs::{Sign, Signs};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -14,7 +14,7 @@ use super::blame::{Cause, Evidences, Places, plus};
 use super::evidence::Direction;
 use super::functions::FunctionIx;
 use super::pair::Pair;
-use super::report::Basis;
+use super::result::Basis;
 use crate::functions::outside_of_closures;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

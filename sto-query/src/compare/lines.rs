@@ -1,6 +1,6 @@
 //! The line to look at first.
 
-use super::report::{Basis, Change, Comparison, Finding};
+use super::result::{Basis, Change, Comparison, Finding};
 use crate::functions::key_of;
 use crate::select::Selection;
 use hashbrown::HashMap;

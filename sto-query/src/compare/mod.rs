@@ -31,7 +31,7 @@
 //! time and total cost           metrics, statuses, overall  what is known without functions
 //!         |
 //!         v
-//! Comparison               verdict, warnings, sentence  what a person reads first
+//! Comparison (result)           verdict, warnings, sentence  what a person reads first
 //! ```
 //!
 //! Several benchmarks are [checked](crate::check) together.
@@ -58,14 +58,13 @@ mod metrics;
 mod modules;
 mod moved;
 mod normalise;
-mod options;
 mod overall;
 mod pair;
 mod paths;
 mod regions;
 mod renamed;
 mod replaced;
-mod report;
+mod result;
 mod runs;
 mod sentence;
 mod signs;
@@ -83,12 +82,11 @@ pub use calibrate::{
 pub use find::{compare, compare_with_earlier};
 pub use focus::Focus;
 pub use lines::Lines;
-pub use metrics::{Measured, MetricChange, MetricOutcome, SECONDS, TOTAL_COST, WorseIf};
-pub use options::{CompareError, CompareOptions, IgnoredFunction};
-pub use report::{
-    AffectedCaller, AttributedCallee, Basis, CallPath, Change, Comparison, Dispersion, Finding,
-    FindingKind, FunctionName, Ignored, Needed, Normalisation, NormalisationMethod, Run, RunCost,
-    RunCosts, Side, Statistics, Tested, TestedFunction, Verdict,
+pub use result::{
+    AffectedCaller, AttributedCallee, Basis, CallPath, Change, CompareError, CompareOptions,
+    Comparison, Dispersion, Finding, FindingKind, FunctionName, Ignored, IgnoredFunction, Measured,
+    MetricChange, MetricOutcome, Needed, Normalisation, NormalisationMethod, Run, RunCost,
+    RunCosts, SECONDS, Side, StackNode, Stacks, Statistics, TOTAL_COST, Tested, TestedFunction,
+    Verdict, WorseIf,
 };
 pub use runs::shared_event;
-pub use stacks::{StackNode, Stacks};

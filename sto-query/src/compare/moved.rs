@@ -23,12 +23,13 @@
 use super::blame::{Cause, Evidences};
 use super::evidence::{Direction, Setting, direction};
 use super::functions::FunctionIx;
+use super::functions::Renamed;
 use super::gains::{Gain, Gains};
 use super::pair::Pair;
 use super::regions::{Classes, Place, Regions};
-use super::renamed::{Pairs, Renamed};
+use super::renamed::Pairs;
 use super::replaced::replaced;
-use super::report::Basis;
+use super::result::Basis;
 use super::signs::{Sign, Signs};
 use crate::statistics::Variation;
 use rayon::prelude::*;

@@ -15,7 +15,7 @@
 
 use super::counts::Counts;
 use super::pair::Pair;
-use super::report::NormalisationMethod;
+use super::result::NormalisationMethod;
 use super::stayed::Stayed;
 use crate::statistics::tmm;
 

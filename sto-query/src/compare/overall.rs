@@ -4,8 +4,8 @@
 //! functions can be judged at all: no symbol has a part in a run's time. Where a side did not do its
 //! work, nothing can be judged.
 
-use super::metrics::{MetricChange, MetricOutcome, SECONDS, TOTAL_COST};
-use super::report::Verdict;
+use super::result::Verdict;
+use super::result::{MetricChange, MetricOutcome, SECONDS, TOTAL_COST};
 use super::sentence::times;
 
 /// The verdict over functions, with its reason, as what was measured of whole runs leaves it; `failed`

@@ -1,10 +1,11 @@
 //! The call paths by which a cause is reached, and which of them changed most.
 
 use super::blame::{Cause, Evidences};
-use super::evidence::{Direction, Setting, rounded};
+use super::evidence::{Direction, Setting};
 use super::functions::FunctionIx;
 use super::pair::Pair;
-use super::report::{Basis, CallPath};
+use super::result::rounded;
+use super::result::{Basis, CallPath};
 use super::union::UnionTree;
 
 /// Paths that a finding names; how many more there are, it says.

@@ -6,21 +6,12 @@
 
 use super::blame::{Cause, Evidences};
 use super::evidence::Direction;
-use super::functions::FunctionIx;
+use super::functions::{FunctionIx, Renamed};
 use super::moved::Partner;
 use super::regions::Regions;
-use super::report::Basis;
+use super::result::Basis;
 use super::signs::Signs;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A function by two names.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Renamed {
-    pub(super) old: FunctionIx,
-    pub(super) new: FunctionIx,
-    /// What either rested on, and explained, as a cause while they were two.
-    pub(super) was_cause: Option<(Basis, f64)>,
-}
 
 /// A new function, and one that is gone.
 type Pair = (FunctionIx, FunctionIx);

@@ -1,10 +1,10 @@
 //! What is compared: the event that both sides measured, and the runs that have samples of it.
 
-use super::evidence::rounded;
 use super::metrics::Metrics;
-use super::options::CompareError;
 use super::pair::Pair;
-use super::report::{NormalisationMethod, Run, Side};
+use super::result::CompareError;
+use super::result::rounded;
+use super::result::{NormalisationMethod, Run, Side};
 use crate::select::full_name;
 use crate::tree::View;
 use std::collections::BTreeSet;

@@ -1,9 +1,9 @@
 //! The sentences that a person reads first.
 
-use super::evidence::rounded;
-use super::options::CompareOptions;
 use super::pair;
-use super::report::{AttributedCallee, Basis, Finding, FindingKind, FunctionName, Needed};
+use super::result::CompareOptions;
+use super::result::rounded;
+use super::result::{AttributedCallee, Basis, Finding, FindingKind, FunctionName, Needed};
 use super::stayed::Replaced;
 
 /// Characters of a name in a sentence; the finding has the whole name.

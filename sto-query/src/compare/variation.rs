@@ -3,9 +3,9 @@
 use super::counts::{Counts, FunctionCounts, count, owners};
 use super::functions::Functions;
 use super::normalise::Sizes;
-use super::options::CompareOptions;
 use super::pair::Pair;
-use super::report::NormalisationMethod;
+use super::result::CompareOptions;
+use super::result::NormalisationMethod;
 use super::runs::Runs;
 use super::union::UnionTree;
 use crate::statistics::{Design, Variation};

@@ -11,9 +11,9 @@
 //!    nothing: insufficient. Nor does it where most of each side is in functions that the other has
 //!    not: these are hardly two builds of one program.
 
-use super::options::CompareOptions;
 use super::pair::Pair;
-use super::report::{Dispersion, Finding, Needed, Side, Verdict};
+use super::result::CompareOptions;
+use super::result::{Dispersion, Finding, Needed, Side, Verdict};
 use super::sentence;
 use super::stayed::Replaced;
 use crate::statistics::student_quantile;

@@ -1,7 +1,7 @@
 //! What weakens a comparison without making it worthless.
 
 use super::pair::Pair;
-use super::report::{Comparison, NormalisationMethod};
+use super::result::{Comparison, NormalisationMethod};
 use super::runs::profiles;
 use super::sentence;
 use crate::tree::View;

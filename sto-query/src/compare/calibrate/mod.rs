@@ -25,11 +25,11 @@ mod thin;
 pub use report::{Calibration, FalseReports, Reported, ReportedMetric, Visible};
 
 use super::counts::{Counts, count, owners};
-use super::evidence::rounded;
 use super::functions::Functions;
-use super::metrics::MetricOutcome;
-use super::options::{CompareError, CompareOptions};
 use super::pair::Pair;
+use super::result::MetricOutcome;
+use super::result::rounded;
+use super::result::{CompareError, CompareOptions};
 use super::runs::{Runs, amounts};
 use super::union::UnionTree;
 use crate::tree::Subject;

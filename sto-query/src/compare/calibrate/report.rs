@@ -2,7 +2,7 @@
 
 use crate::answer::Answer;
 use crate::compare::CompareOptions;
-use crate::compare::evidence::rounded;
+use crate::compare::result::rounded;
 use crate::tree::Subject;
 use serde::Serialize;
 

@@ -1,8 +1,13 @@
 //! What a comparison says, as plain data: everything that a report needs.
 
-use super::CompareOptions;
-use super::metrics::MetricChange;
-use super::stacks::Stacks;
+mod metrics;
+mod options;
+mod stacks;
+
+pub use metrics::{Measured, MetricChange, MetricOutcome, SECONDS, TOTAL_COST, WorseIf};
+pub use options::{CompareError, CompareOptions, IgnoredFunction};
+pub use stacks::{StackNode, Stacks};
+
 use crate::answer::Answer;
 use crate::functions::Matching;
 use crate::text::Command;
@@ -508,4 +513,9 @@ pub struct FunctionName {
     pub function: String,
     /// Its module.
     pub module: String,
+}
+
+/// Six significant digits: more would only show how this machine's logarithm rounds.
+pub(in crate::compare) fn rounded(number: f64) -> f64 {
+    format!("{number:.5e}").parse().unwrap_or(number)
 }

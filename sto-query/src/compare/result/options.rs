@@ -1,7 +1,7 @@
 //! What counts as a finding, and why a comparison cannot be made.
 
-use super::metrics::WorseIf;
-use super::report::{Ignored, NormalisationMethod};
+use super::WorseIf;
+use super::{Ignored, NormalisationMethod};
 use crate::functions::{Attribution, KeyOptions};
 use crate::text::printable;
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ pub struct CompareOptions {
     #[serde(skip)]
     pub ignored: Vec<IgnoredFunction>,
     /// Which change of a metric counts for the verdict, by name. Of others, more
-    /// [`SECONDS`](super::SECONDS) and a higher [`TOTAL_COST`](super::TOTAL_COST) count.
+    /// [`SECONDS`](crate::compare::SECONDS) and a higher [`TOTAL_COST`](crate::compare::TOTAL_COST) count.
     #[serde(skip)]
     pub worse_if: BTreeMap<String, WorseIf>,
 }
@@ -60,7 +60,7 @@ pub struct IgnoredFunction {
 }
 
 impl IgnoredFunction {
-    pub(super) fn may_be_in(&self, module: &str) -> bool {
+    pub(in crate::compare) fn may_be_in(&self, module: &str) -> bool {
         self.module.as_deref().is_none_or(|named| named == module)
     }
 }
@@ -117,7 +117,7 @@ pub enum CompareError {
 }
 
 impl CompareOptions {
-    pub(super) fn check(&self) -> Result<(), CompareError> {
+    pub(in crate::compare) fn check(&self) -> Result<(), CompareError> {
         let in_range = [
             (
                 "alpha",
