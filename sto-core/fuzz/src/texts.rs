@@ -26,14 +26,14 @@ pub(crate) fn policy(bytes: &[u8]) {
             assert!(!error.message.contains('\n'), "{message}");
         }
         Ok(policy) => {
-            policy.expired(&today);
+            policy.expired(Some(&today));
             let names = policy.benchmarks.keys().map(Some).chain([None]);
             for name in names {
                 let name = name.map(String::as_str);
                 policy.options(
                     name,
                     &Thresholds::default(),
-                    &today,
+                    Some(&today),
                     CompareOptions::default(),
                 );
             }
