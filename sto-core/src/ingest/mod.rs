@@ -112,7 +112,7 @@ pub enum Input<'a> {
     Recording {
         /// What it is called.
         name: &'a Path,
-        /// What [`formats`](crate::formats) read.
+        /// What [`formats`] read.
         recording: Box<Recording>,
     },
 }

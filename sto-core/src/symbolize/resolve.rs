@@ -12,8 +12,8 @@ use rayon::prelude::*;
 
 /// Resolves every location of a recording, each once, in parallel.
 ///
-/// With [`Granularity::Line`] frames carry the line too. What cannot be resolved becomes a frame of
-/// [`FrameKind::Unresolved`](crate::model::FrameKind::Unresolved) with the name `[module+0xoffset]`: this never fails, and
+/// With [`Granularity::Line`](crate::model::Granularity) frames carry the line too. What cannot be resolved becomes a frame of
+/// [`FrameKind::Unresolved`] with the name `[module+0xoffset]`: this never fails, and
 /// [`Symbols::modules`] says what is missing.
 pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
     let granularity = options.granularity;

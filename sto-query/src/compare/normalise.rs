@@ -2,7 +2,7 @@
 //!
 //! Shares mislead: where one function grows, all others' shares shrink, and seem improved. So
 //! counts are compared after division by a size factor of their run, in which most functions have
-//! a say: the trimmed mean of M values ([`tmm`](crate::statistics::tmm)).
+//! a say: the trimmed mean of M values ([`tmm`]).
 //!
 //! That needs a majority of functions that did not change. A small program may not have one
 //! (three functions, of which two got slower), and one changed call can take dozens of library

@@ -3,7 +3,7 @@
 //! The standard library, the runtime of a language and what compilers link to every program do what
 //! they are asked to do. Where `<u32>::wrapping_mul` costs more, the program's function that it was
 //! inlined into is the one to look at. What is known of such functions stands in
-//! [`library`](super::library), as patterns; a policy may add to both lists.
+//! [`library`], as patterns; a policy may add to both lists.
 
 use super::library;
 use serde::{Deserialize, Serialize};

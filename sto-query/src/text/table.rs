@@ -68,7 +68,7 @@ impl Column {
     }
 }
 
-/// What stands in a row's column. Its text may be anything: what does not show, is [shown](printable).
+/// What stands in a row's column. Its text may be anything: what does not show, is [shown](fn@printable).
 pub(crate) struct Cell {
     before: String,
     text: String,

@@ -126,7 +126,7 @@ impl CallTreeNode {
     }
 }
 
-/// Marks what is to be [folded](fold).
+/// Marks what is to be [folded](fn@fold).
 fn fold_chains(nodes: &mut [CallTreeNode]) {
     let mut callees = vec![0; nodes.len()];
     nodes

@@ -57,7 +57,7 @@ pub struct Pruned {
 /// Cuts what is small or deep off a call tree. Stacks that cost nothing are dropped and not
 /// mentioned.
 ///
-/// `totals` is what [`totals`](super::totals) gives for this tree.
+/// `totals` is what [`totals`](fn@super::totals) gives for this tree.
 pub fn prune(tree: &StackTree, totals: &[Cost], prune: &Prune) -> Pruned {
     let ends = tree.subtree_ends();
     let roots = tree.nodes().filter(|&node| tree.parent(node).is_none());
