@@ -39,15 +39,16 @@ pub(super) fn plan(
     let mut found = TreeMatch::new(tree, frames, frame_count, executable.nodes);
     for batch in packs.chunks(2 * rayon::current_num_threads()) {
         let unpacked = batch.par_iter().map(|pack| {
-            let expects = found.expects(&pack.roots(frame_count)?);
-            expects.then(|| pack.nodes(frame_count)).transpose()
+            let roots = pack.roots(frame_count)?;
+            let nodes = found.expects(&roots).then(|| pack.nodes(frame_count));
+            Ok((roots, nodes.transpose()?))
         });
         let unpacked: Vec<_> = unpacked.collect::<Result<_, Fault>>()?;
-        for (pack, nodes) in batch.iter().zip(unpacked) {
+        for (pack, (roots, nodes)) in batch.iter().zip(unpacked) {
             let nodes = match nodes {
                 Some(nodes) => nodes,
                 // What was found in those before it may be what it goes on from.
-                None if found.expects(&pack.roots(frame_count)?) => pack.nodes(frame_count)?,
+                None if found.expects(&roots) => pack.nodes(frame_count)?,
                 None => continue,
             };
             found.pass(pack.first, &nodes);
