@@ -1,6 +1,10 @@
 //! Why a question has no answer.
 
 use crate::compare::CompareError;
+use crate::functions::FunctionError;
+use crate::history::HistoryError;
+use crate::render::export::ExportError;
+use crate::render::flame::FlameError;
 use crate::select::SelectError;
 use crate::text::printable;
 use crate::tree::RootsError;
@@ -27,6 +31,18 @@ pub enum QueryError {
     /// Profiles cannot be compared.
     #[error(transparent)]
     Compare(#[from] CompareError),
+    /// No function has a name, or several have it where one is meant.
+    #[error(transparent)]
+    Function(#[from] FunctionError),
+    /// There is no such history.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// There is nothing to draw.
+    #[error(transparent)]
+    Flame(#[from] FlameError),
+    /// A format has no place for the stacks.
+    #[error(transparent)]
+    Export(#[from] ExportError),
     /// A selector names nothing in the store, and no file either.
     #[error("{source}")]
     NothingNamed {

@@ -33,6 +33,7 @@ pub mod maintain;
 pub mod policy;
 pub mod potential;
 pub mod prune;
+pub mod questions;
 pub mod render;
 pub mod select;
 pub mod series;

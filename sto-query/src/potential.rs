@@ -11,15 +11,21 @@ use crate::answer::Answer;
 use crate::answer::limited;
 use crate::functions::KeyOptions;
 use crate::tree::{CostShare, FrameInfo, Subject, View, function_numbers, functions};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use sto_core::units::Cost;
 
 /// How far below a function its potential reaches, in calls: 0 is the function alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Degree(pub u32);
+
+impl Default for Degree {
+    fn default() -> Degree {
+        Degree(3)
+    }
+}
 
 /// The potential of every function of a view in one sample type, by
 /// [function number](crate::tree::function_numbers).

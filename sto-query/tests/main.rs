@@ -19,6 +19,7 @@ mod ingest_summary;
 mod policy;
 mod potential;
 mod prune;
+mod questions;
 mod reports;
 mod select;
 mod series;

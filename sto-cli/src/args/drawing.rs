@@ -2,16 +2,15 @@
 
 use crate::runtime::error::CliError;
 use crate::runtime::output::{self, FormatArg};
-use crate::runtime::ui;
 use clap::{Args, ValueEnum};
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use sto_query::compare::Focus;
+use sto_query::questions::{DrawingOptions, Drawn};
 use sto_query::render;
-use sto_query::render::flame::{FlameOptions, Palette};
-use sto_query::sources::EVENT;
-use sto_query::tree::{RootsBy, View};
+use sto_query::render::drawing::DrawnFile;
+use sto_query::render::flame::Palette;
+use sto_query::tree::RootsBy;
 
 /// What a drawing shows, and where it goes.
 #[derive(Debug, Args)]
@@ -35,7 +34,7 @@ pub(crate) struct DrawingArgs {
 
     /// Draw stacks below a frame for each thread, or for each value of a label of samples or runs
     #[arg(long, value_name = "thread|label:KEY")]
-    pub(crate) by: Option<RootsBy>,
+    by: Option<RootsBy>,
 
     /// Take these colours
     #[arg(long, value_enum, default_value = "standard")]
@@ -62,40 +61,31 @@ impl DrawingArgs {
     }
 
     /// The same for the library.
-    pub(crate) fn options(&self, views: &[&View]) -> Result<FlameOptions, CliError> {
-        let functions = |name: &Option<String>| -> Result<_, CliError> {
-            let Some(name) = name else { return Ok(None) };
-            let focus = Focus::new(name, views)?;
-            if let several @ [_, _, ..] = focus.functions() {
-                ui::list(
-                    &format!("`{name}` fits {} functions", several.len()),
-                    several,
-                );
-            }
-            Ok(Some(focus))
+    pub(crate) fn options(&self) -> DrawingOptions {
+        let mut options = DrawingOptions::default();
+        options.focus.clone_from(&self.focus);
+        options.ignore.clone_from(&self.ignore);
+        options.inverted = self.inverted;
+        options.by.clone_from(&self.by);
+        options.palette = match self.palette {
+            Colors::Standard => Palette::Standard,
+            Colors::Colorblind => Palette::Colorblind,
         };
-        Ok(FlameOptions {
-            focus: functions(&self.focus)?,
-            ignore: functions(&self.ignore)?,
-            inverted: self.inverted,
-            palette: match self.palette {
-                Colors::Standard => Palette::Standard,
-                Colors::Colorblind => Palette::Colorblind,
-            },
-            as_page: self.output.as_deref().and_then(Path::extension) == Some(OsStr::new("html")),
-            ..FlameOptions::default()
-        })
+        options.as_page =
+            self.output.as_deref().and_then(Path::extension) == Some(OsStr::new("html"));
+        options
     }
 
-    /// Writes the drawing of these views, and if it went into a file what it shows to standard
-    /// output.
-    pub(crate) fn write(&self, svg: &[u8], views: &[&View]) -> Result<(), CliError> {
+    /// Writes the drawing, and if it went into a file what it shows to standard output.
+    pub(crate) fn write(&self, drawn: Drawn) -> Result<(), CliError> {
         let Some(file) = output::file(self.output.as_deref()) else {
-            return output::write_stdout(svg);
+            return output::write_stdout(drawn.drawing.as_bytes());
         };
-        output::write_file(file, svg)?;
-        let views: Vec<_> = views.iter().map(|&view| (view, EVENT)).collect();
-        let report = sto_query::render::drawing::drawing(file.display().to_string(), &views);
+        output::write_file(file, drawn.drawing.as_bytes())?;
+        let report = DrawnFile {
+            file: file.display().to_string(),
+            subjects: drawn.subjects,
+        };
         self.format.print(&report, render::drawing::text)
     }
 }

@@ -2,11 +2,8 @@
 
 use crate::args::benchmark::BenchmarkArg;
 use crate::args::matching::MatchingArgs;
-use crate::runtime::error::CliError;
-use crate::runtime::store_path::StorePath;
 use clap::Args;
-use sto_core::store::Store;
-use sto_query::history::{History, HistoryQuery};
+use sto_query::history::HistoryQuery;
 
 /// The runs that a command follows.
 #[derive(Debug, Args)]
@@ -27,21 +24,8 @@ pub(crate) struct HistoryArgs {
 }
 
 impl HistoryArgs {
-    /// Loads the runs.
-    pub(crate) fn load(&self, place: &StorePath) -> Result<History, CliError> {
-        Ok(History::load(
-            &Store::open_snapshot(&place.folder)?,
-            &self.query(),
-        )?)
-    }
-
-    /// Loads the runs of every program.
-    pub(crate) fn load_all(&self, place: &StorePath) -> Result<Vec<History>, CliError> {
-        let store = Store::open_snapshot(&place.folder)?;
-        Ok(History::load_all(&store, &self.query())?)
-    }
-
-    fn query(&self) -> HistoryQuery {
+    /// The same for the library.
+    pub(crate) fn query(&self) -> HistoryQuery {
         HistoryQuery {
             executable: self.exe.clone(),
             benchmark: self.benchmark.name().map(str::to_owned),

@@ -1,7 +1,7 @@
 //! Which build of a history a command judges, and by what.
 
 use clap::Args;
-use sto_query::history::{History, HistoryError, Judged};
+use sto_query::questions::JudgedRequest;
 
 /// The build that a command judges, and the builds that tell what to expect of it.
 #[derive(Debug, Args)]
@@ -16,13 +16,11 @@ pub(crate) struct JudgedArgs {
 }
 
 impl JudgedArgs {
-    /// The runs in their history.
-    pub(crate) fn of(&self, history: &History) -> Result<Judged, HistoryError> {
-        history.judged(self.at.as_deref(), self.window())
-    }
-
-    /// Number of builds before it that tell what to expect.
-    pub(crate) fn window(&self) -> usize {
-        usize::from(self.window)
+    /// The same for the library.
+    pub(crate) fn request(&self) -> JudgedRequest {
+        let mut request = JudgedRequest::default();
+        request.at.clone_from(&self.at);
+        request.window = usize::from(self.window);
+        request
     }
 }

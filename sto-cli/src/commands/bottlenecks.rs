@@ -5,7 +5,8 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::{FormatArg, LimitArg};
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
-use sto_query::correlate::{self, BottleneckOptions, bottlenecks};
+use sto_query::correlate::{self, BottleneckOptions};
+use sto_query::questions::{BottlenecksRequest, bottlenecks};
 use sto_query::render;
 
 /// Show which functions cost more in the runs in which a metric is higher
@@ -72,8 +73,9 @@ enum Over {
 }
 
 pub(crate) fn run(args: &BottlenecksArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let histories = args.history.load_all(place)?;
-    let options = BottleneckOptions {
+    let mut request = BottlenecksRequest::default();
+    request.history = args.history.query();
+    request.options = BottleneckOptions {
         metric: args.metric.clone(),
         measure: match args.measure {
             Measure::Pearson => correlate::Measure::Pearson,
@@ -87,10 +89,10 @@ pub(crate) fn run(args: &BottlenecksArgs, place: &StorePath) -> Result<Outcome, 
         min_runs: usize::from(args.min_runs),
         negative: args.negative,
     };
-    let limit = args.limit.of(&args.format);
-    let report = bottlenecks(&histories, &options, limit);
-    args.format.print(&report, render::bottlenecks::text)?;
-    Ok(match report.benchmarks.is_empty() {
+    request.limit = args.limit.of(&args.format);
+    let found = bottlenecks(&place.sources(), &request)?;
+    args.format.print(&found, render::bottlenecks::text)?;
+    Ok(match found.benchmarks.is_empty() {
         true => Outcome::TooLittleData,
         false => Outcome::Clean,
     })

@@ -7,9 +7,10 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
-use sto_query::compare::{CalibrateOptions, CompareOptions, calibrate};
+use sto_query::compare::{CalibrateOptions, CompareOptions};
+use sto_query::policy::Thresholds;
+use sto_query::questions::{CalibrateRequest, calibrate};
 use sto_query::render;
-use sto_query::sources::EVENT;
 
 const AFTER: &str = "\
 Examples:
@@ -60,20 +61,19 @@ pub(crate) struct CalibrateArgs {
 }
 
 pub(crate) fn run(args: &CalibrateArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let select = &args.select;
-    let view = store.sources().runs(&select.named(), &select.filter())?;
-    let options = CalibrateOptions {
-        compare: CompareOptions {
-            alpha: args.alpha,
-            min_effect: args.min_effect.share(),
-            min_share: args.min_share.share(),
-            matching: args.matching.options(),
-            ..CompareOptions::default()
-        },
-        splits: args.splits,
-        runs: args.runs,
+    let mut request = CalibrateRequest::default();
+    request.named = args.select.named();
+    request.filter = args.select.filter();
+    request.thresholds = Thresholds {
+        alpha: Some(args.alpha),
+        min_effect: Some(args.min_effect.share()),
+        min_share: Some(args.min_share.share()),
+        ..Thresholds::default()
     };
-    let calibration = calibrate(&view, EVENT, &options)?;
+    request.matching = args.matching.options();
+    request.splits = Some(args.splits);
+    request.runs = args.runs;
+    let calibration = calibrate(&store.sources(), &request)?;
     args.format.print(&calibration, render::calibrate::text)?;
     Ok(match calibration.false_reports {
         Some(_) => Outcome::Clean,

@@ -6,9 +6,8 @@ use crate::args::select::SelectPairArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
-use sto_query::render;
-use sto_query::render::flame::{FlameOptions, Widths};
-use sto_query::sources::EVENT;
+use sto_query::questions::{DiffRequest, diff};
+use sto_query::render::flame::Widths;
 
 const AFTER: &str = "\
 Examples:
@@ -51,25 +50,17 @@ enum WidthsOf {
 
 pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliError> {
     args.drawing.check()?;
-    let ([a, b], filter) = (args.select.named(), args.select.filter());
-    let sources = store.sources();
-    let [baseline, candidate] = match &args.drawing.by {
-        None => sources.pair([&a, &b], &filter)?,
-        Some(by) => sources.pair_by([&a, &b], &filter, by)?,
-    };
-    drop(sources);
-    let options = FlameOptions {
-        matching: args.matching.options(),
-        ..args.drawing.options(&[&baseline, &candidate])?
-    };
-    let widths = match (args.elided, args.widths) {
+    let mut request = DiffRequest::default();
+    [request.baseline, request.candidate] = args.select.named();
+    request.filter = args.select.filter();
+    request.drawing = args.drawing.options();
+    request.widths = match (args.elided, args.widths) {
         (true, _) => Widths::Elided,
         (false, WidthsOf::Baseline) => Widths::Baseline,
         (false, WidthsOf::Candidate) => Widths::Candidate,
     };
-    let sides = ((&baseline, EVENT), (&candidate, EVENT));
-    let mut svg = Vec::new();
-    render::flame::diff_svg(sides.0, sides.1, widths, &options, &mut svg)?;
-    args.drawing.write(&svg, &[&baseline, &candidate])?;
+    request.matching = args.matching.options();
+    let drawn = diff(&store.sources(), &request)?;
+    args.drawing.write(drawn)?;
     Ok(Outcome::Clean)
 }

@@ -2,15 +2,12 @@
 
 use crate::args::history::HistoryArgs;
 use crate::args::judged::JudgedArgs;
-use crate::runtime::changes::Changes;
 use crate::runtime::error::{CliError, OF_WINDOW, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
-use sto_query::expand::Method;
-use sto_query::expand::{
-    self, Correlated, Greedy, Informed, Positive, Reach, Selection, StopCriterion, expand,
-};
+use sto_query::expand::{Direction, Method, Reach};
+use sto_query::questions::{ExpandRequest, expand};
 use sto_query::render;
 
 /// Show in which contexts a function behaves otherwise than before
@@ -28,7 +25,7 @@ pub(crate) struct ExpandArgs {
 
     /// Follow callers, or callees
     #[arg(long, value_enum, default_value = "callers")]
-    direction: Direction,
+    direction: DirectionArg,
 
     /// Rank contexts by score; also by recent changes of the code in git, changes of compile mode and new
     /// depths; or by correlation with a metric
@@ -62,7 +59,7 @@ pub(crate) struct ExpandArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Direction {
+enum DirectionArg {
     Callers,
     Callees,
 }
@@ -75,54 +72,29 @@ enum MethodArg {
 }
 
 pub(crate) fn run(args: &ExpandArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let history = args.history.load(place)?;
-    let judged = args.judged.of(&history)?;
-    let newest = judged.newest();
-    let greedy = Greedy(judged);
-    let direction = match args.direction {
-        Direction::Callers => expand::Direction::Callers,
-        Direction::Callees => expand::Direction::Callees,
+    let mut request = ExpandRequest::default();
+    request.function.clone_from(&args.function);
+    request.history = args.history.query();
+    request.judged = args.judged.request();
+    request.direction = match args.direction {
+        DirectionArg::Callers => Direction::Callers,
+        DirectionArg::Callees => Direction::Callees,
     };
-    let reach = Reach {
+    request.method = match args.method {
+        MethodArg::Greedy => Method::Greedy,
+        MethodArg::Informed => Method::Informed,
+        MethodArg::Correlation => Method::Correlation,
+    };
+    request.metric = args.metric.clone().unwrap_or_default();
+    request.reach = Reach {
         max_depth: args.max_depth,
         max_breadth: args.max_breadth,
     };
-    let recorded = history.runs[newest].profile.profile.origin.recorded;
-    let (method, selection): (Method, Box<dyn Selection>) = match args.method {
-        MethodArg::Greedy => (Method::Greedy, Box::new(greedy.clone())),
-        MethodArg::Informed => {
-            let changes = Changes::before(recorded);
-            let informed = Informed {
-                greedy: greedy.clone(),
-                history: &history,
-                changed: move |file: &str| changes.age(file),
-            };
-            (Method::Informed, Box::new(informed))
-        }
-        MethodArg::Correlation => {
-            let metric = args.metric.as_deref().unwrap_or_default();
-            (
-                Method::Correlation,
-                Box::new(Correlated::with(&history, metric)?),
-            )
-        }
-    };
-    let positive = Positive(&*selection);
-    let criterion: &dyn StopCriterion = match method {
-        Method::Correlation => &positive,
-        Method::Greedy | Method::Informed => &greedy,
-    };
-    let function = history.largest(&history.find_one(&args.function)?, newest);
-    let branches = expand(&history, function, direction, criterion, &*selection, reach);
-    let report =
-        sto_query::expand::expansion(&history, &branches, direction, method, &greedy, &*selection);
-    let report = match args.unfold {
-        true => report.unfolded(),
-        false => report,
-    };
-    args.format.print(&report, render::expansion::text)?;
-    Ok(match method {
-        Method::Greedy | Method::Informed => Outcome::of_window(report.window),
+    request.unfold = args.unfold;
+    let expansion = expand(&place.sources(), &request)?;
+    args.format.print(&expansion, render::expansion::text)?;
+    Ok(match request.method {
+        Method::Greedy | Method::Informed => Outcome::of_window(expansion.window),
         Method::Correlation => Outcome::Clean,
     })
 }

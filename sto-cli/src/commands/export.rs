@@ -6,14 +6,11 @@ use crate::runtime::output;
 use crate::runtime::store_path::StorePath;
 use crate::runtime::ui;
 use clap::{Args, ValueEnum};
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+use sto_query::questions::{ExportFormat, ExportRequest, export};
 use sto_query::render;
-use sto_query::render::export::{self, ExportError};
-use sto_query::sources::EVENT;
-use sto_query::tree::{ContextCosts, View};
+use sto_query::render::drawing::DrawnFile;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,25 +54,16 @@ enum Format {
     Csv,
 }
 
-impl Format {
-    fn has_one_event(self) -> bool {
-        matches!(self, Format::Folded | Format::D3)
-    }
-
-    fn render(
-        self,
-        view: &View,
-        contexts: Option<&ContextCosts>,
-        out: impl Write,
-    ) -> Result<(), ExportError> {
-        match self {
-            Format::Folded => export::folded(view, EVENT, out),
-            Format::Pprof => export::pprof(view, contexts, out),
-            Format::Speedscope => export::speedscope(view, out),
-            Format::Firefox => export::firefox(view, out),
-            Format::D3 => export::d3(view, EVENT, out),
-            Format::Callgrind => export::callgrind(view, out),
-            Format::Csv => export::csv(view, out),
+impl From<Format> for ExportFormat {
+    fn from(format: Format) -> ExportFormat {
+        match format {
+            Format::Folded => ExportFormat::Folded,
+            Format::Pprof => ExportFormat::Pprof,
+            Format::Speedscope => ExportFormat::Speedscope,
+            Format::Firefox => ExportFormat::Firefox,
+            Format::D3 => ExportFormat::D3,
+            Format::Callgrind => ExportFormat::Callgrind,
+            Format::Csv => ExportFormat::Csv,
         }
     }
 }
@@ -88,33 +76,21 @@ pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliEr
     if args.format == Format::Pprof && args.output.is_none() && io::stdout().is_terminal() {
         return Err(CliError::BinaryOnTerminal);
     }
-    let (named, filter) = (args.select.named(), args.select.filter());
-    let sources = store.sources();
-    let (view, contexts) = match args.format {
-        Format::Pprof => sources.view_with_contexts(&named, &filter)?,
-        _ => (sources.view(&named, &filter)?, None),
-    };
-    drop(sources);
-    let mut bytes = Vec::new();
-    // pprof is compressed whatever it is called.
-    if args.format != Format::Pprof && file.is_some_and(is_called_compressed) {
-        let mut gzip = GzEncoder::new(&mut bytes, Compression::default());
-        args.format.render(&view, contexts.as_ref(), &mut gzip)?;
-        gzip.finish().map_err(ExportError::Io)?;
-    } else {
-        args.format.render(&view, contexts.as_ref(), &mut bytes)?;
-    }
+    let mut request = ExportRequest::default();
+    request.named = args.select.named();
+    request.filter = args.select.filter();
+    request.format = args.format.into();
+    request.compress = file.is_some_and(is_called_compressed);
+    let exported = export(&store.sources(), &request)?;
     let Some(file) = file else {
-        output::write_stdout(&bytes)?;
+        output::write_stdout(&exported.bytes)?;
         return Ok(Outcome::Clean);
     };
-    output::write_file(file, &bytes)?;
-    let events = match args.format.has_one_event() {
-        true => 1,
-        false => view.sample_types.len(),
+    output::write_file(file, &exported.bytes)?;
+    let report = DrawnFile {
+        file: file.display().to_string(),
+        subjects: exported.subjects,
     };
-    let views: Vec<_> = (0..events).map(|event| (&view, event)).collect();
-    let report = sto_query::render::drawing::drawing(file.display().to_string(), &views);
     output::write_stdout(render::drawing::text(&report, ui::style()).as_bytes())?;
     Ok(Outcome::Clean)
 }

@@ -5,8 +5,7 @@ use crate::args::select::SelectArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::store_path::StorePath;
 use clap::Args;
-use sto_query::render;
-use sto_query::sources::EVENT;
+use sto_query::questions::{FlameRequest, flame};
 
 const AFTER: &str = "\
 Examples:
@@ -34,16 +33,11 @@ pub(crate) struct FlameArgs {
 
 pub(crate) fn run(args: &FlameArgs, store: &StorePath) -> Result<Outcome, CliError> {
     args.drawing.check()?;
-    let (named, filter) = (args.select.named(), args.select.filter());
-    let sources = store.sources();
-    let view = match &args.drawing.by {
-        None => sources.view(&named, &filter)?,
-        Some(by) => sources.view_by(&named, &filter, by)?,
-    };
-    drop(sources);
-    let options = args.drawing.options(&[&view])?;
-    let mut svg = Vec::new();
-    render::flame::svg((&view, EVENT), &options, &mut svg)?;
-    args.drawing.write(&svg, &[&view])?;
+    let mut request = FlameRequest::default();
+    request.named = args.select.named();
+    request.filter = args.select.filter();
+    request.drawing = args.drawing.options();
+    let drawn = flame(&store.sources(), &request)?;
+    args.drawing.write(drawn)?;
     Ok(Outcome::Clean)
 }

@@ -5,8 +5,7 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
-use sto_core::store::Store;
-use sto_query::history::{History, HistoryQuery};
+use sto_query::questions::{OccurrencesRequest, occurrences};
 use sto_query::render;
 
 /// Find the runs in which a function takes more than a share
@@ -27,13 +26,12 @@ pub(crate) struct WhereArgs {
 }
 
 pub(crate) fn run(args: &WhereArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let histories = History::load_all(
-        &Store::open_snapshot(&place.folder)?,
-        &HistoryQuery::default(),
-    )?;
-    let report = sto_query::history::occurrences(&histories, &args.function, args.over.share())?;
-    args.format.print(&report, render::occurrences::text)?;
-    Ok(match report.runs.is_empty() {
+    let mut request = OccurrencesRequest::default();
+    request.function.clone_from(&args.function);
+    request.over = args.over.share();
+    let found = occurrences(&place.sources(), &request)?;
+    args.format.print(&found, render::occurrences::text)?;
+    Ok(match found.runs.is_empty() {
         true => Outcome::TooLittleData,
         false => Outcome::Clean,
     })

@@ -8,8 +8,8 @@ use crate::runtime::output::{FormatArg, LimitArg};
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use sto_query::potential::Degree;
+use sto_query::questions::{PotentialRequest, potential};
 use sto_query::render;
-use sto_query::sources::EVENT;
 
 /// Show which functions could save most
 ///
@@ -51,19 +51,17 @@ enum By {
 }
 
 pub(crate) fn run(args: &PotentialArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let select = &args.select;
-    let views = store.sources().views(&select.named(), &select.filter())?;
-    let views: Vec<_> = views
-        .into_iter()
-        .map(|view| args.inlined.of(view))
-        .collect();
-    let degree = match args.by {
+    let mut request = PotentialRequest::default();
+    request.named = args.select.named();
+    request.filter = args.select.filter();
+    request.degree = match args.by {
         By::SelfCost => Degree(0),
         By::Subtree => Degree(args.degree),
     };
-    let matching = args.matching.options();
-    let limit = args.limit.of(&args.format);
-    let report = sto_query::potential::potential(&views, matching, EVENT, degree, limit);
-    args.format.print(&report, render::potential::text)?;
+    request.inlined = args.inlined.inlined;
+    request.matching = args.matching.options();
+    request.limit = args.limit.of(&args.format);
+    let potentials = potential(&store.sources(), &request)?;
+    args.format.print(&potentials, render::potential::text)?;
     Ok(Outcome::Clean)
 }

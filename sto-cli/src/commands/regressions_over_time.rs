@@ -7,8 +7,8 @@ use crate::runtime::error::{CliError, OF_WINDOW, Outcome};
 use crate::runtime::output::{FormatArg, LimitArg};
 use crate::runtime::store_path::StorePath;
 use clap::Args;
+use sto_query::questions::{RegressionsRequest, regressions_over_time};
 use sto_query::render;
-use sto_query::series::ScoreOptions;
 
 /// Show which functions of a run are far from what the runs before lead to expect
 ///
@@ -40,16 +40,13 @@ pub(crate) struct RegressionsOverTimeArgs {
 }
 
 pub(crate) fn run(args: &RegressionsOverTimeArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let history = args.history.load(place)?;
-    let judged = args.judged.of(&history)?;
-    let options = ScoreOptions {
-        min_share: args.min_share.share(),
-        ..ScoreOptions::default()
-    };
-    let min_score = args.min_score.or(args.format.is_text().then_some(2.0));
-    let limit = args.limit.of(&args.format);
-    let report =
-        sto_query::series::regressions_over_time(&history, &judged, options, min_score, limit);
-    args.format.print(&report, render::scores::text)?;
-    Ok(Outcome::of_window(report.window))
+    let mut request = RegressionsRequest::default();
+    request.history = args.history.query();
+    request.judged = args.judged.request();
+    request.min_share = Some(args.min_share.share());
+    request.min_score = args.min_score.or(args.format.is_text().then_some(2.0));
+    request.limit = args.limit.of(&args.format);
+    let scores = regressions_over_time(&place.sources(), &request)?;
+    args.format.print(&scores, render::scores::text)?;
+    Ok(Outcome::of_window(scores.window))
 }

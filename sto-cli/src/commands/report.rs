@@ -9,8 +9,9 @@ use crate::runtime::store_path::StorePath;
 use crate::runtime::ui;
 use clap::Args;
 use std::path::PathBuf;
+use sto_query::questions::{SuspectsRequest, suspects};
 use sto_query::render;
-use sto_query::suspects::{SuspectOptions, Suspects};
+use sto_query::suspects::SuspectOptions;
 
 const AFTER: &str = "\
 Examples:
@@ -50,14 +51,17 @@ pub(crate) struct ReportArgs {
 }
 
 pub(crate) fn run(args: &ReportArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let history = args.history.load(place)?;
-    let options = SuspectOptions {
-        window: args.judged.window(),
+    let judged = args.judged.request();
+    let mut request = SuspectsRequest::default();
+    request.history = args.history.query();
+    request.at = judged.at;
+    request.options = SuspectOptions {
+        window: judged.window,
         min_share: args.min_share.share(),
         min_score: args.min_score,
         limit: args.limit,
     };
-    let mut found = Suspects::of(&history, args.judged.of(&history)?, options);
+    let mut found = suspects(&place.sources(), &request)?;
     if place.is_named {
         let store = place.folder.display().to_string();
         found.set_commands(&["--store".to_owned(), store]);

@@ -6,6 +6,7 @@ use crate::runtime::output::{FormatArg, write_file};
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use sto_query::questions::{SeriesRequest, series};
 use sto_query::render;
 use sto_query::series::Observation;
 
@@ -45,16 +46,18 @@ enum By {
 }
 
 pub(crate) fn run(args: &SeriesArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let history = args.history.load(place)?;
-    let functions = history.find(&args.function)?;
-    let by = match args.by {
+    let mut request = SeriesRequest::default();
+    request.function.clone_from(&args.function);
+    request.history = args.history.query();
+    request.by = match args.by {
         By::Run => Observation::Run,
         By::Build => Observation::Build,
     };
-    let report = sto_query::series::series(&history, &functions, by, usize::from(args.window));
+    request.window = usize::from(args.window);
+    let series = series(&place.sources(), &request)?;
     match &args.output {
-        Some(path) => write_file(path, render::series_svg::svg(&report).as_bytes())?,
-        None => args.format.print(&report, render::series::text)?,
+        Some(path) => write_file(path, render::series_svg::svg(&series).as_bytes())?,
+        None => args.format.print(&series, render::series::text)?,
     }
     Ok(Outcome::Clean)
 }

@@ -5,8 +5,8 @@ use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use std::ffi::OsString;
+use sto_query::questions::{ShowRequest, show};
 use sto_query::render;
-use sto_query::sources::Named;
 
 /// Show where profiles are from, and how much of their stacks can be trusted
 #[derive(Debug, Args)]
@@ -19,11 +19,9 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn run(args: &ShowArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let sources = store.sources();
-    let (view, store) = sources.runs_with_contexts(&Named::from(&args.selector))?;
-    let report = sto_query::show::show(&view, &store)?;
-    // Nobody who writes waits for the pager.
-    drop((store, sources));
-    args.format.print(&report, render::show::text)?;
+    let mut request = ShowRequest::default();
+    request.named = (&args.selector).into();
+    let shown = show(&store.sources(), &request)?;
+    args.format.print(&shown, render::show::text)?;
     Ok(Outcome::Clean)
 }

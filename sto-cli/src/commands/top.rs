@@ -6,8 +6,8 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::{FormatArg, LimitArg};
 use crate::runtime::store_path::StorePath;
 use clap::{Args, ValueEnum};
+use sto_query::questions::{TopRequest, top};
 use sto_query::render;
-use sto_query::sources::EVENT;
 use sto_query::tree::Order;
 
 /// Show which functions cost most
@@ -43,14 +43,16 @@ enum By {
 }
 
 pub(crate) fn run(args: &TopArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let select = &args.select;
-    let view = store.sources().view(&select.named(), &select.filter())?;
-    let order = match args.by {
+    let mut request = TopRequest::default();
+    request.named = args.select.named();
+    request.filter = args.select.filter();
+    request.order = match args.by {
         By::SelfCost => Order::SelfCost,
         By::Total => Order::Total,
     };
-    let view = args.inlined.of(view);
-    let report = sto_query::tree::top(&view, EVENT, order, args.limit.of(&args.format));
-    args.format.print(&report, render::top::text)?;
+    request.inlined = args.inlined.inlined;
+    request.limit = args.limit.of(&args.format);
+    let top = top(&store.sources(), &request)?;
+    args.format.print(&top, render::top::text)?;
     Ok(Outcome::Clean)
 }

@@ -6,8 +6,8 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
+use sto_query::questions::{TreeRequest, tree};
 use sto_query::render;
-use sto_query::sources::EVENT;
 use sto_query::tree::Prune;
 
 /// Show the call tree, pruned to what matters
@@ -34,17 +34,15 @@ pub(crate) struct TreeArgs {
 }
 
 pub(crate) fn run(args: &TreeArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let select = &args.select;
-    let view = store.sources().view(&select.named(), &select.filter())?;
-    let prune = Prune {
+    let mut request = TreeRequest::default();
+    request.named = args.select.named();
+    request.filter = args.select.filter();
+    request.prune = Prune {
         min_share: args.min_share.share(),
         max_depth: args.depth,
     };
-    let report = sto_query::tree::call_tree(&view, EVENT, &prune);
-    let report = match args.unfold {
-        true => report.unfolded(),
-        false => report,
-    };
-    args.format.print(&report, render::tree::text)?;
+    request.unfold = args.unfold;
+    let tree = tree(&store.sources(), &request)?;
+    args.format.print(&tree, render::tree::text)?;
     Ok(Outcome::Clean)
 }

@@ -1,5 +1,6 @@
 //! What the libraries must be told of the user and the machine.
 
+use crate::runtime::changes::Changes;
 use crate::runtime::progress::Progress;
 use crate::runtime::{git, ui};
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +12,7 @@ use sto_core::ingest::{IngestError, IngestOptions, IngestReport, ingest};
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
 use sto_query::select::Commit;
-use sto_query::sources::Surroundings;
+use sto_query::sources::{Ages, Surroundings};
 
 /// Where symbols of a recording are looked for on this machine.
 pub(crate) fn symbol_options(symbol_dirs: &[PathBuf], recording: &Path) -> SymbolOptions {
@@ -64,6 +65,16 @@ impl Surroundings for Machine {
         drop(progress);
         ui::warn(file, &report.warnings);
         Ok(report)
+    }
+
+    fn takes_all(&self, name: &str, functions: &[String]) {
+        let fits = format!("`{name}` fits {} functions", functions.len());
+        ui::list(&fits, functions);
+    }
+
+    fn changes(&self, recorded: Option<UnixSeconds>) -> Ages {
+        let changes = Changes::before(recorded);
+        Box::new(move |file| changes.age(file))
     }
 }
 

@@ -18,8 +18,6 @@ use sto_query::functions::FunctionError;
 use sto_query::history::HistoryError;
 use sto_query::listing::ListingError;
 use sto_query::policy::PolicyError;
-use sto_query::render::export::ExportError;
-use sto_query::render::flame::FlameError;
 use sto_query::select::SelectError;
 use sto_query::text::printable;
 use sto_query::tree::RootsError;
@@ -103,17 +101,9 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Average(#[from] AverageError),
     #[error(transparent)]
-    History(#[from] HistoryError),
-    #[error(transparent)]
-    Compare(#[from] CompareError),
-    #[error(transparent)]
     Function(#[from] FunctionError),
     #[error(transparent)]
     FunctionLines(FunctionError),
-    #[error(transparent)]
-    Flame(#[from] FlameError),
-    #[error(transparent)]
-    Export(#[from] ExportError),
     #[error("{}, {source}", path.display())]
     Annotate {
         path: PathBuf,
@@ -321,8 +311,11 @@ impl CliError {
             CliError::OtherUsers { what, option, .. } => Some(format!(
                 "whoever wrote it decides what this command says; if you trust them, name the {what}: {option}"
             )),
-            CliError::Function(FunctionError::Several { text, .. })
-            | CliError::History(HistoryError::Function(FunctionError::Several { text, .. })) => {
+            CliError::Query(
+                QueryError::Function(FunctionError::Several { text, .. })
+                | QueryError::History(HistoryError::Function(FunctionError::Several { text, .. })),
+            )
+            | CliError::Function(FunctionError::Several { text, .. }) => {
                 Some(format!("write more of the name; `re:{text}` takes all of them"))
             }
             CliError::FunctionLines(_) => Some("write more of the name".to_owned()),
@@ -336,11 +329,14 @@ impl CliError {
     /// The functions that fit where one is meant.
     fn functions(&self) -> &[String] {
         match self {
-            CliError::Function(FunctionError::Several { names, .. })
-            | CliError::FunctionLines(FunctionError::Several { names, .. })
-            | CliError::History(HistoryError::Function(FunctionError::Several { names, .. })) => {
-                names
-            }
+            CliError::Query(
+                QueryError::Function(FunctionError::Several { names, .. })
+                | QueryError::History(HistoryError::Function(FunctionError::Several {
+                    names, ..
+                })),
+            )
+            | CliError::Function(FunctionError::Several { names, .. })
+            | CliError::FunctionLines(FunctionError::Several { names, .. }) => names,
             _ => &[],
         }
     }

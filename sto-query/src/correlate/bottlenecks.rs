@@ -6,12 +6,13 @@ use crate::answer::{Answer, limited};
 use crate::history::{FunctionIx, History, HistoryFunction};
 use crate::statistics::benjamini_hochberg;
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use statrs::function::erf::erfc;
 use std::collections::BTreeMap;
 
 /// What is correlated with the metric, and how.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct BottleneckOptions {
     /// The metric.
     pub metric: String,
@@ -28,8 +29,21 @@ pub struct BottleneckOptions {
     pub negative: bool,
 }
 
+impl Default for BottleneckOptions {
+    fn default() -> Self {
+        BottleneckOptions {
+            metric: String::new(),
+            measure: Measure::Pearson,
+            combination: Combination::Mean,
+            of_self: true,
+            min_runs: 5,
+            negative: false,
+        }
+    }
+}
+
 /// A coefficient of correlation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Measure {
     /// Of values: how close to a line.
@@ -39,7 +53,7 @@ pub enum Measure {
 }
 
 /// How the coefficients of several benchmarks become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Combination {
     /// Their mean, as in the thesis.

@@ -2,13 +2,16 @@
 
 use crate::history::{FunctionIx, History};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use sto_core::intern::NodeIx;
 
 /// Where branches grow to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// From a function to what calls it.
+    #[default]
     Callers,
     /// From a function to what it calls.
     Callees,

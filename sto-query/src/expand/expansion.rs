@@ -6,13 +6,14 @@ use crate::history::{FunctionIx, History};
 use crate::history::{HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{Expected, Status};
 use crate::tree::{Link, fold};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How branches are ranked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
     /// By score.
+    #[default]
     Greedy,
     /// By score, and what else speaks for a branch.
     Informed,

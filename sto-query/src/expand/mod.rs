@@ -32,6 +32,7 @@ pub use selections::{Correlated, Greedy, Positive};
 
 use crate::history::{FunctionIx, History};
 use branch::Runs;
+use serde::{Deserialize, Serialize};
 
 /// Which branches are discarded.
 pub trait StopCriterion {
@@ -46,12 +47,22 @@ pub trait Selection {
 }
 
 /// How far a function is expanded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Reach {
     /// Number of functions that a branch has beyond the first.
     pub max_depth: usize,
     /// Number of extensions of a branch that are pursued.
     pub max_breadth: usize,
+}
+
+impl Default for Reach {
+    fn default() -> Self {
+        Reach {
+            max_depth: 10,
+            max_breadth: 3,
+        }
+    }
 }
 
 /// Expands a function in one direction. Branches stand in preorder: each behind the one that it extends,

@@ -4,12 +4,14 @@ use super::HistoryError;
 use crate::functions::KeyOptions;
 use crate::select::{BenchmarkRuns, oldest_first};
 use crate::text::printable;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use sto_core::store::StoredBuild;
 use sto_core::units::SampleType;
 
 /// Which runs make a history.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct HistoryQuery {
     /// The program; without it, the only one that has runs of the benchmark.
     pub executable: Option<String>,

@@ -122,7 +122,7 @@ impl IgnoreEntry {
 
 impl Thresholds {
     /// These options, but for what is set here.
-    fn over(&self, options: CompareOptions) -> CompareOptions {
+    pub(crate) fn over(&self, options: CompareOptions) -> CompareOptions {
         let mut worse_if = options.worse_if;
         worse_if.extend(self.worse_if.clone());
         CompareOptions {

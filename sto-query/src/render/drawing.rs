@@ -3,7 +3,7 @@
 use super::header::header;
 use crate::answer::Answer;
 use crate::text::{Style, printable};
-use crate::tree::{Subject, View};
+use crate::tree::Subject;
 use serde::Serialize;
 
 /// The file, and a line for each selection that was drawn.
@@ -26,16 +26,4 @@ pub struct DrawnFile {
 
 impl Answer for DrawnFile {
     const SCHEMA: &'static str = "sto.drawing/1";
-}
-
-/// Reports a drawing of these views, each in its sample type.
-pub fn drawing(file: String, views: &[(&View, usize)]) -> DrawnFile {
-    let subject = |&(view, sample_type): &(&View, usize)| {
-        let whole = view.self_costs(sample_type).into_iter().sum();
-        Subject::new(view, sample_type, whole)
-    };
-    DrawnFile {
-        file,
-        subjects: views.iter().map(subject).collect(),
-    }
 }

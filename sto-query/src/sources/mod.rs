@@ -19,10 +19,12 @@ use crate::tree::View;
 use named::last_components;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestError, IngestOptions, IngestReport, ingest};
 use sto_core::intern::SliceCount;
 use sto_core::store::{Store, StoreError, StoredBuild};
+use sto_core::units::UnixSeconds;
 
 /// What the library may ask of the machine that it runs on. There is an answer for who has none.
 pub trait Surroundings: Send + Sync {
@@ -44,7 +46,19 @@ pub trait Surroundings: Send + Sync {
     ) -> Result<IngestReport, IngestError> {
         ingest(memory, file, &options, &mut |_| {})
     }
+
+    /// Is told where a name in a question fits several functions, all of which are taken.
+    fn takes_all(&self, _name: &str, _functions: &[String]) {}
+
+    /// When source files were changed last before a run was recorded.
+    fn changes(&self, _recorded: Option<UnixSeconds>) -> Ages {
+        Box::new(|_| None)
+    }
 }
+
+/// How long before a time a source file was changed last, by the file's path as a profile has it; `None` where
+/// that is not known.
+pub type Ages = Box<dyn Fn(&str) -> Option<Duration>>;
 
 struct Nothing;
 
@@ -129,6 +143,10 @@ impl Sources {
             surroundings,
             ..self
         }
+    }
+
+    pub(crate) fn surroundings(&self) -> &dyn Surroundings {
+        &*self.surroundings
     }
 
     /// The store, in the state that it had when it was first asked.

@@ -117,7 +117,7 @@ impl Sources {
     ///
     /// # Errors
     /// As [`Sources::view`].
-    pub fn view_with_contexts(
+    pub(crate) fn view_with_contexts(
         &self,
         named: &Named,
         filter: &Filter,
@@ -133,7 +133,10 @@ impl Sources {
     ///
     /// # Errors
     /// As [`Sources::view`].
-    pub fn runs_with_contexts(&self, named: &Named) -> Result<(View, Arc<Store>), QueryError> {
+    pub(crate) fn runs_with_contexts(
+        &self,
+        named: &Named,
+    ) -> Result<(View, Arc<Store>), QueryError> {
         let located = self.located(self.locate(named)?, CONTEXTS)?;
         let store = located.store.clone();
         Ok((located.load()?, store))

@@ -18,12 +18,14 @@ use crate::series::FunctionScore;
 use crate::series::{Expected, Score, ScoreOptions, Status, score, scores};
 use crate::text::Command;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use sto_core::units::Cost;
 
 /// Which functions are suspects.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SuspectOptions {
     /// Number of builds before the judged one that tell what to expect, at least 1.
     pub window: usize,

@@ -1,12 +1,14 @@
 //! The call tree without what hardly matters.
 
 use super::share;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use sto_core::intern::{NodeIx, StackTree};
 use sto_core::units::Cost;
 
 /// What to leave out of a call tree.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Prune {
     /// Stacks whose total is a smaller share of the whole than this (0 to 1) are cut.
     pub min_share: f64,

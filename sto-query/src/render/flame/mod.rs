@@ -28,6 +28,7 @@ use maud::html;
 pub use palette::Palette;
 pub(super) use picture::MAX_FRAMES;
 use picture::Picture;
+use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use sto_core::units::Unit;
 
@@ -90,7 +91,8 @@ pub struct FlameOptions {
 }
 
 /// What the widths of a differential flame graph are of. Stacks without any width are not drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Widths {
     /// The candidate, or the baseline where the candidate has none of the stacks.
     #[default]

@@ -1,9 +1,11 @@
 //! Colours: of kinds of frames, and of change.
 
+use serde::{Deserialize, Serialize};
 use sto_core::model::FrameKind;
 
 /// Which colours a drawing has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Palette {
     /// Those of most flame graphs: warm ones for code, red for more and blue for less.
     #[default]

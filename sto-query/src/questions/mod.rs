@@ -1,0 +1,23 @@
+//! Whole questions: from names and options to a result, in one call.
+//!
+//! Each takes [`Sources`](crate::sources::Sources) and a request, and gives what is rendered as text, JSON or a
+//! page. Requests are plain data: what is left out is as usual, and serde reads and writes them.
+//! The check of a release is [`check`](crate::check::check).
+
+mod drawings;
+mod histories;
+mod stacks;
+
+pub use drawings::{
+    DiffRequest, DrawingOptions, Drawn, ExportFormat, ExportRequest, Exported, FlameRequest, diff,
+    export, flame,
+};
+pub use histories::{
+    BottlenecksRequest, ExpandRequest, JudgedRequest, OccurrencesRequest, RegressionsRequest,
+    SeriesRequest, SuspectsRequest, bottlenecks, expand, occurrences, regressions_over_time,
+    series, suspects,
+};
+pub use stacks::{
+    CalibrateRequest, PotentialRequest, ShowRequest, TopRequest, TreeRequest, calibrate, potential,
+    show, top, tree,
+};

@@ -1,0 +1,130 @@
+//! Whole questions as a program asks them: what the commands print, in one call each.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+use std::fs;
+use std::path::{Path, PathBuf};
+use sto_query::check::CheckRequest;
+use sto_query::questions::{
+    BottlenecksRequest, CalibrateRequest, DiffRequest, ExpandRequest, ExportRequest, FlameRequest,
+    OccurrencesRequest, PotentialRequest, RegressionsRequest, SeriesRequest, ShowRequest,
+    SuspectsRequest, TopRequest, TreeRequest, bottlenecks, diff, export, flame, occurrences,
+    potential, regressions_over_time, series, show, top,
+};
+use sto_query::render;
+use sto_query::sources::Sources;
+use sto_query::text::Style;
+
+const FUNCTION: &str = "pulldown_cmark::firstpass::FirstPass::parse_footnote";
+
+fn history() -> PathBuf {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    repository.join("testdata/history")
+}
+
+/// What `sto-cli/tests/cli/history.rs` holds the command to.
+#[track_caller]
+fn assert_printed(name: &str, text: &str) {
+    let expected = fs::read_to_string(history().join(name)).unwrap();
+    assert!(text == expected, "{name} differs:\n{text}");
+}
+
+#[test]
+fn one_call_answers_a_question_to_a_history_as_its_command_does() {
+    let sources = Sources::of_folder(&history().join("history.sto"));
+    let style = Style::default();
+
+    let mut request = OccurrencesRequest::default();
+    request.function = FUNCTION.to_owned();
+    request.over = 0.15;
+    let found = occurrences(&sources, &request).unwrap();
+    assert_printed("where.txt", &render::occurrences::text(&found, style));
+
+    let mut request = SeriesRequest::default();
+    request.function = FUNCTION.to_owned();
+    let found = series(&sources, &request).unwrap();
+    assert_printed("series.txt", &render::series::text(&found, style));
+
+    let mut request = RegressionsRequest::default();
+    request.min_score = Some(2.0);
+    request.limit = Some(10);
+    let found = regressions_over_time(&sources, &request).unwrap();
+    assert_printed("newest.txt", &render::scores::text(&found, style));
+
+    let mut request = BottlenecksRequest::default();
+    request.options.metric = "seconds".to_owned();
+    request.limit = Some(10);
+    let found = bottlenecks(&sources, &request).unwrap();
+    assert_printed("bottlenecks.txt", &render::bottlenecks::text(&found, style));
+
+    let mut request = PotentialRequest::default();
+    request.named = vec!["0.10.0".into()];
+    request.degree.0 = 10;
+    request.limit = Some(10);
+    let found = potential(&sources, &request).unwrap();
+    assert_printed("potential.txt", &render::potential::text(&found, style));
+}
+
+#[test]
+fn stacks_are_drawn_and_exported_with_what_they_show() {
+    let sources = Sources::of_folder(&history().join("history.sto"));
+    let mut request = FlameRequest::default();
+    request.named = "0.10.0".into();
+    request.drawing.focus = Some(FUNCTION.to_owned());
+    let drawn = flame(&sources, &request).unwrap();
+    assert!(drawn.drawing.contains("parse_footnote"));
+    assert_eq!(drawn.subjects[0].build, "0.10.0");
+
+    let mut request = DiffRequest::default();
+    request.baseline = "0.9.6".into();
+    request.candidate = "0.10.0".into();
+    let drawn = diff(&sources, &request).unwrap();
+    let builds = drawn.subjects.iter().map(|subject| &*subject.build);
+    assert!(builds.eq(["0.9.6", "0.10.0"]));
+
+    let mut request = ExportRequest::default();
+    request.named = "0.10.0".into();
+    let plain = export(&sources, &request).unwrap();
+    assert!(String::from_utf8_lossy(&plain.bytes).contains("parse_footnote"));
+    request.compress = true;
+    let packed = export(&sources, &request).unwrap();
+    assert_eq!(packed.bytes[..2], [0x1f, 0x8b]);
+
+    let mut request = TopRequest::default();
+    request.named = "0.10.0".into();
+    request.limit = Some(1);
+    let whole = top(&sources, &request).unwrap();
+    assert_eq!(whole.functions.len(), 1);
+    assert_eq!(whole.subject.samples, drawn.subjects[1].samples);
+
+    let mut request = ShowRequest::default();
+    request.named = "0.10.0".into();
+    assert_eq!(show(&sources, &request).unwrap().profiles.len(), 5);
+}
+
+#[test]
+fn what_a_request_leaves_out_is_as_usual() {
+    #[track_caller]
+    fn assert_usual<R: Default + Debug + PartialEq + Serialize + DeserializeOwned>() {
+        let request: R = serde_json::from_str("{}").unwrap();
+        assert_eq!(request, R::default());
+        let json = serde_json::to_string(&request).unwrap();
+        assert_eq!(serde_json::from_str::<R>(&json).unwrap(), request);
+    }
+    assert_usual::<BottlenecksRequest>();
+    assert_usual::<CalibrateRequest>();
+    assert_usual::<CheckRequest>();
+    assert_usual::<DiffRequest>();
+    assert_usual::<ExpandRequest>();
+    assert_usual::<ExportRequest>();
+    assert_usual::<FlameRequest>();
+    assert_usual::<OccurrencesRequest>();
+    assert_usual::<PotentialRequest>();
+    assert_usual::<RegressionsRequest>();
+    assert_usual::<SuspectsRequest>();
+    assert_usual::<SeriesRequest>();
+    assert_usual::<ShowRequest>();
+    assert_usual::<TopRequest>();
+    assert_usual::<TreeRequest>();
+}
