@@ -41,14 +41,14 @@ pub(in crate::store) fn rewrite(
     for executable in &executables {
         marked.push(mark(rows, executable, &mut used)?);
     }
-    let mut draft = Draft::new(destination, is_export)?;
-    let frames = write_frames(rows, &used, &mut draft)?;
+    let mut new = NewStore::new(destination, is_export)?;
+    let frames = write_frames(rows, &used, &mut new)?;
     let lists = module_lists(rows)?;
     for (executable, marks) in executables.iter().zip(marked) {
-        write_executable(rows, executable, marks, &frames, &lists, &mut draft)?;
+        write_executable(rows, executable, marks, &frames, &lists, &mut new)?;
     }
-    write_tags(rows, &executables, &mut draft)?;
-    draft.flush()
+    write_tags(rows, &executables, &mut new)?;
+    new.flush()
 }
 
 /// An executable that some chosen profile is of.
@@ -135,7 +135,7 @@ fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Marks
 }
 
 /// Writes the used frames in their order; returns the new number of each.
-fn write_frames(rows: &Rows, used: &[bool], draft: &mut Draft<'_>) -> Result<Vec<u32>, Fault> {
+fn write_frames(rows: &Rows, used: &[bool], to: &mut NewStore<'_>) -> Result<Vec<u32>, Fault> {
     let stored = rows.frames()?;
     let order = frame_order(&stored, used);
     let chunks: Vec<_> = order
@@ -143,11 +143,10 @@ fn write_frames(rows: &Rows, used: &[bool], draft: &mut Draft<'_>) -> Result<Vec
         .map(|chunk| pack_frames(chunk.iter().map(|&(frame, _)| frame)))
         .collect();
     for (first, chunk) in (0..).step_by(MOST_FRAMES as usize).zip(chunks) {
-        draft
-            .new
+        to.new
             .column(Column::Frames, 0, first, chunk.map_err(refused)?);
     }
-    draft.new.contents.frames = order.len() as u32;
+    to.new.contents.frames = order.len() as u32;
     let mut numbers = vec![u32::MAX; used.len()];
     for (number, (_, frame)) in (0..).zip(order) {
         numbers[frame as usize] = number;
@@ -162,11 +161,11 @@ fn write_executable(
     marks: Marks,
     frames: &[u32],
     lists: &[Arc<[ModuleRef]>],
-    draft: &mut Draft<'_>,
+    to: &mut NewStore<'_>,
 ) -> Result<(), Fault> {
-    let numbers = write_nodes(rows, &executable.record, marks, frames, draft)?;
+    let numbers = write_nodes(rows, &executable.record, marks, frames, to)?;
     for (record, profiles) in &executable.builds {
-        let mut tally = Tally::new(&record.build(), &mut draft.new.contents)?;
+        let mut tally = Tally::new(&record.build(), &mut to.new.contents)?;
         for chosen in profiles {
             let counts = chosen.counts(rows, &executable.record)?;
             let counts = counts.renumbered(&numbers, frames);
@@ -183,16 +182,16 @@ fn write_executable(
                 gnu_build_id: chosen.record.gnu_build_id.clone(),
                 revision: chosen.record.revision.clone(),
             };
-            let modules = draft.modules(&profile)?;
+            let modules = to.modules(&profile)?;
             let reading = ReadingRecord {
                 profile: chosen.id,
-                from: match draft.is_export {
+                from: match to.is_export {
                     true => CameFrom::Exported,
                     false => chosen.from.clone(),
                 },
             };
             add(
-                &mut draft.new,
+                &mut to.new,
                 &mut tally,
                 &reading,
                 &build,
@@ -200,9 +199,9 @@ fn write_executable(
                 modules,
                 &counts,
             )?;
-            draft.flush_if_full()?;
+            to.flush_if_full()?;
         }
-        tally.write(&mut draft.new)?;
+        tally.write(&mut to.new)?;
     }
     Ok(())
 }
@@ -213,7 +212,7 @@ fn write_nodes(
     executable: &ExecutableRecord,
     marks: Marks,
     frames: &[u32],
-    draft: &mut Draft<'_>,
+    to: &mut NewStore<'_>,
 ) -> Result<Vec<u32>, Fault> {
     let Picked { nodes, places } = Picked::of(&rows.node_packs(executable)?, marks)?;
     let new_frames: Vec<FrameIx> = frames.iter().map(|&frame| FrameIx(frame)).collect();
@@ -221,7 +220,7 @@ fn write_nodes(
     let nodes = NodeColumns::of(&tree);
     let record = ExecutableRecord {
         name: executable.name.clone(),
-        number: take_number(&mut draft.new.contents.executables)?,
+        number: take_number(&mut to.new.contents.executables)?,
         nodes: nodes.len() as u32,
     };
     let chunks: Vec<_> = (0..record.nodes)
@@ -237,10 +236,10 @@ fn write_nodes(
         .collect();
     for (first, chunk) in chunks {
         let chunk = chunk.map_err(refused)?;
-        draft.new.column(Column::Nodes, record.number, first, chunk);
+        to.new.column(Column::Nodes, record.number, first, chunk);
     }
     let id = ExecutableId::of(&record.name);
-    draft.new.record(Record::Executable, id.0, &record)?;
+    to.new.record(Record::Executable, id.0, &record)?;
     let number = |node| match places.has(node) {
         true => indices[places.get(node) as usize].0,
         false => u32::MAX,
@@ -249,17 +248,17 @@ fn write_nodes(
 }
 
 /// Hands on the tags of builds that are written.
-fn write_tags(rows: &Rows, executables: &[Executable], draft: &mut Draft<'_>) -> Result<(), Fault> {
+fn write_tags(rows: &Rows, executables: &[Executable], to: &mut NewStore<'_>) -> Result<(), Fault> {
     let builds = executables.iter().flat_map(|executable| &executable.builds);
     let ids: HashSet<BuildId> = builds.map(|(record, _)| record.build().id()).collect();
     let mut tags = rows.tags()?;
     tags.retain(|tag| ids.contains(&tag.build()));
-    draft.tags = tags;
+    to.tags = tags;
     Ok(())
 }
 
 /// A store that nobody else sees yet, so that it may be written in several transactions.
-struct Draft<'a> {
+struct NewStore<'a> {
     database: &'a Database,
     /// Whether it is for somebody else, who is not told where profiles came from.
     is_export: bool,
@@ -272,11 +271,11 @@ struct Draft<'a> {
 /// Bytes that are gathered before they are written.
 const FULL: u64 = 32 << 20;
 
-impl<'a> Draft<'a> {
+impl<'a> NewStore<'a> {
     fn new(database: &'a Database, is_export: bool) -> Result<Self, Fault> {
         let mut contents = Rows::open(&database.begin_read()?)?.contents;
         contents.history = after(contents.history, *b"written anew\0\0\0\0");
-        Ok(Draft {
+        Ok(NewStore {
             database,
             is_export,
             new: NewRows::after(contents),
