@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     if complete::answered(cli::Cli::command) {
         return ExitCode::SUCCESS;
     }
-    error::report(run())
+    error::report(panics::caught(run))
 }
 
 fn run() -> Result<Outcome, CliError> {

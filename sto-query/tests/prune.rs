@@ -226,7 +226,10 @@ fn tagged_builds_stay_and_are_told_of() {
         (&*kept.version, &*kept.tags),
         ("v2", &["last-good".to_owned()][..])
     );
-    store.untag(&tag.executable, &tag.name).unwrap();
+    store
+        .untag_chosen(|_| Ok::<_, ()>(tag.clone()))
+        .unwrap()
+        .unwrap();
     let report = prune(&store, &options).unwrap();
     assert_eq!((report.profiles, report.profiles_left), (1, 0));
     assert_eq!(report.kept_by_tag, []);

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &TagArgs, place: &StorePath) -> Result<Outcome, CliError
     let store = Store::open(&place.folder)?;
     let report = match (&args.build, &args.name, &args.delete) {
         (Some(build), Some(name), _) => set(place, &store, build, name, args.force)?,
-        (_, _, Some(name)) => delete(&store, &store.builds()?, name)?,
+        (_, _, Some(name)) => TagList::deleted(store.untag_chosen(|builds| meant(builds, name))??),
         _ => TagList::listed(&store.builds()?),
     };
     args.format.print(&report, render::tag::text)?;
@@ -102,27 +102,24 @@ fn chosen(
     Ok(tag)
 }
 
-fn delete(store: &Store, builds: &[StoredBuild], text: &str) -> Result<TagList, CliError> {
+/// The tag that is called so.
+fn meant(builds: &[StoredBuild], text: &str) -> Result<Tag, CliError> {
     let is_meant =
         |tag: &Tag| tag.name == text || format!("{}@{}", tag.executable, tag.name) == text;
-    let tags: Vec<Tag> = builds.iter().flat_map(StoredBuild::tags).collect();
-    let mut meant: Vec<Tag> = tags.into_iter().filter(is_meant).collect();
-    match (meant.pop(), &meant[..]) {
-        (None, _) => Err(CliError::NoTag {
+    let tags = builds.iter().flat_map(StoredBuild::tags);
+    let mut meant: Vec<Tag> = tags.filter(is_meant).collect();
+    match meant.pop() {
+        None => Err(CliError::NoTag {
             name: text.to_owned(),
         }),
-        (Some(tag), []) => {
-            store.untag(&tag.executable, &tag.name)?;
-            Ok(TagList::deleted(tag))
-        }
-        (Some(tag), more) => {
-            let all = more.iter().chain([&tag]);
-            Err(CliError::SeveralTags {
-                name: text.to_owned(),
-                tags: all
-                    .map(|tag| format!("{}@{}", tag.executable, tag.name))
-                    .collect(),
-            })
-        }
+        Some(tag) if meant.is_empty() => Ok(tag),
+        Some(tag) => Err(CliError::SeveralTags {
+            name: text.to_owned(),
+            tags: meant
+                .iter()
+                .chain([&tag])
+                .map(|tag| format!("{}@{}", tag.executable, tag.name))
+                .collect(),
+        }),
     }
 }

@@ -200,6 +200,8 @@ pub(crate) enum CliError {
     WriteFile { path: PathBuf, source: io::Error },
     #[error("cannot write to standard output")]
     Stdout(#[source] io::Error),
+    #[error("sto came to what should not be, and stopped: {}", printable(text))]
+    Panicked { text: String },
 }
 
 impl CliError {
@@ -321,6 +323,10 @@ impl CliError {
             CliError::FunctionLines(_) => Some("write more of the name".to_owned()),
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),
+            CliError::Panicked { .. } => Some(
+                "`sto verify` says whether the store is damaged; if it is sound, this is a defect of sto"
+                    .to_owned(),
+            ),
             CliError::DrawingOnTerminal => Some("write it to a file: -o FILE.svg".to_owned()),
             _ => None,
         }

@@ -1,6 +1,7 @@
-//! What is printed of panics.
+//! What becomes of panics.
 
-use std::panic;
+use super::error::{CliError, Outcome};
+use std::panic::{self, AssertUnwindSafe};
 
 /// Keeps panics of redb off the terminal: it panics on damaged files, which the library turns into errors.
 /// Others are printed as before.
@@ -14,4 +15,35 @@ pub(crate) fn hide_those_of_redb() {
             print(panic);
         }
     }));
+}
+
+/// Runs the command. A panic that the library does not turn into an error is one all the same, as nothing may have
+/// been printed of it.
+pub(crate) fn caught(run: impl FnOnce() -> Result<Outcome, CliError>) -> Result<Outcome, CliError> {
+    panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(CliError::Panicked {
+            text: text.unwrap_or("no message").to_owned(),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_that_reaches_main_is_an_error_with_its_message() {
+        let index = std::hint::black_box(1);
+        let result = caught(|| {
+            let _ = [0][index];
+            Ok(Outcome::Clean)
+        });
+        let error = result.err().unwrap().to_string();
+        assert!(
+            error.ends_with("the len is 1 but the index is 1"),
+            "{error}"
+        );
+    }
 }

@@ -70,6 +70,29 @@ fn no_damaged_page_shows_a_panic() {
     assert!(panics > 0);
 }
 
+/// Of a store whose writer was killed, redb panics on some pieces when it has been read, and is closed.
+#[test]
+fn no_damaged_piece_of_an_unrepaired_store_ends_a_question_without_a_word() {
+    const RECOVERY_REQUIRED: u8 = 2;
+    let sandbox = Sandbox::with_two_builds();
+    let mut unrepaired = sandbox.store_bytes().remove(0).1;
+    unrepaired[9] |= RECOVERY_REQUIRED;
+    for at in (512..unrepaired.len()).step_by(512) {
+        let mut file = unrepaired.clone();
+        file[at..][..512].fill(0);
+        sandbox.write("store/store.redb", file);
+        let run = sandbox.sto(&["top", "demo@v1"]);
+        let said = match run.status {
+            Some(0) => &run.stdout,
+            _ => &run.stderr,
+        };
+        assert!(
+            matches!(run.status, Some(0 | 2)) && !said.is_empty(),
+            "{at}: {run:?}"
+        );
+    }
+}
+
 #[test]
 fn the_parts_of_the_file_add_up_to_it() {
     let sandbox = Sandbox::with_two_builds();

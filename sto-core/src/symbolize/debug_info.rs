@@ -13,8 +13,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-/// Most ranges of units that the lookups of a module pass by together: seconds of work.
+/// Most ranges of units that the lookups of a module pass by together: seconds of work. In sound programs a
+/// lookup passes one or two.
 const MAX_PASSED: usize = 1 << 28;
+
+/// Most ranges of units for each byte of debug info. In a list of its unit alone one takes three bytes or more.
+const MAX_RANGES_A_BYTE: usize = 4;
 
 /// Bytes of a section.
 pub(super) type Section<'a> = EndianSlice<'a, RunTimeEndian>;
@@ -154,7 +158,7 @@ impl<'a> DebugFile<'a> {
         }
     }
 
-    /// Whether units have no more ranges than their sections have bytes, as where many share a long list, and
+    /// Whether units do not have so many ranges for the bytes of their sections that many share a long list, and
     /// lookups of these addresses come by few of them: addr2line passes all that end behind an address, up to
     /// the last of these that begins before it.
     pub(super) fn fits(&self, addresses: &[u64]) -> bool {
@@ -173,7 +177,7 @@ impl<'a> DebugFile<'a> {
             };
             while let Ok(Some(range)) = of_unit.next() {
                 ranges.push(range);
-                if ranges.len() > bytes {
+                if ranges.len() > MAX_RANGES_A_BYTE * bytes {
                     return false;
                 }
             }

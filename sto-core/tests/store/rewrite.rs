@@ -281,6 +281,29 @@ fn what_a_tag_and_metrics_are_for_is_not_gone_when_they_are_written() {
 }
 
 #[test]
+fn a_tag_that_went_with_its_build_is_not_taken_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, ids) = store_of(folder.path(), &runs(), &[0]);
+    let build = store.builds().unwrap().remove(0).build;
+    let tag = Tag {
+        executable: build.executable,
+        name: "good".to_owned(),
+        version: build.version,
+    };
+    store.tag(&tag, false).unwrap();
+    let other = Store::open(folder.path()).unwrap();
+    let prune_once = Once::new();
+    let untagged = store.untag_chosen(|builds| {
+        prune_once.call_once(|| {
+            other.prune(&ids.iter().copied().collect()).unwrap();
+        });
+        let mut tags = builds.iter().flat_map(StoredBuild::tags);
+        tags.next().ok_or("there is no tag")
+    });
+    assert_eq!(untagged.unwrap(), Err("there is no tag"));
+}
+
+#[test]
 fn profiles_that_are_pruned_meanwhile_are_exported_from_a_snapshot() {
     let folder = tempfile::tempdir().unwrap();
     let (store, ids) = store_of(folder.path(), &runs(), &[0, 1, 2]);

@@ -26,7 +26,20 @@ pub(in crate::store) enum Place {
 pub(in crate::store) struct Snapshot {
     // Goes before the file that it is read from.
     rows: Rows,
-    _file: Reading,
+    _file: Closing,
+}
+
+/// A file that is closed when all was read. redb panics on some damaged files only then, too.
+struct Closing(Option<Reading>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        let file = self.0.take();
+        let _ = guarded(|| {
+            drop(file);
+            Ok(())
+        });
+    }
 }
 
 impl Snapshot {
@@ -36,7 +49,7 @@ impl Snapshot {
             let rows = Rows::open(&reading.begin()?)?;
             Ok(Snapshot {
                 rows,
-                _file: reading,
+                _file: Closing(Some(reading)),
             })
         });
         taken.map_err(|fault| fault.at(file, "read"))

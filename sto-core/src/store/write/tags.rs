@@ -107,19 +107,22 @@ impl Store {
         })
     }
 
-    /// Takes a tag away; returns the version of the build that it stood for, `None` where the
-    /// executable has no such tag.
+    /// Takes a tag away, which is chosen in the same transaction, as for [`Store::tag_chosen`]. One that is not
+    /// there is passed over.
     ///
     /// # Errors
     /// Where the store is damaged, or the file cannot be written: the store is then as it was.
-    pub fn untag(&self, executable: &str, name: &str) -> Result<Option<String>, StoreError> {
-        self.change_tags(|rows| {
-            let mut tags = rows.tags()?;
-            let place = tags.binary_search_by(|other| other.key().cmp(&(executable, name)));
-            Ok(match place {
-                Ok(place) => (Some(tags.remove(place).version), Some(tags)),
-                Err(_) => (None, None),
-            })
+    pub fn untag_chosen<E>(
+        &self,
+        choose: impl Fn(&[StoredBuild]) -> Result<Tag, E>,
+    ) -> Result<Result<Tag, E>, StoreError> {
+        self.change_tags(|rows| match choose(&builds(rows)?) {
+            Ok(tag) => {
+                let all = rows.tags()?;
+                let left: Vec<Tag> = all.iter().filter(|other| **other != tag).cloned().collect();
+                Ok((Ok(tag), (left.len() < all.len()).then_some(left)))
+            }
+            Err(error) => Ok((Err(error), None)),
         })
     }
 
