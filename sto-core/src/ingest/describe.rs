@@ -9,11 +9,47 @@ use crate::symbolize::Symbols;
 use hashbrown::HashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What is the same for all profiles of a recording.
+pub(super) struct Stacks {
+    /// Of each stack whether its leaf is resolved, and whether it is all that there is of it.
+    quality: Vec<(bool, bool)>,
+}
+
+impl Stacks {
+    pub(super) fn of(recording: &Recording, symbols: &Symbols) -> Stacks {
+        let is_resolved = |leaf: LocationIx| {
+            symbols.of(leaf).last().is_some_and(|line| {
+                let frame = symbols.lines[line.0 as usize].frame;
+                symbols.frames.frame(frame).kind != FrameKind::Unresolved
+            })
+        };
+        let roots = known_roots(recording);
+        // V8 and callgrind follow calls from the first one on; `(idle)` has no caller.
+        let follows_calls = matches!(
+            recording.format,
+            Format::CpuProfile | Format::Chrome | Format::Callgrind
+        );
+        let is_whole = |function: &Option<&str>| follows_calls || roots.contains(function);
+        let stacks = &recording.stacks;
+        let quality = stacks.iter().map(|stack| {
+            let leaf = stacks.leaf(stack);
+            let is_leaf_alone = match (stacks.depth(stack), leaf) {
+                (1, Some(only)) => !is_whole(&function_of(recording, only)),
+                (depth, _) => depth == 0,
+            };
+            (leaf.is_some_and(is_resolved), is_leaf_alone)
+        });
+        Stacks {
+            quality: quality.collect(),
+        }
+    }
+}
+
 /// Describes the profile that the kept samples make.
 pub(super) fn profile(
     build: &Build,
     recording: &Recording,
-    symbols: &Symbols,
+    stacks: &Stacks,
     source: SourceDigest,
     options: &IngestOptions,
     keep: impl Fn(&Sample) -> bool + Copy,
@@ -25,7 +61,7 @@ pub(super) fn profile(
         source_bytes: recording.source_bytes,
         format: recording.format.name().to_owned(),
         origin: recording.origin.clone(),
-        quality: quality(recording, symbols, kept()),
+        quality: quality(recording, stacks, kept()),
         granularity: options.symbols.granularity,
         sample_types: recording.sample_types.clone(),
         modules: modules(recording, kept()).into(),
@@ -37,41 +73,15 @@ pub(super) fn profile(
 
 fn quality<'a>(
     recording: &Recording,
-    symbols: &Symbols,
+    stacks: &Stacks,
     kept: impl Iterator<Item = &'a Sample>,
 ) -> Quality {
     let mut quality = Quality {
         lost: recording.lost,
         ..Quality::default()
     };
-    let is_resolved = |leaf: LocationIx| {
-        symbols.of(leaf).last().is_some_and(|line| {
-            let frame = symbols.lines[line.0 as usize].frame;
-            symbols.frames.frame(frame).kind != FrameKind::Unresolved
-        })
-    };
-    let roots = known_roots(recording);
-    // V8 and callgrind follow calls from the first one on; `(idle)` has no caller.
-    let follows_calls = matches!(
-        recording.format,
-        Format::CpuProfile | Format::Chrome | Format::Callgrind
-    );
-    let is_whole = |function: &Option<&str>| follows_calls || roots.contains(function);
-    // Once a stack, not once a sample: of each whether its leaf is resolved, and whether it is all.
-    let stacks = &recording.stacks;
-    let of_stack: Vec<(bool, bool)> = stacks
-        .iter()
-        .map(|stack| {
-            let leaf = stacks.leaf(stack);
-            let is_leaf_alone = match (stacks.depth(stack), leaf) {
-                (1, Some(only)) => !is_whole(&function_of(recording, only)),
-                (depth, _) => depth == 0,
-            };
-            (leaf.is_some_and(is_resolved), is_leaf_alone)
-        })
-        .collect();
     for sample in kept {
-        let (resolved, is_leaf_alone) = of_stack[sample.stack.0 as usize];
+        let (resolved, is_leaf_alone) = stacks.quality[sample.stack.0 as usize];
         let add_if = |count: &mut u64, holds: bool| {
             if holds {
                 *count = count.saturating_add(sample.cost.samples);

@@ -367,6 +367,7 @@ pub fn profiles_of(
     } else {
         vec![programs.whole(options, path)?]
     };
+    let stacks = describe::Stacks::of(recording, symbols);
     let prepared = parts.into_iter().map(|part| {
         let program = part
             .program
@@ -378,7 +379,7 @@ pub fn profiles_of(
                 None => intern(recording, symbols, keep),
                 Some(count) => intern_with_slices(recording, symbols, count, keep),
             },
-            || describe::profile(&part.build, recording, symbols, source, options, keep),
+            || describe::profile(&part.build, recording, &stacks, source, options, keep),
         );
         let interned = interned.map_err(|source| IngestError::Intern {
             path: path.display().to_string(),
