@@ -49,6 +49,7 @@ impl Chunk<'_> {
     fn with_debug_info(&self, debug: &DebugInfo<'_>) -> (Part, Option<gimli::Error>) {
         let addresses: Vec<u64> = self.queries.iter().map(|query| query.address).collect();
         let found = debug.calls(&addresses);
+        let mut last = None;
         // A function has the source file of its first line.
         let starts: Vec<Option<u64>> = self
             .names
@@ -56,7 +57,7 @@ impl Chunk<'_> {
             .zip(&addresses)
             .map(|(name, &address)| match name {
                 Some(symbol) => Some(symbol.start),
-                None => debug.start_of(address),
+                None => debug.start_of(address, &mut last),
             })
             .collect();
         let mut distinct: Vec<u64> = starts.iter().copied().flatten().collect();

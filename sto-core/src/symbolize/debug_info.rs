@@ -6,7 +6,7 @@ use crate::binary::source_path::{CompilationDirs, normalize};
 use addr2line::{Context, Frame, LookupContinuation, LookupResult};
 use gimli::{
     AbbreviationsCacheStrategy, Dwarf, DwarfPackage, DwarfPackageSections, DwarfSections,
-    EndianSlice, RunTimeEndian, Section as _, SectionId,
+    EndianSlice, RunTimeEndian, Section as _, SectionId, UnitOffset, UnitSectionOffset,
 };
 use object::{Object, ObjectSection};
 use std::borrow::Cow;
@@ -51,6 +51,34 @@ pub(super) struct DebugFile<'a> {
 pub(super) struct DebugInfo<'a> {
     context: Context<Section<'a>>,
     pub(super) file: &'a DebugFile<'a>,
+}
+
+/// The ranges of a function.
+pub(super) struct Ranges {
+    /// Its unit, and its entry in that.
+    function: (UnitSectionOffset, UnitOffset),
+    /// Ascending; none begins in another.
+    ranges: Vec<(u64, u64)>,
+}
+
+impl Ranges {
+    fn of(function: (UnitSectionOffset, UnitOffset), mut ranges: Vec<(u64, u64)>) -> Ranges {
+        ranges.sort_unstable();
+        ranges.dedup_by(|&mut (begin, end), (_, last)| {
+            let is_within = begin < *last;
+            if is_within {
+                *last = end.max(*last);
+            }
+            is_within
+        });
+        Ranges { function, ranges }
+    }
+
+    fn start_of(&self, address: u64) -> Option<u64> {
+        let after = self.ranges.partition_point(|&(begin, _)| begin <= address);
+        let &(begin, end) = self.ranges[..after].last()?;
+        (address < end).then_some(begin)
+    }
 }
 
 /// A function at a line, or one that was inlined into another.
@@ -237,20 +265,24 @@ impl<'a> DebugInfo<'a> {
         found
     }
 
-    /// The first address of the function that an address is in.
-    pub(super) fn start_of(&self, address: u64) -> Option<u64> {
+    /// Where the range of a function begins that an address is in. `last` keeps the ranges of the function that was
+    /// found last: addresses ascend, and mostly stay in one.
+    pub(super) fn start_of(&self, address: u64, last: &mut Option<Ranges>) -> Option<u64> {
         let mut function = None;
         self.each_frame(address, |frame| function = frame.dw_die_offset)
             .ok()?;
         let unit = self.resume(self.context.find_dwarf_and_unit(address))?;
-        let entry = unit.entry(function?).ok()?;
-        let mut ranges = unit.die_ranges(&entry).ok()?;
-        while let Ok(Some(range)) = ranges.next() {
-            if (range.begin..range.end).contains(&address) {
-                return Some(range.begin);
+        let key = (unit.header.offset(), function?);
+        if last.as_ref().is_none_or(|last| last.function != key) {
+            let entry = unit.entry(key.1).ok()?;
+            let mut of_function = unit.die_ranges(&entry).ok()?;
+            let mut ranges = Vec::new();
+            while let Ok(Some(range)) = of_function.next() {
+                ranges.push((range.begin, range.end));
             }
+            *last = Some(Ranges::of(key, ranges));
         }
-        None
+        last.as_ref()?.start_of(address)
     }
 
     /// Calls `each` with the functions that an address is in, innermost first.
