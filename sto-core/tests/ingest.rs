@@ -12,7 +12,7 @@ use sto_core::ingest::{IngestError, IngestOptions, Input, Prepared, Stage, inges
 use sto_core::intern::SliceCount;
 use sto_core::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use sto_core::model::{GnuBuildId, Granularity, Quality};
-use sto_core::recording::{Location, Module, ModuleIx, ModuleKind, Recording};
+use sto_core::recording::{Location, LocationIx, Module, ModuleIx, ModuleKind, Recording};
 use sto_core::store::{Added, Store};
 use sto_core::units::Bytes;
 
@@ -748,4 +748,39 @@ fn a_path_bytes_a_stream_and_a_recording_become_the_same_profile() {
         report.profiles[0].id
     });
     assert_eq!(ids, [ids[0]; 4]);
+}
+
+#[test]
+fn a_recording_made_by_hand_is_refused_where_an_index_is_of_nothing() {
+    type Spoil = fn(&mut Recording);
+    let store = Store::in_memory().unwrap();
+    let wrong: [(&str, Spoil); 7] = [
+        ("samples[1].stack: 999;", |r| r.samples[1].stack.0 = 999),
+        ("samples[0].thread: 999;", |r| r.samples[0].thread.0 = 999),
+        ("samples[0].sample_type: 999;", |r| {
+            r.samples[0].sample_type.0 = 999
+        }),
+        ("threads[0].process: 999;", |r| r.threads[0].process.0 = 999),
+        ("processes[0].main_module: 0;", |r| {
+            r.processes[0].main_module = Some(ModuleIx(0));
+        }),
+        ("locations[0]: 999;", |r| {
+            r.locations[0] = Location::Address {
+                module: ModuleIx(999),
+                address: 0,
+            };
+        }),
+        ("stacks[", |r| {
+            r.stacks.insert(&[LocationIx(999)]);
+        }),
+    ];
+    for (place, spoil) in wrong {
+        let mut recording = three_programs();
+        spoil(&mut recording);
+        let input = (Path::new("hand"), recording);
+        let error = ingest(&store, input, &version("v1"), &mut |_| ()).unwrap_err();
+        let error = error.to_string();
+        assert!(error.starts_with("hand: the recording: "), "{error}");
+        assert!(error.contains(place), "{error}");
+    }
 }

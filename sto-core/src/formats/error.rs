@@ -96,7 +96,7 @@ impl fmt::Display for Salvage {
 
 impl FormatError {
     /// An error of a file that breaks a rule of its format.
-    pub(super) fn malformed(
+    pub(crate) fn malformed(
         path: &Path,
         at: impl fmt::Display,
         problem: impl Into<String>,

@@ -2,7 +2,7 @@
 
 use super::{
     Format, Location, LocationIx, Module, ModuleIx, Process, ProcessIx, Recording, Sample,
-    SampleTypeIx, StackIx, Stacks, Thread, ThreadIx,
+    SampleTypeIx, StackIx, Stacks, Thread, ThreadIx, within,
 };
 use crate::id::SourceDigest;
 use crate::limits::{MAX_DEPTH, MAX_NAME, MAX_PROCESS_NAME, cut, most_frames};
@@ -151,7 +151,9 @@ impl RecordingBuilder {
         tid: u32,
         name: &str,
     ) -> Result<ThreadIx, RecordingError> {
-        check_index(process.0, self.processes.len(), "processes")?;
+        within((process.0, "processes", self.processes.len()), || {
+            "a thread".to_owned()
+        })?;
         Ok(self.known_thread(process, tid, name))
     }
 
@@ -268,7 +270,9 @@ impl RecordingBuilder {
         module: ModuleIx,
         address: u64,
     ) -> Result<LocationIx, RecordingError> {
-        check_index(module.0, self.modules.len(), "modules")?;
+        within((module.0, "modules", self.modules.len()), || {
+            "an address".to_owned()
+        })?;
         self.nameless(Location::Address { module, address })
     }
 
@@ -308,7 +312,9 @@ impl RecordingBuilder {
         }
         check_depth(root_first.len())?;
         for location in root_first {
-            check_index(location.0, self.locations.len(), "locations")?;
+            within((location.0, "locations", self.locations.len()), || {
+                "a stack".to_owned()
+            })?;
         }
         self.stacks.try_insert(root_first).ok_or_else(too_many)
     }
@@ -376,9 +382,16 @@ impl RecordingBuilder {
         stack: StackIx,
         cost: Cost,
     ) -> Result<(), RecordingError> {
-        check_index(thread.0, self.threads.len(), "threads")?;
-        check_index(sample_type.0, self.sample_types.len(), "sample types")?;
-        check_index(stack.0, self.stacks.len(), "stacks")?;
+        within((thread.0, "threads", self.threads.len()), || {
+            "a cost".to_owned()
+        })?;
+        within(
+            (sample_type.0, "sample_types", self.sample_types.len()),
+            || "a cost".to_owned(),
+        )?;
+        within((stack.0, "stacks", self.stacks.len()), || {
+            "a cost".to_owned()
+        })?;
         self.add_cost(thread, sample_type, stack, cost)
     }
 
@@ -486,13 +499,6 @@ impl RecordingBuilder {
     }
 }
 
-fn check_index(index: u32, length: usize, table: &str) -> Result<(), RecordingError> {
-    ((index as usize) < length).then_some(()).ok_or_else(|| {
-        let problem = format!("{index}; expected an index of {table}, which are {length}");
-        RecordingError(problem)
-    })
-}
-
 fn check_depth(depth: usize) -> Result<(), RecordingError> {
     (depth <= MAX_DEPTH).then_some(()).ok_or_else(|| {
         RecordingError(format!(
@@ -531,5 +537,37 @@ mod tests {
         let named = RecordingBuilder::default();
         assert_eq!(named.check_room(MOST), Ok(()));
         assert!(named.check_room(MOST + 1).is_err());
+    }
+
+    #[test]
+    fn indices_that_were_not_handed_out_are_refused() {
+        let mut builder = RecordingBuilder::default();
+        let cost = Cost {
+            samples: 1,
+            value: 1,
+        };
+        let process = builder.process(1, "app");
+        let thread = builder.thread(process, 1, "main").unwrap();
+        let event = builder.sample_type("samples", Unit::Samples);
+        let stack = builder.stack(&[]).unwrap();
+        assert!(builder.thread(ProcessIx(1), 1, "main").is_err());
+        assert!(builder.address(ModuleIx(0), 1).is_err());
+        assert!(builder.stack(&[LocationIx(1)]).is_err());
+        assert!(builder.add(ThreadIx(1), event, stack, cost).is_err());
+        assert!(builder.add(thread, SampleTypeIx(1), stack, cost).is_err());
+        assert!(builder.add(thread, event, StackIx(1), cost).is_err());
+        builder.add(thread, event, stack, cost).unwrap();
+        let recording = builder.finish(Format::Folded, SourceDigest([0; 16]), Bytes(0));
+        assert_eq!(recording.check(), Ok(()));
+    }
+
+    #[test]
+    fn two_threads_of_one_name_and_id_are_one() {
+        let mut builder = RecordingBuilder::default();
+        let process = builder.process(1, "app");
+        let thread = builder.thread(process, 1, "main");
+        assert_eq!(builder.process(1, "app"), process);
+        assert_eq!(builder.thread(process, 1, "main"), thread);
+        assert_ne!(builder.thread(process, 2, "main"), thread);
     }
 }

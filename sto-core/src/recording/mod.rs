@@ -82,6 +82,67 @@ impl Recording {
         }
         aliases
     }
+
+    /// Checks that every index is one of what the recording has, as of one that was read they are.
+    ///
+    /// # Errors
+    /// With where one is that is not: `samples[3].stack`.
+    pub(crate) fn check(&self) -> Result<(), RecordingError> {
+        let modules = |ModuleIx(ix)| (ix, "modules", self.modules.len());
+        let locations = |LocationIx(ix)| (ix, "locations", self.locations.len());
+        for (row, sample) in self.samples.iter().enumerate() {
+            let at = |field: &'static str| move || format!("samples[{row}].{field}");
+            within((sample.stack.0, "stacks", self.stacks.len()), at("stack"))?;
+            within(
+                (sample.thread.0, "threads", self.threads.len()),
+                at("thread"),
+            )?;
+            let types = self.sample_types.len();
+            within(
+                (sample.sample_type.0, "sample_types", types),
+                at("sample_type"),
+            )?;
+        }
+        for (row, thread) in self.threads.iter().enumerate() {
+            let process = (thread.process.0, "processes", self.processes.len());
+            within(process, || format!("threads[{row}].process"))?;
+        }
+        for (row, process) in self.processes.iter().enumerate() {
+            if let Some(main) = process.main_module {
+                within(modules(main), || format!("processes[{row}].main_module"))?;
+            }
+        }
+        for (row, &location) in self.locations.iter().enumerate() {
+            let at = || format!("locations[{row}]");
+            match location {
+                Location::Address { module, .. } => within(modules(module), at)?,
+                Location::Named(frame) => {
+                    within((frame.get() as u32, "named", self.named.len()), at)?;
+                }
+                Location::Unmapped => {}
+            }
+        }
+        for stack in self.stacks.iter() {
+            for &location in self.stacks.own(stack) {
+                within(locations(location), || format!("stacks[{}]", stack.0))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks an index of a table of that name and length, at a place in a recording.
+fn within(
+    (index, table, length): (u32, &str, usize),
+    at: impl FnOnce() -> String,
+) -> Result<(), RecordingError> {
+    match (index as usize) < length {
+        true => Ok(()),
+        false => Err(RecordingError::from(format!(
+            "{}: {index}; expected an index of {table}, which has {length} entries",
+            at()
+        ))),
+    }
 }
 
 /// One sample, or several of one stack that the format already summed up.
