@@ -3,11 +3,10 @@
 use crate::compare::CompareError;
 use crate::functions::FunctionError;
 use crate::history::HistoryError;
-use crate::render::export::ExportError;
-use crate::render::flame::FlameError;
 use crate::select::SelectError;
 use crate::text::printable;
 use crate::tree::RootsError;
+use std::io;
 use sto_core::id::ProfileId;
 use sto_core::ingest::IngestError;
 use sto_core::store::StoreError;
@@ -89,4 +88,68 @@ fn not_one_build(builds: &[String]) -> String {
         [] => "no run is named".to_owned(),
         builds => format!("these are runs of several builds: {}", builds.join(", ")),
     }
+}
+
+/// Why a flame graph cannot be drawn.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FlameError {
+    /// There is nothing to draw.
+    #[error("{build} has no samples to draw")]
+    Empty {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+    },
+    /// What was chosen is none of the stacks.
+    #[error("no stacks are left to draw: all that were chosen have the function to ignore")]
+    NothingChosen,
+    /// The candidate has every stack of the baseline.
+    #[error("nothing is gone: {candidate} has every stack of {baseline}")]
+    NothingElided {
+        /// The baseline, as `EXE@BUILD`.
+        baseline: String,
+        /// The candidate, as `EXE@BUILD`.
+        candidate: String,
+    },
+    /// The picture cannot be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Why stacks cannot be exported.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// There is nothing to export.
+    #[error("{build} has no samples to export")]
+    Empty {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+    },
+    /// The format writes every stack from root to leaf, which would be too much.
+    #[error(
+        "the stacks of {build} have {frames} frames together, and {format} has each of them written out; \
+         export it to a format that has a tree: speedscope, firefox, d3 or csv"
+    )]
+    TooDeep {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+        /// Number of frames of all stacks.
+        frames: u64,
+        /// The format.
+        format: &'static str,
+    },
+    /// A count is larger than the format's numbers are.
+    #[error("a stack costs {value}, and {format} has numbers up to {limit} only")]
+    TooLarge {
+        /// The count.
+        value: u64,
+        /// The format.
+        format: &'static str,
+        /// Its largest number.
+        limit: u64,
+    },
+    /// The result cannot be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }

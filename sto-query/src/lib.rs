@@ -45,7 +45,7 @@ pub mod suspects;
 pub mod text;
 pub mod tree;
 
-pub use error::QueryError;
+pub use error::{ExportError, FlameError, QueryError};
 
 #[cfg(test)]
 #[path = "../../sto-core/tests/common/missing.rs"]

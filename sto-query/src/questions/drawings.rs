@@ -2,8 +2,9 @@
 
 use crate::QueryError;
 use crate::compare::Focus;
+use crate::error::ExportError;
 use crate::functions::KeyOptions;
-use crate::render::export::{self, ExportError};
+use crate::render::export;
 use crate::render::flame::{self, FlameOptions, Palette, Widths};
 use crate::sources::{EVENT, Filter, Named, Sources};
 use crate::tree::{ContextCosts, RootsBy, Subject, View};

@@ -9,7 +9,7 @@ mod tables;
 mod trees;
 
 use crate::views;
-use sto_query::render::export::ExportError;
+use sto_query::ExportError;
 use sto_query::tree::View;
 
 type Renderer = fn(&View, &mut Vec<u8>) -> Result<(), ExportError>;

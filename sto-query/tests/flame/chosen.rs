@@ -11,8 +11,9 @@ use sto_core::intern::SliceCount;
 use sto_core::model::FrameKind;
 use sto_core::store::Store;
 use sto_core::units::{Cost, SampleType, Unit};
+use sto_query::FlameError;
 use sto_query::compare::Focus;
-use sto_query::render::flame::{FlameError, FlameOptions, Widths};
+use sto_query::render::flame::{FlameOptions, Widths};
 use sto_query::select::Selection;
 use sto_query::tree::{RootsError, ThreadNames, View};
 

@@ -8,9 +8,10 @@ use crate::views::{Stacks, assert_golden, demo, folded, frame, view, view_of};
 use sto_core::limits::MAX_COUNT;
 use sto_core::model::FrameKind;
 use sto_core::units::Cost;
+use sto_query::FlameError;
 use sto_query::compare::Focus;
 use sto_query::functions::KeyOptions;
-use sto_query::render::flame::{FlameError, FlameOptions, Widths, diff_svg, svg};
+use sto_query::render::flame::{FlameOptions, Widths, diff_svg, svg};
 use sto_query::tree::View;
 
 fn picture_with(view: &View, options: &FlameOptions) -> String {

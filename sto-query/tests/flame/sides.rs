@@ -5,7 +5,8 @@ use super::{
     without_script,
 };
 use crate::views::{assert_golden, demo, folded, view};
-use sto_query::render::flame::{FlameError, FlameOptions, Palette, Widths};
+use sto_query::FlameError;
+use sto_query::render::flame::{FlameOptions, Palette, Widths};
 
 #[test]
 fn a_function_that_is_gone_is_drawn_as_wide_as_it_was() {

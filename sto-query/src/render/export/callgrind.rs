@@ -1,6 +1,7 @@
 //! Callgrind's format.
 
-use super::{ExportError, check_any, title};
+use super::{check_any, title};
+use crate::error::ExportError;
 use crate::text::printable;
 use crate::tree::{View, totals};
 use hashbrown::HashMap;

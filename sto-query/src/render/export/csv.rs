@@ -1,6 +1,7 @@
 //! The call tree as a table.
 
-use super::{ExportError, check_any};
+use super::check_any;
+use crate::error::ExportError;
 use crate::tree::{View, totals};
 use std::borrow::Cow;
 use std::io::{BufWriter, Write};

@@ -1,7 +1,8 @@
 //! JSON for d3-flame-graph.
 
 use super::walk::{Step, walk};
-use super::{ExportError, Weight, check_any, title};
+use super::{Weight, check_any, title};
+use crate::error::ExportError;
 use crate::tree::{View, totals};
 use serde_json::to_writer;
 use std::io::{BufWriter, Write};

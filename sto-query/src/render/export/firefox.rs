@@ -1,6 +1,7 @@
 //! JSON for the Firefox Profiler.
 
-use super::{ExportError, Weight, check_any, title};
+use super::{Weight, check_any, title};
+use crate::error::ExportError;
 use crate::tree::View;
 use hashbrown::HashMap;
 use serde::Serialize;

@@ -1,6 +1,7 @@
 //! Folded stacks.
 
-use super::{ExportError, Weight, check_any, check_frames};
+use super::{Weight, check_any, check_frames};
+use crate::error::ExportError;
 use crate::text::printable;
 use crate::tree::View;
 use std::io::{BufWriter, Write};

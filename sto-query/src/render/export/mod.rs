@@ -24,49 +24,11 @@ pub use folded::folded;
 pub use pprof::pprof;
 pub use speedscope::speedscope;
 
+use crate::error::ExportError;
 use crate::select::full_name;
 use crate::tree::View;
-use std::io;
 use sto_core::intern::NodeIx;
 use sto_core::units::{Cost, Unit};
-
-/// Why stacks cannot be exported.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ExportError {
-    /// There is nothing to export.
-    #[error("{build} has no samples to export")]
-    Empty {
-        /// The build, as `EXE@BUILD`.
-        build: String,
-    },
-    /// The format writes every stack from root to leaf, which would be too much.
-    #[error(
-        "the stacks of {build} have {frames} frames together, and {format} has each of them written out; \
-         export it to a format that has a tree: speedscope, firefox, d3 or csv"
-    )]
-    TooDeep {
-        /// The build, as `EXE@BUILD`.
-        build: String,
-        /// Number of frames of all stacks.
-        frames: u64,
-        /// The format.
-        format: &'static str,
-    },
-    /// A count is larger than the format's numbers are.
-    #[error("a stack costs {value}, and {format} has numbers up to {limit} only")]
-    TooLarge {
-        /// The count.
-        value: u64,
-        /// The format.
-        format: &'static str,
-        /// Its largest number.
-        limit: u64,
-    },
-    /// The result cannot be written.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
 
 /// Most frames that a format may write which has no tree: as many as a reader of ours takes.
 const MAX_FRAMES: u64 = 1 << 32;

@@ -1,7 +1,8 @@
 //! JSON for speedscope.
 
 use super::walk::{Step, walk};
-use super::{ExportError, Weight, check_any, title};
+use super::{Weight, check_any, title};
+use crate::error::ExportError;
 use crate::tree::{View, totals};
 use serde::Serialize;
 use serde_json::to_writer;

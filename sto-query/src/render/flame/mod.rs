@@ -15,6 +15,7 @@ mod picture;
 use super::header::{full_name, header};
 use super::html::Page;
 use crate::compare::Focus;
+use crate::error::FlameError;
 use crate::functions::KeyOptions;
 use crate::text::numbers::counted;
 use crate::text::numbers::{percent, quantity};
@@ -29,7 +30,7 @@ pub use palette::Palette;
 pub(super) use picture::MAX_FRAMES;
 use picture::Picture;
 use serde::{Deserialize, Serialize};
-use std::io::{self, Write};
+use std::io::Write;
 use sto_core::units::Unit;
 
 /// Levels of calls that are drawn; what is deeper is a part of the frame at this level. A picture
@@ -45,32 +46,6 @@ const TITLE_WIDTH: usize = 110;
 const NAME_WIDTH: usize = 26;
 const EVENT_WIDTH: usize = 16;
 const FOCUS_WIDTH: usize = 20;
-
-/// Why a flame graph cannot be drawn.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FlameError {
-    /// There is nothing to draw.
-    #[error("{build} has no samples to draw")]
-    Empty {
-        /// The build, as `EXE@BUILD`.
-        build: String,
-    },
-    /// What was chosen is none of the stacks.
-    #[error("no stacks are left to draw: all that were chosen have the function to ignore")]
-    NothingChosen,
-    /// The candidate has every stack of the baseline.
-    #[error("nothing is gone: {candidate} has every stack of {baseline}")]
-    NothingElided {
-        /// The baseline, as `EXE@BUILD`.
-        baseline: String,
-        /// The candidate, as `EXE@BUILD`.
-        candidate: String,
-    },
-    /// The picture cannot be written.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
 
 /// Which stacks a flame graph shows, from which end, and in which colours.
 #[derive(Clone, Debug, Default)]

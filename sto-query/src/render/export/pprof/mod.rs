@@ -3,7 +3,8 @@
 mod samples;
 
 use super::protobuf::Message;
-use super::{ExportError, check_any, check_frames};
+use super::{check_any, check_frames};
+use crate::error::ExportError;
 use crate::tree::{ContextCosts, View};
 use flate2::Compression;
 use flate2::write::GzEncoder;

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Holds the imports between modules to the order of the house.
+
+Fails where a folder imports one that stands above it in FLOORS, or more than RING files import each other in a
+circle. `.ci/imports.py CRATE FROM TO` prints the imports of one folder from another. Tests, and what a `mod.rs`
+hands on of the modules below it, do not count.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# From below to above: a folder or file imports only what stands before it.
+FLOORS = {
+    "sto-core": "text files units limits memory id model recording binary formats symbolize intern store ingest",
+    "sto-query": "text answer statistics functions select annotate listing prune tree average compare history "
+    "maintain potential show error policy correlate series source expand sources check suspects render questions",
+    "sto-cli": "runtime args complete help commands cli",
+}
+RING = 3
+
+USE = re.compile(r"^\s*(pub(?:\([^)]*\))?\s+)?use\s+([^;]*);", re.M)
+PATH = re.compile(r"\b((?:crate|super)(?:::\w+)+)")
+
+
+class Crate:
+    def __init__(self, source):
+        self.text = {}
+        for path in sorted(source.rglob("*.rs")):
+            parts = list(path.relative_to(source).with_suffix("").parts)
+            if parts[-1] in ("mod", "lib", "main"):
+                parts.pop()
+            if "tests" in parts:
+                continue
+            text = path.read_text().split("#[cfg(test)]\nmod tests")[0]
+            self.text[tuple(parts)] = re.sub(r"//.*|\(in [\w:]+\)", "", text)
+        self.uses = {module: list(self.parse(text)) for module, text in self.text.items()}
+        self.names = {
+            module: {name: path for _, path, name in uses if name} for module, uses in self.uses.items()
+        }
+        self.imports = {module: self.imports_of(module) for module in self.text}
+
+    def parse(self, text):
+        """(handed on, path, name) of all that a file imports or names by its path."""
+        for public, tree in USE.findall(text):
+            for path, name in expand(re.sub(r"\s+", " ", tree), ""):
+                yield bool(public), path, name
+        for path in PATH.findall(USE.sub("", text)):
+            yield False, path, None
+
+    def absolute(self, module, path):
+        first, *rest = parts = path.split("::")
+        if first == "crate":
+            return tuple(rest)
+        if first in ("super", "self"):
+            while parts and parts[0] == "super":
+                parts, module = parts[1:], module[:-1]
+            return module + tuple(part for part in parts if part != "self")
+        return module + tuple(parts) if module + (first,) in self.text else None
+
+    def resolve(self, path, steps=8):
+        """The module that a path leads to, through what others hand on."""
+        length = len(path)
+        while length and path[:length] not in self.text:
+            length -= 1
+        module = path[:length]
+        if length < len(path) and steps:
+            onward = self.names[module].get(path[length])
+            target = onward and self.absolute(module, onward)
+            if target and target != path:
+                return self.resolve(target + path[length + 1 :], steps - 1)
+        return module
+
+    def imports_of(self, module):
+        found = set()
+        for public, path, _ in self.uses[module]:
+            target = self.absolute(module, path)
+            target = target and self.resolve(target)
+            handed_on = target and public and target[: len(module)] == module
+            if target and target != module and not handed_on:
+                found.add(target)
+        return found
+
+    def rings(self):
+        """Files that reach each other by imports, the largest ring first (Tarjan 1972)."""
+        number, low, stack, rings = {}, {}, [], []
+
+        def visit(module):
+            number[module] = low[module] = len(number)
+            stack.append(module)
+            for target in sorted(self.imports[module]):
+                if target not in number:
+                    visit(target)
+                if target in stack:
+                    low[module] = min(low[module], low[target])
+            if low[module] == number[module]:
+                at = stack.index(module)
+                rings.append(sorted(stack[at:]))
+                del stack[at:]
+
+        for module in self.text:
+            if module not in number:
+                visit(module)
+        return sorted((ring for ring in rings if len(ring) > 1), key=len, reverse=True)
+
+    def arrows(self):
+        """(folder, folder it imports, [(file, file)]), where these are two."""
+        arrows = {}
+        for module, targets in self.imports.items():
+            for target in sorted(targets):
+                if module and module[0] != target[0]:
+                    arrows.setdefault((module[0], target[0]), []).append((module, target))
+        return sorted((below, above, files) for (below, above), files in arrows.items())
+
+
+def expand(tree, prefix):
+    """(path, name) of each leaf of a `use` tree."""
+    depth, parts = 0, [""]
+    for letter in tree:
+        depth += (letter == "{") - (letter == "}")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    for part in filter(None, map(str.strip, parts)):
+        if "{" in part:
+            head, inner = part.split("{", 1)
+            yield from expand(inner.rsplit("}", 1)[0], prefix + head.replace(" ", ""))
+        else:
+            path, _, name = part.partition(" as ")
+            path = (prefix + path).replace(" ", "").removesuffix("::self")
+            yield path, name.strip() or path.split("::")[-1]
+
+
+def show(module):
+    return "::".join(module) or "lib"
+
+
+def main():
+    sys.setrecursionlimit(10_000)
+    root = Path(__file__).parent.parent
+    bad = 0
+    for name, floors in FLOORS.items():
+        if len(sys.argv) == 4 and sys.argv[1] != name:
+            continue
+        crate = Crate(root / name / "src")
+        floor = {folder: number for number, folder in enumerate(floors.split())}
+        for folder, imported, files in crate.arrows():
+            if sys.argv[2:] == [folder, imported]:
+                print(*(f"{show(a)} -> {show(b)}" for a, b in files), sep="\n")
+            for missing in {folder, imported} - set(floor):
+                sys.exit(f"{name}: say in FLOORS of .ci/imports.py where {missing} stands")
+            if floor[folder] < floor[imported]:
+                bad += 1
+                print(f"{name}: {folder} imports {imported}, which stands above it, in {len(files)} places")
+        for ring in crate.rings():
+            if len(ring) > RING:
+                bad += 1
+                print(f"{name}: {len(ring)} files import each other: {', '.join(map(show, ring))}")
+        print(f"{name}: {len(crate.text)} files, {sum(map(len, crate.imports.values()))} imports")
+    sys.exit(bad > 0)
+
+
+if __name__ == "__main__":
+    main()
