@@ -3,6 +3,7 @@
 mod time;
 
 use crate::text::{ParseError, serde_text_or_parts};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +14,18 @@ use std::str::FromStr;
 /// boot of the machine), so that only differences between time stamps of one recording mean
 /// anything.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    JsonSchema,
+    Deserialize,
 )]
 pub struct Nanoseconds(pub u64);
 
@@ -23,7 +35,18 @@ pub struct UnixSeconds(pub u64);
 
 /// A number of bytes, in a file or in memory.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    JsonSchema,
+    Deserialize,
 )]
 pub struct Bytes(pub u64);
 
@@ -84,7 +107,9 @@ serde_text_or_parts!(Unit, u32, |unit| *unit as u32, |number| {
 });
 
 /// One thing that a profile measured: the event that took the samples, and the unit of its value.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema, Deserialize,
+)]
 pub struct SampleType {
     /// The event, as the recording tool names it: `cpu-clock`, `cycles:u`, `samples`.
     pub event: String,
@@ -183,7 +208,18 @@ fn counted(event: &str) -> (&str, Vec<char>) {
 ///
 /// For perf the value is the sum of the samples' periods, in the sample type's [`Unit`].
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    JsonSchema,
+    Deserialize,
 )]
 pub struct Cost {
     /// Number of samples.

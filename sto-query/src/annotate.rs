@@ -7,6 +7,7 @@ use crate::answer::Answer;
 use crate::select::{MIN_PREFIX, SelectError, Selector, select_from};
 use crate::text::printable;
 use hashbrown::{HashMap, HashSet};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
@@ -376,7 +377,7 @@ fn few(ids: &[ProfileId]) -> String {
 }
 
 /// What was given to runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct AnnotatedRuns {
     /// Number of runs that the metrics are of.
     pub runs: usize,

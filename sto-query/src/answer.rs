@@ -1,10 +1,13 @@
 //! Answers: what each question comes to, as plain data that is printed as text or as JSON.
 
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// The answer to a question. As JSON, the name and version of its schema stand first: a version keeps the
 /// meaning of every field, and may gain fields.
-pub trait Answer: Serialize {
+pub trait Answer: Serialize + JsonSchema {
     /// Name and version: `sto.top/1`.
     const SCHEMA: &'static str;
 }
@@ -36,8 +39,29 @@ pub fn json<A: Answer>(answer: &A) -> Result<String, serde_json::Error> {
     Ok(json)
 }
 
+/// The JSON schema (draft 2020-12) of what [`json`] writes of an answer.
+pub fn schema<A: Answer>() -> Schema {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let mut schema = settings.into_generator().into_root_schema_for::<A>();
+    schema.insert("title".to_owned(), A::SCHEMA.into());
+    let name = json!({ "const": A::SCHEMA });
+    for (key, value) in [
+        ("properties", json!({ "schema": name })),
+        ("required", json!(["schema"])),
+    ] {
+        match (schema.get_mut(key), value) {
+            (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
+            (Some(Value::Array(known)), Value::Array(more)) => known.extend(more),
+            (_, value) => {
+                schema.insert(key.to_owned(), value);
+            }
+        }
+    }
+    schema
+}
+
 /// An answer about a store, with the store's folder.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct InStore<A> {
     /// The store's folder.
     pub store: String,

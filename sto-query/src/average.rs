@@ -7,6 +7,7 @@ use crate::functions::KeyOptions;
 use crate::select::{SelectError, Selection, main_modules, one_benchmark};
 use crate::text::printable;
 use crate::tree::Matched;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ExecutableId, ProfileId, SourceHasher};
@@ -221,7 +222,7 @@ fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
 }
 
 /// An average that was stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StoredAverage {
     /// The program.
     pub executable: String,

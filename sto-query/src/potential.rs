@@ -11,6 +11,7 @@ use crate::answer::Answer;
 use crate::answer::limited;
 use crate::functions::KeyOptions;
 use crate::tree::{CostShare, FrameInfo, Subject, View, function_numbers, functions};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -18,7 +19,9 @@ use std::collections::BTreeMap;
 use sto_core::units::Cost;
 
 /// How far below a function its potential reaches, in calls: 0 is the function alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, Deserialize,
+)]
 pub struct Degree(pub u32);
 
 impl Default for Degree {
@@ -74,7 +77,7 @@ pub fn potentials(view: &View, sample_type: usize, degree: Degree) -> Vec<Cost> 
 }
 
 /// The functions that could save most.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Potentials {
     /// What it is about: one entry a selector, in the order they were given.
     pub selections: Vec<Subject>,
@@ -97,7 +100,7 @@ impl Answer for Potentials {
 }
 
 /// What one function could save.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FunctionPotential {
     /// The frame that stands for the function.
     #[serde(flatten)]

@@ -2,6 +2,7 @@
 
 use crate::answer::Answer;
 use crate::select::first_recorded;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{BuildId, ProfileId};
@@ -35,7 +36,7 @@ pub struct PruneOptions {
 }
 
 /// What went, or would go.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PruneReport {
     /// Whether nothing was changed.
     pub dry_run: bool,
@@ -63,7 +64,7 @@ impl Answer for PruneReport {
 }
 
 /// A build that has tags.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TaggedBuild {
     /// The executable.
     pub executable: String,
@@ -74,7 +75,7 @@ pub struct TaggedBuild {
 }
 
 /// A build of which profiles went.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PrunedBuild {
     /// The executable.
     pub executable: String,

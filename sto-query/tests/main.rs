@@ -3,6 +3,7 @@
 //! One binary, since linking many takes longer than running their tests.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod answers;
 mod average;
 mod browser;
 mod check;

@@ -2,6 +2,7 @@
 
 use crate::id::{BuildId, ExecutableId};
 use crate::text::{ParseError, bytes_of_hex, serde_text_or_parts};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -56,7 +57,7 @@ serde_text_or_parts!(GnuBuildId, Vec<u8>, |id| id.0.clone(), |bytes| Some(
 ));
 
 /// A program that was profiled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Executable {
     /// The program's name: by default the base name of its file.
     pub name: String,
@@ -70,7 +71,7 @@ impl Executable {
 }
 
 /// A version of an executable, as the user names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Build {
     /// The executable this is a version of.
     pub executable: String,

@@ -4,11 +4,12 @@ use crate::answer::{Answer, Named};
 use crate::compare::{Comparison, Verdict};
 use crate::select::Selection;
 use hashbrown::HashSet;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 
 /// Comparisons that are judged together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Check {
     /// The worst of the comparisons' verdicts: a regression, else too little data, else clean.
     pub verdict: Verdict,

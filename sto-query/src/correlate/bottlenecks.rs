@@ -6,12 +6,13 @@ use crate::answer::{Answer, limited};
 use crate::history::{FunctionIx, History, HistoryFunction};
 use crate::statistics::benjamini_hochberg;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::function::erf::erfc;
 use std::collections::BTreeMap;
 
 /// What is correlated with the metric, and how.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(default)]
 pub struct BottleneckOptions {
     /// The metric.
@@ -43,7 +44,7 @@ impl Default for BottleneckOptions {
 }
 
 /// A coefficient of correlation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Measure {
     /// Of values: how close to a line.
@@ -53,7 +54,7 @@ pub enum Measure {
 }
 
 /// How the coefficients of several benchmarks become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Combination {
     /// Their mean, as in the thesis.
@@ -63,7 +64,7 @@ pub enum Combination {
 }
 
 /// Functions whose cost goes with a metric.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Bottlenecks {
     /// The metric.
     pub metric: String,
@@ -90,7 +91,7 @@ impl Answer for Bottlenecks {
 }
 
 /// The runs of one program and benchmark that have the metric.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Benchmark {
     /// The program.
     pub executable: String,
@@ -102,7 +103,7 @@ pub struct Benchmark {
 }
 
 /// A function and how its cost goes with the metric.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Bottleneck {
     /// The function.
     #[serde(flatten)]
@@ -125,7 +126,7 @@ pub struct Bottleneck {
 }
 
 /// The coefficient in one benchmark.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct InBenchmark {
     /// Place of the benchmark in the list of benchmarks.
     pub benchmark: usize,

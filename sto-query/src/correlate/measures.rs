@@ -1,10 +1,11 @@
 //! Correlation coefficients, with their significance and interval.
 
 use crate::statistics::student_two_sided;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How much two columns go together.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Correlation {
     /// The coefficient, from -1 to 1.
     pub coefficient: f64,

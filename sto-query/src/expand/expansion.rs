@@ -6,10 +6,11 @@ use crate::history::{FunctionIx, History};
 use crate::history::{HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{Expected, Status};
 use crate::tree::{Link, fold};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How branches are ranked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
     /// By score.
@@ -22,7 +23,7 @@ pub enum Method {
 }
 
 /// The contexts of a function.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Expansion {
     /// The runs.
     pub history: HistorySubject,
@@ -48,7 +49,7 @@ impl Answer for Expansion {
 }
 
 /// A branch.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ExpandedContext {
     /// Number of functions beyond the first.
     pub depth: usize,

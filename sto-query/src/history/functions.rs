@@ -3,6 +3,7 @@
 use crate::functions::{KeyOptions, UNRESOLVED, key_symbol};
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -24,7 +25,7 @@ impl FunctionIx {
 }
 
 /// A function as all builds know it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct HistoryFunction {
     /// Its symbol as [`key_symbol`] leaves it.
     pub function: String,

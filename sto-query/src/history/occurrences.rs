@@ -4,10 +4,11 @@ use super::{HistorySubject, RunSummary};
 use crate::answer::Answer;
 use crate::history::{History, HistoryError};
 use crate::tree::share;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Where a function takes more than a share.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Occurrences {
     /// The function that was asked for, as the user named it.
     pub function: String,
@@ -27,7 +28,7 @@ impl Answer for Occurrences {
 }
 
 /// A run in which the function takes more than the share.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Occurrence {
     /// The program.
     pub executable: String,

@@ -1,11 +1,12 @@
 //! The parts that reports on histories share.
 
 use crate::history::{History, HistoryRun};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sto_core::units::SampleType;
 
 /// The runs that a report is about.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HistorySubject {
     /// The program.
     pub executable: String,
@@ -29,7 +30,7 @@ impl From<&History> for HistorySubject {
 }
 
 /// One run of a history.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RunSummary {
     /// The build's version.
     pub build: String,

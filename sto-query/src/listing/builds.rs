@@ -1,6 +1,7 @@
 //! What a store has.
 
 use crate::answer::Answer;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use sto_core::id::ProfileId;
@@ -10,7 +11,7 @@ use sto_core::units::Bytes;
 use sto_core::units::SampleType;
 
 /// Every build and profile of a store.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BuildList {
     /// The builds: [in a listing](super::Listing) those first that were recorded last.
     pub builds: Vec<ListedBuild>,
@@ -29,7 +30,7 @@ impl Answer for BuildList {
 }
 
 /// A build and its profiles.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ListedBuild {
     /// The build.
     #[serde(flatten)]
@@ -44,7 +45,7 @@ pub struct ListedBuild {
 }
 
 /// Sums over profiles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Totals {
     /// Number of profiles.
     pub profiles: usize,
@@ -57,7 +58,7 @@ pub struct Totals {
 }
 
 /// A profile of a store.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ListedProfile {
     /// The profile.
     #[serde(flatten)]
@@ -69,7 +70,7 @@ pub struct ListedProfile {
 }
 
 /// A profile.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProfileSummary {
     /// Its content address.
     pub id: ProfileId,
@@ -94,7 +95,7 @@ pub struct ProfileSummary {
 }
 
 /// How much of a profile can be trusted: shares of its samples, from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct QualityShares {
     /// Samples whose innermost frame has no symbol.
     pub unresolved: f64,

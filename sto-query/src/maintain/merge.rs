@@ -1,18 +1,19 @@
 //! What merges did.
 
 use crate::answer::Answer;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sto_core::store::Merged;
 
 /// What came from other stores.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Merges {
     /// The other stores, in the order in which they were merged.
     pub sources: Vec<MergedStore>,
 }
 
 /// What came from one store.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct MergedStore {
     /// Its folder or file.
     pub path: String,

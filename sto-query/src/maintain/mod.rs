@@ -9,6 +9,7 @@ pub use merge::{MergedStore, Merges};
 pub use tag::{TagAction, TagEntry, TagList};
 
 use crate::answer::Answer;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sto_core::store::{Rewritten, StoreStats, Verification};
 use sto_core::units::Bytes;
@@ -26,7 +27,7 @@ impl Answer for Rewritten {
 }
 
 /// Profiles in a file of their own.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ExportedStore {
     /// The file.
     pub path: String,

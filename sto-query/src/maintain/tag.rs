@@ -1,11 +1,12 @@
 //! Tags of builds.
 
 use crate::answer::Answer;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sto_core::store::{StoredBuild, Tag, Tagged};
 
 /// Tags, and what was done to them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TagList {
     /// What was done.
     pub action: TagAction,
@@ -18,7 +19,7 @@ impl Answer for TagList {
 }
 
 /// What was done to tags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TagAction {
     /// Nothing: they are listed.
@@ -30,7 +31,7 @@ pub enum TagAction {
 }
 
 /// A tag.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TagEntry {
     /// It, with the build that it stands for, or stood for.
     #[serde(flatten)]

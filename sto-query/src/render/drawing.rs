@@ -4,6 +4,7 @@ use super::header::header;
 use crate::answer::Answer;
 use crate::text::{Style, printable};
 use crate::tree::Subject;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The file, and a line for each selection that was drawn.
@@ -16,7 +17,7 @@ pub fn text(report: &DrawnFile, style: Style) -> String {
 }
 
 /// What a drawing in a file shows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DrawnFile {
     /// The file.
     pub file: String,

@@ -7,12 +7,13 @@ use crate::history::{HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{ChangeOptions, change_points_of_builds, expected};
 use crate::tree::share;
 use hashbrown::HashMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use sto_core::units::Cost;
 
 /// What one observation of a series is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Observation {
     /// A run.
@@ -23,7 +24,7 @@ pub enum Observation {
 }
 
 /// One function over the runs of a history.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FunctionSeries {
     /// The runs.
     pub history: HistorySubject,
@@ -53,7 +54,7 @@ impl FunctionSeries {
 }
 
 /// One observation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SeriesPoint {
     /// The run, or the first of the build.
     #[serde(flatten)]

@@ -6,10 +6,11 @@ use crate::answer::limited;
 use crate::history::{History, Judged};
 use crate::history::{HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{ChangePoint, Score, ScoreOptions, Status, scores};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The functions of a build against those before it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Scores {
     /// The runs.
     pub history: HistorySubject,
@@ -39,7 +40,7 @@ impl Answer for Scores {
 }
 
 /// One function.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FunctionScore {
     /// The function.
     #[serde(flatten)]

@@ -7,6 +7,7 @@ use super::{ChangeOptions, ChangePoint, Expected, change_points_of_builds};
 use crate::history::{FunctionIx, History, Judged};
 use crate::statistics::{benjamini_hochberg, levels_differ};
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
 
@@ -29,7 +30,7 @@ impl Default for ScoreOptions {
 }
 
 /// Whether a function is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Before, and in the judged runs.

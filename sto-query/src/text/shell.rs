@@ -1,7 +1,9 @@
 //! Command lines, and how they are broken into lines that a shell still reads as one.
 
 use super::{Style, display_width, printable};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::fmt::{self, Display, Write};
 
 /// A command line: as [`Display`] writes it, a shell reads each word as it stands here, whatever is
@@ -50,6 +52,20 @@ impl Display for Command {
             .map(|word| Command::quoted(word))
             .collect();
         f.write_str(&words.join(" "))
+    }
+}
+
+impl JsonSchema for Command {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Command".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        String::json_schema(generator)
     }
 }
 

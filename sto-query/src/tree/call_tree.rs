@@ -3,6 +3,7 @@
 use super::{CostShare, FrameInfo, Subject};
 use crate::answer::Answer;
 use crate::tree::{Cut, Link, NO_OWN_COST, Prune, View, fold, prune, totals};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sto_core::units::Cost;
 
@@ -10,7 +11,7 @@ use sto_core::units::Cost;
 ///
 /// The nodes are a flat list with the place of each one's caller, not nested: a recursion may be
 /// deeper than a reader of nested JSON can go.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CallTree {
     /// What it is about.
     #[serde(flatten)]
@@ -30,7 +31,7 @@ impl Answer for CallTree {
 }
 
 /// One stack of the call tree.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CallTreeNode {
     /// Place of its caller in `nodes`.
     pub parent: Option<usize>,
@@ -59,7 +60,7 @@ fn is_zero(line: &u32) -> bool {
 }
 
 /// What was cut.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CutStacks {
     /// Number of stacks.
     pub stacks: usize,

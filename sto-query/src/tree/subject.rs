@@ -1,13 +1,14 @@
 //! The parts that answers share: what they are about, frames, costs.
 
 use super::{View, share};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sto_core::id::ProfileId;
 use sto_core::model::Frame;
 use sto_core::units::{Cost, SampleType};
 
 /// What an answer is about.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Subject {
     /// The executable.
     pub executable: String,
@@ -45,7 +46,7 @@ impl Subject {
 }
 
 /// A frame.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FrameInfo {
     /// The function: its symbol as the profile has it.
     pub function: String,
@@ -69,7 +70,7 @@ impl From<Frame<'_>> for FrameInfo {
 }
 
 /// A cost and its share of everything.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CostShare {
     /// Number of samples.
     pub samples: u64,

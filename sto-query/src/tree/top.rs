@@ -3,12 +3,13 @@
 use super::{CostShare, FrameInfo, Subject};
 use crate::answer::Answer;
 use crate::tree::{View, functions};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use sto_core::units::Cost;
 
 /// By which cost functions are ordered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
     /// By their own cost.
@@ -20,7 +21,7 @@ pub enum Order {
 }
 
 /// The most expensive functions of a selection.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Top {
     /// What it is about.
     #[serde(flatten)]
@@ -40,7 +41,7 @@ impl Answer for Top {
 }
 
 /// What one function cost.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TopFunction {
     /// The frame that stands for the function.
     #[serde(flatten)]
@@ -53,7 +54,7 @@ pub struct TopFunction {
 }
 
 /// Functions that a limit left out.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Omitted {
     /// How many.
     pub functions: usize,

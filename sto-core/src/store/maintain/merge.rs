@@ -16,12 +16,13 @@ use crate::store::{Added, CameFrom, Store, StoreError, StoredProfile, write};
 use crate::units::{Bytes, UnixSeconds};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::path::Path;
 use std::sync::Arc;
 
 /// What a merge did, or has done so far.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Merged {
     /// Number of profiles that the other store has.
     pub profiles: usize,
@@ -42,15 +43,17 @@ pub struct Merged {
     pub left_out: Vec<LeftOut>,
     /// The tags that came with them.
     #[serde(serialize_with = "names", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
     pub tags: Vec<Tag>,
     /// Tags there that stand for another build here, and stay as they are here.
     #[serde(serialize_with = "names", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
     pub other_tags: Vec<Tag>,
 }
 
 /// Two profiles that claim to be of the same source and build, and are not the same. Which of them is, no
 /// store can tell that did not read the source: the one that is here counts, as a run counts once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Conflict {
     /// The profile there.
     pub there: ProfileId,
@@ -58,19 +61,21 @@ pub struct Conflict {
     pub here: ProfileId,
     /// Where that one came from.
     #[serde(flatten, serialize_with = "came_from")]
+    #[schemars(with = "ConflictOrigin")]
     pub from: CameFrom,
     /// What is not the same of them: `modules`, `labels`, ..., `stacks or counts`.
     pub differ_in: Vec<&'static str>,
 }
 
 /// Profiles that could not be merged.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct LeftOut {
     /// The profiles; none where it is the tags.
     pub profiles: Vec<ProfileId>,
     /// Why the other store cannot give them (mostly [`StoreError::Damaged`]), or which rule they
     /// break here ([`StoreError::Refused`]).
     #[serde(serialize_with = "sentence")]
+    #[schemars(with = "String")]
     pub why: StoreError,
 }
 
@@ -83,14 +88,16 @@ fn sentence<S: Serializer>(why: &StoreError, serializer: S) -> Result<S::Ok, S::
     serializer.collect_str(why)
 }
 
+/// Where a profile came from, as JSON has it.
+#[derive(Serialize, JsonSchema)]
+struct ConflictOrigin {
+    merged_from: Option<String>,
+    read_here: bool,
+}
+
 fn came_from<S: Serializer>(from: &CameFrom, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct From<'a> {
-        merged_from: Option<&'a str>,
-        read_here: bool,
-    }
-    let parts = From {
-        merged_from: from.store(),
+    let parts = ConflictOrigin {
+        merged_from: from.store().map(str::to_owned),
         read_here: *from == CameFrom::ReadHere,
     };
     parts.serialize(serializer)

@@ -9,11 +9,12 @@ use crate::units::Bytes;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use redb::{Database, ReadableDatabase};
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// Where the bytes of a store are, and how much it holds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StoreStats {
     /// Size of the file; of a store in memory, about what it would be.
     #[serde(rename = "file_bytes")]
@@ -48,10 +49,11 @@ pub struct StoreStats {
 }
 
 /// A kind of bytes in a store.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StorePart {
     /// What they are.
     #[serde(rename = "part")]
+    #[schemars(with = "String")]
     pub kind: PartKind,
     /// How many things they are in: columns, records, entries or pages; 0 where there is no number.
     pub count: u64,
@@ -112,7 +114,7 @@ impl Serialize for PartKind {
 }
 
 /// An executable in a store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExecutableStats {
     /// Its name.
     #[serde(rename = "executable")]

@@ -1,5 +1,6 @@
 //! What was measured of each run as a whole, on both sides.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The metric that `sto record` measures: wall-clock seconds from a program's start to its end.
@@ -9,7 +10,7 @@ pub const SECONDS: &str = "seconds";
 pub const TOTAL_COST: &str = "total-cost";
 
 /// A number that was measured of each run, on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MetricChange {
     /// The metric's name, or [`TOTAL_COST`].
     pub name: String,
@@ -37,7 +38,7 @@ pub struct MetricChange {
 }
 
 /// A metric on one side.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Measured {
     /// Runs that have it.
     pub runs: usize,
@@ -48,7 +49,7 @@ pub struct Measured {
 }
 
 /// Which change of a metric is for the worse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorseIf {
     /// More of it, as of time.
@@ -77,7 +78,7 @@ impl WorseIf {
 }
 
 /// What became of a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MetricOutcome {
     /// It changed for the worse, significantly and by more than `min_effect`.

@@ -4,12 +4,13 @@ use super::WorseIf;
 use super::{Ignored, NormalisationMethod};
 use crate::functions::{Attribution, KeyOptions};
 use crate::text::printable;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
 
 /// Thresholds of a comparison; a finding has to pass all of `alpha`, `min_effect` and `min_share`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CompareOptions {
     /// Share of false findings among all findings that is accepted (Benjamini & Hochberg), between
     /// 0 and 1. Default 0.05.
@@ -49,7 +50,7 @@ pub struct CompareOptions {
 }
 
 /// A function whose findings do not count for the verdict.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct IgnoredFunction {
     /// Its symbol, in any form that [`key_symbol`](crate::functions::key_symbol) makes one of.
     pub function: String,

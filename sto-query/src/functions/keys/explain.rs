@@ -2,12 +2,13 @@
 
 use super::{KeyOptions, Matching, Rule, take_out};
 use crate::answer::Answer;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How two symbols got their keys.
 ///
 /// Keys are of symbols: a comparison also asks that the modules match.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MatchReport {
     /// The rules.
     #[serde(flatten)]
@@ -23,7 +24,7 @@ impl Answer for MatchReport {
 }
 
 /// How one symbol got its key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct KeyReport {
     /// As given.
     pub symbol: String,
@@ -34,7 +35,7 @@ pub struct KeyReport {
 }
 
 /// What a rule did to a symbol.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Step {
     /// Which rule.
     pub rule: Rule,

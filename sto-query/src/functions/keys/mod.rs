@@ -23,6 +23,7 @@ mod templates;
 pub use explain::{KeyReport, MatchReport, Step, explain_match};
 pub use rule::Rule;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use sto_core::symbolize::demangled;
@@ -40,7 +41,7 @@ pub(crate) fn outside_of_closures(key: &str) -> Option<&str> {
 }
 
 /// What the user decides about keys.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(default)]
 pub struct KeyOptions {
     /// Whether symbols are compared as they stand, without any rule. Default false.
@@ -66,7 +67,7 @@ impl KeyOptions {
 }
 
 /// By which rules functions were matched, as answers tell it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Matching {
     /// [`RULES_VERSION`].
     pub rules_version: u32,

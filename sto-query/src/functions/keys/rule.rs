@@ -1,9 +1,10 @@
 //! The rules by name.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A rule that takes something out of a symbol. `functions.md` lists what each one takes, and its source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// A mangled name is read as symbols are written.

@@ -29,13 +29,14 @@ use crate::units::Bytes;
 use columns::Columns;
 use damages::Damages;
 use records::Records;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
 pub use damages::{Concerns, Damage};
 
 /// What verifying a store found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Verification {
     /// Whether nothing is wrong.
     pub sound: bool,
@@ -48,7 +49,7 @@ pub struct Verification {
 }
 
 /// How much of each thing was found in a store, and checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Checked {
     /// Number of executables.
     pub executables: u64,
