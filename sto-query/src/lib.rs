@@ -13,6 +13,9 @@
 //! text, JSON, SVG           render
 //! ```
 //!
+//! [`questions`] and [`check`] go the whole way in one call: from names that [`sources`] finds, in a store or as
+//! files, to the result.
+//!
 //! [`text`] stands below all of them: names, numbers, times and tables as people read them.
 //!
 //! The crate knows nothing of the store's tables or of file formats, and never prints.
