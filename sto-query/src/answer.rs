@@ -39,7 +39,7 @@ pub fn json<A: Answer>(answer: &A) -> Result<String, serde_json::Error> {
     Ok(json)
 }
 
-/// The JSON schema (draft 2020-12) of what [`json`] writes of an answer.
+/// The JSON schema (draft 2020-12) of what [`json()`] writes of an answer.
 pub fn schema<A: Answer>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let mut schema = settings.into_generator().into_root_schema_for::<A>();

@@ -97,7 +97,7 @@ pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<Drawn, QueryEr
 /// Draws the difference between two sides.
 ///
 /// # Errors
-/// As [`flame`].
+/// As [`flame()`].
 pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<Drawn, QueryError> {
     let (named, filter) = ([&request.baseline, &request.candidate], &request.filter);
     let [baseline, candidate] = match &request.drawing.by {
