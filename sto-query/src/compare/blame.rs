@@ -4,7 +4,7 @@
 //! deepest function that explains it:
 //!
 //! 1. Causes are functions whose attributed self changed, or the callers that call them more
-//!    (see [`lift`](super::lift)).
+//!    (see [`hoist`](super::hoist)).
 //! 2. A function whose total changed is explained if the causes below it, by call path, make up
 //!    most of its change. Then it is an affected caller.
 //! 3. Of those that are not explained (many small changes below add up), the deepest is a cause of
@@ -13,7 +13,7 @@
 use super::counts::NodeCounts;
 use super::evidence::{Direction, Evidence, Tests};
 use super::functions::{FunctionIx, Functions};
-use super::lift::lift;
+use super::hoist::hoist;
 use super::normalise::Sizes;
 use super::pair::Pair;
 use super::result::Basis;
@@ -66,7 +66,7 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
         ..
     } = *evidences;
     let places = Places::of(tree, &tests.total);
-    let mut causes = lift(evidences, &places, self_causes(evidences));
+    let mut causes = hoist(evidences, &places, self_causes(evidences));
     let mut explained = vec![Pair::default(); tree.len()];
     for cause in &causes {
         cause.add_to(&mut explained);

@@ -16,7 +16,7 @@
 //! p, q and intervals       statistics, evidence         whether it is more than chance
 //!         |
 //!         v
-//! causes                   blame, lift               the deepest function that explains it
+//! causes                   blame, hoist              the deepest function that explains it
 //!         |
 //!         v
 //! moves                    regions, signs, gains, moved, replaced  cost that is elsewhere, and not more
@@ -52,7 +52,7 @@ mod findings;
 mod focus;
 mod functions;
 mod gains;
-mod lift;
+mod hoist;
 mod lines;
 mod metrics;
 mod modules;

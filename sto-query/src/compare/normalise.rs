@@ -8,9 +8,9 @@
 //! (three functions, of which two got slower), and one changed call can take dozens of library
 //! functions with it. But most recordings are of a benchmark that does the same work each time:
 //! then a function that did not change costs the same in each run. So if functions that hold a
-//! good part of the program did stand still, it is they who vote, and they overrule that the runs
+//! good part of the program are stable, they alone are the reference, and they overrule that the runs
 //! did the same work only as far as chance does not explain their answer; and where fewer than
-//! [`MIN_VOTES`] functions can vote, or most were [replaced](super::stayed), that each run did the same
+//! [`MIN_REFERENCES`] functions can be references, or most were [replaced](super::stayed), that each run did the same
 //! work is taken as given.
 
 use super::counts::Counts;
@@ -19,16 +19,16 @@ use super::result::NormalisationMethod;
 use super::stayed::Stayed;
 use crate::statistics::tmm;
 
-/// Of one or two votes none is a majority.
-const MIN_VOTES: usize = 3;
-/// A function's cost a run stood still if it changed by less than this factor.
-const STOOD_STILL: f64 = 1.1;
-/// Parts of the votes and of their weight that must have stood still to believe that each run did
+/// Of one or two functions none is a majority.
+const MIN_REFERENCES: usize = 3;
+/// A function's cost a run is stable if it changed by less than this factor.
+const STABLE: f64 = 1.1;
+/// Parts of the reference functions and of their weight that must be stable to believe that each run did
 /// the same work. By chance, with recordings of different length, hardly any do; where there are
-/// many votes, [`MIN_VOTES`] will do, as they still hold that part of the weight.
-const SAME_WORK_VOTES: f64 = 1.0 / 4.0;
+/// many functions, [`MIN_REFERENCES`] will do, as they still hold that part of the weight.
+const SAME_WORK_FUNCTIONS: f64 = 1.0 / 4.0;
 const SAME_WORK_WEIGHT: f64 = 1.0 / 3.0;
-/// Part of the voters that the trimmed mean averages: it leaves out 30 % at each end.
+/// Part of the reference functions that the trimmed mean averages: it leaves out 30 % at each end.
 pub(super) const AVERAGED: f64 = 0.4;
 
 /// Size factors of the runs; their geometric mean is 1.
@@ -39,16 +39,16 @@ pub(super) struct Sizes {
     periods: Vec<f64>,
     split: usize,
     pub(super) method: NormalisationMethod,
-    /// Number of functions that voted.
+    /// Number of reference functions.
     pub(super) functions: usize,
-    /// The functions that can vote, and those that cannot as they came or went.
+    /// The functions that can be references, and those that cannot as they came or went.
     pub(super) stayed: Stayed,
-    /// Whether most functions that can tell came or went, and those that stayed did not stand still.
+    /// Whether most functions that can tell came or went, and those that stayed are not stable.
     pub(super) without_majority: bool,
 }
 
 impl Sizes {
-    /// `counts` are attributed self counts: a library function that did not change votes as a part
+    /// `counts` are attributed self counts: a library function that did not change counts as a part
     /// of its caller. `periods` is what one sample stands for in each run; where runs were sampled
     /// at different rates, it is equal cost that means equal work, not equal counts. `amounts` is how
     /// much work each run did: 1 each where they did the same.
@@ -88,16 +88,16 @@ impl Sizes {
         }
     }
 
-    /// Factors that rest on functions that stood still, where there are enough; these are the
+    /// Factors that rest on stable functions, where there are enough; these are the
     /// factors of runs that did the same work.
     fn corrected(self, counts: &Counts) -> Sizes {
         let by_work = self;
-        let votes = &by_work.stayed.on_both;
-        let stood_still = |&f: &usize| {
+        let all = &by_work.stayed.on_both;
+        let is_stable = |&f: &usize| {
             let change = by_work.means(counts.sums(f));
-            (change.candidate / change.baseline).ln().abs() <= STOOD_STILL.ln()
+            (change.candidate / change.baseline).ln().abs() <= STABLE.ln()
         };
-        let still: Vec<usize> = votes.iter().copied().filter(stood_still).collect();
+        let stable: Vec<usize> = all.iter().copied().filter(is_stable).collect();
         // The weight of a ratio is one over its variance, 1/x1 + 1/x2 for Poisson counts.
         let weight = |functions: &[usize]| -> f64 {
             let sums = functions
@@ -106,27 +106,32 @@ impl Sizes {
             sums.map(|x| 1.0 / (1.0 / x.baseline + 1.0 / x.candidate))
                 .sum()
         };
-        let enough_votes = (SAME_WORK_VOTES * votes.len() as f64).min(MIN_VOTES as f64);
-        let enough_weight = SAME_WORK_WEIGHT * weight(votes);
-        let same_work = still.len() as f64 >= enough_votes && weight(&still) >= enough_weight;
+        let enough_functions = (SAME_WORK_FUNCTIONS * all.len() as f64).min(MIN_REFERENCES as f64);
+        let enough_weight = SAME_WORK_WEIGHT * weight(all);
+        let same_work = stable.len() as f64 >= enough_functions && weight(&stable) >= enough_weight;
         if !same_work && by_work.stayed.most_replaced(|_| false).is_some() {
             return Sizes {
                 without_majority: true,
                 ..by_work
             };
         }
-        let voters = if same_work { &still } else { votes };
-        if voters.len() < MIN_VOTES {
+        let references = if same_work { &stable } else { all };
+        if references.len() < MIN_REFERENCES {
             return by_work;
         }
         let factors = match same_work {
-            true => drawn_to(&by_work.factors, &by_tmm(counts, voters), counts, voters),
-            false => by_tmm(counts, voters),
+            true => drawn_to(
+                &by_work.factors,
+                &by_tmm(counts, references),
+                counts,
+                references,
+            ),
+            false => by_tmm(counts, references),
         };
         Sizes {
             factors,
             method: NormalisationMethod::Tmm,
-            functions: voters.len(),
+            functions: references.len(),
             ..by_work
         }
     }
@@ -171,9 +176,9 @@ impl Sizes {
     }
 }
 
-/// Totals, corrected by what the voters tell.
-fn by_tmm(counts: &Counts, voters: &[usize]) -> Vec<f64> {
-    let rows: Vec<Vec<f64>> = voters.iter().map(|&f| counts.row(f)).collect();
+/// Totals, corrected by what the reference functions tell.
+fn by_tmm(counts: &Counts, references: &[usize]) -> Vec<f64> {
+    let rows: Vec<Vec<f64>> = references.iter().map(|&f| counts.row(f)).collect();
     let totals = counts.totals();
     let logs = tmm(&rows, &totals)
         .iter()
@@ -183,19 +188,24 @@ fn by_tmm(counts: &Counts, voters: &[usize]) -> Vec<f64> {
     centred(logs).into_iter().map(f64::exp).collect()
 }
 
-/// Factors by voters, drawn towards those by work as far as chance explains that they differ.
+/// Factors by reference functions, drawn towards those by work as far as chance explains that they differ.
 ///
-/// Of few samples, the voters' answer is a guess: with 3,000 a run it is off by 3 %, in which all
+/// Of few samples, their answer is a guess: with 3,000 a run it is off by 3 %, in which all
 /// functions then seem to vary. So of how far they differ, that part is kept by which the variance
 /// exceeds the one from sampling alone (as W. James and C. Stein, Proc. 4th Berkeley Symp. 1:361,
 /// 1961, draw means together).
-fn drawn_to(by_work: &[f64], by_votes: &[f64], counts: &Counts, voters: &[usize]) -> Vec<f64> {
-    let apart = |(work, votes): (&f64, &f64)| (votes / work).ln();
-    let logs: Vec<f64> = by_work.iter().zip(by_votes).map(apart).collect();
+fn drawn_to(
+    by_work: &[f64],
+    by_references: &[f64],
+    counts: &Counts,
+    references: &[usize],
+) -> Vec<f64> {
+    let apart = |(work, references): (&f64, &f64)| (references / work).ln();
+    let logs: Vec<f64> = by_work.iter().zip(by_references).map(apart).collect();
     let runs = logs.len() as f64;
     let seen = logs.iter().map(|log| log * log).sum::<f64>() / (runs - 1.0);
-    let votes = |run: &Vec<u64>| voters.iter().map(|&f| run[f] as f64).sum::<f64>();
-    let of_run = |run: &Vec<u64>| 1.0 / (AVERAGED * votes(run));
+    let samples = |run: &Vec<u64>| references.iter().map(|&f| run[f] as f64).sum::<f64>();
+    let of_run = |run: &Vec<u64>| 1.0 / (AVERAGED * samples(run));
     let by_chance = counts.runs.iter().map(of_run).sum::<f64>() / runs;
     let kept = if seen > by_chance {
         1.0 - by_chance / seen

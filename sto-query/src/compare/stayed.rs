@@ -1,7 +1,7 @@
 //! Which of the functions that cost enough to tell stayed, and whether most were replaced.
 //!
 //! What most functions did is what the [normalisation](super::normalise) rests on. A function that came
-//! or went has no vote, though it did change: where most did, those that stayed say nothing of the rest.
+//! or went is no reference function, though it did change: where most did, those that stayed say nothing of the rest.
 
 use super::counts::Counts;
 use super::normalise::AVERAGED;

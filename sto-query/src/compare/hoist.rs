@@ -34,8 +34,8 @@ const SUBSTANTIAL: f64 = 0.1;
 const FEWEST: f64 = 10.0;
 
 /// Lays causes at the callers that call them more, and makes those that meet there one cause.
-pub(super) fn lift(evidences: &Evidences, places: &Places, causes: Vec<Cause>) -> Vec<Cause> {
-    let lift = Lift {
+pub(super) fn hoist(evidences: &Evidences, places: &Places, causes: Vec<Cause>) -> Vec<Cause> {
+    let hoist = Hoist {
         evidences,
         places,
         parts: vec![OnceLock::new(); evidences.functions.list.len()],
@@ -43,11 +43,11 @@ pub(super) fn lift(evidences: &Evidences, places: &Places, causes: Vec<Cause>) -
     let known = causes.iter().map(|cause| (cause.function, cause.direction));
     let known: BTreeSet<(FunctionIx, Direction)> = known.collect();
     let above = causes.par_iter().map(|cause| {
-        let caller = lift.cause_above(cause);
+        let caller = hoist.cause_above(cause);
         caller.or_else(|| function_of_closure(evidences, cause, &known))
     });
     let above: Vec<Option<FunctionIx>> = above.collect();
-    let mut lifted: BTreeMap<(FunctionIx, Direction), Cause> = BTreeMap::new();
+    let mut hoisted: BTreeMap<(FunctionIx, Direction), Cause> = BTreeMap::new();
     for (mut cause, above) in causes.into_iter().zip(above) {
         let below = cause.function;
         if let Some(caller) = above {
@@ -56,9 +56,9 @@ pub(super) fn lift(evidences: &Evidences, places: &Places, causes: Vec<Cause>) -
             cause.grown_callees.push(below);
         }
         let key = (cause.function, cause.direction);
-        match lifted.get_mut(&key) {
+        match hoisted.get_mut(&key) {
             None => {
-                lifted.insert(key, cause);
+                hoisted.insert(key, cause);
             }
             Some(known) => {
                 known.basis = Basis::Calls;
@@ -66,7 +66,7 @@ pub(super) fn lift(evidences: &Evidences, places: &Places, causes: Vec<Cause>) -
             }
         }
     }
-    let mut causes: Vec<Cause> = lifted.into_values().collect();
+    let mut causes: Vec<Cause> = hoisted.into_values().collect();
     for cause in causes
         .iter_mut()
         .filter(|cause| cause.basis == Basis::Calls)
@@ -112,7 +112,7 @@ fn function_of_closure(
 }
 
 /// Looks for callers, and keeps what it found of each: many causes may have the same.
-struct Lift<'a> {
+struct Hoist<'a> {
     evidences: &'a Evidences<'a>,
     places: &'a Places,
     parts: Vec<OnceLock<Parts>>,
@@ -121,10 +121,10 @@ struct Lift<'a> {
 /// What a caller's cost is made of: its own, and that of each function that it calls.
 type Parts = BTreeMap<FunctionIx, Pair<f64>>;
 
-impl Lift<'_> {
+impl Hoist<'_> {
     /// The outermost caller that a cause moves up to, if any.
     fn cause_above(&self, cause: &Cause) -> Option<FunctionIx> {
-        let Lift {
+        let Hoist {
             evidences, places, ..
         } = *self;
         let mut above = None;
@@ -157,7 +157,7 @@ impl Lift<'_> {
         (function, at): (FunctionIx, &[(usize, Pair<f64>)]),
         caller: FunctionIx,
     ) -> Option<bool> {
-        let Lift {
+        let Hoist {
             evidences, places, ..
         } = *self;
         let growth = |samples: Pair<f64>| evidences.growth(samples, direction);
