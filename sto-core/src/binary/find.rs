@@ -1,7 +1,7 @@
 //! The search for the file that was mapped, told by its build id.
 
 use super::elf::{Detail, ElfFile};
-use super::jit_dump::{dump_of, find_dump};
+use super::jit_files::{dump_of, find_dump};
 use super::options::SymbolOptions;
 use crate::model::GnuBuildId;
 use crate::recording::{Location, Module, ModuleIx, ModuleKind, Recording};

@@ -4,13 +4,11 @@
 //! are hostile: no number in one is believed before the bytes that it speaks of are there. A file
 //! that is still being written ends in half a record, which is left out.
 
-use super::options::SymbolOptions;
-use crate::files::{Links, SafeFile, User, user_of_process_since};
+use super::placements::{Placement, Placements};
+use crate::files::SafeFile;
 use crate::limits::MAX_JIT_DUMP;
 use hashbrown::HashMap;
-use std::io;
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8] = b"DTiJ";
@@ -41,30 +39,6 @@ struct Load {
     /// Its lines: entries of address, line, discriminator and file name.
     lines: Range<usize>,
     address: u64,
-}
-
-/// A piece of code in memory, from a time on.
-#[derive(Debug)]
-struct Placement {
-    start: u64,
-    end: u64,
-    time: u64,
-    load: u32,
-}
-
-/// Where code stood: a segment tree (Bentley: *Solutions to Klee's rectangle problems*, 1977) of the addresses at
-/// which pieces begin and end.
-#[derive(Debug, Default)]
-struct Placements {
-    /// Oldest first.
-    all: Vec<Placement>,
-    /// Where pieces begin and end, ascending. Node `bounds.len() + i` is of the addresses from the i-th on, up to
-    /// the next; node i is of those of 2i and 2i + 1.
-    bounds: Vec<u64>,
-    /// Where each node's part of `covering` begins, and behind the last, where that ends.
-    starts: Vec<usize>,
-    /// By node, the pieces that have all of its addresses, but not all of the one above: indices of `all`.
-    covering: Vec<u32>,
 }
 
 /// A function of a jitdump, and the line that an offset belongs to.
@@ -246,77 +220,6 @@ impl JitDump {
     }
 }
 
-impl Placements {
-    fn of(mut all: Vec<Placement>) -> Placements {
-        // Stable: of two since one time, the later record is the newer.
-        all.sort_by_key(|placement| placement.time);
-        let mut bounds: Vec<u64> = all.iter().flat_map(|of| [of.start, of.end]).collect();
-        bounds.sort_unstable();
-        bounds.dedup();
-        let mut starts = vec![0; 2 * bounds.len() + 1];
-        for node in all.iter().flat_map(|placement| nodes(&bounds, placement)) {
-            starts[node + 1] += 1;
-        }
-        for node in 1..starts.len() {
-            starts[node] += starts[node - 1];
-        }
-        let mut next = starts.clone();
-        let mut covering = vec![0; starts[starts.len() - 1]];
-        for (ix, placement) in (0..).zip(&all) {
-            for node in nodes(&bounds, placement) {
-                covering[next[node]] = ix;
-                next[node] += 1;
-            }
-        }
-        Placements {
-            all,
-            bounds,
-            starts,
-            covering,
-        }
-    }
-
-    /// The newest code at an address that was there at a time, or ever.
-    fn newest(&self, address: u64, time: Option<u64>) -> Option<&Placement> {
-        let leaf = self.bounds.partition_point(|&bound| bound <= address);
-        let mut node = self.bounds.len() + leaf.checked_sub(1)?;
-        let mut newest = None;
-        while node > 0 {
-            let all = &self.covering[self.starts[node]..self.starts[node + 1]];
-            let known = time.map_or(all.len(), |time| {
-                all.partition_point(|&ix| {
-                    #[cfg(test)]
-                    tests::LOOKED_AT.set(tests::LOOKED_AT.get() + 1);
-                    self.all[ix as usize].time <= time
-                })
-            });
-            newest = newest.max(all[..known].last());
-            node /= 2;
-        }
-        newest.map(|&ix| &self.all[ix as usize])
-    }
-}
-
-/// The fewest nodes that have the addresses of a piece of code together.
-fn nodes(bounds: &[u64], placement: &Placement) -> impl Iterator<Item = usize> {
-    let node_of = |bound: u64| bounds.len() + bounds.partition_point(|&other| other < bound);
-    let (mut first, mut end) = (node_of(placement.start), node_of(placement.end));
-    std::iter::from_fn(move || {
-        while first < end {
-            if first % 2 == 1 {
-                first += 1;
-                return Some(first - 1);
-            }
-            if end % 2 == 1 {
-                end -= 1;
-                return Some(end);
-            }
-            (first, end) = (first / 2, end / 2);
-        }
-        None
-    })
-}
-
 impl<'a> Functions<'a> {
     /// The function whose code has this offset in the file.
     pub(crate) fn at(&mut self, offset: u64) -> Option<JitFunction<'a>> {
@@ -355,101 +258,15 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*word))
 }
 
-/// The process whose jitdump a mapped file is, or was made of by `perf inject --jit`, and the
-/// jitdump's path.
-pub(crate) fn dump_of(path: &str) -> Option<(String, u32)> {
-    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let number = |digits: &str| digits.parse::<u32>().ok();
-    if let Some(name) = name.strip_prefix("jit-") {
-        return Some((path.to_owned(), number(name.strip_suffix(".dump")?)?));
-    }
-    let numbers = name.strip_prefix("jitted-")?.strip_suffix(".so")?;
-    let pid = number(numbers.split_once('-')?.0)?;
-    Some((format!("{folder}/jit-{pid}.dump"), pid))
-}
-
-/// Finds the jitdump of a process, which the recording says was mapped from this path: beside the
-/// recording or in a folder that the user names, else there, if it is still the file of this inode, and of
-/// a [user that is believed](is_believed).
-///
-/// # Errors
-/// With a sentence that says why there is none, and what to do.
-pub(crate) fn find_dump(
-    recorded: &str,
-    pid: u32,
-    inode: Option<u64>,
-    options: &SymbolOptions,
-) -> Result<JitDump, String> {
-    let name = format!("jit-{pid}.dump");
-    let copies = beside(&name, options);
-    let copy = copies.into_iter().find_map(|path| {
-        let file = SafeFile::open(&path, Links::Follow).ok()?;
-        JitDump::open(&file, &path, pid)
-    });
-    copy.map_or_else(|| dump_at(Path::new(recorded), pid, inode, options), Ok)
-        .map_err(|why| {
-            format!(
-                "{recorded} was the jitdump of process {pid}, and {why}; copy it beside the recording, or name its folder with --symbol-dir"
-            )
-        })
-}
-
-fn dump_at(
-    path: &Path,
-    pid: u32,
-    inode: Option<u64>,
-    options: &SymbolOptions,
-) -> Result<JitDump, String> {
-    if !path.is_absolute() {
-        return Err("its path is not a whole one".to_owned());
-    }
-    let file = SafeFile::open(path, Links::Refuse).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => "it is not there any more".to_owned(),
-        _ => format!("it cannot be read: {error}"),
-    })?;
-    if inode != Some(file.metadata.ino()) {
-        return Err("another file is there now".to_owned());
-    }
-    if !is_believed(file.owner(), pid, options) {
-        return Err(left_out(file.owner(), pid));
-    }
-    JitDump::open(&file, path, pid)
-        .ok_or_else(|| "what is there is no jitdump of that process".to_owned())
-}
-
-pub(crate) fn left_out(owner: User, pid: u32) -> String {
-    format!(
-        "it is left out: it belongs to {owner}, who is not known to be the user of process {pid}, so that anything may stand in it"
-    )
-}
-
-/// Whether what a user wrote of a process is believed: anybody may put a file into `/tmp` that has the
-/// name of one of another user's process.
-pub(crate) fn is_believed(owner: User, pid: u32, options: &SymbolOptions) -> bool {
-    options.believed_users.contains(&owner)
-        || options
-            .recorded
-            .and_then(|recorded| user_of_process_since(pid, recorded))
-            .is_some_and(|user| user == owner)
-}
-
-/// Where a file may be that was copied with a recording.
-pub(crate) fn beside(name: &str, options: &SymbolOptions) -> Vec<PathBuf> {
-    let dirs = options.symbol_dirs.iter().chain(&options.recording_dir);
-    dirs.map(|dir| dir.join(name)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
+    use crate::files::Links;
     use std::cell::Cell;
 
     thread_local! {
         /// How many entries of lines this thread has read.
         pub(super) static ENTRIES: Cell<usize> = const { Cell::new(0) };
-        /// How many pieces of code this thread has looked at to find those that were there at a time.
-        pub(super) static LOOKED_AT: Cell<usize> = const { Cell::new(0) };
     }
 
     fn record(kind: u32, body: &[u8]) -> Vec<u8> {
@@ -499,54 +316,6 @@ mod tests {
             );
         }
         assert_eq!(ENTRIES.get(), LINES as usize);
-    }
-
-    /// Pieces of code, each from a time on.
-    fn placements(all: &[(u64, u64, u64)]) -> Placements {
-        let placed = (0..)
-            .zip(all)
-            .map(|(load, &(start, size, time))| Placement {
-                start,
-                end: start + size,
-                time,
-                load,
-            });
-        Placements::of(placed.collect())
-    }
-
-    #[test]
-    fn the_newest_of_many_pieces_at_an_address_is_found_by_order() {
-        const PIECES: u64 = 50_000;
-        // All have the address; a later one begins before.
-        let all: Vec<_> = (0..PIECES)
-            .map(|ix| (PIECES - ix, PIECES + ix, ix))
-            .collect();
-        let placements = placements(&all);
-        for time in 0..PIECES {
-            let newest = placements.newest(PIECES, Some(time)).unwrap();
-            assert_eq!(newest.time, time);
-        }
-        assert_eq!(placements.newest(PIECES, None).unwrap().time, PIECES - 1);
-        let steps = LOOKED_AT.get() as u64 / PIECES;
-        assert!(steps < 17 * 17, "{steps}");
-    }
-
-    proptest! {
-        #[test]
-        fn code_is_what_the_last_record_before_a_time_put_at_an_address(
-            all in proptest::collection::vec((0..40u64, 1..30u64, 0..8u64), 0..24),
-        ) {
-            let placements = placements(&all);
-            for (address, time) in (0..72).flat_map(|address| (0..9).map(move |time| (address, time))) {
-                let time = (time < 8).then_some(time);
-                let there = (0..).zip(&all).filter(|(_, (start, size, since))| {
-                    (*start..start + size).contains(&address) && time.is_none_or(|time| *since <= time)
-                });
-                let expected = there.max_by_key(|&(ix, (_, _, since))| (since, ix)).map(|(ix, _)| ix);
-                let found = placements.newest(address, time).map(|found| found.load);
-                prop_assert_eq!(found, expected);
-            }
-        }
     }
 
     #[test]

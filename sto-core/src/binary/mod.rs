@@ -3,14 +3,17 @@
 mod address_space;
 pub(crate) mod elf;
 pub(crate) mod find;
-pub(crate) mod jit_dump;
+mod jit_dump;
+pub(crate) mod jit_files;
 mod options;
+mod placements;
 pub(crate) mod source_path;
 mod unwind;
 
 pub(crate) use address_space::{AddressSpace, Mapping};
 pub(crate) use find::add_build_ids;
-pub(crate) use jit_dump::{JitDump, dump_of, find_dump};
+pub(crate) use jit_dump::JitDump;
+pub(crate) use jit_files::{dump_of, find_dump};
 pub use options::SymbolOptions;
 pub(crate) use source_path::source_path;
 pub(crate) use unwind::{UnwindFiles, Unwinder, UserRegs};

@@ -6,7 +6,7 @@ mod name;
 use super::demangle::{demangle, readable};
 use super::part::{NewFrame, Part};
 use super::part::{Resolved, Task, unresolved_symbol};
-use crate::binary::jit_dump::{beside, find_dump, is_believed, left_out};
+use crate::binary::jit_files::{beside, find_dump, is_believed, left_out};
 use crate::binary::{SymbolOptions, source_path};
 use crate::files::{Links, SafeFile};
 use crate::model::{FrameKind, Granularity};
