@@ -292,43 +292,25 @@ impl Rows {
     /// Shows every entry of the table of records, in the order of their keys.
     pub(in crate::store) fn each_record(
         &self,
-        mut see: impl FnMut(RecordKey, &[u8]),
+        see: impl FnMut(RecordKey, &[u8]),
     ) -> Result<(), Fault> {
-        let mut last = None;
-        for entry in self.records.iter()? {
-            let (key, sealed) = entry?;
-            in_order(&mut last, key.value(), "table records")?;
-            see(key.value(), sealed.value());
-        }
-        Ok(())
+        each(&self.records, "table records", see)
     }
 
     /// Shows every entry of the table of columns, in the order of their keys.
     pub(in crate::store) fn each_segment(
         &self,
-        mut see: impl FnMut(SegmentKey, &[u8]),
+        see: impl FnMut(SegmentKey, &[u8]),
     ) -> Result<(), Fault> {
-        let mut last = None;
-        for entry in self.columns.iter()? {
-            let (key, bytes) = entry?;
-            in_order(&mut last, key.value(), "table columns")?;
-            see(key.value(), bytes.value());
-        }
-        Ok(())
+        each(&self.columns, "table columns", see)
     }
 
     /// Shows every entry of the table of ends, in the order of their keys.
     pub(in crate::store) fn each_end(
         &self,
-        mut see: impl FnMut(ColumnKey, &[u8]),
+        see: impl FnMut(ColumnKey, &[u8]),
     ) -> Result<(), Fault> {
-        let mut last = None;
-        for entry in self.ends.iter()? {
-            let (key, bytes) = entry?;
-            in_order(&mut last, key.value(), "table ends")?;
-            see(key.value(), bytes.value());
-        }
-        Ok(())
+        each(&self.ends, "table ends", see)
     }
 
     /// The body of a column.
@@ -378,10 +360,24 @@ fn segments_of((kind, owner, part): ColumnKey) -> RangeInclusive<SegmentKey> {
     (kind, owner, part, 0)..=(kind, owner, part, u32::MAX)
 }
 
-/// Checks that a table's keys ascend: where a page refers back to one above it, there is no end.
-fn in_order<K: Ord + Copy>(last: &mut Option<K>, key: K, table: &str) -> Result<(), Fault> {
-    if last.replace(key).is_some_and(|last| last >= key) {
-        return Err(Fault::damaged(table, "its keys are out of order"));
+/// Shows every entry of a table, in the order of its keys: these must ascend, as where a page refers back to one
+/// above it, there is no end.
+fn each<K>(
+    table: &ReadOnlyTable<K, &'static [u8]>,
+    name: &str,
+    mut see: impl FnMut(K, &[u8]),
+) -> Result<(), Fault>
+where
+    K: for<'k> redb::Key<SelfType<'k> = K> + Ord + Copy,
+{
+    let mut last = None;
+    for entry in table.iter()? {
+        let (key, bytes) = entry?;
+        let key = key.value();
+        if last.replace(key).is_some_and(|last| last >= key) {
+            return Err(Fault::damaged(name, "its keys are out of order"));
+        }
+        see(key, bytes.value());
     }
     Ok(())
 }
