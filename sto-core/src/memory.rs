@@ -3,6 +3,8 @@
 //! Packed numbers of some kilobytes can stand for gigabytes. So what they claim is checked before it is unpacked,
 //! all that a question unpacks together. Nothing is counted here: who has to be certain limits the process itself,
 //! as the command does.
+//!
+#![doc = include_str!("memory.md")]
 
 use crate::units::Bytes;
 use std::fmt;

@@ -8,6 +8,8 @@
 //! holder        who has it locked
 //! temporary     files that are to become a store
 //! ```
+//!
+#![doc = include_str!("file.md")]
 
 pub(in crate::store) mod access;
 mod holder;

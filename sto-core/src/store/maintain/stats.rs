@@ -1,4 +1,6 @@
 //! Where the bytes of a store are.
+//!
+#![doc = include_str!("sizes.md")]
 
 use crate::id::SourceDigest;
 use crate::store::codec::{BuildRecord, ExecutableRecord, ProfileRecord, SEAL_LEN};
