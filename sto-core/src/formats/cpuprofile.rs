@@ -1,12 +1,11 @@
 //! V8's `.cpuprofile`, of `node --cpu-prof` and Chrome.
 
 use super::error::DecodeError;
-use super::json::{add_thread, recording};
-use super::source::{Head, Source};
+use super::json::add_thread;
+use super::source::Head;
 use super::v8::{Node, Nodes, Run};
 use super::wire::json::{Id, Number, Text, first_keys, parse};
-use super::{Format, FormatError};
-use crate::recording::{Recording, RecordingBuilder, SampleTypeIx};
+use crate::recording::{RecordingBuilder, SampleTypeIx};
 use crate::units::{Nanoseconds, Unit};
 use serde::Deserialize;
 
@@ -14,11 +13,6 @@ use serde::Deserialize;
 pub(super) fn matches(head: &Head<'_>) -> bool {
     first_keys(head.bytes).contains(&&b"nodes"[..])
         && memchr::memmem::find(head.bytes, b"\"callFrame\"").is_some()
-}
-
-/// Reads a profile.
-pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
-    recording(source, Format::CpuProfile, parts)
 }
 
 #[derive(Deserialize)]
@@ -37,7 +31,8 @@ struct Profile<'b> {
     end_time: Option<Number>,
 }
 
-fn parts(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+/// Reads a profile.
+pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     let profile: Profile<'_> = parse(bytes)?;
     let mut builder = RecordingBuilder::default();
     let mut nodes = Nodes::default();

@@ -6,7 +6,7 @@ use super::names::without_rust_mangling;
 use super::report::Report;
 use super::source::Head;
 use super::wire::text::{decimal, lines};
-use super::{Format, excerpt, kind_by_names};
+use super::{excerpt, kind_by_names};
 use crate::model::FrameKind;
 use crate::recording::{LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, ThreadIx};
 use crate::units::{Cost, Unit};
@@ -44,8 +44,6 @@ pub(super) struct DTrace {
 }
 
 impl Report for DTrace {
-    const FORMAT: Format = Format::DTrace;
-
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         match line.trim_ascii() {
             b"" if self.is_kernel_over && !self.stack.is_empty() => {

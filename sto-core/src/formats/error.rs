@@ -117,6 +117,12 @@ impl FormatError {
         }
     }
 
+    /// An error of a file that was made in a way that cannot be read here.
+    pub(super) fn unsupported(path: &Path, problem: String) -> FormatError {
+        let path = path.to_owned();
+        FormatError::Unsupported { path, problem }
+    }
+
     /// An error of a file of which the named part ends behind the file's end.
     pub(super) fn ends_early(
         path: &Path,
@@ -156,8 +162,10 @@ enum Problem {
     Malformed(String),
     /// A value ends at this byte of the file, behind the end of what holds it.
     EndsAt(u64),
-    /// The file ends too soon: where, and within what.
-    Cut(String),
+    /// The file ends too soon: where, within what, and what can be done.
+    Cut(String, Salvage),
+    /// The file was made in a way that cannot be read here: what it is, and what to do.
+    Unsupported(String),
 }
 
 impl DecodeError {
@@ -173,7 +181,22 @@ impl DecodeError {
     /// A file that ends at a byte, `within` what.
     pub(super) fn cut(at: usize, within: impl fmt::Display) -> DecodeError {
         let cut = format!("the file ends at byte {at}, {within}");
-        DecodeError(Box::new((At::Byte(at), Problem::Cut(cut))))
+        DecodeError::cut_off(at, cut, Salvage::Impossible)
+    }
+
+    /// A file that was cut off: where, and within what.
+    pub(super) fn cut_off(at: usize, cut: String, salvage: Salvage) -> DecodeError {
+        DecodeError(Box::new((At::Byte(at), Problem::Cut(cut, salvage))))
+    }
+
+    /// A file that was made in a way that cannot be read here.
+    pub(super) fn unsupported(problem: String) -> DecodeError {
+        DecodeError(Box::new((At::Byte(0), Problem::Unsupported(problem))))
+    }
+
+    /// Whether what there is of a file that was cut off can be read.
+    pub(super) fn is_salvageable(&self) -> bool {
+        matches!(self.0.1, Problem::Cut(_, Salvage::Possible))
     }
 
     /// An index that is not in its table.
@@ -199,7 +222,7 @@ impl DecodeError {
     /// The same of a part of the file, where what is wrong was found in that part alone.
     pub(super) fn within(self, part: &str) -> DecodeError {
         match *self.0 {
-            (_, Problem::Cut(_)) => DecodeError::new(part, "it ends in the middle of a value"),
+            (_, Problem::Cut(..)) => DecodeError::new(part, "it ends in the middle of a value"),
             (at, problem) => DecodeError(Box::new((At::Path(format!("{at} of {part}")), problem))),
         }
     }
@@ -221,7 +244,8 @@ impl DecodeError {
                 let value = format_args!("the value at {at}");
                 return FormatError::ends_early(path, value, (end, size), Salvage::Impossible);
             }
-            Problem::Cut(cut) => return FormatError::cut_off(path, cut, Salvage::Impossible),
+            Problem::Cut(cut, salvage) => return FormatError::cut_off(path, cut, salvage),
+            Problem::Unsupported(problem) => return FormatError::unsupported(path, problem),
             Problem::EndsAt(end) => format!(
                 "expected a value that ends inside its message, found one that ends at byte {end}"
             ),

@@ -7,17 +7,14 @@
 
 use super::error::At;
 use super::names::is_unresolved;
-use super::source::Head;
-use super::source::LineReader;
+use super::source::{Head, LineReader};
 use super::wire::text::{BLOCK, decimal, lines};
-use super::{Format, FormatError, ReadOptions, excerpt};
-use crate::id::SourceDigest;
+use super::{FormatError, ReadOptions, excerpt};
 use crate::model::FrameKind;
 use crate::recording::{
-    LocationIx, Recording, RecordingBuilder, RecordingError, Sample, SampleTypeIx, StackIx,
-    ThreadIx,
+    LocationIx, RecordingBuilder, RecordingError, Sample, SampleTypeIx, StackIx, ThreadIx,
 };
-use crate::units::{Bytes, Cost, Unit};
+use crate::units::{Cost, Unit};
 use hashbrown::HashMap;
 use std::path::Path;
 
@@ -154,11 +151,7 @@ impl LineReader for Parser<'_> {
         Ok(())
     }
 
-    fn finish(
-        self: Box<Self>,
-        source: SourceDigest,
-        source_bytes: Bytes,
-    ) -> Result<Recording, FormatError> {
+    fn finish(self: Box<Self>) -> Result<RecordingBuilder, FormatError> {
         let mut builder = self.builder;
         let events: &[&str] = match self.columns.len() {
             2 => &["before", "after"],
@@ -169,10 +162,8 @@ impl LineReader for Parser<'_> {
         }
         for (column, sample_type) in self.columns.iter().zip(0..) {
             let rounded = column.rounded();
-            let rounded = rounded.map_err(|problem| FormatError::Unsupported {
-                path: self.path.to_owned(),
-                problem,
-            })?;
+            let rounded =
+                rounded.map_err(|problem| FormatError::unsupported(self.path, problem))?;
             if !column.fractions.is_empty() {
                 builder.warnings.push(ROUNDED.to_owned());
             }
@@ -194,7 +185,7 @@ impl LineReader for Parser<'_> {
         warnings.extend((self.columns.len() == 2).then(|| DIFFERENTIAL.to_owned()));
         warnings.dedup();
         warnings.extend(self.ends_within_line.then(|| WITHIN_LINE.to_owned()));
-        Ok(builder.finish(Format::Folded, source, source_bytes))
+        Ok(builder)
     }
 }
 

@@ -6,7 +6,7 @@ use super::call_path::CallPath;
 use super::report::{Report, one_thread};
 use super::source::Head;
 use super::wire::text::scaled;
-use super::{Format, excerpt, report};
+use super::{excerpt, report};
 use crate::binary::source_path;
 use crate::model::{Frame, FrameKind};
 use crate::recording::{RecordingBuilder, SampleTypeIx};
@@ -46,8 +46,6 @@ enum Place {
 }
 
 impl Report for Ghc {
-    const FORMAT: Format = Format::Ghc;
-
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         let words: Vec<&[u8]> = line
             .split(u8::is_ascii_whitespace)

@@ -1,15 +1,15 @@
 //! From a file, a stream or memory to a recording.
 
 use super::compressed::{Compression, failed};
-use super::error::At;
+use super::error::{At, DecodeError};
 use super::registry::{Reader, format_of, reader_of, salvage_of};
-use super::source::{Head, LineReader, OnRead, ReadOptions, Reporting, Source};
+use super::source::{Head, LineReader, OnRead, ReadOptions, Reporting};
 use super::wire::text::{read_block, within_last_line};
 use super::{FormatError, Salvage, excerpt};
 use crate::files::{ReadAt, SafeFile, Window};
 use crate::id::{SourceDigest, SourceHasher};
 use crate::limits::MAX_LINE;
-use crate::recording::{Format, Recording, known};
+use crate::recording::{Format, Recording, RecordingBuilder, known};
 use crate::units::{Bytes, UnixSeconds};
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -131,10 +131,10 @@ fn read_from(
     let mut recording = match reader_of(format) {
         Reader::Lines(reader) => {
             let reader = reader(path, options);
-            let recording = read_lines(path, bytes, &mut input, reader, options)?;
+            let recording = read_lines((path, format), bytes, &mut input, reader, options)?;
             with_samples(path, recording, is_named_otherwise)?
         }
-        Reader::Whole(_) | Reader::Pieces(_) => {
+        Reader::Whole(_) | Reader::Chunks(_) | Reader::Pieces(_) => {
             let held = input.hold(&mut bytes, size);
             held.map_err(failed(path, salvage_of(format)))?;
             let options = ReadOptions {
@@ -156,24 +156,36 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
     };
     let format = chosen(&head, options).ok_or_else(|| unknown(path, bytes))?;
     let recording = match reader_of(format) {
-        Reader::Whole(read) => read(&Source {
-            path,
-            bytes,
-            options,
-        }),
-        Reader::Pieces(read) => read(path, &bytes, options),
+        Reader::Whole(read) => read_whole((path, format), bytes, read)?,
+        Reader::Chunks(read) => {
+            let read = |bytes: &[u8]| read(bytes, options.allow_truncated);
+            read_whole((path, format), bytes, read)?
+        }
+        Reader::Pieces(read) => read(path, &bytes, options)?,
         Reader::Lines(reader) => {
             let mut reader = reader(path, options);
             let (lines, cut) = split_after_last_line(bytes);
             let (source, read) = rayon::join(|| SourceDigest::of(bytes), || reader.block(lines));
             read?;
             let warning = read_unfinished(&mut *reader, cut, options)?;
-            let mut recording = reader.finish(source, Bytes(bytes.len() as u64))?;
+            let size = Bytes(bytes.len() as u64);
+            let mut recording = reader.finish()?.finish(format, source, size);
             recording.warnings.extend(warning);
-            Ok(recording)
+            recording
         }
     };
-    with_samples(path, recording?, is_named_otherwise(&head, options))
+    with_samples(path, recording, is_named_otherwise(&head, options))
+}
+
+/// Reads all bytes of a profile, and digests them meanwhile.
+fn read_whole(
+    (path, format): (&Path, Format),
+    bytes: &[u8],
+    read: impl FnOnce(&[u8]) -> Result<RecordingBuilder, DecodeError> + Send,
+) -> Result<Recording, FormatError> {
+    let (source, built) = rayon::join(|| SourceDigest::of(bytes), || read(bytes));
+    let built = built.map_err(|error| error.in_file(path, bytes))?;
+    Ok(built.finish(format, source, Bytes(bytes.len() as u64)))
 }
 
 /// Whether the user says that a profile is of another format than its content tells.
@@ -271,7 +283,7 @@ fn read_unfinished(
 /// comes in, and is expanded where it is compressed; of the text no more than these two are held, or
 /// than its longest line.
 fn read_lines(
-    path: &Path,
+    (path, format): (&Path, Format),
     begun: Vec<u8>,
     mut input: impl Read,
     mut reader: Box<dyn LineReader + '_>,
@@ -313,7 +325,8 @@ fn read_lines(
         size += (block.len() - left) as u64;
         if ended {
             let warning = read_unfinished(&mut *reader, &block[lines..], options)?;
-            let mut recording = reader.finish(digest.finish(), Bytes(size))?;
+            let read = reader.finish()?;
+            let mut recording = read.finish(format, digest.finish(), Bytes(size));
             recording.warnings.extend(warning);
             return Ok(recording);
         }

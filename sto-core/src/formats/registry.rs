@@ -1,13 +1,14 @@
 //! Which format a profile has, and what reads it: the only file that knows every format.
 
-use super::source::{Head, LineReader, ReadOptions, Source};
+use super::error::DecodeError;
+use super::source::{Head, LineReader, ReadOptions};
 use super::{
     FormatError, Salvage, callgrind, chrome, cpuprofile, dtrace, firefox, folded, ghc, jfr, otlp,
     perf_data, perf_script, pprof, report, sample, speedscope, visual_studio, vtune, xctrace,
     yourkit,
 };
 use crate::files::ReadAt;
-use crate::recording::{Format, Recording};
+use crate::recording::{Format, Recording, RecordingBuilder};
 use std::path::Path;
 
 /// What recognises and reads each format.
@@ -17,7 +18,7 @@ const ROWS: [(Format, Matches, Reader); 18] = [
         perf_data::matches,
         Pieces(perf_data::read),
     ),
-    (Format::Jfr, jfr::matches, Whole(jfr::read)),
+    (Format::Jfr, jfr::matches, Chunks(jfr::read)),
     (Format::Pprof, pprof::matches, Whole(pprof::read)),
     (Format::Otlp, otlp::matches, Whole(otlp::read)),
     (Format::Firefox, firefox::matches, Whole(firefox::read)),
@@ -75,13 +76,15 @@ type Matches = fn(&Head<'_>) -> bool;
 #[derive(Clone, Copy)]
 pub(super) enum Reader {
     /// From all its bytes at once.
-    Whole(fn(&Source<'_>) -> Result<Recording, FormatError>),
+    Whole(fn(&[u8]) -> Result<RecordingBuilder, DecodeError>),
+    /// The same; the last chunk may be left out where it was cut off, if that is allowed.
+    Chunks(fn(&[u8], allow_truncated: bool) -> Result<RecordingBuilder, DecodeError>),
     /// Piece by piece, from wherever it is.
     Pieces(fn(&Path, &dyn ReadAt, &ReadOptions) -> Result<Recording, FormatError>),
     /// Lines as they come, of which the reader holds what is distinct.
     Lines(for<'a> fn(&'a Path, &ReadOptions) -> Box<dyn LineReader + 'a>),
 }
-use Reader::{Lines, Pieces, Whole};
+use Reader::{Chunks, Lines, Pieces, Whole};
 
 /// The format of a profile that begins so.
 pub(super) fn format_of(head: &Head<'_>) -> Option<Format> {
@@ -95,9 +98,9 @@ pub(super) fn reader_of(format: Format) -> Reader {
 
 /// What can be done with what there is of a file that was cut off anywhere.
 pub(super) fn salvage_of(format: Format) -> Salvage {
-    match (format, reader_of(format)) {
-        (Format::PerfData | Format::Jfr, _) | (_, Lines(_)) => Salvage::Possible,
-        (_, Whole(_) | Pieces(_)) => Salvage::Impossible,
+    match reader_of(format) {
+        Chunks(_) | Pieces(_) | Lines(_) => Salvage::Possible,
+        Whole(_) => Salvage::Impossible,
     }
 }
 

@@ -5,17 +5,13 @@
 use super::error::At;
 use super::source::LineReader;
 use super::wire::text::lines;
-use super::{Format, FormatError, ReadOptions, Salvage};
-use crate::id::SourceDigest;
-use crate::recording::{
-    Recording, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
-};
-use crate::units::{Bytes, Cost};
+use super::{FormatError, ReadOptions, Salvage};
+use crate::recording::{RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx};
+use crate::units::Cost;
 use std::path::Path;
 
 /// What is particular about the text of one profiler.
 pub(super) trait Report: Send {
-    const FORMAT: Format;
     /// Whether the text itself tells where it ends.
     const HAS_END: bool = false;
 
@@ -72,11 +68,7 @@ impl<R: Report> LineReader for Reader<'_, R> {
         Ok(())
     }
 
-    fn finish(
-        mut self: Box<Self>,
-        source: SourceDigest,
-        source_bytes: Bytes,
-    ) -> Result<Recording, FormatError> {
+    fn finish(mut self: Box<Self>) -> Result<RecordingBuilder, FormatError> {
         let malformed =
             |problem| FormatError::malformed(self.path, At::Line(self.line_number), problem);
         let cut = self.report.cut();
@@ -92,7 +84,7 @@ impl<R: Report> LineReader for Reader<'_, R> {
         warnings.extend(cut.map(|_| CUT.to_owned()));
         let is_within_line = self.ends_within_line && !R::HAS_END;
         warnings.extend(is_within_line.then(|| WITHIN_LINE.to_owned()));
-        Ok(self.builder.finish(R::FORMAT, source, source_bytes))
+        Ok(self.builder)
     }
 }
 

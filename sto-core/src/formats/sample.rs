@@ -7,7 +7,7 @@ use super::names::without_rust_mangling;
 use super::report::Report;
 use super::source::Head;
 use super::wire::text::{decimal, lines};
-use super::{Format, excerpt, kind_by_names};
+use super::{excerpt, kind_by_names};
 use crate::binary::source_path;
 use crate::model::Frame;
 use crate::recording::{
@@ -56,7 +56,6 @@ enum Place {
 }
 
 impl Report for Sample {
-    const FORMAT: Format = Format::Sample;
     const HAS_END: bool = true;
 
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {

@@ -3,12 +3,10 @@
 use super::FormatError;
 use super::wire::text::lines;
 use crate::binary::SymbolOptions;
-use crate::id::SourceDigest;
-use crate::recording::{Format, Recording};
+use crate::recording::{Format, RecordingBuilder};
 use crate::units::Bytes;
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
 use std::sync::Arc;
 
 /// How a profile is to be read.
@@ -90,14 +88,6 @@ impl<R: Seek> Seek for Reporting<'_, R> {
 /// How much is read at least between two reports.
 const REPORTED: u64 = 64 << 10;
 
-/// All bytes of a profile, no longer compressed, and what else its reader goes by.
-pub(super) struct Source<'a> {
-    /// For messages.
-    pub(super) path: &'a Path,
-    pub(super) bytes: &'a [u8],
-    pub(super) options: &'a ReadOptions,
-}
-
 /// How a profile begins.
 pub(super) struct Head<'a> {
     /// The first bytes, no longer compressed: the first 4 MiB at least, or all there are.
@@ -129,10 +119,6 @@ pub(super) trait LineReader: Send {
     /// Reads whole lines; only the last one of all may lack its line end.
     fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError>;
 
-    /// What was read, of a source with this digest and size.
-    fn finish(
-        self: Box<Self>,
-        source: SourceDigest,
-        source_bytes: Bytes,
-    ) -> Result<Recording, FormatError>;
+    /// What was read.
+    fn finish(self: Box<Self>) -> Result<RecordingBuilder, FormatError>;
 }

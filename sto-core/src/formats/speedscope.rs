@@ -3,14 +3,14 @@
 //! Source: `src/lib/file-format-spec.ts` of <https://github.com/jlfwong/speedscope>.
 
 use super::error::DecodeError;
-use super::json::{Spans, add_thread, recording};
-use super::source::{Head, Source};
+use super::json::{Spans, add_thread};
+use super::kind_by_names;
+use super::source::Head;
 use super::wire::json::{Number, Text, first_keys, parse, shown};
-use super::{Format, FormatError, kind_by_names};
 use crate::binary::source_path;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::Frame;
-use crate::recording::{LocationIx, Recording, RecordingBuilder, Sample, SampleTypeIx, ThreadIx};
+use crate::recording::{LocationIx, RecordingBuilder, Sample, SampleTypeIx, ThreadIx};
 use crate::units::{Cost, Nanoseconds, Unit};
 use serde::Deserialize;
 
@@ -20,11 +20,6 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     let has = |key: &[u8]| keys.contains(&key);
     let names_schema = || memchr::memmem::find(head.bytes, b"speedscope.app/file-format").is_some();
     (has(b"$schema") && names_schema()) || (has(b"shared") && has(b"profiles"))
-}
-
-/// Reads a file.
-pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
-    recording(source, Format::Speedscope, parts)
 }
 
 #[derive(Deserialize)]
@@ -82,7 +77,8 @@ struct Event<'b> {
     at: Number,
 }
 
-fn parts(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+/// Reads a file.
+pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     let file: File<'_> = parse(bytes)?;
     let mut builder = RecordingBuilder::default();
     let locations = file.shared.frames.iter().enumerate();

@@ -7,7 +7,7 @@ use super::report::{Report, one_thread};
 use super::source::Head;
 use super::wire::csv;
 use super::wire::csv::{Names, Row, Table};
-use super::{Format, kind_by_names, report};
+use super::{kind_by_names, report};
 use crate::recording::{RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{Cost, Unit};
 
@@ -116,8 +116,6 @@ pub(super) struct VisualStudio {
 }
 
 impl Report for VisualStudio {
-    const FORMAT: Format = Format::VisualStudio;
-
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         let Some((columns, row)) = self.table.row(line) else {
             return Ok(());

@@ -9,7 +9,7 @@ use super::source::Head;
 use super::wire::csv;
 use super::wire::csv::{Names, Table};
 use super::wire::text::scaled;
-use super::{Format, kind_by_names, report};
+use super::{kind_by_names, report};
 use crate::recording::RecordingBuilder;
 use crate::units::Unit;
 
@@ -47,8 +47,6 @@ pub(super) struct VTune {
 }
 
 impl Report for VTune {
-    const FORMAT: Format = Format::VTune;
-
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         let Some((columns, row)) = self.table.row(line) else {
             return Ok(());

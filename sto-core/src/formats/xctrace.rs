@@ -3,13 +3,12 @@
 //! Source: `xctrace(1)` of macOS.
 
 use super::error::DecodeError;
-use super::json::recording;
 use super::names::without_rust_mangling;
-use super::source::{Head, Source};
+use super::source::Head;
 use super::wire::xml::{Element, Part, Xml};
-use super::{Format, FormatError, excerpt, kind_by_names};
+use super::{excerpt, kind_by_names};
 use crate::recording::{
-    LocationIx, Recording, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
+    LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
 };
 use crate::units::{Cost, Unit};
 use hashbrown::HashMap;
@@ -26,11 +25,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 }
 
 /// Reads a file.
-pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
-    recording(source, Format::Xctrace, parts)
-}
-
-fn parts(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     let mut xml = Xml::new(bytes);
     let mut trace = Trace::default();
     while let Some(part) = xml.next()? {

@@ -4,16 +4,15 @@
 
 use super::call_path::CallPath;
 use super::error::{At, DecodeError};
-use super::json::recording;
-use super::source::{Head, Source};
+use super::source::Head;
 use super::wire::csv;
 use super::wire::csv::{Names, Row, Table, number, without_mark};
 use super::wire::text::{lines, within_last_line};
 use super::wire::xml::{Element, Part, Xml};
-use super::{Format, FormatError, Salvage, report};
+use super::{Salvage, report};
 use crate::model::{Frame, FrameKind};
 use crate::recording::{
-    LocationIx, Recording, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
+    LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
 };
 use crate::units::Unit;
 
@@ -30,13 +29,11 @@ fn is_xml(bytes: &[u8]) -> bool {
 }
 
 /// Reads a file.
-pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
-    recording(source, Format::YourKit, |bytes| {
-        match without_mark(bytes).trim_ascii_start() {
-            [b'<', ..] => xml(bytes),
-            _ => table(bytes),
-        }
-    })
+pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+    match without_mark(bytes).trim_ascii_start() {
+        [b'<', ..] => xml(bytes),
+        _ => table(bytes),
+    }
 }
 
 fn xml(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {

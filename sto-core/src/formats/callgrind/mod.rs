@@ -15,10 +15,10 @@ mod paths;
 mod samples;
 mod stacks;
 
+use super::excerpt;
 use super::report::Report;
 use super::source::Head;
 use super::wire::text::lines;
-use super::{Format, excerpt};
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::recording::RecordingBuilder;
 use events::{EventIx, Events};
@@ -74,8 +74,6 @@ struct Part {
 }
 
 impl Report for Callgrind {
-    const FORMAT: Format = Format::Callgrind;
-
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         let text = line.trim_ascii_end();
         if is_passed_over(text) {

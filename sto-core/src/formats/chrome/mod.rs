@@ -6,11 +6,10 @@ mod calls;
 mod profiles;
 
 use super::error::DecodeError;
-use super::json::{add_thread, recording};
-use super::source::{Head, Source};
+use super::json::add_thread;
+use super::source::Head;
 use super::wire::json::{Id, Number, Text, first_keys, parse, syntax};
-use super::{Format, FormatError};
-use crate::recording::{Recording, RecordingBuilder, ThreadIx};
+use crate::recording::{RecordingBuilder, ThreadIx};
 use hashbrown::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -22,11 +21,6 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
         Some(first) => first_keys(first.trim_ascii_start()).contains(&&b"ph"[..]),
         None => first_keys(start).contains(&&b"traceEvents"[..]),
     }
-}
-
-/// Reads a trace.
-pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
-    recording(source, Format::Chrome, parts)
 }
 
 #[derive(Deserialize)]
@@ -81,7 +75,8 @@ impl<'b> Event<'b> {
     }
 }
 
-fn parts(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+/// Reads a trace.
+pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     let start = bytes.len() - bytes.trim_ascii_start().len();
     let is_array = bytes.get(start) == Some(&b'[');
     let (events, ends) = match is_array {

@@ -18,11 +18,10 @@ mod schema;
 mod slabs;
 
 use super::error::DecodeError;
-use super::json::{add_thread, recording};
-use super::source::{Head, Source};
+use super::json::add_thread;
+use super::source::Head;
 use super::wire::json::{first_keys, parse};
-use super::{Format, FormatError};
-use crate::recording::{Recording, RecordingBuilder};
+use crate::recording::RecordingBuilder;
 use crate::units::UnixSeconds;
 use frames::{Tree, modules};
 use json_slabs::MAGIC;
@@ -38,15 +37,11 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     head.bytes.starts_with(&MAGIC) || is_json()
 }
 
-/// Reads a profile.
-pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
-    recording(source, Format::Firefox, parts)
-}
-
 /// The newest version whose changes are known to be read here.
 const NEWEST_VERSION: u32 = 80;
 
-fn parts(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+/// Reads a profile.
+pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     if !bytes.starts_with(&MAGIC) {
         return parts_of(&parse(bytes)?);
     }

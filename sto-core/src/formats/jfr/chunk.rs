@@ -3,10 +3,9 @@
 //! Source: `jfrChunk.cpp` and `jfrChunkWriter.cpp` of HotSpot.
 
 use super::cursor::{Cursor, Event};
-use crate::formats::error::{At, DecodeError};
-use crate::formats::{FormatError, Salvage};
+use crate::formats::Salvage;
+use crate::formats::error::DecodeError;
 use crate::units::Nanoseconds;
-use std::path::Path;
 
 /// How every chunk begins.
 pub(super) const MAGIC: [u8; 4] = *b"FLR\0";
@@ -39,18 +38,19 @@ pub(super) struct Clock {
 
 impl<'b> Chunk<'b> {
     /// Reads the header of the chunk at a place in the file.
-    pub(super) fn at(path: &Path, file: &'b [u8], at: usize) -> Result<Chunk<'b>, FormatError> {
-        let malformed = |place: usize, problem: String| {
-            FormatError::malformed(path, At::Byte(at + place), problem)
-        };
-        let truncated = |expected| {
-            let chunk = format_args!("the chunk at byte {at}");
+    pub(super) fn at(file: &'b [u8], at: usize) -> Result<Chunk<'b>, DecodeError> {
+        let malformed = |offset: usize, problem: String| DecodeError::new(at + offset, problem);
+        let truncated = |expected: u64| {
+            let cut = format!(
+                "the chunk at byte {at} ends at byte {expected}, but the file ends at byte {}",
+                file.len()
+            );
             // The names of a chunk stand at its end, so of the last one nothing can be read.
             let salvage = match at {
                 0 => Salvage::Impossible,
                 _ => Salvage::Possible,
             };
-            FormatError::ends_early(path, chunk, (expected, file.len() as u64), salvage)
+            DecodeError::cut_off(at, cut, salvage)
         };
         let rest = &file[at..];
         if !rest.starts_with(&MAGIC[..rest.len().min(MAGIC.len())]) {
@@ -60,27 +60,21 @@ impl<'b> Chunk<'b> {
         let Some(header) = rest.first_chunk::<HEADER>() else {
             return Err(truncated((at + HEADER) as u64));
         };
-        let number = |place: usize| {
-            let bytes = header[place..place + 8].iter();
+        let number = |offset: usize| {
+            let bytes = header[offset..offset + 8].iter();
             bytes.fold(0, |number, &byte| number << 8 | u64::from(byte))
         };
         let (major, minor) = (header[5], header[7]);
         if (header[4], major) != (0, 2) {
-            return Err(FormatError::Unsupported {
-                path: path.to_owned(),
-                problem: format!(
-                    "the chunk at byte {at} is of version {major}.{minor}; those of version 2 are read, which OpenJDK writes since JDK 11 and 8u262. Record with a newer one"
-                ),
-            });
+            return Err(DecodeError::unsupported(format!(
+                "the chunk at byte {at} is of version {major}.{minor}; those of version 2 are read, which OpenJDK writes since JDK 11 and 8u262. Record with a newer one"
+            )));
         }
         // Older JDKs write one number of four bytes here, which comes to the same.
         if header[67] & 1 == 0 {
-            return Err(FormatError::Unsupported {
-                path: path.to_owned(),
-                problem: format!(
-                    "the numbers of the chunk at byte {at} are not compressed; record with a JDK of version 11 or later, or with async-profiler"
-                ),
-            });
+            return Err(DecodeError::unsupported(format!(
+                "the numbers of the chunk at byte {at} are not compressed; record with a JDK of version 11 or later, or with async-profiler"
+            )));
         }
         let size = number(8);
         if size < HEADER as u64 {

@@ -30,11 +30,9 @@ mod types;
 mod values;
 
 use super::error::DecodeError;
-use super::source::{Head, Source};
-use super::{Format, FormatError, Salvage};
-use crate::id::SourceDigest;
-use crate::recording::{Recording, RecordingBuilder};
-use crate::units::{Bytes, Nanoseconds, UnixSeconds};
+use super::source::Head;
+use crate::recording::RecordingBuilder;
+use crate::units::{Nanoseconds, UnixSeconds};
 use about::About;
 use chunk::Chunk;
 use events::Samples;
@@ -49,16 +47,14 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 }
 
 /// Reads a recording.
-pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
-    let bytes = source.bytes;
-    let (digest, reader) = rayon::join(|| SourceDigest::of(bytes), || read_chunks(source));
+pub(super) fn read(bytes: &[u8], allow_truncated: bool) -> Result<RecordingBuilder, DecodeError> {
     let Reader {
         mut builder,
         samples,
         about,
         began,
         missing,
-    } = reader?;
+    } = read_chunks(bytes, allow_truncated)?;
     samples.finish(&mut builder);
     builder.origin = about.origin;
     builder.origin.duration = builder.duration();
@@ -75,7 +71,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
             about.lost_bytes.0
         ));
     }
-    Ok(builder.finish(Format::Jfr, digest, Bytes(bytes.len() as u64)))
+    Ok(builder)
 }
 
 /// What was read of the chunks up to here.
@@ -89,16 +85,12 @@ struct Reader {
     missing: u64,
 }
 
-fn read_chunks(source: &Source<'_>) -> Result<Reader, FormatError> {
-    let &Source { path, bytes, .. } = source;
+fn read_chunks(bytes: &[u8], allow_truncated: bool) -> Result<Reader, DecodeError> {
     let mut reader = Reader::default();
     let mut at = 0;
     while at < bytes.len() {
-        let chunk = match Chunk::at(path, bytes, at) {
-            Err(FormatError::Truncated {
-                salvage: Salvage::Possible,
-                ..
-            }) if source.options.allow_truncated => {
+        let chunk = match Chunk::at(bytes, at) {
+            Err(error) if error.is_salvageable() && allow_truncated => {
                 reader.builder.warnings.push(format!(
                     "It ends within the chunk at byte {at}, which was left out; {at} of {} bytes were read.",
                     bytes.len()
@@ -107,9 +99,7 @@ fn read_chunks(source: &Source<'_>) -> Result<Reader, FormatError> {
             }
             chunk => chunk?,
         };
-        reader
-            .read(&chunk)
-            .map_err(|error| error.in_file(path, bytes))?;
+        reader.read(&chunk)?;
         at = chunk.bytes.len();
     }
     Ok(reader)

@@ -28,15 +28,12 @@ mod samples;
 mod schema;
 mod threads;
 
-use super::source::{Head, Source};
+use super::error::DecodeError;
+use super::source::Head;
 use super::wire::json::first_keys;
 use super::wire::protobuf::Message;
-use super::{Format, FormatError};
-use crate::id::SourceDigest;
-use crate::recording::{Recording, RecordingBuilder};
-use crate::units::Bytes;
+use crate::recording::RecordingBuilder;
 use samples::{Numbering, Samples};
-use std::path::Path;
 
 /// Whether a file that begins with these bytes is an export of profiles.
 pub(super) fn matches(head: &Head<'_>) -> bool {
@@ -79,38 +76,23 @@ fn is_json(head: &Head<'_>) -> bool {
 }
 
 /// Reads an export, or several that follow each other.
-pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
-    let &Source { path, bytes, .. } = source;
+pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     let head = Head {
         bytes,
         is_all: true,
     };
-    let (source, read) = rayon::join(
-        || SourceDigest::of(bytes),
-        || match bytes.trim_ascii_start().first() {
-            Some(b'{') if !is_protobuf(&head) => from_json(path, bytes),
-            _ => from_protobuf(path, bytes),
-        },
-    );
-    Ok(read?.finish(Format::Otlp, source, Bytes(bytes.len() as u64)))
-}
-
-fn from_protobuf(path: &Path, bytes: &[u8]) -> Result<RecordingBuilder, FormatError> {
+    let is_json = bytes.trim_ascii_start().starts_with(b"{") && !is_protobuf(&head);
+    let exports = match is_json {
+        true => json::exports(bytes)?,
+        false => Vec::new(),
+    };
     let mut samples = Samples::of_file(bytes.len());
-    let added = samples.add(bytes, None);
-    added.map_err(|error| error.in_file(path, bytes))?;
-    Ok(samples.finish())
-}
-
-fn from_json(path: &Path, file: &[u8]) -> Result<RecordingBuilder, FormatError> {
-    let exports = json::exports(file).map_err(|error| error.in_file(path, file))?;
-    let mut samples = Samples::of_file(file.len());
+    if !is_json {
+        samples.add(bytes, None)?;
+    }
     for export in &exports {
         let added = samples.add(&export.bytes, Some(Numbering::V1_10));
-        added.map_err(|error| {
-            let error = error.moved(|byte| export.place(file, byte));
-            error.in_file(path, &export.bytes)
-        })?;
+        added.map_err(|error| error.moved(|byte| export.place(bytes, byte)))?;
     }
     Ok(samples.finish())
 }

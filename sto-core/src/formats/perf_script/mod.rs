@@ -16,12 +16,9 @@ mod stack;
 mod threads;
 
 use super::error::At;
-use super::source::Head;
-use super::source::LineReader;
+use super::source::{Head, LineReader};
 use super::{FormatError, ReadOptions, Salvage, excerpt};
-use crate::id::SourceDigest;
-use crate::recording::Recording;
-use crate::units::Bytes;
+use crate::recording::RecordingBuilder;
 use header::Header;
 use reader::{Problem, Reader};
 use sharing::{AMONG_IDLE, Sharing};
@@ -65,14 +62,10 @@ impl LineReader for Parser<'_> {
         Ok(())
     }
 
-    fn finish(
-        self: Box<Self>,
-        source: SourceDigest,
-        source_bytes: Bytes,
-    ) -> Result<Recording, FormatError> {
+    fn finish(self: Box<Self>) -> Result<RecordingBuilder, FormatError> {
         let line_number = self.reader.line_number;
-        let recording = self.reader.finish(source, source_bytes);
-        recording.map_err(|limit| FormatError::malformed(self.path, At::Line(line_number), limit))
+        let read = self.reader.finish();
+        read.map_err(|limit| FormatError::malformed(self.path, At::Line(line_number), limit))
     }
 }
 
@@ -97,7 +90,10 @@ impl Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::SourceDigest;
     use crate::limits::MAX_SAMPLE_TYPES;
+    use crate::recording::{Format, Recording};
+    use crate::units::Bytes;
     use proptest::prelude::*;
 
     /// Reads blocks of text, each part by another reader.
@@ -110,8 +106,10 @@ mod tests {
         let mut parser = Box::new(Parser::new(Path::new("x"), sharing));
         let mut each = blocks.iter();
         each.try_for_each(|block| parser.block(block.as_bytes()))?;
-        let text = blocks.concat();
-        parser.finish(SourceDigest::of(text.as_bytes()), Bytes(text.len() as u64))
+        let source = SourceDigest::of(blocks.concat().as_bytes());
+        Ok(parser
+            .finish()?
+            .finish(Format::PerfScript, source, Bytes(0)))
     }
 
     #[track_caller]

@@ -5,14 +5,11 @@ use super::header::Header;
 use super::lost::Lost;
 use super::stack::StackLines;
 use super::threads::Threads;
-use crate::formats::{Format, units_of_event};
-use crate::id::SourceDigest;
+use crate::formats::units_of_event;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::Origin;
-use crate::recording::{
-    Recording, RecordingBuilder, RecordingError, Sample, SampleTypeIx, ThreadIx,
-};
-use crate::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
+use crate::recording::{RecordingBuilder, RecordingError, Sample, SampleTypeIx, ThreadIx};
+use crate::units::{Cost, Nanoseconds, SampleType, Unit};
 use hashbrown::HashMap;
 
 /// Why a line cannot be read.
@@ -243,12 +240,8 @@ impl Reader {
         }
     }
 
-    /// What was read, of a source with this digest and size.
-    pub(super) fn finish(
-        mut self,
-        source: SourceDigest,
-        source_bytes: Bytes,
-    ) -> Result<Recording, RecordingError> {
+    /// What was read.
+    pub(super) fn finish(mut self) -> Result<RecordingBuilder, RecordingError> {
         self.end_sample()?;
         let mut builder = self.builder;
         builder.origin.duration = builder.duration();
@@ -256,6 +249,6 @@ impl Reader {
         self.threads.finish(&mut builder);
         let no_stacks = (!self.any_call_chain).then(|| NO_CALL_CHAINS.to_owned());
         builder.warnings.extend(no_stacks);
-        Ok(builder.finish(Format::PerfScript, source, source_bytes))
+        Ok(builder)
     }
 }

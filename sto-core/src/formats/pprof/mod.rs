@@ -23,17 +23,14 @@ pub use frames::SYSTEM_NAME_SUFFIXES;
 pub(super) use frames::build_id;
 
 use super::error::DecodeError;
-use super::source::{Head, Source};
+use super::source::Head;
 use super::wire::protobuf::Message;
-use super::{Format, FormatError};
-use crate::id::SourceDigest;
 use crate::limits::{MAX_NAME, cut};
 use crate::model::Origin;
 use crate::recording::{
-    LocationIx, Module, ModuleIx, ModuleKind, Process, Recording, RecordingBuilder, Sample,
-    SampleTypeIx,
+    LocationIx, Module, ModuleIx, ModuleKind, Process, RecordingBuilder, Sample, SampleTypeIx,
 };
-use crate::units::{Bytes, Nanoseconds, UnixSeconds};
+use crate::units::{Nanoseconds, UnixSeconds};
 use columns::{Column, Measured, columns};
 use frames::{Frames, Modules};
 use schema::Profile;
@@ -71,12 +68,7 @@ fn is_value_type(mut message: Message<'_>) -> bool {
 }
 
 /// Reads a profile.
-pub(super) fn read(source: &Source<'_>) -> Result<Recording, FormatError> {
-    let &Source { path, bytes, .. } = source;
-    recording(bytes).map_err(|error| error.in_file(path, bytes))
-}
-
-fn recording(bytes: &[u8]) -> Result<Recording, DecodeError> {
+pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     let profile = Profile::parse(bytes)?;
     let mut builder = RecordingBuilder::of_file(bytes.len());
     let columns = columns(&Measured::of(&profile)?, &mut builder)?;
@@ -91,12 +83,9 @@ fn recording(bytes: &[u8]) -> Result<Recording, DecodeError> {
         builder,
         buffers: Buffers::default(),
     };
-    let mut messages = profile.samples.iter();
-    let (source, read) = rayon::join(
-        || SourceDigest::of(bytes),
-        || messages.try_for_each(|&message| reader.read(message)),
-    );
-    read?;
+    for &message in &profile.samples {
+        reader.read(message)?;
+    }
     let SampleReader {
         mut builder,
         threads,
@@ -108,7 +97,7 @@ fn recording(bytes: &[u8]) -> Result<Recording, DecodeError> {
         .into_iter()
         .map(|column| column.sample_type)
         .collect();
-    Ok(builder.finish(Format::Pprof, source, Bytes(bytes.len() as u64)))
+    Ok(builder)
 }
 
 /// The process that was profiled: its main program's mapping stands first.
