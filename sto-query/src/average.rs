@@ -39,6 +39,9 @@ pub enum AverageError {
     /// A selector names nothing.
     #[error(transparent)]
     Select(#[from] SelectError),
+    /// There is no profile.
+    #[error("an average is of one profile at least")]
+    Nothing,
     /// The profiles are of several programs.
     #[error("an average is of one program, and these are of `{}` and `{}`", printable(.a), printable(.b))]
     SeveralPrograms {
@@ -63,10 +66,7 @@ pub enum AverageError {
 /// have them. Costs by line and by slice of time are left out.
 ///
 /// # Errors
-/// Where the store cannot be read, or the profiles are of several programs or benchmarks.
-///
-/// # Panics
-/// If there is no selection.
+/// Where there is no selection, the store cannot be read, or the profiles are of several programs or benchmarks.
 pub fn average(
     store: &Store,
     selections: &[Selection],
@@ -74,7 +74,10 @@ pub fn average(
     matching: KeyOptions,
 ) -> Result<Average, AverageError> {
     one_benchmark(selections)?;
-    let executable = &selections[0].build.executable;
+    let Some(first) = selections.first() else {
+        return Err(AverageError::Nothing);
+    };
+    let executable = &first.build.executable;
     let names = selections
         .iter()
         .map(|selection| &selection.build.executable);

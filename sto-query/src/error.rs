@@ -1,8 +1,11 @@
 //! Why a question has no answer.
 
+use crate::average::AverageError;
 use crate::compare::CompareError;
 use crate::functions::FunctionError;
 use crate::history::HistoryError;
+use crate::listing::ListingError;
+use crate::maintain::TagError;
 use crate::select::SelectError;
 use crate::text::printable;
 use crate::tree::RootsError;
@@ -36,6 +39,15 @@ pub enum QueryError {
     /// There is no such history.
     #[error(transparent)]
     History(#[from] HistoryError),
+    /// There is nothing to list.
+    #[error(transparent)]
+    Listing(#[from] ListingError),
+    /// There is no average.
+    #[error(transparent)]
+    Average(#[from] AverageError),
+    /// A tag cannot be set, or taken away.
+    #[error(transparent)]
+    Tag(#[from] TagError),
     /// There is nothing to draw.
     #[error(transparent)]
     Flame(#[from] FlameError),

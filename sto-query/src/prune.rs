@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use crate::select::first_recorded;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{BuildId, ProfileId};
 use sto_core::store::{Rewritten, Store, StoreError, StoredBuild, StoredProfile};
@@ -11,7 +11,8 @@ use sto_core::units::{Bytes, UnixSeconds};
 
 /// Which profiles may go: those to which everything applies that is said here, and whose build has
 /// no tag.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PruneOptions {
     /// Only what was recorded before this. A recording without a time stays.
     pub recorded_before: Option<UnixSeconds>,

@@ -2,15 +2,15 @@
 
 use crate::args::benchmark::BenchmarkArg;
 use crate::args::matching::MatchingArgs;
+use crate::runtime::environment::Machine;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use sto_core::store::Store;
-use sto_query::average::{Average, StoredAverage, average};
+use sto_query::questions::{AverageRequest, average};
 use sto_query::render;
-use sto_query::select::{Selector, select};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,7 +25,7 @@ Examples:
 pub(crate) struct AverageArgs {
     /// Take the profiles of these builds, or these profiles: `[EXE@]BUILD` or ID
     #[arg(required = true)]
-    selectors: Vec<Selector>,
+    selectors: Vec<String>,
 
     /// Name the build that the average becomes
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
@@ -42,26 +42,12 @@ pub(crate) struct AverageArgs {
 }
 
 pub(crate) fn run(args: &AverageArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let average = averaged(args, place, &Store::open_snapshot(&place.folder)?)?;
-    let store = Store::open(&place.folder)?;
-    let added = store.add(&average.build, &average.profile, &average.interned)?;
-    let report = StoredAverage::new(&average, &added);
-    args.format.print(&report, render::average::text)?;
+    let mut request = AverageRequest::default();
+    request.selectors.clone_from(&args.selectors);
+    request.benchmark = args.benchmark.name().map(str::to_owned);
+    request.build.clone_from(&args.build);
+    request.matching = args.matching.options();
+    let stored = average(&Store::open(&place.folder)?, &Machine, &request)?;
+    args.format.print(&stored, render::average::text)?;
     Ok(Outcome::Clean)
-}
-
-fn averaged(args: &AverageArgs, place: &StorePath, store: &Store) -> Result<Average, CliError> {
-    let sources = place.sources();
-    let selection = |selector: &Selector| {
-        let selection = select(store, &sources.resolved(selector.clone())?)?;
-        Ok(selection.of_one_benchmark(args.benchmark.name())?)
-    };
-    let selections = args.selectors.iter().map(selection);
-    let selections: Vec<_> = selections.collect::<Result<_, CliError>>()?;
-    Ok(average(
-        store,
-        &selections,
-        &args.build,
-        args.matching.options(),
-    )?)
 }

@@ -4,12 +4,9 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
-use std::collections::BTreeSet;
 use std::path::PathBuf;
-use sto_core::store::Store;
-use sto_query::maintain::ExportedStore;
+use sto_query::questions::{ExportStoreRequest, export_store};
 use sto_query::render;
-use sto_query::select::select_from;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,29 +32,10 @@ pub(crate) struct ExportStoreArgs {
 }
 
 pub(crate) fn run(args: &ExportStoreArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let store = Store::open_snapshot(&place.folder)?;
-    let builds = store.builds()?;
-    let mut profiles = BTreeSet::new();
-    let sources = place.sources();
-    for text in &args.selectors {
-        let selector = sources.resolved(text.parse()?)?;
-        let chosen = select_from(&builds, &selector)?.profiles;
-        profiles.extend(chosen.iter().map(|stored| stored.id));
-    }
-    if args.selectors.is_empty() {
-        profiles.extend(
-            builds
-                .iter()
-                .flat_map(|b| &b.profiles)
-                .map(|stored| stored.id),
-        );
-    }
-    let size = store.export(&profiles, &args.output)?;
-    let report = ExportedStore {
-        path: args.output.display().to_string(),
-        profiles: profiles.len(),
-        bytes: size,
-    };
-    args.format.print(&report, render::rewrite::export_text)?;
+    let mut request = ExportStoreRequest::default();
+    request.selectors.clone_from(&args.selectors);
+    request.file.clone_from(&args.output);
+    let exported = export_store(&place.sources(), &request)?;
+    args.format.print(&exported, render::rewrite::export_text)?;
     Ok(Outcome::Clean)
 }

@@ -5,7 +5,7 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
-use sto_core::store::Store;
+use sto_query::questions::ls;
 use sto_query::render;
 
 /// List builds and profiles, what they hold, and what storing them saves
@@ -21,12 +21,7 @@ pub(crate) struct LsArgs {
 }
 
 pub(crate) fn run(args: &LsArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let store = Store::open(&store.folder)?;
-    let builds = store.builds()?;
-    let report = args
-        .listing
-        .listing()
-        .builds(builds, Some(store.file_size()?))?;
-    args.format.print(&report, render::ls::text)?;
+    let builds = ls(&store.sources(), &args.listing.listing())?;
+    args.format.print(&builds, render::ls::text)?;
     Ok(Outcome::Clean)
 }

@@ -1,7 +1,7 @@
 //! `sto prune`: profiles out of the store.
 
 use crate::args::quantities::{bytes, days, label};
-use crate::runtime::environment::now;
+use crate::runtime::environment::{Machine, now};
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::progress::Progress;
@@ -10,9 +10,9 @@ use clap::{ArgGroup, Args};
 use std::time::Duration;
 use sto_core::store::Store;
 use sto_core::units::{Bytes, UnixSeconds};
-use sto_query::prune::{PruneOptions, prune};
+use sto_query::prune::PruneOptions;
+use sto_query::questions::{PruneRequest, prune};
 use sto_query::render;
-use sto_query::select::select_from;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -72,9 +72,10 @@ pub(crate) struct PruneArgs {
 }
 
 pub(crate) fn run(args: &PruneArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let store = Store::open(&place.folder)?;
-    let builds = store.builds()?;
-    let mut options = PruneOptions {
+    let mut request = PruneRequest::default();
+    request.only.clone_from(&args.only);
+    request.keep.clone_from(&args.keep);
+    request.options = PruneOptions {
         recorded_before: args.older_than.map(before_now),
         keep_last: args.keep_last,
         group_by: args.group_by.clone(),
@@ -84,21 +85,11 @@ pub(crate) fn run(args: &PruneArgs, place: &StorePath) -> Result<Outcome, CliErr
         dry_run: args.dry_run,
         ..PruneOptions::default()
     };
-    let sources = place.sources();
-    for (texts, profiles) in [
-        (&args.only, &mut options.only),
-        (&args.keep, &mut options.keep),
-    ] {
-        for text in texts {
-            let selector = sources.resolved(text.parse()?)?;
-            let named = select_from(&builds, &selector)?.profiles;
-            profiles.extend(named.iter().map(|stored| stored.id));
-        }
-    }
+    let store = Store::open(&place.folder)?;
     let progress = Progress::of_store("pruning", &place.folder);
-    let report = prune(&store, &options)?;
+    let pruned = prune(&store, &Machine, &request)?;
     drop(progress);
-    args.format.print(&report, render::prune::text)?;
+    args.format.print(&pruned, render::prune::text)?;
     Ok(Outcome::Clean)
 }
 

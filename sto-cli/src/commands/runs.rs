@@ -5,7 +5,7 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
-use sto_core::store::Store;
+use sto_query::questions::runs;
 use sto_query::render;
 
 /// List runs, the one recorded last first
@@ -19,8 +19,7 @@ pub(crate) struct RunsArgs {
 }
 
 pub(crate) fn run(args: &RunsArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let builds = Store::open(&place.folder)?.builds()?;
-    let report = args.listing.listing().runs(builds)?;
-    args.format.print(&report, render::runs::text)?;
+    let runs = runs(&place.sources(), &args.listing.listing())?;
+    args.format.print(&runs, render::runs::text)?;
     Ok(Outcome::Clean)
 }

@@ -1,13 +1,13 @@
 //! `sto tag`: names for builds.
 
+use crate::runtime::environment::Machine;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
-use sto_core::store::{Store, StoredBuild, Tag, Tagged};
-use sto_query::maintain::TagList;
+use sto_core::store::Store;
+use sto_query::questions::{TagRequest, tag};
 use sto_query::render;
-use sto_query::select::{Selector, select_from};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,83 +43,16 @@ pub(crate) struct TagArgs {
 }
 
 pub(crate) fn run(args: &TagArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let store = Store::open(&place.folder)?;
-    let report = match (&args.build, &args.name, &args.delete) {
-        (Some(build), Some(name), _) => set(place, &store, build, name, args.force)?,
-        (_, _, Some(name)) => TagList::deleted(store.untag_chosen(|builds| meant(builds, name))??),
-        _ => TagList::listed(&store.builds()?),
+    let request = match (&args.build, &args.name, &args.delete) {
+        (Some(build), Some(name), _) => TagRequest::Set {
+            build: build.clone(),
+            name: name.clone(),
+            may_move: args.force,
+        },
+        (_, _, Some(name)) => TagRequest::Delete { name: name.clone() },
+        _ => TagRequest::List,
     };
-    args.format.print(&report, render::tag::text)?;
+    let tags = tag(&Store::open(&place.folder)?, &Machine, &request)?;
+    args.format.print(&tags, render::tag::text)?;
     Ok(Outcome::Clean)
-}
-
-fn set(
-    place: &StorePath,
-    store: &Store,
-    text: &str,
-    name: &str,
-    force: bool,
-) -> Result<TagList, CliError> {
-    let selector = place.sources().resolved(text.parse()?)?;
-    let choose = |builds: &[StoredBuild]| chosen(builds, (text, &selector), name);
-    match store.tag_chosen(choose, force)?? {
-        (tag, Tagged::Taken(version)) => Err(CliError::TakenTag {
-            build: format!("{}@{version}", tag.executable),
-            name: tag.name,
-        }),
-        (tag, tagged) => Ok(TagList::set(tag, &tagged)),
-    }
-}
-
-/// The tag of this name for the build that is selected.
-fn chosen(
-    builds: &[StoredBuild],
-    (text, selector): (&str, &Selector),
-    name: &str,
-) -> Result<Tag, CliError> {
-    let selection = select_from(builds, selector)?;
-    let id = selection.build.id();
-    let stored = builds.iter().find(|stored| stored.id == id);
-    if stored.is_none_or(|stored| stored.profiles.len() > selection.profiles.len()) {
-        return Err(CliError::TagOfProfile {
-            selector: text.to_owned(),
-            build: format!("{}@{}", selection.build.executable, selection.build.version),
-        });
-    }
-    let tag = Tag {
-        executable: selection.build.executable,
-        name: name.to_owned(),
-        version: selection.build.version,
-    };
-    let is_hidden = |stored: &StoredBuild| {
-        stored.build.executable == tag.executable && stored.build.version == tag.name
-    };
-    if builds.iter().any(is_hidden) {
-        return Err(CliError::HiddenTag {
-            build: format!("{}@{name}", tag.executable),
-        });
-    }
-    Ok(tag)
-}
-
-/// The tag that is called so.
-fn meant(builds: &[StoredBuild], text: &str) -> Result<Tag, CliError> {
-    let is_meant =
-        |tag: &Tag| tag.name == text || format!("{}@{}", tag.executable, tag.name) == text;
-    let tags = builds.iter().flat_map(StoredBuild::tags);
-    let mut meant: Vec<Tag> = tags.filter(is_meant).collect();
-    match meant.pop() {
-        None => Err(CliError::NoTag {
-            name: text.to_owned(),
-        }),
-        Some(tag) if meant.is_empty() => Ok(tag),
-        Some(tag) => Err(CliError::SeveralTags {
-            name: text.to_owned(),
-            tags: meant
-                .iter()
-                .chain([&tag])
-                .map(|tag| format!("{}@{}", tag.executable, tag.name))
-                .collect(),
-        }),
-    }
 }

@@ -12,11 +12,10 @@ use sto_core::memory::TooMuch;
 use sto_core::store::{OtherValue, StoreError};
 use sto_query::QueryError;
 use sto_query::annotate::AnnotateError;
-use sto_query::average::AverageError;
 use sto_query::compare::CompareError;
 use sto_query::functions::FunctionError;
 use sto_query::history::HistoryError;
-use sto_query::listing::ListingError;
+use sto_query::maintain::TagError;
 use sto_query::policy::PolicyError;
 use sto_query::select::SelectError;
 use sto_query::text::printable;
@@ -97,10 +96,6 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Query(#[from] QueryError),
     #[error(transparent)]
-    Listing(#[from] ListingError),
-    #[error(transparent)]
-    Average(#[from] AverageError),
-    #[error(transparent)]
     Function(#[from] FunctionError),
     #[error(transparent)]
     FunctionLines(FunctionError),
@@ -122,16 +117,6 @@ pub(crate) enum CliError {
     },
     #[error("{}, {source}", path.display())]
     Policy { path: PathBuf, source: PolicyError },
-    #[error("a tag is of a build, but `{selector}` is one run of {build}")]
-    TagOfProfile { selector: String, build: String },
-    #[error("a tag cannot have the name of a build: {build}")]
-    HiddenTag { build: String },
-    #[error("the tag `{name}` stands for {build}")]
-    TakenTag { name: String, build: String },
-    #[error("no build has the tag `{name}`")]
-    NoTag { name: String },
-    #[error("several executables have the tag `{name}`: {}", tags.join(", "))]
-    SeveralTags { name: String, tags: Vec<String> },
     #[error("{}: this {what} was found, not named, and belongs to {owner}, not to you", path.display())]
     OtherUsers {
         what: &'static str,
@@ -268,10 +253,13 @@ impl CliError {
                  `baseline = \"TAG\"` into sto.toml"
                     .to_owned(),
             ),
-            CliError::TagOfProfile { build, .. } => Some(format!("write {build}")),
-            CliError::TakenTag { .. } => Some("--force moves it".to_owned()),
-            CliError::NoTag { .. } => Some("`sto tag` lists them all".to_owned()),
-            CliError::SeveralTags { .. } => Some("write EXE@TAG".to_owned()),
+            CliError::Query(QueryError::Tag(error)) => match error {
+                TagError::OneRun { build, .. } => Some(format!("write {build}")),
+                TagError::Taken { .. } => Some("--force moves it".to_owned()),
+                TagError::NotFound { .. } => Some("`sto tag` lists them all".to_owned()),
+                TagError::Several { .. } => Some("write EXE@TAG".to_owned()),
+                _ => None,
+            },
             CliError::NoPerf => Some(
                 "install it: `apt install linux-perf` on Debian, `apt install linux-tools-generic` \
                  on Ubuntu, `dnf install perf` on Fedora"

@@ -13,12 +13,14 @@ use crate::answer::limited;
 use crate::select::first_recorded;
 use crate::text::printable;
 use runs::listed_run;
+use serde::{Deserialize, Serialize};
 use sto_core::model::Profile;
 use sto_core::store::StoredBuild;
 use sto_core::units::{Bytes, UnixSeconds};
 
 /// What is to be listed: runs to which all of it applies, newest first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Listing {
     /// Only runs of this program.
     pub executable: Option<String>,

@@ -6,7 +6,7 @@ mod tag;
 
 pub use ingest::{FoundSymbols, IngestSummary, IngestedFile, IngestedProfile, KeptSlices};
 pub use merge::{MergedStore, Merges};
-pub use tag::{TagAction, TagEntry, TagList};
+pub use tag::{TagAction, TagEntry, TagError, TagList};
 
 use crate::answer::Answer;
 use schemars::JsonSchema;

@@ -18,6 +18,48 @@ impl Answer for TagList {
     const SCHEMA: &'static str = "sto.tag/1";
 }
 
+/// Why nothing was done to a tag.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TagError {
+    /// The selector names a run, and no build.
+    #[error("a tag is of a build, but `{selector}` is one run of {build}")]
+    OneRun {
+        /// What was written.
+        selector: String,
+        /// The build that the run is of, as `EXE@BUILD`.
+        build: String,
+    },
+    /// A build has the name, and would not be found any more.
+    #[error("a tag cannot have the name of a build: {build}")]
+    NameOfBuild {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+    },
+    /// The tag stands for another build.
+    #[error("the tag `{name}` stands for {build}")]
+    Taken {
+        /// The tag.
+        name: String,
+        /// The build that it stands for, as `EXE@BUILD`.
+        build: String,
+    },
+    /// No build has the tag.
+    #[error("no build has the tag `{name}`")]
+    NotFound {
+        /// What was asked for.
+        name: String,
+    },
+    /// Builds of several executables have the tag.
+    #[error("several executables have the tag `{name}`: {}", tags.join(", "))]
+    Several {
+        /// What was asked for.
+        name: String,
+        /// The tags, as `EXE@TAG`.
+        tags: Vec<String>,
+    },
+}
+
 /// What was done to tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

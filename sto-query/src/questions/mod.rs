@@ -1,12 +1,14 @@
 //! Whole questions: from names and options to a result, in one call.
 //!
-//! Each takes [`Sources`](crate::sources::Sources) and a request, and gives what is rendered as text, JSON or a
-//! page. Requests are plain data: what is left out is as usual, and serde reads and writes them.
+//! Each takes [`Sources`](crate::sources::Sources), or the store that it changes, and a request, and gives what is
+//! rendered as text, JSON or a page. Requests are plain data: what is left out is as usual, and serde reads and writes
+//! them.
 //! The check of a release is [`check`](crate::check::check).
 
 mod drawings;
 mod histories;
 mod stacks;
+mod stores;
 
 pub use drawings::{
     DiffRequest, DrawingOptions, Drawn, ExportFormat, ExportRequest, Exported, FlameRequest, diff,
@@ -20,4 +22,8 @@ pub use histories::{
 pub use stacks::{
     CalibrateRequest, PotentialRequest, ShowRequest, TopRequest, TreeRequest, calibrate, potential,
     show, top, tree,
+};
+pub use stores::{
+    AverageRequest, ExportStoreRequest, PruneRequest, TagRequest, average, export_store, ls, prune,
+    runs, tag,
 };

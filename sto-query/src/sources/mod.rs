@@ -60,9 +60,28 @@ pub trait Surroundings: Send + Sync {
 /// that is not known.
 pub type Ages = Box<dyn Fn(&str) -> Option<Duration>>;
 
-struct Nothing;
+/// A machine that nobody asks.
+impl Surroundings for () {}
 
-impl Surroundings for Nothing {}
+/// The selector, with the commit that its revision is.
+///
+/// # Errors
+/// Where nobody knows the revision, and it is no commit's id by itself.
+pub(crate) fn resolved(
+    surroundings: &dyn Surroundings,
+    selector: Selector,
+) -> Result<Selector, QueryError> {
+    let Some(revision) = selector.revision() else {
+        return Ok(selector);
+    };
+    match surroundings.commit(revision) {
+        Some(commit) => Ok(selector.at(commit)),
+        None if revision.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(selector),
+        None => Err(QueryError::NoRevision {
+            revision: revision.to_owned(),
+        }),
+    }
+}
 
 /// Where the profiles of a question are looked for: a store, and files.
 pub struct Sources {
@@ -129,7 +148,7 @@ impl Sources {
         open: impl Fn() -> Result<Arc<Store>, StoreError> + Send + Sync + 'static,
     ) -> Sources {
         Sources {
-            surroundings: Arc::new(Nothing),
+            surroundings: Arc::new(()),
             open: Box::new(open),
             stored: OnceLock::new(),
             memory: OnceLock::new(),
@@ -156,23 +175,6 @@ impl Sources {
 
     fn memory(&self) -> Result<Arc<Store>, StoreError> {
         get_or_try_init(&self.memory, || Ok(Arc::new(Store::in_memory()?)))
-    }
-
-    /// The selector, with the commit that its revision is.
-    ///
-    /// # Errors
-    /// Where nobody knows the revision, and it is no commit's id by itself.
-    pub fn resolved(&self, selector: Selector) -> Result<Selector, QueryError> {
-        let Some(revision) = selector.revision() else {
-            return Ok(selector);
-        };
-        match self.surroundings.commit(revision) {
-            Some(commit) => Ok(selector.at(commit)),
-            None if revision.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(selector),
-            None => Err(QueryError::NoRevision {
-                revision: revision.to_owned(),
-            }),
-        }
     }
 
     /// The profiles of both sides of a check.
@@ -239,7 +241,7 @@ impl Sources {
         if is_path || (exists && text.contains('/')) {
             return Ok(Target::file(path));
         }
-        match self.find_stored(&self.resolved(text.parse()?)?) {
+        match self.find_stored(&resolved(self.surroundings(), text.parse()?)?) {
             Ok(located) => Ok(Target::Stored(located)),
             Err(error) if !is_absence(&error) => Err(error.into()),
             Err(_) if exists => Ok(Target::file(path)),
@@ -254,7 +256,7 @@ impl Sources {
     fn locate_of(&self, name: &str, executable: &str) -> Result<Target, QueryError> {
         // `@previous` is the program's own, as `demo@previous` is.
         for name in [name, name.strip_prefix('@').unwrap_or(name)] {
-            let selector = self.resolved(format!("{executable}@{name}").parse()?);
+            let selector = resolved(self.surroundings(), format!("{executable}@{name}").parse()?);
             match selector.map(|selector| self.find_stored(&selector)) {
                 Ok(Ok(located)) => return Ok(Target::Stored(located)),
                 Ok(Err(error)) if is_of_program(&error) => return Err(error.into()),
