@@ -33,6 +33,10 @@ mod views;
 #[path = "../../sto-core/tests/common/missing.rs"]
 mod missing;
 
+// The words of the command, with which results are printed.
+#[path = "../../sto-cli/src/runtime/next_steps.rs"]
+mod next_steps;
+
 /// A file that is not declared here would silently not be run.
 #[test]
 fn every_file_of_tests_is_a_module_of_this_binary() {

@@ -7,6 +7,7 @@ use crate::args::policy::{PolicyArg, PolicyFile};
 use crate::args::select::SidesArgs;
 use crate::runtime::environment::now;
 use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::next_steps;
 use crate::runtime::store_path::StorePath;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args};
@@ -157,9 +158,7 @@ impl Names {
         if let Some(event) = &request.event {
             options.extend(["--event".to_owned(), event.clone()]);
         }
-        if store.is_named {
-            options.extend(["--store".to_owned(), store.folder.display().to_string()]);
-        }
+        options.extend(store.option());
         // A tag may stand for another build by then.
         let name = |named: &Option<String>, side: &Side| match named {
             Some(named) => named.clone(),
@@ -167,7 +166,7 @@ impl Names {
         };
         let baseline = name(&self.baseline, &comparison.baseline);
         let candidate = name(&self.candidate, &comparison.candidate);
-        comparison.set_commands([&baseline, &candidate], &options);
+        next_steps::of_comparison(comparison, [&baseline, &candidate], &options);
     }
 }
 

@@ -4,6 +4,7 @@ use crate::args::history::HistoryArgs;
 use crate::args::judged::JudgedArgs;
 use crate::args::percent::Percent;
 use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::next_steps;
 use crate::runtime::output;
 use crate::runtime::store_path::StorePath;
 use crate::runtime::ui;
@@ -62,10 +63,7 @@ pub(crate) fn run(args: &ReportArgs, place: &StorePath) -> Result<Outcome, CliEr
         limit: args.limit,
     };
     let mut found = suspects(&place.sources(), &request)?;
-    if place.is_named {
-        let store = place.folder.display().to_string();
-        found.set_commands(&["--store".to_owned(), store]);
-    }
+    next_steps::of_suspects(&mut found, &place.option());
     let outcome = match found.expected {
         Some(_) => Outcome::Clean,
         None => Outcome::TooLittleData,

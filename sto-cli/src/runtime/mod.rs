@@ -10,6 +10,7 @@ pub(crate) mod git;
 pub(crate) mod in_order;
 pub(crate) mod interrupt;
 pub(crate) mod memory;
+pub(crate) mod next_steps;
 pub(crate) mod output;
 pub(crate) mod owner;
 pub(crate) mod pager;

@@ -28,6 +28,14 @@ impl StorePath {
         Sources::of_folder(&self.folder).within(Arc::new(Machine))
     }
 
+    /// The option that names the store, where one was given.
+    pub(crate) fn option(&self) -> Vec<String> {
+        match self.is_named {
+            true => vec!["--store".to_owned(), self.folder.display().to_string()],
+            false => Vec::new(),
+        }
+    }
+
     /// Says that a store was made where nobody chose the place.
     pub(crate) fn tell_if_new(&self, is_new: bool) {
         if is_new && self.is_default {

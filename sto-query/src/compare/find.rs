@@ -25,7 +25,6 @@ use super::union::UnionTree;
 use super::variation::{Earlier, Variations};
 use super::verdict::{needed, verdict};
 use super::warnings::warnings;
-use crate::select::full_name;
 use crate::statistics::Design;
 use crate::text::Command;
 use crate::tree::View;
@@ -146,8 +145,6 @@ pub fn compare_with_earlier(
         &comparison.metrics,
         statuses.failed,
     );
-    let builds = [baseline, candidate].map(|view| full_name(&view.selection.build));
-    comparison.set_commands([&builds[0], &builds[1]], &[]);
     let others = warnings(views, &comparison);
     comparison.warnings.extend(others);
     Ok(comparison)

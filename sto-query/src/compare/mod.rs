@@ -44,7 +44,6 @@
 mod blame;
 mod calibrate;
 mod callees;
-mod command;
 mod counts;
 mod evidence;
 mod find;

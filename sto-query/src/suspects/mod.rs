@@ -12,7 +12,8 @@ mod stacks;
 use crate::compare::Stacks;
 use crate::expand::Expansion;
 use crate::expand::Greedy;
-use crate::history::{FunctionIx, History, HistoryRun, Judged};
+use crate::functions::KeyOptions;
+use crate::history::{History, HistoryRun, Judged};
 use crate::history::{HistorySubject, RunSummary};
 use crate::series::FunctionScore;
 use crate::series::{Expected, Score, ScoreOptions, Status, score, scores};
@@ -75,7 +76,9 @@ pub struct Suspects {
     /// Stacks of the window, which is the baseline, and of the judged run; a run of the window costs
     /// 1 on average. `None` where one of them has no samples.
     pub stacks: Option<Stacks>,
-    /// The command that finds the same again.
+    /// How functions of different builds were matched.
+    pub matching: KeyOptions,
+    /// The command that finds the same again; empty where the caller names none.
     pub command: Command,
 }
 
@@ -111,7 +114,7 @@ pub struct Suspect {
     pub callers: Option<Expansion>,
     /// What it calls that has more samples than expected.
     pub callees: Option<Expansion>,
-    /// The command that shows more of its contexts.
+    /// The command that shows more of its contexts; empty where the caller names none.
     pub command: Command,
 }
 
@@ -166,18 +169,10 @@ impl Suspects {
             omitted,
             changed: changed(history, rest, options.limit),
             stacks: stacks::stacks(history, &judged),
-            command: command(history, &judged, options),
+            matching: history.matching,
+            command: Command::default(),
             judged,
             options,
-        }
-    }
-
-    /// Adds options that the commands take, where the store is not the one that is found by itself.
-    pub fn set_commands(&mut self, options: &[String]) {
-        let commands = self.suspects.iter_mut().map(|found| &mut found.command);
-        for command in commands.chain([&mut self.command]) {
-            // Behind the subcommand.
-            command.words.splice(2..2, options.iter().cloned());
         }
     }
 
@@ -238,19 +233,10 @@ impl Inquiry<'_> {
             self_actual: mean(judged),
             callers,
             callees,
-            command: self.command(score.function),
+            command: Command::default(),
             score: FunctionScore::new(self.history, &score),
             samples: score.samples,
         }
-    }
-
-    fn command(&self, function: FunctionIx) -> Command {
-        let symbol = &self.history.functions[function.get()].function;
-        let mut words = vec!["sto".to_owned(), "expand".to_owned()];
-        words.extend(of_runs(self.history, &self.greedy.0));
-        // A name may begin with a dash.
-        words.extend(["--".to_owned(), symbol.clone()]);
-        Command { words }
     }
 }
 
@@ -268,60 +254,4 @@ fn changed(history: &History, scores: Vec<Score>, limit: usize) -> Vec<FunctionS
         .iter()
         .map(|score| FunctionScore::new(history, score))
         .collect()
-}
-
-/// The options that name these runs, whatever the store gets later.
-fn of_runs(history: &History, judged: &Judged) -> Vec<String> {
-    let id = history.runs[judged.newest()].profile.id.to_string();
-    let benchmark = history.benchmark.as_ref();
-    [
-        Some(("--exe", history.executable.as_str())),
-        benchmark.map(|name| ("--benchmark", name.as_str())),
-        Some(("--event", history.sample_type.event.as_str())),
-        Some(("--at", &id[..12])),
-    ]
-    .into_iter()
-    .flatten()
-    .flat_map(|(option, value)| match value.starts_with('-') {
-        // It would be taken for an option.
-        true => vec![format!("{option}={value}")],
-        false => vec![option.to_owned(), value.to_owned()],
-    })
-    .chain(history.matching.options())
-    .collect()
-}
-
-fn command(history: &History, judged: &Judged, options: SuspectOptions) -> Command {
-    let mut words = vec!["sto".to_owned(), "report".to_owned()];
-    words.extend(of_runs(history, judged));
-    let usual = SuspectOptions::default();
-    let given = [
-        (
-            "--window",
-            options.window.to_string(),
-            options.window == usual.window,
-        ),
-        (
-            "--min-share",
-            (options.min_share * 100.0).to_string(),
-            options.min_share == usual.min_share,
-        ),
-        (
-            "--min-score",
-            options.min_score.to_string(),
-            options.min_score == usual.min_score,
-        ),
-        (
-            "--limit",
-            options.limit.to_string(),
-            options.limit == usual.limit,
-        ),
-    ];
-    for (option, value, is_usual) in given {
-        if !is_usual {
-            words.extend([option.to_owned(), value]);
-        }
-    }
-    words.extend(["-o", "report.html"].map(str::to_owned));
-    Command { words }
 }

@@ -15,6 +15,11 @@ pub struct Command {
 }
 
 impl Command {
+    /// The whole of it, if there is one.
+    pub(crate) fn line(&self) -> Option<String> {
+        (!self.words.is_empty()).then(|| self.to_string())
+    }
+
     /// One word of a POSIX shell. Characters that do not show are written in octal, which takes the
     /// `$'...'` of POSIX.1-2024: bash, zsh and ksh have it, dash has not.
     fn quoted(word: &str) -> String {
@@ -75,12 +80,15 @@ impl Serialize for Command {
     }
 }
 
-/// The command behind `head`, its further lines indented, each but the last ending in `\`, as wide as
+/// The command, if there is one, behind `head`, its further lines indented, each but the last ending in `\`, as wide as
 /// sentences.
 ///
 /// A word that takes more than a line goes on at the beginning of the next, as a shell takes out
 /// `\` and line feed, but no spaces.
 pub(crate) fn command(style: Style, head: &str, command: &Command, indent: usize) -> String {
+    if command.words.is_empty() {
+        return String::new();
+    }
     let line = style.text_width();
     let mut text = head.to_owned();
     let mut column = display_width(head);

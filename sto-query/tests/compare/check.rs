@@ -1,13 +1,13 @@
 //! Several benchmarks and one verdict, cost by a metric, and findings that do not count.
 
 use super::render::assert_golden;
-use super::support::view;
+use super::support::{compare, view};
 use sto_core::units::UnixSeconds;
 use sto_query::answer::json;
 use sto_query::check::{Benchmarks, Check};
 use sto_query::compare::{
     CompareError, CompareOptions, Comparison, FindingKind, Ignored, IgnoredFunction,
-    NormalisationMethod, Verdict, compare,
+    NormalisationMethod, Verdict,
 };
 use sto_query::render::{Detail, check_text};
 use sto_query::text::Date;

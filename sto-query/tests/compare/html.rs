@@ -1,14 +1,14 @@
 //! The page of comparisons: what is in it, and what a browser makes of it.
 
 use super::render::assert_golden;
-use super::support::view;
+use super::support::{compare, view};
 use crate::browser::{self, Seen};
 use crate::views::lines;
 use serde_json::{Value, json};
 use std::path::Path;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
-use sto_query::compare::{CompareOptions, Comparison, compare};
+use sto_query::compare::{CompareOptions, Comparison};
 use sto_query::render::html;
 use sto_query::select::Selection;
 use sto_query::tree::View;

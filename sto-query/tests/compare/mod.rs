@@ -14,5 +14,5 @@ mod paths;
 mod render;
 mod runs;
 mod sentences;
-mod support;
+pub(crate) mod support;
 mod toolchains;

@@ -1,9 +1,9 @@
 //! Reports as text and JSON.
 
-use super::support::{compared, set_build_ids, view};
+use super::support::{compare, compared, set_build_ids, view};
 use sto_core::model::Quality;
 use sto_query::answer::json;
-use sto_query::compare::{Change, CompareOptions, Comparison, FindingKind, Verdict, compare};
+use sto_query::compare::{Change, CompareOptions, Comparison, FindingKind, Verdict};
 use sto_query::render::{Detail, findings_text};
 use sto_query::text::{Colors, Style};
 

@@ -1,5 +1,6 @@
 //! Views out of folded text, and random numbers for simulated runs.
 
+use crate::next_steps;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use sto_core::model::{
 };
 use sto_core::store::StoredProfile;
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
-use sto_query::compare::{CompareOptions, Comparison, compare};
+use sto_query::compare::{self, CompareError, CompareOptions, Comparison};
 use sto_query::select::Selection;
 use sto_query::tree::View;
 
@@ -168,6 +169,19 @@ pub(crate) fn set_build_ids(view: &mut View, ids: &[(&str, u8)]) {
     for stored in &mut view.selection.profiles {
         stored.profile.modules = modules.clone();
     }
+}
+
+/// Compares, and names the sides as builds.
+pub(crate) fn compare(
+    baseline: &View,
+    candidate: &View,
+    options: &CompareOptions,
+) -> Result<Comparison, CompareError> {
+    let mut comparison = compare::compare(baseline, candidate, options)?;
+    let sides = [&comparison.baseline, &comparison.candidate];
+    let sides = sides.map(|side| format!("{}@{}", side.executable, side.build));
+    next_steps::of_comparison(&mut comparison, [&sides[0], &sides[1]], &[]);
+    Ok(comparison)
 }
 
 /// Compares with the default thresholds.

@@ -1,9 +1,10 @@
 //! Comparisons to be written: of every verdict, of hostile names, of many findings.
 
+use crate::compare::support::compare;
 use crate::views::{Stacks, view_of};
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::{Cost, SampleType, Unit};
-use sto_query::compare::{CompareOptions, Comparison, compare};
+use sto_query::compare::{CompareOptions, Comparison};
 use sto_query::tree::View;
 
 /// Names that would be more than text in one format or another.

@@ -1,6 +1,7 @@
 //! Which suspects are found, and what is told of them.
 
 use super::{slow, suspects};
+use crate::next_steps;
 use sto_query::render::suspects::{html, text};
 use sto_query::series::Status;
 use sto_query::suspects::Suspect;
@@ -86,7 +87,7 @@ fn stacks_of_the_window_cost_one_together() {
 #[test]
 fn commands_make_the_page_again() {
     let mut found = suspects(&slow("-log"));
-    found.set_commands(&["--store".to_owned(), "my store".to_owned()]);
+    next_steps::of_suspects(&mut found, &["--store".to_owned(), "my store".to_owned()]);
     let id = &found.run().run.profile[..12];
     assert_eq!(
         found.command.to_string(),

@@ -3,6 +3,7 @@
 mod found;
 mod page;
 
+use crate::next_steps;
 use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
@@ -66,5 +67,7 @@ pub(crate) fn suspects(runs: &[String]) -> Suspects {
     };
     let history = History::load(&store(runs), &query).unwrap();
     let judged = history.judged(None, 10).unwrap();
-    Suspects::of(&history, judged, SuspectOptions::default())
+    let mut found = Suspects::of(&history, judged, SuspectOptions::default());
+    next_steps::of_suspects(&mut found, &[]);
+    found
 }

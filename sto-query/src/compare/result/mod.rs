@@ -54,7 +54,7 @@ pub struct Comparison {
     pub findings: Vec<Finding>,
     /// Whole sentences about what weakens the comparison.
     pub warnings: Vec<String>,
-    /// The command that makes this comparison again.
+    /// The command that makes this comparison again; empty where the caller names none.
     pub command: Command,
     /// Every function that was tested, the largest share of total first, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -310,7 +310,8 @@ pub struct Finding {
     pub replaced_by: Option<FunctionName>,
     /// Whether it rests on the run-to-run variation of an earlier build, or on an assumed one.
     pub weak: bool,
-    /// The command that shows the rest: a differential flame graph of the stacks that have it.
+    /// The command that shows the rest: a differential flame graph of the stacks that have it;
+    /// empty where the caller names none.
     pub command: Command,
     /// Why it does not count for the verdict, if so.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -51,21 +51,6 @@ pub struct KeyOptions {
     pub ignore_template_arguments: bool,
 }
 
-impl KeyOptions {
-    /// The options of the command line that ask for the same.
-    pub(crate) fn options(self) -> impl Iterator<Item = String> {
-        let given = [
-            (self.exact_symbols, "--exact-symbols"),
-            (
-                self.ignore_template_arguments,
-                "--ignore-template-arguments",
-            ),
-        ];
-        let given = given.into_iter().filter(|(is_given, _)| *is_given);
-        given.map(|(_, option)| option.to_owned())
-    }
-}
-
 /// By which rules functions were matched, as answers tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Matching {

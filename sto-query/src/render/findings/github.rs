@@ -119,14 +119,17 @@ fn metric(comparison: &Comparison, row: &metrics::Row) -> Annotation {
         place: None,
         title: format!("sto: {} got worse ({})", row.name, name(label(comparison))),
         message: format!(
-            "{} -> {}: {}, {}\nbaseline {}, candidate {}\n{}",
+            "{} -> {}: {}, {}\nbaseline {}, candidate {}{}",
             row.baseline,
             row.candidate,
             row.change,
             row.evidence,
             side_name(&comparison.baseline),
             side_name(&comparison.candidate),
-            comparison.command,
+            comparison
+                .command
+                .line()
+                .map_or(String::new(), |line| format!("\n{line}")),
         ),
     }
 }
@@ -179,7 +182,7 @@ fn message(comparison: &Comparison, finding: &Finding) -> String {
         side_name(&comparison.baseline),
         side_name(&comparison.candidate)
     ));
-    lines.push(format!("{}", finding.command));
+    lines.extend(finding.command.line());
     lines.join("\n")
 }
 

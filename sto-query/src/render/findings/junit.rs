@@ -192,6 +192,6 @@ fn details(finding: &Finding) -> String {
     if finding.more_call_paths > 0 {
         lines.push(format!("and {} more call paths", finding.more_call_paths));
     }
-    lines.push(finding.command.to_string());
+    lines.extend(finding.command.line());
     lines.join("\n")
 }

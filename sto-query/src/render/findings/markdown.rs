@@ -261,7 +261,7 @@ fn details(
         let more = counted(finding.more_call_paths as u64, "more path");
         let _ = writeln!(text, "\n… and {more} that changed alike.");
     }
-    text + "\n" + &shell(&finding.command) + "</details>\n\n"
+    text + &shell("\n", &finding.command) + "</details>\n\n"
 }
 
 fn how_tested(comparison: &Comparison) -> String {
@@ -285,7 +285,7 @@ fn how_tested(comparison: &Comparison) -> String {
     for note in statistics.flat_map(|statistics| notes(comparison, statistics)) {
         let _ = writeln!(text, "- {}", prose(&note));
     }
-    text + "\nTo do it again:\n\n" + &shell(&comparison.command) + "</details>\n\n"
+    text + &shell("\nTo do it again:\n\n", &comparison.command) + "</details>\n\n"
 }
 
 /// A name as code, in which nothing is markup, and nobody is mentioned.
@@ -352,10 +352,12 @@ fn push_literal(text: &mut String, character: char) {
     }
 }
 
-/// A command in a fence that nothing in it can end.
-fn shell(command: &Command) -> String {
-    let command = command.to_string();
+/// A command, if there is one, in a fence that nothing in it can end.
+fn shell(head: &str, command: &Command) -> String {
+    let Some(command) = command.line() else {
+        return String::new();
+    };
     let runs = command.split(|c| c != '`').map(str::len);
     let fence = "`".repeat((runs.max().unwrap_or(0) + 1).max(3));
-    format!("{fence}sh\n{command}\n{fence}\n")
+    format!("{head}{fence}sh\n{command}\n{fence}\n")
 }

@@ -55,6 +55,8 @@ pub(super) fn how(found: &Suspects) -> Markup {
             }
         }
         (options_table("Option", &rows))
-        p.soft { "This page is made again by " code { (found.command.to_string()) } }
+        @if let Some(command) = found.command.line() {
+            p.soft { "This page is made again by " code { (command) } }
+        }
     }
 }

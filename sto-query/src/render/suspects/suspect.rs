@@ -46,9 +46,11 @@ pub(super) fn article(found: &Suspects, number: usize, suspect: &Suspect) -> Mar
                     a href={ "#" (GRAPH_ID) } data-search=(short_name(function)) {
                         "Show it in the flame graph"
                     }
-                    "; "
+                    @if suspect.command.line().is_some() { "; " }
                 }
-                "all its callers by " code { (suspect.command.to_string()) }
+                @if let Some(command) = suspect.command.line() {
+                    "all its callers by " code { (command) }
+                }
             }
         }
     }

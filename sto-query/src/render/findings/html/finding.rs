@@ -46,17 +46,18 @@ impl Section<'_> {
 
     /// The ways on: into the flame graph of this page, and the command for one of this function.
     fn more(&self, finding: &Finding) -> Markup {
+        let command = finding.command.line();
         html! {
             p.more {
                 @if self.comparison.stacks.is_some() {
                     a href={ "#" (self.graph_id()) } data-search=(short_name(&finding.function)) {
                         "Show it in the flame graph"
                     }
-                    ", or alone by "
-                } @else {
+                    @if command.is_some() { ", or alone by " }
+                } @else if command.is_some() {
                     "Show it in a flame graph by "
                 }
-                code { (finding.command.to_string()) }
+                @if let Some(command) = command { code { (command) } }
             }
         }
     }

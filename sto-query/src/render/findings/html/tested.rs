@@ -51,6 +51,8 @@ pub(super) fn how(comparison: &Comparison) -> Markup {
                 code { (policy) } "."
             }
         }
-        p.soft { "This comparison is made again by " code { (comparison.command.to_string()) } }
+        @if let Some(command) = comparison.command.line() {
+            p.soft { "This comparison is made again by " code { (command) } }
+        }
     }
 }
