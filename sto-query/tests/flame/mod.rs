@@ -39,11 +39,11 @@ fn difference(before: &View, after: &View) -> String {
     difference_with(before, after, Widths::default(), &FlameOptions::default()).unwrap()
 }
 
-/// A drawn frame: what its tooltip says and the value in it, its colour, and where it is.
+/// A drawn frame: what its tooltip says and the samples in it, its colour, and where it is.
 #[derive(Debug, PartialEq)]
 struct Drawn {
     title: String,
-    width: u64,
+    samples: u64,
     fill: String,
     x: f64,
     y: f64,
@@ -59,10 +59,11 @@ fn drawn(svg: &str) -> Vec<Drawn> {
     let frames = svg.split("<g ").skip(2).map(|frame| {
         let attribute = |name: &str| between(frame, &format!(" {name}=\""), "\"").unwrap();
         let title = between(frame, "<title>", "</title>").unwrap();
-        let value = between(&title[title.rfind(" (").unwrap()..], "(", " ").unwrap();
+        let (before, _) = title.split_once(" sample").unwrap();
+        let samples = before.rsplit([' ', '(']).next().unwrap();
         let fill = between(frame, "=\"", "\"").unwrap();
         Drawn {
-            width: value.replace(',', "").parse().unwrap(),
+            samples: samples.replace(',', "").parse().unwrap(),
             fill,
             x: attribute("x").parse().unwrap(),
             y: attribute("y").parse().unwrap(),
@@ -124,8 +125,8 @@ fn flame_graphs_are_as_reviewed() {
 #[test]
 fn widths_are_totals_and_kinds_have_colours() {
     let frames = drawn(&picture(&demo().0));
-    assert_eq!(find(&frames, "main").width, 722_000_000);
-    assert_eq!(find(&frames, "doLogging").width, 30_000_000);
+    assert_eq!(find(&frames, "main").samples, 722);
+    assert_eq!(find(&frames, "doLogging").samples, 30);
     let [r, _, b] = channels(&find(&frames, "main").fill);
     assert!(r > b, "user code is warm");
     let [r, _, b] = channels(&find(&frames, "ksys_write").fill);
@@ -148,10 +149,10 @@ fn every_frame_is_one_rectangle_whatever_its_name_sorts_beside() {
         "v1",
         &folded("a 10\na b 10\na;c 10\na 1 10", 1),
     )));
-    assert_eq!(find(&frames, "a").width, 20);
-    assert_eq!(find(&frames, "a b").width, 10);
-    assert_eq!(find(&frames, "a 1").width, 10);
-    assert_eq!(find(&frames, "c").width, 10);
+    assert_eq!(find(&frames, "a").samples, 20);
+    assert_eq!(find(&frames, "a b").samples, 10);
+    assert_eq!(find(&frames, "a 1").samples, 10);
+    assert_eq!(find(&frames, "c").samples, 10);
 }
 
 #[test]
@@ -167,7 +168,7 @@ fn frames_of_one_name_below_one_caller_are_drawn_as_one() {
         (vec![main, frame("read", "c.so", FrameKind::User)], cost),
     ];
     let frames = drawn(&picture(&view("v1", &stacks)));
-    assert_eq!(find(&frames, "read").width, 10);
+    assert_eq!(find(&frames, "read").samples, 10);
 }
 
 #[test]
@@ -185,8 +186,8 @@ fn what_got_worse_is_red_with_its_callers_and_what_got_better_is_blue() {
     assert!(is_blue(&find(&swapped, "doLogging").fill));
     assert!(is_red(&find(&swapped, "doWork").fill));
     assert_eq!(
-        find(&swapped, "doLogging").width,
-        30_000_000,
+        find(&swapped, "doLogging").samples,
+        30,
         "widths are the candidate's"
     );
 }
@@ -207,7 +208,7 @@ fn frames_are_as_wide_as_their_share_within_their_callers_and_names_within_them(
         let all = &frames[0];
         let mut callers: Vec<&Drawn> = Vec::new();
         for frame in &frames {
-            let share = frame.width as f64 / all.width as f64;
+            let share = frame.samples as f64 / all.samples as f64;
             assert!((frame.pixels - 1200.0 * share).abs() < 0.001, "{frame:?}");
             let level = (frame.y / 20.0) as usize;
             callers.truncate(level);
@@ -355,7 +356,7 @@ fn huge_values_are_drawn_and_named_in_full() {
 #[test]
 fn thin_frames_are_left_to_their_callers() {
     let frames = drawn(&picture(&view("v1", &folded("main;a 99999\nmain;b 1", 1))));
-    assert_eq!(find(&frames, "main").width, 100_000);
+    assert_eq!(find(&frames, "main").samples, 100_000);
     assert!(
         frames.iter().all(|frame| !frame.title.starts_with("b ")),
         "{frames:?}"
@@ -386,8 +387,8 @@ fn wide_and_deep_stacks_of_long_names_are_drawn_coarser() {
     ));
     let view = view("v1", &stacks);
     let frames = drawn(&difference(&view, &view));
-    assert_eq!(find(&frames, "main").width, 256 + 99);
-    assert_eq!(find(&frames, "wide").width, 99);
+    assert_eq!(find(&frames, "main").samples, 256 + 99);
+    assert_eq!(find(&frames, "wide").samples, 99);
     assert_eq!(
         frames.len(),
         3,

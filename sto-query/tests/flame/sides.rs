@@ -26,7 +26,7 @@ fn widths_of_the_baseline_show_what_it_has_alone() {
     let of_baseline = draw(Widths::Baseline);
     assert_eq!(names(&of_baseline), ["all", "main", "old", "same"]);
     let frames = drawn(&of_baseline);
-    assert_eq!(find(&frames, "old").width, 25);
+    assert_eq!(find(&frames, "old").samples, 25);
     assert!(is_blue(&find(&frames, "old").fill));
     assert!(is_blue(&find(&frames, "same").fill));
     assert!(
@@ -44,8 +44,11 @@ fn widths_of_the_baseline_are_its_own_numbers_however_short_the_candidate_was() 
     let after = view("v2", &folded("main;a 1\nmain;b 1", 1));
     let svg = difference_with(&before, &after, Widths::Baseline, &FlameOptions::default());
     let svg = svg.unwrap();
-    assert_eq!(find(&drawn(&svg), "a").width, 997);
-    assert!(svg.contains("a (997 ns, 99.70%; -49.70%)"), "{svg}");
+    assert_eq!(find(&drawn(&svg), "a").samples, 997);
+    assert!(
+        svg.contains("a (997 ns in 997 samples, 99.70%; -49.70%)"),
+        "{svg}"
+    );
 }
 
 #[test]
@@ -69,7 +72,7 @@ fn elided_are_the_stacks_that_the_candidate_does_not_have_with_their_callers() {
         ("gone", 10, true),
     ] {
         let frame = find(&frames, name);
-        assert_eq!(frame.width, width, "{name}");
+        assert_eq!(frame.samples, width, "{name}");
         assert_eq!(is_blue(&frame.fill), is_gone, "{name}");
         assert_eq!(frame.fill == NEUTRAL, !is_gone, "{name}");
     }
@@ -129,7 +132,7 @@ fn colours_for_all_readers_are_orange_for_more_and_blue_for_less() {
     let plain = difference_with(&v1, &v2, Widths::Candidate, &FlameOptions::default()).unwrap();
     let numbers = |svg: &str| -> Vec<_> {
         let frames = drawn(svg).into_iter();
-        frames.map(|frame| (frame.title, frame.width)).collect()
+        frames.map(|frame| (frame.title, frame.samples)).collect()
     };
     assert_eq!(numbers(&svg), numbers(&plain), "nothing else differs");
 

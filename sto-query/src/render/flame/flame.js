@@ -16,8 +16,8 @@
 
   function fitting(name, width) {
     const room = Math.floor((width - 6) / CHARACTER);
-    if (room < 3) return '';
-    return name.length <= room ? name : `…${name.slice(1 - room)}`;
+    if (name.length <= room) return name;
+    return room < 5 ? '' : `…${name.slice(1 - room)}`;
   }
 
   const percent = (cost) => `${(100 * cost).toFixed(cost < 0.1 ? 2 : 1)}%`;

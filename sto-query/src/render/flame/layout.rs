@@ -4,7 +4,7 @@ use super::drawing::{Drawing, MIN_SHARE, Side};
 use super::label::Label;
 use super::picture::{Color, Frame, MAX_FRAMES, Picture};
 use super::{FULL_COLOR_SHARE, Palette};
-use crate::text::numbers::grouped;
+use crate::text::numbers::{counted, quantity};
 use crate::tree::share;
 use sto_core::units::{Cost, Unit};
 
@@ -26,12 +26,13 @@ impl Drawing {
         let full = largest.fold(FULL_COLOR_SHARE, f64::max);
         let about = |cost: Cost| {
             let whole = self.whole(self.side);
-            let (amount, unit) = match whole.value {
-                0 => (cost.samples, Unit::Samples),
-                _ => (cost.value, unit),
-            };
+            let value = (whole.value > 0)
+                .then(|| quantity(cost.value, unit))
+                .flatten();
+            let value = value.map_or_else(String::new, |value| value + " in ");
+            let samples = counted(cost.samples, "sample");
             let part = 100.0 * share(cost, self.drawn[self.side as usize]);
-            format!("{} {}, {part:.2}%", grouped(amount), unit.name())
+            format!("{value}{samples}, {part:.2}%")
         };
         let all = Frame {
             level: 0,

@@ -161,7 +161,7 @@ fn fitting(name: &str, width: f64) -> Option<String> {
         taken += character.width().unwrap_or(0);
         taken <= room
     });
-    let (start, _) = end.last().filter(|_| room >= 3)?;
+    let (start, _) = end.last().filter(|_| room >= 5)?;
     Some(format!("…{}", &name[start..]))
 }
 
