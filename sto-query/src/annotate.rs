@@ -8,7 +8,7 @@ use crate::select::{MIN_PREFIX, SelectError, Selector, select_from};
 use crate::text::printable;
 use hashbrown::{HashMap, HashSet};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -377,7 +377,7 @@ fn few(ids: &[ProfileId]) -> String {
 }
 
 /// What was given to runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnnotatedRuns {
     /// Number of runs that the metrics are of.
     pub runs: usize,

@@ -2,7 +2,7 @@
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The answer to a question. As JSON, the name and version of its schema stand first: a version keeps the
@@ -61,7 +61,7 @@ pub fn schema<A: Answer>() -> Schema {
 }
 
 /// An answer about a store, with the store's folder.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InStore<A> {
     /// The store's folder.
     pub store: String,

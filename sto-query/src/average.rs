@@ -8,7 +8,7 @@ use crate::select::{SelectError, Selection, main_modules, one_benchmark};
 use crate::text::printable;
 use crate::tree::Matched;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ExecutableId, ProfileId, SourceHasher};
 use sto_core::intern::{Interned, NodeIx, SelfCosts};
@@ -225,7 +225,7 @@ fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
 }
 
 /// An average that was stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StoredAverage {
     /// The program.
     pub executable: String,

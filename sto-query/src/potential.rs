@@ -77,7 +77,7 @@ pub fn potentials(view: &View, sample_type: usize, degree: Degree) -> Vec<Cost> 
 }
 
 /// The functions that could save most.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Potentials {
     /// What it is about: one entry a selector, in the order they were given.
     pub selections: Vec<Subject>,
@@ -100,7 +100,7 @@ impl Answer for Potentials {
 }
 
 /// What one function could save.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FunctionPotential {
     /// The frame that stands for the function.
     #[serde(flatten)]

@@ -37,7 +37,7 @@ pub struct PruneOptions {
 }
 
 /// What went, or would go.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PruneReport {
     /// Whether nothing was changed.
     pub dry_run: bool,
@@ -65,7 +65,7 @@ impl Answer for PruneReport {
 }
 
 /// A build that has tags.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TaggedBuild {
     /// The executable.
     pub executable: String,
@@ -76,7 +76,7 @@ pub struct TaggedBuild {
 }
 
 /// A build of which profiles went.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PrunedBuild {
     /// The executable.
     pub executable: String,

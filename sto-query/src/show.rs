@@ -5,7 +5,7 @@ use crate::listing::ProfileSummary;
 use crate::listing::profile_report;
 use crate::tree::View;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::intern::{SelfCosts, label_sets, total};
 use sto_core::model::{Build, FrameKind, GnuBuildId, ModuleRef, Origin};
@@ -13,7 +13,7 @@ use sto_core::store::{Store, StoreError, StoredProfile};
 use sto_core::units::{Bytes, Cost};
 
 /// The profiles of a selection.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ShownBuild {
     /// The build.
     #[serde(flatten)]
@@ -27,7 +27,7 @@ impl Answer for ShownBuild {
 }
 
 /// What is known of a profile.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ShownProfile {
     /// The profile.
     #[serde(flatten)]
@@ -56,7 +56,7 @@ pub struct ShownProfile {
 }
 
 /// Where and how a profile was recorded, as far as it tells.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShownOrigin {
     /// Time between the first sample and the last, in nanoseconds.
     pub duration_ns: Option<u64>,
@@ -73,7 +73,7 @@ pub struct ShownOrigin {
 }
 
 /// The labels of one key that samples of a profile have.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SampleLabelKey {
     /// The key.
     pub key: String,
@@ -82,7 +82,7 @@ pub struct SampleLabelKey {
 }
 
 /// Samples without a symbol in one module.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnresolvedModule {
     /// The module; empty where the address is in none.
     pub module: String,

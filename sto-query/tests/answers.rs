@@ -1,6 +1,7 @@
 //! The JSON schemas of answers: files that are made from their types, by which what is written is valid.
 
 use crate::missing::missing;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use sto_core::store::{Rewritten, StoreStats, Verification};
 use sto_query::annotate::AnnotatedRuns;
-use sto_query::answer::{Answer, InStore, schema};
+use sto_query::answer::{Answer, InStore, json, schema};
 use sto_query::average::StoredAverage;
 use sto_query::check::Check;
 use sto_query::compare::{Calibration, Comparison};
@@ -36,10 +37,26 @@ fn file(name: &str) -> String {
     format!("{name}.json")
 }
 
-fn schemas() -> BTreeMap<String, String> {
-    fn of<A: Answer>() -> (String, String) {
-        let text = serde_json::to_string_pretty(&schema::<A>()).unwrap() + "\n";
-        (file(A::SCHEMA), text)
+/// An answer's schema, and what writes it anew after it was read.
+struct Kind {
+    schema: String,
+    again: fn(&str) -> String,
+}
+
+fn kinds() -> BTreeMap<String, Kind> {
+    fn again<A: Answer + DeserializeOwned>(text: &str) -> String {
+        let answer: A = serde_json::from_str(text).unwrap();
+        json(&answer).unwrap()
+    }
+    fn of<A: Answer + DeserializeOwned>() -> (String, Kind) {
+        let schema = serde_json::to_string_pretty(&schema::<A>()).unwrap() + "\n";
+        let again = again::<A>;
+        (file(A::SCHEMA), Kind { schema, again })
+    }
+    fn written<A: Answer>() -> (String, Kind) {
+        let schema = serde_json::to_string_pretty(&schema::<A>()).unwrap() + "\n";
+        let again = |text: &str| text.to_owned();
+        (file(A::SCHEMA), Kind { schema, again })
     }
     let all = [
         of::<AnnotatedRuns>(),
@@ -47,8 +64,8 @@ fn schemas() -> BTreeMap<String, String> {
         of::<BuildList>(),
         of::<Calibration>(),
         of::<CallTree>(),
-        of::<Check>(),
-        of::<Comparison>(),
+        written::<Check>(),
+        written::<Comparison>(),
         of::<DrawnFile>(),
         of::<Expansion>(),
         of::<ExportedStore>(),
@@ -75,11 +92,11 @@ fn schemas() -> BTreeMap<String, String> {
 
 #[test]
 fn the_files_are_the_schemas_of_the_types() {
-    let schemas = schemas();
+    let kinds = kinds();
     if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
         fs::create_dir_all(folder()).unwrap();
-        for (file, text) in &schemas {
-            fs::write(folder().join(file), text).unwrap();
+        for (file, kind) in &kinds {
+            fs::write(folder().join(file), &kind.schema).unwrap();
         }
     }
     let names = fs::read_dir(folder()).unwrap();
@@ -92,10 +109,10 @@ fn the_files_are_the_schemas_of_the_types() {
             )
         })
         .collect();
-    assert!(files.keys().eq(schemas.keys()), "{:?}", files.keys());
-    for (file, text) in &schemas {
+    assert!(files.keys().eq(kinds.keys()), "{:?}", files.keys());
+    for (file, kind) in &kinds {
         assert!(
-            files[file] == *text,
+            files[file] == kind.schema,
             "{file}: STO_UPDATE_GOLDENS=1 writes it"
         );
     }
@@ -113,28 +130,43 @@ for schema, document in zip(sys.argv[1::2], sys.argv[2::2]):
 sys.exit(failed)
 ";
 
+/// The answers among the golden files: each file, and that of its schema.
+fn written() -> Vec<(PathBuf, String)> {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let stores = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/stores");
+    let files = [tests, stores].map(|folder| fs::read_dir(folder).unwrap());
+    let files = files
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().path());
+    let answers = files.filter_map(|path| {
+        let text = (path.extension()? == "json").then(|| fs::read_to_string(&path).unwrap())?;
+        let json: Value = serde_json::from_str(&text).unwrap();
+        let schema = file(json["schema"].as_str()?);
+        Some((path, schema))
+    });
+    let answers: Vec<_> = answers.collect();
+    assert!(answers.len() > 15, "{answers:?}");
+    answers
+}
+
+#[test]
+fn what_is_written_is_read_back_and_written_the_same() {
+    let kinds = kinds();
+    for (path, schema) in written() {
+        let text = fs::read_to_string(&path).unwrap();
+        let again = (kinds[&schema].again)(&text);
+        assert!(again == text, "{}: {again}", path.display());
+    }
+}
+
 #[test]
 fn what_is_written_is_valid_by_its_schema() {
     if missing(&["python3"]) {
         return;
     }
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let stores = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/stores");
-    let mut arguments = Vec::new();
-    for entry in [tests, stores]
-        .iter()
-        .flat_map(|folder| fs::read_dir(folder).unwrap())
-    {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|ending| ending != "json") {
-            continue;
-        }
-        let json: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-        if let Some(name) = json["schema"].as_str() {
-            arguments.extend([folder().join(file(name)), path]);
-        }
-    }
-    assert!(arguments.len() > 30, "{arguments:?}");
+    let answers = written().into_iter();
+    let arguments = answers.flat_map(|(path, schema)| [folder().join(schema), path]);
     let mut python = Command::new("python3");
     let output = python.args(["-c", VALIDATE]).args(arguments).output();
     let output = output.unwrap();

@@ -3,7 +3,7 @@
 use crate::views::{assert_fits, assert_golden, demo, folded, stored_build, view, view_of};
 use sto_core::id::ProfileId;
 use sto_core::store::{
-    Checked, Concerns, Damage, ExecutableStats, PartKind, StorePart, StoreStats, Verification,
+    Checked, Concerns, Damage, ExecutableStats, StorePart, StoreStats, Verification,
 };
 use sto_core::units::{Bytes, SampleType, Unit, UnixSeconds};
 use sto_query::answer::InStore;
@@ -190,8 +190,8 @@ fn every_build_and_profile_of_a_store() {
 
 fn store_stats() -> StoreStats {
     const FILE: u64 = 1_589_248;
-    let part = |kind, count, bytes| StorePart {
-        kind,
+    let part = |part: &str, count, bytes| StorePart {
+        part: part.to_owned(),
         count,
         bytes: Bytes(bytes),
         share: bytes as f64 / FILE as f64,
@@ -207,12 +207,12 @@ fn store_stats() -> StoreStats {
     StoreStats {
         file: Bytes(FILE),
         parts: vec![
-            part(PartKind::Free, 200, 819_200),
-            part(PartKind::Column("nodes"), 3, 246_912),
-            part(PartKind::Slack, 0, 200_000),
-            part(PartKind::Column("frames"), 2, 163_840),
-            part(PartKind::Record("profile"), 30, 100_000),
-            part(PartKind::Keys, 400, 59_296),
+            part("free pages", 200, 819_200),
+            part("nodes", 3, 246_912),
+            part("redb: space in pages", 0, 200_000),
+            part("frames", 2, 163_840),
+            part("profile records", 30, 100_000),
+            part("keys", 400, 59_296),
         ],
         builds: 3,
         profiles: 30,

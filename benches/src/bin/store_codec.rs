@@ -861,7 +861,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             graph.add(&loaded.frames, &loaded.tree, &loaded.costs[0]);
         }
         for part in store.stats()?.parts {
-            eprintln!("{:?} {} {}", part.kind, part.count, part.bytes.0);
+            eprintln!("{} {} {}", part.part, part.count, part.bytes.0);
         }
     } else {
         let program = Program::new(100_000);

@@ -44,7 +44,7 @@ pub use codec::CameFrom;
 pub use error::StoreError;
 pub use maintain::merge::{Conflict, LeftOut, Merged};
 pub use maintain::replace::Rewritten;
-pub use maintain::stats::{ExecutableStats, PartKind, StorePart, StoreStats};
+pub use maintain::stats::{ExecutableStats, StorePart, StoreStats};
 pub use maintain::verify::{Checked, Concerns, Damage, Verification};
 pub use read::loaded::{
     Added, Loaded, LoadedBuild, LoadedLines, LoadedSlices, StoredBuild, StoredProfile,

@@ -58,8 +58,9 @@ fn what_was_read_here_stays_whatever_another_store_claims_of_its_source() {
     let conflict = Conflict {
         there: forged,
         here: own,
-        from: CameFrom::ReadHere,
-        differ_in: vec!["stacks or counts"],
+        merged_from: None,
+        read_here: true,
+        differ_in: vec!["stacks or counts".to_owned()],
     };
     assert_eq!(merged.conflicts, [conflict]);
     assert_eq!((merged.added.len(), merged.done()), (0, 1));

@@ -276,8 +276,8 @@ fn what_is_damaged_in_the_other_store_is_left_out_and_named_and_the_rest_goes_in
         let merged = merge(&here, &Store::open(there.path()).unwrap());
         let mut left_out: Vec<ProfileId> = Vec::new();
         for out in &merged.left_out {
-            assert!(matches!(out.why, StoreError::Damaged { .. }), "{out:?}");
-            assert!(out.why.to_string().contains(place), "{out:?}");
+            assert!(out.why.contains("damaged"), "{out:?}");
+            assert!(out.why.contains(place), "{out:?}");
             left_out.extend(&out.profiles);
         }
         let mut expected: Vec<_> = lost.iter().map(|&i| runs[i].id()).collect();
@@ -311,8 +311,10 @@ fn a_profile_under_the_id_of_another_is_left_out_and_keeps_that_one_out_of_nothi
         panic!("{merged:?}")
     };
     assert_eq!(out.profiles, [claimed.id()]);
-    let why = out.why.to_string();
-    assert!(why.contains("not what its content address says"), "{why}");
+    assert!(
+        out.why.contains("not what its content address says"),
+        "{out:?}"
+    );
     for run in [claimed, content] {
         assert!(!here.has(run.id()).unwrap());
         put(&here, run);

@@ -5,7 +5,7 @@ use super::pair::Pair;
 use super::result::rounded;
 use super::result::{Basis, Finding, NormalisationMethod};
 use super::result::{
-    CompareOptions, Measured, MetricChange, MetricOutcome, SECONDS, TOTAL_COST, WorseIf,
+    CompareOptions, Measured, MetricChange, MetricOutcome, MetricUnit, SECONDS, TOTAL_COST, WorseIf,
 };
 use super::runs::Runs;
 use crate::statistics::{Group, holm, welch};
@@ -95,7 +95,7 @@ pub(super) fn metrics(
             false => WorseIf::Higher,
         };
         let worse_if = worse_if(options, SECONDS, usual);
-        let described = (SECONDS, per, Some("s"), worse_if);
+        let described = (SECONDS, per, Some(MetricUnit::Seconds), worse_if);
         metrics.extend(change(described, numbers, LEAST_DEVIATION, options));
     }
     if let Some(compared) = compared {
@@ -117,7 +117,7 @@ pub(super) fn metrics(
         let samples = sides.map(|side| side.mean_samples);
         let of_samples = LEAST_OF_POISSON / samples.baseline.min(samples.candidate);
         let least = LEAST_DEVIATION.max(of_samples.sqrt());
-        let described = (TOTAL_COST, per, Some(unit.name()), worse_if);
+        let described = (TOTAL_COST, per, Some(MetricUnit::Event(unit)), worse_if);
         metrics.extend(change(described, numbers, least, options));
     }
     let shared = names.baseline.intersection(&names.candidate);
@@ -150,7 +150,7 @@ fn of_metric(side: &Side, name: &str, per: Option<&str>) -> Vec<f64> {
 }
 
 fn change(
-    (name, per, unit, worse_if): (&str, Option<&str>, Option<&'static str>, WorseIf),
+    (name, per, unit, worse_if): (&str, Option<&str>, Option<MetricUnit>, WorseIf),
     numbers: Pair<Vec<f64>>,
     least: f64,
     options: &CompareOptions,

@@ -84,8 +84,8 @@ pub use lines::Lines;
 pub use result::{
     AffectedCaller, AttributedCallee, Basis, CallPath, Change, CompareError, CompareOptions,
     Comparison, Dispersion, Finding, FindingKind, FunctionName, Ignored, IgnoredFunction, Measured,
-    MetricChange, MetricOutcome, Needed, Normalisation, NormalisationMethod, Run, RunCost,
-    RunCosts, SECONDS, Side, StackNode, Stacks, Statistics, TOTAL_COST, Tested, TestedFunction,
-    Verdict, WorseIf,
+    MetricChange, MetricOutcome, MetricUnit, Needed, Normalisation, NormalisationMethod, Run,
+    RunCost, RunCosts, SECONDS, Side, StackNode, Stacks, Statistics, TOTAL_COST, Tested,
+    TestedFunction, Verdict, WorseIf,
 };
 pub use runs::shared_event;

@@ -5,6 +5,7 @@ use super::{Correlation, sparse_pearson, spearman};
 use crate::answer::{Answer, limited};
 use crate::history::{FunctionIx, History, HistoryFunction};
 use crate::statistics::benjamini_hochberg;
+use crate::tree::Order;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,7 @@ pub enum Combination {
 }
 
 /// Functions whose cost goes with a metric.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bottlenecks {
     /// The metric.
     pub metric: String,
@@ -72,8 +73,8 @@ pub struct Bottlenecks {
     pub measure: Measure,
     /// How the coefficients of several benchmarks become one.
     pub combination: Combination,
-    /// Which samples are counted: `self` or `total`.
-    pub by: &'static str,
+    /// Which samples are counted.
+    pub by: Order,
     /// Runs that a benchmark, and a function in it, needs.
     pub min_runs: usize,
     /// Whether those that go against the metric stand first.
@@ -91,7 +92,7 @@ impl Answer for Bottlenecks {
 }
 
 /// The runs of one program and benchmark that have the metric.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Benchmark {
     /// The program.
     pub executable: String,
@@ -103,7 +104,7 @@ pub struct Benchmark {
 }
 
 /// A function and how its cost goes with the metric.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bottleneck {
     /// The function.
     #[serde(flatten)]
@@ -126,7 +127,7 @@ pub struct Bottleneck {
 }
 
 /// The coefficient in one benchmark.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InBenchmark {
     /// Place of the benchmark in the list of benchmarks.
     pub benchmark: usize,
@@ -181,7 +182,10 @@ pub fn bottlenecks(
         metric: options.metric.clone(),
         measure: options.measure,
         combination: options.combination,
-        by: if options.of_self { "self" } else { "total" },
+        by: match options.of_self {
+            true => Order::SelfCost,
+            false => Order::Total,
+        },
         min_runs: options.min_runs,
         negative: options.negative,
         benchmarks,

@@ -2,10 +2,10 @@
 
 use crate::statistics::student_two_sided;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How much two columns go together.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Correlation {
     /// The coefficient, from -1 to 1.
     pub coefficient: f64,

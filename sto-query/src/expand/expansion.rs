@@ -23,14 +23,14 @@ pub enum Method {
 }
 
 /// The contexts of a function.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Expansion {
     /// The runs.
     pub history: HistorySubject,
     /// The function.
     pub function: HistoryFunction,
-    /// `callers` or `callees`.
-    pub direction: &'static str,
+    /// Where branches grew to.
+    pub direction: Direction,
     /// How branches were ranked.
     pub method: Method,
     /// The newest run of those that are judged.
@@ -49,7 +49,7 @@ impl Answer for Expansion {
 }
 
 /// A branch.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExpandedContext {
     /// Number of functions beyond the first.
     pub depth: usize,
@@ -72,7 +72,7 @@ pub struct ExpandedContext {
     /// Whether the expanded function is there in this context.
     pub status: Status,
     /// Whether it is one of several that the text shows as one line; left out of JSON where it is not.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub folded: bool,
 }
 
@@ -167,10 +167,7 @@ pub fn expansion(
     Expansion {
         history: history.into(),
         function: function(branches[0].functions[0]),
-        direction: match direction {
-            Direction::Callers => "callers",
-            Direction::Callees => "callees",
-        },
+        direction,
         method,
         run: (&history.runs[greedy.0.newest()]).into(),
         judged: greedy.0.runs.len(),

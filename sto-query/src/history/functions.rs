@@ -4,7 +4,7 @@ use crate::functions::{KeyOptions, UNRESOLVED, key_symbol};
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use sto_core::model::{FrameKind, FrameTable};
@@ -25,7 +25,7 @@ impl FunctionIx {
 }
 
 /// A function as all builds know it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct HistoryFunction {
     /// Its symbol as [`key_symbol`] leaves it.
     pub function: String,

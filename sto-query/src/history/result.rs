@@ -2,11 +2,11 @@
 
 use crate::history::{History, HistoryRun};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sto_core::units::SampleType;
 
 /// The runs that a report is about.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HistorySubject {
     /// The program.
     pub executable: String,
@@ -30,7 +30,7 @@ impl From<&History> for HistorySubject {
 }
 
 /// One run of a history.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunSummary {
     /// The build's version.
     pub build: String,

@@ -2,7 +2,7 @@
 
 use crate::answer::Answer;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use sto_core::id::ProfileId;
 use sto_core::model::{Build, Profile, Quality};
@@ -11,7 +11,7 @@ use sto_core::units::Bytes;
 use sto_core::units::SampleType;
 
 /// Every build and profile of a store.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BuildList {
     /// The builds: [in a listing](super::Listing) those first that were recorded last.
     pub builds: Vec<ListedBuild>,
@@ -30,13 +30,13 @@ impl Answer for BuildList {
 }
 
 /// A build and its profiles.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ListedBuild {
     /// The build.
     #[serde(flatten)]
     pub build: Build,
     /// Its tags, in the order of their names; JSON leaves out an empty list.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// The profiles; [in a listing](super::Listing) the newest recording first.
     pub profiles: Vec<ListedProfile>,
@@ -45,7 +45,7 @@ pub struct ListedBuild {
 }
 
 /// Sums over profiles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
     /// Number of profiles.
     pub profiles: usize,
@@ -58,7 +58,7 @@ pub struct Totals {
 }
 
 /// A profile of a store.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ListedProfile {
     /// The profile.
     #[serde(flatten)]
@@ -70,7 +70,7 @@ pub struct ListedProfile {
 }
 
 /// A profile.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProfileSummary {
     /// Its content address.
     pub id: ProfileId,
@@ -95,7 +95,7 @@ pub struct ProfileSummary {
 }
 
 /// How much of a profile can be trusted: shares of its samples, from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QualityShares {
     /// Samples whose innermost frame has no symbol.
     pub unresolved: f64,

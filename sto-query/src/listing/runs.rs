@@ -4,11 +4,11 @@ use super::ProfileSummary;
 use super::profile_report;
 use crate::answer::Answer;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sto_core::store::{StoredBuild, StoredProfile};
 
 /// The runs of a store.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunList {
     /// The runs, newest recording first; those that do not tell when come last.
     pub runs: Vec<ListedRun>,
@@ -21,7 +21,7 @@ impl Answer for RunList {
 }
 
 /// A run.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ListedRun {
     /// The program.
     pub executable: String,

@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use crate::listing::ProfileSummary;
 use crate::listing::profile_report;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sto_core::ingest::{IngestReport, Ingested, IngestedSlices};
 use sto_core::model::Build;
 use sto_core::store::Added;
@@ -13,7 +13,7 @@ use sto_core::units::Bytes;
 use sto_core::units::Cost;
 
 /// What went into a store.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IngestSummary {
     /// The files that were read, in the order in which they were.
     pub recordings: Vec<IngestedFile>,
@@ -24,7 +24,7 @@ impl Answer for IngestSummary {
 }
 
 /// What became of one file.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IngestedFile {
     /// The file.
     pub path: String,
@@ -37,7 +37,7 @@ pub struct IngestedFile {
 }
 
 /// A profile that was read.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IngestedProfile {
     /// The build.
     #[serde(flatten)]
@@ -63,7 +63,7 @@ pub struct IngestedProfile {
 }
 
 /// How the time of a profile was cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeptSlices {
     /// Number of slices.
     pub count: u32,
@@ -76,7 +76,7 @@ pub struct KeptSlices {
 }
 
 /// What was found of a module.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundSymbols {
     /// Its path, as recorded.
     pub path: String,

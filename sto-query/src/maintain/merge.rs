@@ -2,18 +2,18 @@
 
 use crate::answer::Answer;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sto_core::store::Merged;
 
 /// What came from other stores.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Merges {
     /// The other stores, in the order in which they were merged.
     pub sources: Vec<MergedStore>,
 }
 
 /// What came from one store.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MergedStore {
     /// Its folder or file.
     pub path: String,

@@ -10,7 +10,7 @@ pub use tag::{TagAction, TagEntry, TagError, TagList};
 
 use crate::answer::Answer;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sto_core::store::{Rewritten, StoreStats, Verification};
 use sto_core::units::Bytes;
 
@@ -27,7 +27,7 @@ impl Answer for Rewritten {
 }
 
 /// Profiles in a file of their own.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExportedStore {
     /// The file.
     pub path: String,

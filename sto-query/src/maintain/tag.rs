@@ -2,11 +2,11 @@
 
 use crate::answer::Answer;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sto_core::store::{StoredBuild, Tag, Tagged};
 
 /// Tags, and what was done to them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TagList {
     /// What was done.
     pub action: TagAction,
@@ -61,7 +61,7 @@ pub enum TagError {
 }
 
 /// What was done to tags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TagAction {
     /// Nothing: they are listed.
@@ -73,7 +73,7 @@ pub enum TagAction {
 }
 
 /// A tag.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TagEntry {
     /// It, with the build that it stands for, or stood for.
     #[serde(flatten)]

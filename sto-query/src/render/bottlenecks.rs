@@ -19,7 +19,7 @@ pub fn text(report: &Bottlenecks, style: Style) -> String {
         .sum();
     let head = format!(
         "{} samples and {} over {} of {}",
-        report.by,
+        report.by.name(),
         report.metric,
         counted(runs as u64, "run"),
         counted(report.benchmarks.len() as u64, "benchmark"),

@@ -5,7 +5,7 @@ use crate::answer::Answer;
 use crate::text::{Style, printable};
 use crate::tree::Subject;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The file, and a line for each selection that was drawn.
 pub fn text(report: &DrawnFile, style: Style) -> String {
@@ -17,7 +17,7 @@ pub fn text(report: &DrawnFile, style: Style) -> String {
 }
 
 /// What a drawing in a file shows.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DrawnFile {
     /// The file.
     pub file: String,

@@ -1,7 +1,7 @@
 //! The contexts of a function, as an indented table.
 
 use super::series::{judged, subject};
-use crate::expand::{Expansion, Method};
+use crate::expand::{Direction, Expansion, Method};
 use crate::text::Style;
 use crate::text::numbers::counted;
 use crate::text::paragraph::title;
@@ -13,7 +13,10 @@ pub fn text(report: &Expansion, style: Style) -> String {
     let runs = counted(report.history.runs as u64, "run");
     let head = format!(
         "{} of {} in {}",
-        report.direction,
+        match report.direction {
+            Direction::Callers => "callers",
+            Direction::Callees => "callees",
+        },
         report.function.function,
         subject(&report.history, &runs)
     );

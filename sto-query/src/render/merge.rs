@@ -9,7 +9,7 @@ use crate::text::paragraph::paragraph;
 use crate::text::{Style, printable};
 use std::fmt::Write;
 use sto_core::id::ProfileId;
-use sto_core::store::{CameFrom, Conflict, Tag};
+use sto_core::store::Conflict;
 
 /// Ids that are shown of one list; JSON has all.
 const MAX_IDS: usize = 10;
@@ -55,18 +55,14 @@ fn write_source(text: &mut String, source: &MergedStore, style: Style) {
             0 => "the tags".to_owned(),
             profiles => counted(profiles as u64, "profile"),
         };
-        let _ = writeln!(
-            text,
-            "  left out {what}: {}",
-            printable(&out.why.to_string())
-        );
+        let _ = writeln!(text, "  left out {what}: {}", printable(&out.why));
         write_ids(text, &out.profiles);
     }
     if !source.tags.is_empty() {
-        let _ = writeln!(text, "  added tags: {}", printable(&names(&source.tags)));
+        let _ = writeln!(text, "  added tags: {}", printable(&source.tags.join(", ")));
     }
     if !source.other_tags.is_empty() {
-        let kept = names(&source.other_tags);
+        let kept = source.other_tags.join(", ");
         let _ = writeln!(
             text,
             "  tags of other builds there, kept as here: {}",
@@ -86,10 +82,10 @@ fn write_conflicts(text: &mut String, conflicts: &[Conflict], style: Style) {
     );
     *text += &paragraph(style, "  ", &told, 2);
     for conflict in conflicts.iter().take(MAX_IDS) {
-        let from = match &conflict.from {
-            CameFrom::Store(path) => format!("came from {}", printable(path)),
-            CameFrom::ReadHere => "was read here".to_owned(),
-            CameFrom::Exported => "came with this store".to_owned(),
+        let from = match &conflict.merged_from {
+            Some(path) => format!("came from {}", printable(path)),
+            None if conflict.read_here => "was read here".to_owned(),
+            None => "came with this store".to_owned(),
         };
         let (there, here) = (short_id(&conflict.there), short_id(&conflict.here));
         let fields = match conflict.differ_in.join(", ") {
@@ -99,13 +95,6 @@ fn write_conflicts(text: &mut String, conflicts: &[Conflict], style: Style) {
         let _ = writeln!(text, "    {there}: {here} {from}{fields}");
     }
     write_more(text, conflicts.len());
-}
-
-fn names(tags: &[Tag]) -> String {
-    tags.iter()
-        .map(Tag::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 fn write_ids(text: &mut String, ids: &[ProfileId]) {

@@ -28,7 +28,7 @@ pub fn text(report: &StoreStats, style: Style) -> String {
             Cell::from(bytes(part.bytes.0)),
             Cell::from(percent(part.share)),
             Cell::from(count),
-            Cell::from(part.kind.name()),
+            Cell::from(&part.part),
         ]);
     }
     parts.row(vec![

@@ -7,6 +7,7 @@ use crate::text::numbers::{grouped, percent};
 use crate::text::paragraph::title;
 use crate::text::table::{Cell, Column, Table};
 use crate::tree::Top;
+use sto_core::model::FrameKind;
 
 /// Widest column of modules; longer names are shortened where the width is limited.
 pub(super) const MAX_MODULE_WIDTH: usize = 20;
@@ -26,7 +27,7 @@ pub fn text(report: &Top, style: Style) -> String {
     ]);
     for function in &report.functions {
         let inlined = match function.frame.kind {
-            "inlined" => " (inlined)",
+            FrameKind::Inlined => " (inlined)",
             _ => "",
         };
         table.row(vec![

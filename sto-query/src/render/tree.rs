@@ -9,6 +9,7 @@ use crate::text::table::{Cell, Column, Table};
 use crate::text::{Style, printable, shorten};
 use crate::tree::{CallTree, CallTreeNode};
 use crate::tree::{Link, folded_name};
+use sto_core::model::FrameKind;
 
 /// Branchings that are drawn to the left of a name; of those further out only their number is.
 const DRAWN_LEVELS: u32 = 6;
@@ -83,7 +84,7 @@ fn notes(report: &CallTree, node: &CallTreeNode, style: Style) -> String {
     }
     let module = &node.frame.module;
     let caller = node.parent.map(|parent| &report.nodes[parent].frame.module);
-    let is_named = node.frame.kind == "unresolved";
+    let is_named = node.frame.kind == FrameKind::Unresolved;
     if caller != Some(module) && !module.is_empty() && !is_named {
         let module = printable(module);
         let module = style
@@ -91,7 +92,7 @@ fn notes(report: &CallTree, node: &CallTreeNode, style: Style) -> String {
             .map_or(module.to_string(), |_| shorten(&module, MAX_MODULE_WIDTH));
         notes += &format!("  [{}]", module.trim_matches(['[', ']']));
     }
-    if node.frame.kind == "inlined" {
+    if node.frame.kind == FrameKind::Inlined {
         notes += "  (inlined)";
     }
     if node.cut.stacks > 0 && node.depth + 1 == report.max_depth {

@@ -8,7 +8,7 @@
 use crate::history::RunSummary;
 use crate::statistics::{BuildRuns, levels_differ};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// What is taken for a change.
@@ -280,7 +280,7 @@ fn mean(numbers: &[f64]) -> f64 {
 }
 
 /// A change for good.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LevelShift {
     /// Place of the first observation after the change, counted from 0.
     pub at: usize,

@@ -24,7 +24,7 @@ pub enum Observation {
 }
 
 /// One function over the runs of a history.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FunctionSeries {
     /// The runs.
     pub history: HistorySubject,
@@ -54,7 +54,7 @@ impl FunctionSeries {
 }
 
 /// One observation.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeriesPoint {
     /// The run, or the first of the build.
     #[serde(flatten)]

@@ -8,7 +8,7 @@ use crate::history::{FunctionIx, History, Judged};
 use crate::statistics::{benjamini_hochberg, levels_differ};
 use rayon::prelude::*;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// What [`scores`] looks at.
@@ -30,7 +30,7 @@ impl Default for ScoreOptions {
 }
 
 /// Whether a function is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Before, and in the judged runs.

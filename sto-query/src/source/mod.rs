@@ -18,10 +18,10 @@ pub use files::{Found, SourceFile, find};
 use crate::answer::Answer;
 use crate::tree::{CostShare, Subject};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A function's lines with their cost.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceReport {
     /// What it is about.
     #[serde(flatten)]
@@ -46,7 +46,7 @@ impl Answer for SourceReport {
 }
 
 /// One source file of a function.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileReport {
     /// Its path as the profiles have it.
     pub file: String,
@@ -59,7 +59,7 @@ pub struct FileReport {
 }
 
 /// One line of a source file.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LineReport {
     /// Its number, counted from 1.
     pub line: u32,

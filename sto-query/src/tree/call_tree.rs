@@ -4,14 +4,14 @@ use super::{CostShare, FrameInfo, Subject};
 use crate::answer::Answer;
 use crate::tree::{Cut, Link, NO_OWN_COST, Prune, View, fold, prune, totals};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sto_core::units::Cost;
 
 /// A pruned call tree.
 ///
 /// The nodes are a flat list with the place of each one's caller, not nested: a recursion may be
 /// deeper than a reader of nested JSON can go.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallTree {
     /// What it is about.
     #[serde(flatten)]
@@ -31,7 +31,7 @@ impl Answer for CallTree {
 }
 
 /// One stack of the call tree.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallTreeNode {
     /// Place of its caller in `nodes`.
     pub parent: Option<usize>,
@@ -41,7 +41,7 @@ pub struct CallTreeNode {
     #[serde(flatten)]
     pub frame: FrameInfo,
     /// Source line; left out of JSON where frames are functions.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub line: u32,
     /// Cost of the samples with exactly this stack.
     #[serde(rename = "self")]
@@ -51,7 +51,7 @@ pub struct CallTreeNode {
     /// What was cut directly below it.
     pub cut: CutStacks,
     /// Whether it is one of several that the text shows as one line; left out of JSON where it is not.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub folded: bool,
 }
 
@@ -60,7 +60,7 @@ fn is_zero(line: &u32) -> bool {
 }
 
 /// What was cut.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CutStacks {
     /// Number of stacks.
     pub stacks: usize,

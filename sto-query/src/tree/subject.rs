@@ -2,13 +2,13 @@
 
 use super::{View, share};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sto_core::id::ProfileId;
-use sto_core::model::Frame;
+use sto_core::model::{Frame, FrameKind};
 use sto_core::units::{Cost, SampleType};
 
 /// What an answer is about.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Subject {
     /// The executable.
     pub executable: String,
@@ -46,14 +46,14 @@ impl Subject {
 }
 
 /// A frame.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FrameInfo {
     /// The function: its symbol as the profile has it.
     pub function: String,
     /// The file that its code was loaded from; empty if unknown.
     pub module: String,
-    /// How it came to run: `user`, `kernel`, `inlined`, ...
-    pub kind: &'static str,
+    /// How it came to run.
+    pub kind: FrameKind,
     /// Its source file; empty if unknown.
     pub file: String,
 }
@@ -63,14 +63,14 @@ impl From<Frame<'_>> for FrameInfo {
         FrameInfo {
             function: frame.symbol.to_owned(),
             module: frame.module.to_owned(),
-            kind: frame.kind.name(),
+            kind: frame.kind,
             file: frame.file.to_owned(),
         }
     }
 }
 
 /// A cost and its share of everything.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CostShare {
     /// Number of samples.
     pub samples: u64,

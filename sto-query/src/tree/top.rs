@@ -20,8 +20,18 @@ pub enum Order {
     Total,
 }
 
+impl Order {
+    /// As JSON names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Order::SelfCost => "self",
+            Order::Total => "total",
+        }
+    }
+}
+
 /// The most expensive functions of a selection.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Top {
     /// What it is about.
     #[serde(flatten)]
@@ -41,7 +51,7 @@ impl Answer for Top {
 }
 
 /// What one function cost.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TopFunction {
     /// The frame that stands for the function.
     #[serde(flatten)]
@@ -54,7 +64,7 @@ pub struct TopFunction {
 }
 
 /// Functions that a limit left out.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Omitted {
     /// How many.
     pub functions: usize,

@@ -17,12 +17,12 @@ use crate::units::{Bytes, UnixSeconds};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 
 /// What a merge did, or has done so far.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Merged {
     /// Number of profiles that the other store has.
     pub profiles: usize,
@@ -41,66 +41,38 @@ pub struct Merged {
     pub conflicts: Vec<Conflict>,
     /// The profiles that could not be merged, by reason.
     pub left_out: Vec<LeftOut>,
-    /// The tags that came with them.
-    #[serde(serialize_with = "names", skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<String>")]
-    pub tags: Vec<Tag>,
+    /// The tags that came with them, as `EXE@TAG`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
     /// Tags there that stand for another build here, and stay as they are here.
-    #[serde(serialize_with = "names", skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<String>")]
-    pub other_tags: Vec<Tag>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_tags: Vec<String>,
 }
 
 /// Two profiles that claim to be of the same source and build, and are not the same. Which of them is, no
 /// store can tell that did not read the source: the one that is here counts, as a run counts once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conflict {
     /// The profile there.
     pub there: ProfileId,
     /// The profile here, which stays.
     pub here: ProfileId,
-    /// Where that one came from.
-    #[serde(flatten, serialize_with = "came_from")]
-    #[schemars(with = "ConflictOrigin")]
-    pub from: CameFrom,
+    /// The store that that one was merged from.
+    pub merged_from: Option<String>,
+    /// Whether that one was read here; where it was neither, it came when this store was exported from another.
+    pub read_here: bool,
     /// What is not the same of them: `modules`, `labels`, ..., `stacks or counts`.
-    pub differ_in: Vec<&'static str>,
+    pub differ_in: Vec<String>,
 }
 
 /// Profiles that could not be merged.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
     /// The profiles; none where it is the tags.
     pub profiles: Vec<ProfileId>,
     /// Why the other store cannot give them (mostly [`StoreError::Damaged`]), or which rule they
     /// break here ([`StoreError::Refused`]).
-    #[serde(serialize_with = "sentence")]
-    #[schemars(with = "String")]
-    pub why: StoreError,
-}
-
-/// As `EXE@TAG`.
-fn names<S: Serializer>(tags: &[Tag], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(tags.iter().map(Tag::to_string))
-}
-
-fn sentence<S: Serializer>(why: &StoreError, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(why)
-}
-
-/// Where a profile came from, as JSON has it.
-#[derive(Serialize, JsonSchema)]
-struct ConflictOrigin {
-    merged_from: Option<String>,
-    read_here: bool,
-}
-
-fn came_from<S: Serializer>(from: &CameFrom, serializer: S) -> Result<S::Ok, S::Error> {
-    let parts = ConflictOrigin {
-        merged_from: from.store().map(str::to_owned),
-        read_here: *from == CameFrom::ReadHere,
-    };
-    parts.serialize(serializer)
+    pub why: String,
 }
 
 impl Merged {
@@ -111,6 +83,7 @@ impl Merged {
     }
 
     fn leave_out(&mut self, profiles: Vec<ProfileId>, why: StoreError) {
+        let why = why.to_string();
         self.left_out.push(LeftOut { profiles, why });
     }
 }
@@ -241,12 +214,15 @@ impl Source<'_> {
                     Ok(Ok(Put::OtherReading(known))) => merged.conflicts.push(Conflict {
                         there: *id,
                         here: known.profile,
-                        from: known.from,
+                        merged_from: known.from.store().map(str::to_owned),
+                        read_here: known.from == CameFrom::ReadHere,
                         differ_in: match here
                             .get(&known.profile)
                             .map(|here| differences(here, record))
                         {
-                            Some(fields) if fields.is_empty() => vec!["stacks or counts"],
+                            Some(fields) if fields.is_empty() => {
+                                vec!["stacks or counts".to_owned()]
+                            }
                             fields => fields.unwrap_or_default(),
                         },
                     }),
@@ -272,7 +248,8 @@ impl Source<'_> {
                 return Ok(merged);
             }
         };
-        merged.tags = store.add_tags(&there)?;
+        let names = |tags: Vec<Tag>| tags.iter().map(Tag::to_string).collect();
+        merged.tags = names(store.add_tags(&there)?);
         let here = store.read(Rows::tags)?;
         let is_other = |tag: &Tag| {
             let is_same_name =
@@ -280,7 +257,7 @@ impl Source<'_> {
             let known = here.iter().find(is_same_name);
             known.is_some_and(|known| known.version != tag.version)
         };
-        merged.other_tags = there.into_iter().filter(is_other).collect();
+        merged.other_tags = names(there.into_iter().filter(is_other).collect());
         Ok(merged)
     }
 
@@ -397,7 +374,7 @@ pub(in crate::store) fn not_its_content(id: ProfileId) -> Fault {
 
 /// What a content address vouches for and is not the same of two profiles; their stacks and counts are not
 /// looked at.
-fn differences(here: &StoredProfile, there: &ProfileRecord) -> Vec<&'static str> {
+fn differences(here: &StoredProfile, there: &ProfileRecord) -> Vec<String> {
     let (a, b) = (&here.profile, &there.profile);
     let of_origin = |profile: &Profile| Origin {
         recorded: None,
@@ -417,5 +394,5 @@ fn differences(here: &StoredProfile, there: &ProfileRecord) -> Vec<&'static str>
         ("labels", a.labels == b.labels),
     ];
     let differ = fields.into_iter().filter(|&(_, is_same)| !is_same);
-    differ.map(|(field, _)| field).collect()
+    differ.map(|(field, _)| field.to_owned()).collect()
 }

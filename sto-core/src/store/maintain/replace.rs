@@ -24,7 +24,7 @@ use crate::units::Bytes;
 use redb::{Database, ReadableDatabase};
 use rustix::fs::{MemfdFlags, memfd_create};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -33,7 +33,7 @@ use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 /// The sizes of a store's file before and after it was written anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rewritten {
     /// Its size before; zero in memory.
     #[serde(rename = "bytes_before")]

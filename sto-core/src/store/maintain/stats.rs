@@ -12,11 +12,12 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 use redb::{Database, ReadableDatabase};
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Where the bytes of a store are, and how much it holds.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StoreStats {
     /// Size of the file; of a store in memory, about what it would be.
     #[serde(rename = "file_bytes")]
@@ -51,12 +52,11 @@ pub struct StoreStats {
 }
 
 /// A kind of bytes in a store.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StorePart {
-    /// What they are.
-    #[serde(rename = "part")]
-    #[schemars(with = "String")]
-    pub kind: PartKind,
+    /// What they are: packed columns of a kind by its name (`frames`, `nodes`, `costs`, `lines`, `modules`,
+    /// `sums`), records of a kind (`profile records`), `keys`, `checksums`, `free pages`, ...
+    pub part: String,
     /// How many things they are in: columns, records, entries or pages; 0 where there is no number.
     pub count: u64,
     /// Their number.
@@ -67,11 +67,8 @@ pub struct StorePart {
 
 /// What bytes of a store are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PartKind {
-    /// Packed columns of a kind, by its name: `frames`, `nodes`, `costs`, `lines`, `modules`,
-    /// `sums`.
+enum PartKind {
     Column(&'static str),
-    /// Records of a kind, by its name: `executable`, `build`, `profile`, `module list`.
     Record(&'static str),
     /// The version and contents of the store.
     Meta,
@@ -91,7 +88,7 @@ pub enum PartKind {
 
 impl PartKind {
     /// What output calls it.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             PartKind::Column(name) => name,
             PartKind::Record("executable") => "executable records",
@@ -109,14 +106,8 @@ impl PartKind {
     }
 }
 
-impl Serialize for PartKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
 /// An executable in a store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutableStats {
     /// Its name.
     #[serde(rename = "executable")]
@@ -314,13 +305,14 @@ impl Parts {
     fn sorted(self, file: u64) -> Vec<StorePart> {
         let parts = self.0.into_iter().filter(|&(_, (_, bytes))| bytes > 0);
         let parts = parts.map(|(kind, (count, bytes))| StorePart {
-            kind,
+            part: kind.name().to_owned(),
             count,
             bytes: Bytes(bytes),
             share: bytes as f64 / file.max(1) as f64,
         });
         let mut parts: Vec<StorePart> = parts.collect();
-        parts.sort_by(|a, b| (b.bytes, a.kind).cmp(&(a.bytes, b.kind)));
+        // Stable: equals stay in the order of their kinds.
+        parts.sort_by_key(|part| Reverse(part.bytes));
         parts
     }
 }

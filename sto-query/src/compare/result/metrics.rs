@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sto_core::units::Unit;
 
 /// The metric that `sto record` measures: wall-clock seconds from a program's start to its end.
 pub const SECONDS: &str = "seconds";
@@ -10,7 +11,7 @@ pub const SECONDS: &str = "seconds";
 pub const TOTAL_COST: &str = "total-cost";
 
 /// A number that was measured of each run, on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MetricChange {
     /// The metric's name, or [`TOTAL_COST`].
     pub name: String,
@@ -18,7 +19,7 @@ pub struct MetricChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per: Option<String>,
     /// The unit: `s` of [`SECONDS`], that of the event of [`TOTAL_COST`]; `None` of others.
-    pub unit: Option<&'static str>,
+    pub unit: Option<MetricUnit>,
     /// In the baseline.
     pub baseline: Measured,
     /// In the candidate.
@@ -37,8 +38,19 @@ pub struct MetricChange {
     pub outcome: MetricOutcome,
 }
 
+/// What a metric counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum MetricUnit {
+    /// Seconds of time.
+    #[serde(rename = "s")]
+    Seconds,
+    /// What an event counts.
+    #[serde(untagged)]
+    Event(Unit),
+}
+
 /// A metric on one side.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Runs that have it.
     pub runs: usize,
@@ -78,7 +90,7 @@ impl WorseIf {
 }
 
 /// What became of a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MetricOutcome {
     /// It changed for the worse, significantly and by more than `min_effect`.

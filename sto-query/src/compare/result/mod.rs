@@ -4,7 +4,9 @@ mod metrics;
 mod options;
 mod stacks;
 
-pub use metrics::{Measured, MetricChange, MetricOutcome, SECONDS, TOTAL_COST, WorseIf};
+pub use metrics::{
+    Measured, MetricChange, MetricOutcome, MetricUnit, SECONDS, TOTAL_COST, WorseIf,
+};
 pub use options::{CompareError, CompareOptions, IgnoredFunction};
 pub use stacks::{StackNode, Stacks};
 
@@ -77,7 +79,7 @@ impl Answer for Comparison {
 }
 
 /// A function that was tested, whether it changed or not.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestedFunction {
     /// The function: its symbol as [`key_symbol`](crate::functions::key_symbol) leaves it.
     pub function: String,
@@ -95,7 +97,7 @@ pub struct TestedFunction {
 }
 
 /// Whether the candidate got worse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// At least one function got slower, or is new.
@@ -130,7 +132,7 @@ impl Verdict {
 }
 
 /// One side of a comparison.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
     /// The executable.
     pub executable: String,
@@ -163,7 +165,7 @@ pub struct Side {
 }
 
 /// A run that has samples of the event.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// Id of its profile.
     pub profile: String,
@@ -179,7 +181,7 @@ pub struct Run {
 }
 
 /// How the sides were tested.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Statistics {
     /// How counts of different runs were made comparable.
     pub normalisation: Normalisation,
@@ -192,7 +194,7 @@ pub struct Statistics {
 }
 
 /// How counts of different runs were made comparable.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Normalisation {
     /// The method.
     #[serde(flatten)]
@@ -207,11 +209,12 @@ pub struct Normalisation {
 }
 
 /// What makes counts of different runs comparable.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(tag = "method", content = "metric", rename_all = "kebab-case")]
 pub enum NormalisationMethod {
     /// Trimmed mean of M values ([`tmm`](crate::statistics::tmm)): most functions did not change.
     /// Where too few functions can tell, [`PerRun`](NormalisationMethod::PerRun) is used instead.
+    #[default]
     Tmm,
     /// Samples of each run: shares are compared.
     Total,
@@ -223,7 +226,7 @@ pub enum NormalisationMethod {
 
 /// How much counts vary between runs beyond Poisson: variance = mean + dispersion x mean^2. The
 /// median over the functions that were tested.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Dispersion {
     /// Of self counts.
     #[serde(rename = "self")]
@@ -238,7 +241,7 @@ pub struct Dispersion {
 }
 
 /// How much was tested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tested {
     /// Distinct functions on either side.
     pub functions: usize,
@@ -253,7 +256,7 @@ pub struct Tested {
 
 /// What it takes to see `min_effect` in a function that holds a tenth of the samples, at `alpha`
 /// and with a chance of 80 %.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Needed {
     /// Samples a side.
     pub samples: u64,
@@ -350,7 +353,7 @@ impl Finding {
 
 /// A call path to a finding's function, and what the finding rests on there: the attributed self of
 /// the function and its recursion below this path, or the total.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallPath {
     /// The functions, outermost first; the last is the finding's. Of more than 64, the 32 outermost
     /// and the 32 innermost.
@@ -379,7 +382,7 @@ pub struct Ignored {
 }
 
 /// What happened to a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FindingKind {
     /// It costs more.
@@ -425,7 +428,7 @@ impl FindingKind {
 }
 
 /// The count that a finding rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// Its attributed self count changed.
@@ -437,7 +440,7 @@ pub enum Basis {
 }
 
 /// A count on both sides.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// Share of the baseline's samples, from 0 to 1.
     pub baseline_share: f64,
@@ -461,7 +464,7 @@ pub struct Change {
 }
 
 /// What a function cost in each run, in the order of [`Side::profiles`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunCosts {
     /// In the runs of the baseline.
     pub baseline: Vec<RunCost>,
@@ -470,7 +473,7 @@ pub struct RunCosts {
 }
 
 /// What a function cost in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunCost {
     /// Its samples.
     pub samples: u64,
@@ -481,7 +484,7 @@ pub struct RunCost {
 }
 
 /// A caller that inherits a change.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AffectedCaller {
     /// The function.
     pub function: String,
@@ -496,7 +499,7 @@ pub struct AffectedCaller {
 }
 
 /// What a function calls, and has the cost of.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AttributedCallee {
     /// The function; `None` where it is all of a module that no function stands out of.
     pub function: Option<String>,
@@ -509,7 +512,7 @@ pub struct AttributedCallee {
 }
 
 /// A function's name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FunctionName {
     /// The function.
     pub function: String,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
 
 /// Thresholds of a comparison; a finding has to pass all of `alpha`, `min_effect` and `min_share`.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CompareOptions {
     /// Share of false findings among all findings that is accepted (Benjamini & Hochberg), between
     /// 0 and 1. Default 0.05.

@@ -52,7 +52,7 @@ pub struct KeyOptions {
 }
 
 /// By which rules functions were matched, as answers tell it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Matching {
     /// [`RULES_VERSION`].
     pub rules_version: u32,

@@ -1,10 +1,13 @@
 //! Time, total cost and other metrics of whole runs: a line each.
 
-use crate::compare::{Comparison, Measured, MetricChange, MetricOutcome, TOTAL_COST, WorseIf};
+use crate::compare::{
+    Comparison, Measured, MetricChange, MetricOutcome, MetricUnit, TOTAL_COST, WorseIf,
+};
 use crate::text::numbers::{grouped, probability};
 use crate::text::table::{Cell, Column, Table};
 use crate::text::{Style, printable};
 use std::fmt::Write;
+use sto_core::units::Unit;
 
 /// Columns of a metric's name.
 const LONGEST_NAME: usize = 24;
@@ -118,11 +121,11 @@ impl Scale {
         let sides = [metric.baseline, metric.candidate];
         let largest = sides.iter().map(|side| side.mean.abs()).fold(0.0, f64::max);
         let units: &[&str] = match metric.unit {
-            Some("ns") => &["ns", "µs", "ms", "s"],
-            Some("bytes") => &["B", "kB", "MB", "GB", "TB"],
-            Some("events") => &["events", "k", "M", "G", "T"],
-            Some("s") => &["s"],
-            Some(_) => &["samples"],
+            Some(MetricUnit::Event(Unit::Nanoseconds)) => &["ns", "µs", "ms", "s"],
+            Some(MetricUnit::Event(Unit::Bytes)) => &["B", "kB", "MB", "GB", "TB"],
+            Some(MetricUnit::Event(Unit::Events)) => &["events", "k", "M", "G", "T"],
+            Some(MetricUnit::Event(Unit::Samples)) => &["samples"],
+            Some(MetricUnit::Seconds) => &["s"],
             None => &[""],
         };
         let (mut divisor, mut at) = (1.0, 0);

@@ -6,10 +6,10 @@ use crate::store::codec::BuildRecord;
 use crate::store::error::{Fault, StoreError};
 use hashbrown::HashSet;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Something that is wrong with a store.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Damage {
     /// Where: a table and a record or column in it, or the redb file.
     pub place: String,
@@ -21,7 +21,7 @@ pub struct Damage {
 }
 
 /// Whose data is damaged: what is lost, or cannot be trusted.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "concerns", rename_all = "lowercase")]
 pub enum Concerns {
     /// Every profile of the store.

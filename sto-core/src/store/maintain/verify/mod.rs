@@ -30,13 +30,13 @@ use columns::Columns;
 use damages::Damages;
 use records::Records;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 pub use damages::{Concerns, Damage};
 
 /// What verifying a store found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verification {
     /// Whether nothing is wrong.
     pub sound: bool,
@@ -49,7 +49,7 @@ pub struct Verification {
 }
 
 /// How much of each thing was found in a store, and checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Checked {
     /// Number of executables.
     pub executables: u64,

@@ -164,8 +164,7 @@ fn a_profile_that_breaks_a_rule_here_is_left_out_and_the_rest_goes_in() {
         let merged = here.merge(&there, &mut |_| ()).unwrap();
         assert_eq!((merged.added.len(), merged.left_out.len()), (2, 1));
         let why = &merged.left_out[0].why;
-        assert!(matches!(why, StoreError::Refused { .. }), "{why:?}");
-        assert!(why.to_string().contains(expected), "{why}");
+        assert!(why.contains(expected), "{why}");
     }
 }
 
@@ -575,11 +574,8 @@ fn a_forged_profile_takes_no_other_ones_place() {
         let merged = here.merge(&there, &mut |_| ()).unwrap();
         assert!(!merged.left_out.is_empty(), "{case}");
         for out in &merged.left_out {
-            let why = out.why.to_string();
-            assert!(
-                why.contains("not what its content address says"),
-                "{case}: {why}"
-            );
+            let is_named = out.why.contains("not what its content address says");
+            assert!(is_named, "{case}: {out:?}");
         }
         let verified = Store::verify(folder.path()).unwrap().damages;
         let told = |damage: &Damage| damage.what.contains("content address");
