@@ -235,6 +235,14 @@ impl Cost {
         value: 0,
     };
 
+    /// Of what is counted itself: as many samples as the value.
+    pub const fn counted(count: u64) -> Cost {
+        Cost {
+            samples: count,
+            value: count,
+        }
+    }
+
     /// Whether both counts are zero.
     pub fn is_zero(self) -> bool {
         self == Cost::ZERO

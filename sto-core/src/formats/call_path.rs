@@ -1,4 +1,4 @@
-//! Call trees that are told node by node.
+//! Call trees that are written node by node.
 
 use crate::recording::{LocationIx, RecordingBuilder, RecordingError, StackIx};
 
@@ -10,7 +10,7 @@ pub(super) struct CallPath {
 
 struct Call {
     stack: StackIx,
-    /// What it cost, but for what its calls up to here did, unless that is told.
+    /// What it cost, but for what its calls up to here did, unless that is known.
     left: Option<u64>,
 }
 
@@ -46,6 +46,16 @@ impl CallPath {
         Ok(stack)
     }
 
+    /// The same of a tree whose nodes have their own costs.
+    pub(super) fn call(
+        &mut self,
+        depth: usize,
+        location: LocationIx,
+        builder: &mut RecordingBuilder,
+    ) -> Result<StackIx, RecordingError> {
+        self.enter(depth, location, 0, builder, |_, _, _| Ok(()))
+    }
+
     /// Ends all nodes of a depth and below.
     pub(super) fn leave(
         &mut self,
@@ -63,8 +73,8 @@ impl CallPath {
         Ok(())
     }
 
-    /// What the last node costs by itself is told by the format: nothing is left of it.
-    pub(super) fn own_is_told(&mut self) {
+    /// What the last node costs by itself is known: nothing is left of it.
+    pub(super) fn own_is_known(&mut self) {
         if let Some(last) = self.calls.last_mut() {
             last.left = None;
         }

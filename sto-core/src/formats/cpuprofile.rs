@@ -4,7 +4,7 @@ use super::error::DecodeError;
 use super::json::add_thread;
 use super::source::Head;
 use super::v8::{Node, Nodes, Run};
-use super::wire::json::{Id, Number, Text, first_keys, parse};
+use super::wire::json::{Id, Number, Text, first_keys, parse, same_length};
 use crate::recording::{RecordingBuilder, SampleTypeIx};
 use crate::units::{Nanoseconds, Unit};
 use serde::Deserialize;
@@ -49,18 +49,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     );
     match (&profile.samples, &profile.time_deltas) {
         (Some(ids), Some(deltas)) => {
-            if ids.len() != deltas.len() {
-                let problem = format!(
-                    "{} entries; expected {}, as many as `samples` has",
-                    deltas.len(),
-                    ids.len()
-                );
-                return Err(DecodeError::new("timeDeltas", problem));
-            }
+            let at = || "timeDeltas".to_owned();
+            same_length(deltas.len(), (ids.len(), "samples"), at)?;
             let zero = start.unwrap_or(0);
             let run = Run {
-                thread,
-                sample_type: SampleTypeIx(0),
+                measured: (thread, SampleTypeIx(0)),
                 ids,
                 deltas,
                 lines: &[],

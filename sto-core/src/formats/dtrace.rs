@@ -2,13 +2,13 @@
 //!
 //! Source: the chapters *Aggregations* and *stack()* of the Dynamic Tracing Guide.
 
-use super::names::without_rust_mangling;
-use super::report::Report;
+use super::excerpt;
+use super::names::{NamedFrame, without_rust_mangling};
+use super::report::{Report, one_thread};
 use super::source::Head;
 use super::wire::text::{decimal, lines};
-use super::{excerpt, kind_by_names};
 use crate::model::FrameKind;
-use crate::recording::{LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, ThreadIx};
+use crate::recording::{LocationIx, RecordingBuilder, RecordingError};
 use crate::units::{Cost, Unit};
 
 /// Where the first stack ends in any file.
@@ -62,13 +62,9 @@ impl Report for DTrace {
                     format!("the count {} is larger than 2^64 - 1", excerpt(text))
                 })?;
                 self.stack.reverse();
-                let cost = Cost {
-                    samples: count,
-                    value: count,
-                };
                 if count > 0 {
                     let stack = builder.stack(&self.stack)?;
-                    builder.add_cost(ThreadIx(0), SampleTypeIx(0), stack, cost)?;
+                    one_thread(builder, 0, stack, Cost::counted(count))?;
                 }
                 self.stack.clear();
                 self.has_frames = true;
@@ -109,16 +105,13 @@ fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Result<LocationIx, Reco
     let offset = memchr::memmem::rfind(symbol, b"+0x");
     let is_hex = |at: &usize| symbol[at + 3..].iter().all(u8::is_ascii_hexdigit);
     let symbol = &symbol[..offset.filter(is_hex).unwrap_or(symbol.len())];
-    let symbol = if symbol.is_empty() {
-        b"[unknown]"
-    } else {
-        symbol
+    // What the kernels of illumos, FreeBSD and macOS are called.
+    let is_kernel = matches!(module, b"unix" | b"genunix" | b"kernel" | b"mach_kernel");
+    let frame = NamedFrame {
+        symbol: &without_rust_mangling(symbol),
+        module,
+        kind: is_kernel.then_some(FrameKind::Kernel),
+        ..NamedFrame::default()
     };
-    let (symbol, module) = (builder.text(symbol), builder.text(module));
-    let kind = match &*module {
-        // What the kernels of illumos, FreeBSD and macOS are called.
-        "unix" | "genunix" | "kernel" | "mach_kernel" => FrameKind::Kernel,
-        module => kind_by_names(&symbol, module),
-    };
-    builder.function(kind, &without_rust_mangling(&symbol), &module)
+    frame.add(builder)
 }

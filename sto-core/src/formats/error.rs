@@ -1,6 +1,5 @@
 //! Why a recording cannot be read.
 
-use crate::recording::RecordingError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -214,9 +213,9 @@ impl DecodeError {
         DecodeError::new(at, problem)
     }
 
-    /// Adds where a limit is exceeded.
-    pub(super) fn limit(at: impl Into<At>) -> impl FnOnce(RecordingError) -> DecodeError {
-        move |limit| DecodeError::new(at, limit)
+    /// Adds where something is wrong.
+    pub(super) fn at<P: Into<String>>(at: impl Into<At>) -> impl FnOnce(P) -> DecodeError {
+        move |problem| DecodeError::new(at, problem)
     }
 
     /// The same of a part of the file, where what is wrong was found in that part alone.

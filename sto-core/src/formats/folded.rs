@@ -6,13 +6,13 @@
 #![doc = include_str!("folded.md")]
 
 use super::error::At;
-use super::names::is_unresolved;
+use super::names::{NamedFrame, is_unresolved};
 use super::source::{Head, LineReader};
 use super::wire::text::{BLOCK, decimal, lines};
 use super::{FormatError, ReadOptions, excerpt};
 use crate::model::FrameKind;
 use crate::recording::{
-    LocationIx, RecordingBuilder, RecordingError, Sample, SampleTypeIx, StackIx, ThreadIx,
+    LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
 };
 use crate::units::{Cost, Unit};
 use hashbrown::HashMap;
@@ -169,17 +169,10 @@ impl LineReader for Parser<'_> {
             }
             // Differential collapsers write stacks that one side does not have with a zero.
             let sampled = rounded.into_iter().zip(0..).filter(|&(count, _)| count > 0);
-            builder.samples.extend(sampled.map(|(count, stack)| Sample {
-                stack: StackIx(stack),
-                thread: ThreadIx(0),
-                sample_type: SampleTypeIx(sample_type),
-                time: None,
-                cost: Cost {
-                    samples: count,
-                    value: count,
-                },
-                truncated: false,
-            }));
+            for (count, stack) in sampled {
+                let measured = (ThreadIx(0), SampleTypeIx(sample_type));
+                builder.push(measured, StackIx(stack), None, Cost::counted(count));
+            }
         }
         let warnings = &mut builder.warnings;
         warnings.extend((self.columns.len() == 2).then(|| DIFFERENTIAL.to_owned()));
@@ -336,9 +329,13 @@ impl<'b> StackReader<'b> {
         if let Some(&known) = self.known.get(frame) {
             return Ok(known);
         }
-        let (name, kind) = kind_of(frame);
-        let symbol = builder.text(name);
-        let location = builder.function(kind, &symbol, "")?;
+        let (symbol, kind) = kind_of(frame);
+        let named = NamedFrame {
+            symbol,
+            kind: Some(kind),
+            ..NamedFrame::default()
+        };
+        let location = named.add(builder)?;
         self.known.insert(frame, location);
         Ok(location)
     }
@@ -377,7 +374,7 @@ fn kind_of(frame: &[u8]) -> (&[u8], FrameKind) {
         .find_map(|(suffix, kind)| Some((frame.strip_suffix(suffix)?, kind)))
         .unwrap_or((frame, FrameKind::User));
     match name {
-        b"" => (b"[unknown]", FrameKind::Unresolved),
+        b"" => (b"", FrameKind::Unresolved),
         _ if is_unresolved(name) => (name, FrameKind::Unresolved),
         _ => (name, kind),
     }

@@ -3,12 +3,12 @@
 //! Source: chapter *Profiling* of the GHC User's Guide; `rts/ProfilerReport.c` of its sources.
 
 use super::call_path::CallPath;
+use super::names::NamedFrame;
 use super::report::{Report, one_thread};
 use super::source::Head;
 use super::wire::text::scaled;
 use super::{excerpt, report};
-use crate::binary::source_path;
-use crate::model::{Frame, FrameKind};
+use crate::model::FrameKind;
 use crate::recording::{RecordingBuilder, SampleTypeIx};
 use crate::units::{Cost, Unit};
 
@@ -27,7 +27,7 @@ pub(super) struct Ghc {
     /// In nanoseconds.
     tick: u64,
     bytes: u64,
-    place: Place,
+    section: Section,
     /// Whether rows end with numbers of ticks and bytes.
     has_numbers: bool,
     rows: usize,
@@ -35,7 +35,7 @@ pub(super) struct Ghc {
 }
 
 #[derive(Default, PartialEq)]
-enum Place {
+enum Section {
     #[default]
     Title,
     /// The line with the program's name is next but for blank ones.
@@ -51,20 +51,20 @@ impl Report for Ghc {
             .split(u8::is_ascii_whitespace)
             .filter(|word| !word.is_empty())
             .collect();
-        match (&self.place, &words[..]) {
-            (Place::Title, _) if memchr::memmem::find(line, TITLE).is_some() => {
-                self.place = Place::Program;
+        match (&self.section, &words[..]) {
+            (Section::Title, _) if memchr::memmem::find(line, TITLE).is_some() => {
+                self.section = Section::Program;
             }
-            (Place::Program, [program, ..]) => {
+            (Section::Program, [program, ..]) => {
                 let name = program
                     .rsplit(|&byte| byte == b'/')
                     .next()
                     .unwrap_or(program);
                 self.program = builder.text(name).into_owned();
-                self.place = Place::Header;
+                self.section = Section::Header;
             }
             (
-                Place::Header,
+                Section::Header,
                 [
                     b"total",
                     b"time",
@@ -82,28 +82,28 @@ impl Report for Ghc {
                 self.ticks = scaled(ticks.strip_prefix(b"(").unwrap_or(ticks), 0)?;
                 self.tick = scaled(tick, 3)?;
             }
-            (Place::Header, [b"total", b"alloc", b"=", bytes, ..]) => {
+            (Section::Header, [b"total", b"alloc", b"=", bytes, ..]) => {
                 let digits: Vec<u8> = bytes.iter().copied().filter(|&byte| byte != b',').collect();
                 self.bytes = scaled(&digits, 0)?;
             }
             // The first table has no calls, and so no numbers of entries.
-            (Place::Header, [b"COST", b"CENTRE", columns @ ..])
+            (Section::Header, [b"COST", b"CENTRE", columns @ ..])
                 if columns.contains(&&b"entries"[..]) =>
             {
                 self.has_numbers = columns.ends_with(&[b"ticks", b"bytes"]);
-                self.place = Place::Rows;
+                self.section = Section::Rows;
             }
-            (Place::Rows, []) if self.path.is_empty() => {}
-            (Place::Rows, []) => self.place = Place::Behind,
-            (Place::Rows, words) => self.row(line, words, builder)?,
+            (Section::Rows, []) if self.path.is_empty() => {}
+            (Section::Rows, []) => self.section = Section::Behind,
+            (Section::Rows, words) => self.row(line, words, builder)?,
             _ => {}
         }
         Ok(())
     }
 
     fn cut(&self) -> Option<&'static str> {
-        match self.place {
-            Place::Rows | Place::Behind => None,
+        match self.section {
+            Section::Rows | Section::Behind => None,
             _ => Some("what stands before its table"),
         }
     }
@@ -154,19 +154,16 @@ impl Ghc {
         });
         let file = if file.starts_with(b"<") { b"" } else { file };
         let symbol = [name[1], b".", name[0]].concat();
-        let (symbol, file) = (builder.text(&symbol), builder.text(file));
-        let location = builder.frame(Frame {
-            module: "",
+        let frame = NamedFrame {
             symbol: &symbol,
-            kind: FrameKind::User,
-            file: &source_path(&file),
-            line: 0,
-        })?;
+            file,
+            kind: Some(FrameKind::User),
+            ..NamedFrame::default()
+        };
+        let location = frame.add(builder)?;
         self.rows += 1;
         let depth = line.iter().take_while(|&&byte| byte == b' ').count();
-        let stack = self
-            .path
-            .enter(depth, location, 0, builder, |_, _, _| Ok(()))?;
+        let stack = self.path.call(depth, location, builder)?;
         let nanoseconds = ticks.checked_mul(self.tick);
         let time = Cost {
             samples: ticks,

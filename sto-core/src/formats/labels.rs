@@ -3,7 +3,7 @@
 use super::wire::text::excerpts;
 use crate::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
 use crate::model::{LabelValue, SampleLabel};
-use crate::recording::RecordingBuilder;
+use crate::recording::{RecordingBuilder, ThreadIx};
 use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -22,40 +22,62 @@ pub(super) enum RawValue<'b> {
     Number { number: i64, unit: &'b [u8] },
 }
 
-/// Place of a label in [`LabelSets`].
+/// Index of a label in [`LabelledThreads`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct LabelIx(u32);
 
-/// Place of a set of labels in [`LabelSets`].
+/// Index of a set of labels in [`LabelledThreads`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct LabelSetIx(u32);
+struct LabelSetIx(u32);
 
-/// The sets of labels that samples have. They refer to the file: a small one can ask for more text
-/// than there is memory.
+/// The threads of samples, one for each set of labels that a thread's samples have. They refer to the file: a
+/// small one can ask for more text than there is memory.
 #[derive(Default)]
-pub(super) struct LabelSets<'b> {
+pub(super) struct LabelledThreads<'b> {
     labels: Vec<RawLabel<'b>>,
     sets: HashMap<Vec<LabelIx>, LabelSetIx>,
+    threads: HashMap<(ThreadName<'b>, LabelSetIx), ThreadIx>,
+    /// By thread.
+    set_of: Vec<LabelSetIx>,
 }
 
-impl<'b> LabelSets<'b> {
+/// A thread as a file names it.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(super) struct ThreadName<'b> {
+    pub(super) pid: u32,
+    pub(super) program: &'b [u8],
+    pub(super) tid: u32,
+    pub(super) name: &'b [u8],
+}
+
+impl<'b> LabelledThreads<'b> {
     /// Adds a label; the caller sees to it that it is added once.
     pub(super) fn label(&mut self, label: RawLabel<'b>) -> LabelIx {
         self.labels.push(label);
         LabelIx(self.labels.len() as u32 - 1)
     }
 
-    /// The set of these labels, which are left in order.
-    pub(super) fn set(&mut self, labels: &mut Vec<LabelIx>) -> LabelSetIx {
+    /// The thread of samples that have these labels.
+    pub(super) fn thread(
+        &mut self,
+        name: ThreadName<'b>,
+        mut labels: Vec<LabelIx>,
+        builder: &mut RecordingBuilder,
+    ) -> ThreadIx {
         labels.sort_unstable();
         labels.dedup();
         let next = LabelSetIx(self.sets.len() as u32);
-        *self.sets.entry_ref(labels.as_slice()).or_insert(next)
+        let set = *self.sets.entry_ref(labels.as_slice()).or_insert(next);
+        *self.threads.entry((name, set)).or_insert_with(|| {
+            self.set_of.push(set);
+            let process = builder.process(name.pid, &String::from_utf8_lossy(name.program));
+            builder.new_thread(process, name.tid, &String::from_utf8_lossy(name.name))
+        })
     }
 
-    /// Gives threads their labels, by thread, and warns of what was left out: where sets are more than
+    /// Gives the threads their labels, and warns of what was left out: where sets are more than
     /// [`MAX_LABEL_SETS`], the labels of some keys.
-    pub(super) fn finish(self, of_threads: &[LabelSetIx], builder: &mut RecordingBuilder) {
+    pub(super) fn finish(self, builder: &mut RecordingBuilder) {
         let left_out = self.left_out();
         let labels = self.labels.iter();
         let mut text = |bytes: &[u8]| builder.text(bytes).into_owned();
@@ -74,7 +96,7 @@ impl<'b> LabelSets<'b> {
             })
             .collect();
         let mut sets: Vec<Arc<[SampleLabel]>> = vec![Arc::default(); self.sets.len()];
-        for (set, place) in &self.sets {
+        for (set, ix) in &self.sets {
             let own = set
                 .iter()
                 .filter_map(|label| labels[label.0 as usize].clone());
@@ -82,9 +104,9 @@ impl<'b> LabelSets<'b> {
             own.sort_unstable();
             // Texts that were cut may have become one.
             own.dedup();
-            sets[place.0 as usize] = own.into();
+            sets[ix.0 as usize] = own.into();
         }
-        for (thread, set) in builder.threads.iter_mut().zip(of_threads) {
+        for (thread, set) in builder.threads.iter_mut().zip(&self.set_of) {
             thread.labels = sets[set.0 as usize].clone();
         }
         builder.warnings.extend(
@@ -110,13 +132,12 @@ impl<'b> LabelSets<'b> {
             .map(|(&key, &count)| (Reverse(count), key))
             .collect();
         keys.sort_unstable();
-        for (place, (_, key)) in keys.iter().enumerate() {
-            values.insert(key, place);
+        for (rank, (_, key)) in keys.iter().enumerate() {
+            values.insert(key, rank);
         }
-        let place_of = self.labels.iter().map(|label| values[label.key]);
-        let place_of: Vec<usize> = place_of.collect();
+        let ranks: Vec<usize> = self.labels.iter().map(|label| values[label.key]).collect();
         let is_too_much = |without: &usize| {
-            let is_kept = |label: &&LabelIx| place_of[label.0 as usize] >= *without;
+            let is_kept = |label: &&LabelIx| ranks[label.0 as usize] >= *without;
             let sets = self.sets.keys();
             let sets: HashSet<Vec<&LabelIx>> = sets
                 .map(|set| set.iter().filter(is_kept).collect())

@@ -1,9 +1,39 @@
 //! What names say: the kind of a frame and the name of its module, where the format says neither, and the unit of
 //! an event.
 
-use crate::model::FrameKind;
+use crate::binary::source_path;
+use crate::model::{Frame, FrameKind};
+use crate::recording::{LocationIx, RecordingBuilder, RecordingError, beginning};
 use crate::units::Unit;
 use std::borrow::Cow;
+
+/// A function as a file names it; empty is what it does not name.
+#[derive(Clone, Copy, Default)]
+pub(super) struct NamedFrame<'b> {
+    pub(super) symbol: &'b [u8],
+    pub(super) module: &'b [u8],
+    pub(super) file: &'b [u8],
+    pub(super) line: u32,
+    /// Where the file says it.
+    pub(super) kind: Option<FrameKind>,
+}
+
+impl NamedFrame<'_> {
+    pub(super) fn add(self, builder: &mut RecordingBuilder) -> Result<LocationIx, RecordingError> {
+        let symbol = builder.text(match self.symbol {
+            b"" => b"[unknown]",
+            symbol => symbol,
+        });
+        let (module, file) = (builder.text(self.module), builder.text(self.file));
+        builder.frame(Frame {
+            kind: self.kind.unwrap_or_else(|| kind_by_names(&symbol, &module)),
+            symbol: &symbol,
+            module: &module,
+            file: &source_path(&file),
+            line: self.line,
+        })
+    }
+}
 
 /// The kind that a frame is taken for where its format does not tell: unresolved where its name
 /// stands for an address, kernel or compiled just in time where its module is called as perf calls
@@ -90,7 +120,10 @@ fn is_jit(path: &[u8]) -> bool {
 
 /// A symbol as people write it, where macOS or DTrace shows what Rust writes for linkers by half: with its escapes
 /// (`_$LT$impl$u20$`), its hash, or what LLVM appends to it.
-pub(super) fn without_rust_mangling(symbol: &str) -> Cow<'_, str> {
+pub(super) fn without_rust_mangling(symbol: &[u8]) -> Cow<'_, [u8]> {
+    let Ok(symbol) = std::str::from_utf8(beginning(symbol)) else {
+        return symbol.into();
+    };
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let suffix = symbol.rsplit_once(" (.llvm.");
     let symbol = match suffix.and_then(|(name, suffix)| Some((name, suffix.strip_suffix(')')?))) {
@@ -105,16 +138,27 @@ pub(super) fn without_rust_mangling(symbol: &str) -> Cow<'_, str> {
         .rsplit_once("::")
         .is_some_and(|(_, last)| is_hash(last));
     if !has_hash && !symbol.contains("_$LT$") {
-        return symbol.into();
+        return symbol.as_bytes().into();
     }
     let parts = symbol
         .split("::")
         .map(|part| format!("{}{part}", part.len()));
     let mangled = format!("_ZN{}E", parts.collect::<String>());
     match rustc_demangle::try_demangle(&mangled) {
-        Ok(name) => format!("{name:#}").into(),
-        Err(_) => symbol.into(),
+        Ok(name) => format!("{name:#}").into_bytes().into(),
+        Err(_) => symbol.as_bytes().into(),
     }
+}
+
+/// How many nanoseconds a unit of this name is.
+pub(super) fn nanoseconds_in(unit: &[u8]) -> Option<u64> {
+    Some(match unit {
+        b"nanoseconds" | b"nanosecond" | b"ns" => 1,
+        b"microseconds" | b"microsecond" | b"us" => 1_000,
+        b"milliseconds" | b"millisecond" | b"ms" => 1_000_000,
+        b"seconds" | b"second" | b"s" => 1_000_000_000,
+        _ => return None,
+    })
 }
 
 /// The unit of an event's periods: nanoseconds for perf's two software clocks (`cpu-clock`,

@@ -51,7 +51,7 @@ struct Reader<'p, R> {
     ends_within_line: bool,
 }
 
-const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, its costs are \
+pub(super) const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, its costs are \
     too small.";
 const CUT: &str = "The text ends early; what there is of it was read.";
 

@@ -3,13 +3,11 @@
 //! Source: `sample(1)` of macOS.
 
 use super::call_path::CallPath;
-use super::names::without_rust_mangling;
+use super::excerpt;
+use super::names::{NamedFrame, nanoseconds_in, without_rust_mangling};
 use super::report::Report;
 use super::source::Head;
 use super::wire::text::{decimal, lines};
-use super::{excerpt, kind_by_names};
-use crate::binary::source_path;
-use crate::model::Frame;
 use crate::recording::{
     LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
 };
@@ -39,7 +37,7 @@ pub(super) struct Sample {
     thread: Option<ThreadIx>,
     /// Time between samples, in nanoseconds, where the header says it.
     interval: Option<u64>,
-    place: Place,
+    section: Section,
     path: CallPath,
     /// Samples of the last thread that are in none of its calls.
     outside_calls: u64,
@@ -48,7 +46,7 @@ pub(super) struct Sample {
 }
 
 #[derive(Default)]
-enum Place {
+enum Section {
     #[default]
     Header,
     CallGraph,
@@ -59,23 +57,23 @@ impl Report for Sample {
     const HAS_END: bool = true;
 
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
-        match self.place {
-            Place::Header if line.starts_with(BEGIN) => self.place = Place::CallGraph,
-            Place::Header => self.header(line, builder),
-            Place::CallGraph if line.starts_with(END) => {
+        match self.section {
+            Section::Header if line.starts_with(BEGIN) => self.section = Section::CallGraph,
+            Section::Header => self.header(line, builder),
+            Section::CallGraph if line.starts_with(END) => {
                 self.leave_thread(builder)?;
-                self.place = Place::Behind;
+                self.section = Section::Behind;
             }
-            Place::CallGraph if line.trim_ascii().is_empty() => {}
-            Place::CallGraph => self.node(line, builder)?,
-            Place::Behind => {}
+            Section::CallGraph if line.trim_ascii().is_empty() => {}
+            Section::CallGraph => self.node(line, builder)?,
+            Section::Behind => {}
         }
         Ok(())
     }
 
     fn cut(&self) -> Option<&'static str> {
-        match self.place {
-            Place::Behind => None,
+        match self.section {
+            Section::Behind => None,
             _ => Some("its call graph"),
         }
     }
@@ -97,25 +95,19 @@ impl Report for Sample {
 impl Sample {
     /// `Analysis of sampling app (pid 93) every 1 millisecond`.
     fn header(&mut self, line: &[u8], builder: &mut RecordingBuilder) {
-        let Some(told) = line.strip_prefix(b"Analysis of sampling ") else {
-            return;
-        };
-        let told = builder.text(told);
-        let Some((program, told)) = told.rsplit_once(" (pid ") else {
+        let sampled = line.strip_prefix(b"Analysis of sampling ");
+        let sampled = builder.text(sampled.unwrap_or_default());
+        let Some((program, rest)) = sampled.rsplit_once(" (pid ") else {
             return;
         };
         program.clone_into(&mut self.program);
-        let mut words = told.split_whitespace();
+        let mut words = rest.split_whitespace();
         let pid = words
             .next()
             .and_then(|pid| pid.strip_suffix(')')?.parse().ok());
         self.pid = pid.unwrap_or(0);
         self.interval = words.nth(1).and_then(|number| {
-            let factor = match words.next()? {
-                "millisecond" | "milliseconds" => 1_000_000,
-                "microsecond" | "microseconds" => 1_000,
-                _ => return None,
-            };
+            let factor = nanoseconds_in(words.next()?.as_bytes())?;
             number.parse::<u64>().ok()?.checked_mul(factor)
         });
     }
@@ -222,7 +214,7 @@ fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Result<LocationIx, Reco
         None => (called, &b""[..]),
     };
     let symbol = match symbol.trim_ascii() {
-        b"" | b"???" => b"[unknown]",
+        b"???" => b"",
         symbol => symbol,
     };
     let place = memchr::memmem::find(place, b"]  ").map_or(&b""[..], |at| &place[at + 3..]);
@@ -230,16 +222,12 @@ fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Result<LocationIx, Reco
         Some(colon) => (&place[..colon], decimal(&place[colon + 1..])),
         None => (place, None),
     };
-    let (symbol, module, file) = (
-        builder.text(symbol),
-        builder.text(module),
-        builder.text(file),
-    );
-    builder.frame(Frame {
-        module: &module,
-        symbol: &without_rust_mangling(&symbol),
-        kind: kind_by_names(&symbol, &module),
-        file: &source_path(&file),
+    let frame = NamedFrame {
+        symbol: &without_rust_mangling(symbol),
+        module,
+        file,
         line: line.and_then(|line| u32::try_from(line).ok()).unwrap_or(0),
-    })
+        kind: None,
+    };
+    frame.add(builder)
 }

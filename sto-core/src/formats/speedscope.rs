@@ -4,13 +4,10 @@
 
 use super::error::DecodeError;
 use super::json::{Spans, add_thread};
-use super::kind_by_names;
+use super::names::{NamedFrame, nanoseconds_in};
 use super::source::Head;
-use super::wire::json::{Number, Text, first_keys, parse, shown};
-use crate::binary::source_path;
-use crate::limits::MAX_SAMPLE_TYPES;
-use crate::model::Frame;
-use crate::recording::{LocationIx, RecordingBuilder, Sample, SampleTypeIx, ThreadIx};
+use super::wire::json::{Number, Text, entry, first_keys, parse, same_length, shown};
+use crate::recording::{LocationIx, Measured, RecordingBuilder, ThreadIx};
 use crate::units::{Cost, Nanoseconds, Unit};
 use serde::Deserialize;
 
@@ -105,23 +102,17 @@ fn location(
     at: &str,
     builder: &mut RecordingBuilder,
 ) -> Result<LocationIx, DecodeError> {
-    let symbol = builder.text(match &*frame.name.0 {
-        b"" => b"[unknown]",
-        name => name,
-    });
-    let file = builder.text(frame.file.as_ref().map_or(b"", |file| &file.0));
     let line = match frame.line {
         Some(Number::Whole(line)) => u32::try_from(line).unwrap_or(0),
         _ => 0,
     };
-    let frame = Frame {
-        module: "",
-        kind: kind_by_names(&symbol, ""),
-        symbol: &symbol,
-        file: &source_path(&file),
+    let frame = NamedFrame {
+        symbol: &frame.name.0,
+        file: frame.file.as_ref().map_or(b"", |file| &file.0),
         line,
+        ..NamedFrame::default()
     };
-    builder.frame(frame).map_err(DecodeError::limit(at))
+    frame.add(builder).map_err(DecodeError::at(at))
 }
 
 struct Reader {
@@ -135,17 +126,16 @@ impl Reader {
     fn profile(&mut self, profile: &Profile<'_>, at: &str) -> Result<(), DecodeError> {
         let (unit, factor) = match &*profile.unit.0 {
             b"none" | b"" => (Unit::Samples, 1),
-            b"nanoseconds" => (Unit::Nanoseconds, 1),
-            b"microseconds" => (Unit::Nanoseconds, 1_000),
-            b"milliseconds" => (Unit::Nanoseconds, 1_000_000),
-            b"seconds" => (Unit::Nanoseconds, 1_000_000_000),
             b"bytes" => (Unit::Bytes, 1),
-            _ => {
-                let problem = format!(
-                    "{}; expected one of none, nanoseconds, microseconds, milliseconds, seconds, bytes",
-                    shown(&profile.unit)
-                );
-                return Err(DecodeError::new(format!("{at}.unit"), problem));
+            time => {
+                let factor = nanoseconds_in(time).ok_or_else(|| {
+                    let problem = format!(
+                        "{}; expected one of none, nanoseconds, microseconds, milliseconds, seconds, bytes",
+                        shown(&profile.unit)
+                    );
+                    DecodeError::new(format!("{at}.unit"), problem)
+                })?;
+                (Unit::Nanoseconds, factor)
             }
         };
         let event = match (self.is_ours, unit) {
@@ -153,19 +143,15 @@ impl Reader {
             (false, Unit::Nanoseconds) => "wall".to_owned(),
             (false, unit) => unit.name().to_owned(),
         };
-        let sample_type = self.builder.sample_type(&event, unit);
-        if self.builder.sample_types.len() > MAX_SAMPLE_TYPES {
-            let problem = format!("files of up to {MAX_SAMPLE_TYPES} sample types are read");
-            return Err(DecodeError::new(at, problem));
-        }
+        let sample_type = self.builder.one_more_sample_type(&event, unit);
+        let sample_type = sample_type.map_err(DecodeError::at(at))?;
         let thread = match (self.is_ours, self.builder.threads.first()) {
             (true, Some(_)) => ThreadIx(0),
             (true, None) => self.thread(&Text::default()),
             (false, _) => self.thread(&profile.name),
         };
         let column = Column {
-            thread,
-            sample_type,
+            measured: (thread, sample_type),
             unit,
             factor,
         };
@@ -188,9 +174,7 @@ impl Reader {
     }
 
     fn location(&self, frame: u32, place: impl Fn() -> String) -> Result<LocationIx, DecodeError> {
-        let length = self.locations.len();
-        let found = self.locations.get(frame as usize).copied();
-        found.ok_or_else(|| DecodeError::index(place(), "shared.frames", length, frame.into()))
+        entry(&self.locations, frame.into(), "shared.frames", place).copied()
     }
 
     fn sampled(
@@ -200,14 +184,8 @@ impl Reader {
         at: &str,
     ) -> Result<(), DecodeError> {
         let (stacks, weights) = (&profile.samples, &profile.weights);
-        if stacks.len() != weights.len() {
-            let problem = format!(
-                "{} entries; expected {}, as many as `samples` has",
-                weights.len(),
-                stacks.len()
-            );
-            return Err(DecodeError::new(format!("{at}.weights"), problem));
-        }
+        let at_weights = || format!("{at}.weights");
+        same_length(weights.len(), (stacks.len(), "samples"), at_weights)?;
         let mut stack = Vec::new();
         // Each sample lasts its weight.
         let mut now = 0u64;
@@ -219,20 +197,15 @@ impl Reader {
                 stack.push(self.location(frame, || format!("{}[{depth}]", place("samples")))?);
             }
             let stack = self.builder.stack(&stack);
-            let stack = stack.map_err(DecodeError::limit(place("samples")))?;
+            let stack = stack.map_err(DecodeError::at(place("samples")))?;
             let samples = match column.unit {
                 Unit::Samples => value,
                 _ => u64::from(value > 0),
             };
             if value > 0 {
-                self.builder.samples.push(Sample {
-                    stack,
-                    thread: column.thread,
-                    sample_type: column.sample_type,
-                    time: (column.unit == Unit::Nanoseconds).then_some(Nanoseconds(now)),
-                    cost: Cost { samples, value },
-                    truncated: false,
-                });
+                let time = (column.unit == Unit::Nanoseconds).then_some(Nanoseconds(now));
+                let cost = Cost { samples, value };
+                self.builder.push(column.measured, stack, time, cost);
             }
             now = now.saturating_add(value);
         }
@@ -256,7 +229,7 @@ impl Reader {
         let start = scaled(profile.start_value, &|| format!("{at}.startValue"))?;
         // Where times have no meaning beside values, there are none.
         let are_times = column.unit == Unit::Nanoseconds && !self.is_ours;
-        let mut spans = Spans::new(column.thread, column.sample_type, are_times);
+        let mut spans = Spans::new(column.measured, are_times);
         let first = self.builder.samples.len();
         let advance = |spans: &mut Spans,
                        builder: &mut RecordingBuilder,
@@ -271,7 +244,7 @@ impl Reader {
                 DecodeError::new(place(), problem)
             })?;
             let advanced = spans.advance(value, builder);
-            advanced.map_err(|limit| DecodeError::limit(place())(limit))
+            advanced.map_err(|limit| DecodeError::new(place(), limit))
         };
         for (ix, event) in profile.events.iter().enumerate() {
             let place = |field: &str| format!("{at}.events[{ix}].{field}");
@@ -316,9 +289,7 @@ impl Reader {
         column: Column,
         place: impl Fn() -> String,
     ) -> Result<u64, DecodeError> {
-        let value = weight
-            .weight(column.factor)
-            .map_err(|problem| DecodeError::new(place(), problem))?;
+        let value = weight.weight(column.factor, place)?;
         Ok(match weight {
             Number::Fraction(weight) if column.factor == 1 => self.fractions.whole(weight),
             _ => value,
@@ -353,8 +324,7 @@ impl Fractions {
 /// What the numbers of a profile are.
 #[derive(Clone, Copy)]
 struct Column {
-    thread: ThreadIx,
-    sample_type: SampleTypeIx,
+    measured: Measured,
     unit: Unit,
     /// What one of the file's units is of ours.
     factor: u64,

@@ -5,13 +5,9 @@
 
 use super::error::DecodeError;
 use super::json::{CallTree, Caller};
-use super::kind_by_names;
+use super::names::NamedFrame;
 use super::wire::json::{Number, Text};
-use crate::binary::source_path;
-use crate::model::Frame;
-use crate::recording::{
-    LocationIx, RecordingBuilder, RecordingError, Sample, SampleTypeIx, StackIx, ThreadIx,
-};
+use crate::recording::{LocationIx, Measured, RecordingBuilder, RecordingError, StackIx};
 use crate::units::{Cost, Nanoseconds};
 use hashbrown::HashMap;
 use serde::Deserialize;
@@ -101,9 +97,7 @@ impl Nodes {
         let is_root = *node.call_frame.function_name.0 == *b"(root)";
         let location = match is_root {
             true => None,
-            false => {
-                Some(location(&node.call_frame, line, builder).map_err(DecodeError::limit(at))?)
-            }
+            false => Some(location(&node.call_frame, line, builder).map_err(DecodeError::at(at))?),
         };
         let mut ticks: Vec<_> = node
             .position_ticks
@@ -211,17 +205,11 @@ impl Nodes {
             let until = next.or(run.end).unwrap_or(times[ix]);
             let took = u64::try_from(until.saturating_sub(times[ix])).unwrap_or(0);
             let since = u64::try_from(times[ix].saturating_sub(run.zero)).unwrap_or(0);
-            builder.samples.push(Sample {
-                stack,
-                thread: run.thread,
-                sample_type: run.sample_type,
-                time: Some(Nanoseconds(since)),
-                cost: Cost {
-                    samples: 1,
-                    value: took,
-                },
-                truncated: false,
-            });
+            let cost = Cost {
+                samples: 1,
+                value: took,
+            };
+            builder.push(run.measured, stack, Some(Nanoseconds(since)), cost);
         }
         Ok(())
     }
@@ -230,7 +218,7 @@ impl Nodes {
     pub(super) fn hits(
         &mut self,
         nodes: &[Node<'_>],
-        (thread, sample_type): (ThreadIx, SampleTypeIx),
+        measured: Measured,
         builder: &mut RecordingBuilder,
     ) -> Result<(), DecodeError> {
         for (ix, node) in nodes.iter().enumerate() {
@@ -247,17 +235,8 @@ impl Nodes {
                     continue;
                 }
                 let stack = self.stack(node.id, Some(line), builder);
-                builder.samples.push(Sample {
-                    stack: stack.map_err(|problem| DecodeError::new(at(), problem))?,
-                    thread,
-                    sample_type,
-                    time: None,
-                    cost: Cost {
-                        samples: hits,
-                        value: hits,
-                    },
-                    truncated: false,
-                });
+                let stack = stack.map_err(|problem| DecodeError::new(at(), problem))?;
+                builder.push(measured, stack, None, Cost::counted(hits));
             }
         }
         Ok(())
@@ -266,8 +245,7 @@ impl Nodes {
 
 /// Samples in their order in the file.
 pub(super) struct Run<'r> {
-    pub(super) thread: ThreadIx,
-    pub(super) sample_type: SampleTypeIx,
+    pub(super) measured: Measured,
     /// Ids of nodes.
     pub(super) ids: &'r [u64],
     /// Microseconds since the sample before, as many as samples.
@@ -287,17 +265,15 @@ fn location(
     line: u32,
     builder: &mut RecordingBuilder,
 ) -> Result<LocationIx, RecordingError> {
-    let symbol = builder.text(match &*frame.function_name.0 {
-        b"" => b"(anonymous)",
-        name => name,
-    });
     let url = &*frame.url.0;
-    let file = builder.text(url.strip_prefix(b"file://").unwrap_or(url));
-    builder.frame(Frame {
-        module: "",
-        kind: kind_by_names(&symbol, ""),
-        symbol: &symbol,
-        file: &source_path(&file),
+    let frame = NamedFrame {
+        symbol: match &*frame.function_name.0 {
+            b"" => b"(anonymous)",
+            name => name,
+        },
+        file: url.strip_prefix(b"file://").unwrap_or(url),
         line,
-    })
+        ..NamedFrame::default()
+    };
+    frame.add(builder)
 }

@@ -3,11 +3,12 @@
 //! Source: *Call Tree view - instrumentation data* of Visual Studio's documentation.
 
 use super::call_path::CallPath;
+use super::names::NamedFrame;
+use super::report;
 use super::report::{Report, one_thread};
 use super::source::Head;
 use super::wire::csv;
 use super::wire::csv::{Names, Row, Table};
-use super::{kind_by_names, report};
 use crate::recording::{RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{Cost, Unit};
 
@@ -142,29 +143,23 @@ impl Report for VisualStudio {
                 self.all = Some((all, error));
             }
         }
-        let function = match row.field(columns.function)?.trim_ascii() {
-            b"" => b"[unknown]",
-            function => function,
-        };
         let module = row.field(columns.module)?.trim_ascii();
-        let (symbol, module) = (builder.text(function), builder.text(module));
-        let module = module.rsplit(['\\', '/']).next().unwrap_or(&module);
-        let location = builder.function(kind_by_names(&symbol, module), &symbol, module)?;
+        let is_separator = |byte: &u8| matches!(byte, b'\\' | b'/');
+        let frame = NamedFrame {
+            symbol: row.field(columns.function)?.trim_ascii(),
+            module: module.rsplit(is_separator).next().unwrap_or(module),
+            ..NamedFrame::default()
+        };
+        let location = frame.add(builder)?;
         let depth = usize::try_from(depth).unwrap_or(usize::MAX);
-        let stack = self
-            .path
-            .enter(depth, location, 0, builder, |_, _, _| Ok(()))?;
+        let stack = self.path.call(depth, location, builder)?;
         self.rows.push(Own {
             stack,
             calls,
             average,
             share,
         });
-        let calls = Cost {
-            samples: calls,
-            value: calls,
-        };
-        one_thread(builder, 1, stack, calls)?;
+        one_thread(builder, 1, stack, Cost::counted(calls))?;
         Ok(())
     }
 

@@ -4,12 +4,13 @@
 //! Source: *Intel VTune Profiler User Guide*, command line reference.
 
 use super::call_path::CallPath;
+use super::names::NamedFrame;
+use super::report;
 use super::report::{Report, one_thread};
 use super::source::Head;
 use super::wire::csv;
 use super::wire::csv::{Names, Table};
 use super::wire::text::scaled;
-use super::{kind_by_names, report};
 use crate::recording::RecordingBuilder;
 use crate::units::Unit;
 
@@ -71,17 +72,17 @@ impl Report for VTune {
             return Ok(());
         }
         let depth = depth.saturating_sub(usize::from(self.has_total));
-        let function = match function.trim_ascii() {
-            b"" | b"[Unknown stack frame(s)]" => b"[unknown]",
-            function => function,
-        };
         let module = if module == b"[Unknown]" { b"" } else { module };
-        let module = module.rsplit(|&byte| byte == b'/').next().unwrap_or(module);
-        let (symbol, module) = (builder.text(function), builder.text(module));
-        let location = builder.function(kind_by_names(&symbol, &module), &symbol, &module)?;
-        let stack = self
-            .path
-            .enter(depth, location, 0, builder, |_, _, _| Ok(()))?;
+        let frame = NamedFrame {
+            symbol: match function.trim_ascii() {
+                b"[Unknown stack frame(s)]" => b"",
+                function => function,
+            },
+            module: module.rsplit(|&byte| byte == b'/').next().unwrap_or(module),
+            ..NamedFrame::default()
+        };
+        let location = frame.add(builder)?;
+        let stack = self.path.call(depth, location, builder)?;
         one_thread(builder, 0, stack, report::time(time))?;
         Ok(())
     }

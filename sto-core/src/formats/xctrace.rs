@@ -3,10 +3,10 @@
 //! Source: `xctrace(1)` of macOS.
 
 use super::error::DecodeError;
-use super::names::without_rust_mangling;
+use super::excerpt;
+use super::names::{NamedFrame, without_rust_mangling};
 use super::source::Head;
-use super::wire::xml::{Element, Part, Xml};
-use super::{excerpt, kind_by_names};
+use super::wire::xml::{Element, Part, Xml, begins_with_xml};
 use crate::recording::{
     LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
 };
@@ -15,13 +15,7 @@ use hashbrown::HashMap;
 
 /// Whether a file begins as the result of a query of a trace.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let start = head
-        .bytes
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(head.bytes)
-        .trim_ascii_start();
-    let start = &start[..start.len().min(1024)];
-    start.starts_with(b"<") && memchr::memmem::find(start, b"<trace-query-result").is_some()
+    begins_with_xml(head.bytes, b"<trace-query-result")
 }
 
 /// Reads a file.
@@ -187,14 +181,12 @@ impl Trace {
     }
 
     fn new_frame(&mut self, name: &str, module: &str) -> Result<LocationIx, RecordingError> {
-        let name = if name.is_empty() { "[unknown]" } else { name };
-        let builder = &mut self.builder;
-        let (symbol, module) = (
-            builder.text(name.as_bytes()),
-            builder.text(module.as_bytes()),
-        );
-        let kind = kind_by_names(&symbol, &module);
-        builder.function(kind, &without_rust_mangling(&symbol), &module)
+        let frame = NamedFrame {
+            symbol: &without_rust_mangling(name.as_bytes()),
+            module: module.as_bytes(),
+            ..NamedFrame::default()
+        };
+        frame.add(&mut self.builder)
     }
 
     fn thread(&mut self, element: &Element<'_>) -> Result<ThreadIx, String> {

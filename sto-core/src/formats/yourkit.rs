@@ -4,13 +4,14 @@
 
 use super::call_path::CallPath;
 use super::error::{At, DecodeError};
+use super::names::NamedFrame;
 use super::source::Head;
 use super::wire::csv;
 use super::wire::csv::{Names, Row, Table, number, without_mark};
 use super::wire::text::{lines, within_last_line};
-use super::wire::xml::{Element, Part, Xml};
+use super::wire::xml::{Element, Part, Xml, begins_with_xml};
 use super::{Salvage, report};
-use crate::model::{Frame, FrameKind};
+use crate::model::FrameKind;
 use crate::recording::{
     LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
 };
@@ -18,14 +19,8 @@ use crate::units::Unit;
 
 /// Whether a file begins as a view in XML, or with the names of the columns that are read.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    is_xml(head.bytes) || head.first_line().and_then(csv::named::<Columns>).is_some()
-}
-
-fn is_xml(bytes: &[u8]) -> bool {
-    let start = without_mark(bytes).trim_ascii_start();
-    let start = &start[..start.len().min(1024)];
-    start.starts_with(b"<")
-        && memchr::memmem::find(start, b"<view description=\"Call tree").is_some()
+    begins_with_xml(head.bytes, b"<view description=\"Call tree")
+        || head.first_line().and_then(csv::named::<Columns>).is_some()
 }
 
 /// Reads a file.
@@ -77,13 +72,10 @@ fn table(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     let parts = tree.finish();
     let mut parts = parts.map_err(|problem| DecodeError::new(At::Line(last), problem))?;
     if !bytes.ends_with(b"\n") {
-        parts.warnings.push(WITHIN_LINE.to_owned());
+        parts.warnings.push(report::WITHIN_LINE.to_owned());
     }
     Ok(parts)
 }
-
-const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, its costs are \
-    too small.";
 
 /// A call, or a thread above its calls.
 struct Node {
@@ -190,7 +182,7 @@ impl Tree {
             .path
             .enter(depth, location, node.total, builder, &add)?;
         if let Some(own) = node.own {
-            self.path.own_is_told();
+            self.path.own_is_known();
             add(builder, stack, own)?;
         }
         Ok(())
@@ -229,23 +221,12 @@ fn frame(name: &str, builder: &mut RecordingBuilder) -> Result<LocationIx, Recor
         Some((file, line.parse::<u32>().ok()?, method))
     });
     let (file, line, method) = placed.unwrap_or(("", 0, name));
-    let method = if method.is_empty() {
-        "[unknown]"
-    } else {
-        method
-    };
-    let (symbol, file) = (
-        builder.text(method.as_bytes()),
-        builder.text(file.as_bytes()),
-    );
-    builder.frame(Frame {
-        module: "",
-        symbol: &symbol,
-        kind: match method {
-            "[unknown]" => FrameKind::Unresolved,
-            _ => FrameKind::User,
-        },
-        file: &file,
+    let frame = NamedFrame {
+        symbol: method.as_bytes(),
+        file: file.as_bytes(),
         line,
-    })
+        kind: (!matches!(method, "" | "[unknown]")).then_some(FrameKind::User),
+        ..NamedFrame::default()
+    };
+    frame.add(builder)
 }

@@ -5,7 +5,7 @@ use super::{
     SampleTypeIx, StackIx, Stacks, Thread, ThreadIx, within,
 };
 use crate::id::SourceDigest;
-use crate::limits::{MAX_DEPTH, MAX_NAME, MAX_PROCESS_NAME, cut, most_frames};
+use crate::limits::{MAX_DEPTH, MAX_NAME, MAX_PROCESS_NAME, MAX_SAMPLE_TYPES, cut, most_frames};
 use crate::model::{Frame, FrameIx, FrameKind, FrameTable, Origin};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
 use hashbrown::HashMap;
@@ -86,6 +86,9 @@ impl From<RecordingError> for String {
     }
 }
 
+/// Where samples were taken, and of what.
+pub(crate) type Measured = (ThreadIx, SampleTypeIx);
+
 const MOST: usize = u32::MAX as usize;
 const LOSSY: &str = "Some names are not UTF-8; what cannot be read in them is shown as \u{fffd}.";
 const CUT: &str = "Some names are longer than 4096 bytes; they are cut there, and end in `…`.";
@@ -126,6 +129,21 @@ impl RecordingBuilder {
         }) as u32)
     }
 
+    /// The same, of no more than a profile may have.
+    pub(crate) fn one_more_sample_type(
+        &mut self,
+        event: &str,
+        unit: Unit,
+    ) -> Result<SampleTypeIx, RecordingError> {
+        let ix = self.sample_type(event, unit);
+        if self.sample_types.len() > MAX_SAMPLE_TYPES {
+            return Err(RecordingError(format!(
+                "profiles of up to {MAX_SAMPLE_TYPES} sample types are read"
+            )));
+        }
+        Ok(ix)
+    }
+
     /// The process of this id that ran this program; names of more than 255 bytes are cut.
     pub fn process(&mut self, pid: u32, program: &str) -> ProcessIx {
         let program = process_name(program.as_bytes());
@@ -151,9 +169,7 @@ impl RecordingBuilder {
         tid: u32,
         name: &str,
     ) -> Result<ThreadIx, RecordingError> {
-        within((process.0, "processes", self.processes.len()), || {
-            "a thread".to_owned()
-        })?;
+        within("a thread", process.0, ("processes", self.processes.len()))?;
         Ok(self.known_thread(process, tid, name))
     }
 
@@ -270,9 +286,7 @@ impl RecordingBuilder {
         module: ModuleIx,
         address: u64,
     ) -> Result<LocationIx, RecordingError> {
-        within((module.0, "modules", self.modules.len()), || {
-            "an address".to_owned()
-        })?;
+        within("an address", module.0, ("modules", self.modules.len()))?;
         self.nameless(Location::Address { module, address })
     }
 
@@ -282,20 +296,20 @@ impl RecordingBuilder {
         if let Some(&known) = self.nameless.get(&location) {
             return Ok(known);
         }
-        let ix = self.push(location);
+        let ix = self.push_location(location);
         self.nameless.insert(location, ix);
         Ok(ix)
     }
 
     fn location_of(&mut self, frame: FrameIx) -> LocationIx {
         if frame.get() == self.of_frame.len() {
-            let location = self.push(Location::Named(frame));
+            let location = self.push_location(Location::Named(frame));
             self.of_frame.push(location);
         }
         self.of_frame[frame.get()]
     }
 
-    fn push(&mut self, location: Location) -> LocationIx {
+    fn push_location(&mut self, location: Location) -> LocationIx {
         self.locations.push(location);
         LocationIx(self.locations.len() as u32 - 1)
     }
@@ -312,9 +326,7 @@ impl RecordingBuilder {
         }
         check_depth(root_first.len())?;
         for location in root_first {
-            within((location.0, "locations", self.locations.len()), || {
-                "a stack".to_owned()
-            })?;
+            within("a stack", location.0, ("locations", self.locations.len()))?;
         }
         self.stacks.try_insert(root_first).ok_or_else(too_many)
     }
@@ -382,16 +394,10 @@ impl RecordingBuilder {
         stack: StackIx,
         cost: Cost,
     ) -> Result<(), RecordingError> {
-        within((thread.0, "threads", self.threads.len()), || {
-            "a cost".to_owned()
-        })?;
-        within(
-            (sample_type.0, "sample_types", self.sample_types.len()),
-            || "a cost".to_owned(),
-        )?;
-        within((stack.0, "stacks", self.stacks.len()), || {
-            "a cost".to_owned()
-        })?;
+        let sample_types = ("sample_types", self.sample_types.len());
+        within("a cost", thread.0, ("threads", self.threads.len()))?;
+        within("a cost", sample_type.0, sample_types)?;
+        within("a cost", stack.0, ("stacks", self.stacks.len()))?;
         self.add_cost(thread, sample_type, stack, cost)
     }
 
@@ -415,17 +421,28 @@ impl RecordingBuilder {
         let key = (thread, sample_type, stack);
         let index = *self.sample_of.entry(key).or_insert(next);
         if index == next {
-            self.samples.push(Sample {
-                stack,
-                thread,
-                sample_type,
-                time: None,
-                cost: Cost::ZERO,
-                truncated: false,
-            });
+            self.push((thread, sample_type), stack, None, Cost::ZERO);
         }
         self.samples[index].cost += cost;
         Ok(())
+    }
+
+    /// Adds a sample as it came, of a stack that goes up to its root.
+    pub(crate) fn push(
+        &mut self,
+        (thread, sample_type): Measured,
+        stack: StackIx,
+        time: Option<Nanoseconds>,
+        cost: Cost,
+    ) {
+        self.samples.push(Sample {
+            stack,
+            thread,
+            sample_type,
+            time,
+            cost,
+            truncated: false,
+        });
     }
 
     /// A warning where the costs of a sample type that were added do not come to the total that the file states.
@@ -542,10 +559,7 @@ mod tests {
     #[test]
     fn indices_that_were_not_handed_out_are_refused() {
         let mut builder = RecordingBuilder::default();
-        let cost = Cost {
-            samples: 1,
-            value: 1,
-        };
+        let cost = Cost::counted(1);
         let process = builder.process(1, "app");
         let thread = builder.thread(process, 1, "main").unwrap();
         let event = builder.sample_type("samples", Unit::Samples);

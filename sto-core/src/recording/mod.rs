@@ -4,8 +4,8 @@ mod builder;
 mod format;
 mod stacks;
 
+pub(crate) use builder::{Measured, beginning, process_name};
 pub use builder::{RecordingBuilder, RecordingError};
-pub(crate) use builder::{beginning, process_name};
 pub(crate) use format::known;
 pub use format::{Format, UnknownFormat};
 pub(crate) use stacks::Walk;
@@ -15,6 +15,7 @@ use crate::id::SourceDigest;
 use crate::model::{FrameIx, FrameTable, GnuBuildId, Origin, SampleLabel};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
 use hashbrown::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// Index of a sample type in [`Recording::sample_types`].
@@ -88,59 +89,58 @@ impl Recording {
     /// # Errors
     /// With where one is that is not: `samples[3].stack`.
     pub(crate) fn check(&self) -> Result<(), RecordingError> {
-        let modules = |ModuleIx(ix)| (ix, "modules", self.modules.len());
-        let locations = |LocationIx(ix)| (ix, "locations", self.locations.len());
+        let stacks = ("stacks", self.stacks.len());
+        let threads = ("threads", self.threads.len());
+        let sample_types = ("sample_types", self.sample_types.len());
+        let processes = ("processes", self.processes.len());
+        let modules = ("modules", self.modules.len());
+        let named = ("named", self.named.len());
+        let locations = ("locations", self.locations.len());
         for (row, sample) in self.samples.iter().enumerate() {
-            let at = |field: &'static str| move || format!("samples[{row}].{field}");
-            within((sample.stack.0, "stacks", self.stacks.len()), at("stack"))?;
-            within(
-                (sample.thread.0, "threads", self.threads.len()),
-                at("thread"),
-            )?;
-            let types = self.sample_types.len();
-            within(
-                (sample.sample_type.0, "sample_types", types),
-                at("sample_type"),
-            )?;
+            let at = format_args!("samples[{row}].stack");
+            within(at, sample.stack.0, stacks)?;
+            let at = format_args!("samples[{row}].thread");
+            within(at, sample.thread.0, threads)?;
+            let at = format_args!("samples[{row}].sample_type");
+            within(at, sample.sample_type.0, sample_types)?;
         }
         for (row, thread) in self.threads.iter().enumerate() {
-            let process = (thread.process.0, "processes", self.processes.len());
-            within(process, || format!("threads[{row}].process"))?;
+            let at = format_args!("threads[{row}].process");
+            within(at, thread.process.0, processes)?;
         }
         for (row, process) in self.processes.iter().enumerate() {
             if let Some(main) = process.main_module {
-                within(modules(main), || format!("processes[{row}].main_module"))?;
+                let at = format_args!("processes[{row}].main_module");
+                within(at, main.0, modules)?;
             }
         }
         for (row, &location) in self.locations.iter().enumerate() {
-            let at = || format!("locations[{row}]");
+            let at = format_args!("locations[{row}]");
             match location {
-                Location::Address { module, .. } => within(modules(module), at)?,
-                Location::Named(frame) => {
-                    within((frame.get() as u32, "named", self.named.len()), at)?;
-                }
+                Location::Address { module, .. } => within(at, module.0, modules)?,
+                Location::Named(frame) => within(at, frame.0, named)?,
                 Location::Unmapped => {}
             }
         }
         for stack in self.stacks.iter() {
-            for &location in self.stacks.own(stack) {
-                within(locations(location), || format!("stacks[{}]", stack.0))?;
+            for location in self.stacks.own(stack) {
+                within(format_args!("stacks[{}]", stack.0), location.0, locations)?;
             }
         }
         Ok(())
     }
 }
 
-/// Checks an index of a table of that name and length, at a place in a recording.
+/// Checks an index of a table of that name and length.
 fn within(
-    (index, table, length): (u32, &str, usize),
-    at: impl FnOnce() -> String,
+    at: impl fmt::Display,
+    index: u32,
+    (table, length): (&str, usize),
 ) -> Result<(), RecordingError> {
     match (index as usize) < length {
         true => Ok(()),
         false => Err(RecordingError::from(format!(
-            "{}: {index}; expected an index of {table}, which has {length} entries",
-            at()
+            "{at}: {index}; expected an index of {table}, which has {length} entries"
         ))),
     }
 }

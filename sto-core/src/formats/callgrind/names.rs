@@ -1,9 +1,8 @@
 //! Objects, files and functions, whose names are written out once.
 
 use super::line::number;
-use crate::binary::source_path;
-use crate::formats::{excerpt, kind_by_names};
-use crate::model::Frame;
+use crate::formats::excerpt;
+use crate::formats::names::NamedFrame;
 use crate::recording::{LocationIx, RecordingBuilder, RecordingError, beginning};
 use hashbrown::{HashMap, HashSet};
 
@@ -154,22 +153,14 @@ impl Names {
         self.functions
             .iter()
             .map(|function| {
-                let symbol = match without_callers(self.text(function.name), &plain_names) {
-                    b"" => b"[unknown]",
-                    name => name,
-                };
                 let object = self.text(function.object);
-                let object = object.rsplit(|&byte| byte == b'/').next().unwrap_or(object);
-                let symbol = builder.text(symbol);
-                let module = builder.text(object);
-                let file = builder.text(self.text(function.file));
-                builder.frame(Frame {
-                    module: &module,
-                    symbol: &symbol,
-                    kind: kind_by_names(&symbol, &module),
-                    file: &source_path(&file),
-                    line: 0,
-                })
+                let frame = NamedFrame {
+                    symbol: without_callers(self.text(function.name), &plain_names),
+                    module: object.rsplit(|&byte| byte == b'/').next().unwrap_or(object),
+                    file: self.text(function.file),
+                    ..NamedFrame::default()
+                };
+                frame.add(builder)
             })
             .collect()
     }

@@ -22,20 +22,12 @@ pub(super) fn add(
         for (event, graph) in graphs {
             let (sample_type, numbers) = numbers[event.0 as usize];
             let add = |builder: &mut RecordingBuilder, stack, cost| {
-                let cost = match numbers {
-                    Numbers::Both => Cost {
-                        samples: cost,
-                        value: cost,
-                    },
-                    Numbers::Values => Cost {
-                        samples: 0,
-                        value: cost,
-                    },
-                    Numbers::Samples => Cost {
-                        samples: cost,
-                        value: 0,
-                    },
-                };
+                let mut cost = Cost::counted(cost);
+                match numbers {
+                    Numbers::Both => {}
+                    Numbers::Values => cost.samples = 0,
+                    Numbers::Samples => cost.value = 0,
+                }
                 builder.add_cost(thread, sample_type, stack, cost)
             };
             let divided = divide(&graph, pieces_left, frames, builder, add)?;

@@ -5,12 +5,10 @@
 //! call that outlasts its caller elsewhere, where here its time must not count twice.
 
 use super::{Event, Recorder};
-use crate::binary::source_path;
 use crate::formats::error::DecodeError;
 use crate::formats::json::Spans;
-use crate::formats::kind_by_names;
+use crate::formats::names::NamedFrame;
 use crate::formats::wire::json::{Id, Text};
-use crate::model::Frame;
 use crate::recording::{LocationIx, RecordingBuilder, RecordingError};
 use crate::units::Unit;
 use hashbrown::HashMap;
@@ -76,16 +74,16 @@ pub(super) fn add<'b>(
         // Of calls that begin at once, the longest made the others.
         calls.sort_by_key(|call| (call.begin, Reverse(call.end), call.event));
         let mut nested = Nested {
-            spans: Spans::new(thread, sample_type, true),
+            spans: Spans::new((thread, sample_type), true),
             open: Vec::new(),
             builder: &mut trace.builder,
         };
         for call in &calls {
             let begun = nested.begin(call, &mut misfits);
-            begun.map_err(|limit| DecodeError::limit(at(call.event))(limit))?;
+            begun.map_err(|limit| DecodeError::new(at(call.event), limit))?;
         }
         let ended = nested.advance(u64::MAX);
-        ended.map_err(DecodeError::limit("the end of the trace"))?;
+        ended.map_err(DecodeError::at("the end of the trace"))?;
     }
     Ok(misfits.warnings())
 }
@@ -180,7 +178,7 @@ impl<'b> Recorder<'b> {
         };
         let at = u64::try_from(since).map_err(|_| too_late("ts"))?;
         let location = match &event.name {
-            Some(name) => Some(self.location(name).map_err(DecodeError::limit(path))?),
+            Some(name) => Some(self.location(name).map_err(DecodeError::at(path))?),
             None => None,
         };
         let begun =
@@ -195,9 +193,7 @@ impl<'b> Recorder<'b> {
                         "expected microseconds, found none",
                     ));
                 };
-                let took = dur.weight(1000);
-                let took =
-                    took.map_err(|problem| DecodeError::new(format!("{path}.dur"), problem))?;
+                let took = dur.weight(1000, || format!("{path}.dur"))?;
                 let end = at.checked_add(took).ok_or_else(|| too_late("dur"))?;
                 Kind::Complete(begun()?, end)
             }
@@ -210,19 +206,14 @@ impl<'b> Recorder<'b> {
     }
 
     fn location(&mut self, name: &Text<'_>) -> Result<LocationIx, RecordingError> {
-        let (name, file, line) = name_and_place(&name.0);
-        let symbol = self.builder.text(match name {
-            b"" => b"[unknown]",
-            name => name,
-        });
-        let file = self.builder.text(file);
-        self.builder.frame(Frame {
-            module: "",
-            kind: kind_by_names(&symbol, ""),
-            symbol: &symbol,
-            file: &source_path(&file),
+        let (symbol, file, line) = name_and_place(&name.0);
+        let frame = NamedFrame {
+            symbol,
+            file,
             line,
-        })
+            ..NamedFrame::default()
+        };
+        frame.add(&mut self.builder)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Event, Recorder};
 use crate::formats::error::DecodeError;
 use crate::formats::v8::{Node, Nodes, Run};
-use crate::formats::wire::json::{Id, Number};
+use crate::formats::wire::json::{Id, Number, same_length};
 use crate::recording::ThreadIx;
 use crate::units::Unit;
 use hashbrown::HashMap;
@@ -112,8 +112,7 @@ pub(super) fn add<'b>(
         let sample_type = *sample_type
             .get_or_insert_with(|| trace.builder.sample_type("wall", Unit::Nanoseconds));
         let run = Run {
-            thread,
-            sample_type,
+            measured: (thread, sample_type),
             ids: &profile.ids,
             deltas: &profile.deltas,
             lines: &profile.lines,
@@ -167,14 +166,8 @@ impl Profile {
         }
         // Both are beside the profile in newer versions, and in it in older ones.
         let deltas = [data.time_deltas, time_deltas].concat();
-        if deltas.len() != samples.len() {
-            let problem = format!(
-                "{} entries; expected {}, as many as `cpuProfile.samples` has",
-                deltas.len(),
-                samples.len()
-            );
-            return Err(DecodeError::new(format!("{at}.timeDeltas"), problem));
-        }
+        let at = || format!("{at}.timeDeltas");
+        same_length(deltas.len(), (samples.len(), "cpuProfile.samples"), at)?;
         self.ids.extend(samples);
         self.deltas.extend(deltas);
         self.lines.extend(data.lines.into_iter().chain(lines));

@@ -1,28 +1,24 @@
 //! From the tables of a profile to stacks: names, modules, kinds, addresses.
 
 use super::schema::{
-    FrameFlag, FrameTable, FuncFlag, FuncTable, Lib, Meta, Profile, ResourceTable, Sources,
-    StackTable, Thread,
+    FRAME_ADDRESS, FRAME_CATEGORY, FRAME_LINE, FUNC_RESOURCE, FUNC_SOURCE, FrameTable, FuncTable,
+    Lib, Meta, Profile, ResourceTable, Sources, StackTable, Thread, has,
 };
-use crate::binary::source_path;
 use crate::formats::error::DecodeError;
 use crate::formats::json::{CallTree, Caller};
 use crate::formats::kind_by_names;
-use crate::formats::names::module_name;
+use crate::formats::names::{NamedFrame, module_name};
 use crate::formats::pprof::build_id;
-use crate::formats::wire::json::Text;
-use crate::model::{Frame, FrameKind};
+use crate::formats::wire::json::{Text, entry};
+use crate::model::FrameKind;
 use crate::recording::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, RecordingBuilder, StackIx, beginning,
 };
 
 /// The libraries of a profile.
 pub(super) fn modules(profile: &Profile<'_>, builder: &mut RecordingBuilder) -> Vec<Module> {
-    profile
-        .libs
-        .iter()
-        .map(|lib| module(lib, builder))
-        .collect()
+    let libs = profile.libs.iter();
+    libs.map(|lib| module(lib, builder)).collect()
 }
 
 fn module(lib: &Lib<'_>, builder: &mut RecordingBuilder) -> Module {
@@ -86,14 +82,10 @@ impl Tree {
         let callers = callers(stacks, at)?;
         let mut entries = Vec::with_capacity(stacks.frame.len());
         for (ix, (caller, &frame)) in callers.into_iter().zip(&stacks.frame).enumerate() {
-            let location = locations.get(frame as usize).ok_or_else(|| {
-                let place = format!("{at}.stackTable.frame[{ix}]");
-                DecodeError::index(place, "frameTable", locations.len(), frame.into())
-            })?;
-            entries.push(Caller {
-                caller,
-                location: Some(*location),
-            });
+            let at = || format!("{at}.stackTable.frame[{ix}]");
+            let &location = entry(&locations, frame.into(), "frameTable", at)?;
+            let location = Some(location);
+            entries.push(Caller { caller, location });
         }
         Ok(Tree(CallTree::new(entries)))
     }
@@ -106,19 +98,11 @@ impl Tree {
         builder: &mut RecordingBuilder,
     ) -> Result<StackIx, DecodeError> {
         let Some(stack) = stack.filter(|&stack| stack != -1) else {
-            return builder.stack(&[]).map_err(DecodeError::limit(place()));
+            return builder.stack(&[]).map_err(DecodeError::at(place()));
         };
-        let known = u32::try_from(stack).ok();
-        let Some(known) = known.filter(|&stack| (stack as usize) < self.0.len()) else {
-            return Err(DecodeError::index(
-                place(),
-                "stackTable",
-                self.0.len(),
-                stack.into(),
-            ));
-        };
-        let found = self.0.stack(known, builder);
-        found.map_err(|limit| DecodeError::limit(place())(limit))
+        entry(self.0.entries(), stack.into(), "stackTable", &place)?;
+        let found = self.0.stack(stack as u32, builder);
+        found.map_err(|limit| DecodeError::new(place(), limit))
     }
 }
 
@@ -182,28 +166,19 @@ struct FrameReader<'r, 'b> {
 
 impl<'b> FrameReader<'_, 'b> {
     fn locations(mut self) -> Result<Vec<LocationIx>, DecodeError> {
-        (0..self.frames.func.len())
-            .map(|ix| self.location(ix))
-            .collect()
+        let frames = 0..self.frames.func.len();
+        frames.map(|ix| self.location(ix)).collect()
     }
 
     fn location(&mut self, ix: usize) -> Result<LocationIx, DecodeError> {
         let frames = self.frames;
         let func = frames.func[ix] as usize;
         let place = |column: &str| format!("{}.frameTable.{column}[{ix}]", self.at);
-        let Some(&name) = self.funcs.name.get(func) else {
-            let length = self.funcs.name.len();
-            return Err(DecodeError::index(
-                place("func"),
-                "funcTable",
-                length,
-                func as i64,
-            ));
-        };
+        let &name = entry(&self.funcs.name, func as i64, "funcTable", || place("func"))?;
         let name = self.string(name, "funcTable.name", func)?;
         let (lib, module) = self.module(ix, func)?;
         let address = frames.address.get(ix);
-        let address = address.filter(|_| frames.has(ix, FrameFlag::Address));
+        let address = address.filter(|_| has(&frames.flags, ix, FRAME_ADDRESS));
         let address = address.and_then(|&address| u64::try_from(address).ok());
         if let (Some(lib), Some(address)) = (lib, address)
             && is_hex(&name.0)
@@ -214,53 +189,40 @@ impl<'b> FrameReader<'_, 'b> {
                 address,
             };
             let found = self.builder.nameless(location);
-            return found.map_err(DecodeError::limit(place("address")));
+            return found.map_err(DecodeError::at(place("address")));
         }
-        let file = self.file(func)?;
-        let kind = self.kind(ix)?;
-        let symbol = self.builder.text(match &*name.0 {
-            b"" => b"[unknown]",
-            name => name,
-        });
-        let module = self.builder.text(module_name(beginning(&module.0)));
-        let file = self.builder.text(&file.0);
-        let frame = Frame {
-            kind: kind.unwrap_or_else(|| kind_by_names(&symbol, &module)),
-            symbol: &symbol,
-            module: &module,
-            file: &source_path(&file),
+        let frame = NamedFrame {
+            symbol: &name.0,
+            module: module_name(beginning(&module.0)),
+            file: &self.file(func)?.0,
             line: match frames.line.get(ix) {
-                Some(&Some(line)) if frames.has(ix, FrameFlag::Line) => line,
+                Some(&Some(line)) if has(&frames.flags, ix, FRAME_LINE) => line,
                 _ => 0,
             },
+            kind: self.kind(ix)?,
         };
-        let found = self.builder.frame(frame);
-        found.map_err(DecodeError::limit(place("func")))
+        let found = frame.add(self.builder);
+        found.map_err(DecodeError::at(place("func")))
     }
 
     fn string(&self, ix: u32, column: &str, row: usize) -> Result<Text<'b>, DecodeError> {
-        self.strings.get(ix as usize).cloned().ok_or_else(|| {
-            let place = format!("{}.{column}[{row}]", self.at);
-            DecodeError::index(place, "stringArray", self.strings.len(), ix.into())
-        })
+        let at = || format!("{}.{column}[{row}]", self.at);
+        entry(self.strings, ix.into(), "stringArray", at).cloned()
     }
 
     /// The library of a frame, where known, and the name of what its function is from.
     fn module(&self, ix: usize, func: usize) -> Result<(Option<ModuleIx>, Text<'b>), DecodeError> {
         let own = self.frames.lib.get(ix).copied().flatten();
-        let own = own.filter(|_| self.frames.has(ix, FrameFlag::Address));
+        let own = own.filter(|_| has(&self.frames.flags, ix, FRAME_ADDRESS));
         let own = self.lib(own, || format!("{}.frameTable.lib[{ix}]", self.at))?;
         let resource = self.funcs.resource.get(func).copied().unwrap_or(-1);
-        if resource < 0 || !self.funcs.has(func, FuncFlag::Resource) {
+        if resource < 0 || !has(&self.funcs.flags, func, FUNC_RESOURCE) {
             let name = own.map(|lib| self.profile.libs[lib.0 as usize].name.clone());
             return Ok((own, name.unwrap_or_default()));
         }
         let row = resource as usize;
-        let Some(&name) = self.resources.name.get(row) else {
-            let place = format!("{}.funcTable.resource[{func}]", self.at);
-            let length = self.resources.name.len();
-            return Err(DecodeError::index(place, "resourceTable", length, resource));
-        };
+        let at = || format!("{}.funcTable.resource[{func}]", self.at);
+        let &name = entry(&self.resources.name, resource, "resourceTable", at)?;
         let name = self.string(name, "resourceTable.name", row)?;
         let lib = self.resources.lib.get(row).copied().flatten();
         let lib = self.lib(lib, || format!("{}.resourceTable.lib[{row}]", self.at))?;
@@ -271,15 +233,13 @@ impl<'b> FrameReader<'_, 'b> {
     fn lib(
         &self,
         lib: Option<i64>,
-        place: impl Fn() -> String,
+        at: impl Fn() -> String,
     ) -> Result<Option<ModuleIx>, DecodeError> {
-        let libs = self.modules.len();
-        match lib.filter(|&lib| lib >= 0) {
-            Some(lib) if lib as usize >= libs => {
-                Err(DecodeError::index(place(), "libs", libs, lib))
-            }
-            lib => Ok(lib.map(|lib| ModuleIx(lib as u32))),
-        }
+        let Some(lib) = lib.filter(|&lib| lib >= 0) else {
+            return Ok(None);
+        };
+        entry(self.modules, lib, "libs", at)?;
+        Ok(Some(ModuleIx(lib as u32)))
     }
 
     fn file(&self, func: usize) -> Result<Text<'b>, DecodeError> {
@@ -287,19 +247,13 @@ impl<'b> FrameReader<'_, 'b> {
         if let Some(file) = known(&self.funcs.file_name) {
             return self.string(file, "funcTable.fileName", func);
         }
-        let source = known(&self.funcs.source).filter(|_| self.funcs.has(func, FuncFlag::Source));
+        let source = known(&self.funcs.source);
+        let source = source.filter(|_| has(&self.funcs.flags, func, FUNC_SOURCE));
         let (Some(source), Some(sources)) = (source, self.sources) else {
             return Ok(Text::default());
         };
-        let Some(&file) = sources.filename.get(source as usize) else {
-            let place = format!("{}.funcTable.source[{func}]", self.at);
-            return Err(DecodeError::index(
-                place,
-                "sources",
-                sources.filename.len(),
-                source.into(),
-            ));
-        };
+        let at = || format!("{}.funcTable.source[{func}]", self.at);
+        let &file = entry(&sources.filename, source.into(), "sources", at)?;
         self.string(file, "sources.filename", source as usize)
     }
 
@@ -308,18 +262,10 @@ impl<'b> FrameReader<'_, 'b> {
         let frames = self.frames;
         let category = frames.category.get(ix).copied().flatten();
         let mut kind = None;
-        if let Some(category) = category.filter(|_| frames.has(ix, FrameFlag::Category)) {
+        if let Some(category) = category.filter(|_| has(&frames.flags, ix, FRAME_CATEGORY)) {
             let categories = &self.profile.meta.categories;
-            let Some(category) = categories.get(category as usize) else {
-                let place = format!("{}.frameTable.category[{ix}]", self.at);
-                let length = categories.len();
-                return Err(DecodeError::index(
-                    place,
-                    "meta.categories",
-                    length,
-                    category.into(),
-                ));
-            };
+            let at = || format!("{}.frameTable.category[{ix}]", self.at);
+            let category = entry(categories, category.into(), "meta.categories", at)?;
             kind = kind_of_category(&category.name.0)
                 .filter(|&kind| kind != FrameKind::User || self.is_ours);
         }

@@ -3,9 +3,8 @@
 use super::frames::Tree;
 use super::schema::{Meta, SampleTable, Thread};
 use crate::formats::error::DecodeError;
-use crate::formats::wire::json::{Number, shown};
-use crate::limits::MAX_SAMPLE_TYPES;
-use crate::recording::{RecordingBuilder, Sample, ThreadIx};
+use crate::formats::wire::json::{Number, same_length, shown};
+use crate::recording::{RecordingBuilder, ThreadIx};
 use crate::units::{Cost, Nanoseconds, Unit};
 
 /// Samples of all threads.
@@ -100,20 +99,9 @@ impl Samples {
                 if cost.is_zero() {
                     return Ok(());
                 }
-                let sample_type = builder.sample_type(event, unit);
-                if builder.sample_types.len() > MAX_SAMPLE_TYPES {
-                    let problem =
-                        format!("profiles of up to {MAX_SAMPLE_TYPES} sample types are read");
-                    return Err(DecodeError::new(at, problem));
-                }
-                builder.samples.push(Sample {
-                    stack,
-                    thread,
-                    sample_type,
-                    time,
-                    cost,
-                    truncated: false,
-                });
+                let sample_type = builder.one_more_sample_type(event, unit);
+                let sample_type = sample_type.map_err(DecodeError::at(at))?;
+                builder.push((thread, sample_type), stack, time, cost);
                 Ok(())
             };
             let weight = table.weight.as_ref().and_then(|weights| weights[row]);
@@ -121,15 +109,12 @@ impl Samples {
             match weight {
                 // What is freed is written as a negative allocation.
                 Some(freed) if at.ends_with("nativeAllocations") && freed.is_negative() => {
-                    let value = freed.magnitude().weight(factor);
-                    let value =
-                        value.map_err(|problem| DecodeError::new(place("weight"), problem))?;
+                    let value = freed.magnitude().weight(factor, || place("weight"))?;
                     add("native-deallocations", unit, Cost { samples: 1, value })?;
                 }
                 weight => {
-                    let weight = weight.unwrap_or(Number::Whole(1)).weight(factor);
-                    let value =
-                        weight.map_err(|problem| DecodeError::new(place("weight"), problem))?;
+                    let weight = weight.unwrap_or(Number::Whole(1));
+                    let value = weight.weight(factor, || place("weight"))?;
                     let samples = match unit {
                         Unit::Samples => value,
                         _ => u64::from(value > 0),
@@ -142,9 +127,7 @@ impl Samples {
                 .as_ref()
                 .and_then(|deltas| deltas[row]);
             if let (Some(delta), Some(factor)) = (delta, cpu_factor) {
-                let value = delta.weight(factor);
-                let value =
-                    value.map_err(|problem| DecodeError::new(place("threadCPUDelta"), problem))?;
+                let value = delta.weight(factor, || place("threadCPUDelta"))?;
                 let samples = u64::from(value > 0);
                 add("cpu", Unit::Nanoseconds, Cost { samples, value })?;
             }
@@ -166,10 +149,8 @@ impl SampleTable<'_> {
             ),
         ];
         for (name, length) in columns {
-            if let Some(length) = length.filter(|&length| length != count) {
-                let problem = format!("{length} entries; expected {count}, as many as `stack` has");
-                return Err(DecodeError::new(format!("{at}.{name}"), problem));
-            }
+            let length = length.unwrap_or(count);
+            same_length(length, (count, "stack"), || format!("{at}.{name}"))?;
         }
         Ok(())
     }

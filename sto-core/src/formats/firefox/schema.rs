@@ -125,9 +125,9 @@ pub(super) struct StackTable {
 #[serde(rename_all = "camelCase")]
 pub(super) struct FrameTable {
     pub(super) func: Vec<u32>,
-    /// Which of the other columns are set, since version 71: [`FrameFlag`].
+    /// Which of the other columns are set, since version 71.
     #[serde(default)]
-    flags: Vec<u32>,
+    pub(super) flags: Vec<u32>,
     /// From where the module's first segment is in memory; -1 without one.
     #[serde(default)]
     pub(super) address: Vec<i64>,
@@ -146,34 +146,25 @@ pub(super) struct FrameTable {
     pub(super) implementation: Vec<Option<u32>>,
 }
 
-/// A bit of a frame's flags.
-#[derive(Clone, Copy)]
-pub(super) enum FrameFlag {
-    Inlined = 1 << 0,
-    /// Also that there is a library.
-    Address = 1 << 1,
-    Category = 1 << 2,
-    Line = 1 << 4,
-}
+// Bits of a frame's flags. That of the address also says that there is a library.
+const FRAME_INLINED: u32 = 1 << 0;
+pub(super) const FRAME_ADDRESS: u32 = 1 << 1;
+pub(super) const FRAME_CATEGORY: u32 = 1 << 2;
+pub(super) const FRAME_LINE: u32 = 1 << 4;
 
-/// A bit of a function's flags.
-#[derive(Clone, Copy)]
-pub(super) enum FuncFlag {
-    Resource = 1 << 2,
-    Source = 1 << 3,
+// Bits of a function's.
+pub(super) const FUNC_RESOURCE: u32 = 1 << 2;
+pub(super) const FUNC_SOURCE: u32 = 1 << 3;
+
+/// Whether a column is set in a row of these flags; before there were flags, its value tells.
+pub(super) fn has(flags: &[u32], row: usize, flag: u32) -> bool {
+    flags.get(row).is_none_or(|flags| flags & flag != 0)
 }
 
 impl FrameTable {
-    /// Whether a column is set for a frame; before there were flags, its value tells.
-    pub(super) fn has(&self, ix: usize, flag: FrameFlag) -> bool {
-        self.flags
-            .get(ix)
-            .is_none_or(|flags| flags & flag as u32 != 0)
-    }
-
     pub(super) fn is_inlined(&self, ix: usize) -> bool {
         match self.flags.get(ix) {
-            Some(flags) => flags & FrameFlag::Inlined as u32 != 0,
+            Some(_) => has(&self.flags, ix, FRAME_INLINED),
             None => self.inline_depth.get(ix).is_some_and(|&depth| depth > 0),
         }
     }
@@ -183,24 +174,15 @@ impl FrameTable {
 #[serde(rename_all = "camelCase")]
 pub(super) struct FuncTable {
     pub(super) name: Vec<u32>,
-    /// Which of the other columns are set, since version 73: [`FuncFlag`].
+    /// Which of the other columns are set, since version 73.
     #[serde(default)]
-    flags: Vec<u32>,
+    pub(super) flags: Vec<u32>,
     #[serde(default)]
     pub(super) resource: Vec<i64>,
     #[serde(default)]
     pub(super) file_name: Vec<Option<u32>>,
     #[serde(default)]
     pub(super) source: Vec<Option<u32>>,
-}
-
-impl FuncTable {
-    /// Whether a column is set for a function; before there were flags, its value tells.
-    pub(super) fn has(&self, func: usize, flag: FuncFlag) -> bool {
-        self.flags
-            .get(func)
-            .is_none_or(|flags| flags & flag as u32 != 0)
-    }
 }
 
 #[derive(Default, Deserialize)]

@@ -1,17 +1,75 @@
 //! What a recording says about itself: settings, the virtual machine, the machine, what was lost.
 
 use super::cursor::Event;
-use super::events::{EXECUTION, SAMPLED, WALL};
 use super::pools::Pools;
 use super::types::TypeIx;
-use super::values::{Value, Wanted};
+use super::values::Value;
 use crate::formats::error::DecodeError;
+use crate::formats::names::nanoseconds_in;
 use crate::formats::wire::text;
 use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
 use crate::model::Origin;
 use crate::recording::RecordingBuilder;
 use crate::units::{Bytes, Nanoseconds};
 use hashbrown::HashMap;
+
+const EXECUTION: &str = "jdk.ExecutionSample";
+const WALL: &str = "profiler.WallClockSample";
+
+/// The events that are samples, in the order of our sample types.
+pub(super) const SAMPLED: [Sampled; 12] = [
+    sampled(EXECUTION, Measure::Period { count: None }),
+    sampled("jdk.NativeMethodSample", Measure::Period { count: None }),
+    sampled("jdk.CPUTimeSample", Measure::Span("samplingPeriod")),
+    sampled(
+        WALL,
+        Measure::Period {
+            count: Some("samples"),
+        },
+    ),
+    sampled("jdk.ObjectAllocationSample", Measure::Bytes("weight")),
+    sampled("jdk.ObjectAllocationInNewTLAB", Measure::Bytes("tlabSize")),
+    sampled(
+        "jdk.ObjectAllocationOutsideTLAB",
+        Measure::Bytes("allocationSize"),
+    ),
+    sampled("profiler.LiveObject", Measure::Bytes("allocationSize")),
+    sampled("profiler.Malloc", Measure::Bytes("size")),
+    sampled("jdk.JavaMonitorEnter", Measure::Span("duration")),
+    sampled("jdk.ThreadPark", Measure::Span("duration")),
+    sampled("profiler.NativeLock", Measure::Span("duration")),
+];
+
+pub(super) struct Sampled {
+    pub(super) name: &'static str,
+    pub(super) measure: Measure,
+}
+
+const fn sampled(name: &'static str, measure: Measure) -> Sampled {
+    Sampled { name, measure }
+}
+
+/// What the value of a sample is.
+#[derive(Clone, Copy)]
+pub(super) enum Measure {
+    /// The period that the recording's settings say, for each of as many samples as a field counts, or
+    /// for one.
+    Period { count: Option<&'static str> },
+    /// Bytes, which a field has.
+    Bytes(&'static str),
+    /// Time, which a field has.
+    Span(&'static str),
+}
+
+impl Measure {
+    /// The fields of the value and of the number of samples; empty for none.
+    pub(super) fn fields(self) -> (&'static str, &'static str) {
+        match self {
+            Measure::Period { count } => ("", count.unwrap_or("")),
+            Measure::Bytes(field) | Measure::Span(field) => (field, ""),
+        }
+    }
+}
 
 /// What the chunks up to here say. Async-profiler says it in the first one only.
 #[derive(Default)]
@@ -35,7 +93,7 @@ impl About {
         self.periods.get(event).copied()
     }
 
-    /// Reads an event, if it is one of those that tell something.
+    /// Reads an event, if it is one of those that say something of it.
     pub(super) fn read<'b>(
         &mut self,
         of: TypeIx,
@@ -43,17 +101,17 @@ impl About {
         pools: &Pools<'_, 'b>,
         stacks: &mut RecordingBuilder,
     ) -> Result<(), DecodeError> {
-        let name = pools.types.name(of);
-        match name {
+        let fields = Value::Fields(of, event.fields);
+        match pools.types.name(of) {
             b"jdk.ActiveSetting" => {
-                let [of, name, value] = fields(of, event, pools, ["id", "name", "value"])?;
+                let [of, name, value] = pools.fields(fields, ["id", "name", "value"])?;
                 let (name, value) = (pools.text(name)?, pools.text(value)?);
                 let of = pools.types.by_id(of.number());
                 self.setting(of.map_or(b"", |of| pools.types.name(of)), &name, &value);
             }
             b"jdk.JVMInformation" => {
                 let names = ["pid", "jvmArguments", "javaArguments"];
-                let [pid, jvm, java] = fields(of, event, pools, names)?;
+                let [pid, jvm, java] = pools.fields(fields, names)?;
                 let (jvm, java) = (pools.text(jvm)?, pools.text(java)?);
                 let (jvm, java) = (stacks.text(&jvm), stacks.text(&java));
                 self.pid = u32::try_from(pid.number()).unwrap_or(0);
@@ -66,7 +124,7 @@ impl About {
                 self.origin.command = Some(command);
             }
             b"jdk.OSInformation" => {
-                let [version] = fields(of, event, pools, ["osVersion"])?;
+                let [version] = pools.fields(fields, ["osVersion"])?;
                 let version = pools.text(version)?;
                 let version = stacks.text(&version);
                 let uname = version
@@ -77,7 +135,7 @@ impl About {
                 self.origin.arch = words.next_back().map(str::to_owned);
             }
             b"jdk.CPUInformation" => {
-                let [description] = fields(of, event, pools, ["description"])?;
+                let [description] = pools.fields(fields, ["description"])?;
                 let description = pools.text(description)?;
                 let description = stacks.text(&description);
                 let first = description.lines().next().unwrap_or("");
@@ -93,12 +151,12 @@ impl About {
                 self.origin.cpu = (!cpu.is_empty()).then(|| cpu.to_owned());
             }
             b"jdk.DataLoss" => {
-                let [amount] = fields(of, event, pools, ["amount"])?;
+                let [amount] = pools.fields(fields, ["amount"])?;
                 let amount = u64::try_from(amount.number()).unwrap_or(0);
                 self.lost_bytes.0 = self.lost_bytes.0.saturating_add(amount);
             }
             b"jdk.CPUTimeSamplesLost" => {
-                let [lost] = fields(of, event, pools, ["lostSamples"])?;
+                let [lost] = pools.fields(fields, ["lostSamples"])?;
                 let lost = u64::try_from(lost.number()).unwrap_or(0);
                 self.lost = self.lost.saturating_add(lost);
             }
@@ -138,17 +196,7 @@ impl About {
     }
 }
 
-fn fields<'b, const N: usize>(
-    of: TypeIx,
-    event: Event<'b>,
-    pools: &Pools<'_, 'b>,
-    names: [&str; N],
-) -> Result<[Value<'b>; N], DecodeError> {
-    let mut fields = event.fields;
-    Wanted::of(pools.types, of, names).read(pools.types, &mut fields)
-}
-
-/// The program that `java` was told to run: `app.jar` of `/opt/app.jar --port 80`, else the main class.
+/// The program that `java` runs: `app.jar` of `/opt/app.jar --port 80`, else the main class.
 fn program(arguments: &str) -> &str {
     let first = arguments.split_whitespace().next().unwrap_or("");
     first.rsplit('/').next().unwrap_or(first)
@@ -159,12 +207,8 @@ fn span(text: &[u8]) -> Option<Nanoseconds> {
     let at = text.iter().position(|byte| !byte.is_ascii_digit())?;
     let (number, unit) = text.split_at(at);
     let nanoseconds = match unit.trim_ascii() {
-        b"ns" => 1,
-        b"us" => 1_000,
-        b"ms" => 1_000_000,
-        b"s" => 1_000_000_000,
         b"m" => 60_000_000_000,
-        _ => return None,
+        unit => nanoseconds_in(unit)?,
     };
     text::decimal(number)?
         .checked_mul(nanoseconds)

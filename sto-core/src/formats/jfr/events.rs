@@ -1,75 +1,26 @@
 //! The events that are samples.
 
-use super::about::About;
+use super::about::{About, Measure, SAMPLED};
 use super::chunk::{Chunk, Clock};
 use super::pools::Pools;
 use super::stacks::Traces;
-use super::threads::Threads;
 use super::types::{TypeIx, Types, Unit};
-use super::values::{Value, Wanted};
+use super::values::{Identity, Value, Wanted};
 use crate::formats::error::DecodeError;
-use crate::recording::{RecordingBuilder, Sample, SampleTypeIx};
+use crate::recording::{ProcessIx, RecordingBuilder, Sample, SampleTypeIx, ThreadIx};
 use crate::units::{self, Cost, Nanoseconds};
 use hashbrown::HashMap;
-
-pub(super) const EXECUTION: &str = "jdk.ExecutionSample";
-pub(super) const WALL: &str = "profiler.WallClockSample";
-
-/// The events that are samples, in the order of our sample types.
-pub(super) const SAMPLED: [Sampled; 12] = [
-    sampled(EXECUTION, Measure::Period { count: None }),
-    sampled("jdk.NativeMethodSample", Measure::Period { count: None }),
-    sampled("jdk.CPUTimeSample", Measure::Span("samplingPeriod")),
-    sampled(
-        WALL,
-        Measure::Period {
-            count: Some("samples"),
-        },
-    ),
-    sampled("jdk.ObjectAllocationSample", Measure::Bytes("weight")),
-    sampled("jdk.ObjectAllocationInNewTLAB", Measure::Bytes("tlabSize")),
-    sampled(
-        "jdk.ObjectAllocationOutsideTLAB",
-        Measure::Bytes("allocationSize"),
-    ),
-    sampled("profiler.LiveObject", Measure::Bytes("allocationSize")),
-    sampled("profiler.Malloc", Measure::Bytes("size")),
-    sampled("jdk.JavaMonitorEnter", Measure::Span("duration")),
-    sampled("jdk.ThreadPark", Measure::Span("duration")),
-    sampled("profiler.NativeLock", Measure::Span("duration")),
-];
-
-pub(super) struct Sampled {
-    pub(super) name: &'static str,
-    measure: Measure,
-}
-
-const fn sampled(name: &'static str, measure: Measure) -> Sampled {
-    Sampled { name, measure }
-}
-
-/// What the value of a sample is.
-#[derive(Clone, Copy)]
-enum Measure {
-    /// The period that the recording's settings tell, for each of as many samples as a field counts, or
-    /// for one.
-    Period { count: Option<&'static str> },
-    /// Bytes, which a field has.
-    Bytes(&'static str),
-    /// Time, which a field has.
-    Span(&'static str),
-}
 
 /// The samples of a recording.
 #[derive(Default)]
 pub(super) struct Samples {
-    /// By place in [`SAMPLED`]: types of which some sample has no period.
-    untold: [bool; SAMPLED.len()],
+    /// By index in [`SAMPLED`]: types of which some sample has no period.
+    without_period: [bool; SAMPLED.len()],
 }
 
 /// How an event of a chunk is read.
 struct Row {
-    place: usize,
+    index: usize,
     /// Start time, the two fields that may have the thread, stack trace, value, number of samples.
     wanted: Wanted<6>,
     unit: Unit,
@@ -95,10 +46,11 @@ impl Samples {
             let mut fields = event.fields;
             let values = row.wanted.read(pools.types, &mut fields)?;
             let [start, sampled_thread, event_thread, trace, value, count] = values;
-            let sampled = &SAMPLED[row.place];
+            let sampled = &SAMPLED[row.index];
             let period = about.period(sampled.name);
-            let is_untold = matches!(sampled.measure, Measure::Period { .. }) && period.is_none();
-            self.untold[row.place] |= is_untold;
+            let has_no_period =
+                matches!(sampled.measure, Measure::Period { .. }) && period.is_none();
+            self.without_period[row.index] |= has_no_period;
             let thread = match sampled_thread {
                 Value::None => event_thread,
                 thread => thread,
@@ -107,7 +59,7 @@ impl Samples {
             let sample = Sample {
                 stack: trace.stack,
                 thread: threads.read(thread, pools, traces.builder)?,
-                sample_type: SampleTypeIx(row.place as u32),
+                sample_type: SampleTypeIx(row.index as u32),
                 time: match start {
                     Value::Number(ticks) => chunk.clock.time(ticks),
                     _ => None,
@@ -133,9 +85,11 @@ impl Samples {
         for sample in &samples {
             indices[sample.sample_type.0 as usize] = Some(SampleTypeIx(0));
         }
-        for ((index, sampled), untold) in indices.iter_mut().zip(&SAMPLED).zip(self.untold) {
+        for ((index, sampled), without_period) in
+            indices.iter_mut().zip(&SAMPLED).zip(self.without_period)
+        {
             let unit = match sampled.measure {
-                Measure::Period { .. } if untold => units::Unit::Samples,
+                Measure::Period { .. } if without_period => units::Unit::Samples,
                 Measure::Period { .. } | Measure::Span(_) => units::Unit::Nanoseconds,
                 Measure::Bytes(_) => units::Unit::Bytes,
             };
@@ -143,7 +97,7 @@ impl Samples {
         }
         for sample in &mut samples {
             let index = sample.sample_type.0 as usize;
-            if self.untold[index] {
+            if self.without_period[index] {
                 sample.cost.value = sample.cost.samples;
             }
             sample.sample_type = indices[index].unwrap_or(SampleTypeIx(0));
@@ -154,7 +108,7 @@ impl Samples {
 
 /// The sampled events that a chunk has types of.
 fn rows(types: &Types<'_>) -> HashMap<TypeIx, Row> {
-    let rows = SAMPLED.iter().enumerate().filter_map(|(place, sampled)| {
+    let rows = SAMPLED.iter().enumerate().filter_map(|(index, sampled)| {
         let of = types.by_name(sampled.name)?;
         let (value, count) = sampled.measure.fields();
         let names = [
@@ -168,23 +122,13 @@ fn rows(types: &Types<'_>) -> HashMap<TypeIx, Row> {
         let mut fields = types.fields(of).iter();
         let field = fields.find(|field| types.name_of(field) == value.as_bytes());
         let row = Row {
-            place,
+            index,
             wanted: Wanted::of(types, of, names),
             unit: field.map_or(Unit::Ticks, |field| field.unit),
         };
         Some((of, row))
     });
     rows.collect()
-}
-
-impl Measure {
-    /// The fields of the value and of the number of samples; empty for none.
-    fn fields(self) -> (&'static str, &'static str) {
-        match self {
-            Measure::Period { count } => ("", count.unwrap_or("")),
-            Measure::Bytes(field) | Measure::Span(field) => (field, ""),
-        }
-    }
 }
 
 impl Row {
@@ -196,7 +140,7 @@ impl Row {
         clock: Clock,
         at: usize,
     ) -> Result<Cost, DecodeError> {
-        let sampled = &SAMPLED[self.place];
+        let sampled = &SAMPLED[self.index];
         let amount = |value: Value<'_>, field: &str| match value {
             Value::Number(number) => u64::try_from(number).map_err(|_| {
                 let name = sampled.name;
@@ -238,5 +182,45 @@ impl Row {
             DecodeError::new(at, problem)
         })?;
         Ok(Cost { samples, value })
+    }
+}
+
+/// The threads of a chunk.
+pub(super) struct Threads {
+    process: ProcessIx,
+    known: HashMap<Identity, ThreadIx>,
+}
+
+impl Threads {
+    /// Those of a chunk of a process.
+    pub(super) fn of(process: ProcessIx) -> Threads {
+        Threads {
+            process,
+            known: HashMap::new(),
+        }
+    }
+
+    /// The thread that a value refers to.
+    pub(super) fn read<'b>(
+        &mut self,
+        thread: Value<'b>,
+        pools: &Pools<'_, 'b>,
+        builder: &mut RecordingBuilder,
+    ) -> Result<ThreadIx, DecodeError> {
+        let identity = thread.identity();
+        if let Some(&known) = self.known.get(&identity) {
+            return Ok(known);
+        }
+        let [tid, java_name, system_name] =
+            pools.fields(thread, ["osThreadId", "javaName", "osName"])?;
+        let mut name = pools.text(java_name)?;
+        if name.is_empty() {
+            name = pools.text(system_name)?;
+        }
+        let tid = u32::try_from(tid.number()).unwrap_or(0);
+        let name = String::from_utf8_lossy(&name);
+        let thread = builder.known_thread(self.process, tid, &name);
+        self.known.insert(identity, thread);
+        Ok(thread)
     }
 }

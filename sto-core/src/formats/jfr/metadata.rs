@@ -13,13 +13,15 @@
 //! Source: `MetadataReader.java` of the JDK, `jfrMetadata.cpp` of async-profiler.
 
 use super::cursor::Cursor;
-use super::types::MAX_NESTING;
 use crate::formats::error::DecodeError;
 use crate::formats::excerpt;
 use crate::formats::wire::text;
 use std::borrow::Cow;
 
-/// Place of a string of the metadata.
+/// Types may stand in each other this deep; the JDK's stand four deep.
+pub(super) const MAX_NESTING: u32 = 32;
+
+/// Index of a string of the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StringIx(pub(super) usize);
 
@@ -50,7 +52,7 @@ pub(super) fn classes<'b>(
         cursor,
         classes: Vec::new(),
     };
-    elements.read(Place::Top, 0)?;
+    elements.read(Within::Top, 0)?;
     Ok(elements.classes)
 }
 
@@ -63,7 +65,7 @@ struct Elements<'s, 'b> {
 
 /// What an element stands in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Within {
     /// Nothing, or what holds classes.
     Top,
     /// The class that was read last.
@@ -75,7 +77,7 @@ enum Place {
 
 impl Elements<'_, '_> {
     /// Reads an element and those in it.
-    fn read(&mut self, around: Place, depth: u32) -> Result<(), DecodeError> {
+    fn read(&mut self, around: Within, depth: u32) -> Result<(), DecodeError> {
         let at = self.cursor.at();
         if depth > MAX_NESTING {
             let problem = format!("elements more than {MAX_NESTING} deep; was the file damaged?");
@@ -86,27 +88,23 @@ impl Elements<'_, '_> {
         for _ in 0..self.cursor.count(2)? {
             attributes.push((self.string()?, self.string()?));
         }
-        let place = match (&*self.strings[name.0], around) {
-            (b"class", Place::Top) => {
-                let (name, id) = (
-                    self.required(at, &attributes, "name")?,
-                    self.id(at, &attributes, "id")?,
-                );
+        let within = match (&*self.strings[name.0], around) {
+            (b"class", Within::Top) => {
                 self.classes.push(Class {
                     at,
-                    name,
-                    id,
+                    name: self.required(at, &attributes, "name")?,
+                    id: self.id(at, &attributes, "id")?,
                     fields: Vec::new(),
                 });
-                Place::Class
+                Within::Class
             }
-            (b"field", Place::Class) => {
+            (b"field", Within::Class) => {
                 let field = self.field(at, &attributes)?;
                 let class = self.classes.last_mut().expect("a class is around");
                 class.fields.push(field);
-                Place::Field
+                Within::Field
             }
-            (b"annotation", Place::Field) => {
+            (b"annotation", Within::Field) => {
                 if let Some(value) = self.attribute(&attributes, "value") {
                     let of = self.id(at, &attributes, "class")?;
                     let field = self
@@ -118,13 +116,13 @@ impl Elements<'_, '_> {
                         .annotations
                         .push((of, value));
                 }
-                Place::Other
+                Within::Other
             }
-            (_, Place::Top) => Place::Top,
-            _ => Place::Other,
+            (_, Within::Top) => Within::Top,
+            _ => Within::Other,
         };
         for _ in 0..self.cursor.count(3)? {
-            self.read(place, depth + 1)?;
+            self.read(within, depth + 1)?;
         }
         Ok(())
     }
@@ -161,9 +159,9 @@ impl Elements<'_, '_> {
     fn string(&mut self) -> Result<StringIx, DecodeError> {
         let at = self.cursor.at();
         let number = self.cursor.number()?;
-        let place = usize::try_from(number).ok();
-        let place = place.filter(|&place| place < self.strings.len());
-        place.map(StringIx).ok_or_else(|| {
+        let index = usize::try_from(number).ok();
+        let index = index.filter(|&index| index < self.strings.len());
+        index.map(StringIx).ok_or_else(|| {
             let problem = format!(
                 "the string {number} of types that have {} strings; was the file damaged?",
                 self.strings.len()

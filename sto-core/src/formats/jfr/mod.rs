@@ -5,9 +5,9 @@
 //!   |          metadata, types     what a chunk says of the types of its values
 //!   |          values, pools       values by the names of their fields; constants by their keys
 //!   v
-//! settings     about               periods, the program, the machine
-//! samples      events              which events are samples, and of what
-//! traces       stacks, threads     named frames with kinds and lines
+//! settings     about               which events are samples, of what; periods, the program, the machine
+//! samples      events              samples and their threads
+//! traces       stacks              named frames with kinds and lines
 //! ```
 //!
 //! No layout is taken for granted: each chunk describes its own types, which differ from one version of
@@ -25,7 +25,6 @@ mod events;
 mod metadata;
 mod pools;
 mod stacks;
-mod threads;
 mod types;
 mod values;
 
@@ -35,10 +34,9 @@ use crate::recording::RecordingBuilder;
 use crate::units::{Nanoseconds, UnixSeconds};
 use about::About;
 use chunk::Chunk;
-use events::Samples;
+use events::{Samples, Threads};
 use pools::Pools;
 use stacks::Traces;
-use threads::Threads;
 use types::Types;
 
 /// Whether a file that begins with these bytes is a recording.

@@ -5,9 +5,9 @@ use super::pools::Pools;
 use super::types::TypeIx;
 use super::values::{Identity, Value, Wanted};
 use crate::formats::error::DecodeError;
-use crate::formats::kind_by_names;
+use crate::formats::names::NamedFrame;
 use crate::limits::{MAX_DEPTH, MAX_NAME};
-use crate::model::{Frame, FrameKind};
+use crate::model::FrameKind;
 use crate::recording::{LocationIx, RecordingBuilder, StackIx};
 use hashbrown::HashMap;
 
@@ -75,7 +75,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         let stack = self
             .builder
             .stack(&locations)
-            .map_err(DecodeError::limit(at))?;
+            .map_err(DecodeError::at(at))?;
         let truncated = truncated.number() != 0;
         let trace = Trace { stack, truncated };
         self.known.insert(identity, trace);
@@ -132,27 +132,22 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
             b"Native" if self.has_native_functions => native_function(&class, &name),
             _ => (method_name(&class, &name), Vec::new()),
         };
-        let symbol = match &*symbol {
-            b"" => "[unknown]".into(),
-            symbol => self.builder.text(symbol),
-        };
-        let module = self.builder.text(&module);
-        let frame = Frame {
+        let frame = NamedFrame {
             symbol: &symbol,
             module: &module,
             kind: match &*kind {
-                _ if symbol == "[unknown]" => FrameKind::Unresolved,
-                b"Interpreted" => FrameKind::Interpreted,
-                b"JIT compiled" => FrameKind::Jit,
-                b"C1 compiled" => FrameKind::JitBaseline,
-                b"Inlined" => FrameKind::Inlined,
-                b"Kernel" => FrameKind::Kernel,
-                _ => kind_by_names(&symbol, &module),
+                _ if matches!(&*symbol, b"" | b"[unknown]") => None,
+                b"Interpreted" => Some(FrameKind::Interpreted),
+                b"JIT compiled" => Some(FrameKind::Jit),
+                b"C1 compiled" => Some(FrameKind::JitBaseline),
+                b"Inlined" => Some(FrameKind::Inlined),
+                b"Kernel" => Some(FrameKind::Kernel),
+                _ => None,
             },
-            file: "",
+            file: b"",
             line,
         };
-        self.builder.frame(frame).map_err(DecodeError::limit(at))
+        frame.add(self.builder).map_err(DecodeError::at(at))
     }
 
     /// The names of a method's class and of the method.

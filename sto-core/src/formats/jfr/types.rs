@@ -1,13 +1,14 @@
 //! The types of a chunk, and how their values are written.
 
 use super::cursor::Cursor;
-use super::metadata::{Class, StringIx, classes};
+use super::metadata::{Class, MAX_NESTING, StringIx, classes};
 use crate::formats::error::DecodeError;
 use crate::formats::excerpt;
+use crate::formats::names::nanoseconds_in;
 use hashbrown::HashMap;
 use std::borrow::Cow;
 
-/// Place of a type in [`Types`].
+/// Index of a type in [`Types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TypeIx(usize);
 
@@ -63,9 +64,6 @@ pub(super) enum Unit {
 
 /// The type of the event with the types.
 pub(super) const METADATA: i64 = 0;
-
-/// Types may stand in each other this deep; the JDK's stand four deep.
-pub(super) const MAX_NESTING: u32 = 32;
 
 impl<'b> Types<'b> {
     /// Reads the event with the types.
@@ -257,12 +255,7 @@ impl<'b> Types<'b> {
 
 impl Unit {
     fn of(name: &[u8]) -> Unit {
-        match name {
-            b"NANOSECONDS" => Unit::Nanoseconds(1),
-            b"MICROSECONDS" => Unit::Nanoseconds(1_000),
-            b"MILLISECONDS" => Unit::Nanoseconds(1_000_000),
-            b"SECONDS" => Unit::Nanoseconds(1_000_000_000),
-            _ => Unit::Ticks,
-        }
+        let factor = nanoseconds_in(&name.to_ascii_lowercase());
+        factor.map_or(Unit::Ticks, Unit::Nanoseconds)
     }
 }

@@ -1,51 +1,43 @@
 //! From calls that begin and end at a time to what each stack took.
 
-use crate::recording::{
-    LocationIx, RecordingBuilder, RecordingError, Sample, SampleTypeIx, StackIx, ThreadIx,
-};
+use crate::recording::{LocationIx, Measured, RecordingBuilder, RecordingError, StackIx};
 use crate::units::{Cost, Nanoseconds};
 
 /// The open calls of a thread, and what it did up to now: a sample for each time that it stayed in
 /// one stack.
-pub(in crate::formats) struct Spans {
-    pub(in crate::formats) thread: ThreadIx,
-    pub(in crate::formats) sample_type: SampleTypeIx,
+pub(crate) struct Spans {
+    measured: Measured,
     /// Whether values are nanoseconds from the recording's start.
-    pub(in crate::formats) are_times: bool,
+    are_times: bool,
     /// Root first, each with its stack once that was sampled.
     open: Vec<(LocationIx, Option<StackIx>)>,
     now: u64,
 }
 
 impl Spans {
-    pub(in crate::formats) fn new(
-        thread: ThreadIx,
-        sample_type: SampleTypeIx,
-        are_times: bool,
-    ) -> Spans {
+    pub(crate) fn new(measured: Measured, are_times: bool) -> Spans {
         Spans {
-            thread,
-            sample_type,
+            measured,
             are_times,
             open: Vec::new(),
             now: 0,
         }
     }
 
-    pub(in crate::formats) fn now(&self) -> u64 {
+    pub(crate) fn now(&self) -> u64 {
         self.now
     }
 
-    pub(in crate::formats) fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.open.len()
     }
 
-    pub(in crate::formats) fn top(&self) -> Option<LocationIx> {
+    pub(crate) fn top(&self) -> Option<LocationIx> {
         self.open.last().map(|&(location, _)| location)
     }
 
     /// Goes on to a value that is no smaller; what the open calls took until then becomes a sample.
-    pub(in crate::formats) fn advance(
+    pub(crate) fn advance(
         &mut self,
         to: u64,
         builder: &mut RecordingBuilder,
@@ -54,14 +46,8 @@ impl Spans {
         if value > 0
             && let Some(stack) = self.stack(builder)?
         {
-            builder.samples.push(Sample {
-                stack,
-                thread: self.thread,
-                sample_type: self.sample_type,
-                time: self.are_times.then_some(Nanoseconds(self.now)),
-                cost: Cost { samples: 1, value },
-                truncated: false,
-            });
+            let time = self.are_times.then_some(Nanoseconds(self.now));
+            builder.push(self.measured, stack, time, Cost { samples: 1, value });
         }
         self.now = self.now.max(to);
         Ok(())
@@ -78,13 +64,13 @@ impl Spans {
         Ok(caller)
     }
 
-    pub(in crate::formats) fn open(&mut self, location: LocationIx) {
+    pub(crate) fn open(&mut self, location: LocationIx) {
         self.open.push((location, None));
     }
 
     /// Closes calls wherever they stand from a depth on; `is_kept` says by depth which stay open. Those have
     /// other stacks from then on.
-    pub(in crate::formats) fn keep(
+    pub(crate) fn keep(
         &mut self,
         from: usize,
         mut is_kept: impl FnMut(usize) -> bool,
@@ -98,7 +84,7 @@ impl Spans {
         Ok(())
     }
 
-    pub(in crate::formats) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.open.pop();
     }
 }

@@ -4,16 +4,16 @@ use crate::recording::{LocationIx, RecordingBuilder, RecordingError, StackIx};
 
 /// A frame of the table, and who called it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::formats) struct Caller {
+pub(crate) struct Caller {
     /// Place of the caller in the table; `None` at a root.
-    pub(in crate::formats) caller: Option<u32>,
+    pub(crate) caller: Option<u32>,
     /// What ran; `None` for a place that only holds others together.
-    pub(in crate::formats) location: Option<LocationIx>,
+    pub(crate) location: Option<LocationIx>,
 }
 
 /// A table of frames with their callers. The stack of an entry is added once it is sampled.
 #[derive(Default)]
-pub(in crate::formats) struct CallTree {
+pub(crate) struct CallTree {
     entries: Vec<Caller>,
     /// By entry.
     stacks: Vec<Known>,
@@ -30,7 +30,7 @@ enum Known {
 }
 
 impl CallTree {
-    pub(in crate::formats) fn new(entries: Vec<Caller>) -> CallTree {
+    pub(crate) fn new(entries: Vec<Caller>) -> CallTree {
         CallTree {
             stacks: vec![Known::Not; entries.len()],
             entries,
@@ -38,29 +38,29 @@ impl CallTree {
         }
     }
 
-    pub(in crate::formats) fn len(&self) -> usize {
-        self.entries.len()
+    pub(crate) fn entries(&self) -> &[Caller] {
+        &self.entries
     }
 
-    pub(in crate::formats) fn get(&self, entry: u32) -> Caller {
+    pub(crate) fn get(&self, entry: u32) -> Caller {
         self.entries[entry as usize]
     }
 
     /// Adds an entry, and tells its place.
-    pub(in crate::formats) fn push(&mut self, entry: Caller) -> u32 {
+    pub(crate) fn push(&mut self, entry: Caller) -> u32 {
         self.entries.push(entry);
         self.stacks.push(Known::Not);
         self.entries.len() as u32 - 1
     }
 
     /// Says who called an entry; `false` where that was said before.
-    pub(in crate::formats) fn set_caller(&mut self, entry: u32, caller: u32) -> bool {
+    pub(crate) fn set_caller(&mut self, entry: u32, caller: u32) -> bool {
         let known = &mut self.entries[entry as usize].caller;
         known.replace(caller).is_none()
     }
 
     /// The stack that ends at an entry of the table.
-    pub(in crate::formats) fn stack(
+    pub(crate) fn stack(
         &mut self,
         entry: u32,
         builder: &mut RecordingBuilder,

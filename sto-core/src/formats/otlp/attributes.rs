@@ -1,60 +1,59 @@
-//! What attributes tell: threads, processes, kinds of frames, build ids.
+//! Attributes: threads, processes, kinds of frames, build ids.
 
 use crate::formats::error::DecodeError;
-use crate::formats::labels::RawValue;
+use crate::formats::labels::{RawValue, ThreadName};
 use crate::formats::names::module_name;
 use crate::formats::wire::protobuf::Message;
 use crate::formats::wire::text;
 use crate::model::FrameKind;
 use crate::recording::beginning;
 
-/// What an attribute tells, as far as it is read.
+/// An attribute, as far as it is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told<'b> {
+pub(super) enum Attribute<'b> {
     ThreadId(u32),
     ThreadName(&'b [u8]),
     ProcessId(u32),
     /// Base name of the program.
     Executable(&'b [u8]),
-    /// Where the program is, which tells its name too.
+    /// Where the program is, which ends in its name.
     ExecutablePath(&'b [u8]),
-    /// What the program does for its users: its name where nothing else tells one.
+    /// What the program does for its users: its name where nothing else says one.
     Service(&'b [u8]),
     Host(&'b [u8]),
     Architecture(&'b [u8]),
     FrameKind(FrameKind),
     /// In hexadecimal digits.
     GnuBuildId(&'b [u8]),
-    /// The attribute of this key tells something else.
+    /// The attribute of this key says something else.
     Other(&'b [u8], Value<'b>),
 }
 
-impl<'b> Told<'b> {
-    /// What is told under a key.
-    pub(super) fn of(key: &'b [u8], value: Value<'b>) -> Told<'b> {
-        let told = match key {
-            b"thread.id" => value.id().map(Told::ThreadId),
-            b"thread.name" => value.text().map(Told::ThreadName),
-            b"process.pid" => value.id().map(Told::ProcessId),
-            b"process.executable.name" => value.text().map(Told::Executable),
-            b"process.executable.path" => value.text().map(Told::ExecutablePath),
-            b"service.name" => value.text().map(Told::Service),
-            b"host.name" => value.text().map(Told::Host),
-            b"host.arch" => value.text().map(Told::Architecture),
-            b"profile.frame.type" => value.text().and_then(kind_of).map(Told::FrameKind),
-            b"process.executable.build_id.gnu" => value.text().map(Told::GnuBuildId),
+impl<'b> Attribute<'b> {
+    /// That of a key.
+    pub(super) fn of(key: &'b [u8], value: Value<'b>) -> Attribute<'b> {
+        let known = match key {
+            b"thread.id" => value.id().map(Attribute::ThreadId),
+            b"thread.name" => value.text().map(Attribute::ThreadName),
+            b"process.pid" => value.id().map(Attribute::ProcessId),
+            b"process.executable.name" => value.text().map(Attribute::Executable),
+            b"process.executable.path" => value.text().map(Attribute::ExecutablePath),
+            b"service.name" => value.text().map(Attribute::Service),
+            b"host.name" => value.text().map(Attribute::Host),
+            b"host.arch" => value.text().map(Attribute::Architecture),
+            b"profile.frame.type" => value.text().and_then(kind_of).map(Attribute::FrameKind),
+            b"process.executable.build_id.gnu" => value.text().map(Attribute::GnuBuildId),
             _ => None,
         };
-        told.unwrap_or(Told::Other(key, value))
+        known.unwrap_or(Attribute::Other(key, value))
     }
 }
 
-/// Whose samples are, by what attributes tell of it.
+/// Whose samples are, by their attributes.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Whose<'b> {
-    pub(super) pid: u32,
-    pub(super) tid: u32,
-    pub(super) thread: &'b [u8],
+    /// But for its program.
+    pub(super) thread: ThreadName<'b>,
     pub(super) host: &'b [u8],
     pub(super) architecture: &'b [u8],
     executable: &'b [u8],
@@ -64,25 +63,25 @@ pub(super) struct Whose<'b> {
 
 impl<'b> Whose<'b> {
     /// Takes in an attribute, which is more exact than those before it.
-    pub(super) fn tell(&mut self, told: Told<'b>) {
-        match told {
-            Told::ThreadId(tid) => self.tid = tid,
-            Told::ThreadName(name) => self.thread = name,
-            Told::ProcessId(pid) => self.pid = pid,
-            Told::Executable(name) => self.executable = name,
-            Told::ExecutablePath(path) => self.path = path,
-            Told::Service(name) => self.service = name,
-            Told::Host(name) => self.host = name,
-            Told::Architecture(name) => self.architecture = name,
-            Told::FrameKind(_) | Told::GnuBuildId(_) | Told::Other(..) => {}
+    pub(super) fn set(&mut self, attribute: Attribute<'b>) {
+        match attribute {
+            Attribute::ThreadId(tid) => self.thread.tid = tid,
+            Attribute::ThreadName(name) => self.thread.name = name,
+            Attribute::ProcessId(pid) => self.thread.pid = pid,
+            Attribute::Executable(name) => self.executable = name,
+            Attribute::ExecutablePath(path) => self.path = path,
+            Attribute::Service(name) => self.service = name,
+            Attribute::Host(name) => self.host = name,
+            Attribute::Architecture(name) => self.architecture = name,
+            Attribute::FrameKind(_) | Attribute::GnuBuildId(_) | Attribute::Other(..) => {}
         }
     }
 
-    /// Name of the program; empty where nothing tells it.
+    /// Name of the program; empty where nothing says it.
     pub(super) fn program(&self) -> &'b [u8] {
         let by_exactness = [self.executable, module_name(self.path), self.service];
-        let told = by_exactness.into_iter().find(|name| !name.is_empty());
-        told.unwrap_or_default()
+        let known = by_exactness.into_iter().find(|name| !name.is_empty());
+        known.unwrap_or_default()
     }
 }
 
@@ -111,7 +110,7 @@ pub(super) enum Value<'b> {
 }
 
 impl<'b> Value<'b> {
-    /// Reads an `AnyValue`; `strings` finds a string by its place in the dictionary.
+    /// Reads an `AnyValue`; `strings` finds a string by its index in the dictionary.
     pub(super) fn parse(
         mut message: Message<'b>,
         strings: impl Fn(u64, usize) -> Result<&'b [u8], DecodeError>,

@@ -6,9 +6,8 @@ use super::threads::Threads;
 use crate::formats::error::DecodeError;
 use crate::formats::pprof::columns::{Measured, columns};
 use crate::formats::pprof::frames::{Frames, Modules};
-use crate::formats::wire::protobuf::Message;
-use crate::limits::MAX_SAMPLE_TYPES;
-use crate::recording::{RecordingBuilder, Sample, StackIx, ThreadIx};
+use crate::formats::wire::protobuf::{Message, fields};
+use crate::recording::{RecordingBuilder, StackIx, ThreadIx};
 use crate::units::{Nanoseconds, SampleType};
 use hashbrown::HashMap;
 
@@ -74,7 +73,7 @@ impl<'b> Samples<'b> {
         }
     }
 
-    /// Adds those of an export, whose numbering is told by itself where it is not known.
+    /// Adds those of an export, whose samples show their numbering where it is not known.
     pub(super) fn add(
         &mut self,
         bytes: &'b [u8],
@@ -116,9 +115,9 @@ struct SampleReader<'r, 'b> {
     dictionary: &'r Dictionary<'b>,
     frames: &'r Frames,
     numbering: Numbering,
-    /// By place in the dictionary, once it was read.
+    /// By index in the dictionary, once it was read.
     stack_of: Vec<Option<StackIx>>,
-    /// By the places of attributes in the dictionary, and by profile.
+    /// By the indices of attributes in the dictionary, and by profile.
     thread_of: HashMap<Vec<u64>, ThreadIx>,
 }
 
@@ -138,23 +137,16 @@ impl<'b> SampleReader<'_, 'b> {
             return Ok(());
         }
         let tables = &self.dictionary.tables;
-        let period = match profile.period {
-            0 => None,
-            period => Some((tables.named(&profile.period_type)?, period)),
-        };
         let measured = Measured {
             types: vec![tables.named(&profile.sample_type)?],
             default: b"",
-            period,
+            period: tables.period_of(&profile.period_type, profile.period)?,
         };
         let columns = columns(&measured, &mut self.all.builder)?;
         let column = &columns[0];
         let SampleType { event, unit } = &column.sample_type;
-        let sample_type = self.all.builder.sample_type(event, *unit);
-        if self.all.builder.sample_types.len() > MAX_SAMPLE_TYPES {
-            let problem = format!("profiles of up to {MAX_SAMPLE_TYPES} sample types are read");
-            return Err(DecodeError::new(profile.samples[0].at(), problem));
-        }
+        let sample_type = self.all.builder.one_more_sample_type(event, *unit);
+        let sample_type = sample_type.map_err(DecodeError::at(profile.samples[0].at()))?;
         self.thread_of = HashMap::new();
         let mut fields = Fields::default();
         for &message in &profile.samples {
@@ -162,15 +154,10 @@ impl<'b> SampleReader<'_, 'b> {
             let thread = self.thread(&fields.attributes, profile, message.at())?;
             let stack = self.stack(fields.stack, message.at())?;
             for (value, time) in fields.events(message.at())? {
-                let cost = column.cost(&[value], message.at())?;
-                self.all.builder.samples.extend(cost.map(|cost| Sample {
-                    stack,
-                    thread,
-                    sample_type,
-                    time: time.map(Nanoseconds),
-                    cost,
-                    truncated: false,
-                }));
+                if let Some(cost) = column.cost(&[value], message.at())? {
+                    let (builder, time) = (&mut self.all.builder, time.map(Nanoseconds));
+                    builder.push((thread, sample_type), stack, time, cost);
+                }
             }
         }
         Ok(())
@@ -185,34 +172,27 @@ impl<'b> SampleReader<'_, 'b> {
         if let Some(&known) = self.thread_of.get(attributes) {
             return Ok(known);
         }
-        let told = self.dictionary.attributes(attributes, at)?;
+        let own = self.dictionary.attributes(attributes, at)?;
         let all = &mut *self.all;
-        let thread = all.threads.of(profile.whose, told, &mut all.builder);
+        let thread = all.threads.of(profile.whose, own, &mut all.builder);
         self.thread_of.insert(attributes.to_vec(), thread);
         Ok(thread)
     }
 
     fn stack(&mut self, ix: u64, at: usize) -> Result<StackIx, DecodeError> {
         let missing = || DecodeError::missing(at, "the stack", ix);
-        let place = usize::try_from(ix).map_err(|_| missing())?;
-        if let Some(known) = *self.stack_of.get(place).ok_or_else(missing)? {
+        let index = usize::try_from(ix).map_err(|_| missing())?;
+        if let Some(known) = *self.stack_of.get(index).ok_or_else(missing)? {
             return Ok(known);
         }
-        let mut message = self.dictionary.stacks[place];
         let mut locations = Vec::new();
-        while let Some(field) = message.next()? {
-            if field.number == 1 {
-                field.numbers_into(&mut locations)?;
-            }
-        }
-        for ix in &mut locations {
-            let place = self.dictionary.tables.locations.place(*ix);
-            *ix = place.ok_or_else(|| DecodeError::missing(at, "the location", *ix))? as u64;
-        }
+        fields!(self.dictionary.stacks[index], { 1 => locations });
+        let tables = &self.dictionary.tables;
+        tables.locations.indices_of(&mut locations, at)?;
         let stacks = &mut self.all.builder;
         let stack = self.frames.stack(&locations, stacks, &mut Vec::new());
-        let stack = stack.map_err(DecodeError::limit(at))?;
-        self.stack_of[place] = Some(stack);
+        let stack = stack.map_err(DecodeError::at(at))?;
+        self.stack_of[index] = Some(stack);
         Ok(stack)
     }
 }
@@ -239,7 +219,7 @@ impl Fields {
         Ok(())
     }
 
-    /// What was measured, and when: a value each, 1 where only times are told.
+    /// What was measured, and when: a value each, 1 where there are only times.
     fn events(
         &self,
         at: usize,
@@ -247,10 +227,8 @@ impl Fields {
         let (values, times) = (self.values.len(), self.times.len());
         let events = values.max(times);
         if events == 0 {
-            return Err(DecodeError::new(
-                at,
-                "a sample without values and times; expected one of them at least",
-            ));
+            let problem = "a sample without values and times; expected one of them at least";
+            return Err(DecodeError::new(at, problem));
         }
         if values > 0 && times > 0 && values != times {
             let problem =

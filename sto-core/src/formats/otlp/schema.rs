@@ -1,10 +1,10 @@
 //! The messages of an export, as far as they are read. Mappings, locations and functions become those
 //! of pprof, which they were made from: what is index 0 here, for nothing, is id 0 there.
 
-use super::attributes::{Told, Value, Whose};
+use super::attributes::{Attribute, Value, Whose};
 use crate::formats::error::DecodeError;
 use crate::formats::pprof::schema::{self as pprof, Function, Location, Mapping, Text, ValueType};
-use crate::formats::wire::protobuf::Message;
+use crate::formats::wire::protobuf::{FromField, Message, fields};
 
 /// An export: `ProfilesData`, or `ExportProfilesServiceRequest`, whose fields are the same.
 pub(super) struct Data<'b> {
@@ -17,7 +17,7 @@ pub(super) struct Data<'b> {
 pub(super) struct Dictionary<'b> {
     /// Strings, mappings, locations and functions; no samples.
     pub(super) tables: pprof::Profile<'b>,
-    pub(super) attributes: Vec<Told<'b>>,
+    pub(super) attributes: Vec<Attribute<'b>>,
     pub(super) stacks: Vec<Message<'b>>,
 }
 
@@ -82,18 +82,14 @@ impl<'b> Dictionary<'b> {
         let mut dictionary = Dictionary::default();
         let (mut mappings, mut locations) = (Vec::new(), Vec::new());
         let (mut functions, mut attributes) = (Vec::new(), Vec::new());
-        let mut fields = message;
-        while let Some(field) = fields.next()? {
-            match field.number {
-                1 => mappings.push(field.message()?),
-                2 => locations.push(field.message()?),
-                3 => functions.push(field.message()?),
-                5 => dictionary.tables.strings.push(field.bytes()?),
-                6 => attributes.push(field.message()?),
-                7 => dictionary.stacks.push(field.message()?),
-                _ => {}
-            }
-        }
+        fields!(message, {
+            1 => mappings,
+            2 => locations,
+            3 => functions,
+            5 => dictionary.tables.strings,
+            6 => attributes,
+            7 => dictionary.stacks,
+        });
         if dictionary.tables.strings.is_empty() {
             return Err(DecodeError::new(
                 message.at(),
@@ -101,8 +97,8 @@ impl<'b> Dictionary<'b> {
             ));
         }
         for message in attributes {
-            let told = dictionary.attribute(message, Key::Index)?;
-            dictionary.attributes.push(told);
+            let attribute = dictionary.attribute(message, Key::Index)?;
+            dictionary.attributes.push(attribute);
         }
         for (ix, message) in numbered(mappings) {
             let mapping = dictionary.mapping(message)?;
@@ -126,8 +122,8 @@ impl<'b> Dictionary<'b> {
         self.tables.text(Text { ix, at })
     }
 
-    /// What an attribute of the dictionary tells, or one of a resource.
-    fn attribute(&self, mut message: Message<'b>, keys: Key) -> Result<Told<'b>, DecodeError> {
+    /// An attribute of the dictionary, or one of a resource.
+    fn attribute(&self, mut message: Message<'b>, keys: Key) -> Result<Attribute<'b>, DecodeError> {
         let (mut key, mut value) = (&b""[..], Value::Other);
         while let Some(field) = message.next()? {
             match (field.number, keys) {
@@ -137,7 +133,7 @@ impl<'b> Dictionary<'b> {
                     return Err(DecodeError::new(field.at, problem));
                 }
                 (1, Key::Index) => key = self.string(field.number()?, field.at)?,
-                // JSON may tell that there is none.
+                // JSON may say that there is none.
                 (3, Key::Text) if field.number()? == 0 => {}
                 (3, Key::Text) => key = self.string(field.number()?, field.at)?,
                 (2, _) => {
@@ -147,40 +143,33 @@ impl<'b> Dictionary<'b> {
                 _ => {}
             }
         }
-        Ok(Told::of(key, value))
+        Ok(Attribute::of(key, value))
     }
 
-    /// What attributes tell that are named by their places.
+    /// The attributes at these indices.
     pub(super) fn attributes(
         &self,
-        places: &[u64],
+        indices: &[u64],
         at: usize,
-    ) -> Result<Vec<Told<'b>>, DecodeError> {
-        let told = places.iter().map(|&place| {
-            let found = usize::try_from(place).ok();
-            let found = found.and_then(|place| self.attributes.get(place));
+    ) -> Result<Vec<Attribute<'b>>, DecodeError> {
+        let attributes = indices.iter().map(|&index| {
+            let found = usize::try_from(index).ok();
+            let found = found.and_then(|index| self.attributes.get(index));
             found
                 .copied()
-                .ok_or_else(|| DecodeError::missing(at, "the attribute", place))
+                .ok_or_else(|| DecodeError::missing(at, "the attribute", index))
         });
-        told.collect()
+        attributes.collect()
     }
 
-    fn mapping(&mut self, mut message: Message<'b>) -> Result<Mapping, DecodeError> {
+    fn mapping(&mut self, message: Message<'b>) -> Result<Mapping, DecodeError> {
         let at = message.at();
-        let mut mapping = Mapping::default();
-        let mut places = Vec::new();
-        while let Some(field) = message.next()? {
-            match field.number {
-                1 => mapping.start = field.number()?,
-                3 => mapping.offset = field.number()?,
-                4 => mapping.file = Text::parse(&field)?,
-                5 => field.numbers_into(&mut places)?,
-                _ => {}
-            }
-        }
-        for told in self.attributes(&places, at)? {
-            if let Told::GnuBuildId(digits) = told {
+        let (mut mapping, mut attributes) = (Mapping::default(), Vec::new());
+        fields!(message, {
+            1 => mapping.start, 3 => mapping.offset, 4 => mapping.file, 5 => attributes,
+        });
+        for attribute in self.attributes(&attributes, at)? {
+            if let Attribute::GnuBuildId(digits) = attribute {
                 let ix = self.tables.strings.len() as u64;
                 self.tables.strings.push(digits);
                 mapping.build_id = Text { ix, at };
@@ -189,27 +178,18 @@ impl<'b> Dictionary<'b> {
         Ok(mapping)
     }
 
-    fn location(&self, mut message: Message<'b>) -> Result<Location<'b>, DecodeError> {
+    fn location(&self, message: Message<'b>) -> Result<Location<'b>, DecodeError> {
         let mut location = Location {
             at: message.at(),
-            mapping: 0,
-            address: 0,
-            lines: Vec::new(),
-            kind: None,
+            ..Location::default()
         };
-        let mut places = Vec::new();
-        while let Some(field) = message.next()? {
-            match field.number {
-                1 => location.mapping = field.number()?,
-                2 => location.address = field.number()?,
-                3 => location.lines.push(field.message()?),
-                4 => field.numbers_into(&mut places)?,
-                _ => {}
-            }
-        }
-        let attributes = self.attributes(&places, location.at)?;
-        location.kind = attributes.iter().find_map(|told| match told {
-            Told::FrameKind(kind) => Some(*kind),
+        let mut attributes = Vec::new();
+        fields!(message, {
+            1 => location.mapping, 2 => location.address, 3 => location.lines, 4 => attributes,
+        });
+        let attributes = self.attributes(&attributes, location.at)?;
+        location.kind = attributes.iter().find_map(|attribute| match attribute {
+            Attribute::FrameKind(kind) => Some(*kind),
             _ => None,
         });
         Ok(location)
@@ -227,7 +207,7 @@ impl<'b> Dictionary<'b> {
                     let mut attributes = field.message()?;
                     while let Some(field) = attributes.next()? {
                         if field.number == 1 {
-                            whose.tell(self.attribute(field.message()?, Key::Text)?);
+                            whose.set(self.attribute(field.message()?, Key::Text)?);
                         }
                     }
                 }
@@ -255,10 +235,10 @@ impl<'b> Dictionary<'b> {
             whose,
             ..Profile::default()
         };
-        let mut places = Vec::new();
+        let mut attributes = Vec::new();
         while let Some(field) = message.next()? {
             match field.number {
-                1 => profile.sample_type = ValueType::parse(field.message()?)?,
+                1 => profile.sample_type.take(&field)?,
                 2 => profile.samples.push(field.message()?),
                 3 if field.message().is_ok() => {
                     let problem = too_old("a profile with a list where its time should be");
@@ -266,14 +246,14 @@ impl<'b> Dictionary<'b> {
                 }
                 3 => profile.time = field.number()?,
                 4 => profile.duration = field.number()?,
-                5 => profile.period_type = ValueType::parse(field.message()?)?,
+                5 => profile.period_type.take(&field)?,
                 6 => profile.period = field.number()?,
-                11 => field.numbers_into(&mut places)?,
+                11 => field.numbers_into(&mut attributes)?,
                 _ => {}
             }
         }
-        for told in self.attributes(&places, at)? {
-            profile.whose.tell(told);
+        for attribute in self.attributes(&attributes, at)? {
+            profile.whose.set(attribute);
         }
         Ok(profile)
     }
@@ -282,7 +262,7 @@ impl<'b> Dictionary<'b> {
 /// How an attribute's key is written.
 #[derive(Clone, Copy)]
 enum Key {
-    /// As its place among the strings.
+    /// As its index among the strings.
     Index,
     Text,
 }
@@ -292,15 +272,8 @@ fn numbered(rows: Vec<Message<'_>>) -> impl Iterator<Item = (u64, Message<'_>)> 
     (0..).zip(rows).skip(1)
 }
 
-fn function(mut message: Message<'_>) -> Result<Function, DecodeError> {
+fn function(message: Message<'_>) -> Result<Function, DecodeError> {
     let mut function = Function::default();
-    while let Some(field) = message.next()? {
-        match field.number {
-            1 => function.name = Text::parse(&field)?,
-            2 => function.system_name = Text::parse(&field)?,
-            3 => function.file = Text::parse(&field)?,
-            _ => {}
-        }
-    }
+    fields!(message, { 1 => function.name, 2 => function.system_name, 3 => function.file });
     Ok(function)
 }

@@ -1,56 +1,42 @@
-//! The processes and threads that attributes name, and what else they tell of samples.
+//! The processes and threads that attributes name, and what else they say of samples.
 
-use super::attributes::{Told, Value, Whose};
+use super::attributes::{Attribute, Value, Whose};
 use crate::formats::excerpts;
-use crate::formats::labels::{LabelIx, LabelSetIx, LabelSets, RawLabel};
-use crate::recording::{ModuleIx, ModuleKind, ProcessIx, RecordingBuilder, ThreadIx};
+use crate::formats::labels::{LabelIx, LabelledThreads, RawLabel, ThreadName};
+use crate::recording::{ModuleIx, ModuleKind, RecordingBuilder, ThreadIx};
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
 
 /// The threads of all profiles.
 #[derive(Default)]
 pub(super) struct Threads<'b> {
-    /// By process, thread id, name and labels.
-    thread_of: HashMap<(ProcessIx, u32, &'b [u8], LabelSetIx), ThreadIx>,
-    /// By process id and program.
-    process_of: HashMap<(u32, &'b [u8]), ProcessIx>,
-    /// By thread.
-    label_sets: Vec<LabelSetIx>,
-    /// Attributes that tell something else.
+    threads: LabelledThreads<'b>,
+    /// Attributes that say something else.
     others: HashMap<(&'b [u8], Value<'b>), LabelIx>,
-    sets: LabelSets<'b>,
     /// Keys of those whose values are lists or maps.
     not_kept: BTreeSet<&'b [u8]>,
 }
 
 impl<'b> Threads<'b> {
-    /// The thread of a sample, by what its profile tells and by its own attributes.
+    /// The thread of a sample, by what its profile says and by its own attributes.
     pub(super) fn of(
         &mut self,
         mut whose: Whose<'b>,
-        attributes: Vec<Told<'b>>,
+        attributes: Vec<Attribute<'b>>,
         builder: &mut RecordingBuilder,
     ) -> ThreadIx {
         let mut labels = Vec::new();
-        for told in attributes {
-            whose.tell(told);
-            if let Told::Other(key, value) = told {
+        for attribute in attributes {
+            whose.set(attribute);
+            if let Attribute::Other(key, value) = attribute {
                 labels.extend(self.label(key, value));
             }
         }
-        let labels = self.sets.set(&mut labels);
-        let (pid, program) = (whose.pid, whose.program());
-        let process = *self
-            .process_of
-            .entry((pid, program))
-            .or_insert_with(|| builder.process(pid, &String::from_utf8_lossy(program)));
-        let thread = self
-            .thread_of
-            .entry((process, whose.tid, whose.thread, labels));
-        *thread.or_insert_with(|| {
-            self.label_sets.push(labels);
-            builder.new_thread(process, whose.tid, &String::from_utf8_lossy(whose.thread))
-        })
+        let thread = ThreadName {
+            program: whose.program(),
+            ..whose.thread
+        };
+        self.threads.thread(thread, labels, builder)
     }
 
     fn label(&mut self, key: &'b [u8], value: Value<'b>) -> Option<LabelIx> {
@@ -61,7 +47,7 @@ impl<'b> Threads<'b> {
             self.not_kept.insert(key);
             return None;
         };
-        let label = self.sets.label(RawLabel { key, value: raw });
+        let label = self.threads.label(RawLabel { key, value: raw });
         self.others.insert((key, value), label);
         Some(label)
     }
@@ -84,6 +70,6 @@ impl<'b> Threads<'b> {
             .extend(excerpts(&self.not_kept).map(|keys| {
                 format!("Attributes of samples that are lists or maps are not kept: {keys}.")
             }));
-        self.sets.finish(&self.label_sets, builder);
+        self.threads.finish(builder);
     }
 }

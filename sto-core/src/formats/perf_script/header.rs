@@ -33,63 +33,47 @@ impl<'a> Header<'a> {
             let comm_len = line.len() - words.text.len();
             let behind = &words.text[words.first_len..];
             if let Some((pid, tid)) = words.take(parse_ids)
-                && let Some(fields) = Fields::parse(words)
+                && let Some(header) = Header::of(line[..comm_len].trim_ascii(), (pid, tid), words)
             {
-                return Some(Header {
-                    comm: line[..comm_len].trim_ascii(),
-                    pid,
-                    tid,
-                    time: fields.time,
-                    period: fields.period,
-                    event: fields.event,
-                    rest: fields.rest.trim_ascii(),
-                });
+                return Some(header);
             }
             words = Words::of(behind);
         }
         None
     }
-}
 
-/// Whether what follows the fields is a record that is no sample: `PERF_RECORD_MMAP2 1/1: [...]`.
-fn is_other_record(text: &[u8]) -> bool {
-    text.trim_ascii_start().starts_with(b"PERF_RECORD_")
-}
-
-struct Fields<'a> {
-    time: Option<Nanoseconds>,
-    period: Option<u64>,
-    event: Option<&'a [u8]>,
-    rest: &'a [u8],
-}
-
-impl<'a> Fields<'a> {
-    /// `[cpu] misc time: period event:`, of which a time or an event must be there,
-    /// or a record that is no sample behind them.
-    fn parse(mut words: Words<'a>) -> Option<Fields<'a>> {
+    /// What follows the ids: `[cpu] misc time: period event:`, of which a time or an event must be there, or a
+    /// record that is no sample behind them.
+    fn of(
+        comm: &'a [u8],
+        (pid, tid): (Option<u32>, u32),
+        mut words: Words<'a>,
+    ) -> Option<Header<'a>> {
         words.take(parse_cpu);
         words.take(parse_misc);
         let time = words.take(parse_time);
         let behind_time = words.text;
         let period = words.take(decimal);
         let event = words.take(parse_event);
-        let fields = match event {
-            Some(_) => Fields {
-                time,
-                period,
-                event,
-                rest: words.text,
-            },
-            None => Fields {
-                time,
-                period: None,
-                event,
-                rest: behind_time,
-            },
-        };
         let is_one = time.is_some() || event.is_some() || is_other_record(behind_time);
-        is_one.then_some(fields)
+        is_one.then(|| Header {
+            comm,
+            pid,
+            tid,
+            time,
+            period: period.filter(|_| event.is_some()),
+            event,
+            rest: match event {
+                Some(_) => words.text.trim_ascii(),
+                None => behind_time.trim_ascii(),
+            },
+        })
     }
+}
+
+/// Whether what follows the fields is a record that is no sample: `PERF_RECORD_MMAP2 1/1: [...]`.
+fn is_other_record(text: &[u8]) -> bool {
+    text.trim_ascii_start().starts_with(b"PERF_RECORD_")
 }
 
 /// A text, seen as words with white space between.

@@ -9,7 +9,6 @@
 
 mod call;
 mod header;
-mod lost;
 mod reader;
 mod sharing;
 mod stack;

@@ -2,14 +2,14 @@
 
 use super::call::Call;
 use super::header::Header;
-use super::lost::Lost;
 use super::stack::StackLines;
 use super::threads::Threads;
 use crate::formats::units_of_event;
+use crate::formats::wire::text::decimal;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::Origin;
-use crate::recording::{RecordingBuilder, RecordingError, Sample, SampleTypeIx, ThreadIx};
-use crate::units::{Cost, Nanoseconds, SampleType, Unit};
+use crate::recording::{RecordingBuilder, RecordingError, Sample, SampleTypeIx, StackIx};
+use crate::units::{Cost, SampleType, Unit};
 use hashbrown::HashMap;
 
 /// Why a line cannot be read.
@@ -57,17 +57,9 @@ pub(super) struct Reader {
     threads: Threads,
     lost: Lost,
     any_call_chain: bool,
-    open: Option<OpenSample>,
+    /// The sample whose stack is being read.
+    open: Option<Sample>,
     stack: StackLines,
-}
-
-/// A sample whose stack is being read.
-#[derive(Clone, Copy)]
-struct OpenSample {
-    thread: ThreadIx,
-    sample_type: SampleTypeIx,
-    time: Option<Nanoseconds>,
-    cost: Cost,
 }
 
 impl Reader {
@@ -100,8 +92,10 @@ impl Reader {
             self.lost.add(header.rest);
             return Ok(());
         }
-        self.open = Some(OpenSample {
-            thread: self.threads.insert(&header),
+        self.open = Some(Sample {
+            stack: StackIx(0),
+            truncated: false,
+            thread: self.threads.insert(&header, &mut self.builder),
             sample_type: self
                 .sample_type(header.event.unwrap_or(b"samples"), header.period.is_some())?,
             time: header.time,
@@ -110,7 +104,7 @@ impl Reader {
                 value: header.period.unwrap_or(1),
             },
         });
-        // A tracepoint's fields may stand there too; only a function has its file behind it.
+        // A tracepoint's fields may stand there too; only a function has its file later it.
         if header.rest.ends_with(b")") && Call::parse(header.rest).is_some() {
             self.call(header.rest)?;
             self.end_sample()?;
@@ -134,11 +128,8 @@ impl Reader {
         let finished = self.stack.finish(&mut self.builder)?;
         self.builder.samples.push(Sample {
             stack: finished.stack,
-            thread: sample.thread,
-            sample_type: sample.sample_type,
-            time: sample.time,
-            cost: sample.cost,
             truncated: finished.calls >= MAX_STACK,
+            ..sample
         });
         self.any_call_chain |= finished.calls > 1;
         self.open = None;
@@ -190,30 +181,31 @@ impl Reader {
         *field(&mut self.builder.origin) = Some(value.into_owned());
     }
 
-    /// Goes on with what another reader read of the text behind, of which the first line begins a
+    /// Goes on with what another reader read of the text after it, of which the first line begins a
     /// sample. It comes to the same as if this one had read that text.
-    pub(super) fn append(&mut self, mut behind: Reader) -> Result<(), RecordingError> {
+    pub(super) fn append(&mut self, mut later: Reader) -> Result<(), RecordingError> {
         self.end_sample()?;
-        behind.end_sample()?;
-        let sample_types = self.append_types(&behind)?;
-        let threads = self.threads.append(behind.threads);
-        let stacks = self.builder.append(&behind.builder)?;
-        let samples = behind.builder.samples.into_iter().map(|sample| Sample {
+        later.end_sample()?;
+        let sample_types = self.append_types(&later)?;
+        let from = &later.builder;
+        let threads = self.threads.append(&later.threads, from, &mut self.builder);
+        let stacks = self.builder.append(&later.builder)?;
+        let samples = later.builder.samples.into_iter().map(|sample| Sample {
             stack: stacks[sample.stack.0 as usize],
             thread: threads[sample.thread.0 as usize],
             sample_type: sample_types[sample.sample_type.0 as usize],
             ..sample
         });
         self.builder.samples.extend(samples);
-        self.append_origin(behind.builder.origin);
-        self.lost.append(behind.lost);
-        self.any_call_chain |= behind.any_call_chain;
-        self.line_number += behind.line_number;
+        self.append_origin(later.builder.origin);
+        self.lost.append(later.lost);
+        self.any_call_chain |= later.any_call_chain;
+        self.line_number += later.line_number;
         Ok(())
     }
 
-    fn append_types(&mut self, behind: &Reader) -> Result<Vec<SampleTypeIx>, RecordingError> {
-        let [without, with] = &behind.known_types;
+    fn append_types(&mut self, later: &Reader) -> Result<Vec<SampleTypeIx>, RecordingError> {
+        let [without, with] = &later.known_types;
         let without = without.iter().map(|(event, ix)| (ix, event, false));
         let mut types: Vec<_> = without
             .chain(with.iter().map(|(event, ix)| (ix, event, true)))
@@ -225,17 +217,17 @@ impl Reader {
             .collect()
     }
 
-    fn append_origin(&mut self, behind: Origin) {
+    fn append_origin(&mut self, later: Origin) {
         let origin = &mut self.builder.origin;
-        for (field, behind) in [
-            (&mut origin.host, behind.host),
-            (&mut origin.kernel, behind.kernel),
-            (&mut origin.arch, behind.arch),
-            (&mut origin.cpu, behind.cpu),
-            (&mut origin.command, behind.command),
+        for (field, later) in [
+            (&mut origin.host, later.host),
+            (&mut origin.kernel, later.kernel),
+            (&mut origin.arch, later.arch),
+            (&mut origin.cpu, later.cpu),
+            (&mut origin.command, later.command),
         ] {
-            if behind.is_some() {
-                *field = behind;
+            if later.is_some() {
+                *field = later;
             }
         }
     }
@@ -250,5 +242,34 @@ impl Reader {
         let no_stacks = (!self.any_call_chain).then(|| NO_CALL_CHAINS.to_owned());
         builder.warnings.extend(no_stacks);
         Ok(builder)
+    }
+}
+
+/// Sums of lost events. perf counts them as they happen (`PERF_RECORD_LOST lost 5`), and since Linux
+/// 6.1 all of them once more at the end (`PERF_RECORD_LOST_SAMPLES lost 5`).
+#[derive(Default)]
+struct Lost {
+    events: u64,
+    samples: u64,
+}
+
+impl Lost {
+    fn add(&mut self, record: &[u8]) {
+        let mut words = record.split(|byte| matches!(byte, b' ' | b':'));
+        let sum = match words.next() {
+            Some(b"PERF_RECORD_LOST") => &mut self.events,
+            Some(b"PERF_RECORD_LOST_SAMPLES") => &mut self.samples,
+            _ => return,
+        };
+        *sum = sum.saturating_add(words.find_map(decimal).unwrap_or(0));
+    }
+
+    fn append(&mut self, later: Lost) {
+        self.events = self.events.saturating_add(later.events);
+        self.samples = self.samples.saturating_add(later.samples);
+    }
+
+    fn all(&self) -> u64 {
+        self.events.max(self.samples)
     }
 }

@@ -1,14 +1,15 @@
 //! Which numbers of a sample make which costs.
 
-use super::schema::Profile;
+use super::schema::{Named, Profile};
 use crate::formats::error::DecodeError;
+use crate::formats::names::nanoseconds_in;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::recording::RecordingBuilder;
 use crate::units::{Cost, SampleType, Unit};
 
 /// A sample type, and where in a sample its cost stands.
-pub(in crate::formats) struct Column {
-    pub(in crate::formats) sample_type: SampleType,
+pub(crate) struct Column {
+    pub(crate) sample_type: SampleType,
     /// Place of the value.
     value: usize,
     /// What one of the file's units is of ours: 1000 for microseconds.
@@ -25,38 +26,29 @@ enum Samples {
     Counted(usize),
     /// One sample stands for this much of the value.
     Period(u64),
-    /// The file does not tell: an entry of the file is one.
-    Untold,
+    /// Nothing says it: an entry of the file is one.
+    Unknown,
 }
 
-/// A name and a unit.
-pub(in crate::formats) type Named<'b> = (&'b [u8], &'b [u8]);
-
 /// What the values of a sample are, as a file tells it.
-pub(in crate::formats) struct Measured<'b> {
+pub(crate) struct Measured<'b> {
     /// The sample types.
-    pub(in crate::formats) types: Vec<Named<'b>>,
+    pub(crate) types: Vec<Named<'b>>,
     /// Name of the type to show; empty for the last.
-    pub(in crate::formats) default: &'b [u8],
+    pub(crate) default: &'b [u8],
     /// The event that samples were taken by, and how much of it is from one to the next.
-    pub(in crate::formats) period: Option<(Named<'b>, u64)>,
+    pub(crate) period: Option<(Named<'b>, u64)>,
 }
 
 impl<'b> Measured<'b> {
     pub(super) fn of(profile: &Profile<'b>) -> Result<Measured<'b>, DecodeError> {
         let types = profile.sample_types.iter();
-        let period = match &profile.period_type {
-            Some(value_type) if profile.period > 0 => {
-                Some((profile.named(value_type)?, profile.period))
-            }
-            _ => None,
-        };
         Ok(Measured {
             types: types
                 .map(|value_type| profile.named(value_type))
                 .collect::<Result<_, DecodeError>>()?,
             default: profile.text(profile.default_sample_type)?,
-            period,
+            period: profile.period_of(&profile.period_type, profile.period)?,
         })
     }
 }
@@ -67,7 +59,7 @@ impl<'b> Measured<'b> {
 /// before `cpu`, `alloc_objects` before `alloc_space`. So a type's samples are counted in the column
 /// of counts before it. One that is called `samples` is nothing but that: our costs have both
 /// numbers.
-pub(in crate::formats) fn columns(
+pub(crate) fn columns(
     measured: &Measured<'_>,
     stacks: &mut RecordingBuilder,
 ) -> Result<Vec<Column>, DecodeError> {
@@ -102,7 +94,7 @@ pub(in crate::formats) fn columns(
             Some(place) => Samples::Counted(place),
             None => match measured.period {
                 Some((of, period)) if of == (event, unit) => Samples::Period(period),
-                _ => Samples::Untold,
+                _ => Samples::Unknown,
             },
         };
         let (our_unit, factor) = unit_of(event, unit).unwrap_or((Unit::Events, 1));
@@ -153,32 +145,24 @@ fn counts_samples(name: &[u8]) -> bool {
 /// Source of the names: `internal/measurement` of pprof, where a kilobyte has 1024 bytes.
 fn unit_of(event: &[u8], unit: &[u8]) -> Option<(Unit, u64)> {
     Some(match unit {
-        b"nanoseconds" | b"nanosecond" | b"ns" => (Unit::Nanoseconds, 1),
-        b"microseconds" | b"microsecond" | b"us" => (Unit::Nanoseconds, 1_000),
-        b"milliseconds" | b"millisecond" | b"ms" => (Unit::Nanoseconds, 1_000_000),
-        b"seconds" | b"second" | b"s" => (Unit::Nanoseconds, 1_000_000_000),
         b"bytes" | b"byte" | b"B" => (Unit::Bytes, 1),
         b"kilobytes" | b"kilobyte" | b"kB" | b"KiB" => (Unit::Bytes, 1 << 10),
         b"megabytes" | b"megabyte" | b"MB" | b"MiB" => (Unit::Bytes, 1 << 20),
         b"samples" => (Unit::Samples, 1),
         b"count" if counts_samples(event) => (Unit::Samples, 1),
         b"count" | b"events" | b"" => (Unit::Events, 1),
-        _ => return None,
+        time => (Unit::Nanoseconds, nanoseconds_in(time)?),
     })
 }
 
 impl Column {
     /// The cost that the values of a sample make; `None` where they say that there is none.
-    pub(in crate::formats) fn cost(
-        &self,
-        values: &[u64],
-        at: usize,
-    ) -> Result<Option<Cost>, DecodeError> {
+    pub(crate) fn cost(&self, values: &[u64], at: usize) -> Result<Option<Cost>, DecodeError> {
         let value = checked(values[self.value], at)?;
         let samples = match self.samples {
             Samples::Counted(place) => checked(values[place], at)?,
             Samples::Period(period) => value.div_ceil(period),
-            Samples::Untold => u64::from(value > 0),
+            Samples::Unknown => u64::from(value > 0),
         };
         if value == 0 && (samples == 0 || self.is_shared) {
             return Ok(None);

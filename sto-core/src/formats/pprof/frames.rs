@@ -2,11 +2,10 @@
 
 use super::dropped::Dropped;
 use super::schema::{Function, Line, Location, Mapping, Profile};
-use crate::binary::source_path;
 use crate::formats::error::DecodeError;
 use crate::formats::kind_by_names;
-use crate::formats::names::module_name;
-use crate::model::{Frame, FrameKind, GnuBuildId};
+use crate::formats::names::{NamedFrame, module_name};
+use crate::model::{FrameKind, GnuBuildId};
 use crate::recording::{
     self, LocationIx, Module, ModuleIx, ModuleKind, RecordingBuilder, RecordingError, StackIx,
     beginning,
@@ -24,8 +23,8 @@ pub const SYSTEM_NAME_SUFFIXES: [&str; FrameKind::ALL.len()] = [
 
 /// Our locations of each location of the file.
 #[derive(Default)]
-pub(in crate::formats) struct Frames {
-    /// By place of a location in the file, its part of `expansion`.
+pub(crate) struct Frames {
+    /// By location of the file, its part of `expansion`.
     ranges: Vec<Range<u32>>,
     /// Outer functions before those that were inlined into them.
     expansion: Vec<LocationIx>,
@@ -45,8 +44,8 @@ enum Cut {
 
 /// The modules of mappings, each once.
 #[derive(Default)]
-pub(in crate::formats) struct Modules {
-    pub(in crate::formats) modules: Vec<Module>,
+pub(crate) struct Modules {
+    pub(crate) modules: Vec<Module>,
     ix_of: HashMap<Module, ModuleIx>,
 }
 
@@ -61,7 +60,7 @@ impl Modules {
 }
 
 impl Frames {
-    pub(in crate::formats) fn of(
+    pub(crate) fn of(
         profile: &Profile<'_>,
         modules: &mut Modules,
         stacks: &mut RecordingBuilder,
@@ -85,27 +84,27 @@ impl Frames {
         Ok(frames)
     }
 
-    /// The stack of these frames. `places` are those of the stack's locations, the leaf first; `buffer` holds the
+    /// The stack of these frames. `indices` are those of the stack's locations, the leaf first; `buffer` holds the
     /// stack meanwhile.
-    pub(in crate::formats) fn stack(
+    pub(crate) fn stack(
         &self,
-        places: &[u64],
+        indices: &[u64],
         stacks: &mut RecordingBuilder,
         buffer: &mut Vec<LocationIx>,
     ) -> Result<StackIx, RecordingError> {
         buffer.clear();
         // What is dropped at the root stays, or the whole stack would be gone.
         let mut is_kept_above = false;
-        for place in places.iter().rev().map(|&place| place as usize) {
+        for index in indices.iter().rev().map(|&index| index as usize) {
             let cut = match is_kept_above {
-                true => self.cuts[place],
+                true => self.cuts[index],
                 false => Cut::Not,
             };
-            is_kept_above |= self.cuts[place] == Cut::Not;
+            is_kept_above |= self.cuts[index] == Cut::Not;
             if cut == Cut::Before {
                 break;
             }
-            let Range { start, end } = self.ranges[place];
+            let Range { start, end } = self.ranges[index];
             let frames = &self.expansion[start as usize..end as usize];
             // A location is written once, with all that was inlined there.
             stacks.expand(frames.len())?;
@@ -120,7 +119,7 @@ impl Frames {
 
 struct LocationReader<'r, 'b> {
     profile: &'r Profile<'b>,
-    /// By place of a mapping.
+    /// By mapping.
     module_of: Vec<ModuleIx>,
     modules: &'r [Module],
     stacks: &'r mut RecordingBuilder,
@@ -138,8 +137,8 @@ impl LocationReader<'_, '_> {
         profile
             .mappings
             .get(location.mapping, "the mapping", location.at)?;
-        let module = profile.mappings.place(location.mapping);
-        let name = match module.map_or("", |place| self.module(place).name()) {
+        let module = profile.mappings.index_of(location.mapping);
+        let name = match module.map_or("", |index| self.module(index).name()) {
             "" | "vmlinux" if location.kind == Some(FrameKind::Kernel) => "[kernel]".to_owned(),
             name => name.to_owned(),
         };
@@ -153,7 +152,7 @@ impl LocationReader<'_, '_> {
         }
         if functions.is_empty() {
             let location_ix = self.nameless(location, module);
-            expansion.push(location_ix.map_err(DecodeError::limit(location.at))?);
+            expansion.push(location_ix.map_err(DecodeError::at(location.at))?);
             return Ok(Cut::Not);
         }
         let names = functions.iter().map(|(function, _)| function.name);
@@ -165,12 +164,12 @@ impl LocationReader<'_, '_> {
             Some(depth) => (Cut::Behind, depth),
         };
         for (depth, (function, line)) in functions[..kept].iter().enumerate() {
-            let told = match depth {
+            let kind = match depth {
                 0 => location.kind,
                 _ => Some(FrameKind::Inlined),
             };
-            let frame = self.frame(function, line, &name, told)?;
-            expansion.push(frame.map_err(DecodeError::limit(location.at))?);
+            let frame = self.frame(function, line, &name, kind)?;
+            expansion.push(frame.map_err(DecodeError::at(location.at))?);
         }
         Ok(cut)
     }
@@ -180,34 +179,26 @@ impl LocationReader<'_, '_> {
         function: &Function,
         line: &Line,
         module: &str,
-        told: Option<FrameKind>,
+        kind: Option<FrameKind>,
     ) -> Result<Result<LocationIx, RecordingError>, DecodeError> {
         let profile = self.profile;
         let (name, system_name) = (
             profile.text(function.name)?,
             profile.text(function.system_name)?,
         );
-        let symbol = match (name, system_name) {
-            (b"", b"") => &b"[unknown]"[..],
-            (b"", name) | (name, _) => name,
-        };
-        let told = told_kind(name, system_name).or(told);
-        let symbol = self.stacks.text(symbol);
-        let file = self.stacks.text(profile.text(function.file)?);
-        let file = source_path(&file);
-        let frame = Frame {
-            module,
-            symbol: &symbol,
-            kind: told.unwrap_or_else(|| kind_by_names(&symbol, module)),
-            file: &file,
+        let frame = NamedFrame {
+            symbol: if name.is_empty() { system_name } else { name },
+            module: module.as_bytes(),
+            file: profile.text(function.file)?,
             line: u32::try_from(line.line).unwrap_or(0),
+            kind: kind_by_suffix(name, system_name).or(kind),
         };
-        Ok(self.stacks.frame(frame))
+        Ok(frame.add(self.stacks))
     }
 
-    /// The module of the mapping at a place.
-    fn module(&self, place: usize) -> &Module {
-        &self.modules[self.module_of[place].0 as usize]
+    /// The module of the mapping at an index.
+    fn module(&self, mapping: usize) -> &Module {
+        &self.modules[self.module_of[mapping].0 as usize]
     }
 
     /// A location that has an address alone.
@@ -216,9 +207,9 @@ impl LocationReader<'_, '_> {
         location: &Location<'_>,
         module: Option<usize>,
     ) -> Result<LocationIx, RecordingError> {
-        let address = module.and_then(|place| {
-            let mapping = &self.profile.mappings.rows[place];
-            let address = match self.module(place).kind {
+        let address = module.and_then(|index| {
+            let mapping = &self.profile.mappings.rows[index];
+            let address = match self.module(index).kind {
                 ModuleKind::File => location
                     .address
                     .checked_sub(mapping.start)?
@@ -226,7 +217,7 @@ impl LocationReader<'_, '_> {
                 _ => location.address,
             };
             (location.address != 0).then_some(recording::Location::Address {
-                module: self.module_of[place],
+                module: self.module_of[index],
                 address,
             })
         });
@@ -236,7 +227,7 @@ impl LocationReader<'_, '_> {
 }
 
 /// The kind that [`SYSTEM_NAME_SUFFIXES`] tell.
-fn told_kind(name: &[u8], system_name: &[u8]) -> Option<FrameKind> {
+fn kind_by_suffix(name: &[u8], system_name: &[u8]) -> Option<FrameKind> {
     // All are of one length.
     let at = system_name
         .len()
@@ -287,10 +278,6 @@ fn module(
 }
 
 /// A GNU build id, which is written in hexadecimal digits; other linkers' ids are passed over.
-pub(in crate::formats) fn build_id(text: &[u8]) -> Option<GnuBuildId> {
-    let (pairs, rest) = beginning(text).as_chunks::<2>();
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    let byte = |&[high, low]: &[u8; 2]| Some((digit(high)? * 16 + digit(low)?) as u8);
-    let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
-    GnuBuildId::from_bytes(&bytes.filter(|_| rest.is_empty())?)
+pub(crate) fn build_id(text: &[u8]) -> Option<GnuBuildId> {
+    std::str::from_utf8(beginning(text)).ok()?.parse().ok()
 }

@@ -24,17 +24,15 @@ pub(super) use frames::build_id;
 
 use super::error::DecodeError;
 use super::source::Head;
-use super::wire::protobuf::Message;
+use super::wire::protobuf::{Message, fields};
 use crate::limits::{MAX_NAME, cut};
 use crate::model::Origin;
-use crate::recording::{
-    LocationIx, Module, ModuleIx, ModuleKind, Process, RecordingBuilder, Sample, SampleTypeIx,
-};
+use crate::recording::{LocationIx, RecordingBuilder, SampleTypeIx};
 use crate::units::{Nanoseconds, UnixSeconds};
 use columns::{Column, Measured, columns};
 use frames::{Frames, Modules};
 use schema::Profile;
-use threads::{Labelled, Threads};
+use threads::Threads;
 
 /// Whether a file that begins with these bytes is a profile: its fields are those of one, up to a
 /// sample type. Writers put few fields before the sample types, if any.
@@ -79,7 +77,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
         profile: &profile,
         columns: &columns,
         frames: &frames,
-        threads: Threads::new(&profile, main_process(&builder.modules)),
+        threads: Threads::new(&profile),
         builder,
         buffers: Buffers::default(),
     };
@@ -98,16 +96,6 @@ pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
         .map(|column| column.sample_type)
         .collect();
     Ok(builder)
-}
-
-/// The process that was profiled: its main program's mapping stands first.
-fn main_process(modules: &[Module]) -> Process {
-    let main = modules.first().filter(|main| main.kind == ModuleKind::File);
-    Process {
-        pid: 0,
-        program: main.map_or_else(String::new, |main| main.name().to_owned()),
-        main_module: main.map(|_| ModuleIx(0)),
-    }
 }
 
 /// When and how long was recorded; its comments stand where other formats have a command line.
@@ -144,7 +132,7 @@ struct SampleReader<'r, 'b> {
 /// The parts of the sample that is being read.
 #[derive(Default)]
 struct Buffers<'b> {
-    /// First ids of locations, then their places; the leaf first.
+    /// First ids of locations, then their indices; the leaf first.
     locations: Vec<u64>,
     values: Vec<u64>,
     labels: Vec<Message<'b>>,
@@ -153,7 +141,7 @@ struct Buffers<'b> {
 }
 
 impl<'b> SampleReader<'_, 'b> {
-    fn read(&mut self, mut message: Message<'b>) -> Result<(), DecodeError> {
+    fn read(&mut self, message: Message<'b>) -> Result<(), DecodeError> {
         let at = message.at();
         let Buffers {
             locations,
@@ -165,14 +153,7 @@ impl<'b> SampleReader<'_, 'b> {
         values.clear();
         labels.clear();
         stack.clear();
-        while let Some(field) = message.next()? {
-            match field.number {
-                1 => field.numbers_into(locations)?,
-                2 => field.numbers_into(values)?,
-                3 => labels.push(field.message()?),
-                _ => {}
-            }
-        }
+        fields!(message, { 1 => *locations, 2 => *values, 3 => *labels });
         let types = self.profile.sample_types.len();
         if values.len() != types {
             let problem = format!(
@@ -181,24 +162,14 @@ impl<'b> SampleReader<'_, 'b> {
             );
             return Err(DecodeError::new(at, problem));
         }
-        for id in &mut *locations {
-            let place = self.profile.locations.place(*id);
-            *id = place.ok_or_else(|| DecodeError::missing(at, "the location", *id))? as u64;
-        }
+        self.profile.locations.indices_of(locations, at)?;
         let taken = self.frames.stack(locations, &mut self.builder, stack);
-        let stack = taken.map_err(DecodeError::limit(at))?;
-        let Labelled { thread, time } = self.threads.read(labels, &mut self.builder)?;
-        for (column, place) in self.columns.iter().zip(0..) {
-            self.builder
-                .samples
-                .extend(column.cost(values, at)?.map(|cost| Sample {
-                    stack,
-                    thread,
-                    sample_type: SampleTypeIx(place),
-                    time,
-                    cost,
-                    truncated: false,
-                }));
+        let stack = taken.map_err(DecodeError::at(at))?;
+        let (thread, time) = self.threads.read(labels, &mut self.builder)?;
+        for (column, ix) in self.columns.iter().zip((0..).map(SampleTypeIx)) {
+            if let Some(cost) = column.cost(values, at)? {
+                self.builder.push((thread, ix), stack, time, cost);
+            }
         }
         Ok(())
     }

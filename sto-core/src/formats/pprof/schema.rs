@@ -2,155 +2,143 @@
 //!
 //! Source: `proto/profile.proto` of <https://github.com/google/pprof>.
 
-use super::columns::Named;
 use crate::formats::error::DecodeError;
-use crate::formats::wire::protobuf::{Field, Message};
+use crate::formats::wire::protobuf::{Field, FromField, Message, fields};
 use crate::model::FrameKind;
 use hashbrown::HashMap;
 
 /// A profile. Samples are left where they are: the tables that they refer to stand behind them.
 #[derive(Default)]
-pub(in crate::formats) struct Profile<'b> {
-    pub(in crate::formats) sample_types: Vec<ValueType>,
-    pub(in crate::formats) samples: Vec<Message<'b>>,
-    pub(in crate::formats) mappings: Table<Mapping>,
-    pub(in crate::formats) locations: Table<Location<'b>>,
-    pub(in crate::formats) functions: Table<Function>,
-    pub(in crate::formats) drop_frames: Text,
-    pub(in crate::formats) keep_frames: Text,
+pub(crate) struct Profile<'b> {
+    pub(crate) sample_types: Vec<ValueType>,
+    pub(crate) samples: Vec<Message<'b>>,
+    pub(crate) mappings: Table<Mapping>,
+    pub(crate) locations: Table<Location<'b>>,
+    pub(crate) functions: Table<Function>,
+    pub(crate) drop_frames: Text,
+    pub(crate) keep_frames: Text,
     /// Nanoseconds since 1970.
-    pub(in crate::formats) time: u64,
+    pub(crate) time: u64,
     /// Nanoseconds.
-    pub(in crate::formats) duration: u64,
-    pub(in crate::formats) period_type: Option<ValueType>,
-    pub(in crate::formats) period: u64,
-    pub(in crate::formats) comments: Vec<Text>,
-    pub(in crate::formats) default_sample_type: Text,
-    pub(in crate::formats) strings: Vec<&'b [u8]>,
+    pub(crate) duration: u64,
+    pub(crate) period_type: ValueType,
+    pub(crate) period: u64,
+    pub(crate) comments: Vec<Text>,
+    pub(crate) default_sample_type: Text,
+    pub(crate) strings: Vec<&'b [u8]>,
 }
 
-/// A string, by its place in the string table.
+/// A string, by its index in the string table.
 #[derive(Clone, Copy, Default)]
-pub(in crate::formats) struct Text {
-    pub(in crate::formats) ix: u64,
+pub(crate) struct Text {
+    pub(crate) ix: u64,
     /// Where the file refers to it.
-    pub(in crate::formats) at: usize,
+    pub(crate) at: usize,
 }
 
 #[derive(Clone, Copy, Default)]
-pub(in crate::formats) struct ValueType {
-    pub(in crate::formats) kind: Text,
-    pub(in crate::formats) unit: Text,
+pub(crate) struct ValueType {
+    pub(crate) kind: Text,
+    pub(crate) unit: Text,
 }
 
 #[derive(Default)]
-pub(in crate::formats) struct Mapping {
-    pub(in crate::formats) start: u64,
-    pub(in crate::formats) offset: u64,
-    pub(in crate::formats) file: Text,
-    pub(in crate::formats) build_id: Text,
+pub(crate) struct Mapping {
+    pub(crate) start: u64,
+    pub(crate) offset: u64,
+    pub(crate) file: Text,
+    pub(crate) build_id: Text,
 }
 
-pub(in crate::formats) struct Location<'b> {
-    pub(in crate::formats) at: usize,
+#[derive(Default)]
+pub(crate) struct Location<'b> {
+    pub(crate) at: usize,
     /// Id of its mapping; 0 without one.
-    pub(in crate::formats) mapping: u64,
-    pub(in crate::formats) address: u64,
+    pub(crate) mapping: u64,
+    pub(crate) address: u64,
     /// Its lines, of which the innermost comes first.
-    pub(in crate::formats) lines: Vec<Message<'b>>,
+    pub(crate) lines: Vec<Message<'b>>,
     /// What the file says of its kind; nothing in pprof.
-    pub(in crate::formats) kind: Option<FrameKind>,
+    pub(crate) kind: Option<FrameKind>,
 }
 
 #[derive(Default)]
-pub(in crate::formats) struct Line {
+pub(crate) struct Line {
     /// Id of its function; 0 without one.
-    pub(in crate::formats) function: u64,
-    pub(in crate::formats) line: u64,
+    pub(crate) function: u64,
+    pub(crate) line: u64,
 }
 
 #[derive(Default)]
-pub(in crate::formats) struct Function {
-    pub(in crate::formats) name: Text,
-    pub(in crate::formats) system_name: Text,
-    pub(in crate::formats) file: Text,
+pub(crate) struct Function {
+    pub(crate) name: Text,
+    pub(crate) system_name: Text,
+    pub(crate) file: Text,
 }
 
 /// What a label says.
 #[derive(Default)]
-pub(in crate::formats) struct Label {
-    pub(in crate::formats) key: Text,
-    pub(in crate::formats) text: Text,
-    pub(in crate::formats) number: u64,
-    pub(in crate::formats) unit: Text,
+pub(crate) struct Label {
+    pub(crate) key: Text,
+    pub(crate) text: Text,
+    pub(crate) number: u64,
+    pub(crate) unit: Text,
 }
 
+/// A name and a unit.
+pub(crate) type Named<'b> = (&'b [u8], &'b [u8]);
+
 /// Rows by the ids that a file gives them.
-pub(in crate::formats) struct Table<T> {
-    pub(in crate::formats) rows: Vec<T>,
+pub(crate) struct Table<T> {
+    pub(crate) rows: Vec<T>,
     /// Number of rows from the first on whose ids are 1, 2, 3, as most writers give them.
     in_order: usize,
     others: HashMap<u64, usize>,
 }
 
 impl<'b> Profile<'b> {
-    pub(in crate::formats) fn parse(bytes: &'b [u8]) -> Result<Profile<'b>, DecodeError> {
+    pub(crate) fn parse(bytes: &'b [u8]) -> Result<Profile<'b>, DecodeError> {
         let mut profile = Profile::default();
-        let mut message = Message::of_file(bytes);
-        while let Some(field) = message.next()? {
-            profile.field(&field)?;
-        }
+        fields!(Message::of_file(bytes), {
+            1 => profile.sample_types,
+            2 => profile.samples,
+            3 => profile.mappings,
+            4 => profile.locations,
+            5 => profile.functions,
+            6 => profile.strings,
+            7 => profile.drop_frames,
+            8 => profile.keep_frames,
+            9 => profile.time,
+            10 => profile.duration,
+            11 => profile.period_type,
+            12 => profile.period,
+            13 => profile.comments,
+            14 => profile.default_sample_type,
+        });
         if profile.strings.is_empty() {
             return Err(DecodeError::cut(bytes.len(), "before its string table"));
         }
         Ok(profile)
     }
 
-    fn field(&mut self, field: &Field<'b>) -> Result<(), DecodeError> {
-        match field.number {
-            1 => self.sample_types.push(ValueType::parse(field.message()?)?),
-            2 => self.samples.push(field.message()?),
-            3 => {
-                let (id, mapping) = Mapping::parse(field.message()?)?;
-                self.mappings.insert(id, mapping, field.at)?;
-            }
-            4 => {
-                let (id, location) = Location::parse(field.message()?)?;
-                self.locations.insert(id, location, field.at)?;
-            }
-            5 => {
-                let (id, function) = Function::parse(field.message()?)?;
-                self.functions.insert(id, function, field.at)?;
-            }
-            6 => self.strings.push(field.bytes()?),
-            7 => self.drop_frames = Text::parse(field)?,
-            8 => self.keep_frames = Text::parse(field)?,
-            9 => self.time = field.number()?,
-            10 => self.duration = field.number()?,
-            11 => self.period_type = Some(ValueType::parse(field.message()?)?),
-            12 => self.period = field.number()?,
-            13 => {
-                let mut places = Vec::new();
-                field.numbers_into(&mut places)?;
-                let at = field.at;
-                let comments = places.into_iter().map(|ix| Text { ix, at });
-                self.comments.extend(comments);
-            }
-            14 => self.default_sample_type = Text::parse(field)?,
-            _ => {}
-        }
-        Ok(())
-    }
-
-    pub(in crate::formats) fn named(
-        &self,
-        value_type: &ValueType,
-    ) -> Result<Named<'b>, DecodeError> {
+    pub(crate) fn named(&self, value_type: &ValueType) -> Result<Named<'b>, DecodeError> {
         Ok((self.text(value_type.kind)?, self.text(value_type.unit)?))
     }
 
+    /// A period and what it is of, if it is known.
+    pub(crate) fn period_of(
+        &self,
+        value_type: &ValueType,
+        period: u64,
+    ) -> Result<Option<(Named<'b>, u64)>, DecodeError> {
+        match period {
+            0 => Ok(None),
+            _ => Ok(Some((self.named(value_type)?, period))),
+        }
+    }
+
     /// The bytes of a string.
-    pub(in crate::formats) fn text(&self, text: Text) -> Result<&'b [u8], DecodeError> {
+    pub(crate) fn text(&self, text: Text) -> Result<&'b [u8], DecodeError> {
         let found = usize::try_from(text.ix)
             .ok()
             .and_then(|ix| self.strings.get(ix));
@@ -165,112 +153,91 @@ impl<'b> Profile<'b> {
     }
 }
 
-impl Text {
-    pub(in crate::formats) fn parse(field: &Field<'_>) -> Result<Text, DecodeError> {
-        Ok(Text {
-            ix: field.number()?,
-            at: field.at,
-        })
+impl FromField<'_> for Text {
+    fn take(&mut self, field: &Field<'_>) -> Result<(), DecodeError> {
+        (self.ix, self.at) = (field.number()?, field.at);
+        Ok(())
     }
 }
 
-impl ValueType {
-    pub(in crate::formats) fn parse(mut message: Message<'_>) -> Result<ValueType, DecodeError> {
-        let mut value_type = ValueType::default();
-        while let Some(field) = message.next()? {
-            match field.number {
-                1 => value_type.kind = Text::parse(&field)?,
-                2 => value_type.unit = Text::parse(&field)?,
-                _ => {}
-            }
-        }
-        Ok(value_type)
+impl FromField<'_> for Vec<Text> {
+    fn take(&mut self, field: &Field<'_>) -> Result<(), DecodeError> {
+        let (mut indices, at) = (Vec::new(), field.at);
+        field.numbers_into(&mut indices)?;
+        self.extend(indices.into_iter().map(|ix| Text { ix, at }));
+        Ok(())
     }
 }
 
-impl Mapping {
-    fn parse(mut message: Message<'_>) -> Result<(u64, Mapping), DecodeError> {
-        let (mut id, mut mapping) = (0, Mapping::default());
-        while let Some(field) = message.next()? {
-            match field.number {
-                1 => id = field.number()?,
-                2 => mapping.start = field.number()?,
-                4 => mapping.offset = field.number()?,
-                5 => mapping.file = Text::parse(&field)?,
-                6 => mapping.build_id = Text::parse(&field)?,
-                _ => {}
-            }
-        }
-        Ok((id, mapping))
+impl FromField<'_> for ValueType {
+    fn take(&mut self, field: &Field<'_>) -> Result<(), DecodeError> {
+        *self = ValueType::default();
+        fields!(field.message()?, { 1 => self.kind, 2 => self.unit });
+        Ok(())
     }
 }
 
-impl<'b> Location<'b> {
-    fn parse(mut message: Message<'b>) -> Result<(u64, Location<'b>), DecodeError> {
-        let mut id = 0;
-        let mut location = Location {
-            at: message.at(),
-            mapping: 0,
-            address: 0,
-            lines: Vec::new(),
-            kind: None,
-        };
-        while let Some(field) = message.next()? {
-            match field.number {
-                1 => id = field.number()?,
-                2 => location.mapping = field.number()?,
-                3 => location.address = field.number()?,
-                4 => location.lines.push(field.message()?),
-                _ => {}
-            }
-        }
-        Ok((id, location))
+impl FromField<'_> for Vec<ValueType> {
+    fn take(&mut self, field: &Field<'_>) -> Result<(), DecodeError> {
+        self.push(ValueType::default());
+        self.last_mut().map_or(Ok(()), |last| last.take(field))
     }
 }
 
 impl Line {
-    pub(in crate::formats) fn parse(mut message: Message<'_>) -> Result<Line, DecodeError> {
+    pub(crate) fn parse(message: Message<'_>) -> Result<Line, DecodeError> {
         let mut line = Line::default();
-        while let Some(field) = message.next()? {
-            match field.number {
-                1 => line.function = field.number()?,
-                2 => line.line = field.number()?,
-                _ => {}
-            }
-        }
+        fields!(message, { 1 => line.function, 2 => line.line });
         Ok(line)
     }
 }
 
-impl Function {
-    fn parse(mut message: Message<'_>) -> Result<(u64, Function), DecodeError> {
-        let (mut id, mut function) = (0, Function::default());
-        while let Some(field) = message.next()? {
-            match field.number {
-                1 => id = field.number()?,
-                2 => function.name = Text::parse(&field)?,
-                3 => function.system_name = Text::parse(&field)?,
-                4 => function.file = Text::parse(&field)?,
-                _ => {}
-            }
-        }
-        Ok((id, function))
+impl Label {
+    pub(crate) fn parse(message: Message<'_>) -> Result<Label, DecodeError> {
+        let mut label = Label::default();
+        fields!(message, { 1 => label.key, 2 => label.text, 3 => label.number, 4 => label.unit });
+        Ok(label)
     }
 }
 
-impl Label {
-    pub(in crate::formats) fn parse(mut message: Message<'_>) -> Result<Label, DecodeError> {
-        let mut label = Label::default();
-        while let Some(field) = message.next()? {
-            match field.number {
-                1 => label.key = Text::parse(&field)?,
-                2 => label.text = Text::parse(&field)?,
-                3 => label.number = field.number()?,
-                4 => label.unit = Text::parse(&field)?,
-                _ => {}
-            }
-        }
-        Ok(label)
+/// A row of a table.
+pub(crate) trait Row<'b>: Default {
+    /// Reads it, and returns its id.
+    fn read(&mut self, message: Message<'b>) -> Result<u64, DecodeError>;
+}
+
+impl Row<'_> for Mapping {
+    fn read(&mut self, message: Message<'_>) -> Result<u64, DecodeError> {
+        let mut id = 0;
+        fields!(message, {
+            1 => id, 2 => self.start, 4 => self.offset, 5 => self.file, 6 => self.build_id,
+        });
+        Ok(id)
+    }
+}
+
+impl<'b> Row<'b> for Location<'b> {
+    fn read(&mut self, message: Message<'b>) -> Result<u64, DecodeError> {
+        let mut id = 0;
+        self.at = message.at();
+        fields!(message, { 1 => id, 2 => self.mapping, 3 => self.address, 4 => self.lines });
+        Ok(id)
+    }
+}
+
+impl Row<'_> for Function {
+    fn read(&mut self, message: Message<'_>) -> Result<u64, DecodeError> {
+        let mut id = 0;
+        fields!(message, { 1 => id, 2 => self.name, 3 => self.system_name, 4 => self.file });
+        Ok(id)
+    }
+}
+
+impl<'b, T: Row<'b>> FromField<'b> for Table<T> {
+    fn take(&mut self, field: &Field<'b>) -> Result<(), DecodeError> {
+        let mut row = T::default();
+        let id = row.read(field.message()?)?;
+        self.insert(id, row, field.at)
     }
 }
 
@@ -285,55 +252,51 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
-    pub(in crate::formats) fn insert(
-        &mut self,
-        id: u64,
-        row: T,
-        at: usize,
-    ) -> Result<(), DecodeError> {
+    pub(crate) fn insert(&mut self, id: u64, row: T, at: usize) -> Result<(), DecodeError> {
         if id == 0 {
-            return Err(DecodeError::new(
-                at,
-                "the id 0, which stands for no id; expected 1 or more",
-            ));
+            let problem = "the id 0, which stands for no id; expected 1 or more";
+            return Err(DecodeError::new(at, problem));
         }
-        if self.place(id).is_some() {
+        if self.index_of(id).is_some() {
             let problem = format!("the id {id} for the second time; expected another");
             return Err(DecodeError::new(at, problem));
         }
-        let place = self.rows.len();
-        if self.in_order == place && id == place as u64 + 1 {
+        let index = self.rows.len();
+        if self.in_order == index && id == index as u64 + 1 {
             self.in_order += 1;
         } else {
-            self.others.insert(id, place);
+            self.others.insert(id, index);
         }
         self.rows.push(row);
         Ok(())
     }
 
-    /// Where in [`Table::rows`] the row of an id stands.
-    pub(in crate::formats) fn place(&self, id: u64) -> Option<usize> {
-        let place = usize::try_from(id.checked_sub(1)?).ok();
-        place
-            .filter(|&place| place < self.in_order)
-            .or_else(|| self.others.get(&id).copied())
+    /// The index of an id's row in [`Table::rows`].
+    pub(crate) fn index_of(&self, id: u64) -> Option<usize> {
+        let index = usize::try_from(id.checked_sub(1)?).ok();
+        let in_order = index.filter(|&index| index < self.in_order);
+        in_order.or_else(|| self.others.get(&id).copied())
+    }
+
+    /// The same of locations of a stack, of which all must be there.
+    pub(crate) fn indices_of(&self, ids: &mut [u64], at: usize) -> Result<(), DecodeError> {
+        for id in ids {
+            let index = self.index_of(*id);
+            *id = index.ok_or_else(|| DecodeError::missing(at, "the location", *id))? as u64;
+        }
+        Ok(())
     }
 
     /// The row of an id; `None` for the id 0, which stands for none.
     ///
     /// # Errors
     /// Where no row has the id.
-    pub(in crate::formats) fn get(
-        &self,
-        id: u64,
-        what: &str,
-        at: usize,
-    ) -> Result<Option<&T>, DecodeError> {
+    pub(crate) fn get(&self, id: u64, what: &str, at: usize) -> Result<Option<&T>, DecodeError> {
         if id == 0 {
             return Ok(None);
         }
-        match self.place(id) {
-            Some(place) => Ok(Some(&self.rows[place])),
+        match self.index_of(id) {
+            Some(index) => Ok(Some(&self.rows[index])),
             None => Err(DecodeError::missing(at, what, id)),
         }
     }

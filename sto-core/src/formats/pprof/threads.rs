@@ -1,11 +1,11 @@
-//! What labels say of samples: their thread, their process, their time, and whatever else they tell.
+//! What labels say of samples: their thread, their process, their time, and whatever else.
 
 use super::schema::{Label, Profile, Text};
 use crate::formats::error::DecodeError;
-use crate::formats::labels::{LabelIx, LabelSetIx, LabelSets, RawLabel, RawValue};
+use crate::formats::labels::{LabelIx, LabelledThreads, RawLabel, RawValue, ThreadName};
 use crate::formats::wire::protobuf::Message;
 use crate::formats::wire::text;
-use crate::recording::{Process, RecordingBuilder, ThreadIx, beginning};
+use crate::recording::{ModuleIx, ModuleKind, RecordingBuilder, ThreadIx, beginning, process_name};
 use crate::units::Nanoseconds;
 use hashbrown::HashMap;
 
@@ -13,17 +13,12 @@ use hashbrown::HashMap;
 pub(super) struct Threads<'r, 'b> {
     profile: &'r Profile<'b>,
     meanings: HashMap<u64, Meaning>,
-    /// Labels that tell none of these, by what refers to their texts, and by their number.
+    /// Labels with other meanings, by what refers to their texts, and by their number.
     others: HashMap<[u64; 4], LabelIx>,
-    sets: LabelSets<'b>,
-    known: HashMap<(u32, u32, &'b [u8], LabelSetIx), ThreadIx>,
-    /// By thread.
-    label_sets: Vec<LabelSetIx>,
-    /// The process that each pid is.
-    main: Process,
+    threads: LabelledThreads<'b>,
 }
 
-/// What the label of a key tells.
+/// What the label of a key says.
 #[derive(Clone, Copy)]
 enum Meaning {
     ThreadId,
@@ -35,33 +30,23 @@ enum Meaning {
     Other,
 }
 
-/// What the labels of a sample tell.
-pub(super) struct Labelled {
-    pub(super) thread: ThreadIx,
-    pub(super) time: Option<Nanoseconds>,
-}
-
 impl<'r, 'b> Threads<'r, 'b> {
-    /// `main` is what is known of the process, but for its id.
-    pub(super) fn new(profile: &'r Profile<'b>, main: Process) -> Self {
+    pub(super) fn new(profile: &'r Profile<'b>) -> Self {
         Threads {
             profile,
             meanings: HashMap::new(),
             others: HashMap::new(),
-            sets: LabelSets::default(),
-            known: HashMap::new(),
-            label_sets: Vec::new(),
-            main,
+            threads: LabelledThreads::default(),
         }
     }
 
-    /// Reads the labels of a sample.
+    /// Reads the labels of a sample: its thread, and when it was taken.
     pub(super) fn read(
         &mut self,
         labels: &[Message<'b>],
         builder: &mut RecordingBuilder,
-    ) -> Result<Labelled, DecodeError> {
-        let (mut pid, mut tid, mut name) = (0, 0, &b""[..]);
+    ) -> Result<(ThreadIx, Option<Nanoseconds>), DecodeError> {
+        let mut thread = ThreadName::default();
         let mut time = None;
         let mut others = Vec::new();
         for &message in labels {
@@ -77,10 +62,10 @@ impl<'r, 'b> Threads<'r, 'b> {
                     .unwrap_or(0)
             };
             match self.meaning(label.key)? {
-                Meaning::ThreadId => tid = id(),
-                Meaning::ThreadName if text.is_empty() => tid = id(),
-                Meaning::ThreadName => name = text,
-                Meaning::ProcessId => pid = id(),
+                Meaning::ThreadId => thread.tid = id(),
+                Meaning::ThreadName if text.is_empty() => thread.tid = id(),
+                Meaning::ThreadName => thread.name = text,
+                Meaning::ProcessId => thread.pid = id(),
                 Meaning::Time => time = number().map(Nanoseconds),
                 Meaning::Base => {
                     return Err(DecodeError::new(
@@ -94,11 +79,7 @@ impl<'r, 'b> Threads<'r, 'b> {
                 Meaning::Other => others.push(self.other(&label)?),
             }
         }
-        let labels = self.sets.set(&mut others);
-        Ok(Labelled {
-            thread: self.thread(pid, tid, name, labels, builder),
-            time,
-        })
+        Ok((self.threads.thread(thread, others, builder), time))
     }
 
     fn meaning(&mut self, key: Text) -> Result<Meaning, DecodeError> {
@@ -133,7 +114,7 @@ impl<'r, 'b> Threads<'r, 'b> {
         if let Some(&known) = self.others.get(&id) {
             return Ok(known);
         }
-        let ix = self.sets.label(RawLabel {
+        let ix = self.threads.label(RawLabel {
             key: self.profile.text(key)?,
             value: match text.ix {
                 0 => RawValue::Number {
@@ -147,27 +128,15 @@ impl<'r, 'b> Threads<'r, 'b> {
         Ok(ix)
     }
 
-    fn thread(
-        &mut self,
-        pid: u32,
-        tid: u32,
-        name: &'b [u8],
-        labels: LabelSetIx,
-        builder: &mut RecordingBuilder,
-    ) -> ThreadIx {
-        *self
-            .known
-            .entry((pid, tid, name, labels))
-            .or_insert_with(|| {
-                let process = builder.process(pid, &self.main.program);
-                builder.processes[process.0 as usize].main_module = self.main.main_module;
-                self.label_sets.push(labels);
-                builder.new_thread(process, tid, &String::from_utf8_lossy(name))
-            })
-    }
-
-    /// Gives the threads their labels.
+    /// Gives the threads their labels, and the processes their program: its mapping stands first.
     pub(super) fn finish(self, builder: &mut RecordingBuilder) {
-        self.sets.finish(&self.label_sets, builder);
+        let main = builder.modules.first();
+        let main = main.filter(|main| main.kind == ModuleKind::File);
+        let program = main.map_or_else(String::new, |main| process_name(main.name().as_bytes()));
+        for process in &mut builder.processes {
+            process.program.clone_from(&program);
+            process.main_module = main.map(|_| ModuleIx(0));
+        }
+        self.threads.finish(builder);
     }
 }

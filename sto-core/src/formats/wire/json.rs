@@ -70,42 +70,40 @@ impl<'d: 'b, 'b> Deserialize<'d> for Text<'b> {
     }
 }
 
+/// Reads a type from whichever of these values is there.
+macro_rules! read_as {
+    ($name:ident, $expected:literal,
+     $($visit:ident($($value:ident: $type:ty)?) => $made:expr,)*) => {
+        impl<'b> Deserialize<'b> for $name {
+            fn deserialize<D: Deserializer<'b>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Any;
+                impl Visitor<'_> for Any {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str($expected)
+                    }
+
+                    $(fn $visit<E>(self $(, $value: $type)?) -> Result<$name, E> {
+                        Ok($made)
+                    })*
+                }
+                deserializer.deserialize_any(Any)
+            }
+        }
+    };
+}
+
 /// A name that may be written as a number, as ids of processes and threads are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Id(pub(crate) String);
 
-impl<'b> Deserialize<'b> for Id {
-    fn deserialize<D: Deserializer<'b>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl Visitor<'_> for Any {
-            type Value = Id;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number or a string")
-            }
-
-            fn visit_u64<E>(self, id: u64) -> Result<Id, E> {
-                Ok(Id(id.to_string()))
-            }
-
-            fn visit_i64<E>(self, id: i64) -> Result<Id, E> {
-                Ok(Id(id.to_string()))
-            }
-
-            fn visit_f64<E>(self, id: f64) -> Result<Id, E> {
-                Ok(Id(id.to_string()))
-            }
-
-            fn visit_str<E>(self, id: &str) -> Result<Id, E> {
-                Ok(Id(id.to_owned()))
-            }
-
-            fn visit_unit<E>(self) -> Result<Id, E> {
-                Ok(Id::default())
-            }
-        }
-        deserializer.deserialize_any(Any)
-    }
+read_as! { Id, "a number or a string",
+    visit_u64(id: u64) => Id(id.to_string()),
+    visit_i64(id: i64) => Id(id.to_string()),
+    visit_f64(id: f64) => Id(id.to_string()),
+    visit_str(id: &str) => Id(id.to_owned()),
+    visit_unit() => Id::default(),
 }
 
 impl Id {
@@ -124,30 +122,10 @@ pub(crate) enum Number {
     Fraction(f64),
 }
 
-impl<'b> Deserialize<'b> for Number {
-    fn deserialize<D: Deserializer<'b>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl Visitor<'_> for Any {
-            type Value = Number;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number")
-            }
-
-            fn visit_u64<E>(self, number: u64) -> Result<Number, E> {
-                Ok(Number::Whole(number))
-            }
-
-            fn visit_i64<E>(self, number: i64) -> Result<Number, E> {
-                Ok(Number::Negative(number))
-            }
-
-            fn visit_f64<E>(self, number: f64) -> Result<Number, E> {
-                Ok(Number::Fraction(number))
-            }
-        }
-        deserializer.deserialize_any(Any)
-    }
+read_as! { Number, "a number",
+    visit_u64(number: u64) => Number::Whole(number),
+    visit_i64(number: i64) => Number::Negative(number),
+    visit_f64(number: f64) => Number::Fraction(number),
 }
 
 impl Number {
@@ -182,15 +160,23 @@ impl Number {
     }
 
     /// The number times `factor`, rounded, if that is 0 or more and fits 64 bits.
-    pub(crate) fn weight(self, factor: u64) -> Result<u64, String> {
+    pub(crate) fn weight(
+        self,
+        factor: u64,
+        at: impl FnOnce() -> String,
+    ) -> Result<u64, DecodeError> {
         let product = self.times(factor);
         let weight = product.and_then(|product| u64::try_from(product).ok());
         weight.ok_or_else(|| {
-            format!(
-                "{self}; expected a number from 0 to 2^64 - 1{}: negative ones are in differences of \
-                 two profiles; give the two that it was made of",
-                if factor == 1 { String::new() } else { format!(" when multiplied by {factor}") }
-            )
+            let when = match factor {
+                1 => String::new(),
+                _ => format!(" when multiplied by {factor}"),
+            };
+            let problem = format!(
+                "{self}; expected a number from 0 to 2^64 - 1{when}: negative ones are in differences of \
+                 two profiles; give the two that it was made of"
+            );
+            DecodeError::new(at(), problem)
         })
     }
 }
@@ -202,6 +188,32 @@ impl fmt::Display for Number {
             Number::Negative(number) => number.fmt(f),
             Number::Fraction(number) => write!(f, "{number:e}"),
         }
+    }
+}
+
+/// The entry of a table at an index that the file has at a place.
+pub(crate) fn entry<'t, T>(
+    table: &'t [T],
+    index: i64,
+    name: &str,
+    at: impl FnOnce() -> String,
+) -> Result<&'t T, DecodeError> {
+    let entry = usize::try_from(index).ok().and_then(|ix| table.get(ix));
+    entry.ok_or_else(|| DecodeError::index(at(), name, table.len(), index))
+}
+
+/// Checks that a column has as many entries as another.
+pub(crate) fn same_length(
+    found: usize,
+    (expected, other): (usize, &str),
+    at: impl FnOnce() -> String,
+) -> Result<(), DecodeError> {
+    match found == expected {
+        true => Ok(()),
+        false => Err(DecodeError::new(
+            at(),
+            format!("{found} entries; expected {expected}, as many as `{other}` has"),
+        )),
     }
 }
 

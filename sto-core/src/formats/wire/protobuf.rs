@@ -188,6 +188,53 @@ impl<'b> Field<'b> {
     }
 }
 
+/// What the fields of one number are read into.
+pub(crate) trait FromField<'b> {
+    /// Takes a field; a list takes one after the other.
+    fn take(&mut self, field: &Field<'b>) -> Result<(), DecodeError>;
+}
+
+/// Reads those fields of a message that have these numbers.
+macro_rules! fields {
+    ($message:expr, { $($number:literal => $into:expr),* $(,)? }) => {{
+        let mut message = $message;
+        while let Some(field) = message.next()? {
+            match field.number {
+                $($number => $crate::formats::wire::protobuf::FromField::take(&mut $into, &field)?,)*
+                _ => {}
+            }
+        }
+    }};
+}
+pub(crate) use fields;
+
+impl FromField<'_> for u64 {
+    fn take(&mut self, field: &Field<'_>) -> Result<(), DecodeError> {
+        *self = field.number()?;
+        Ok(())
+    }
+}
+
+impl FromField<'_> for Vec<u64> {
+    fn take(&mut self, field: &Field<'_>) -> Result<(), DecodeError> {
+        field.numbers_into(self)
+    }
+}
+
+impl<'b> FromField<'b> for Vec<&'b [u8]> {
+    fn take(&mut self, field: &Field<'b>) -> Result<(), DecodeError> {
+        self.push(field.bytes()?);
+        Ok(())
+    }
+}
+
+impl<'b> FromField<'b> for Vec<Message<'b>> {
+    fn take(&mut self, field: &Field<'b>) -> Result<(), DecodeError> {
+        self.push(field.message()?);
+        Ok(())
+    }
+}
+
 /// A message that is being written.
 #[derive(Default)]
 pub(crate) struct Writer {

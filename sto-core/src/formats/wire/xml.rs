@@ -1,5 +1,6 @@
 //! What the formats that are written in XML share.
 
+use super::csv::without_mark;
 use crate::formats::error::DecodeError;
 use crate::limits::MAX_DEPTH;
 use quick_xml::errors::{Error, SyntaxError};
@@ -30,6 +31,13 @@ pub(crate) enum Part<'b> {
 
 /// The beginning of an element.
 pub(crate) struct Element<'b>(BytesStart<'b>);
+
+/// Whether a file begins as XML that has this soon.
+pub(crate) fn begins_with_xml(bytes: &[u8], element: &[u8]) -> bool {
+    let start = without_mark(bytes).trim_ascii_start();
+    let start = &start[..start.len().min(1024)];
+    start.starts_with(b"<") && memchr::memmem::find(start, element).is_some()
+}
 
 impl<'b> Xml<'b> {
     pub(crate) fn new(bytes: &'b [u8]) -> Xml<'b> {
