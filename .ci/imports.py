@@ -3,7 +3,7 @@
 
 Fails where a folder imports one that stands above it in FLOORS, or more than RING files import each other in a
 circle. `.ci/imports.py CRATE FROM TO` prints the imports of one folder from another. Tests, and what a `mod.rs`
-hands on of the modules below it, do not count.
+hands on of the modules below it, do not count. Fails too where a library has more than FACE names at its root.
 """
 
 import re
@@ -18,6 +18,7 @@ FLOORS = {
     "sto-cli": "runtime args complete help commands cli",
 }
 RING = 3
+FACE = 40
 
 USE = re.compile(r"^\s*(pub(?:\([^)]*\))?\s+)?use\s+([^;]*);", re.M)
 PATH = re.compile(r"\b((?:crate|super)(?:::\w+)+)")
@@ -132,6 +133,14 @@ def expand(tree, prefix):
             yield path, name.strip() or path.split("::")[-1]
 
 
+def face(lib):
+    """The names at the root of a library, modules among them; hidden ones do not count."""
+    text = re.sub(r"//.*\n", "", lib.read_text())
+    for hidden, tree, name in re.findall(r"^(#\[doc\(hidden\)\]\n)?pub (?:use ([^;]*);|\w+ (\w+))", text, re.M):
+        if not hidden:
+            yield from (leaf for _, leaf in expand(tree, "")) if tree else [name]
+
+
 def show(module):
     return "::".join(module) or "lib"
 
@@ -157,7 +166,11 @@ def main():
             if len(ring) > RING:
                 bad += 1
                 print(f"{name}: {len(ring)} files import each other: {', '.join(map(show, ring))}")
-        print(f"{name}: {len(crate.text)} files, {sum(map(len, crate.imports.values()))} imports")
+        names = list(face(root / name / "src/lib.rs")) if name != "sto-cli" else []
+        if len(names) > FACE:
+            bad += 1
+            print(f"{name}: {len(names)} names at its root, at most {FACE}: {', '.join(names)}")
+        print(f"{name}: {len(crate.text)} files, {sum(map(len, crate.imports.values()))} imports, {len(names)} names at its root")
     sys.exit(bad > 0)
 
 

@@ -3,15 +3,15 @@
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use std::path::{Path, PathBuf};
-use sto_core::binary::SymbolOptions;
 use sto_core::formats::{ReadOptions, read, read_bytes};
 use sto_core::id::SourceDigest;
+use sto_core::ingest::SymbolOptions;
 use sto_core::ingest::{IngestOptions, profiles_of};
-use sto_core::intern::intern;
 use sto_core::model::FrameTable;
 use sto_core::recording::Recording;
+use sto_core::stages::intern;
+use sto_core::stages::symbolize;
 use sto_core::store::Store;
-use sto_core::symbolize::symbolize;
 
 fn main() {
     divan::main();

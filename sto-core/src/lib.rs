@@ -15,11 +15,10 @@
 //! redb                               store       one profile, one transaction
 //! ```
 //!
-//! [`ingest`] walks the whole way:
+//! [`ingest()`] walks the whole way:
 //!
 //! ```
-//! use sto_core::ingest::{IngestOptions, ingest};
-//! use sto_core::store::Store;
+//! use sto_core::{IngestOptions, Store, ingest};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -59,11 +58,13 @@
 //! # }
 //! ```
 //!
+//! What most programs need stands at the root; the modules have the rest, each with what goes through it.
+//!
 //! The crate never prints, never exits and never reads the
 //! environment: paths, revisions and folders are arguments.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
-pub mod binary;
+mod binary;
 pub mod files;
 pub mod formats;
 pub mod id;
@@ -74,9 +75,28 @@ pub mod memory;
 pub mod model;
 pub mod recording;
 pub mod store;
-pub mod symbolize;
-pub mod text;
+mod symbolize;
+mod text;
 pub mod units;
+
+pub use formats::Format;
+pub use ingest::{
+    IngestError, IngestOptions, IngestReport, Input, PreparedFile, Stage, ingest, prepare,
+};
+pub use intern::{NodeIx, SelfCosts, StackTree};
+pub use model::{Build, Frame, FrameKind, Profile};
+pub use recording::{Recording, RecordingBuilder};
+pub use store::{Store, StoreError};
+pub use symbolize::demangled;
+pub use text::ParseError;
+pub use units::{Cost, SampleType, Unit};
+
+/// The stages of [`ingest()`] one by one, for what measures and tests them; nothing of it is promised.
+#[doc(hidden)]
+pub mod stages {
+    pub use crate::intern::build::{intern, intern_with_slices};
+    pub use crate::symbolize::{CodeLine, CodeLineIx, Symbols, symbolize};
+}
 
 #[cfg(test)]
 #[path = "../tests/common/missing.rs"]

@@ -62,12 +62,6 @@ pub const MAX_PERF_MAP: u64 = 256 << 20;
 /// Longest jitdump, in bytes; it has the code that was made beside its names.
 pub const MAX_JIT_DUMP: u64 = 1 << 30;
 
-/// Longest policy, or configuration of the command, in bytes.
-pub const MAX_SETTINGS: u64 = 16 << 20;
-
-/// Longest table of metrics, in bytes: a line each for a million runs.
-pub const MAX_TABLE: u64 = 256 << 20;
-
 const ELLIPSIS: &str = "…";
 
 /// Cuts a text that is longer than `limit` bytes at a character, so that with the `…` at its end it

@@ -5,8 +5,8 @@ use crate::symbolize::recording::resolve;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use sto_core::binary::SymbolOptions;
 use sto_core::formats;
+use sto_core::ingest::SymbolOptions;
 
 /// Does work again and again while another thread cuts a file and makes it whole.
 fn while_cut(path: &Path, whole: &[u8], mut work: impl FnMut()) {

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use sto_core::binary::SymbolOptions;
 use sto_core::id::{ExecutableId, NodeId};
+use sto_core::ingest::SymbolOptions;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::{Loaded, Store};
 

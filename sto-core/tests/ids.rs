@@ -48,7 +48,7 @@ fn digests_are_pinned() {
 fn profile() -> String {
     use sto_core::formats::read_bytes;
     use sto_core::ingest::{IngestOptions, profiles_of};
-    use sto_core::symbolize::symbolize;
+    use sto_core::stages::symbolize;
     let path = std::path::Path::new("app.folded");
     let options = IngestOptions {
         executable: Some("app".to_owned()),

@@ -771,7 +771,7 @@ fn a_recording_made_by_hand_is_refused_where_an_index_is_of_nothing() {
             };
         }),
         ("stacks[", |r| {
-            r.stacks.insert(&[LocationIx(999)]);
+            r.stacks.try_insert(&[LocationIx(999)]).unwrap();
         }),
     ];
     for (place, spoil) in wrong {

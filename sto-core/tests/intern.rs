@@ -5,13 +5,14 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use sto_core::formats::read_bytes;
-use sto_core::intern::{InternError, Interned, StackTree, intern};
+use sto_core::intern::{InternError, Interned, StackTree};
 use sto_core::limits::{MAX_DEPTH, most_frames};
 use sto_core::model::{Frame, FrameIx, FrameKind};
 use sto_core::recording::{
     Location, LocationIx, ModuleIx, Recording, Sample, SampleTypeIx, StackIx,
 };
-use sto_core::symbolize::{CodeLine, CodeLineIx, Symbols};
+use sto_core::stages::intern;
+use sto_core::stages::{CodeLine, CodeLineIx, Symbols};
 use sto_core::units::{Cost, SampleType, Unit};
 
 fn cost(samples: u64, value: u64) -> Cost {
@@ -107,11 +108,15 @@ fn a_stack_that_inlined_functions_make_too_deep_is_an_error() {
     let mut symbols = named_symbols(&recording);
     symbols.expansion = vec![symbols.expansion[0]; 1024];
     symbols.ends = vec![1024];
-    recording.samples[0].stack = recording.stacks.insert(&[LocationIx(0); MAX_DEPTH / 1024]);
+    recording.samples[0].stack = recording
+        .stacks
+        .try_insert(&[LocationIx(0); MAX_DEPTH / 1024])
+        .unwrap();
     assert!(intern(&recording, &symbols, |_| true).is_ok());
     recording.samples[0].stack = recording
         .stacks
-        .insert(&[LocationIx(0); MAX_DEPTH / 1024 + 1]);
+        .try_insert(&[LocationIx(0); MAX_DEPTH / 1024 + 1])
+        .unwrap();
     let error = intern(&recording, &symbols, |_| true).unwrap_err();
     assert_eq!(error, InternError::TooDeep(MAX_DEPTH + 1024));
 }
@@ -138,7 +143,7 @@ fn stacks_that_inlined_functions_make_too_large_together_are_an_error() {
 #[test]
 fn a_stack_without_frames_is_an_error_and_not_lost() {
     let mut recording = read_text("a 1").unwrap();
-    recording.samples[0].stack = recording.stacks.insert(&[]);
+    recording.samples[0].stack = recording.stacks.try_insert(&[]).unwrap();
     let error = intern(&recording, &named_symbols(&recording), |_| true).unwrap_err();
     assert_eq!(error, InternError::EmptyStack);
 }
@@ -188,7 +193,7 @@ fn model(expansions: &[Expansion], samples: &[(Vec<usize>, u32, Cost)]) -> (Reco
             .map(|&location| LocationIx(location as u32))
             .collect();
         recording.samples.push(Sample {
-            stack: recording.stacks.insert(&stack),
+            stack: recording.stacks.try_insert(&stack).unwrap(),
             thread: sto_core::recording::ThreadIx(0),
             sample_type: SampleTypeIx(*sample_type),
             time: None,

@@ -6,12 +6,12 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use sto_core::binary::SymbolOptions;
 use sto_core::files::User;
 use sto_core::formats::{ReadOptions, read};
+use sto_core::ingest::SymbolOptions;
 use sto_core::model::FrameKind;
 use sto_core::recording::Recording;
-use sto_core::symbolize::{Symbols, symbolize};
+use sto_core::stages::{Symbols, symbolize};
 
 fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

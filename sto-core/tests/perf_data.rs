@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use sto_core::binary::SymbolOptions;
 use sto_core::formats::{Format, FormatError, ReadOptions, read, read_bytes, run_time};
+use sto_core::ingest::SymbolOptions;
 use sto_core::recording::{Location, ModuleKind, Recording};
 
 fn testdata(name: &str) -> PathBuf {

@@ -5,7 +5,7 @@ use crate::common::{assert_golden, error_of, folded, read_text, show};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use sto_core::formats::{Format, ReadOptions, read, read_bytes, read_stream, units_of_event};
+use sto_core::formats::{Format, ReadOptions, read, read_bytes, read_stream};
 use sto_core::recording::Recording;
 use sto_core::units::{Nanoseconds, SampleType, Unit};
 
@@ -89,17 +89,15 @@ fn real_samples_without_call_chains_are_read() {
 
 #[test]
 fn periods_of_the_two_clocks_are_nanoseconds() {
+    let unit_of = |event: &str| {
+        let text = format!("p 1 1.5: 7 {event}: \n\t10 f (/bin/p)\n");
+        read_text(&text).unwrap().sample_types[0].unit
+    };
     for event in ["cpu-clock", "task-clock", "cpu-clock:u", "task-clock:ppp"] {
-        assert_eq!(units_of_event(event), Unit::Nanoseconds, "{event}");
+        assert_eq!(unit_of(event), Unit::Nanoseconds, "{event}");
     }
-    for event in [
-        "cycles",
-        "cpu-cycles:u",
-        "sched:cpu-clock",
-        "page-faults",
-        "",
-    ] {
-        assert_eq!(units_of_event(event), Unit::Events, "{event}");
+    for event in ["cycles", "cpu-cycles:u", "sched:cpu-clock", "page-faults"] {
+        assert_eq!(unit_of(event), Unit::Events, "{event}");
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use sto_core::id::{BuildId, ExecutableId, ProfileId, SourceDigest};
+use sto_core::ingest::ModuleSymbols;
 use sto_core::ingest::{IngestReport, Ingested, IngestedSlices};
 use sto_core::intern::{SliceCount, SliceGrid};
 use sto_core::model::{Build, Granularity, Origin, Profile, Quality};
 use sto_core::recording::ModuleIx;
 use sto_core::store::Added;
-use sto_core::symbolize::ModuleSymbols;
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
 use sto_query::answer::InStore;
 use sto_query::maintain::{IngestSummary, IngestedFile};

@@ -18,13 +18,13 @@ use formats::field;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
-use sto_core::binary::SymbolOptions;
 use sto_core::formats::Format;
 use sto_core::id::SourceDigest;
+use sto_core::ingest::SymbolOptions;
 use sto_core::ingest::{IngestOptions, prepare};
 use sto_core::model::{FrameTable, Granularity, Origin};
 use sto_core::recording::{Location, ModuleIx, Recording, Stacks};
-use sto_core::symbolize::symbolize;
+use sto_core::stages::symbolize;
 use sto_core::units::Bytes;
 
 /// A name, and what writes the file.

@@ -7,11 +7,13 @@ use crate::runtime::text;
 use clap::Args;
 use std::io;
 use std::path::{Path, PathBuf};
-use sto_core::limits::MAX_TABLE;
 use sto_core::store::Store;
 use sto_query::annotate::AnnotatedRuns;
 use sto_query::annotate::metrics_of;
 use sto_query::render;
+
+/// Longest table of metrics, in bytes: a line each for a million runs.
+const MAX_TABLE: u64 = 256 << 20;
 
 const EXAMPLES: &str = "\
 Examples:

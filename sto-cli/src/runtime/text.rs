@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use sto_core::files::{Links, SafeFile};
-use sto_core::limits::MAX_SETTINGS;
+
+/// Longest policy or configuration, in bytes.
+const MAX_SETTINGS: u64 = 16 << 20;
 
 /// A policy or configuration.
 ///

@@ -327,7 +327,7 @@ fn recording(name: &dyn Fn(usize) -> String, build: u64, run: u64) -> Recording 
             .collect();
         let slower = if ix == 7 { 400 * build * build } else { 100 };
         samples.push(Sample {
-            stack: stacks.insert(&stack),
+            stack: stacks.try_insert(&stack).expect("they are few"),
             thread: ThreadIx(ix as u32 % 2),
             sample_type: SampleTypeIx(0),
             time: Some(Nanoseconds(1_000_000 * ix)),

@@ -157,7 +157,7 @@ fn add(store: &Store, build: u64, run: u64) {
             .map(|level| sto_core::recording::LocationIx(of(level) as u32))
             .collect();
         samples.push(Sample {
-            stack: stacks.insert(&stack),
+            stack: stacks.try_insert(&stack).expect("they are few"),
             thread: ThreadIx(ix as u32 % 3),
             sample_type: SampleTypeIx(u32::from(ix % 5 == 0)),
             time: Some(Nanoseconds(1_000 * ix)),

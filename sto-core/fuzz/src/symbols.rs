@@ -7,11 +7,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::LazyLock;
-use sto_core::binary::SymbolOptions;
+use sto_core::ingest::SymbolOptions;
 use sto_core::files::User;
 use sto_core::formats::{ReadOptions, read_bytes};
 use sto_core::model::Granularity;
-use sto_core::symbolize::symbolize;
+use sto_core::stages::symbolize;
 
 const PID: u32 = 28628;
 const START: u64 = 0x5555_0000_0000;

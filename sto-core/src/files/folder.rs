@@ -37,7 +37,7 @@ impl Folder {
     ///
     /// # Errors
     /// Where there is none, or the system refuses.
-    pub fn open(path: &Path) -> io::Result<Folder> {
+    pub(crate) fn open(path: &Path) -> io::Result<Folder> {
         Ok(Folder {
             handle: open_folder(CWD, path, ENTER)?,
             path: path.to_owned(),
@@ -47,13 +47,13 @@ impl Folder {
     /// Opens the folder that a file is in.
     ///
     /// # Errors
-    /// As [`Folder::open`].
+    /// Where it cannot be opened.
     pub fn of(file: &Path) -> io::Result<Folder> {
         Folder::open(&Folder::path_of(file))
     }
 
     /// The path of the folder that a file is in.
-    pub fn path_of(file: &Path) -> PathBuf {
+    pub(crate) fn path_of(file: &Path) -> PathBuf {
         match file.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
             _ => PathBuf::from("."),
@@ -61,7 +61,7 @@ impl Folder {
     }
 
     /// The path by which it was opened, for messages.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -69,12 +69,12 @@ impl Folder {
     ///
     /// # Errors
     /// Where the user may not list what is in it.
-    pub fn file(&self) -> io::Result<File> {
+    pub(crate) fn file(&self) -> io::Result<File> {
         Ok(open_folder(self, Path::new("."), OFlags::RDONLY)?.into())
     }
 
     /// Makes new names in it outlive a power cut. Not every system syncs folders.
-    pub fn sync(&self) {
+    pub(crate) fn sync(&self) {
         let _ = self.file().and_then(|folder| folder.sync_all());
     }
 
@@ -82,7 +82,7 @@ impl Folder {
     ///
     /// # Errors
     /// As [`SafeFile::open`].
-    pub fn open_file(&self, name: &OsStr) -> io::Result<SafeFile> {
+    pub(crate) fn open_file(&self, name: &OsStr) -> io::Result<SafeFile> {
         SafeFile::open_at(self, Path::new(name), Links::Refuse)
     }
 
@@ -105,7 +105,7 @@ impl Folder {
     ///
     /// # Errors
     /// Where the system does not say.
-    pub fn has(&self, name: &OsStr) -> io::Result<bool> {
+    pub(crate) fn has(&self, name: &OsStr) -> io::Result<bool> {
         Ok(self.look_if_there(name)?.is_some())
     }
 

@@ -9,7 +9,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
 /// Bytes that can be read from any offset on.
-pub trait ReadAt: Sync {
+pub(crate) trait ReadAt: Sync {
     /// How many there are.
     fn size(&self) -> u64;
 
@@ -47,7 +47,7 @@ impl ReadAt for SafeFile {
 
 impl SafeFile {
     /// What to say where the file is shorter now than when it was opened.
-    pub fn why_cut(&self) -> Option<io::Error> {
+    pub(crate) fn why_cut(&self) -> Option<io::Error> {
         let (had, has) = (self.metadata.len(), self.file.metadata().ok()?.len());
         let why = format!(
             "it was cut from {had} to {has} bytes while it was read; try again when nothing writes to it"
@@ -57,7 +57,7 @@ impl SafeFile {
 }
 
 /// A view of bytes that are read, which moves on with what is asked for.
-pub struct Window<'a> {
+pub(crate) struct Window<'a> {
     source: &'a dyn ReadAt,
     buffer: Vec<u8>,
     /// Bytes that are read at once.
@@ -73,12 +73,12 @@ const WINDOW: usize = 1 << 16;
 
 impl<'a> Window<'a> {
     /// A view that begins at the first byte.
-    pub fn new(source: &'a dyn ReadAt) -> Window<'a> {
+    pub(crate) fn new(source: &'a dyn ReadAt) -> Window<'a> {
         Window::of_pieces(source, WINDOW)
     }
 
     /// One that reads so many bytes at once.
-    pub fn of_pieces(source: &'a dyn ReadAt, piece: usize) -> Window<'a> {
+    pub(crate) fn of_pieces(source: &'a dyn ReadAt, piece: usize) -> Window<'a> {
         Window {
             source,
             buffer: Vec::new(),
@@ -89,7 +89,7 @@ impl<'a> Window<'a> {
     }
 
     /// How many bytes the source has.
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.source.size()
     }
 
@@ -97,7 +97,7 @@ impl<'a> Window<'a> {
     ///
     /// # Errors
     /// As [`ReadAt::fill_at`].
-    pub fn slice(&mut self, offset: u64, length: usize) -> io::Result<&[u8]> {
+    pub(crate) fn slice(&mut self, offset: u64, length: usize) -> io::Result<&[u8]> {
         let within = self.within(offset);
         if within.is_none_or(|within| self.buffer.len() - within < length) {
             let left = self.size().saturating_sub(offset);
@@ -120,7 +120,7 @@ impl<'a> Window<'a> {
     ///
     /// # Errors
     /// As [`ReadAt::fill_at`].
-    pub fn u64_at(&mut self, offset: u64) -> io::Result<u64> {
+    pub(crate) fn u64_at(&mut self, offset: u64) -> io::Result<u64> {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(self.slice(offset, 8)?);
         Ok(u64::from_le_bytes(bytes))

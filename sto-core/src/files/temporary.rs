@@ -14,7 +14,6 @@ use std::fs::{self, File, Permissions};
 use std::io;
 use std::mem;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A file that is removed when this is dropped, unless it was given another name.
@@ -96,16 +95,11 @@ impl Temporary {
         &self.file
     }
 
-    /// Its path, for messages.
-    pub fn path(&self) -> PathBuf {
-        self.folder.path().join(&self.name)
-    }
-
     /// The file without its name: it goes with the process, however that ends.
     ///
     /// # Errors
     /// Where the name cannot be removed.
-    pub fn into_nameless(self) -> io::Result<File> {
+    pub(crate) fn into_nameless(self) -> io::Result<File> {
         match self.folder.remove(&self.name) {
             // Another process may have taken it for one that was left over.
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -138,7 +132,7 @@ impl Temporary {
     ///
     /// # Errors
     /// Where the name is taken ([`io::ErrorKind::AlreadyExists`]), and as [`Temporary::replace`].
-    pub fn publish(self, name: &OsStr) -> io::Result<()> {
+    pub(crate) fn publish(self, name: &OsStr) -> io::Result<()> {
         self.check_is(&self.name)?;
         let (folder, own) = (&self.folder, &self.name);
         match retry_on_intr(|| linkat(folder, own, folder, name, AtFlags::empty())) {
@@ -204,13 +198,13 @@ fn abandon(live: MutexGuard<'static, BTreeMap<OsString, Arc<Folder>>>) {
 
 impl Folder {
     /// Whether a [temporary file](Temporary) in it has a name that begins so.
-    pub fn has_temporary(&self, start: &OsStr) -> bool {
+    pub(crate) fn has_temporary(&self, start: &OsStr) -> bool {
         self.temporaries(start).next().is_some()
     }
 
     /// Removes the temporary files whose names begin so, for who knows that nobody needs them any more;
     /// what cannot be removed stays.
-    pub fn remove_temporaries(&self, start: &OsStr) {
+    pub(crate) fn remove_temporaries(&self, start: &OsStr) {
         for name in self.temporaries(start) {
             let _ = self.remove(&name);
         }
@@ -271,6 +265,10 @@ mod tests {
         new
     }
 
+    fn path_of(new: &Temporary) -> std::path::PathBuf {
+        new.folder.path().join(&new.name)
+    }
+
     fn rights(folder: &Folder) -> Rights {
         folder.rights(OsStr::new("file")).unwrap().unwrap()
     }
@@ -287,7 +285,7 @@ mod tests {
             fs::write(&path, "old").unwrap();
             fs::set_permissions(&path, Permissions::from_mode(wanted)).unwrap();
             let new = written(&folder(temp.path()), "new");
-            assert_eq!(mode(&new.path()), 0o600);
+            assert_eq!(mode(&path_of(&new)), 0o600);
             new.replace(OsStr::new("file"), rights(&folder(temp.path())))
                 .unwrap();
             assert_eq!(
@@ -363,8 +361,8 @@ mod tests {
         }
         fs::set_permissions(&secret, Permissions::from_mode(0o600)).unwrap();
         let new = written(&folder(temp.path()), "new");
-        fs::remove_file(new.path()).unwrap();
-        symlink(&secret, new.path()).unwrap();
+        fs::remove_file(path_of(&new)).unwrap();
+        symlink(&secret, path_of(&new)).unwrap();
         let error = new.replace(OsStr::new("file"), rights(&folder(temp.path())));
         assert!(error.unwrap_err().to_string().contains("another user"));
         assert_eq!(fs::read(&path).unwrap(), b"old");

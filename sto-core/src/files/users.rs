@@ -46,7 +46,7 @@ pub fn user_of_process(pid: u32) -> Option<User> {
 ///
 /// The time it began, in ticks since the machine did, is the field 22 of `/proc/PID/stat`
 /// (proc_pid_stat(5)); when the machine began is `btime` of `/proc/stat`.
-pub fn user_of_process_since(pid: u32, time: SystemTime) -> Option<User> {
+pub(crate) fn user_of_process_since(pid: u32, time: SystemTime) -> Option<User> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is a name, which may have anything in it; the third comes after its bracket.
     let after_name = &stat[stat.rfind(')')? + 1..];

@@ -35,7 +35,8 @@ mod yourkit;
 
 pub use crate::recording::{Format, UnknownFormat};
 pub use error::{FormatError, Salvage};
-pub use names::{kind_by_names, units_of_event};
+pub use names::kind_by_names;
+pub(crate) use names::units_of_event;
 pub use perf_data::run_time;
 pub use pprof::SYSTEM_NAME_SUFFIXES as PPROF_SYSTEM_NAME_SUFFIXES;
 pub use read::{read, read_bytes, read_stream};

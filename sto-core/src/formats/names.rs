@@ -167,7 +167,7 @@ pub(super) fn nanoseconds_in(unit: &[u8]) -> Option<u64> {
 ///
 /// Source: the kernel's `kernel/events/core.c`, which runs these two from a high-resolution timer
 /// whose period is in nanoseconds.
-pub fn units_of_event(event: &str) -> Unit {
+pub(crate) fn units_of_event(event: &str) -> Unit {
     match event.split(':').next() {
         Some("cpu-clock" | "task-clock") => Unit::Nanoseconds,
         _ => Unit::Events,

@@ -13,12 +13,14 @@ use crate::intern::{Interned, SliceGrid, intern, intern_with_slices, total};
 use crate::model::{Build, Granularity, Profile};
 use crate::recording::Recording;
 use crate::store::{Added, CameFrom, Store};
-use crate::symbolize::{ModuleSymbols, Symbols, symbolize};
+use crate::symbolize::{Symbols, symbolize};
 use crate::units::Cost;
 use programs::{Programs, name_main_modules};
 use std::io::Read;
 use std::path::Path;
 
+pub use crate::binary::SymbolOptions;
+pub use crate::symbolize::ModuleSymbols;
 pub use error::IngestError;
 pub use options::IngestOptions;
 
@@ -354,6 +356,7 @@ fn labels_not_kept(recording: &Recording) -> Option<String> {
 ///
 /// # Errors
 /// Where a profile has no name for its build, or cannot be interned.
+#[doc(hidden)]
 pub fn profiles_of(
     path: &Path,
     recording: &Recording,

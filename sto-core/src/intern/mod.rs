@@ -1,6 +1,6 @@
 //! Interning: one profile becomes one tree of dense indices.
 
-mod build;
+pub(crate) mod build;
 mod line_costs;
 mod lines;
 mod profile_id;
@@ -8,7 +8,8 @@ mod slice_costs;
 mod slices;
 mod tree;
 
-pub use build::{InternError, Interned, intern, intern_with_slices};
+pub use build::{InternError, Interned};
+pub(crate) use build::{intern, intern_with_slices};
 pub use lines::LineCost;
 pub use slices::{
     Context, ContextIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,

@@ -151,12 +151,12 @@ impl FrameTable {
     }
 
     /// Number of distinct strings.
-    pub fn string_count(&self) -> usize {
+    pub(crate) fn string_count(&self) -> usize {
         self.string_ends.len()
     }
 
     /// Length of the distinct strings together, in bytes; it stays below 4 GiB.
-    pub fn text_len(&self) -> usize {
+    pub(crate) fn text_len(&self) -> usize {
         self.text.len()
     }
 
@@ -211,7 +211,7 @@ impl FrameTable {
     }
 
     /// The place of a string that stands in this table.
-    pub fn find_string(&self, string: &str) -> Option<StringIx> {
+    pub(crate) fn find_string(&self, string: &str) -> Option<StringIx> {
         let hash = self.hasher.hash_one(string);
         let found = self
             .string_index
@@ -220,7 +220,7 @@ impl FrameTable {
     }
 
     /// The place of a frame with these strings of this table.
-    pub fn find_columns(
+    pub(crate) fn find_columns(
         &self,
         kind: FrameKind,
         symbol: StringIx,
@@ -244,7 +244,7 @@ impl FrameTable {
     }
 
     /// Adds a frame whose strings already stand in this table.
-    pub fn insert_columns(
+    pub(crate) fn insert_columns(
         &mut self,
         kind: FrameKind,
         symbol: StringIx,

@@ -74,7 +74,7 @@ pub struct Recording {
 impl Recording {
     /// Other names of modules, by their own: where the user names the program, frames carry that in place of
     /// its file's.
-    pub fn aliases(&self) -> HashMap<&str, &str> {
+    pub(crate) fn aliases(&self) -> HashMap<&str, &str> {
         let mut aliases = HashMap::new();
         for module in &self.modules {
             if let Some(alias) = &module.alias {

@@ -81,16 +81,6 @@ impl Stacks {
         (0..self.len() as u32).map(StackIx)
     }
 
-    /// Adds a stack, root first, or finds the place where it already stands.
-    ///
-    /// # Panics
-    /// If the stacks together reach 2^32 locations; where the input may be that large, use
-    /// [`Stacks::try_insert`].
-    pub fn insert(&mut self, stack: &[LocationIx]) -> StackIx {
-        self.try_insert(stack)
-            .expect("fewer than 2^32 locations in stacks")
-    }
-
     /// Adds a stack, root first, or finds the place where it already stands; `None` if the stacks
     /// together would reach 2^32 locations.
     pub fn try_insert(&mut self, stack: &[LocationIx]) -> Option<StackIx> {
@@ -99,7 +89,7 @@ impl Stacks {
 
     /// Adds the stack that a stack becomes by calling a location, or finds where it already stands; `None` as
     /// of [`Stacks::try_insert`]. Without a caller, the location is a root.
-    pub fn try_insert_call(
+    pub(crate) fn try_insert_call(
         &mut self,
         caller: Option<StackIx>,
         callee: LocationIx,

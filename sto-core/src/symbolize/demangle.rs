@@ -33,7 +33,7 @@ pub(super) fn demangle(raw: &[u8]) -> String {
 /// 4096 bytes is cut and ends in `…`.
 ///
 /// ```
-/// use sto_core::symbolize::demangled;
+/// use sto_core::demangled;
 /// assert_eq!(demangled("_ZN4shop4Cart3addEi.cold").as_deref(), Some("shop::Cart::add.cold"));
 /// assert_eq!(demangled("main"), None);
 /// ```

@@ -76,7 +76,7 @@ impl Symbols {
     }
 
     /// Where in [`Symbols::expansion`] the frames of a location stand.
-    pub fn range_of(&self, location: LocationIx) -> Range<usize> {
+    pub(crate) fn range_of(&self, location: LocationIx) -> Range<usize> {
         let ix = location.0 as usize;
         let start = if ix == 0 {
             0

@@ -8,7 +8,7 @@ use std::path::Path;
 use sto_core::formats::{FormatError, read_bytes};
 use sto_core::model::{Frame, FrameKind};
 use sto_core::recording::{Location, Recording, Sample, Thread};
-use sto_core::symbolize::{CodeLine, CodeLineIx, Symbols};
+use sto_core::stages::{CodeLine, CodeLineIx, Symbols};
 
 /// Reads text as if it were the file `app.folded`.
 pub(crate) fn read_text(text: &str) -> Result<Recording, FormatError> {

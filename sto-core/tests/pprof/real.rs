@@ -3,10 +3,10 @@
 use crate::common::assert_golden;
 use std::fmt::Write;
 use std::path::PathBuf;
-use sto_core::binary::SymbolOptions;
 use sto_core::formats::{Format, read_bytes};
+use sto_core::ingest::SymbolOptions;
 use sto_core::recording::Recording;
-use sto_core::symbolize::symbolize;
+use sto_core::stages::symbolize;
 
 /// What a recording says, as text for goldens.
 fn describe(recording: &Recording) -> String {

@@ -7,9 +7,9 @@ use std::path::Path;
 use sto_core::ingest::{IngestOptions, ingest, profiles_of};
 use sto_core::intern::{
     InternError, Interned, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, Slices,
-    intern_with_slices,
 };
 use sto_core::recording::ThreadIx;
+use sto_core::stages::intern_with_slices;
 use sto_core::store::Store;
 use sto_core::units::Nanoseconds;
 

@@ -7,8 +7,8 @@ use object::{Object, ObjectSection};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use sto_core::binary::SymbolOptions;
 use sto_core::formats::read_bytes;
+use sto_core::ingest::SymbolOptions;
 
 /// How many damaged files each test makes. A long run: `STO_TEST_DAMAGES=10000 cargo test -p sto-core --release damaged`.
 fn damages(usual: usize) -> usize {

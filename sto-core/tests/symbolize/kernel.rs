@@ -3,10 +3,10 @@
 use super::recording::{recording, resolve, shown};
 use super::{link_to_endless, make_pipe};
 use std::path::Path;
-use sto_core::binary::SymbolOptions;
+use sto_core::ingest::SymbolOptions;
 use sto_core::model::{FrameKind, GnuBuildId};
 use sto_core::recording::{Location, Module, ModuleIx, ModuleKind};
-use sto_core::symbolize::symbolize;
+use sto_core::stages::symbolize;
 
 const TEXT: u64 = 0xffff_ffff_8100_0000;
 

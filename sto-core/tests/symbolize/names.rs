@@ -5,7 +5,7 @@ use super::recording::resolve;
 use crate::common::missing::missing;
 use object::{Object, ObjectSymbol};
 use std::collections::BTreeSet;
-use sto_core::binary::SymbolOptions;
+use sto_core::ingest::SymbolOptions;
 
 #[test]
 fn cpp_names_keep_their_template_arguments_but_not_their_parameters() {

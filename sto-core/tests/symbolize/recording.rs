@@ -1,11 +1,12 @@
 //! Recordings made by hand, and what becomes of their locations.
 
-use sto_core::binary::SymbolOptions;
 use sto_core::formats::Format;
 use sto_core::id::SourceDigest;
+use sto_core::ingest::ModuleSymbols;
+use sto_core::ingest::SymbolOptions;
 use sto_core::model::{FrameKind, FrameTable, Granularity, Origin};
 use sto_core::recording::{Location, LocationIx, Module, ModuleIx, Recording, Stacks};
-use sto_core::symbolize::{ModuleSymbols, Symbols, symbolize};
+use sto_core::stages::{Symbols, symbolize};
 use sto_core::units::Bytes;
 
 /// A recording that has only modules and locations.

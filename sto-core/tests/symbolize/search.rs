@@ -6,7 +6,7 @@ use super::{link_to_endless, make_pipe};
 use crate::common::missing::missing;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use sto_core::binary::SymbolOptions;
+use sto_core::ingest::SymbolOptions;
 use sto_core::recording::Module;
 
 const SOURCE: &str = "

@@ -5,10 +5,9 @@ use crate::listing::ProfileSummary;
 use crate::listing::profile_report;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sto_core::ingest::{IngestReport, Ingested, IngestedSlices};
+use sto_core::ingest::{IngestReport, Ingested, IngestedSlices, ModuleSymbols};
 use sto_core::model::Build;
 use sto_core::store::Added;
-use sto_core::symbolize::ModuleSymbols;
 use sto_core::units::Bytes;
 use sto_core::units::Cost;
 

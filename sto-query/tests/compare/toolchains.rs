@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
-use sto_core::symbolize::demangled;
+use sto_core::demangled;
 use sto_query::functions::{KeyOptions, explain_match, key_symbol};
 
 const WITH_ARGUMENTS: KeyOptions = KeyOptions {

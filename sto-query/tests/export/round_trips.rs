@@ -5,11 +5,11 @@ use crate::views::{Stacks, view_of};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
-use sto_core::binary::SymbolOptions;
 use sto_core::formats::{ReadOptions, kind_by_names, read_bytes};
-use sto_core::intern::intern;
+use sto_core::ingest::SymbolOptions;
 use sto_core::model::{Frame, FrameKind, FrameTable, Granularity};
-use sto_core::symbolize::symbolize;
+use sto_core::stages::intern;
+use sto_core::stages::symbolize;
 use sto_core::units::{Cost, SampleType, Unit};
 use sto_query::tree::View;
 

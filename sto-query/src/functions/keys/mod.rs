@@ -26,7 +26,7 @@ pub use rule::Rule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use sto_core::symbolize::demangled;
+use sto_core::demangled;
 
 /// Version of the rules of [`key_symbol`]; it changes whenever a symbol's key does.
 pub const RULES_VERSION: u32 = 3;
