@@ -1,5 +1,6 @@
 //! Why a question has no answer.
 
+use crate::annotate::AnnotateError;
 use crate::average::AverageError;
 use crate::compare::CompareError;
 use crate::functions::FunctionError;
@@ -7,12 +8,13 @@ use crate::history::HistoryError;
 use crate::listing::ListingError;
 use crate::maintain::TagError;
 use crate::select::SelectError;
+use crate::source::SourceError;
 use crate::text::printable;
 use crate::tree::RootsError;
 use std::io;
 use sto_core::id::ProfileId;
 use sto_core::ingest::IngestError;
-use sto_core::store::StoreError;
+use sto_core::store::{OtherValue, StoreError};
 
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +47,21 @@ pub enum QueryError {
     /// There is no average.
     #[error(transparent)]
     Average(#[from] AverageError),
+    /// The source of a function cannot be shown.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// A table of metrics cannot be used.
+    #[error(transparent)]
+    Annotate(#[from] AnnotateError),
+    /// A run has another value of a metric, which is not to be replaced.
+    #[error("the run {} has {} = {}, not {}{}", first.profile, printable(&first.metric), first.stored, first.given,
+        match more { 0 => String::new(), more => format!("; so have {more} more metrics") })]
+    OtherMetric {
+        /// The first such metric.
+        first: OtherValue,
+        /// Number of others.
+        more: usize,
+    },
     /// A tag cannot be set, or taken away.
     #[error(transparent)]
     Tag(#[from] TagError),

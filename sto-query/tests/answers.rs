@@ -24,7 +24,7 @@ use sto_query::prune::PruneReport;
 use sto_query::render::drawing::DrawnFile;
 use sto_query::series::{FunctionSeries, Scores};
 use sto_query::show::ShownBuild;
-use sto_query::source::SourceReport;
+use sto_query::source::FunctionSource;
 use sto_query::tree::{CallTree, Top};
 
 fn folder() -> PathBuf {
@@ -81,7 +81,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<RunList>(),
         of::<Scores>(),
         of::<ShownBuild>(),
-        of::<SourceReport>(),
+        of::<FunctionSource>(),
         of::<StoreStats>(),
         of::<StoredAverage>(),
         of::<TagList>(),

@@ -6,11 +6,13 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 use sto_query::check::CheckRequest;
+use sto_query::listing::Listing;
 use sto_query::questions::{
-    BottlenecksRequest, CalibrateRequest, DiffRequest, ExpandRequest, ExportRequest, FlameRequest,
-    OccurrencesRequest, PotentialRequest, RegressionsRequest, SeriesRequest, ShowRequest,
-    SuspectsRequest, TopRequest, TreeRequest, bottlenecks, diff, export, flame, occurrences,
-    potential, regressions_over_time, series, show, top,
+    AnnotateRequest, AverageRequest, BottlenecksRequest, CalibrateRequest, DiffRequest,
+    ExpandRequest, ExportRequest, ExportStoreRequest, FlameRequest, MergeRequest,
+    OccurrencesRequest, PotentialRequest, PruneRequest, RegressionsRequest, SeriesRequest,
+    ShowRequest, SourceRequest, SuspectsRequest, TopRequest, TreeRequest, bottlenecks, diff,
+    export, flame, occurrences, potential, regressions_over_time, series, show, top,
 };
 use sto_query::render;
 use sto_query::sources::Sources;
@@ -112,19 +114,26 @@ fn what_a_request_leaves_out_is_as_usual() {
         let json = serde_json::to_string(&request).unwrap();
         assert_eq!(serde_json::from_str::<R>(&json).unwrap(), request);
     }
+    assert_usual::<AnnotateRequest>();
+    assert_usual::<AverageRequest>();
     assert_usual::<BottlenecksRequest>();
     assert_usual::<CalibrateRequest>();
     assert_usual::<CheckRequest>();
     assert_usual::<DiffRequest>();
     assert_usual::<ExpandRequest>();
     assert_usual::<ExportRequest>();
+    assert_usual::<ExportStoreRequest>();
     assert_usual::<FlameRequest>();
+    assert_usual::<Listing>();
+    assert_usual::<MergeRequest>();
     assert_usual::<OccurrencesRequest>();
     assert_usual::<PotentialRequest>();
+    assert_usual::<PruneRequest>();
     assert_usual::<RegressionsRequest>();
     assert_usual::<SuspectsRequest>();
     assert_usual::<SeriesRequest>();
     assert_usual::<ShowRequest>();
+    assert_usual::<SourceRequest>();
     assert_usual::<TopRequest>();
     assert_usual::<TreeRequest>();
 }

@@ -8,8 +8,8 @@ use clap::Args;
 use std::io;
 use std::path::{Path, PathBuf};
 use sto_core::store::Store;
-use sto_query::annotate::AnnotatedRuns;
-use sto_query::annotate::metrics_of;
+use sto_query::QueryError;
+use sto_query::questions::{AnnotateRequest, annotate};
 use sto_query::render;
 
 /// Longest table of metrics, in bytes: a line each for a million runs.
@@ -47,24 +47,22 @@ pub(crate) struct AnnotateArgs {
 }
 
 pub(crate) fn run(args: &AnnotateArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let text = read(&args.file).map_err(|source| CliError::ReadFile {
-        path: args.file.clone(),
+    let path = || args.file.clone();
+    let mut request = AnnotateRequest::default();
+    request.table = read(&args.file).map_err(|source| CliError::ReadFile {
+        path: path(),
         source,
     })?;
-    let store = Store::open(&place.folder)?;
-    let chosen = store.annotate_chosen(|builds| metrics_of(&text, builds), args.force)?;
-    let (given, annotated) = chosen.map_err(|source| CliError::Annotate {
-        path: args.file.clone(),
-        source,
+    request.may_replace = args.force;
+    let annotated = annotate(&Store::open(&place.folder)?, &request);
+    let annotated = annotated.map_err(|error| match error {
+        QueryError::Annotate(source) => CliError::Annotate {
+            path: path(),
+            source,
+        },
+        error => error.into(),
     })?;
-    if let (Some(first), false) = (annotated.different.first(), args.force) {
-        return Err(CliError::OtherMetric {
-            first: first.clone(),
-            more: annotated.different.len() - 1,
-        });
-    }
-    let report = AnnotatedRuns::of(&given, &annotated);
-    args.format.print(&report, render::annotate::text)?;
+    args.format.print(&annotated, render::annotate::text)?;
     Ok(Outcome::Clean)
 }
 

@@ -5,10 +5,10 @@ use crate::runtime::output::FormatArg;
 use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use sto_core::store::Store;
 use sto_query::answer::InStore;
-use sto_query::maintain::{MergedStore, Merges};
+use sto_query::questions::{MergeRequest, merge};
 use sto_query::render;
 
 const EXAMPLES: &str = "\
@@ -35,22 +35,28 @@ pub(crate) struct MergeArgs {
 }
 
 pub(crate) fn run(args: &MergeArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    // Every store is looked at before one is written to.
-    let others = args.others.iter().map(|path| Store::open(path));
-    let others: Vec<Store> = others.collect::<Result<_, _>>()?;
+    let mut request = MergeRequest::default();
+    request.others.clone_from(&args.others);
     let store = Store::open_or_create(&place.folder)?;
-    let mut sources = Vec::new();
-    let outcome = args
-        .others
-        .iter()
-        .zip(&others)
-        .try_for_each(|(path, other)| {
-            sources.push(merge(&store, other, path)?);
-            Ok(())
-        });
+    let mut progress = None;
+    let merged = merge(&store, &request, &mut |path, merged| match merged {
+        None => {
+            progress.take();
+            progress = Some(Progress::of_store("merging", path));
+        }
+        Some(merged) => {
+            let progress = progress.iter();
+            progress.for_each(|progress| progress.merged(merged.done(), merged.profiles));
+        }
+    });
+    drop(progress);
+    let (merges, outcome) = match merged {
+        Ok(merges) => (merges, Ok(())),
+        Err(mut error) => (std::mem::take(&mut error.before), Err(error.into())),
+    };
     let report = InStore {
         store: place.folder.display().to_string(),
-        answer: Merges { sources },
+        answer: merges,
     };
     // What went in before a failure is in the store, and the user is told.
     let told = match report.answer.sources[..] {
@@ -62,18 +68,4 @@ pub(crate) fn run(args: &MergeArgs, place: &StorePath) -> Result<Outcome, CliErr
         0 => Ok(Outcome::Clean),
         profiles => Err(CliError::LeftOut { profiles }),
     }
-}
-
-fn merge(store: &Store, other: &Store, path: &Path) -> Result<MergedStore, CliError> {
-    let progress = Progress::of_store("merging", path);
-    let mut added = 0;
-    let merged = store.merge(other, &mut |merged| {
-        added = merged.added.len();
-        progress.merged(merged.done(), merged.profiles);
-    });
-    let merged = merged.map_err(|source| CliError::Merge { added, source })?;
-    Ok(MergedStore {
-        path: path.display().to_string(),
-        merged,
-    })
 }

@@ -72,6 +72,15 @@ impl Surroundings for Machine {
         ui::list(&fits, functions);
     }
 
+    fn source_folder(&self) -> Option<PathBuf> {
+        let working = std::env::current_dir().ok()?;
+        Some(git::work_tree(&working).unwrap_or(working))
+    }
+
+    fn revision(&self, folder: &Path) -> Option<String> {
+        git::revision_of(folder)
+    }
+
     fn changes(&self, recorded: Option<UnixSeconds>) -> Ages {
         let changes = Changes::before(recorded);
         Box::new(move |file| changes.age(file))

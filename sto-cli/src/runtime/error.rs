@@ -9,15 +9,15 @@ use std::process::{ExitCode, ExitStatus};
 use sto_core::files::User;
 use sto_core::ingest::IngestError;
 use sto_core::memory::TooMuch;
-use sto_core::store::{OtherValue, StoreError};
+use sto_core::store::StoreError;
 use sto_query::QueryError;
 use sto_query::annotate::AnnotateError;
 use sto_query::compare::CompareError;
 use sto_query::functions::FunctionError;
 use sto_query::history::HistoryError;
-use sto_query::maintain::TagError;
+use sto_query::maintain::{MergeError, TagError};
 use sto_query::policy::PolicyError;
-use sto_query::select::SelectError;
+use sto_query::source::SourceError;
 use sto_query::text::printable;
 use sto_query::tree::RootsError;
 
@@ -85,28 +85,19 @@ pub(crate) const MORE_MEMORY: &str =
 pub(crate) enum CliError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("{source}")]
-    Merge { added: usize, source: StoreError },
+    #[error(transparent)]
+    Merge(#[from] MergeError),
     #[error("not every profile could be merged: {profiles} left out, as told above")]
     LeftOut { profiles: usize },
     #[error(transparent)]
     Ingest(#[from] IngestError),
     #[error(transparent)]
-    Select(#[from] SelectError),
-    #[error(transparent)]
     Query(#[from] QueryError),
-    #[error(transparent)]
-    Function(#[from] FunctionError),
-    #[error(transparent)]
-    FunctionLines(FunctionError),
     #[error("{}, {source}", path.display())]
     Annotate {
         path: PathBuf,
         source: AnnotateError,
     },
-    #[error("the run {} has {} = {}, not {}{}", first.profile, printable(&first.metric), first.stored, first.given,
-        match more { 0 => String::new(), more => format!("; so have {more} more metrics") })]
-    OtherMetric { first: OtherValue, more: usize },
     #[error("{}: the store is damaged in {places} place{}", folder.display(), if *places == 1 { "" } else { "s" })]
     DamagedStore { folder: PathBuf, places: usize },
     #[error("{}, line {line}: {message}", path.display())]
@@ -242,10 +233,10 @@ impl CliError {
                  store, and ingest the recordings of the rest again"
                     .to_owned(),
             ),
-            CliError::Merge { added, .. } if *added > 0 => Some(format!(
+            CliError::Merge(MergeError { added, .. }) if *added > 0 => Some(format!(
                 "profiles that went in before: {added}; they stay, and merging again adds the others"
             )),
-            CliError::OtherMetric { .. } => {
+            CliError::Query(QueryError::OtherMetric { .. }) => {
                 Some("nothing was changed; --force replaces what the runs have".to_owned())
             }
             CliError::Query(QueryError::NoBaseline) => Some(
@@ -304,11 +295,10 @@ impl CliError {
             CliError::Query(
                 QueryError::Function(FunctionError::Several { text, .. })
                 | QueryError::History(HistoryError::Function(FunctionError::Several { text, .. })),
-            )
-            | CliError::Function(FunctionError::Several { text, .. }) => {
+            ) => {
                 Some(format!("write more of the name; `re:{text}` takes all of them"))
             }
-            CliError::FunctionLines(_) => Some("write more of the name".to_owned()),
+            CliError::Query(QueryError::Source(SourceError::Function(_))) => Some("write more of the name".to_owned()),
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),
             CliError::Panicked { .. } => Some(
@@ -327,10 +317,9 @@ impl CliError {
                 QueryError::Function(FunctionError::Several { names, .. })
                 | QueryError::History(HistoryError::Function(FunctionError::Several {
                     names, ..
-                })),
-            )
-            | CliError::Function(FunctionError::Several { names, .. })
-            | CliError::FunctionLines(FunctionError::Several { names, .. }) => names,
+                }))
+                | QueryError::Source(SourceError::Function(FunctionError::Several { names, .. })),
+            ) => names,
             _ => &[],
         }
     }

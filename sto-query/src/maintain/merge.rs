@@ -3,10 +3,10 @@
 use crate::answer::Answer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sto_core::store::Merged;
+use sto_core::store::{Merged, StoreError};
 
 /// What came from other stores.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Merges {
     /// The other stores, in the order in which they were merged.
     pub sources: Vec<MergedStore>,
@@ -20,6 +20,19 @@ pub struct MergedStore {
     /// What became of its profiles and tags.
     #[serde(flatten)]
     pub merged: Merged,
+}
+
+/// Merges that ended before the last store was in.
+#[derive(Debug, thiserror::Error)]
+#[error("{source}")]
+#[non_exhaustive]
+pub struct MergeError {
+    /// What came from the stores before.
+    pub before: Merges,
+    /// Number of profiles that went in from the store at which it ended.
+    pub added: usize,
+    /// Why.
+    pub source: StoreError,
 }
 
 impl Answer for Merges {

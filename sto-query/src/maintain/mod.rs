@@ -5,7 +5,7 @@ mod merge;
 mod tag;
 
 pub use ingest::{FoundSymbols, IngestSummary, IngestedFile, IngestedProfile, KeptSlices};
-pub use merge::{MergedStore, Merges};
+pub use merge::{MergeError, MergedStore, Merges};
 pub use tag::{TagAction, TagEntry, TagError, TagList};
 
 use crate::answer::Answer;

@@ -7,6 +7,7 @@
 
 mod drawings;
 mod histories;
+mod source;
 mod stacks;
 mod stores;
 
@@ -19,11 +20,12 @@ pub use histories::{
     SeriesRequest, SuspectsRequest, bottlenecks, expand, occurrences, regressions_over_time,
     series, suspects,
 };
+pub use source::{SourceRequest, source};
 pub use stacks::{
     CalibrateRequest, PotentialRequest, ShowRequest, TopRequest, TreeRequest, calibrate, potential,
     show, top, tree,
 };
 pub use stores::{
-    AverageRequest, ExportStoreRequest, PruneRequest, TagRequest, average, export_store, ls, prune,
-    runs, tag,
+    AnnotateRequest, AverageRequest, ExportStoreRequest, MergeRequest, PruneRequest, TagRequest,
+    annotate, average, export_store, ls, merge, prune, runs, tag,
 };

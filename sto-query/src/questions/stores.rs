@@ -3,18 +3,19 @@
 //! What changes a store is given that store, and who can be asked what a revision is.
 
 use crate::QueryError;
+use crate::annotate::{AnnotatedRuns, metrics_of};
 use crate::average::{self, StoredAverage};
 use crate::functions::KeyOptions;
 use crate::listing::{BuildList, Listing, RunList};
-use crate::maintain::{ExportedStore, TagError, TagList};
+use crate::maintain::{ExportedStore, MergeError, MergedStore, Merges, TagError, TagList};
 use crate::prune::{self, PruneOptions, PruneReport};
 use crate::select::{Selector, full_name, select_from};
 use crate::sources::{Sources, Surroundings, resolved};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use sto_core::id::ProfileId;
-use sto_core::store::{Store, StoredBuild, Tag, Tagged};
+use sto_core::store::{Merged, Store, StoredBuild, Tag, Tagged};
 
 /// Lists the builds of a store with their runs.
 ///
@@ -135,6 +136,81 @@ pub fn average(
     let average = average::average(store, &selections, &request.build, request.matching)?;
     let added = store.add(&average.build, &average.profile, &average.interned)?;
     Ok(StoredAverage::new(&average, &added))
+}
+
+/// Metrics for runs that are stored already.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct AnnotateRequest {
+    /// The table: CSV or JSON lines, as [`metrics_of`] reads it.
+    pub table: String,
+    /// Whether other values that the runs have are replaced.
+    pub may_replace: bool,
+}
+
+/// Gives metrics to runs: all of the table goes in, or nothing.
+///
+/// # Errors
+/// Where a row cannot be read or is not of exactly one run, a run has another value that is not to be
+/// replaced, or the store cannot be read or written; it is then as it was.
+pub fn annotate(store: &Store, request: &AnnotateRequest) -> Result<AnnotatedRuns, QueryError> {
+    let choose = |builds: &[StoredBuild]| metrics_of(&request.table, builds);
+    let (given, annotated) = store.annotate_chosen(choose, request.may_replace)??;
+    match annotated.different.first() {
+        Some(first) if !request.may_replace => Err(QueryError::OtherMetric {
+            first: first.clone(),
+            more: annotated.different.len() - 1,
+        }),
+        _ => Ok(AnnotatedRuns::of(&given, &annotated)),
+    }
+}
+
+/// Stores whose profiles go into another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct MergeRequest {
+    /// The stores, in this order: folders, or files that are stores.
+    pub others: Vec<PathBuf>,
+}
+
+/// Takes in the profiles of other stores, one store after another. `progress` is told as one begins, and then
+/// what has become of it so far.
+///
+/// # Errors
+/// Where a store cannot be opened, before one is written to; or one cannot be read, or this one not written.
+/// What went in before then stays.
+pub fn merge(
+    store: &Store,
+    request: &MergeRequest,
+    progress: &mut dyn FnMut(&Path, Option<&Merged>),
+) -> Result<Merges, MergeError> {
+    let failed = |sources, added, source| MergeError {
+        before: Merges { sources },
+        added,
+        source,
+    };
+    let others = request.others.iter().map(|path| Store::open(path));
+    let others = others.collect::<Result<Vec<Store>, _>>();
+    let others = others.map_err(|source| failed(Vec::new(), 0, source))?;
+    let mut sources = Vec::new();
+    for (path, other) in request.others.iter().zip(&others) {
+        progress(path, None);
+        let mut added = 0;
+        let merged = store.merge(other, &mut |merged| {
+            added = merged.added.len();
+            progress(path, Some(merged));
+        });
+        match merged {
+            Ok(merged) => sources.push(MergedStore {
+                path: path.display().to_string(),
+                merged,
+            }),
+            Err(source) => return Err(failed(sources, added, source)),
+        }
+    }
+    Ok(Merges { sources })
 }
 
 /// What is done to the tags of a store.

@@ -1,7 +1,7 @@
 //! A function's source with the cost of each line.
 
 use super::header::header;
-use crate::source::{FileReport, LineReport, SourceReport};
+use crate::source::{FileSource, FunctionSource, LineSource};
 use crate::text::numbers::counted;
 use crate::text::numbers::percent;
 use crate::text::paragraph::paragraph;
@@ -14,7 +14,7 @@ use unicode_width::UnicodeWidthChar;
 const TAB: usize = 4;
 
 /// The report as text: one line of source a line, self and total before it.
-pub fn text(report: &SourceReport, style: Style) -> String {
+pub fn text(report: &FunctionSource, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
     let closures = match report.with_closures {
         true => " and its closures",
@@ -52,7 +52,7 @@ pub fn text(report: &SourceReport, style: Style) -> String {
     text
 }
 
-fn file(file: &FileReport, style: Style) -> String {
+fn file(file: &FileSource, style: Style) -> String {
     let mut text = String::from("\n");
     let (name, rest) = match (&file.path, &file.file) {
         (Some(path), _) => (path.as_str(), ""),
@@ -83,7 +83,7 @@ fn file(file: &FileReport, style: Style) -> String {
     text
 }
 
-fn line(line: &LineReport, width: usize, column: usize, style: Style) -> String {
+fn line(line: &LineSource, width: usize, column: usize, style: Style) -> String {
     let cost = |cost: Option<CostShare>| match cost {
         Some(cost) if cost.samples > 0 => percent(cost.share),
         _ => String::new(),

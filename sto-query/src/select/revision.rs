@@ -91,6 +91,14 @@ impl<'a> Described<'a> {
         }
     }
 
+    /// Whether both are of one commit: by its id, the first digits of it, or its tag.
+    pub(crate) fn is_same_commit(&self, other: &Described<'_>) -> bool {
+        match (self.commit, other.commit) {
+            (Some(a), Some(b)) => a.starts_with(b) || b.starts_with(a),
+            _ => (self.tag, self.since_tag) == (other.tag, other.since_tag),
+        }
+    }
+
     /// Whether the work tree was at this commit, whatever had been changed in it.
     fn is_of(&self, commit: &Commit) -> bool {
         match (self.commit, self.tag) {

@@ -4,15 +4,17 @@
 //! lines of runs     frame, line, self, total
 //!      |  costs     those of one function, added up by source file
 //!      v  files     the file itself, in the folders that the user named
-//! SourceReport
+//! FunctionSource
 //! ```
 //!
 #![doc = include_str!("source.md")]
 
 mod costs;
+mod error;
 mod files;
 
 pub use costs::{FunctionLines, LineCosts, function_lines};
+pub use error::SourceError;
 pub use files::{Found, SourceFile, find};
 
 use crate::answer::Answer;
@@ -22,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 /// A function's lines with their cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SourceReport {
+pub struct FunctionSource {
     /// What it is about.
     #[serde(flatten)]
     pub subject: Subject,
@@ -38,16 +40,16 @@ pub struct SourceReport {
     /// What it cost with all that it calls, and with what was inlined into it.
     pub total: CostShare,
     /// Its source files, the one that costs most first.
-    pub files: Vec<FileReport>,
+    pub files: Vec<FileSource>,
 }
 
-impl Answer for SourceReport {
+impl Answer for FunctionSource {
     const SCHEMA: &'static str = "sto.source/1";
 }
 
 /// One source file of a function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FileReport {
+pub struct FileSource {
     /// Its path as the profiles have it.
     pub file: String,
     /// Where it was found; `None` where it was not.
@@ -55,12 +57,12 @@ pub struct FileReport {
     /// What lets doubt that it is the source that was built.
     pub warnings: Vec<String>,
     /// The lines with cost, and those around them where the file was found.
-    pub lines: Vec<LineReport>,
+    pub lines: Vec<LineSource>,
 }
 
 /// One line of a source file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LineReport {
+pub struct LineSource {
     /// Its number, counted from 1.
     pub line: u32,
     /// Samples that ended in the function at this line; `None` where it has no cost.
@@ -73,21 +75,21 @@ pub struct LineReport {
 }
 
 impl FunctionLines {
-    /// The report: lines with cost, and `context` lines around each where there is a text. For each
-    /// file in turn, `source` looks for its text.
-    pub fn report(
+    /// The lines with cost, and `context` lines around each where there is a text. For each file in turn,
+    /// `source` looks for its text, and says what lets doubt that it is the one.
+    pub(crate) fn with_source(
         self,
         subject: Subject,
         context: u32,
-        mut source: impl FnMut(&str) -> (Option<SourceFile>, Vec<String>),
-    ) -> SourceReport {
+        mut source: impl FnMut(&str) -> Result<(Option<SourceFile>, Vec<String>), SourceError>,
+    ) -> Result<FunctionSource, SourceError> {
         let whole = sto_core::units::Cost {
             samples: subject.samples,
             value: subject.value,
         };
         let cost = |cost| CostShare::new(cost, whole);
         let files = self.files.into_iter().map(|(file, costs)| {
-            let (found, mut warnings) = source(&file);
+            let (found, mut warnings) = source(&file)?;
             let texts: Option<Vec<&str>> = found.as_ref().map(|found| found.text.lines().collect());
             if let Some((texts, (&last, _))) = texts.as_ref().zip(costs.last_key_value())
                 && last as usize > texts.len()
@@ -98,7 +100,7 @@ impl FunctionLines {
                 ));
             }
             let context = if texts.is_some() { context } else { 0 };
-            let mut lines: Vec<LineReport> = Vec::new();
+            let mut lines: Vec<LineSource> = Vec::new();
             for &line in costs.keys() {
                 let known = texts.as_ref().map_or(line, |texts| texts.len() as u32);
                 let first = line.saturating_sub(context).max(1);
@@ -110,7 +112,7 @@ impl FunctionLines {
                         continue;
                     }
                     let text = texts.as_ref().and_then(|texts| texts.get(line as usize - 1));
-                    lines.push(LineReport {
+                    lines.push(LineSource {
                         line,
                         self_cost: costs.map(|costs| cost(costs.own)),
                         total: costs.map(|costs| cost(costs.total)),
@@ -118,21 +120,21 @@ impl FunctionLines {
                     });
                 }
             }
-            FileReport {
+            Ok(FileSource {
                 file,
                 path: found.map(|found| found.path.display().to_string()),
                 warnings,
                 lines,
-            }
+            })
         });
-        SourceReport {
+        Ok(FunctionSource {
             subject,
             function: self.function,
             with_closures: self.with_closures,
             module: self.module,
             self_cost: cost(self.own),
             total: cost(self.total),
-            files: files.collect(),
-        }
+            files: files.collect::<Result<_, _>>()?,
+        })
     }
 }

@@ -50,6 +50,17 @@ pub trait Surroundings: Send + Sync {
     /// Is told where a name in a question fits several functions, all of which are taken.
     fn takes_all(&self, _name: &str, _functions: &[String]) {}
 
+    /// Where source files are looked for if nobody names a folder: a work tree.
+    fn source_folder(&self) -> Option<PathBuf> {
+        None
+    }
+
+    /// The revision of the work tree that a folder is in, as `git describe` gives it with the whole id of the
+    /// commit, and with `-dirty` where files of it were changed.
+    fn revision(&self, _folder: &Path) -> Option<String> {
+        None
+    }
+
     /// When source files were changed last before a run was recorded.
     fn changes(&self, _recorded: Option<UnixSeconds>) -> Ages {
         Box::new(|_| None)

@@ -1,0 +1,118 @@
+//! A function's source.
+
+use crate::QueryError;
+use crate::compare::Focus;
+use crate::select::Described;
+use crate::source::{Found, FunctionSource, SourceError, SourceFile, find, function_lines};
+use crate::sources::{EVENT, Filter, Named, Sources, Surroundings};
+use crate::tree::{Subject, View};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use sto_core::units::UnixSeconds;
+
+/// Source files that a warning names.
+const MAX_NAMED: usize = 3;
+
+/// A function's source with what each line cost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct SourceRequest {
+    /// The function: its name, or a part of it that one function alone has.
+    pub function: String,
+    /// The profiles.
+    pub named: Named,
+    /// Which of their runs, and by which event.
+    pub filter: Filter,
+    /// Where source files are looked for, in this order; without any, where the surroundings say.
+    pub folders: Vec<PathBuf>,
+    /// Number of lines that are shown around each line with cost.
+    pub context: u32,
+}
+
+impl Default for SourceRequest {
+    fn default() -> Self {
+        SourceRequest {
+            function: String::new(),
+            named: Named::default(),
+            filter: Filter::default(),
+            folders: Vec::new(),
+            context: 2,
+        }
+    }
+}
+
+/// Shows a function's source with what each line cost. Where its lines are not known, there are no files.
+///
+/// # Errors
+/// As [`Sources::view`], and where no function has the name or several have, or a folder that is named or a
+/// source file that was found cannot be read.
+pub fn source(sources: &Sources, request: &SourceRequest) -> Result<FunctionSource, QueryError> {
+    let surroundings = sources.surroundings();
+    for folder in &request.folders {
+        fs::read_dir(folder).map_err(|source| SourceError::Folder {
+            path: folder.clone(),
+            source,
+        })?;
+    }
+    let folders = match &request.folders[..] {
+        [] => surroundings.source_folder().into_iter().collect(),
+        named => named.to_vec(),
+    };
+    let (view, lines) = sources.view_with_lines(&request.named, &request.filter)?;
+    let meant = Focus::new(&request.function, &[&view])?;
+    let lines = function_lines(&view, EVENT, &lines, &meant).map_err(SourceError::Function)?;
+    let text_of = |file: &str| {
+        let found = find(file, &folders);
+        let found = found.map_err(|(path, source)| SourceError::File { path, source })?;
+        Ok(match found {
+            Found::File(found) => {
+                let doubt = doubt(&found, &view, surroundings);
+                (Some(found), Vec::from_iter(doubt))
+            }
+            Found::Several(paths) => (None, vec![several(&paths)]),
+            Found::Nothing => (None, Vec::new()),
+        })
+    };
+    Ok(lines.with_source(Subject::of(&view, EVENT), request.context, text_of)?)
+}
+
+fn several(paths: &[PathBuf]) -> String {
+    let shown = paths.iter().take(MAX_NAMED);
+    let shown: Vec<String> = shown.map(|path| path.display().to_string()).collect();
+    let more = match paths.len().saturating_sub(MAX_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "{} files may be meant: {}{more}; name the folder of one with --source-dir",
+        paths.len(),
+        shown.join(", ")
+    )
+}
+
+/// What lets doubt that a file is the source that was built.
+fn doubt(found: &SourceFile, view: &View, surroundings: &dyn Surroundings) -> Option<String> {
+    let last = view.selection.profiles.last()?;
+    let folder = found.path.parent().unwrap_or(Path::new("."));
+    let here = surroundings.revision(folder);
+    if let Some((built, here)) = last.revision.as_ref().zip(here) {
+        let described = Described::parse(&here);
+        if !described.is_same_commit(&Described::parse(built)) {
+            return Some(format!(
+                "the work tree is at {here}, and the build is of {built}: lines may be others"
+            ));
+        }
+        if !described.is_dirty {
+            return None;
+        }
+    }
+    let recorded = last.profile.origin.recorded?;
+    let written = found.written?.duration_since(SystemTime::UNIX_EPOCH);
+    let written = UnixSeconds(written.ok()?.as_secs());
+    (written > recorded).then(|| {
+        format!("the file was changed at {written}, after the recording: lines may be others")
+    })
+}
