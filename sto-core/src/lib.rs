@@ -65,6 +65,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 mod binary;
+mod cancel;
 pub mod files;
 pub mod formats;
 pub mod id;
@@ -79,6 +80,7 @@ mod symbolize;
 mod text;
 pub mod units;
 
+pub use cancel::{Cancel, Cancelled};
 pub use formats::Format;
 pub use ingest::{
     IngestError, IngestOptions, IngestReport, Input, PreparedFile, Stage, ingest, prepare,

@@ -6,6 +6,7 @@ use crate::symbolize::compile::{Program, run};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use sto_core::Cancel;
 use sto_core::formats::{Format, FormatError, OnRead, ReadOptions, read, read_bytes, read_stream};
 use sto_core::id::{ExecutableId, ReadingId, SourceDigest};
 use sto_core::ingest::{IngestError, IngestOptions, Input, Prepared, Stage, ingest, profiles_of};
@@ -693,6 +694,7 @@ fn readers_report_how_much_of_a_profile_they_have_read() {
                 let sum = Arc::clone(&sum);
                 move |bytes| {
                     sum.fetch_add(bytes, Ordering::Relaxed);
+                    Ok(())
                 }
             }),
             ..ReadOptions::default()
@@ -783,4 +785,53 @@ fn a_recording_made_by_hand_is_refused_where_an_index_is_of_nothing() {
         assert!(error.starts_with("hand: the recording: "), "{error}");
         assert!(error.contains(place), "{error}");
     }
+}
+
+/// Folded stacks without end, of which somebody cancels the reading after a while.
+struct Endless {
+    cancel: Cancel,
+    blocks: usize,
+}
+
+impl std::io::Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.blocks += 1;
+        if self.blocks == 1_000 {
+            self.cancel.cancel();
+        }
+        let lines = b"main;work 1\n".repeat(100);
+        let length = lines.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&lines[..length]);
+        Ok(length)
+    }
+}
+
+#[test]
+fn a_cancelled_ingestion_ends_at_once_and_stores_nothing() {
+    let options = || IngestOptions {
+        version: Some("v1".to_owned()),
+        ..IngestOptions::default()
+    };
+    let store = Store::in_memory().unwrap();
+    let while_reading = options();
+    let input = Input::Reader {
+        name: Path::new("endless.folded"),
+        reader: Box::new(Endless {
+            cancel: while_reading.cancel.clone(),
+            blocks: 0,
+        }),
+    };
+    let ended = ingest(&store, input, &while_reading, &mut |_| ());
+    assert!(matches!(ended, Err(IngestError::Cancelled(_))), "{ended:?}");
+    for stage in [Stage::Symbolizing, Stage::Interning, Stage::Storing] {
+        let options = options();
+        let bytes: &[u8] = b"main;work 1\n";
+        let ended = ingest(&store, ("a.folded", bytes), &options, &mut |reached| {
+            if reached == stage {
+                options.cancel.cancel();
+            }
+        });
+        assert!(matches!(ended, Err(IngestError::Cancelled(_))), "{stage:?}");
+    }
+    assert_eq!(store.builds().unwrap().len(), 0);
 }

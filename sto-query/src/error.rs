@@ -12,6 +12,7 @@ use crate::source::SourceError;
 use crate::text::printable;
 use crate::tree::RootsError;
 use std::io;
+use sto_core::Cancelled;
 use sto_core::id::ProfileId;
 use sto_core::ingest::IngestError;
 use sto_core::store::{OtherValue, StoreError};
@@ -22,19 +23,19 @@ use sto_core::store::{OtherValue, StoreError};
 pub enum QueryError {
     /// The store cannot be read.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
     /// A selector names nothing in the store, or too much.
     #[error(transparent)]
     Select(#[from] SelectError),
     /// A file cannot be read.
     #[error(transparent)]
-    Ingest(#[from] IngestError),
+    Ingest(IngestError),
     /// Stacks cannot be told apart.
     #[error(transparent)]
     Roots(#[from] RootsError),
     /// Profiles cannot be compared.
     #[error(transparent)]
-    Compare(#[from] CompareError),
+    Compare(CompareError),
     /// No function has a name, or several have it where one is meant.
     #[error(transparent)]
     Function(#[from] FunctionError),
@@ -71,6 +72,9 @@ pub enum QueryError {
     /// A format has no place for the stacks.
     #[error(transparent)]
     Export(#[from] ExportError),
+    /// It was ended early.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// A selector names nothing in the store, and no file either.
     #[error("{source}")]
     NothingNamed {
@@ -111,6 +115,22 @@ pub enum QueryError {
     #[error("there is nothing to compare with")]
     NoBaseline,
 }
+
+/// What was ended early is that, in whichever stage.
+macro_rules! from_stage {
+    ($($stage:ident: $error:ident),*) => {$(
+        impl From<$error> for QueryError {
+            fn from(error: $error) -> QueryError {
+                match error {
+                    $error::Cancelled(cancelled) => QueryError::Cancelled(cancelled),
+                    error => QueryError::$stage(error),
+                }
+            }
+        }
+    )*};
+}
+
+from_stage!(Store: StoreError, Ingest: IngestError, Compare: CompareError);
 
 fn not_one_build(builds: &[String]) -> String {
     match builds {

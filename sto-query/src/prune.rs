@@ -199,7 +199,7 @@ fn enough(
     size: Bytes,
 ) -> Result<BTreeSet<ProfileId>, StoreError> {
     let first = |count: usize| candidates[..count].iter().map(|stored| stored.id).collect();
-    let size_without = |count: usize| Ok(store.try_prune(&first(count))?.after);
+    let size_without = |count: usize| store.try_prune(&first(count)).map(|pruned| pruned.after);
     let mut too_few = size_without(0)?;
     if too_few <= size {
         return Ok(BTreeSet::new());

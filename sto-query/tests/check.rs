@@ -211,3 +211,15 @@ fn a_request_is_read_as_it_was_written() {
     let short: CheckRequest = serde_json::from_str(r#"{"candidate":{"selector":"v2"}}"#).unwrap();
     assert_eq!(short.candidate, Named::from("v2"));
 }
+
+#[test]
+fn a_cancelled_check_ends_before_it_compares() {
+    let request = between("0.9.0".into(), "0.10.0".into());
+    request.cancel.cancel();
+    let error = check(
+        &Sources::of_folder(&history().join("history.sto")),
+        &request,
+    )
+    .unwrap_err();
+    assert!(matches!(error, QueryError::Cancelled(_)), "{error}");
+}

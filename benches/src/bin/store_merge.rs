@@ -38,6 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             last = Instant::now();
             memory = peak_memory().map(|peak| println!("{},{seconds:.6},{peak}", merged.done()));
         }
+        Ok(())
     };
     let merged = new.merge(&other, &mut tell)?;
     memory?;

@@ -149,6 +149,7 @@ impl Progress {
                 bar.set_length(size);
             }
             bar.inc(bytes);
+            Ok(())
         })
     }
 

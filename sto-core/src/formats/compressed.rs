@@ -4,6 +4,7 @@
 //! profilers write stays far below, and a size for what must be held as a whole.
 
 use super::{FormatError, ReadOptions, Salvage};
+use crate::cancel::Cancelled;
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::path::Path;
@@ -211,7 +212,9 @@ impl Read for Layer<'_> {
         };
         let is_from_below = error.raw_os_error().is_some()
             || error.kind() == io::ErrorKind::Interrupted
-            || error.get_ref().is_some_and(|error| error.is::<Refusal>());
+            || error
+                .get_ref()
+                .is_some_and(|error| error.is::<Refusal>() || error.is::<Cancelled>());
         if is_from_below {
             return Err(error);
         }

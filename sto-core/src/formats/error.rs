@@ -1,5 +1,6 @@
 //! Why a recording cannot be read.
 
+use crate::cancel::Cancelled;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -66,6 +67,9 @@ pub enum FormatError {
         /// What it is and what to do.
         problem: String,
     },
+    /// Reading was ended early.
+    #[error(transparent)]
+    Cancelled(Cancelled),
     /// The recording holds no samples.
     #[error("{}: holds no samples; did the program run long enough, and did the event count anything?", path.display())]
     NoSamples {
@@ -135,9 +139,12 @@ impl FormatError {
 
     /// Makes an error of what the system says of a file.
     pub(super) fn io(path: &Path) -> impl Fn(std::io::Error) -> FormatError {
-        |source| FormatError::Io {
-            path: path.to_owned(),
-            source,
+        |source| match source.get_ref().and_then(|error| error.downcast_ref()) {
+            Some(&Cancelled) => FormatError::Cancelled(Cancelled),
+            None => FormatError::Io {
+                path: path.to_owned(),
+                source,
+            },
         }
     }
 }

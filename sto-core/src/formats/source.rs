@@ -3,6 +3,7 @@
 use super::FormatError;
 use super::wire::text::lines;
 use crate::binary::SymbolOptions;
+use crate::cancel::{Cancel, Cancelled};
 use crate::recording::{Format, RecordingBuilder};
 use crate::units::Bytes;
 use std::fmt;
@@ -27,20 +28,26 @@ pub struct ReadOptions {
 
 /// What is called with the number of further bytes of a profile that were read, for displays of progress: of
 /// perf.data, formats of lines, and what is compressed or comes as a stream. They are those of the profile as
-/// it is stored, and the last ones may be missing.
+/// it is stored, and the last ones may be missing. It may end reading there.
 #[derive(Clone, Default)]
-pub struct OnRead(Option<Arc<dyn Fn(u64) + Send + Sync>>);
+pub struct OnRead(Option<Arc<Call>>);
+
+type Call = dyn Fn(u64) -> Result<(), Cancelled> + Send + Sync;
 
 impl OnRead {
     /// Calls this function.
-    pub fn new(call: impl Fn(u64) + Send + Sync + 'static) -> OnRead {
+    pub fn new(call: impl Fn(u64) -> Result<(), Cancelled> + Send + Sync + 'static) -> OnRead {
         OnRead(Some(Arc::new(call)))
     }
 
-    fn call(&self, bytes: u64) {
-        if let Some(call) = &self.0 {
-            call(bytes);
-        }
+    /// The same, and ends reading where that is cancelled.
+    pub(crate) fn unless(&self, cancel: &Cancel) -> OnRead {
+        let (all, cancel) = (self.clone(), cancel.clone());
+        OnRead::new(move |bytes| all.call(bytes).and_then(|()| cancel.check()))
+    }
+
+    fn call(&self, bytes: u64) -> Result<(), Cancelled> {
+        self.0.as_ref().map_or(Ok(()), |call| call(bytes))
     }
 }
 
@@ -73,7 +80,8 @@ impl<R: Read> Read for Reporting<'_, R> {
         let bytes = self.input.read(buffer)?;
         self.unreported += bytes as u64;
         if self.unreported >= REPORTED {
-            self.on_read.call(std::mem::take(&mut self.unreported));
+            let reported = self.on_read.call(std::mem::take(&mut self.unreported));
+            reported.map_err(io::Error::other)?;
         }
         Ok(bytes)
     }

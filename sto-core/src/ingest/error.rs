@@ -1,5 +1,6 @@
 //! Why a file cannot be ingested.
 
+use crate::cancel::Cancelled;
 use crate::formats::{FormatError, excerpt};
 use crate::intern::InternError;
 use crate::store::StoreError;
@@ -52,6 +53,9 @@ pub enum IngestError {
         /// What is too much, the limit, and what to do.
         problems: String,
     },
+    /// It was ended early; only those of several profiles that went in before are in the store.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// The store cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -7,13 +7,14 @@ mod programs;
 mod strict;
 
 use crate::binary::add_build_ids;
+use crate::cancel::Cancel;
 use crate::formats::{self, FormatError, excerpt, excerpts};
 use crate::id::{ProfileId, ReadingId, SourceDigest};
 use crate::intern::{Interned, SliceGrid, intern, intern_with_slices, total};
 use crate::model::{Build, Granularity, Profile};
 use crate::recording::Recording;
 use crate::store::{Added, CameFrom, Store};
-use crate::symbolize::{Symbols, symbolize};
+use crate::symbolize::{Symbols, symbolize_unless};
 use crate::units::Cost;
 use programs::{Programs, name_main_modules};
 use std::io::Read;
@@ -186,12 +187,14 @@ pub fn prepare<'a>(
     progress: &mut dyn FnMut(Stage),
 ) -> Result<PreparedFile, IngestError> {
     progress(Stage::Reading);
-    let (path, mut recording) = input.into().read(options)?;
+    let read = input.into().read(options);
+    options.cancel.check()?;
+    let (path, mut recording) = read?;
     options.check(path)?;
     progress(Stage::Symbolizing);
     add_build_ids(&mut recording, options.symbols.recorded);
     name_main_modules(&mut recording, options, path);
-    let symbols = symbolize(&recording, &options.symbols);
+    let symbols = symbolize_unless(&recording, &options.symbols, &options.cancel)?;
     progress(Stage::Interning);
     let (profiles, warnings) = profiles_of(path, &recording, &symbols, options)?;
     if options.strict {
@@ -207,6 +210,7 @@ pub fn prepare<'a>(
             .map(|found| (path_of(&found), found))
             .collect(),
         warnings,
+        cancel: options.cancel.clone(),
     })
 }
 
@@ -216,6 +220,7 @@ pub struct PreparedFile {
     profiles: Vec<Prepared>,
     modules: Vec<(String, ModuleSymbols)>,
     warnings: Vec<String>,
+    cancel: Cancel,
 }
 
 impl PreparedFile {
@@ -247,6 +252,7 @@ impl PreparedFile {
             others,
         } in self.profiles
         {
+            self.cancel.check()?;
             let known = store.build(build.id())?;
             let added = store.add(&build, &profile, &interned)?;
             let slices = interned.slices.as_ref();
@@ -381,7 +387,10 @@ pub fn profiles_of(
             .program
             .and_then(|program| programs.name_beside_others(program));
         let source = source_of(recording, options.symbols.granularity, program);
-        let keep = |sample: &_| part.program.is_none_or(|ix| programs.ran(sample) == ix);
+        let keep = |sample: &_| {
+            let is_of_part = part.program.is_none_or(|ix| programs.ran(sample) == ix);
+            is_of_part && !options.cancel.is_cancelled()
+        };
         let (interned, profile) = rayon::join(
             || match options.slices {
                 None => intern(recording, symbols, keep),
@@ -389,6 +398,7 @@ pub fn profiles_of(
             },
             || describe::profile(&part.build, recording, &stacks, source, options, keep),
         );
+        options.cancel.check()?;
         let interned = interned.map_err(|source| IngestError::Intern {
             path: path.display().to_string(),
             source,

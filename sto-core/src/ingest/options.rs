@@ -2,6 +2,7 @@
 
 use super::IngestError;
 use crate::binary::SymbolOptions;
+use crate::cancel::Cancel;
 use crate::formats::{Format, OnRead, ReadOptions};
 use crate::intern::SliceCount;
 use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
@@ -43,6 +44,8 @@ pub struct IngestOptions {
     pub symbols: SymbolOptions,
     /// Is called as the file is read.
     pub on_read: OnRead,
+    /// Ends ingestion early: before the profile, or the next one of several, goes into the store.
+    pub cancel: Cancel,
 }
 
 impl IngestOptions {
@@ -53,7 +56,7 @@ impl IngestOptions {
             allow_truncated: self.allow_truncated,
             max_input: self.max_input,
             symbols: self.symbols.clone(),
-            on_read: self.on_read.clone(),
+            on_read: self.on_read.unless(&self.cancel),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Why a store cannot be opened, read or written.
 
 use super::codec::Flaw;
+use crate::cancel::Cancelled;
 use crate::id::{BuildId, ProfileId};
 use crate::memory::TooMuch;
 use std::io;
@@ -24,6 +25,9 @@ pub enum StoreError {
         /// What should be a folder.
         path: PathBuf,
     },
+    /// The work was ended early; what was written before stays.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// The file in the store's folder is not a store's.
     #[error("{}: not a store: {found}; name another place for the store, or move this file away", path.display())]
     NotAStore {

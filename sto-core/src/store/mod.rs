@@ -27,6 +27,7 @@ mod read;
 mod tables;
 mod write;
 
+use crate::cancel::Cancelled;
 use crate::id::{BuildId, ExecutableId, ProfileId, ReadingId};
 use crate::intern::Context;
 use crate::model::Build;
@@ -298,15 +299,19 @@ impl Store {
     }
 
     /// Reads, hashes and counts everything in the store at this path again, and tells all that is
-    /// wrong. The store need not be sound enough to be opened. Nothing is written.
+    /// wrong. The store need not be sound enough to be opened. Nothing is written. `progress` is told before
+    /// each few profiles how much was checked, and may end it there.
     ///
     /// # Errors
     /// Where there is no store, it is of another format version, locked by a writer for too long,
     /// or the system refuses to read it. Damage is no error.
-    pub fn verify(path: &Path) -> Result<Verification, StoreError> {
+    pub fn verify(
+        path: &Path,
+        progress: &mut dyn FnMut(&Checked) -> Result<(), Cancelled>,
+    ) -> Result<Verification, StoreError> {
         let (folder, file) = open::place(path)?;
         match open::inspect(&folder, &file)? {
-            true => verify::verify(&file),
+            true => verify::verify(&file, progress),
             false => Err(StoreError::NotFound { folder }),
         }
     }

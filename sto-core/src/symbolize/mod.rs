@@ -34,6 +34,7 @@ mod symtab;
 
 pub use demangle::demangled;
 pub use resolve::symbolize;
+pub(crate) use resolve::symbolize_unless;
 
 use crate::model::{FrameIx, FrameTable};
 use crate::recording::{LocationIx, ModuleIx};

@@ -3,6 +3,7 @@
 use super::part::{Part, Resolved, Task, join};
 use super::{ModuleSymbols, Symbols, jit, kernel, native};
 use crate::binary::SymbolOptions;
+use crate::cancel::{Cancel, Cancelled};
 use crate::model::{Frame, FrameKind};
 use crate::recording::{
     GUEST, Location, LocationIx, Module, ModuleIx, ModuleKind, Recording, StackIx, Walk,
@@ -16,6 +17,16 @@ use rayon::prelude::*;
 /// [`FrameKind::Unresolved`] with the name `[module+0xoffset]`: this never fails, and
 /// [`Symbols::modules`] says what is missing.
 pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
+    let symbols = symbolize_unless(recording, options, &Cancel::default());
+    symbols.expect("nobody cancels it")
+}
+
+/// The same, ended early where it is cancelled: before the next module.
+pub(crate) fn symbolize_unless(
+    recording: &Recording,
+    options: &SymbolOptions,
+    cancel: &Cancel,
+) -> Result<Symbols, Cancelled> {
     let granularity = options.granularity;
     let mut tasks: Vec<Task<'_>> = recording
         .modules
@@ -53,23 +64,25 @@ pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
     let kernel = kernel::Kernel::new(recording, options);
     let mut parts = vec![named];
     let mut modules = Vec::new();
-    let resolved: Vec<Resolved> = tasks
+    let resolved: Result<Vec<Resolved>, Cancelled> = tasks
         .par_iter()
         .with_max_len(1)
-        .map(|task| match task.module.kind {
-            ModuleKind::File | ModuleKind::Image => {
-                native::resolve(task.module, &task.addresses, options, granularity)
-            }
-            ModuleKind::Kernel | ModuleKind::KernelModule => kernel.resolve(task, granularity),
-            ModuleKind::Anonymous => {
-                let problem = anonymous_problem(task.module);
-                Resolved::unresolved(task.module, &task.addresses, granularity, problem)
-            }
-            ModuleKind::Memory { pid } => jit::resolve_memory(task, pid, recording, options),
-            ModuleKind::JitDump { pid } => jit::resolve_dump(task, pid, options),
+        .map(|task| {
+            cancel.check().map(|()| match task.module.kind {
+                ModuleKind::File | ModuleKind::Image => {
+                    native::resolve(task.module, &task.addresses, options, granularity)
+                }
+                ModuleKind::Kernel | ModuleKind::KernelModule => kernel.resolve(task, granularity),
+                ModuleKind::Anonymous => {
+                    let problem = anonymous_problem(task.module);
+                    Resolved::unresolved(task.module, &task.addresses, granularity, problem)
+                }
+                ModuleKind::Memory { pid } => jit::resolve_memory(task, pid, recording, options),
+                ModuleKind::JitDump { pid } => jit::resolve_dump(task, pid, options),
+            })
         })
         .collect();
-    for (task, resolved) in tasks.iter().zip(resolved) {
+    for (task, resolved) in tasks.iter().zip(resolved?) {
         modules.push(ModuleSymbols {
             module: task.ix,
             file: resolved.file,
@@ -86,7 +99,7 @@ pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
         ..join(&parts, recording.locations.len())
     };
     count_unresolved_samples(recording, &mut symbols);
-    symbols
+    Ok(symbols)
 }
 
 /// Counts for each module the samples that have a location of it without a symbol on their stack.

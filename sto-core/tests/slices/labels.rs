@@ -138,11 +138,11 @@ fn labels_go_where_a_profile_goes() {
     store.export(&BTreeSet::from([id]), &exported).unwrap();
     let merged = Store::in_memory().unwrap();
     merged
-        .merge(&Store::open(&exported).unwrap(), &mut |_| ())
+        .merge(&Store::open(&exported).unwrap(), &mut |_| Ok(()))
         .unwrap();
     assert_eq!(kept(&merged, id), expected(), "exported and merged");
     drop(store);
-    let verified = Store::verify(&stored).unwrap();
+    let verified = Store::verify(&stored, &mut |_| Ok(())).unwrap();
     assert!(verified.damages.is_empty(), "{:?}", verified.damages);
 }
 

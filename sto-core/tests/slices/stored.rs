@@ -94,7 +94,7 @@ fn slices_go_with_a_profile_that_is_merged() {
     let without = sample("a", "1/7", 0, "cycles", &["main"]);
     add(&here, &without, 0);
     let only_there = add(&there, &without, 5).profiles[0].id;
-    let merged = here.merge(&there, &mut |_| ()).unwrap();
+    let merged = here.merge(&there, &mut |_| Ok(())).unwrap();
     assert_eq!(merged.added, [id]);
     assert_eq!(merged.conflicts[0].there, only_there);
     assert_eq!(merged.conflicts[0].differ_in, ["slices"]);

@@ -17,7 +17,7 @@ fn put(store: &Store, source: &str, plain: &Plain) -> Added {
 }
 
 fn merge(into: &Store, from: &Store) -> Merged {
-    into.merge(from, &mut |_| ()).unwrap()
+    into.merge(from, &mut |_| Ok(())).unwrap()
 }
 
 fn reading(source: &str) -> ReadingId {
@@ -94,12 +94,22 @@ fn what_is_read_here_takes_the_place_of_what_came_from_another_store() {
         answer(&here, &[id]).unwrap(),
         answer(&alone, &[id]).unwrap()
     );
-    assert_eq!(Store::verify(folder.path()).unwrap().damages, []);
+    assert_eq!(
+        Store::verify(folder.path(), &mut |_| Ok(()))
+            .unwrap()
+            .damages,
+        []
+    );
     // And so it stays, also written anew.
     for _ in 0..2 {
         assert_eq!(merge(&here, &stranger).conflicts.len(), 1);
         here.compact().unwrap();
-        assert_eq!(Store::verify(folder.path()).unwrap().damages, []);
+        assert_eq!(
+            Store::verify(folder.path(), &mut |_| Ok(()))
+                .unwrap()
+                .damages,
+            []
+        );
         let known = here.reading(reading("run")).unwrap();
         assert_eq!(known, Some((id, CameFrom::ReadHere)));
     }
@@ -265,7 +275,7 @@ fn forged(folder: &Path, readings: &[Plain], claims: &BTreeMap<u8, bool>) -> Sto
     let store = Store::open_or_create(folder).unwrap();
     fill(&store, readings, claims);
     if let Some(first) = ids(&store).first() {
-        assert_eq!(Store::verify(folder).unwrap().damages, []);
+        assert_eq!(Store::verify(folder, &mut |_| Ok(())).unwrap().damages, []);
         forge(folder, |records| {
             for source in 0..3 {
                 let ReadingId(source) = reading(&format!("run {source}"));
@@ -322,7 +332,7 @@ proptest! {
             let folder = tempfile::tempdir().unwrap();
             let there = forged(folder.path(), &readings, claims);
             if !claims.is_empty() {
-                prop_assert!(!Store::verify(folder.path()).unwrap().damages.is_empty());
+                prop_assert!(!Store::verify(folder.path(), &mut |_| Ok(())).unwrap().damages.is_empty());
             }
             let before = ids(&here);
             let known = origins(&here);

@@ -3,6 +3,7 @@
 use super::model::{self, Plain, forest, of_stacks};
 use std::fs;
 use std::path::Path;
+use sto_core::Cancel;
 use sto_core::id::{ExecutableId, ProfileId};
 use sto_core::model::{Build, GnuBuildId, Profile};
 use sto_core::store::{Merged, Store, StoreError};
@@ -78,7 +79,7 @@ fn folder_of<'a>(runs: impl IntoIterator<Item = &'a Run>) -> tempfile::TempDir {
 }
 
 fn merge(into: &Store, from: &Store) -> Merged {
-    into.merge(from, &mut |_| ()).unwrap()
+    into.merge(from, &mut |_| Ok(())).unwrap()
 }
 
 /// Everything that a store says: builds, profiles, and the stacks, costs and lines of each profile
@@ -192,6 +193,7 @@ fn the_oldest_recording_of_a_build_goes_in_first_and_progress_is_told() {
     let merged = here
         .merge(&there, &mut |so_far| {
             steps.push((so_far.done(), so_far.profiles));
+            Ok(())
         })
         .unwrap();
     let expected: Vec<ProfileId> = [0, 1, 2, 4, 5, 6].map(|i| runs[i].id()).into();
@@ -199,6 +201,26 @@ fn the_oldest_recording_of_a_build_goes_in_first_and_progress_is_told() {
     let steps_expected: Vec<_> = (1..=7).map(|done| (done, 7)).collect();
     assert_eq!(steps, steps_expected);
     assert!(merged.stored > Bytes(0));
+}
+
+#[test]
+fn a_cancelled_merge_keeps_whole_profiles_and_merging_again_adds_the_others() {
+    let runs = runs();
+    let (here, there) = (folder_of(&runs[..1]), store_of(&runs));
+    let store = Store::open(here.path()).unwrap();
+    let cancel = Cancel::default();
+    let ended = store.merge(&there, &mut |so_far| {
+        if so_far.added.len() == 2 {
+            cancel.cancel();
+        }
+        cancel.check()
+    });
+    assert!(matches!(ended, Err(StoreError::Cancelled(_))), "{ended:?}");
+    assert_eq!(said(&store), said(&store_of(&runs[..3])));
+    let verified = Store::verify(here.path(), &mut |_| Ok(())).unwrap();
+    assert!(verified.sound, "{verified:?}");
+    assert_eq!(merge(&store, &there).added.len(), runs.len() - 3);
+    assert_eq!(said(&store), said(&there));
 }
 
 #[test]
@@ -329,7 +351,7 @@ fn a_store_that_cannot_be_read_at_all_is_an_error_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let here = Store::open_or_create(folder.path()).unwrap();
     let other = Store::open(there.path()).unwrap();
-    let error = here.merge(&other, &mut |_| ()).unwrap_err();
+    let error = here.merge(&other, &mut |_| Ok(())).unwrap_err();
     assert!(error.to_string().contains("frames 0/0"), "{error}");
     assert!(fs::read_dir(folder.path()).unwrap().next().is_none());
 }
@@ -354,7 +376,8 @@ fn a_flipped_bit_anywhere_in_the_other_store_never_gets_into_this_one() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(Store::FILE_NAME), bytes).unwrap();
         let here = Store::in_memory().unwrap();
-        let merged = Store::open(folder.path()).and_then(|there| here.merge(&there, &mut |_| ()));
+        let merged =
+            Store::open(folder.path()).and_then(|there| here.merge(&there, &mut |_| Ok(())));
         match merged {
             Ok(merged) if merged.left_out.is_empty() => whole += 1,
             Ok(_) => partly += 1,
@@ -384,6 +407,7 @@ fn others_may_read_the_other_store_meanwhile() {
     let mut read = 0;
     here.merge(&other, &mut |_| {
         read += Store::open(there.path()).unwrap().builds().unwrap().len();
+        Ok(())
     })
     .unwrap();
     assert_eq!(read, 8 * 4, "before each of 7 profiles, and at the end");

@@ -3,6 +3,7 @@
 use super::model::{add, forest, of_stacks};
 use std::fs;
 use std::path::Path;
+use sto_core::Cancelled;
 use sto_core::store::{Store, StoreError, StoreStats};
 
 fn of_three_profiles(folder: &Path) -> Store {
@@ -17,7 +18,7 @@ fn of_three_profiles(folder: &Path) -> Store {
 fn a_sound_store_is_told_to_be_sound() {
     let folder = tempfile::tempdir().unwrap();
     let store = of_three_profiles(folder.path());
-    let verification = Store::verify(folder.path()).unwrap();
+    let verification = Store::verify(folder.path(), &mut |_| Ok(())).unwrap();
     assert_eq!(verification.damages, []);
     assert_eq!(verification.sound_profiles, 3);
     let checked = verification.checked;
@@ -30,11 +31,23 @@ fn a_sound_store_is_told_to_be_sound() {
 #[test]
 fn there_must_be_a_store_to_verify() {
     let folder = tempfile::tempdir().unwrap();
-    let error = Store::verify(folder.path()).unwrap_err();
+    let error = Store::verify(folder.path(), &mut |_| Ok(())).unwrap_err();
     assert!(matches!(error, StoreError::NotFound { .. }), "{error}");
     fs::write(folder.path().join(Store::FILE_NAME), "hello").unwrap();
-    let error = Store::verify(folder.path()).unwrap_err();
+    let error = Store::verify(folder.path(), &mut |_| Ok(())).unwrap_err();
     assert!(matches!(error, StoreError::NotAStore { .. }), "{error}");
+}
+
+#[test]
+fn verifying_can_be_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    of_three_profiles(folder.path());
+    let mut asked = 0;
+    let ended = Store::verify(folder.path(), &mut |_| {
+        asked += 1;
+        if asked < 2 { Ok(()) } else { Err(Cancelled) }
+    });
+    assert!(matches!(ended, Err(StoreError::Cancelled(_))), "{ended:?}");
 }
 
 #[test]
@@ -57,7 +70,7 @@ fn verifying_never_changes_a_byte_and_many_may_do_it_at_once() {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    let verification = Store::verify(folder.path()).unwrap();
+                    let verification = Store::verify(folder.path(), &mut |_| Ok(())).unwrap();
                     assert_eq!(verification.damages, []);
                     Store::open(folder.path()).unwrap().stats().unwrap();
                 });

@@ -18,6 +18,7 @@ use crate::sources::{self, Located, Named, Sources, of_event};
 use crate::text::Date;
 use crate::tree::View;
 use serde::{Deserialize, Serialize};
+use sto_core::Cancel;
 
 /// What is to be checked, and by what.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -47,6 +48,9 @@ pub struct CheckRequest {
     pub all: bool,
     /// Whether the answer has the stacks of both sides, to draw them.
     pub stacks: bool,
+    /// Ends it early.
+    #[serde(skip)]
+    pub cancel: Cancel,
 }
 
 /// What names a baseline.
@@ -92,6 +96,7 @@ pub fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryEr
     };
     let mut comparisons = Vec::with_capacity(each.len());
     for &runs in &each {
+        request.cancel.check()?;
         let name = runs.flatten();
         let mut options = request.options(name);
         // So at most `alpha` of the findings of all benchmarks together are false.
@@ -111,6 +116,7 @@ impl CheckRequest {
             all: self.all,
             stacks: self.stacks,
             matching: self.matching,
+            cancel: self.cancel.clone(),
             ..CompareOptions::default()
         };
         let today = self.today.as_ref();

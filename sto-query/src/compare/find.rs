@@ -108,6 +108,7 @@ pub fn compare_with_earlier(
             let mut functions =
                 Functions::of(baseline, candidate, options.matching, &options.attribution);
             for pass in 1..=PASSES {
+                options.cancel.check()?;
                 let renamed = find(
                     views,
                     runs,

@@ -9,6 +9,7 @@ use crate::show::{self, ShownBuild};
 use crate::sources::{EVENT, Filter, Named, Sources};
 use crate::tree::{self, CallTree, Order, Prune, Top, View};
 use serde::{Deserialize, Serialize};
+use sto_core::Cancel;
 
 /// Which functions cost most.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -138,6 +139,9 @@ pub struct CalibrateRequest {
     pub splits: Option<usize>,
     /// Runs a side; by default half of them.
     pub runs: Option<usize>,
+    /// Ends it early.
+    #[serde(skip)]
+    pub cancel: Cancel,
 }
 
 /// Says how often a check would report what is not there, and how much it can see.
@@ -150,6 +154,7 @@ pub fn calibrate(sources: &Sources, request: &CalibrateRequest) -> Result<Calibr
     let options = CalibrateOptions {
         compare: request.thresholds.over(CompareOptions {
             matching: request.matching,
+            cancel: request.cancel.clone(),
             ..usual.compare
         }),
         splits: request.splits.unwrap_or(usual.splits),

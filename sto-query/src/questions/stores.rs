@@ -14,6 +14,7 @@ use crate::sources::{Sources, Surroundings, resolved};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use sto_core::Cancel;
 use sto_core::id::ProfileId;
 use sto_core::store::{Merged, Store, StoredBuild, Tag, Tagged};
 
@@ -173,6 +174,9 @@ pub fn annotate(store: &Store, request: &AnnotateRequest) -> Result<AnnotatedRun
 pub struct MergeRequest {
     /// The stores, in this order: folders, or files that are stores.
     pub others: Vec<PathBuf>,
+    /// Ends it early: before the next profile.
+    #[serde(skip)]
+    pub cancel: Cancel,
 }
 
 /// Takes in the profiles of other stores, one store after another. `progress` is told as one begins, and then
@@ -201,6 +205,7 @@ pub fn merge(
         let merged = store.merge(other, &mut |merged| {
             added = merged.added.len();
             progress(path, Some(merged));
+            request.cancel.check()
         });
         match merged {
             Ok(merged) => sources.push(MergedStore {

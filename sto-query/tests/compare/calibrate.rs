@@ -4,6 +4,7 @@ use super::calibration::Benchmark;
 use super::render::assert_golden;
 use super::support::{Random, compared};
 use rayon::prelude::*;
+use sto_core::{Cancel, Cancelled};
 use sto_query::compare::{CalibrateOptions, Calibration, CompareError, calibrate};
 use sto_query::render::calibrate::text;
 use sto_query::text::Style;
@@ -30,6 +31,25 @@ fn some_runs(view: &View, places: &[usize]) -> View {
         .map(|&place| view.runs[place].clone())
         .collect();
     some
+}
+
+#[test]
+fn a_calibration_can_be_cancelled() {
+    let view = STEADY.side(&mut Random::new(1), "v1", 1.0);
+    let mut options = CalibrateOptions {
+        splits: 100_000,
+        ..CalibrateOptions::default()
+    };
+    let cancel = options.compare.cancel.clone();
+    let ended = std::thread::scope(|scope| {
+        let work = scope.spawn(|| calibrate(&view, 0, &options));
+        cancel.cancel();
+        work.join().unwrap()
+    });
+    assert_eq!(ended, Err(CompareError::Cancelled(Cancelled)));
+    options.compare.cancel = Cancel::default();
+    options.splits = 2;
+    assert_eq!(calibrated(&view, &options).runs, STEADY.runs);
 }
 
 #[test]

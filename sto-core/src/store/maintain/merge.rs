@@ -1,5 +1,6 @@
 //! Union of stores: the profiles of one go into another.
 
+use crate::cancel::Cancelled;
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::model::{Build, ModuleRef, Origin, Profile};
 use crate::store::codec::ProfileRecord;
@@ -100,8 +101,8 @@ impl Store {
     /// into itself, changes nothing.
     ///
     /// One state of the other store is read, and nobody can write to it meanwhile. Memory holds the
-    /// stacks of one executable at a time. `progress` is told before each profile, and at the end; a
-    /// panic in it becomes an error.
+    /// stacks of one executable at a time. `progress` is told before each profile, and at the end, and may end
+    /// it there, as by [`Cancel::check`](crate::Cancel::check); a panic in it becomes an error.
     ///
     /// ```
     /// use std::path::Path;
@@ -120,7 +121,7 @@ impl Store {
     ///     };
     ///     ingest(store, (path, recording), &options, &mut |_| ())?;
     /// }
-    /// let merged = here.merge(&there, &mut |_| ())?;
+    /// let merged = here.merge(&there, &mut |_| Ok(()))?;
     /// assert_eq!(merged.added.len(), 1);
     /// assert_eq!(here.builds()?[0].profiles.len(), 2);
     /// # Ok(())
@@ -132,7 +133,7 @@ impl Store {
     pub fn merge(
         &self,
         other: &Store,
-        progress: &mut dyn FnMut(&Merged),
+        progress: &mut dyn FnMut(&Merged) -> Result<(), Cancelled>,
     ) -> Result<Merged, StoreError> {
         let here = self.builds()?;
         let here = here.iter().flat_map(|build| &build.profiles);
@@ -171,12 +172,12 @@ impl Source<'_> {
         &mut self,
         store: &Store,
         here: &HashMap<ProfileId, &StoredProfile>,
-        progress: &mut dyn FnMut(&Merged),
+        progress: &mut dyn FnMut(&Merged) -> Result<(), Cancelled>,
     ) -> Result<Merged, StoreError> {
         let mut merged = Merged::default();
         let new = self.list(here, &mut merged)?;
         if new.is_empty() {
-            progress(&merged);
+            progress(&merged)?;
             return Ok(merged);
         }
         let frames = self.rows.frames().map_err(|fault| self.error(fault))?;
@@ -190,7 +191,7 @@ impl Source<'_> {
                 }
             };
             for Listed { id, build, record } in profiles {
-                progress(&merged);
+                progress(&merged)?;
                 let profile = &record.profile;
                 let put = guarded(|| tree.profile(self.rows, record))
                     .map_err(|fault| self.error(fault))
@@ -234,7 +235,7 @@ impl Source<'_> {
             }
         }
         merged.conflicts.sort_by_key(|conflict| conflict.there);
-        progress(&merged);
+        progress(&merged)?;
         Ok(merged)
     }
 

@@ -38,6 +38,7 @@ use judge::{Judged, Table};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use sto_core::Cancelled;
 use sto_core::intern::SelfCosts;
 use sto_core::units::{Cost, Unit};
 
@@ -115,7 +116,7 @@ pub fn calibrate(
             &runs,
             &amounts,
             options,
-        );
+        )?;
     }
     Ok(calibration)
 }
@@ -137,7 +138,7 @@ fn fill_in(
     runs: &Runs,
     amounts: &[f64],
     options: &CalibrateOptions,
-) {
+) -> Result<(), Cancelled> {
     // The other side of a comparison will be another build: its program may have changed, but not
     // the libraries.
     let mut other_build = view.clone();
@@ -164,18 +165,13 @@ fn fill_in(
     let table = Table::new(counts, below, &runs.periods, amounts, totals);
 
     let splits = splits::splits(table.runs.len(), calibration.runs_a_side, options.splits);
-    let judged: Vec<Judged> = (0..splits.len())
-        .into_par_iter()
-        .map(|place| {
-            table.judge(
-                place,
-                &splits[place],
-                (&functions, unit),
-                &watched,
-                &options.compare,
-            )
-        })
-        .collect();
+    let judge = |place| {
+        options.compare.cancel.check()?;
+        let functions = (&functions, unit);
+        Ok(table.judge(place, &splits[place], functions, &watched, &options.compare))
+    };
+    let judged = (0..splits.len()).into_par_iter().map(judge);
+    let judged: Vec<Judged> = judged.collect::<Result<_, Cancelled>>()?;
 
     calibration.metrics = reported_metrics(&judged);
     let reports = judged.iter().filter(|j| !j.reported.is_empty()).count();
@@ -191,6 +187,7 @@ fn fill_in(
             change: quantile(judged.iter().map(|j| j.least_changes[place])),
         })
         .collect();
+    Ok(())
 }
 
 /// What each function has of all attributed self samples.

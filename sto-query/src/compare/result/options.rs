@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
+use sto_core::{Cancel, Cancelled};
 
 /// Thresholds of a comparison; a finding has to pass all of `alpha`, `min_effect` and `min_share`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +48,9 @@ pub struct CompareOptions {
     /// [`SECONDS`](crate::compare::SECONDS) and a higher [`TOTAL_COST`](crate::compare::TOTAL_COST) count.
     #[serde(skip)]
     pub worse_if: BTreeMap<String, WorseIf>,
+    /// Ends it early.
+    #[serde(skip)]
+    pub cancel: Cancel,
 }
 
 /// A function whose findings do not count for the verdict.
@@ -80,6 +84,7 @@ impl Default for CompareOptions {
             attribution: Attribution::default(),
             ignored: Vec::new(),
             worse_if: BTreeMap::new(),
+            cancel: Cancel::default(),
         }
     }
 }
@@ -88,6 +93,9 @@ impl Default for CompareOptions {
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareError {
+    /// It was ended early.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// A threshold is out of its range.
     #[error("the threshold {name} is {value}; give {expected}")]
     Threshold {

@@ -20,6 +20,7 @@ mod tags;
 #[cfg(test)]
 mod tests;
 
+use crate::cancel::Cancelled;
 use crate::store::error::{Fault, StoreError};
 use crate::store::file::open;
 use crate::store::guard::guarded;
@@ -69,11 +70,17 @@ pub struct Checked {
     pub bytes: Bytes,
 }
 
+/// Is told what was checked so far, and may end it there.
+pub(in crate::store) type Progress<'a> = dyn FnMut(&Checked) -> Result<(), Cancelled> + 'a;
+
 /// Verifies the store in this file.
 ///
 /// Memory: all frames, and 16 bytes for each; 8 a node and, for builds of several profiles, 16 a node and sample
 /// type, of one executable at a time; and the profiles that are being read.
-pub(in crate::store) fn verify(path: &Path) -> Result<Verification, StoreError> {
+pub(in crate::store) fn verify(
+    path: &Path,
+    progress: &mut Progress<'_>,
+) -> Result<Verification, StoreError> {
     let mut checked = Checked {
         bytes: open::file_size(path)?,
         ..Checked::default()
@@ -86,10 +93,10 @@ pub(in crate::store) fn verify(path: &Path) -> Result<Verification, StoreError> 
     let read = guarded(|| {
         let file = open::reading(path)?;
         let rows = Rows::open(&file.begin()?)?;
-        Ok(walk(&rows, &mut checked, &mut damages))
+        Ok(walk(&rows, &mut checked, &mut damages, progress))
     });
     let sound_profiles = match read {
-        Ok(records) => records.sound_profiles(damages.all()),
+        Ok(records) => records?.sound_profiles(damages.all()),
         Err(fault) => {
             damages.file(fault.at(path, "read"))?;
             0
@@ -105,7 +112,12 @@ pub(in crate::store) fn verify(path: &Path) -> Result<Verification, StoreError> 
     })
 }
 
-fn walk(rows: &Rows, checked: &mut Checked, damages: &mut Damages) -> Records {
+fn walk(
+    rows: &Rows,
+    checked: &mut Checked,
+    damages: &mut Damages,
+    progress: &mut Progress<'_>,
+) -> Result<Records, Cancelled> {
     let records = Records::read(rows, damages);
     let mut columns = Columns::read(rows, damages);
     checked.records = records.entries;
@@ -121,6 +133,7 @@ fn walk(rows: &Rows, checked: &mut Checked, damages: &mut Damages) -> Records {
     // What keeps stacks from being read is told already.
     let stored = damages.keep(guarded(|| rows.frames()), Concerns::Everything);
     for (id, executable) in &records.executables {
+        progress(checked)?;
         let told = damages.all().len();
         let nodes = shared::nodes(rows, executable, &mut columns, damages);
         checked.nodes += nodes;
@@ -142,8 +155,9 @@ fn walk(rows: &Rows, checked: &mut Checked, damages: &mut Damages) -> Records {
             &executable,
             &mut columns,
             damages,
-        );
+            &mut || progress(checked),
+        )?;
     }
     columns.leftovers(rows, damages);
-    records
+    Ok(records)
 }

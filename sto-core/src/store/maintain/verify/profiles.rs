@@ -3,6 +3,7 @@
 use super::columns::Columns;
 use super::damages::{Concerns, Damages};
 use super::records::{ByBuild, Records};
+use crate::cancel::Cancelled;
 use crate::id::{ExecutableId, ProfileId};
 use crate::model::{Build, Profile};
 use crate::store::codec::{BuildRecord, ProfileRecord};
@@ -39,7 +40,8 @@ pub(super) fn check(
     tree: &Tree<'_>,
     columns: &mut Columns,
     damages: &mut Damages,
-) {
+    progress: &mut dyn FnMut() -> Result<(), Cancelled>,
+) -> Result<(), Cancelled> {
     let nodes = tree.nodes;
     let of_executable = |build: &BuildRecord| ExecutableId::of(&build.executable) == tree.id;
     for (build_id, build) in records.builds.iter().filter(|(_, b)| of_executable(b)) {
@@ -52,6 +54,7 @@ pub(super) fn check(
         };
         let profiles = by_build.get(build_id).map_or(&[][..], Vec::as_slice);
         for batch in profiles.chunks(2 * rayon::current_num_threads()) {
+            progress()?;
             for (_, profile) in batch {
                 own(profile, columns);
             }
@@ -74,6 +77,7 @@ pub(super) fn check(
         }
         sums.finish(columns, damages);
     }
+    Ok(())
 }
 
 fn own(profile: &ProfileRecord, columns: &mut Columns) {

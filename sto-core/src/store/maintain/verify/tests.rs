@@ -51,7 +51,7 @@ fn after(tamper: impl FnOnce(&Rows, &mut NewRows, &WriteTransaction)) -> Verific
         new.write(&transaction).unwrap();
         transaction.commit().unwrap();
     }
-    Store::verify(folder.path()).unwrap()
+    Store::verify(folder.path(), &mut |_| Ok(())).unwrap()
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_store_of_the_future_is_refused_by_the_names_of_what_is_new() {
     let opened = [
         Store::open(folder.path()).map(drop),
         Store::open_or_create(folder.path()).map(drop),
-        Store::verify(folder.path()).map(drop),
+        Store::verify(folder.path(), &mut |_| Ok(())).map(drop),
         Store::open_snapshot(folder.path()).map(drop),
     ];
     for result in opened {
@@ -87,7 +87,12 @@ fn a_store_of_the_future_is_refused_by_the_names_of_what_is_new() {
     }
     assert!(std::fs::read(&file).unwrap() == before);
     write(&[]);
-    assert!(Store::verify(folder.path()).unwrap().damages.is_empty());
+    assert!(
+        Store::verify(folder.path(), &mut |_| Ok(()))
+            .unwrap()
+            .damages
+            .is_empty()
+    );
 }
 
 /// Exactly one damage is told, of which this is a part.
@@ -161,7 +166,7 @@ fn a_profile_that_breaks_a_rule_here_is_left_out_and_the_rest_goes_in() {
         let there = Store::open(folder.path()).unwrap();
         assert_eq!(there.builds().unwrap().len(), 2, "an older sto stored it");
         let here = Store::in_memory().unwrap();
-        let merged = here.merge(&there, &mut |_| ()).unwrap();
+        let merged = here.merge(&there, &mut |_| Ok(())).unwrap();
         assert_eq!((merged.added.len(), merged.left_out.len()), (2, 1));
         let why = &merged.left_out[0].why;
         assert!(why.contains(expected), "{why}");
@@ -171,7 +176,7 @@ fn a_profile_that_breaks_a_rule_here_is_left_out_and_the_rest_goes_in() {
 /// What verifying says of it.
 fn profile(number: u32, change: impl FnOnce(&mut ProfileRecord)) -> Verification {
     let (folder, _) = with_profile(number, change);
-    Store::verify(folder.path()).unwrap()
+    Store::verify(folder.path(), &mut |_| Ok(())).unwrap()
 }
 
 #[test]
@@ -571,19 +576,24 @@ fn a_forged_profile_takes_no_other_ones_place() {
     for (case, folder) in forged.iter().chain(&columns).enumerate() {
         let there = Store::open(folder.path()).unwrap();
         let here = Store::in_memory().unwrap();
-        let merged = here.merge(&there, &mut |_| ()).unwrap();
+        let merged = here.merge(&there, &mut |_| Ok(())).unwrap();
         assert!(!merged.left_out.is_empty(), "{case}");
         for out in &merged.left_out {
             let is_named = out.why.contains("not what its content address says");
             assert!(is_named, "{case}: {out:?}");
         }
-        let verified = Store::verify(folder.path()).unwrap().damages;
+        let verified = Store::verify(folder.path(), &mut |_| Ok(()))
+            .unwrap()
+            .damages;
         let told = |damage: &Damage| damage.what.contains("content address");
         assert!(verified.iter().any(told), "{case}: {verified:?}");
         // The true ones go in all the same, and are whole.
-        let all = here.merge(&sound, &mut |_| ()).unwrap();
+        let all = here.merge(&sound, &mut |_| Ok(())).unwrap();
         assert_eq!(all.added.len(), merged.left_out.len(), "{case}");
-        assert_eq!(here.merge(&sound, &mut |_| ()).unwrap().already_stored, 3);
+        assert_eq!(
+            here.merge(&sound, &mut |_| Ok(())).unwrap().already_stored,
+            3
+        );
         for build in sound.builds().unwrap() {
             for stored in build.profiles {
                 let executable = crate::id::ExecutableId::of("demo");
