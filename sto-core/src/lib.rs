@@ -58,6 +58,39 @@
 //! # }
 //! ```
 //!
+//! A profile that no file has is made by hand: by its frames, stacks and what they cost, which are checked as those of
+//! a file are.
+//!
+//! ```
+//! use std::path::Path;
+//! use sto_core::id::SourceDigest;
+//! use sto_core::units::Bytes;
+//! use sto_core::{Cost, Format, Frame, FrameKind, IngestOptions, RecordingBuilder, Store, Unit, ingest};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut builder = RecordingBuilder::default();
+//! let process = builder.process(1, "demo");
+//! let thread = builder.thread(process, 1, "main")?;
+//! let allocated = builder.sample_type("allocated", Unit::Bytes);
+//! let [main, read] = ["main", "read"].map(|symbol| {
+//!     builder.frame(Frame { module: "demo", symbol, kind: FrameKind::User, file: "", line: 0 })
+//! });
+//! let stack = builder.stack(&[main?, read?])?;
+//! builder.add(thread, allocated, stack, Cost { samples: 2, value: 4096 })?;
+//! // A digest of what makes this run another than others, as of a file its bytes are.
+//! let recording = builder.finish(Format::Folded, SourceDigest::of(b"run 1"), Bytes(0));
+//!
+//! let store = Store::in_memory()?;
+//! let options = IngestOptions {
+//!     version: Some("v1".to_owned()),
+//!     ..IngestOptions::default()
+//! };
+//! let report = ingest(&store, (Path::new("demo"), recording), &options, &mut |_stage| {})?;
+//! assert_eq!(report.profiles[0].totals, [Cost { samples: 2, value: 4096 }]);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! What most programs need stands at the root; the modules have the rest, each with what goes through it.
 //!
 //! The crate never prints, never exits and never reads the

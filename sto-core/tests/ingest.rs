@@ -13,7 +13,9 @@ use sto_core::ingest::{IngestError, IngestOptions, Input, Prepared, Stage, inges
 use sto_core::intern::SliceCount;
 use sto_core::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use sto_core::model::{GnuBuildId, Granularity, Quality};
-use sto_core::recording::{Location, LocationIx, Module, ModuleIx, ModuleKind, Recording};
+use sto_core::recording::{
+    Location, LocationIx, Module, ModuleIx, ModuleKind, Recording, RecordingParts,
+};
 use sto_core::store::{Added, Store};
 use sto_core::units::Bytes;
 
@@ -52,7 +54,7 @@ fn three_programs() -> Recording {
 }
 
 /// Says that a program's main file has this build id.
-fn set_build_id(recording: &mut Recording, pid: u32, build_id: u8) {
+fn set_build_id(recording: &mut RecordingParts, pid: u32, build_id: u8) {
     recording.modules.push(Module {
         path: format!("/bin/{build_id}"),
         kind: ModuleKind::File,
@@ -101,8 +103,10 @@ fn names(profiles: &[Prepared]) -> Vec<(&str, &str, u64)> {
 
 #[test]
 fn a_build_is_named_after_the_program_with_most_samples_and_its_build_id() {
-    let mut recording = three_programs();
-    set_build_id(&mut recording, 20, 0xab);
+    let recording = three_programs().edit(|recording| {
+        set_build_id(recording, 20, 0xab);
+    });
+    let recording = recording.unwrap();
     let Prepared {
         build,
         profile,
@@ -122,9 +126,11 @@ fn a_build_is_named_after_the_program_with_most_samples_and_its_build_id() {
 
 #[test]
 fn the_build_id_is_that_of_the_process_with_most_samples() {
-    let mut recording = three_programs();
-    set_build_id(&mut recording, 20, 2);
-    set_build_id(&mut recording, 10, 1);
+    let recording = three_programs().edit(|recording| {
+        set_build_id(recording, 20, 2);
+        set_build_id(recording, 10, 1);
+    });
+    let recording = recording.unwrap();
     assert_eq!(
         prepare_one(&recording, &IngestOptions::default())
             .build
@@ -135,9 +141,11 @@ fn the_build_id_is_that_of_the_process_with_most_samples() {
 
 #[test]
 fn the_user_names_executable_and_version() {
-    let mut recording = three_programs();
-    set_build_id(&mut recording, 10, 1);
-    set_build_id(&mut recording, 30, 3);
+    let recording = three_programs().edit(|recording| {
+        set_build_id(recording, 10, 1);
+        set_build_id(recording, 30, 3);
+    });
+    let recording = recording.unwrap();
     let options = |executable: &str| IngestOptions {
         executable: Some(executable.to_owned()),
         revision: Some("v1-2-gabc".to_owned()),
@@ -351,12 +359,15 @@ fn a_function_has_its_name_also_where_the_recording_has_no_build_id_of_its_file(
     let mut options = version("v1");
     options.symbols.debug_dirs = vec![dir.path().join("debug")];
     let frames_of = |module: Module| {
-        let mut recording = read_text("app 1/1 1.0: 10 cycles:\n\t1 x (/bin/x)\n").unwrap();
-        recording.modules = vec![module];
-        recording.locations[0] = Location::Address {
-            module: ModuleIx(0),
-            address: hidden,
-        };
+        let recording = read_text("app 1/1 1.0: 10 cycles:\n\t1 x (/bin/x)\n").unwrap();
+        let recording = recording.edit(|recording| {
+            recording.modules = vec![module];
+            recording.locations[0] = Location::Address {
+                module: ModuleIx(0),
+                address: hidden,
+            };
+        });
+        let recording = recording.unwrap();
         let store = Store::in_memory().unwrap();
         let report = ingest(&store, (Path::new("x"), recording), &options, &mut |_| {}).unwrap();
         let profile = &report.profiles[0].profile;
@@ -380,8 +391,10 @@ fn a_function_has_its_name_also_where_the_recording_has_no_build_id_of_its_file(
 
 #[test]
 fn split_programs_without_a_build_id_are_left_out_with_a_warning() {
-    let mut recording = three_programs();
-    set_build_id(&mut recording, 30, 3);
+    let recording = three_programs().edit(|recording| {
+        set_build_id(recording, 30, 3);
+    });
+    let recording = recording.unwrap();
     let options = IngestOptions {
         split_processes: true,
         ..IngestOptions::default()
@@ -401,9 +414,11 @@ fn split_programs_without_a_build_id_are_left_out_with_a_warning() {
 
 #[test]
 fn quality_counts_samples() {
-    let mut recording = three_programs();
-    recording.samples[0].truncated = true;
-    recording.lost = 9;
+    let recording = three_programs().edit(|recording| {
+        recording.samples[0].truncated = true;
+        recording.lost = 9;
+    });
+    let recording = recording.unwrap();
     let profile = prepare_one(&recording, &version("v")).profile;
     assert_eq!(
         profile.quality,
@@ -426,8 +441,10 @@ fn quality_counts_samples() {
 
 #[test]
 fn modules_are_those_of_the_profile_with_their_build_ids() {
-    let mut recording = three_programs();
-    set_build_id(&mut recording, 30, 3);
+    let recording = three_programs().edit(|recording| {
+        set_build_id(recording, 30, 3);
+    });
+    let recording = recording.unwrap();
     let options = IngestOptions {
         split_processes: true,
         ..version("v1")
@@ -444,10 +461,13 @@ fn modules_are_those_of_the_profile_with_their_build_ids() {
     assert_eq!(modules(&profiles[2]), ["[kernel] None"]);
 
     let symbols = named_symbols(&recording);
-    recording.locations[0] = Location::Address {
-        module: ModuleIx(0),
-        address: 1,
-    };
+    let recording = recording.edit(|recording| {
+        recording.locations[0] = Location::Address {
+            module: ModuleIx(0),
+            address: 1,
+        };
+    });
+    let recording = recording.unwrap();
     let path = Path::new("perf.data");
     let (profiles, _) = profiles_of(path, &recording, &symbols, &options).unwrap();
     assert_eq!(
@@ -481,8 +501,9 @@ fn what_the_user_says_is_kept() {
 
 #[test]
 fn counts_that_cannot_be_added_are_an_error_with_the_path() {
-    let mut recording = read_text("a 1\nb 1\n").unwrap();
-    recording.samples[0].cost.value = u64::MAX;
+    let recording = read_text("a 1\nb 1\n").unwrap();
+    let recording = recording.edit(|recording| recording.samples[0].cost.value = u64::MAX);
+    let recording = recording.unwrap();
     let error = prepare_all(&recording, &version("v")).unwrap_err();
     assert!(
         error
@@ -609,10 +630,12 @@ fn the_same_file_twice_is_one_profile() {
 fn a_run_of_another_file_than_its_build_has_is_stored_with_a_warning() {
     let store = Store::in_memory().unwrap();
     let ingest = |build_id, samples: usize| {
-        let mut recording = three_programs();
-        set_build_id(&mut recording, 20, build_id);
-        recording.samples.truncate(samples);
-        recording.source = SourceDigest::of(&[build_id, samples as u8]);
+        let recording = three_programs().edit(|recording| {
+            set_build_id(recording, 20, build_id);
+            recording.samples.truncate(samples);
+            recording.source = SourceDigest::of(&[build_id, samples as u8]);
+        });
+        let recording = recording.unwrap();
         let path = Path::new("perf.data");
         let report = ingest(&store, (path, recording), &version("v1"), &mut |_| ());
         report.unwrap().warnings
@@ -634,15 +657,17 @@ fn a_run_of_another_file_than_its_build_has_is_stored_with_a_warning() {
 #[test]
 fn of_several_programs_the_main_ones_files_have_the_executables_name() {
     let modules_for = |executable: &str| {
-        let mut recording = three_programs();
-        set_build_id(&mut recording, 20, 2);
-        set_build_id(&mut recording, 30, 3);
-        recording.locations = (0..recording.locations.len() as u64)
-            .map(|address| Location::Address {
-                module: ModuleIx(address as u32 % 2),
-                address,
-            })
-            .collect();
+        let recording = three_programs().edit(|recording| {
+            set_build_id(recording, 20, 2);
+            set_build_id(recording, 30, 3);
+            recording.locations = (0..recording.locations.len() as u64)
+                .map(|address| Location::Address {
+                    module: ModuleIx(address as u32 % 2),
+                    address,
+                })
+                .collect();
+        });
+        let recording = recording.unwrap();
         let options = IngestOptions {
             executable: Some(executable.to_owned()),
             ..version("v1")
@@ -754,8 +779,7 @@ fn a_path_bytes_a_stream_and_a_recording_become_the_same_profile() {
 
 #[test]
 fn a_recording_made_by_hand_is_refused_where_an_index_is_of_nothing() {
-    type Spoil = fn(&mut Recording);
-    let store = Store::in_memory().unwrap();
+    type Spoil = fn(&mut RecordingParts);
     let wrong: [(&str, Spoil); 7] = [
         ("samples[1].stack: 999;", |r| r.samples[1].stack.0 = 999),
         ("samples[0].thread: 999;", |r| r.samples[0].thread.0 = 999),
@@ -777,13 +801,8 @@ fn a_recording_made_by_hand_is_refused_where_an_index_is_of_nothing() {
         }),
     ];
     for (place, spoil) in wrong {
-        let mut recording = three_programs();
-        spoil(&mut recording);
-        let input = (Path::new("hand"), recording);
-        let error = ingest(&store, input, &version("v1"), &mut |_| ()).unwrap_err();
-        let error = error.to_string();
-        assert!(error.starts_with("hand: the recording: "), "{error}");
-        assert!(error.contains(place), "{error}");
+        let error = three_programs().edit(spoil).unwrap_err().to_string();
+        assert!(error.starts_with(place), "{error}");
     }
 }
 

@@ -9,7 +9,7 @@ use sto_core::intern::{InternError, Interned, StackTree};
 use sto_core::limits::{MAX_DEPTH, most_frames};
 use sto_core::model::{Frame, FrameIx, FrameKind};
 use sto_core::recording::{
-    Location, LocationIx, ModuleIx, Recording, Sample, SampleTypeIx, StackIx,
+    Location, LocationIx, Module, ModuleIx, ModuleKind, Recording, Sample, SampleTypeIx, StackIx,
 };
 use sto_core::stages::intern;
 use sto_core::stages::{CodeLine, CodeLineIx, Symbols};
@@ -71,16 +71,18 @@ fn nothing_kept_is_an_empty_tree() {
 
 #[test]
 fn samples_without_any_cost_are_left_out() {
-    let mut recording = read_text("main;a 1\nmain;b 2\n").unwrap();
-    recording.samples[0].cost = Cost::ZERO;
+    let recording = read_text("main;a 1\nmain;b 2\n").unwrap();
+    let recording = recording.edit(|recording| recording.samples[0].cost = Cost::ZERO);
+    let recording = recording.unwrap();
     let interned = intern(&recording, &named_symbols(&recording), |_| true).unwrap();
     assert_eq!(show(&interned), ["main 0", " b 2"]);
 }
 
 #[test]
 fn counts_that_leave_64_bits_are_an_error() {
-    let mut recording = read_text("a;b 1\na;c 1\n").unwrap();
-    recording.samples[0].cost.value = u64::MAX;
+    let recording = read_text("a;b 1\na;c 1\n").unwrap();
+    let recording = recording.edit(|recording| recording.samples[0].cost.value = u64::MAX);
+    let recording = recording.unwrap();
     let symbols = named_symbols(&recording);
     let error = intern(&recording, &symbols, |_| true).unwrap_err();
     assert_eq!(error, InternError::Overflow);
@@ -91,40 +93,44 @@ fn counts_that_leave_64_bits_are_an_error() {
 /// Quality counts the samples of all events together.
 #[test]
 fn samples_of_several_events_that_leave_64_bits_are_an_error() {
-    let mut recording = read_text("a;b 1\na;c 1\n").unwrap();
-    recording.samples[0].cost.samples = u64::MAX;
-    recording
-        .sample_types
-        .push(recording.sample_types[0].clone());
-    recording.samples[1].sample_type = SampleTypeIx(1);
+    let recording = read_text("a;b 1\na;c 1\n").unwrap();
+    let recording = recording.edit(|recording| {
+        recording.samples[0].cost.samples = u64::MAX;
+        recording.sample_types = vec![recording.sample_types[0].clone(); 2];
+        recording.samples[1].sample_type = SampleTypeIx(1);
+    });
+    let recording = recording.unwrap();
     let error = intern(&recording, &named_symbols(&recording), |_| true).unwrap_err();
     assert_eq!(error, InternError::Overflow);
+}
+
+/// The recording with another stack in its first sample.
+fn with_stack(recording: Recording, stack: &[LocationIx]) -> Recording {
+    let recording = recording.edit(|recording| {
+        recording.samples[0].stack = recording.stacks.try_insert(stack).unwrap();
+    });
+    recording.unwrap()
 }
 
 /// Each location may stand for several frames, so reading cannot tell how deep a stack will be.
 #[test]
 fn a_stack_that_inlined_functions_make_too_deep_is_an_error() {
-    let mut recording = read_text("a 1").unwrap();
-    let mut symbols = named_symbols(&recording);
+    let mut symbols = named_symbols(&read_text("a 1").unwrap());
     symbols.expansion = vec![symbols.expansion[0]; 1024];
     symbols.ends = vec![1024];
-    recording.samples[0].stack = recording
-        .stacks
-        .try_insert(&[LocationIx(0); MAX_DEPTH / 1024])
-        .unwrap();
-    assert!(intern(&recording, &symbols, |_| true).is_ok());
-    recording.samples[0].stack = recording
-        .stacks
-        .try_insert(&[LocationIx(0); MAX_DEPTH / 1024 + 1])
-        .unwrap();
-    let error = intern(&recording, &symbols, |_| true).unwrap_err();
+    let interned = |depth| {
+        let recording = with_stack(read_text("a 1").unwrap(), &vec![LocationIx(0); depth]);
+        intern(&recording, &symbols, |_| true)
+    };
+    assert!(interned(MAX_DEPTH / 1024).is_ok());
+    let error = interned(MAX_DEPTH / 1024 + 1).unwrap_err();
     assert_eq!(error, InternError::TooDeep(MAX_DEPTH + 1024));
 }
 
 /// Stacks that are one but for their leaves count as often, though they share all nodes.
 #[test]
 fn stacks_that_inlined_functions_make_too_large_together_are_an_error() {
-    let mut recording = read_text("a 1\na;b 1\na;c 1\na;d 1\na;e 1\n").unwrap();
+    let recording = read_text("a 1\na;b 1\na;c 1\na;d 1\na;e 1\n").unwrap();
     let mut symbols = named_symbols(&recording);
     let many = 1 << 20;
     symbols.expansion = [
@@ -136,14 +142,14 @@ fn stacks_that_inlined_functions_make_too_large_together_are_an_error() {
     let error = intern(&recording, &symbols, |_| true).unwrap_err();
     let limit = most_frames(recording.source_bytes);
     assert_eq!(error, InternError::TooLarge { limit });
-    recording.samples.pop();
+    let recording = recording.edit(|recording| recording.samples.truncate(4));
+    let recording = recording.unwrap();
     assert!(intern(&recording, &symbols, |_| true).is_ok());
 }
 
 #[test]
 fn a_stack_without_frames_is_an_error_and_not_lost() {
-    let mut recording = read_text("a 1").unwrap();
-    recording.samples[0].stack = recording.stacks.try_insert(&[]).unwrap();
+    let recording = with_stack(read_text("a 1").unwrap(), &[]);
     let error = intern(&recording, &named_symbols(&recording), |_| true).unwrap_err();
     assert_eq!(error, InternError::EmptyStack);
 }
@@ -167,40 +173,53 @@ fn a_million_levels_of_recursion_are_interned() {
     assert_eq!(totals, [2, 1, 3], "b, leaf, r");
 }
 
+fn module() -> Module {
+    Module {
+        path: "m".to_owned(),
+        kind: ModuleKind::File,
+        build_id: None,
+        inode: None,
+        kernel_text: None,
+        alias: None,
+    }
+}
+
 /// A location of the models below: its frames as (frame, line), the outermost first.
 type Expansion = Vec<(u8, u32)>;
 
 /// A recording with these stacks of locations as samples: (stack, sample type, cost).
 fn model(expansions: &[Expansion], samples: &[(Vec<usize>, u32, Cost)]) -> (Recording, Symbols) {
-    let mut recording =
-        read_bytes(Path::new("model"), b"placeholder 1", &Default::default()).unwrap();
-    recording.samples.clear();
-    recording.sample_types = ["cycles", "faults"]
-        .map(|event| SampleType {
-            event: event.to_owned(),
-            unit: Unit::Events,
-        })
-        .to_vec();
-    recording.locations = (0..expansions.len() as u64)
-        .map(|address| Location::Address {
-            module: ModuleIx(0),
-            address,
-        })
-        .collect();
-    for (stack, sample_type, cost) in samples {
-        let stack: Vec<_> = stack
-            .iter()
-            .map(|&location| LocationIx(location as u32))
+    let recording = read_bytes(Path::new("model"), b"placeholder 1", &Default::default());
+    let recording = recording.unwrap().edit(|recording| {
+        recording.samples.clear();
+        recording.sample_types = ["cycles", "faults"]
+            .map(|event| SampleType {
+                event: event.to_owned(),
+                unit: Unit::Events,
+            })
+            .to_vec();
+        recording.locations = (0..expansions.len() as u64)
+            .map(|address| Location::Address {
+                module: ModuleIx(0),
+                address,
+            })
             .collect();
-        recording.samples.push(Sample {
-            stack: recording.stacks.try_insert(&stack).unwrap(),
-            thread: sto_core::recording::ThreadIx(0),
-            sample_type: SampleTypeIx(*sample_type),
-            time: None,
-            cost: *cost,
-            truncated: false,
-        });
-    }
+        recording.modules = vec![module()];
+        for (stack, sample_type, cost) in samples {
+            let stack: Vec<_> = stack
+                .iter()
+                .map(|&location| LocationIx(location as u32))
+                .collect();
+            recording.samples.push(Sample {
+                stack: recording.stacks.try_insert(&stack).unwrap(),
+                thread: sto_core::recording::ThreadIx(0),
+                sample_type: SampleTypeIx(*sample_type),
+                time: None,
+                cost: *cost,
+                truncated: false,
+            });
+        }
+    });
 
     let mut symbols = Symbols::default();
     let mut known = BTreeMap::new();
@@ -222,7 +241,7 @@ fn model(expansions: &[Expansion], samples: &[(Vec<usize>, u32, Cost)]) -> (Reco
         }
         symbols.ends.push(symbols.expansion.len() as u32);
     }
-    (recording, symbols)
+    (recording.unwrap(), symbols)
 }
 
 /// What interning gives, without any index: self costs by stack, and line costs by function and

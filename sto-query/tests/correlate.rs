@@ -90,8 +90,13 @@ fn store() -> Store {
             let path = Path::new("run.folded");
             // A comment makes it another source, and so another run.
             let folded = format!("# {benchmark}\n{folded}");
-            let mut recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
-            recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day as u64 * 86_400));
+            let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+            let recording = recording
+                .edit(|recording| {
+                    recording.origin.recorded =
+                        Some(UnixSeconds(1_767_000_000 + day as u64 * 86_400));
+                })
+                .unwrap();
             ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
         }
     }

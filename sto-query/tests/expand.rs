@@ -26,8 +26,12 @@ fn history(runs: &[(&str, f64)]) -> History {
         };
         let path = Path::new("run.folded");
         let folded = format!("# {day}\n{folded}");
-        let mut recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
-        recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day * 86_400));
+        let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+        let recording = recording
+            .edit(|recording| {
+                recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day * 86_400));
+            })
+            .unwrap();
         ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     }
     History::load(&store, &HistoryQuery::default()).unwrap()

@@ -42,9 +42,13 @@ fn add_of_event(
         ..IngestOptions::default()
     };
     let path = Path::new("run.folded");
-    let mut recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
-    recording.sample_types[0].event = event.to_owned();
-    recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day * 86_400));
+    let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+    let recording = recording
+        .edit(|recording| {
+            recording.sample_types[0].event = event.to_owned();
+            recording.origin.recorded = Some(UnixSeconds(1_767_000_000 + day * 86_400));
+        })
+        .unwrap();
     ingest(store, (path, recording), &options, &mut |_| {}).unwrap();
 }
 

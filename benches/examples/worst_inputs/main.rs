@@ -23,7 +23,7 @@ use sto_core::id::SourceDigest;
 use sto_core::ingest::SymbolOptions;
 use sto_core::ingest::{IngestOptions, prepare};
 use sto_core::model::{FrameTable, Granularity, Origin};
-use sto_core::recording::{Location, ModuleIx, Recording, Stacks};
+use sto_core::recording::{Location, ModuleIx, Recording, RecordingParts, Stacks};
 use sto_core::stages::symbolize;
 use sto_core::units::Bytes;
 
@@ -156,7 +156,7 @@ fn look_up(name: &str, folder: &Path) {
     let mut shapes = symbols::SHAPES.iter();
     let (.., place) = shapes.find(|(shape, ..)| *shape == name).unwrap();
     let (module, first, count) = place(folder);
-    let recording = Recording {
+    let parts = RecordingParts {
         format: Format::PerfData,
         source: SourceDigest([0; 16]),
         source_bytes: Bytes(0),
@@ -177,6 +177,7 @@ fn look_up(name: &str, folder: &Path) {
         lost: 0,
         warnings: Vec::new(),
     };
+    let recording = Recording::try_from(parts).expect("it is whole");
     let options = SymbolOptions {
         symbol_dirs: vec![folder.to_owned()],
         granularity: Granularity::Line,

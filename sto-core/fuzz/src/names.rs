@@ -22,7 +22,7 @@ use sto_core::limits::MAX_GIVEN_NAME;
 use sto_core::model::{Frame, FrameKind, FrameTable, LabelValue, Origin, SampleLabel};
 use sto_core::recording::{
     Location, LocationIx, Module, ModuleKind, Process, ProcessIx, Recording, Sample, SampleTypeIx,
-    Stacks, Thread, ThreadIx,
+    RecordingParts, Stacks, Thread, ThreadIx,
 };
 use sto_core::store::{Store, Tag};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
@@ -348,7 +348,7 @@ fn recording(name: &dyn Fn(usize) -> String, build: u64, run: u64) -> Recording 
         process: ProcessIx(0),
         labels: Arc::from(labels),
     };
-    Recording {
+    let parts = RecordingParts {
         format: Format::Pprof,
         source: SourceDigest::of(&[build as u8, run as u8]),
         source_bytes: Bytes(1000),
@@ -385,5 +385,6 @@ fn recording(name: &dyn Fn(usize) -> String, build: u64, run: u64) -> Recording 
         samples,
         lost: 0,
         warnings: vec![name(18)],
-    }
+    };
+    parts.try_into().expect("it is whole")
 }

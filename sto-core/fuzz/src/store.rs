@@ -13,7 +13,7 @@ use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::SliceCount;
 use sto_core::model::{Frame, FrameKind, FrameTable, LabelValue, Origin, SampleLabel};
 use sto_core::recording::{
-    Location, Process, ProcessIx, Recording, Sample, SampleTypeIx, Stacks, Thread, ThreadIx,
+    Location, Process, ProcessIx, Recording, RecordingParts, Sample, SampleTypeIx, Stacks, Thread, ThreadIx,
 };
 use sto_core::store::{Store, StoreError, Tag};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
@@ -183,7 +183,7 @@ fn add(store: &Store, build: u64, run: u64) {
         process: ProcessIx(0),
         labels,
     };
-    let recording = Recording {
+    let parts = RecordingParts {
         format: Format::PerfData,
         source: SourceDigest::of(&[build as u8, run as u8]),
         source_bytes: Bytes(1000),
@@ -217,6 +217,7 @@ fn add(store: &Store, build: u64, run: u64) {
         lost: 1,
         warnings: Vec::new(),
     };
+    let recording = Recording::try_from(parts).expect("it is whole");
     let options = IngestOptions {
         executable: Some("sound".to_owned()),
         version: Some(format!("v{build}")),

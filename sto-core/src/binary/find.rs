@@ -156,7 +156,7 @@ pub(crate) fn add_build_ids(recording: &mut Recording, recorded: Option<SystemTi
     for ModuleIx(main) in mains {
         is_used[main as usize] = true;
     }
-    let modules = recording.modules.par_iter_mut().zip(is_used);
+    let modules = recording.parts_mut().modules.par_iter_mut().zip(is_used);
     modules.for_each(|(module, is_used)| {
         if is_used && module.kind == ModuleKind::File && module.build_id.is_none() {
             let found = find_by_inode(module, recorded).ok();

@@ -37,7 +37,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Recording, FormatError
     let file = SafeFile { file, metadata };
     let read = read_file(path, &file, options);
     let mut recording = read.map_err(|error| file.why_cut().map_or(error, &io))?;
-    recording.origin.recorded = recording.origin.recorded.or(written(&file.metadata));
+    recording.parts_mut().origin.recorded = recording.origin.recorded.or(written(&file.metadata));
     Ok(recording)
 }
 
@@ -145,7 +145,7 @@ fn read_from(
             read_plain(path, &bytes, &options)?
         }
     };
-    recording.warnings.extend(input.warning());
+    recording.parts_mut().warnings.extend(input.warning());
     Ok(recording)
 }
 
@@ -170,7 +170,7 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
             let warning = read_unfinished(&mut *reader, cut, options)?;
             let size = Bytes(bytes.len() as u64);
             let mut recording = reader.finish()?.finish(format, source, size);
-            recording.warnings.extend(warning);
+            recording.parts_mut().warnings.extend(warning);
             recording
         }
     };
@@ -203,7 +203,7 @@ fn with_samples(
     is_named_otherwise: bool,
 ) -> Result<Recording, FormatError> {
     if is_named_otherwise {
-        recording.source = recording
+        recording.parts_mut().source = recording
             .source
             .read_with("format", recording.format.name());
     }
@@ -327,7 +327,7 @@ fn read_lines(
             let warning = read_unfinished(&mut *reader, &block[lines..], options)?;
             let read = reader.finish()?;
             let mut recording = read.finish(format, digest.finish(), Bytes(size));
-            recording.warnings.extend(warning);
+            recording.parts_mut().warnings.extend(warning);
             return Ok(recording);
         }
         came.map_err(failed(path, Salvage::Possible))?;

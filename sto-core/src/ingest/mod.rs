@@ -150,12 +150,7 @@ impl<'a> Input<'a> {
             Input::Reader { name, reader } => {
                 (name, formats::read_stream(name, reader, &options.read())?)
             }
-            Input::Recording { name, recording } => {
-                let checked = recording.check();
-                checked
-                    .map_err(|problem| FormatError::malformed(name, "the recording", problem))?;
-                (name, *recording)
-            }
+            Input::Recording { name, recording } => (name, *recording),
         })
     }
 }

@@ -170,7 +170,7 @@ pub(super) fn name_main_modules(recording: &mut Recording, options: &IngestOptio
     let programs = Programs::of(recording, path);
     let main = programs.main(options);
     for module in main.map_or(&[][..], |main| &main.main_modules) {
-        let module = &mut recording.modules[module.0 as usize];
+        let module = &mut recording.parts_mut().modules[module.0 as usize];
         module.alias.clone_from(&options.executable);
     }
 }

@@ -1,8 +1,8 @@
 //! The one way to make a [`Recording`].
 
 use super::{
-    Format, Location, LocationIx, Module, ModuleIx, Process, ProcessIx, Recording, Sample,
-    SampleTypeIx, StackIx, Stacks, Thread, ThreadIx, within,
+    Format, Location, LocationIx, Module, ModuleIx, Process, ProcessIx, Recording, RecordingParts,
+    Sample, SampleTypeIx, StackIx, Stacks, Thread, ThreadIx, within,
 };
 use crate::id::SourceDigest;
 use crate::limits::{MAX_DEPTH, MAX_NAME, MAX_PROCESS_NAME, MAX_SAMPLE_TYPES, cut, most_frames};
@@ -489,7 +489,7 @@ impl RecordingBuilder {
         let warnings = warnings.into_iter().filter(|(is_so, _)| *is_so);
         self.warnings
             .extend(warnings.map(|(_, warning)| warning.to_owned()));
-        Recording {
+        Recording(RecordingParts {
             format,
             source,
             source_bytes,
@@ -504,7 +504,7 @@ impl RecordingBuilder {
             samples: self.samples,
             lost: self.lost,
             warnings: self.warnings,
-        }
+        })
     }
 
     fn check_room(&self, more_text: usize) -> Result<(), RecordingError> {

@@ -18,29 +18,36 @@ use hashbrown::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Index of a sample type in [`Recording::sample_types`].
+/// Index of a sample type in [`RecordingParts::sample_types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SampleTypeIx(pub u32);
 
-/// Index of a process in [`Recording::processes`].
+/// Index of a process in [`RecordingParts::processes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessIx(pub u32);
 
-/// Index of a thread in [`Recording::threads`].
+/// Index of a thread in [`RecordingParts::threads`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadIx(pub u32);
 
-/// Index of a module in [`Recording::modules`].
+/// Index of a module in [`RecordingParts::modules`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleIx(pub u32);
 
-/// Index of a location in [`Recording::locations`].
+/// Index of a location in [`RecordingParts::locations`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocationIx(pub u32);
 
-/// A recording as its file tells it: nothing is resolved yet.
+/// A recording as its file has it: nothing is resolved yet. Every index in it is of something that it has.
+///
+/// It is read as its [parts](RecordingParts), and made by [`formats::read`](crate::formats::read), by a
+/// [`RecordingBuilder`], or out of parts that are checked.
 #[derive(Debug)]
-pub struct Recording {
+pub struct Recording(RecordingParts);
+
+/// What a [`Recording`] is made of, each open to be written; [`Recording::try_from`] checks it.
+#[derive(Debug)]
+pub struct RecordingParts {
     /// The format it was read from.
     pub format: Format,
     /// Digest of its bytes.
@@ -71,7 +78,47 @@ pub struct Recording {
     pub warnings: Vec<String>,
 }
 
+impl std::ops::Deref for Recording {
+    type Target = RecordingParts;
+
+    fn deref(&self) -> &RecordingParts {
+        &self.0
+    }
+}
+
+impl TryFrom<RecordingParts> for Recording {
+    type Error = RecordingError;
+
+    /// Checks that every index is one of what the recording has.
+    ///
+    /// # Errors
+    /// With where one is that is not: `samples[3].stack`.
+    fn try_from(parts: RecordingParts) -> Result<Recording, RecordingError> {
+        parts.check()?;
+        Ok(Recording(parts))
+    }
+}
+
 impl Recording {
+    /// Changes its parts, and checks them again.
+    ///
+    /// # Errors
+    /// As of [`Recording::try_from`].
+    pub fn edit(
+        mut self,
+        change: impl FnOnce(&mut RecordingParts),
+    ) -> Result<Recording, RecordingError> {
+        change(&mut self.0);
+        self.0.try_into()
+    }
+
+    /// Its parts, for changes that leave indices and tables as they are.
+    pub(crate) fn parts_mut(&mut self) -> &mut RecordingParts {
+        &mut self.0
+    }
+}
+
+impl RecordingParts {
     /// Other names of modules, by their own: where the user names the program, frames carry that in place of
     /// its file's.
     pub(crate) fn aliases(&self) -> HashMap<&str, &str> {
@@ -84,11 +131,7 @@ impl Recording {
         aliases
     }
 
-    /// Checks that every index is one of what the recording has, as of one that was read they are.
-    ///
-    /// # Errors
-    /// With where one is that is not: `samples[3].stack`.
-    pub(crate) fn check(&self) -> Result<(), RecordingError> {
+    fn check(&self) -> Result<(), RecordingError> {
         let stacks = ("stacks", self.stacks.len());
         let threads = ("threads", self.threads.len());
         let sample_types = ("sample_types", self.sample_types.len());
@@ -268,6 +311,6 @@ pub enum Location {
     /// An address that no mapping covers. Which one is not kept: it differs from run to run, and
     /// broken call chains are full of them.
     Unmapped,
-    /// A function that the format names: a frame of [`Recording::named`].
+    /// A function that the format names: a frame of [`RecordingParts::named`].
     Named(FrameIx),
 }

@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 
-/// Index of a stack in [`Recording::stacks`](super::Recording::stacks).
+/// Index of a stack in [`RecordingParts::stacks`](super::RecordingParts::stacks).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StackIx(pub u32);
 

@@ -12,10 +12,12 @@ use sto_core::recording::Recording;
 use sto_core::units::Nanoseconds;
 
 /// All that a recording holds, but for what tells its file.
-fn content(mut recording: Recording) -> String {
-    recording.source = sto_core::id::SourceDigest::of(b"");
-    recording.source_bytes.0 = 0;
-    format!("{recording:?}")
+fn content(recording: Recording) -> String {
+    let recording = recording.edit(|recording| {
+        recording.source = sto_core::id::SourceDigest::of(b"");
+        recording.source_bytes.0 = 0;
+    });
+    format!("{:?}", recording.unwrap())
 }
 
 #[track_caller]

@@ -179,7 +179,7 @@ fn time_duration_and_comments_are_kept() {
     builder.0.time_nanos = 1_700_000_000_999_999_999;
     builder.0.duration_nanos = 1_500_000_000;
     builder.0.comment = vec![builder.string("first"), builder.string("second")];
-    let origin = builder.read().origin;
+    let origin = builder.read().origin.clone();
     assert_eq!(origin.recorded, Some(UnixSeconds(1_700_000_000)));
     assert_eq!(origin.duration, Some(Nanoseconds(1_500_000_000)));
     assert_eq!(origin.command.as_deref(), Some("first\nsecond"));

@@ -61,15 +61,17 @@ fn time_outside_of_the_recording_is_in_no_slice() {
 
 #[test]
 fn threads_with_the_same_ids_and_other_names_are_told_apart() {
-    let mut recording = two_processes();
-    // The process runs another program, and its thread another one's code.
-    let mut again = recording.threads[0].clone();
-    again.name = "\u{1b}[31m<b>ü\n".to_owned();
-    recording.threads.push(again);
-    // And one that nothing tells from the first.
-    recording.threads.push(recording.threads[0].clone());
-    recording.samples[1].thread = ThreadIx(recording.threads.len() as u32 - 2);
-    recording.samples[2].thread = ThreadIx(recording.threads.len() as u32 - 1);
+    let recording = two_processes().edit(|recording| {
+        // The process runs another program, and its thread another one's code.
+        let mut again = recording.threads[0].clone();
+        again.name = "\u{1b}[31m<b>ü\n".to_owned();
+        recording.threads.push(again);
+        // And one that nothing tells from the first.
+        recording.threads.push(recording.threads[0].clone());
+        recording.samples[1].thread = ThreadIx(recording.threads.len() as u32 - 2);
+        recording.samples[2].thread = ThreadIx(recording.threads.len() as u32 - 1);
+    });
+    let recording = recording.unwrap();
     let names = |slices: Slices| -> Vec<(u32, u32, String)> {
         let threads = slices.contexts.into_iter().map(|context| context.thread);
         threads
@@ -90,8 +92,8 @@ fn threads_with_the_same_ids_and_other_names_are_told_apart() {
 
 #[test]
 fn without_time_stamps_there_are_no_slices() {
-    let mut recording = two_processes();
-    recording.samples[3].time = None;
+    let recording = two_processes().edit(|recording| recording.samples[3].time = None);
+    let recording = recording.unwrap();
     let symbols = named_symbols(&recording);
     let error = intern_with_slices(&recording, &symbols, count(5), |_| true).unwrap_err();
     assert_eq!(error, InternError::NoTime { all: false });

@@ -36,19 +36,22 @@ fn labelled(sets: &[&[SampleLabel]]) -> Recording {
         .map(|time| sample("a", "1/7", time, "cycles", &["main", "f"]))
         .collect();
     let other = sample("b", "1/8", 0, "cycles", &["main"]);
-    let mut recording = read_text(&(samples.concat() + &other)).unwrap();
-    let is_labelled = |thread: ThreadIx| recording.threads[thread.0 as usize].tid == 7;
-    let places: Vec<usize> = (0..recording.samples.len())
-        .filter(|&place| is_labelled(recording.samples[place].thread))
-        .collect();
-    for (place, set) in places.into_iter().zip(sets.iter().cycle()) {
-        let thread = recording.samples[place].thread;
-        let mut own = recording.threads[thread.0 as usize].clone();
-        own.labels = Arc::from(*set);
-        recording.threads.push(own);
-        recording.samples[place].thread = ThreadIx(recording.threads.len() as u32 - 1);
-    }
+    let recording = read_text(&(samples.concat() + &other)).unwrap();
     recording
+        .edit(|recording| {
+            let is_labelled = |thread: ThreadIx| recording.threads[thread.0 as usize].tid == 7;
+            let places: Vec<usize> = (0..recording.samples.len())
+                .filter(|&place| is_labelled(recording.samples[place].thread))
+                .collect();
+            for (place, set) in places.into_iter().zip(sets.iter().cycle()) {
+                let thread = recording.samples[place].thread;
+                let mut own = recording.threads[thread.0 as usize].clone();
+                own.labels = Arc::from(*set);
+                recording.threads.push(own);
+                recording.samples[place].thread = ThreadIx(recording.threads.len() as u32 - 1);
+            }
+        })
+        .unwrap()
 }
 
 /// Samples of each context, as text.
@@ -163,8 +166,8 @@ fn labels_that_are_out_of_order_are_refused() {
 
 #[test]
 fn one_slice_needs_no_time_and_holds_everything() {
-    let mut recording = recording();
-    recording.samples[3].time = None;
+    let recording = recording().edit(|recording| recording.samples[3].time = None);
+    let recording = recording.unwrap();
     let interned = sliced(&recording, 1);
     let slices = interned.slices.unwrap();
     assert_eq!(contexts(&slices), expected());

@@ -129,13 +129,15 @@ proptest! {
         })
     ) {
         let recording = recording_of(&events);
-        let mut shuffled = recording_of(&events);
-        shuffled.samples = order.iter().map(|&ix| recording.samples[ix]).collect();
-        shuffled.threads.reverse();
-        let last = shuffled.threads.len() as u32 - 1;
-        for sample in &mut shuffled.samples {
-            sample.thread = ThreadIx(last - sample.thread.0);
-        }
+        let shuffled = recording_of(&events).edit(|shuffled| {
+            shuffled.samples = order.iter().map(|&ix| recording.samples[ix]).collect();
+            shuffled.threads.reverse();
+            let last = shuffled.threads.len() as u32 - 1;
+            for sample in &mut shuffled.samples {
+                sample.thread = ThreadIx(last - sample.thread.0);
+            }
+        });
+        let shuffled = shuffled.unwrap();
         prop_assert_eq!(sliced(&recording, 7).slices, sliced(&shuffled, 7).slices);
     }
 }

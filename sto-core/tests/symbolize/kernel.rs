@@ -188,7 +188,7 @@ fn kernel_modules_are_told_apart() {
         module: ModuleIx(module),
         address,
     });
-    let mut recording = recording(modules, locations.to_vec());
+    let recording = recording(modules, locations.to_vec());
     let names = |recording: &_| {
         let symbols = symbolize(recording, &options);
         let names = (0..5).map(|location| shown(&symbols, location)[0].symbol.clone());
@@ -206,8 +206,10 @@ fn kernel_modules_are_told_apart() {
     assert_eq!(names(&recording).0, expected);
 
     // After another boot they stand elsewhere, and no shift is known.
-    recording.modules[0].kernel_text = Some(TEXT + 0x20_0000);
-    let (names, modules) = names(&recording);
+    let later = recording.edit(|recording| {
+        recording.modules[0].kernel_text = Some(TEXT + 0x20_0000);
+    });
+    let (names, modules) = names(&later.unwrap());
     assert_eq!(names[1..4], ["[nf-tables.ko.xz]", "[nf_tables]", "[other]"]);
     let problem = modules[1].problem.as_deref().unwrap_or("");
     assert!(problem.contains("boot"), "{problem}");

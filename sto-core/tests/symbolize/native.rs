@@ -244,14 +244,11 @@ fn what_has_no_symbol_says_only_where_it_is() {
         module("[vdso]", ModuleKind::Anonymous),
         module("/memfd:doublemapper (deleted)", ModuleKind::File),
     ];
-    let mut recording = recording(modules, Vec::new());
-    recording.locations = (0..4)
-        .map(|module| Location::Address {
-            module: ModuleIx(module),
-            address: 0x1230 + u64::from(module),
-        })
-        .collect();
-    recording.locations.push(Location::Unmapped);
+    let addresses = (0..4).map(|module| Location::Address {
+        module: ModuleIx(module),
+        address: 0x1230 + u64::from(module),
+    });
+    let recording = recording(modules, addresses.chain([Location::Unmapped]).collect());
     let symbols = symbolize(&recording, &SymbolOptions::default());
     let frames: Vec<(String, String)> = (0..5)
         .map(|location| {
@@ -317,7 +314,6 @@ fn a_function_without_a_name_is_named_after_its_first_address() {
 
 #[test]
 fn named_frames_pass_through() {
-    let mut recording = recording(Vec::new(), Vec::new());
     let frame = Frame {
         module: "app",
         symbol: "work",
@@ -325,8 +321,10 @@ fn named_frames_pass_through() {
         file: "app.c",
         line: 7,
     };
-    let ix = recording.named.insert(frame);
-    recording.locations = vec![Location::Named(ix)];
+    let recording = recording(Vec::new(), Vec::new()).edit(|recording| {
+        recording.locations = vec![Location::Named(recording.named.insert(frame))];
+    });
+    let recording = recording.unwrap();
     for (granularity, line) in [(Granularity::Function, 0), (Granularity::Line, 7)] {
         let options = SymbolOptions {
             granularity,

@@ -5,13 +5,15 @@ use sto_core::id::SourceDigest;
 use sto_core::ingest::ModuleSymbols;
 use sto_core::ingest::SymbolOptions;
 use sto_core::model::{FrameKind, FrameTable, Granularity, Origin};
-use sto_core::recording::{Location, LocationIx, Module, ModuleIx, Recording, Stacks};
+use sto_core::recording::{
+    Location, LocationIx, Module, ModuleIx, Recording, RecordingParts, Stacks,
+};
 use sto_core::stages::{Symbols, symbolize};
 use sto_core::units::Bytes;
 
 /// A recording that has only modules and locations.
 pub(crate) fn recording(modules: Vec<Module>, locations: Vec<Location>) -> Recording {
-    Recording {
+    let parts = RecordingParts {
         format: Format::PerfData,
         source: SourceDigest([0; 16]),
         source_bytes: Bytes(0),
@@ -26,7 +28,8 @@ pub(crate) fn recording(modules: Vec<Module>, locations: Vec<Location>) -> Recor
         samples: Vec::new(),
         lost: 0,
         warnings: Vec::new(),
-    }
+    };
+    parts.try_into().unwrap()
 }
 
 /// A frame that owns its strings, at a line.

@@ -107,7 +107,7 @@ fn content_in(bytes: &[u8]) -> (Content, Vec<SampleType>) {
             content.insert((sample_type.clone(), stack), cost);
         }
     }
-    (content, recording.sample_types)
+    (content, recording.sample_types.clone())
 }
 
 fn frames() -> impl Strategy<Value = Frame<'static>> {

@@ -24,9 +24,13 @@ pub(crate) fn store(runs: &[String]) -> Store {
             ..IngestOptions::default()
         };
         let path = Path::new("run.folded");
-        let mut recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
-        recording.origin.recorded =
-            Some(UnixSeconds(1_767_000_000 + u64::from(day as u32) * 86_400));
+        let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+        let recording = recording
+            .edit(|recording| {
+                recording.origin.recorded =
+                    Some(UnixSeconds(1_767_000_000 + u64::from(day as u32) * 86_400));
+            })
+            .unwrap();
         ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     }
     store

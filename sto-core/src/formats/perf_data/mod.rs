@@ -59,7 +59,7 @@ pub(super) fn read(
             };
             let mode = check::check(path, &whole)?;
             let mut recording = read_whole(path, &whole, source, mode, options)?;
-            recording.warnings.push(format!(
+            recording.parts_mut().warnings.push(format!(
                 "The file is cut off or damaged behind byte {}: {} bytes were left out, and with them \
                  the names of events and the description of the machine.",
                 whole.size(),
