@@ -1,9 +1,10 @@
 //! Drawings: what they show, where they go, and what is said of them.
 
+use crate::args::choice::{choice, word};
 use crate::runtime::error::CliError;
 use crate::runtime::output::{self, FormatArg};
-use clap::{Args, ValueEnum};
-use std::ffi::OsStr;
+use clap::Args;
+use clap::builder::PossibleValue;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use sto_query::questions::{DrawingOptions, Drawn};
@@ -20,6 +21,16 @@ pub(crate) struct DrawingArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    #[command(flatten)]
+    stacks: StacksArgs,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+/// What a drawing shows.
+#[derive(Debug, Args)]
+pub(crate) struct StacksArgs {
     /// Draw only stacks that have this function: its name, a part of it, or `re:` and a regular expression
     #[arg(long, value_name = "FUNCTION", allow_hyphen_values = true)]
     focus: Option<String>,
@@ -37,18 +48,11 @@ pub(crate) struct DrawingArgs {
     by: Option<RootsBy>,
 
     /// Take these colours
-    #[arg(long, value_enum, default_value = "standard")]
-    palette: Colors,
-
-    #[command(flatten)]
-    format: FormatArg,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Colors {
-    Standard,
-    /// Such that all readers can tell them apart, with any kind of colour vision
-    Colorblind,
+    #[arg(long, default_value = "standard", value_parser = choice::<Palette>([
+        PossibleValue::new("standard"),
+        word("colorblind", "Such that all readers can tell them apart, with any kind of colour vision"),
+    ]))]
+    palette: Palette,
 }
 
 impl DrawingArgs {
@@ -62,17 +66,10 @@ impl DrawingArgs {
 
     /// The same for the library.
     pub(crate) fn options(&self) -> DrawingOptions {
-        let mut options = DrawingOptions::default();
-        options.focus.clone_from(&self.focus);
-        options.ignore.clone_from(&self.ignore);
-        options.inverted = self.inverted;
-        options.by.clone_from(&self.by);
-        options.palette = match self.palette {
-            Colors::Standard => Palette::Standard,
-            Colors::Colorblind => Palette::Colorblind,
-        };
-        options.as_page =
-            self.output.as_deref().and_then(Path::extension) == Some(OsStr::new("html"));
+        let mut options = self.stacks.options();
+        if let Some(file) = &self.output {
+            options.for_file(file);
+        }
         options
     }
 
@@ -81,11 +78,29 @@ impl DrawingArgs {
         let Some(file) = output::file(self.output.as_deref()) else {
             return output::write_stdout(drawn.drawing.as_bytes());
         };
-        output::write_file(file, drawn.drawing.as_bytes())?;
-        let report = DrawnFile {
-            file: file.display().to_string(),
-            subjects: drawn.subjects,
-        };
-        self.format.print(&report, render::drawing::text)
+        write(drawn, file, &self.format)
     }
+}
+
+impl StacksArgs {
+    /// The same for the library.
+    pub(crate) fn options(&self) -> DrawingOptions {
+        let mut options = DrawingOptions::default();
+        options.focus.clone_from(&self.focus);
+        options.ignore.clone_from(&self.ignore);
+        options.inverted = self.inverted;
+        options.by.clone_from(&self.by);
+        options.palette = self.palette;
+        options
+    }
+}
+
+/// Writes a drawing into a file, and what it shows to standard output.
+pub(crate) fn write(drawn: Drawn, file: &Path, format: &FormatArg) -> Result<(), CliError> {
+    output::write_file(file, drawn.drawing.as_bytes())?;
+    let report = DrawnFile {
+        file: file.display().to_string(),
+        subjects: drawn.subjects,
+    };
+    format.print(&report, render::drawing::text)
 }

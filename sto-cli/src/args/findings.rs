@@ -49,6 +49,15 @@ pub(crate) struct FindingsOutputArgs {
 }
 
 impl FindingsOutputArgs {
+    /// As a page in a file.
+    pub(crate) fn page(file: PathBuf) -> Self {
+        FindingsOutputArgs {
+            format: FindingsFormat::Html,
+            output: Some(file),
+            ..FindingsOutputArgs::default()
+        }
+    }
+
     /// Whether every function that was tested is shown, changed or not.
     pub(crate) fn shows_all(&self) -> bool {
         self.all || self.format == FindingsFormat::Junit

@@ -2,6 +2,7 @@
 
 pub(crate) mod about;
 pub(crate) mod benchmark;
+pub(crate) mod choice;
 pub(crate) mod drawing;
 pub(crate) mod findings;
 pub(crate) mod history;

@@ -4,6 +4,7 @@ use crate::runtime::error::CliError;
 use crate::runtime::{owner, text};
 use clap::Args;
 use std::path::{Path, PathBuf};
+use sto_query::check::CheckRequest;
 use sto_query::policy::Policy;
 
 /// Name of the file that is followed without being named.
@@ -17,31 +18,20 @@ pub(crate) struct PolicyArg {
     file: Option<PathBuf>,
 }
 
-/// A policy, and the file that it was read from; empty where there is none.
-#[derive(Default)]
-pub(crate) struct PolicyFile {
-    pub(crate) path: Option<PathBuf>,
-    pub(crate) policy: Policy,
-}
-
 impl PolicyArg {
-    /// The policy that was named or found.
-    pub(crate) fn load(&self) -> Result<PolicyFile, CliError> {
+    /// Asks for the policy that was named or found.
+    pub(crate) fn ask(&self, request: &mut CheckRequest) -> Result<(), CliError> {
         let found = || find_above(&std::env::current_dir().ok()?);
         let Some(path) = self.file.clone().or_else(found) else {
-            return Ok(PolicyFile::default());
+            return Ok(());
         };
         if self.file.is_none() {
             owner::check(&path, "policy", "--policy")?;
         }
-        let text = text::read_settings(&path)?;
-        match Policy::parse(&text) {
-            Ok(policy) => Ok(PolicyFile {
-                path: Some(path),
-                policy,
-            }),
-            Err(source) => Err(CliError::Policy { path, source }),
-        }
+        let policy = Policy::parse(&text::read_settings(&path)?);
+        request.policy_name = Some(path.display().to_string());
+        request.policy = policy.map_err(|source| CliError::Policy { path, source })?;
+        Ok(())
     }
 }
 

@@ -74,11 +74,12 @@ struct FilterArgs {
     event: EventArg,
 }
 
+/// The event that a command looks at.
 #[derive(Debug, Args)]
-struct EventArg {
+pub(crate) struct EventArg {
     /// Look at this event instead of the one with most samples
     #[arg(long, value_name = "NAME")]
-    event: Option<String>,
+    pub(crate) event: Option<String>,
 }
 
 impl SelectArgs {

@@ -1,13 +1,15 @@
 //! `sto bottlenecks`: functions whose cost goes with a metric.
 
+use crate::args::choice::choice;
 use crate::args::history::HistoryArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::{FormatArg, LimitArg};
 use crate::runtime::store_path::StorePath;
-use clap::{Args, ValueEnum};
-use sto_query::correlate::{self, BottleneckOptions};
+use clap::Args;
+use sto_query::correlate::{BottleneckOptions, Combination, Measure};
 use sto_query::questions::{BottlenecksRequest, bottlenecks};
 use sto_query::render;
+use sto_query::tree::Order;
 
 /// Show which functions cost more in the runs in which a metric is higher
 ///
@@ -27,16 +29,17 @@ pub(crate) struct BottlenecksArgs {
     history: HistoryArgs,
 
     /// Count samples that ended in a function, or all whose stack has it
-    #[arg(long, value_enum, default_value = "self")]
-    by: By,
+    #[arg(long, default_value = "self", value_parser = choice::<Order>(["self", "total"]))]
+    by: Order,
 
     /// Compare values, or ranks
-    #[arg(long, value_enum, default_value = "pearson")]
+    #[arg(long, default_value = "pearson")]
+    #[arg(value_parser = choice::<Measure>(["pearson", "spearman"]))]
     measure: Measure,
 
     /// Of several benchmarks, take the mean coefficient, or the one farthest from zero
-    #[arg(long, value_enum, default_value = "mean")]
-    over: Over,
+    #[arg(long, default_value = "mean", value_parser = choice::<Combination>(["mean", "max"]))]
+    over: Combination,
 
     /// Leave out benchmarks, and functions in them, with fewer runs than this
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
@@ -53,39 +56,14 @@ pub(crate) struct BottlenecksArgs {
     format: FormatArg,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
-    #[value(name = "self")]
-    SelfCost,
-    Total,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Measure {
-    Pearson,
-    Spearman,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Over {
-    Mean,
-    Max,
-}
-
 pub(crate) fn run(args: &BottlenecksArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let mut request = BottlenecksRequest::default();
     request.history = args.history.query();
     request.options = BottleneckOptions {
         metric: args.metric.clone(),
-        measure: match args.measure {
-            Measure::Pearson => correlate::Measure::Pearson,
-            Measure::Spearman => correlate::Measure::Spearman,
-        },
-        combination: match args.over {
-            Over::Mean => correlate::Combination::Mean,
-            Over::Max => correlate::Combination::Max,
-        },
-        of_self: args.by == By::SelfCost,
+        measure: args.measure,
+        combination: args.over,
+        of_self: args.by == Order::SelfCost,
         min_runs: usize::from(args.min_runs),
         negative: args.negative,
     };

@@ -1,11 +1,12 @@
 //! `sto diff`: a differential flame graph.
 
+use crate::args::choice::choice;
 use crate::args::drawing::DrawingArgs;
 use crate::args::matching::MatchingArgs;
 use crate::args::select::SelectPairArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::store_path::StorePath;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use sto_query::questions::{DiffRequest, diff};
 use sto_query::render::flame::Widths;
 
@@ -28,8 +29,9 @@ pub(crate) struct DiffArgs {
     select: SelectPairArgs,
 
     /// Make frames as wide as their share on this side
-    #[arg(long, value_enum, value_name = "SIDE", default_value = "candidate")]
-    widths: WidthsOf,
+    #[arg(long, value_name = "SIDE", default_value = "candidate")]
+    #[arg(value_parser = choice::<Widths>(["baseline", "candidate"]))]
+    widths: Widths,
 
     /// Draw only what is gone: stacks of the baseline that the candidate does not have
     #[arg(long, conflicts_with = "widths")]
@@ -42,22 +44,15 @@ pub(crate) struct DiffArgs {
     drawing: DrawingArgs,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum WidthsOf {
-    Baseline,
-    Candidate,
-}
-
 pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliError> {
     args.drawing.check()?;
     let mut request = DiffRequest::default();
     [request.baseline, request.candidate] = args.select.named();
     request.filter = args.select.filter();
     request.drawing = args.drawing.options();
-    request.widths = match (args.elided, args.widths) {
-        (true, _) => Widths::Elided,
-        (false, WidthsOf::Baseline) => Widths::Baseline,
-        (false, WidthsOf::Candidate) => Widths::Candidate,
+    request.widths = match args.elided {
+        true => Widths::Elided,
+        false => args.widths,
     };
     request.matching = args.matching.options();
     let drawn = diff(&store.sources(), &request)?;

@@ -1,11 +1,12 @@
 //! `sto expand`: the contexts of a function that explain its behaviour.
 
+use crate::args::choice::choice;
 use crate::args::history::HistoryArgs;
 use crate::args::judged::JudgedArgs;
 use crate::runtime::error::{CliError, OF_WINDOW, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use sto_query::expand::{Direction, Method, Reach};
 use sto_query::questions::{ExpandRequest, expand};
 use sto_query::render;
@@ -24,13 +25,14 @@ pub(crate) struct ExpandArgs {
     function: String,
 
     /// Follow callers, or callees
-    #[arg(long, value_enum, default_value = "callers")]
-    direction: DirectionArg,
+    #[arg(long, default_value = "callers", value_parser = choice::<Direction>(["callers", "callees"]))]
+    direction: Direction,
 
     /// Rank contexts by score; also by recent changes of the code in git, changes of compile mode and new
     /// depths; or by correlation with a metric
-    #[arg(long, value_enum, default_value = "greedy")]
-    method: MethodArg,
+    #[arg(long, default_value = "greedy")]
+    #[arg(value_parser = choice::<Method>(["greedy", "informed", "correlation"]))]
+    method: Method,
 
     /// With --method correlation: the name given to `sto ingest --metric`
     #[arg(long, value_name = "NAME", required_if_eq("method", "correlation"))]
@@ -58,33 +60,13 @@ pub(crate) struct ExpandArgs {
     format: FormatArg,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum DirectionArg {
-    Callers,
-    Callees,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum MethodArg {
-    Greedy,
-    Informed,
-    Correlation,
-}
-
 pub(crate) fn run(args: &ExpandArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let mut request = ExpandRequest::default();
     request.function.clone_from(&args.function);
     request.history = args.history.query();
     request.judged = args.judged.request();
-    request.direction = match args.direction {
-        DirectionArg::Callers => Direction::Callers,
-        DirectionArg::Callees => Direction::Callees,
-    };
-    request.method = match args.method {
-        MethodArg::Greedy => Method::Greedy,
-        MethodArg::Informed => Method::Informed,
-        MethodArg::Correlation => Method::Correlation,
-    };
+    request.direction = args.direction;
+    request.method = args.method;
     request.metric = args.metric.clone().unwrap_or_default();
     request.reach = Reach {
         max_depth: args.max_depth,

@@ -1,11 +1,13 @@
 //! `sto export`: stacks in the formats of other tools.
 
+use crate::args::choice::{choice, word};
 use crate::args::select::SelectArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output;
 use crate::runtime::store_path::StorePath;
 use crate::runtime::ui;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::TypedValueParser;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use sto_query::questions::{ExportFormat, ExportRequest, export};
@@ -28,44 +30,33 @@ pub(crate) struct ExportArgs {
     select: SelectArgs,
 
     /// Write this format
-    #[arg(long, value_enum)]
-    format: Format,
+    #[arg(long, value_parser = formats())]
+    format: ExportFormat,
 
     /// Write this file, compressed where it is called `.gz`; `-` is standard output, and so is no file at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Folded stacks, `root;caller;leaf 42`: FlameGraph, inferno, speedscope; one event
-    Folded,
-    /// pprof's Protocol Buffers, compressed: `go tool pprof`, Pyroscope, Parca
-    Pprof,
-    /// JSON for speedscope
-    Speedscope,
-    /// JSON for the Firefox Profiler
-    Firefox,
-    /// Nested JSON for d3-flame-graph; one event
-    D3,
-    /// Functions and calls for KCachegrind and callgrind_annotate
-    Callgrind,
-    /// The call tree as a table, a row a node and event
-    Csv,
-}
-
-impl From<Format> for ExportFormat {
-    fn from(format: Format) -> ExportFormat {
-        match format {
-            Format::Folded => ExportFormat::Folded,
-            Format::Pprof => ExportFormat::Pprof,
-            Format::Speedscope => ExportFormat::Speedscope,
-            Format::Firefox => ExportFormat::Firefox,
-            Format::D3 => ExportFormat::D3,
-            Format::Callgrind => ExportFormat::Callgrind,
-            Format::Csv => ExportFormat::Csv,
-        }
-    }
+fn formats() -> impl TypedValueParser<Value = ExportFormat> {
+    choice([
+        word(
+            "folded",
+            "Folded stacks, `root;caller;leaf 42`: FlameGraph, inferno, speedscope; one event",
+        ),
+        word(
+            "pprof",
+            "pprof's Protocol Buffers, compressed: `go tool pprof`, Pyroscope, Parca",
+        ),
+        word("speedscope", "JSON for speedscope"),
+        word("firefox", "JSON for the Firefox Profiler"),
+        word("d3", "Nested JSON for d3-flame-graph; one event"),
+        word(
+            "callgrind",
+            "Functions and calls for KCachegrind and callgrind_annotate",
+        ),
+        word("csv", "The call tree as a table, a row a node and event"),
+    ])
 }
 
 pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliError> {
@@ -73,14 +64,16 @@ pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliEr
         .output
         .as_deref()
         .filter(|&file| file != Path::new("-"));
-    if args.format == Format::Pprof && args.output.is_none() && io::stdout().is_terminal() {
+    if args.format == ExportFormat::Pprof && args.output.is_none() && io::stdout().is_terminal() {
         return Err(CliError::BinaryOnTerminal);
     }
     let mut request = ExportRequest::default();
     request.named = args.select.named();
     request.filter = args.select.filter();
-    request.format = args.format.into();
-    request.compress = file.is_some_and(is_called_compressed);
+    request.format = args.format;
+    if let Some(file) = file {
+        request.for_file(file);
+    }
     let exported = export(&store.sources(), &request)?;
     let Some(file) = file else {
         output::write_stdout(&exported.bytes)?;
@@ -93,9 +86,4 @@ pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliEr
     };
     output::write_stdout(render::drawing::text(&report, ui::style()).as_bytes())?;
     Ok(Outcome::Clean)
-}
-
-fn is_called_compressed(file: &Path) -> bool {
-    file.extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }

@@ -3,7 +3,7 @@
 use crate::args::findings::FindingsOutputArgs;
 use crate::args::matching::MatchingArgs;
 use crate::args::percent::Percent;
-use crate::args::policy::{PolicyArg, PolicyFile};
+use crate::args::policy::PolicyArg;
 use crate::args::select::SidesArgs;
 use crate::runtime::environment::now;
 use crate::runtime::error::{CliError, Outcome};
@@ -11,6 +11,7 @@ use crate::runtime::next_steps;
 use crate::runtime::store_path::StorePath;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args};
+use std::ffi::OsString;
 use sto_core::id::ProfileId;
 use sto_query::check::{Baseline, CheckRequest, check};
 use sto_query::compare::{Comparison, NormalisationMethod, Side, Verdict, WorseIf};
@@ -38,7 +39,6 @@ Exit status: 0 no regression, 1 regressions found, 2 wrong usage or failure, 3 t
 /// The most likely cause stands first; its callers, which got slower with it, stand under it.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
-#[command(group(ArgGroup::new("normalisation")))]
 pub(crate) struct FindRegressionsArgs {
     #[command(flatten)]
     sides: SidesArgs,
@@ -47,6 +47,17 @@ pub(crate) struct FindRegressionsArgs {
     #[arg(long = "benchmark", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     benchmarks: Vec<String>,
 
+    #[command(flatten)]
+    thresholds: ThresholdArgs,
+
+    #[command(flatten)]
+    output: FindingsOutputArgs,
+}
+
+/// What counts as slower.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("normalisation")))]
+pub(crate) struct ThresholdArgs {
     #[command(flatten)]
     policy: PolicyArg,
 
@@ -88,23 +99,14 @@ pub(crate) struct FindRegressionsArgs {
 
     #[command(flatten)]
     matching: MatchingArgs,
-
-    #[command(flatten)]
-    output: FindingsOutputArgs,
 }
 
 pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let mut request = CheckRequest::default();
     args.sides.ask(&mut request);
     request.benchmarks.clone_from(&args.benchmarks);
-    request.thresholds = args.thresholds();
-    request.matching = args.matching.options();
-    let (baseline, candidate) = args.sides.named();
-    let names = Names {
-        baseline: baseline.map(|name| name.to_string_lossy().into_owned()),
-        candidate: candidate.map(|name| name.to_string_lossy().into_owned()),
-    };
-    report(store, request, &args.policy, &names, &args.output)
+    args.thresholds.ask(&mut request)?;
+    report(store, request, &Names::of(args.sides.named()), &args.output)
 }
 
 /// Compares runs of two builds that were just recorded, as this command does with these builds.
@@ -115,27 +117,26 @@ pub(crate) fn of_recorded(
     let mut request = CheckRequest::default();
     request.baseline = Some(Baseline::Any(Named::Runs(baseline.to_vec())));
     request.candidate = Named::Runs(candidate.to_vec());
-    let (policy, output) = (PolicyArg::default(), FindingsOutputArgs::default());
-    report(store, request, &policy, &Names::default(), &output)
+    let policy = PolicyArg::default();
+    policy.ask(&mut request)?;
+    let output = FindingsOutputArgs::default();
+    report(store, request, &Names::default(), &output)
 }
 
 /// How the sides were named; by default as builds.
 #[derive(Default)]
-struct Names {
+pub(crate) struct Names {
     baseline: Option<String>,
     candidate: Option<String>,
 }
 
-fn report(
+/// Checks, and writes what was found.
+pub(crate) fn report(
     store: &StorePath,
     mut request: CheckRequest,
-    policy: &PolicyArg,
     names: &Names,
     output: &FindingsOutputArgs,
 ) -> Result<Outcome, CliError> {
-    let PolicyFile { path, policy } = policy.load()?;
-    request.policy = policy;
-    request.policy_name = path.map(|path| path.display().to_string());
     request.today = Some(Date::of(now()));
     request.all = output.shows_all();
     request.stacks = output.shows_stacks();
@@ -152,6 +153,14 @@ fn report(
 }
 
 impl Names {
+    pub(crate) fn of((baseline, candidate): (Option<&OsString>, Option<&OsString>)) -> Names {
+        let text = |name: &OsString| name.to_string_lossy().into_owned();
+        Names {
+            baseline: baseline.map(text),
+            candidate: candidate.map(text),
+        }
+    }
+
     /// Lets a comparison say which command shows more, with the sides as they were named here.
     fn name_in(&self, comparison: &mut Comparison, request: &CheckRequest, store: &StorePath) {
         let mut options = Vec::new();
@@ -170,9 +179,11 @@ impl Names {
     }
 }
 
-impl FindRegressionsArgs {
-    fn thresholds(&self) -> Thresholds {
-        Thresholds {
+impl ThresholdArgs {
+    /// Asks for these.
+    pub(crate) fn ask(&self, request: &mut CheckRequest) -> Result<(), CliError> {
+        request.matching = self.matching.options();
+        request.thresholds = Thresholds {
             alpha: self.alpha,
             min_effect: self.min_effect.map(Percent::share),
             min_share: self.min_share.map(Percent::share),
@@ -184,7 +195,8 @@ impl FindRegressionsArgs {
                 _ => None,
             },
             worse_if: self.worse_if.iter().cloned().collect(),
-        }
+        };
+        self.policy.ask(request)
     }
 }
 

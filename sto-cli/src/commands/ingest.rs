@@ -1,6 +1,7 @@
 //! `sto ingest`: profile files into the store.
 
 use crate::args::about::About;
+use crate::args::choice::{choice, word};
 use crate::args::inputs::{self, Input};
 use crate::args::quantities::{bytes, slice_count};
 use crate::runtime::environment;
@@ -9,14 +10,14 @@ use crate::runtime::in_order::in_order;
 use crate::runtime::output;
 use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::io;
 use std::path::PathBuf;
 use sto_core::formats::{self, Format, FormatError, UnknownFormat};
 use sto_core::ingest::SymbolOptions;
 use sto_core::ingest::{IngestError, IngestOptions, PreparedFile, Stage, prepare};
 use sto_core::intern::SliceCount;
-use sto_core::model;
+use sto_core::model::Granularity;
 use sto_core::store::Store;
 use sto_core::units::Bytes;
 use sto_query::answer::InStore;
@@ -47,7 +48,10 @@ pub(crate) struct IngestArgs {
     about: About,
 
     /// Choose what a frame of a stack is
-    #[arg(long, value_enum, default_value = "function")]
+    #[arg(long, default_value = "function", value_parser = choice::<Granularity>([
+        word("function", "A function; what each line cost is kept beside the stacks"),
+        word("line", "A function at a line"),
+    ]))]
     granularity: Granularity,
 
     /// Store one profile a program, instead of one of the whole recording
@@ -82,14 +86,6 @@ pub(crate) struct IngestArgs {
     /// Write the report for people or for programs
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     report: output::Format,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Granularity {
-    /// A function; what each line cost is kept beside the stacks
-    Function,
-    /// A function at a line
-    Line,
 }
 
 pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliError> {
@@ -175,7 +171,7 @@ impl IngestArgs {
     ) -> Result<PreparedFile, IngestError> {
         let options = IngestOptions {
             symbols: SymbolOptions {
-                granularity: self.granularity.into(),
+                granularity: self.granularity,
                 ..environment::symbol_options(&self.symbol_dirs, &input.path)
             },
             on_read: progress.on_read(),
@@ -200,15 +196,6 @@ impl IngestArgs {
             max_input: self.max_input,
             strict: self.strict,
             ..self.about.options()
-        }
-    }
-}
-
-impl From<Granularity> for model::Granularity {
-    fn from(granularity: Granularity) -> Self {
-        match granularity {
-            Granularity::Function => model::Granularity::Function,
-            Granularity::Line => model::Granularity::Line,
         }
     }
 }

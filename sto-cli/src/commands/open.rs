@@ -1,18 +1,26 @@
 //! `sto open`: a drawing or a page, in the browser.
 
-use crate::commands::{find_regressions, flame};
+use crate::args::drawing::{self, StacksArgs};
+use crate::args::findings::FindingsOutputArgs;
+use crate::args::select::EventArg;
+use crate::commands::find_regressions::{Names, ThresholdArgs, report};
 use crate::runtime::browser;
 use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
-use clap::{Args, Command};
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use sto_query::check::{Baseline, CheckRequest};
+use sto_query::questions::{FlameRequest, flame};
 
 const NOTES: &str = "\
 Examples:
   sto open v1                               The flame graph of a build
+  sto open v1 --inverted                    The same from its leaves
   sto open @previous @newest                What got slower, as a page
-  sto open v1 v2 -- --benchmark startup     With options of find-regressions
+  sto open v1 v2 --min-effect 25            The same with another threshold
 
 The browser is $BROWSER, else what xdg-open or open starts. The file is in a folder for temporary files \
 that only you can read; it stays there.
@@ -22,56 +30,76 @@ Exit status: 0 it was opened, 2 wrong usage or failure.";
 /// Open the flame graph of a build, or the page of a comparison of two, in the browser
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
+#[command(mut_group("StacksArgs", |group| group.conflicts_with("candidate")))]
+#[command(mut_group("PolicyArg", |group| group.requires("candidate")))]
+#[command(mut_group("ThresholdArgs", |group| group.requires("candidate")))]
+#[command(mut_group("MatchingArgs", |group| group.requires("candidate")))]
 pub(crate) struct OpenArgs {
-    /// Draw this build, profile or file, or compare the first one with the second
-    #[arg(value_name = "SELECTOR", num_args = 1..=2, required = true)]
-    selectors: Vec<OsString>,
+    /// Draw this build, profile or file: `[EXE@]BUILD`, ID or PATH
+    #[arg(value_name = "SELECTOR")]
+    first: OsString,
 
-    /// Pass these options to `sto flame`, or to `sto find-regressions`
-    #[arg(last = true, value_name = "OPTIONS")]
-    options: Vec<OsString>,
+    /// Judge this one, compared with the first
+    candidate: Option<OsString>,
+
+    /// Take only runs of this benchmark; may be given several times where two builds are compared
+    #[arg(long = "benchmark", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    benchmarks: Vec<String>,
+
+    #[command(flatten)]
+    event: EventArg,
+
+    #[command(flatten, next_help_heading = "Options of a flame graph")]
+    stacks: StacksArgs,
+
+    #[command(flatten, next_help_heading = "Options of a comparison")]
+    thresholds: ThresholdArgs,
 }
 
 pub(crate) fn run(args: &OpenArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let folder = browser::folder()?;
-    let is_pair = args.selectors.len() > 1;
-    let file = folder.join(if is_pair {
-        "comparison.html"
-    } else {
-        "flame.svg"
-    });
-    let drawn = match is_pair {
-        true => {
-            let mut line = args.line("find-regressions", &file);
-            line.extend(["--format", "html"].map(OsString::from));
-            find_regressions::run(&parsed(line), store)
+    match args.write(store, &folder) {
+        Ok(file) => browser::open(&file)?,
+        Err(error) => {
+            browser::remove(&folder);
+            return Err(error);
         }
-        false => flame::run(&parsed(args.line("flame", &file)), store),
-    };
-    if !file.exists() {
-        // Nothing was drawn: too little data, or a failure.
-        browser::remove(&folder);
-        return drawn;
     }
-    drawn?;
-    browser::open(&file)?;
     Ok(Outcome::Clean)
 }
 
 impl OpenArgs {
-    /// The command line that draws into a file.
-    fn line(&self, command: &str, file: &Path) -> Vec<OsString> {
-        let words = [command.into(), "-o".into(), file.into()].into_iter();
-        words
-            .chain(self.options.iter().chain(&self.selectors).cloned())
-            .collect()
+    /// Writes the drawing or the page into a folder.
+    fn write(&self, store: &StorePath, folder: &Path) -> Result<PathBuf, CliError> {
+        let Some(candidate) = &self.candidate else {
+            let file = folder.join("flame.svg");
+            let mut request = FlameRequest::default();
+            request.named = (&self.first).into();
+            request.filter.event.clone_from(&self.event.event);
+            request.filter.benchmark = match &self.benchmarks[..] {
+                [] => None,
+                [one] => Some(one.clone()),
+                several => return Err(CliError::SeveralBenchmarks(several.len())),
+            };
+            request.drawing = self.stacks.options();
+            let drawn = flame(&store.sources(), &request)?;
+            drawing::write(drawn, &file, &FormatArg::text())?;
+            return Ok(file);
+        };
+        let file = folder.join("comparison.html");
+        let mut request = CheckRequest::default();
+        request.baseline = Some(Baseline::Any((&self.first).into()));
+        request.candidate = candidate.into();
+        request.event.clone_from(&self.event.event);
+        request.benchmarks.clone_from(&self.benchmarks);
+        self.thresholds.ask(&mut request)?;
+        let names = Names::of((Some(&self.first), Some(candidate)));
+        report(
+            store,
+            request,
+            &names,
+            &FindingsOutputArgs::page(file.clone()),
+        )?;
+        Ok(file)
     }
-}
-
-/// The arguments of a command; wrong ones end the process with what is wrong, as everywhere.
-fn parsed<A: Args>(line: Vec<OsString>) -> A {
-    let command = A::augment_args(Command::new("sto"));
-    let matches = command.try_get_matches_from(line);
-    let args = matches.and_then(|matches| A::from_arg_matches(&matches));
-    args.unwrap_or_else(|error| error.exit())
 }

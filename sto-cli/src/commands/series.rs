@@ -1,10 +1,11 @@
 //! `sto series`: one function over the runs of a program.
 
+use crate::args::choice::choice;
 use crate::args::history::HistoryArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::{FormatArg, write_file};
 use crate::runtime::store_path::StorePath;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 use sto_query::questions::{SeriesRequest, series};
 use sto_query::render;
@@ -24,8 +25,8 @@ pub(crate) struct SeriesArgs {
     history: HistoryArgs,
 
     /// Follow runs, or builds with all their runs together
-    #[arg(long, value_enum, default_value = "run")]
-    by: By,
+    #[arg(long, default_value = "run", value_parser = choice::<Observation>(["run", "build"]))]
+    by: Observation,
 
     /// Expect what this many observations before show
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..))]
@@ -39,20 +40,11 @@ pub(crate) struct SeriesArgs {
     format: FormatArg,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum By {
-    Run,
-    Build,
-}
-
 pub(crate) fn run(args: &SeriesArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let mut request = SeriesRequest::default();
     request.function.clone_from(&args.function);
     request.history = args.history.query();
-    request.by = match args.by {
-        By::Run => Observation::Run,
-        By::Build => Observation::Build,
-    };
+    request.by = args.by;
     request.window = usize::from(args.window);
     let series = series(&place.sources(), &request)?;
     match &args.output {

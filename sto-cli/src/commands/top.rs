@@ -1,11 +1,12 @@
 //! `sto top`: the functions that cost most.
 
+use crate::args::choice::choice;
 use crate::args::inlined::InlinedArg;
 use crate::args::select::SelectArgs;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::{FormatArg, LimitArg};
 use crate::runtime::store_path::StorePath;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use sto_query::questions::{TopRequest, top};
 use sto_query::render;
 use sto_query::tree::Order;
@@ -22,8 +23,8 @@ pub(crate) struct TopArgs {
     select: SelectArgs,
 
     /// Order by this cost
-    #[arg(long, value_enum, default_value = "self")]
-    by: By,
+    #[arg(long, default_value = "self", value_parser = choice::<Order>(["self", "total"]))]
+    by: Order,
 
     #[command(flatten)]
     inlined: InlinedArg,
@@ -35,21 +36,11 @@ pub(crate) struct TopArgs {
     format: FormatArg,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum By {
-    #[value(name = "self")]
-    SelfCost,
-    Total,
-}
-
 pub(crate) fn run(args: &TopArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let mut request = TopRequest::default();
     request.named = args.select.named();
     request.filter = args.select.filter();
-    request.order = match args.by {
-        By::SelfCost => Order::SelfCost,
-        By::Total => Order::Total,
-    };
+    request.order = args.by;
     request.inlined = args.inlined.inlined;
     request.limit = args.limit.of(&args.format);
     let top = top(&store.sources(), &request)?;

@@ -117,6 +117,8 @@ pub(crate) enum CliError {
     },
     #[error("there is no folder to look for a store in: HOME is not set")]
     NoStorePath,
+    #[error("a flame graph is of one benchmark, and {0} are named")]
+    SeveralBenchmarks(usize),
     #[error("an SVG drawing would fill the terminal with markup")]
     DrawingOnTerminal,
     #[error("cannot read {}", path.display())]

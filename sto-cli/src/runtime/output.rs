@@ -28,6 +28,13 @@ pub(crate) struct FormatArg {
 }
 
 impl FormatArg {
+    /// For people.
+    pub(crate) fn text() -> Self {
+        FormatArg {
+            format: Format::Text,
+        }
+    }
+
     /// Whether people read the result.
     pub(crate) fn is_text(&self) -> bool {
         self.format == Format::Text

@@ -147,7 +147,7 @@ fn open_writes_a_file_of_the_users_own_and_starts_the_browser() {
     assert!(folder.starts_with(sandbox.path("home")), "{path}");
     let mode = folder.metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
-    let page = open(&["v1", "v2", "--", "--min-effect", "10"]);
+    let page = open(&["v1", "v2", "--min-effect", "10"]);
     assert!(page.to_lowercase().starts_with("<!doctype html>"), "{page}");
 }
 

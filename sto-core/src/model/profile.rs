@@ -12,6 +12,7 @@ use std::sync::Arc;
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[repr(u8)]
+#[serde(rename_all = "lowercase")]
 pub enum Granularity {
     /// A frame is a function; line costs stand beside the tree.
     #[default]

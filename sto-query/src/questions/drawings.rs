@@ -12,6 +12,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
+use std::path::Path;
 
 /// What a drawing shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -118,6 +119,11 @@ pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<Drawn, QueryErro
 }
 
 impl DrawingOptions {
+    /// Draws as a file of this name has it: a page where it ends in `.html`, else SVG.
+    pub fn for_file(&mut self, file: &Path) {
+        self.as_page = ends_in(file, "html");
+    }
+
     fn options(
         &self,
         sources: &Sources,
@@ -226,6 +232,18 @@ pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, Qu
         subjects: (0..events).map(|event| Subject::of(&view, event)).collect(),
         bytes,
     })
+}
+
+impl ExportRequest {
+    /// Writes as a file of this name has it: compressed where it ends in `.gz`.
+    pub fn for_file(&mut self, file: &Path) {
+        self.compress = ends_in(file, "gz");
+    }
+}
+
+fn ends_in(file: &Path, ending: &str) -> bool {
+    let extension = file.extension();
+    extension.is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
 impl ExportFormat {
