@@ -31,6 +31,8 @@ mod history;
 mod killed;
 // What goes into the store, and what is said of it.
 mod ingest;
+// What a program gets that asks the library.
+mod library;
 // What comes from other stores.
 mod merge;
 // Stores that earlier versions wrote.
