@@ -48,7 +48,7 @@ pub(crate) struct FindRegressionsArgs {
     benchmarks: Vec<String>,
 
     #[command(flatten)]
-    thresholds: ThresholdArgs,
+    judgement: JudgementArgs,
 
     #[command(flatten)]
     output: FindingsOutputArgs,
@@ -56,11 +56,21 @@ pub(crate) struct FindRegressionsArgs {
 
 /// What counts as slower.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("normalisation")))]
-pub(crate) struct ThresholdArgs {
+pub(crate) struct JudgementArgs {
     #[command(flatten)]
     policy: PolicyArg,
 
+    #[command(flatten)]
+    thresholds: ThresholdArgs,
+
+    #[command(flatten)]
+    matching: MatchingArgs,
+}
+
+/// From when on it does.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("normalisation")))]
+struct ThresholdArgs {
     /// Accept this rate of false discoveries, from 0 to 1 [default: 0.05]
     #[arg(long, value_name = "RATE")]
     alpha: Option<f64>,
@@ -96,16 +106,13 @@ pub(crate) struct ThresholdArgs {
     /// where they are higher, and other metrics are only shown
     #[arg(long, value_name = "NAME=WHEN", value_parser = worse_if)]
     worse_if: Vec<(String, WorseIf)>,
-
-    #[command(flatten)]
-    matching: MatchingArgs,
 }
 
 pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let mut request = CheckRequest::default();
     args.sides.ask(&mut request);
     request.benchmarks.clone_from(&args.benchmarks);
-    args.thresholds.ask(&mut request)?;
+    args.judgement.ask(&mut request)?;
     report(store, request, &Names::of(args.sides.named()), &args.output)
 }
 
@@ -179,11 +186,18 @@ impl Names {
     }
 }
 
-impl ThresholdArgs {
-    /// Asks for these.
+impl JudgementArgs {
+    /// Asks for this.
     pub(crate) fn ask(&self, request: &mut CheckRequest) -> Result<(), CliError> {
+        request.thresholds = self.thresholds.thresholds();
         request.matching = self.matching.options();
-        request.thresholds = Thresholds {
+        self.policy.ask(request)
+    }
+}
+
+impl ThresholdArgs {
+    fn thresholds(&self) -> Thresholds {
+        Thresholds {
             alpha: self.alpha,
             min_effect: self.min_effect.map(Percent::share),
             min_share: self.min_share.map(Percent::share),
@@ -195,8 +209,7 @@ impl ThresholdArgs {
                 _ => None,
             },
             worse_if: self.worse_if.iter().cloned().collect(),
-        };
-        self.policy.ask(request)
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::args::drawing::{self, StacksArgs};
 use crate::args::findings::FindingsOutputArgs;
 use crate::args::select::EventArg;
-use crate::commands::find_regressions::{Names, ThresholdArgs, report};
+use crate::commands::find_regressions::{JudgementArgs, Names, report};
 use crate::runtime::browser;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
@@ -53,7 +53,7 @@ pub(crate) struct OpenArgs {
     stacks: StacksArgs,
 
     #[command(flatten, next_help_heading = "Options of a comparison")]
-    thresholds: ThresholdArgs,
+    judgement: JudgementArgs,
 }
 
 pub(crate) fn run(args: &OpenArgs, store: &StorePath) -> Result<Outcome, CliError> {
@@ -92,7 +92,7 @@ impl OpenArgs {
         request.candidate = candidate.into();
         request.event.clone_from(&self.event.event);
         request.benchmarks.clone_from(&self.benchmarks);
-        self.thresholds.ask(&mut request)?;
+        self.judgement.ask(&mut request)?;
         let names = Names::of((Some(&self.first), Some(candidate)));
         report(
             store,

@@ -149,6 +149,16 @@ fn open_writes_a_file_of_the_users_own_and_starts_the_browser() {
     assert_eq!(mode & 0o777, 0o700);
     let page = open(&["v1", "v2", "--min-effect", "10"]);
     assert!(page.to_lowercase().starts_with("<!doctype html>"), "{page}");
+    for [args, missing_or_wrong] in [
+        [&["open", "v1", "--alpha", "0.1"][..], &["<CANDIDATE>"]],
+        [&["open", "v1", "--policy", "sto.toml"], &["<CANDIDATE>"]],
+        [&["open", "v1", "--exact-symbols"], &["<CANDIDATE>"]],
+        [&["open", "v1", "v2", "--inverted"], &["--inverted"]],
+    ] {
+        let run = sandbox.sto(args);
+        assert_eq!(run.status, Some(2), "{run:?}");
+        assert!(run.stderr.contains(missing_or_wrong[0]), "{run:?}");
+    }
 }
 
 #[test]
