@@ -97,6 +97,7 @@ const MOST_EXPANSION: usize = 128 * 1024 / 4;
 pub(super) const LONGEST_COLUMN: usize = 1 << 30;
 
 /// Bytes being read.
+#[derive(Clone, Copy)]
 pub(super) struct Unpacker<'a>(&'a [u8]);
 
 impl<'a> Unpacker<'a> {
@@ -127,6 +128,9 @@ impl<'a> Unpacker<'a> {
                 break;
             }
             value |= bits << shift;
+            if byte == 0 && shift > 0 {
+                return Err(LONGER);
+            }
             if byte < 0x80 {
                 return Ok(value);
             }
@@ -137,7 +141,46 @@ impl<'a> Unpacker<'a> {
     /// Takes a number of 32 bits.
     #[inline]
     pub(super) fn number32(&mut self) -> Result<u32, Flaw> {
+        // Up to four bytes at once, as a branch that depends on their number is mispredicted.
+        if let Some((&bytes, _)) = self.0.split_first_chunk() {
+            let word = u32::from_le_bytes(bytes);
+            let ends = !word & 0x8080_8080;
+            if ends != 0 {
+                let len = ends.trailing_zeros() as usize / 8 + 1;
+                let word = word & (ends ^ (ends - 1));
+                let bits = |byte: u32| (word >> byte) & (0x7f << (7 * byte));
+                let number = bits(0) | bits(1) | bits(2) | bits(3);
+                self.0 = &self.0[len..];
+                return match len > 1 && number >> (7 * (len - 1)) == 0 {
+                    true => Err(LONGER),
+                    false => Ok(number),
+                };
+            }
+        }
         u32::try_from(self.number()?).map_err(|_| Flaw("a number takes more than 32 bits"))
+    }
+
+    /// The byte that is next.
+    #[inline]
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.0.first().copied()
+    }
+
+    /// Passes over numbers up to the zero that has so many others before it, and returns how many it passed
+    /// over.
+    pub(super) fn skip_to_zero(&mut self, nth: usize) -> Option<usize> {
+        let (mut zeros, mut len) = (nth, 0);
+        for bytes in self.0.chunks_exact(64) {
+            let found = bytes.iter().filter(|&&byte| byte == 0).count();
+            let Some(left) = zeros.checked_sub(found) else {
+                break;
+            };
+            (zeros, len) = (left, len + bytes.len());
+        }
+        len += memchr::memchr_iter(0, &self.0[len..]).nth(zeros)?;
+        let (passed, rest) = self.0.split_at(len);
+        self.0 = rest;
+        Some(passed.iter().filter(|&&byte| byte < 0x80).count())
     }
 
     /// Takes bytes as they are.
@@ -248,6 +291,7 @@ pub(super) fn add_difference(previous: u32, difference: u32) -> u32 {
 }
 
 pub(super) const ENDS_EARLY: Flaw = Flaw("it ends early");
+const LONGER: Flaw = Flaw("a number has more bytes than it takes");
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,7 @@ pub(super) use frames::{
 };
 pub(super) use lines::{pack_lines, unpack_lines};
 pub(super) use modules::{pack_modules, unpack_modules};
-pub(super) use nodes::{NO_PARENT, NodeColumns, Roots, pack_nodes, unpack_nodes, unpack_roots};
+pub(super) use nodes::{NO_PARENT, NodeColumns, Others, Segments, pack_nodes, unpack_nodes};
 pub use records::CameFrom;
 pub(super) use records::{
     BuildRecord, Contents, ExecutableRecord, ProfileRecord, ReadingRecord, Sum, Told, pack, unpack,

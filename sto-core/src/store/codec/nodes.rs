@@ -100,37 +100,165 @@ pub(in crate::store) fn pack_nodes(first: u32, nodes: &NodeColumns) -> Result<Ve
     pack.finish()
 }
 
-/// The roots of a pack's segments, in their order: what each stands below, or [`NO_PARENT`], and its frame.
-pub(in crate::store) type Roots = Vec<(u32, u32)>;
-
-/// Unpacks the roots alone.
-pub(in crate::store) fn unpack_roots(pack: &[u8], frame_count: u32) -> Result<Roots, Flaw> {
-    let mut pack = Unpacker::new(pack);
-    pack.number32()?;
-    take_roots(&mut pack, frame_count)
+/// The segments of a pack's nodes, of which those that are needed can be unpacked.
+pub(in crate::store) struct Segments<'a> {
+    /// Number of the first node.
+    first: u32,
+    /// How many nodes there are.
+    len: u32,
+    /// Number of frames of the store.
+    frame_count: u32,
+    /// What the root of each segment stands below, or [`NO_PARENT`], and its frame.
+    pub(in crate::store) roots: Vec<(u32, u32)>,
+    /// The columns of all other nodes.
+    rest: Unpacker<'a>,
 }
 
-fn take_roots(pack: &mut Unpacker<'_>, frame_count: u32) -> Result<Roots, Flaw> {
-    let count = pack.number32()? as usize;
-    if count > MOST_NODES as usize {
-        return Err(NOT_ALL_SEGMENTS);
-    }
-    let longest = count * MOST_BYTES_32;
-    let (attach_points, frames) = (pack.column_within(longest)?, pack.column_within(longest)?);
-    let (mut attach_points, mut frames) = (Unpacker::new(&attach_points), Unpacker::new(&frames));
-    let mut roots = Vec::with_capacity(count);
-    let (mut attach, mut frame) = (0, 0);
-    for _ in 0..count {
-        attach = add_difference(attach, attach_points.number32()?);
-        frame = add_difference(frame, frames.number32()?);
-        if frame >= frame_count {
-            return Err(NO_FRAME);
+impl<'a> Segments<'a> {
+    /// Unpacks the roots of nodes that have the numbers from `first` on and frames below `frame_count`.
+    pub(in crate::store) fn unpack(
+        pack: &'a [u8],
+        first: u32,
+        frame_count: u32,
+    ) -> Result<Self, Flaw> {
+        let mut pack = Unpacker::new(pack);
+        let len = pack.number32()?;
+        if len > MOST_NODES || first.checked_add(len).is_none_or(|end| end == NO_PARENT) {
+            return Err(Flaw("it has more nodes than there can be"));
         }
-        roots.push((attach.wrapping_sub(1), frame));
+        let count = pack.number32()?;
+        if count > len {
+            return Err(NOT_ALL_SEGMENTS);
+        }
+        let longest = count as usize * MOST_BYTES_32;
+        let columns = [pack.column_within(longest)?, pack.column_within(longest)?];
+        let [mut attach_points, mut frames] = columns.each_ref().map(|c| Unpacker::new(c));
+        let mut roots = Vec::with_capacity(count as usize);
+        let (mut attach, mut frame) = (0, 0);
+        for _ in 0..count {
+            attach = add_difference(attach, attach_points.number32()?);
+            frame = add_difference(frame, frames.number32()?);
+            if frame >= frame_count {
+                return Err(NO_FRAME);
+            }
+            roots.push((attach.wrapping_sub(1), frame));
+        }
+        attach_points.finish()?;
+        frames.finish()?;
+        Ok(Segments {
+            first,
+            len,
+            frame_count,
+            roots,
+            rest: pack,
+        })
     }
-    attach_points.finish()?;
-    frames.finish()?;
-    Ok(roots)
+
+    /// Decompresses the other nodes.
+    pub(in crate::store) fn others(&self) -> Result<Others, Flaw> {
+        let mut pack = self.rest;
+        let ups = pack.column_within(self.len as usize * MOST_BYTES_32)?;
+        let frames = pack.numbers(self.len as usize - self.roots.len())?;
+        pack.finish()?;
+        Ok(Others { ups, frames })
+    }
+
+    /// Reads the segments, whose other nodes these are.
+    pub(in crate::store) fn reader<'o, T>(&self, others: &'o Others) -> SegmentReader<'o, T> {
+        SegmentReader {
+            ups: Unpacker::new(&others.ups),
+            frames: &others.frames,
+            next: self.first,
+            left: self.len,
+            passed: 0,
+            frame_count: self.frame_count,
+            path: Vec::new(),
+        }
+    }
+}
+
+/// The nodes of a pack that begin no segment, decompressed.
+pub(in crate::store) struct Others {
+    ups: Vec<u8>,
+    frames: Vec<u32>,
+}
+
+/// Reads segments one after another, and passes over those that are not needed. A `T` is what the caller makes
+/// of each node for those that stand below it.
+pub(in crate::store) struct SegmentReader<'a, T> {
+    ups: Unpacker<'a>,
+    /// Frames of the nodes to come.
+    frames: &'a [u32],
+    /// Number of the next node.
+    next: u32,
+    left: u32,
+    /// How many segments were read or passed over.
+    passed: usize,
+    frame_count: u32,
+    path: Vec<T>,
+}
+
+impl<T: Copy> SegmentReader<'_, T> {
+    /// Goes to a segment that stands behind those read before. Returns the number of its root.
+    #[inline]
+    pub(in crate::store) fn begin(&mut self, segment: usize) -> Result<u32, Flaw> {
+        let between = segment - self.passed;
+        let nodes = self.ups.skip_to_zero(between).ok_or(NOT_ALL_SEGMENTS)?;
+        // Each segment that was passed over has its root among its nodes.
+        let others = nodes.checked_sub(between).ok_or(NOT_ALL_SEGMENTS)?;
+        self.frames = self.frames.get(others..).ok_or(NOT_ALL_SEGMENTS)?;
+        self.take(nodes)?;
+        self.ups.number32()?;
+        self.passed = segment + 1;
+        self.take(1)
+    }
+
+    /// Reads the other nodes of the segment, of whose root this came: shows the number of each, what came of its
+    /// parent, and its frame.
+    #[inline]
+    pub(in crate::store) fn read(
+        &mut self,
+        root: T,
+        mut see: impl FnMut(u32, T, u32) -> T,
+    ) -> Result<(), Flaw> {
+        self.path.clear();
+        self.path.push(root);
+        while self.ups.peek().is_some_and(|up| up != 0) {
+            let up = self.ups.number32()? as usize;
+            self.path.truncate((self.path.len() + 1).saturating_sub(up));
+            let &parent = self
+                .path
+                .last()
+                .ok_or(Flaw("a node's path goes up above its segment"))?;
+            let (&frame, frames) = self.frames.split_first().ok_or(NOT_ALL_SEGMENTS)?;
+            if frame >= self.frame_count {
+                return Err(NO_FRAME);
+            }
+            self.frames = frames;
+            let number = self.take(1)?;
+            self.path.push(see(number, parent, frame));
+        }
+        Ok(())
+    }
+
+    /// The number of the next node, and passes over so many.
+    #[inline]
+    fn take(&mut self, nodes: usize) -> Result<u32, Flaw> {
+        let number = self.next;
+        let left = (self.left as usize).checked_sub(nodes);
+        self.left = left.ok_or(NOT_ALL_SEGMENTS)? as u32;
+        self.next += nodes as u32;
+        Ok(number)
+    }
+
+    /// Checks that nothing is left behind the last segment.
+    fn finish(self) -> Result<(), Flaw> {
+        self.ups.finish()?;
+        match self.left == 0 && self.frames.is_empty() {
+            true => Ok(()),
+            false => Err(NOT_ALL_SEGMENTS),
+        }
+    }
 }
 
 /// Unpacks the nodes that have the numbers from `first` on and frames below `frame_count`.
@@ -139,49 +267,23 @@ pub(in crate::store) fn unpack_nodes(
     first: u32,
     frame_count: u32,
 ) -> Result<NodeColumns, Flaw> {
-    let mut pack = Unpacker::new(pack);
-    let count = pack.number32()?;
-    if count > MOST_NODES || first.checked_add(count).is_none_or(|end| end == NO_PARENT) {
-        return Err(Flaw("it has more nodes than there can be"));
-    }
-    let roots = take_roots(&mut pack, frame_count)?;
-    let ups = pack.column_within(count as usize * MOST_BYTES_32)?;
-    let others = (count as usize).checked_sub(roots.len());
-    let frames = pack.numbers(others.ok_or(NOT_ALL_SEGMENTS)?)?;
-    pack.finish()?;
-    let (mut roots, mut frames) = (roots.into_iter(), frames.into_iter());
-    let mut ups = Unpacker::new(&ups);
-    let mut nodes = NodeColumns::with_capacity(count as usize);
-    let mut path: Vec<u32> = Vec::new();
-    for node in first..first + count {
-        let (parent, frame) = match ups.number32()? {
-            0 => {
-                path.clear();
-                roots.next().ok_or(NOT_ALL_SEGMENTS)?
-            }
-            up => {
-                let depth = path.len().saturating_sub(up as usize - 1);
-                path.truncate(depth);
-                let &parent = path
-                    .last()
-                    .ok_or(Flaw("a node's path goes up above its segment"))?;
-                (parent, frames.next().ok_or(NOT_ALL_SEGMENTS)?)
-            }
-        };
-        if parent >= node && parent != NO_PARENT {
+    let segments = Segments::unpack(pack, first, frame_count)?;
+    let others = segments.others()?;
+    let mut reader = segments.reader(&others);
+    let mut nodes = NodeColumns::with_capacity(segments.len as usize);
+    for (segment, &(attach, frame)) in segments.roots.iter().enumerate() {
+        if attach != NO_PARENT && attach >= reader.next {
             return Err(Flaw("a node's parent does not stand before it"));
         }
-        if frame >= frame_count {
-            return Err(NO_FRAME);
-        }
-        nodes.push(parent, frame);
-        path.push(node);
+        nodes.push(attach, frame);
+        let root = reader.begin(segment)?;
+        reader.read(root, |node, parent, frame| {
+            nodes.push(parent, frame);
+            node
+        })?;
     }
-    ups.finish()?;
-    match (roots.next(), frames.next()) {
-        (None, None) => Ok(nodes),
-        _ => Err(NOT_ALL_SEGMENTS),
-    }
+    reader.finish()?;
+    Ok(nodes)
 }
 
 const NO_FRAME: Flaw = Flaw("a node's frame does not exist");

@@ -89,11 +89,36 @@ fn modules() -> Vec<ModuleRef> {
 }
 
 #[test]
+fn segments_are_read_without_those_between_them() {
+    let (first, nodes) = (1500, nodes(2000, 1500));
+    let pack = pack_nodes(first, &nodes).unwrap();
+    let segments = Segments::unpack(&pack, first, FRAMES).unwrap();
+    let others = segments.others().unwrap();
+    let mut reader = segments.reader(&others);
+    let mut read = 0;
+    for (segment, &root) in segments.roots.iter().enumerate().skip(1).step_by(3) {
+        let mut check = |node: u32, found: (u32, u32)| {
+            let at = (node - first) as usize;
+            assert_eq!((nodes.parents[at], nodes.frames[at]), found);
+            read += 1;
+            node
+        };
+        let node = reader.begin(segment).unwrap();
+        check(node, root);
+        reader
+            .read(node, |node, parent, frame| check(node, (parent, frame)))
+            .unwrap();
+    }
+    assert!(read > segments.roots.len() && read < 1000);
+    assert!(reader.begin(segments.roots.len()).is_err());
+}
+
+#[test]
 fn packs_come_back() {
     for (len, first) in [(0, 0), (1, 0), (1, 7), (2000, 0), (2000, 1500), (0, 30)] {
         let nodes = nodes(len, first);
         let pack = pack_nodes(first, &nodes).unwrap();
-        let roots = unpack_roots(&pack, FRAMES).unwrap();
+        let roots = Segments::unpack(&pack, first, FRAMES).unwrap().roots;
         assert!(roots.iter().all(|&(attach, frame)| {
             let mut all = nodes.parents.iter().zip(&nodes.frames);
             all.any(|node| node == (&attach, &frame))
@@ -190,7 +215,6 @@ proptest! {
         };
         for first in [0, 5] {
             let pack = changed(pack_nodes(first, &nodes(12, first)).unwrap());
-            let _ = unpack_roots(&pack, FRAMES);
             if let Ok(nodes) = unpack_nodes(&pack, first, FRAMES) {
                 prop_assert!(nodes.frames.iter().all(|&frame| frame < FRAMES));
                 for (node, &parent) in (first..).zip(&nodes.parents) {

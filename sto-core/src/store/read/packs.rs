@@ -7,8 +7,8 @@
 use crate::memory;
 use crate::model::Frame;
 use crate::store::codec::{
-    ExecutableRecord, Flaw, FrameColumns, NodeColumns, PackedFrames, Roots, announced,
-    claimed_by_frames, unpack_frames, unpack_nodes, unpack_roots,
+    ExecutableRecord, Flaw, FrameColumns, NodeColumns, PackedFrames, Segments, announced,
+    claimed_by_frames, unpack_frames, unpack_nodes,
 };
 use crate::store::error::Fault;
 use crate::store::read::rows::{Rows, column_place, open_column};
@@ -35,7 +35,7 @@ impl Pack {
         self.first..self.first + self.len
     }
 
-    fn place(&self) -> String {
+    pub(in crate::store) fn place(&self) -> String {
         column_place(self.kind, self.owner, self.first)
     }
 
@@ -66,9 +66,10 @@ impl Pack {
         Ok(frames)
     }
 
-    /// The roots of the segments of nodes in it.
-    pub(in crate::store) fn roots(&self, frame_count: u32) -> Result<Roots, Fault> {
-        self.of(|pack| unpack_roots(pack, frame_count))
+    /// The segments of nodes in it, their roots unpacked.
+    pub(in crate::store) fn segments(&self, frame_count: u32) -> Result<Segments<'_>, Fault> {
+        let unpack = |body| Segments::unpack(body, self.first, frame_count);
+        unpack(self.body()?).map_err(|flaw| flaw.at(self.place()))
     }
 
     /// The nodes in it.

@@ -1,13 +1,13 @@
 //! Finding a profile's tree among an executable's nodes, and adding what is missing.
 
 use crate::intern::{NodeIx, StackTree};
-use crate::store::codec::{NO_PARENT, NodeColumns, Roots};
+use crate::store::codec::{Flaw, NO_PARENT, NodeColumns, Others, Segments};
 
 /// A search for the nodes of a profile's tree among those of the store, whose packs pass by once, in
 /// their order.
 ///
-/// A pack need not be unpacked where the profile has no root of its segments. Memory is some bytes a
-/// node of the profile and of one pack.
+/// Only segments whose root the profile has are unpacked, and no pack where it has none. Memory is some
+/// bytes a node of the profile and of one pack.
 pub(in crate::store) struct TreeMatch<'a> {
     tree: &'a StackTree,
     /// By frame of the profile, its number in the store.
@@ -21,9 +21,10 @@ pub(in crate::store) struct TreeMatch<'a> {
     numbers: Vec<u32>,
     /// Numbers in the store of what was found, ascending, with the slots of their children.
     found: Vec<(u32, u32)>,
+    /// What is looked for below nodes that were found.
     expected: Filter,
-    /// By node of the pack that passes, the slot of its children, or [`MISSING`].
-    slots: Vec<u32>,
+    /// For how many nodes that was made.
+    expected_for: u32,
 }
 
 const MISSING: u32 = u32::MAX;
@@ -52,41 +53,71 @@ impl<'a> TreeMatch<'a> {
             numbers: vec![MISSING; tree.len()],
             found: Vec::new(),
             expected: Filter::new(tree.len()),
-            slots: Vec::new(),
+            expected_for: tree.len() as u32,
         };
         search.expect_below(NO_PARENT, 0);
         search
     }
 
+    /// Expects no longer what was found, as no node stands in a store twice: a smaller filter is quicker.
+    pub(in crate::store) fn forget_what_was_found(&mut self) {
+        let missing = self.missing();
+        if missing > self.expected_for / 2 {
+            return;
+        }
+        (self.expected, self.expected_for) = (Filter::new(missing as usize), missing);
+        for node in self.tree.nodes() {
+            let parent = self.tree.parent(node);
+            let parent = parent.map(|parent| self.numbers[parent.get()]);
+            if self.numbers[node.get()] == MISSING && parent != Some(MISSING) {
+                let frame = self.frames[self.tree.frame(node).get()];
+                self.expected.insert(parent.unwrap_or(NO_PARENT), frame);
+            }
+        }
+    }
+
     /// Whether the profile has one of these roots, by what was found so far.
-    pub(in crate::store) fn expects(&self, roots: &Roots) -> bool {
+    pub(in crate::store) fn expects(&self, roots: &[(u32, u32)]) -> bool {
         roots
             .iter()
             .any(|&(attach, frame)| self.find_below(attach, frame).is_some())
     }
 
-    /// Looks at the next nodes of the store, which have the numbers from `first` on.
-    pub(in crate::store) fn pass(&mut self, first: u32, nodes: &NodeColumns) {
-        self.slots.clear();
-        for (number, (&parent, &frame)) in (first..).zip(nodes.parents.iter().zip(&nodes.frames)) {
-            let found = match parent.checked_sub(first) {
-                Some(place) if parent != NO_PARENT => match self.slots[place as usize] {
-                    MISSING => None,
-                    slot => self.find(slot, frame),
-                },
-                _ => self.find_below(parent, frame),
-            };
-            let slot = found.map_or(MISSING, |node| {
-                self.numbers[node as usize] = number;
-                self.found.push((number, node + 1));
-                self.expect_below(number, node + 1);
-                node + 1
-            });
-            self.slots.push(slot);
+    /// Looks at the next nodes of the store; `others` are those of the segments, where it was known already that
+    /// they are needed.
+    pub(in crate::store) fn pass(
+        &mut self,
+        segments: &Segments<'_>,
+        mut others: Option<Others>,
+    ) -> Result<(), Flaw> {
+        if others.is_none() && self.expects(&segments.roots) {
+            others = Some(segments.others()?);
         }
+        let Some(others) = others else { return Ok(()) };
+        let mut reader = segments.reader(&others);
+        for (segment, &(attach, frame)) in segments.roots.iter().enumerate() {
+            let Some(root) = self.find_below(attach, frame) else {
+                continue;
+            };
+            let root = self.set(root, reader.begin(segment)?);
+            reader.read(root, |number, slot, frame| {
+                let node = (slot != MISSING).then(|| self.find(slot, frame));
+                node.flatten()
+                    .map_or(MISSING, |node| self.set(node, number))
+            })?;
+        }
+        Ok(())
     }
 
-    /// The node of the profile that has this frame below a node of an earlier pack, or below none.
+    /// Sets the number of a node that was found, and returns the slot of its children.
+    fn set(&mut self, node: u32, number: u32) -> u32 {
+        self.numbers[node as usize] = number;
+        self.found.push((number, node + 1));
+        self.expect_below(number, node + 1);
+        node + 1
+    }
+
+    /// The node of the profile that has this frame below a node that stands before, or below none.
     fn find_below(&self, parent: u32, frame: u32) -> Option<u32> {
         if !self.expected.may_have(parent, frame) {
             return None;
@@ -206,33 +237,35 @@ impl Children {
 
 /// Pairs of a parent and a frame: those that are in it are always found, others seldom.
 struct Filter {
-    bits: Vec<u64>,
+    words: Vec<u64>,
     shift: u32,
 }
 
 impl Filter {
     /// A filter for so many pairs, with 16 to 32 bits for each.
     fn new(pairs: usize) -> Self {
-        let bits = (16 * pairs.max(4)).next_power_of_two();
+        let words = pairs.div_ceil(4).next_power_of_two().max(2);
         Filter {
-            bits: vec![0; bits / 64],
-            shift: 64 - bits.ilog2(),
+            words: vec![0; words],
+            shift: 64 - words.ilog2(),
         }
     }
 
-    /// The place of a pair: the upper bits of a product (Knuth, volume 3, section 6.4).
-    fn place(&self, parent: u32, frame: u32) -> usize {
+    /// The word that is a pair's, and two bits of it: of a product (Knuth, volume 3, section 6.4).
+    fn bits(&self, parent: u32, frame: u32) -> (usize, u64) {
         let pair = u64::from(parent) << 32 | u64::from(frame);
-        (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
+        let product = pair.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let bits = 1 << (product >> 32 & 63) | 1 << (product >> 38 & 63);
+        ((product >> self.shift) as usize, bits)
     }
 
     fn insert(&mut self, parent: u32, frame: u32) {
-        let place = self.place(parent, frame);
-        self.bits[place / 64] |= 1 << (place % 64);
+        let (word, bits) = self.bits(parent, frame);
+        self.words[word] |= bits;
     }
 
     fn may_have(&self, parent: u32, frame: u32) -> bool {
-        let place = self.place(parent, frame);
-        self.bits[place / 64] >> (place % 64) & 1 == 1
+        let (word, bits) = self.bits(parent, frame);
+        self.words[word] & bits == bits
     }
 }

@@ -38,20 +38,17 @@ pub(super) fn plan(
     let packs = rows.packs(Column::Nodes, executable.number, executable.nodes)?;
     let mut found = TreeMatch::new(tree, frames, frame_count, executable.nodes);
     for batch in packs.chunks(2 * rayon::current_num_threads()) {
+        found.forget_what_was_found();
         let unpacked = batch.par_iter().map(|pack| {
-            let roots = pack.roots(frame_count)?;
-            let nodes = found.expects(&roots).then(|| pack.nodes(frame_count));
-            Ok((roots, nodes.transpose()?))
+            let segments = pack.segments(frame_count)?;
+            let others = found.expects(&segments.roots).then(|| segments.others());
+            let others = others.transpose().map_err(|flaw| flaw.at(pack.place()))?;
+            Ok((segments, others))
         });
         let unpacked: Vec<_> = unpacked.collect::<Result<_, Fault>>()?;
-        for (pack, (roots, nodes)) in batch.iter().zip(unpacked) {
-            let nodes = match nodes {
-                Some(nodes) => nodes,
-                // What was found in those before it may be what it goes on from.
-                None if found.expects(&roots) => pack.nodes(frame_count)?,
-                None => continue,
-            };
-            found.pass(pack.first, &nodes);
+        for (pack, (segments, others)) in batch.iter().zip(unpacked) {
+            let passed = found.pass(&segments, others);
+            passed.map_err(|flaw| flaw.at(pack.place()))?;
         }
     }
 
