@@ -169,18 +169,21 @@ impl<'a> Unpacker<'a> {
     /// Passes over numbers up to the zero that has so many others before it, and returns how many it passed
     /// over.
     pub(super) fn skip_to_zero(&mut self, nth: usize) -> Option<usize> {
-        let (mut zeros, mut len) = (nth, 0);
-        for bytes in self.0.chunks_exact(64) {
-            let found = bytes.iter().filter(|&&byte| byte == 0).count();
-            let Some(left) = zeros.checked_sub(found) else {
+        // Sums of bytes, which compilers make of vectors.
+        let count = |bytes: &[u8], what: fn(u8) -> bool| -> u8 {
+            bytes.iter().map(|&byte| u8::from(what(byte))).sum()
+        };
+        let (mut zeros, mut numbers) = (nth, 0);
+        while let Some((bytes, rest)) = self.0.split_at_checked(64) {
+            let Some(left) = zeros.checked_sub(count(bytes, |byte| byte == 0).into()) else {
                 break;
             };
-            (zeros, len) = (left, len + bytes.len());
+            (zeros, self.0) = (left, rest);
+            numbers += usize::from(count(bytes, |byte| byte < 0x80));
         }
-        len += memchr::memchr_iter(0, &self.0[len..]).nth(zeros)?;
-        let (passed, rest) = self.0.split_at(len);
+        let (passed, rest) = self.0.split_at(memchr::memchr_iter(0, self.0).nth(zeros)?);
         self.0 = rest;
-        Some(passed.iter().filter(|&&byte| byte < 0x80).count())
+        Some(numbers + usize::from(count(passed, |byte| byte < 0x80)))
     }
 
     /// Takes bytes as they are.
