@@ -8,13 +8,11 @@ use std::sync::Arc;
 /// A piece of a file, mapped executable.
 #[derive(Clone, Debug)]
 pub(crate) struct Mapping {
-    /// First address.
     pub(crate) start: u64,
     /// First address behind it.
     pub(crate) end: u64,
     /// Where its first byte stands in the file.
     pub(crate) file_offset: u64,
-    /// The file.
     pub(crate) module: ModuleIx,
     /// The file, to open it.
     pub(crate) file: Arc<Module>,

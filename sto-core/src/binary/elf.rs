@@ -109,7 +109,6 @@ impl ElfFile {
         }))
     }
 
-    /// The parsed headers.
     pub(crate) fn parse(&self) -> object::Result<Elf<'_>> {
         object::File::parse(&self.data)
     }
@@ -185,7 +184,6 @@ impl Segments {
     }
 }
 
-/// The byte order of a file.
 pub(crate) fn endian_of(elf: &Elf<'_>) -> RunTimeEndian {
     match elf.is_little_endian() {
         true => RunTimeEndian::Little,

@@ -12,7 +12,7 @@ mod unwind;
 
 pub(crate) use address_space::{AddressSpace, Mapping};
 pub(crate) use find::add_build_ids;
-pub(crate) use jit_dump::JitDump;
+pub(crate) use jit_dump::{JitDump, JitFunction};
 pub(crate) use jit_files::{dump_of, find_dump};
 pub use options::SymbolOptions;
 pub(crate) use source_path::source_path;

@@ -47,7 +47,6 @@ struct UnwindFile {
     rules: Option<framehop::Module<Bytes>>,
 }
 
-/// The bytes of a section.
 type Bytes = Arc<[u8]>;
 
 /// Room for each file: framehop's offsets within a module have 32 bits.

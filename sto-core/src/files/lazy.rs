@@ -46,7 +46,6 @@ impl LazyFile {
         })
     }
 
-    /// The file.
     pub(crate) fn file(&self) -> &SafeFile {
         &self.file
     }

@@ -24,15 +24,6 @@ pub struct Temporary {
     file: File,
 }
 
-/// Who may open a temporary file before it is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
-    /// Everybody whom the umask of this process lets: the file will be a new one.
-    Umask,
-    /// The user alone: the file will replace another, and get its mode then.
-    User,
-}
-
 /// The temporary files of this process, by their names, which are random.
 static LIVE: Mutex<BTreeMap<OsString, Arc<Folder>>> = Mutex::new(BTreeMap::new());
 
@@ -46,7 +37,7 @@ impl Temporary {
     /// # Errors
     /// Where the system does not let this user make one.
     pub fn new_in(folder: &Arc<Folder>, start: &OsStr) -> io::Result<Temporary> {
-        Temporary::create(folder, start, Access::Umask)
+        Temporary::create(folder, start, 0o666)
     }
 
     /// The same, which only this user may open.
@@ -54,27 +45,17 @@ impl Temporary {
     /// # Errors
     /// As [`Temporary::new_in`].
     pub fn private_in(folder: &Arc<Folder>, start: &OsStr) -> io::Result<Temporary> {
-        Temporary::create(folder, start, Access::User)
+        Temporary::create(folder, start, 0o600)
     }
 
-    fn create(folder: &Arc<Folder>, start: &OsStr, access: Access) -> io::Result<Temporary> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
-        let mode = match access {
-            Access::Umask => 0o666,
-            Access::User => 0o600,
-        };
+    fn create(folder: &Arc<Folder>, start: &OsStr, mode: u32) -> io::Result<Temporary> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(mode);
         let mut live = live();
         loop {
             let name = random_name(start)?;
-            let made = retry_on_intr(|| {
-                openat(
-                    folder,
-                    &name,
-                    flags | OFlags::CLOEXEC,
-                    Mode::from_raw_mode(mode),
-                )
-            });
-            match made {
+            match retry_on_intr(|| openat(folder, &name, flags, mode)) {
                 Ok(file) => {
                     live.insert(name.clone(), Arc::clone(folder));
                     return Ok(Temporary {

@@ -1,6 +1,6 @@
 //! V8's `.cpuprofile`, of `node --cpu-prof` and Chrome.
 
-use super::error::DecodeError;
+use super::error::Decoded;
 use super::json::add_thread;
 use super::source::Head;
 use super::v8::{Node, Nodes, Run};
@@ -16,23 +16,17 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 struct Profile<'b> {
-    #[serde(borrow)]
     nodes: Vec<Node<'b>>,
-    #[serde(default)]
     samples: Option<Vec<u64>>,
-    #[serde(default)]
     time_deltas: Option<Vec<Number>>,
     /// Microseconds.
-    #[serde(default)]
     start_time: Option<Number>,
-    #[serde(default)]
     end_time: Option<Number>,
 }
 
-/// Reads a profile.
-pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let profile: Profile<'_> = parse(bytes)?;
     let mut builder = RecordingBuilder::default();
     let mut nodes = Nodes::default();
@@ -60,7 +54,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
                 start: zero,
                 end,
                 zero,
-                place: &|column, ix| format!("{column}[{ix}]"),
+                path: &|column, ix| format!("{column}[{ix}]"),
             };
             nodes.samples(&run, &mut builder)?;
             builder.sample_type("wall", Unit::Nanoseconds);

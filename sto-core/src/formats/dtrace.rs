@@ -8,7 +8,7 @@ use super::report::{Report, one_thread};
 use super::source::Head;
 use super::wire::text::{decimal, lines};
 use crate::model::FrameKind;
-use crate::recording::{LocationIx, RecordingBuilder, RecordingError};
+use crate::recording::{Built, LocationIx, RecordingBuilder};
 use crate::units::{Cost, Unit};
 
 /// Where the first stack ends in any file.
@@ -97,7 +97,7 @@ impl Report for DTrace {
 }
 
 /// ``libc.so.1`memcpy+0x42``, or an address.
-fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Result<LocationIx, RecordingError> {
+fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
     let (module, symbol) = match memchr::memchr(b'`', text) {
         Some(quote) => (&text[..quote], &text[quote + 1..]),
         None => (&b""[..], text),

@@ -153,6 +153,9 @@ impl FormatError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DecodeError(Box<(At, Problem)>);
 
+/// What was read, or what is wrong with it.
+pub(super) type Decoded<T> = Result<T, DecodeError>;
+
 /// Where in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum At {
@@ -220,7 +223,6 @@ impl DecodeError {
         DecodeError::new(at, problem)
     }
 
-    /// Adds where something is wrong.
     pub(super) fn at<P: Into<String>>(at: impl Into<At>) -> impl FnOnce(P) -> DecodeError {
         move |problem| DecodeError::new(at, problem)
     }

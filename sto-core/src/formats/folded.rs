@@ -11,9 +11,7 @@ use super::source::{Head, LineReader};
 use super::wire::text::{BLOCK, decimal, lines};
 use super::{FormatError, ReadOptions, excerpt};
 use crate::model::FrameKind;
-use crate::recording::{
-    LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
-};
+use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{Cost, Unit};
 use hashbrown::HashMap;
 use std::path::Path;
@@ -299,11 +297,7 @@ struct StackReader<'b> {
 }
 
 impl<'b> StackReader<'b> {
-    fn read(
-        &mut self,
-        text: &'b [u8],
-        builder: &mut RecordingBuilder,
-    ) -> Result<StackIx, RecordingError> {
+    fn read(&mut self, text: &'b [u8], builder: &mut RecordingBuilder) -> Built<StackIx> {
         let shared = common_prefix(self.text, text);
         while self.ends.pop_if(|end| *end > shared).is_some() {
             self.locations.pop();
@@ -321,11 +315,7 @@ impl<'b> StackReader<'b> {
         builder.stack(&self.locations)
     }
 
-    fn location(
-        &mut self,
-        frame: &'b [u8],
-        builder: &mut RecordingBuilder,
-    ) -> Result<LocationIx, RecordingError> {
+    fn location(&mut self, frame: &'b [u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
         if let Some(&known) = self.known.get(frame) {
             return Ok(known);
         }

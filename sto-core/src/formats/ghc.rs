@@ -2,9 +2,8 @@
 //!
 //! Source: chapter *Profiling* of the GHC User's Guide; `rts/ProfilerReport.c` of its sources.
 
-use super::call_path::CallPath;
 use super::names::NamedFrame;
-use super::report::{Report, one_thread};
+use super::report::{CallPath, Report, one_thread};
 use super::source::Head;
 use super::wire::text::scaled;
 use super::{excerpt, report};
@@ -63,24 +62,11 @@ impl Report for Ghc {
                 self.program = builder.text(name).into_owned();
                 self.section = Section::Header;
             }
-            (
-                Section::Header,
-                [
-                    b"total",
-                    b"time",
-                    b"=",
-                    _,
-                    b"secs",
-                    ticks,
-                    b"ticks",
-                    b"@",
-                    tick,
-                    b"us,",
-                    ..,
-                ],
-            ) => {
-                self.ticks = scaled(ticks.strip_prefix(b"(").unwrap_or(ticks), 0)?;
-                self.tick = scaled(tick, 3)?;
+            (Section::Header, [b"total", b"time", b"=", _, b"secs", time @ ..]) => {
+                if let [ticks, b"ticks", b"@", tick, b"us,", ..] = time {
+                    self.ticks = scaled(ticks.strip_prefix(b"(").unwrap_or(ticks), 0)?;
+                    self.tick = scaled(tick, 3)?;
+                }
             }
             (Section::Header, [b"total", b"alloc", b"=", bytes, ..]) => {
                 let digits: Vec<u8> = bytes.iter().copied().filter(|&byte| byte != b',').collect();

@@ -2,7 +2,6 @@
 //!
 #![doc = include_str!("formats.md")]
 
-mod call_path;
 mod callgrind;
 mod chrome;
 mod compressed;

@@ -3,7 +3,7 @@
 
 use crate::binary::source_path;
 use crate::model::{Frame, FrameKind};
-use crate::recording::{LocationIx, RecordingBuilder, RecordingError, beginning};
+use crate::recording::{Built, LocationIx, RecordingBuilder, beginning};
 use crate::units::Unit;
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub(super) struct NamedFrame<'b> {
 }
 
 impl NamedFrame<'_> {
-    pub(super) fn add(self, builder: &mut RecordingBuilder) -> Result<LocationIx, RecordingError> {
+    pub(super) fn add(self, builder: &mut RecordingBuilder) -> Built<LocationIx> {
         let symbol = builder.text(match self.symbol {
             b"" => b"[unknown]",
             symbol => symbol,

@@ -1,7 +1,7 @@
 //! From a file, a stream or memory to a recording.
 
 use super::compressed::{Compression, failed};
-use super::error::{At, DecodeError};
+use super::error::{At, Decoded};
 use super::registry::{Reader, format_of, reader_of, salvage_of};
 use super::source::{Head, LineReader, OnRead, ReadOptions, Reporting};
 use super::wire::text::{read_block, within_last_line};
@@ -150,10 +150,7 @@ fn read_from(
 }
 
 fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Recording, FormatError> {
-    let head = Head {
-        bytes,
-        is_all: true,
-    };
+    let head = Head::all(bytes);
     let format = chosen(&head, options).ok_or_else(|| unknown(path, bytes))?;
     let recording = match reader_of(format) {
         Reader::Whole(read) => read_whole((path, format), bytes, read)?,
@@ -181,7 +178,7 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
 fn read_whole(
     (path, format): (&Path, Format),
     bytes: &[u8],
-    read: impl FnOnce(&[u8]) -> Result<RecordingBuilder, DecodeError> + Send,
+    read: impl FnOnce(&[u8]) -> Decoded<RecordingBuilder> + Send,
 ) -> Result<Recording, FormatError> {
     let (source, built) = rayon::join(|| SourceDigest::of(bytes), || read(bytes));
     let built = built.map_err(|error| error.in_file(path, bytes))?;

@@ -1,6 +1,6 @@
 //! Which format a profile has, and what reads it: the only file that knows every format.
 
-use super::error::DecodeError;
+use super::error::Decoded;
 use super::source::{Head, LineReader, ReadOptions};
 use super::{
     FormatError, Salvage, callgrind, chrome, cpuprofile, dtrace, firefox, folded, ghc, jfr, otlp,
@@ -76,9 +76,9 @@ type Matches = fn(&Head<'_>) -> bool;
 #[derive(Clone, Copy)]
 pub(super) enum Reader {
     /// From all its bytes at once.
-    Whole(fn(&[u8]) -> Result<RecordingBuilder, DecodeError>),
+    Whole(fn(&[u8]) -> Decoded<RecordingBuilder>),
     /// The same; the last chunk may be left out where it was cut off, if that is allowed.
-    Chunks(fn(&[u8], allow_truncated: bool) -> Result<RecordingBuilder, DecodeError>),
+    Chunks(fn(&[u8], allow_truncated: bool) -> Decoded<RecordingBuilder>),
     /// Piece by piece, from wherever it is.
     Pieces(fn(&Path, &dyn ReadAt, &ReadOptions) -> Result<Recording, FormatError>),
     /// Lines as they come, of which the reader holds what is distinct.

@@ -2,15 +2,12 @@
 //!
 //! Source: `sample(1)` of macOS.
 
-use super::call_path::CallPath;
 use super::excerpt;
 use super::names::{NamedFrame, nanoseconds_in, without_rust_mangling};
-use super::report::Report;
+use super::report::{CallPath, Report};
 use super::source::Head;
 use super::wire::text::{decimal, lines};
-use crate::recording::{
-    LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
-};
+use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{Cost, Unit};
 
 const BEGIN: &[u8] = b"Call graph:";
@@ -33,7 +30,6 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 pub(super) struct Sample {
     pid: u32,
     program: String,
-    /// The last one.
     thread: Option<ThreadIx>,
     /// Time between samples, in nanoseconds, where the header says it.
     interval: Option<u64>,
@@ -41,7 +37,6 @@ pub(super) struct Sample {
     path: CallPath,
     /// Samples of the last thread that are in none of its calls.
     outside_calls: u64,
-    /// Samples of all threads.
     total: u64,
 }
 
@@ -162,7 +157,7 @@ impl Sample {
         Ok(())
     }
 
-    fn leave_thread(&mut self, builder: &mut RecordingBuilder) -> Result<(), RecordingError> {
+    fn leave_thread(&mut self, builder: &mut RecordingBuilder) -> Built<()> {
         let own = self.own();
         self.path.leave(0, builder, &own)?;
         match std::mem::take(&mut self.outside_calls) {
@@ -175,9 +170,7 @@ impl Sample {
     }
 
     /// Adds samples of a stack of the last thread.
-    fn own(
-        &self,
-    ) -> impl Fn(&mut RecordingBuilder, StackIx, u64) -> Result<(), RecordingError> + use<> {
+    fn own(&self) -> impl Fn(&mut RecordingBuilder, StackIx, u64) -> Built<()> + use<> {
         let thread = self.thread.unwrap_or(ThreadIx(0));
         let interval = self.interval.unwrap_or(1);
         move |builder, stack, samples| {
@@ -202,7 +195,7 @@ fn thread(text: &str) -> (u32, String) {
 }
 
 /// `main  (in app) + 34  [0x10d6c1f22]  work.c:12`
-fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Result<LocationIx, RecordingError> {
+fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
     let address = memchr::memmem::rfind(text, b"  [0x").unwrap_or(text.len());
     let (called, place) = text.split_at(address);
     let (symbol, module) = match memchr::memmem::rfind(called, b"  (in ") {

@@ -105,6 +105,14 @@ pub(super) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
+    /// That of a profile that has no more bytes.
+    pub(super) fn all(bytes: &'a [u8]) -> Head<'a> {
+        Head {
+            bytes,
+            is_all: true,
+        }
+    }
+
     /// The lines that are there to their ends.
     pub(super) fn whole_lines(&self) -> &'a [u8] {
         let end = match self.is_all {
@@ -127,6 +135,5 @@ pub(super) trait LineReader: Send {
     /// Reads whole lines; only the last one of all may lack its line end.
     fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError>;
 
-    /// What was read.
     fn finish(self: Box<Self>) -> Result<RecordingBuilder, FormatError>;
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: `src/lib/file-format-spec.ts` of <https://github.com/jlfwong/speedscope>.
 
-use super::error::DecodeError;
+use super::error::{DecodeError, Decoded};
 use super::json::{Spans, add_thread};
 use super::names::{NamedFrame, nanoseconds_in};
 use super::source::Head;
@@ -20,39 +20,34 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 struct File<'b> {
-    #[serde(borrow)]
     shared: Shared<'b>,
-    #[serde(borrow)]
     profiles: Vec<Profile<'b>>,
-    #[serde(borrow, default)]
     exporter: Option<Text<'b>>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 struct Shared<'b> {
-    #[serde(borrow)]
     frames: Vec<SharedFrame<'b>>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 struct SharedFrame<'b> {
-    #[serde(borrow)]
     name: Text<'b>,
-    #[serde(borrow, default)]
     file: Option<Text<'b>>,
-    #[serde(default)]
     line: Option<Number>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 struct Profile<'b> {
-    #[serde(borrow)]
     r#type: Text<'b>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     name: Text<'b>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     unit: Text<'b>,
     start_value: Number,
     end_value: Number,
@@ -62,20 +57,19 @@ struct Profile<'b> {
     #[serde(default)]
     weights: Vec<Number>,
     /// Of an evented profile.
-    #[serde(borrow, default)]
+    #[serde(default)]
     events: Vec<Event<'b>>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 struct Event<'b> {
-    #[serde(borrow)]
     r#type: Text<'b>,
     frame: u32,
     at: Number,
 }
 
-/// Reads a file.
-pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let file: File<'_> = parse(bytes)?;
     let mut builder = RecordingBuilder::default();
     let locations = file.shared.frames.iter().enumerate();
@@ -90,8 +84,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
         builder,
         fractions: Fractions::default(),
     };
-    for (place, profile) in file.profiles.iter().enumerate() {
-        reader.profile(profile, &format!("profiles[{place}]"))?;
+    for (ix, profile) in file.profiles.iter().enumerate() {
+        reader.profile(profile, &format!("profiles[{ix}]"))?;
     }
     reader.builder.warnings.extend(reader.fractions.warning());
     Ok(reader.builder)
@@ -101,7 +95,7 @@ fn location(
     frame: &SharedFrame<'_>,
     at: &str,
     builder: &mut RecordingBuilder,
-) -> Result<LocationIx, DecodeError> {
+) -> Decoded<LocationIx> {
     let line = match frame.line {
         Some(Number::Whole(line)) => u32::try_from(line).unwrap_or(0),
         _ => 0,
@@ -123,7 +117,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn profile(&mut self, profile: &Profile<'_>, at: &str) -> Result<(), DecodeError> {
+    fn profile(&mut self, profile: &Profile<'_>, at: &str) -> Decoded<()> {
         let (unit, factor) = match &*profile.unit.0 {
             b"none" | b"" => (Unit::Samples, 1),
             b"bytes" => (Unit::Bytes, 1),
@@ -173,16 +167,11 @@ impl Reader {
         add_thread(&mut self.builder, (&id, &program), (&id, name))
     }
 
-    fn location(&self, frame: u32, place: impl Fn() -> String) -> Result<LocationIx, DecodeError> {
-        entry(&self.locations, frame.into(), "shared.frames", place).copied()
+    fn location(&self, frame: u32, path: impl Fn() -> String) -> Decoded<LocationIx> {
+        entry(&self.locations, frame.into(), "shared.frames", path).copied()
     }
 
-    fn sampled(
-        &mut self,
-        profile: &Profile<'_>,
-        column: Column,
-        at: &str,
-    ) -> Result<(), DecodeError> {
+    fn sampled(&mut self, profile: &Profile<'_>, column: Column, at: &str) -> Decoded<()> {
         let (stacks, weights) = (&profile.samples, &profile.weights);
         let at_weights = || format!("{at}.weights");
         same_length(weights.len(), (stacks.len(), "samples"), at_weights)?;
@@ -190,14 +179,14 @@ impl Reader {
         // Each sample lasts its weight.
         let mut now = 0u64;
         for (ix, (frames, &weight)) in stacks.iter().zip(weights).enumerate() {
-            let place = |column: &str| format!("{at}.{column}[{ix}]");
-            let value = self.value(weight, column, || place("weights"))?;
+            let path = |column: &str| format!("{at}.{column}[{ix}]");
+            let value = self.value(weight, column, || path("weights"))?;
             stack.clear();
             for (depth, &frame) in frames.iter().enumerate() {
-                stack.push(self.location(frame, || format!("{}[{depth}]", place("samples")))?);
+                stack.push(self.location(frame, || format!("{}[{depth}]", path("samples")))?);
             }
             let stack = self.builder.stack(&stack);
-            let stack = stack.map_err(DecodeError::at(place("samples")))?;
+            let stack = stack.map_err(DecodeError::at(path("samples")))?;
             let samples = match column.unit {
                 Unit::Samples => value,
                 _ => u64::from(value > 0),
@@ -212,16 +201,11 @@ impl Reader {
         Ok(())
     }
 
-    fn evented(
-        &mut self,
-        profile: &Profile<'_>,
-        column: Column,
-        at: &str,
-    ) -> Result<(), DecodeError> {
-        let scaled = |number: Number, place: &dyn Fn() -> String| {
+    fn evented(&mut self, profile: &Profile<'_>, column: Column, at: &str) -> Decoded<()> {
+        let scaled = |number: Number, path: &dyn Fn() -> String| {
             number.times(column.factor).ok_or_else(|| {
                 DecodeError::new(
-                    place(),
+                    path(),
                     format!("{number}; expected a number that fits 64 bits"),
                 )
             })
@@ -234,22 +218,22 @@ impl Reader {
         let advance = |spans: &mut Spans,
                        builder: &mut RecordingBuilder,
                        number: Number,
-                       place: &dyn Fn() -> String| {
-            let value = scaled(number, place)?.checked_sub(start);
+                       path: &dyn Fn() -> String| {
+            let value = scaled(number, path)?.checked_sub(start);
             let value = value.and_then(|value| u64::try_from(value).ok());
             let value = value.filter(|&value| value >= spans.now()).ok_or_else(|| {
                 let problem = format!(
                     "{number}; expected a number that is no smaller than the one before, nor than startValue"
                 );
-                DecodeError::new(place(), problem)
+                DecodeError::new(path(), problem)
             })?;
             let advanced = spans.advance(value, builder);
-            advanced.map_err(|limit| DecodeError::new(place(), limit))
+            advanced.map_err(|limit| DecodeError::new(path(), limit))
         };
         for (ix, event) in profile.events.iter().enumerate() {
-            let place = |field: &str| format!("{at}.events[{ix}].{field}");
-            advance(&mut spans, &mut self.builder, event.at, &|| place("at"))?;
-            let location = self.location(event.frame, || place("frame"))?;
+            let path = |field: &str| format!("{at}.events[{ix}].{field}");
+            advance(&mut spans, &mut self.builder, event.at, &|| path("at"))?;
+            let location = self.location(event.frame, || path("frame"))?;
             match &*event.r#type.0 {
                 b"O" => spans.open(location),
                 b"C" if spans.top() == Some(location) => {
@@ -258,11 +242,11 @@ impl Reader {
                 b"C" => {
                     let problem = "a call that ends and is not the last one that began; expected calls \
                                    to end after those that they made";
-                    return Err(DecodeError::new(place("frame"), problem));
+                    return Err(DecodeError::new(path("frame"), problem));
                 }
                 _ => {
                     let problem = format!("{}; expected `O` or `C`", shown(&event.r#type));
-                    return Err(DecodeError::new(place("type"), problem));
+                    return Err(DecodeError::new(path("type"), problem));
                 }
             }
         }
@@ -283,13 +267,8 @@ impl Reader {
         Ok(())
     }
 
-    fn value(
-        &mut self,
-        weight: Number,
-        column: Column,
-        place: impl Fn() -> String,
-    ) -> Result<u64, DecodeError> {
-        let value = weight.weight(column.factor, place)?;
+    fn value(&mut self, weight: Number, column: Column, path: impl Fn() -> String) -> Decoded<u64> {
+        let value = weight.weight(column.factor, path)?;
         Ok(match weight {
             Number::Fraction(weight) if column.factor == 1 => self.fractions.whole(weight),
             _ => value,

@@ -3,40 +3,36 @@
 //!
 //! Source: the domain `Profiler` of the Chrome DevTools Protocol.
 
-use super::error::DecodeError;
+use super::error::{DecodeError, Decoded};
 use super::json::{CallTree, Caller};
 use super::names::NamedFrame;
 use super::wire::json::{Number, Text};
-use crate::recording::{LocationIx, Measured, RecordingBuilder, RecordingError, StackIx};
+use crate::recording::{Built, LocationIx, Measured, RecordingBuilder, StackIx};
 use crate::units::{Cost, Nanoseconds};
 use hashbrown::HashMap;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 pub(super) struct Node<'b> {
     pub(super) id: u64,
-    #[serde(borrow)]
     call_frame: CallFrame<'b>,
-    #[serde(default)]
     pub(super) hit_count: Option<u64>,
     #[serde(default)]
     pub(super) children: Vec<u64>,
-    #[serde(default)]
     pub(super) parent: Option<u64>,
     #[serde(default)]
     pub(super) position_ticks: Vec<Ticks>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 struct CallFrame<'b> {
-    #[serde(borrow, default)]
+    #[serde(default)]
     function_name: Text<'b>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     url: Text<'b>,
     /// Where the function begins, from 0; -1 where that is nowhere.
-    #[serde(default)]
     line_number: Option<i64>,
 }
 
@@ -51,14 +47,14 @@ pub(super) struct Ticks {
 #[derive(Default)]
 pub(super) struct Nodes {
     tree: CallTree,
-    places: HashMap<u64, u32>,
-    /// By place.
-    nodes: Vec<Placed>,
+    indices: HashMap<u64, u32>,
+    /// By index.
+    nodes: Vec<KnownNode>,
     /// Places of a node's frame at other lines.
     at_lines: HashMap<(u32, u32), u32>,
 }
 
-struct Placed {
+struct KnownNode {
     /// Place in the tree.
     entry: u32,
     /// Line and samples that were not yet given to it, by line.
@@ -72,9 +68,9 @@ impl Nodes {
         node: &Node<'_>,
         at: &str,
         builder: &mut RecordingBuilder,
-    ) -> Result<(), DecodeError> {
-        let place = self.nodes.len() as u32;
-        if self.places.insert(node.id, place).is_some() {
+    ) -> Decoded<()> {
+        let index = self.nodes.len() as u32;
+        if self.indices.insert(node.id, index).is_some() {
             let problem = format!(
                 "{}, the id of another node; expected one of its own",
                 node.id
@@ -83,8 +79,8 @@ impl Nodes {
         }
         let caller = match node.parent {
             None => None,
-            Some(parent) => match self.places.get(&parent) {
-                Some(&parent) if parent != place => Some(self.nodes[parent as usize].entry),
+            Some(parent) => match self.indices.get(&parent) {
+                Some(&parent) if parent != index => Some(self.nodes[parent as usize].entry),
                 _ => {
                     let problem = format!("{parent}; expected the id of a node before it");
                     return Err(DecodeError::new(format!("{at}.parent"), problem));
@@ -107,22 +103,22 @@ impl Nodes {
         ticks.sort_unstable();
         ticks.reverse();
         let entry = self.tree.push(Caller { caller, location });
-        self.nodes.push(Placed { entry, ticks });
+        self.nodes.push(KnownNode { entry, ticks });
         Ok(())
     }
 
     /// Adds what nodes say of those that they call, once all are there.
-    pub(super) fn link(&mut self, nodes: &[Node<'_>], at: &str) -> Result<(), DecodeError> {
-        for (place, node) in nodes.iter().enumerate() {
+    pub(super) fn link(&mut self, nodes: &[Node<'_>], at: &str) -> Decoded<()> {
+        for (index, node) in nodes.iter().enumerate() {
             for (ix, child) in node.children.iter().enumerate() {
-                let path = || format!("{at}[{place}].children[{ix}]");
-                let Some(&callee) = self.places.get(child) else {
+                let path = || format!("{at}[{index}].children[{ix}]");
+                let Some(&callee) = self.indices.get(child) else {
                     return Err(DecodeError::new(
                         path(),
                         format!("{child}; expected the id of a node"),
                     ));
                 };
-                let caller = self.nodes[place].entry;
+                let caller = self.nodes[index].entry;
                 if !self
                     .tree
                     .set_caller(self.nodes[callee as usize].entry, caller)
@@ -145,11 +141,11 @@ impl Nodes {
         id: u64,
         line: Option<u32>,
         builder: &mut RecordingBuilder,
-    ) -> Result<StackIx, RecordingError> {
-        let Some(&place) = self.places.get(&id) else {
+    ) -> Built<StackIx> {
+        let Some(&index) = self.indices.get(&id) else {
             return Err(format!("{id}; expected the id of a node").into());
         };
-        let node = &mut self.nodes[place as usize];
+        let node = &mut self.nodes[index as usize];
         let line = line.or_else(|| {
             while node.ticks.pop_if(|(_, left)| *left == 0).is_some() {}
             let (line, left) = node.ticks.last_mut()?;
@@ -163,7 +159,7 @@ impl Nodes {
         };
         let location = builder.at_line(location, line)?;
         let tree = &mut self.tree;
-        let entry = *self.at_lines.entry((place, line)).or_insert_with(|| {
+        let entry = *self.at_lines.entry((index, line)).or_insert_with(|| {
             tree.push(Caller {
                 caller,
                 location: Some(location),
@@ -174,11 +170,7 @@ impl Nodes {
 
     /// Adds samples of nodes: each took the time up to the next one, and the last one that up to
     /// `end`.
-    pub(super) fn samples(
-        &mut self,
-        run: &Run<'_>,
-        builder: &mut RecordingBuilder,
-    ) -> Result<(), DecodeError> {
+    pub(super) fn samples(&mut self, run: &Run<'_>, builder: &mut RecordingBuilder) -> Decoded<()> {
         let mut now = run.start;
         let mut times = Vec::with_capacity(run.ids.len());
         for (ix, delta) in run.deltas.iter().enumerate() {
@@ -186,8 +178,8 @@ impl Nodes {
                 .times(1000)
                 .and_then(|delta| now.checked_add(delta))
                 .ok_or_else(|| {
-                    let place = (run.place)("timeDeltas", ix);
-                    DecodeError::new(place, format!("{delta}; expected microseconds"))
+                    let path = (run.path)("timeDeltas", ix);
+                    DecodeError::new(path, format!("{delta}; expected microseconds"))
                 })?;
             times.push(now);
         }
@@ -200,7 +192,7 @@ impl Nodes {
             let line = line.and_then(|line| u32::try_from(line).ok());
             let stack = self.stack(run.ids[ix], line, builder);
             let stack =
-                stack.map_err(|problem| DecodeError::new((run.place)("samples", ix), problem))?;
+                stack.map_err(|problem| DecodeError::new((run.path)("samples", ix), problem))?;
             let next = order.get(at + 1).map(|&next| times[next as usize]);
             let until = next.or(run.end).unwrap_or(times[ix]);
             let took = u64::try_from(until.saturating_sub(times[ix])).unwrap_or(0);
@@ -220,7 +212,7 @@ impl Nodes {
         nodes: &[Node<'_>],
         measured: Measured,
         builder: &mut RecordingBuilder,
-    ) -> Result<(), DecodeError> {
+    ) -> Decoded<()> {
         for (ix, node) in nodes.iter().enumerate() {
             let at = || format!("nodes[{ix}]");
             let mut left = node.hit_count.unwrap_or(0);
@@ -246,7 +238,6 @@ impl Nodes {
 /// Samples in their order in the file.
 pub(super) struct Run<'r> {
     pub(super) measured: Measured,
-    /// Ids of nodes.
     pub(super) ids: &'r [u64],
     /// Microseconds since the sample before, as many as samples.
     pub(super) deltas: &'r [Number],
@@ -257,14 +248,10 @@ pub(super) struct Run<'r> {
     pub(super) end: Option<i128>,
     pub(super) zero: i128,
     /// The JSON path of an entry of a column.
-    pub(super) place: &'r dyn Fn(&str, usize) -> String,
+    pub(super) path: &'r dyn Fn(&str, usize) -> String,
 }
 
-fn location(
-    frame: &CallFrame<'_>,
-    line: u32,
-    builder: &mut RecordingBuilder,
-) -> Result<LocationIx, RecordingError> {
+fn location(frame: &CallFrame<'_>, line: u32, builder: &mut RecordingBuilder) -> Built<LocationIx> {
     let url = &*frame.url.0;
     let frame = NamedFrame {
         symbol: match &*frame.function_name.0 {

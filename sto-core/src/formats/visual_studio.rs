@@ -2,22 +2,22 @@
 //!
 //! Source: *Call Tree view - instrumentation data* of Visual Studio's documentation.
 
-use super::call_path::CallPath;
 use super::names::NamedFrame;
 use super::report;
-use super::report::{Report, one_thread};
+use super::report::{CallPath, Report, one_thread};
 use super::source::Head;
-use super::wire::csv;
-use super::wire::csv::{Names, Row, Table};
+use super::wire::csv::{self, CsvColumns, Names, Row};
 use crate::recording::{RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{Cost, Unit};
 
 /// Whether a profile begins with the names of the columns that are read.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    head.first_line().and_then(csv::named::<Columns>).is_some()
+    head.first_line()
+        .and_then(csv::named::<CallTreeColumns>)
+        .is_some()
 }
 
-struct Columns {
+struct CallTreeColumns {
     level: usize,
     function: usize,
     calls: usize,
@@ -27,19 +27,19 @@ struct Columns {
     shares: Option<[usize; 3]>,
 }
 
-impl csv::Columns for Columns {
-    fn of(names: &Names<'_>) -> Option<Columns> {
+impl CsvColumns for CallTreeColumns {
+    fn of(names: &Names<'_>) -> Option<CallTreeColumns> {
         let shares = [
-            names.place(b"Avg Elapsed Inclusive Time"),
-            names.place(b"Elapsed Inclusive Time %"),
-            names.place(b"Elapsed Exclusive Time %"),
+            names.index(b"Avg Elapsed Inclusive Time"),
+            names.index(b"Elapsed Inclusive Time %"),
+            names.index(b"Elapsed Exclusive Time %"),
         ];
-        Some(Columns {
-            level: names.place(b"Level")?,
-            function: names.place(b"Function Name")?,
-            calls: names.place(b"Number of Calls")?,
-            module: names.place(b"Module Name")?,
-            own: names.place(b"Avg Elapsed Exclusive Time")?,
+        Some(CallTreeColumns {
+            level: names.index(b"Level")?,
+            function: names.index(b"Function Name")?,
+            calls: names.index(b"Number of Calls")?,
+            module: names.index(b"Module Name")?,
+            own: names.index(b"Avg Elapsed Exclusive Time")?,
             shares: match shares {
                 [Some(total), Some(total_share), Some(own_share)] => {
                     Some([total, total_share, own_share])
@@ -107,7 +107,7 @@ impl Own {
 
 #[derive(Default)]
 pub(super) struct VisualStudio {
-    table: Table<Columns>,
+    columns: Option<CallTreeColumns>,
     /// The level of the first function, from which others are counted.
     first_level: Option<u64>,
     path: CallPath,
@@ -118,7 +118,7 @@ pub(super) struct VisualStudio {
 
 impl Report for VisualStudio {
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
-        let Some((columns, row)) = self.table.row(line) else {
+        let Some((columns, row)) = csv::row(&mut self.columns, line) else {
             return Ok(());
         };
         let level = row.number(columns.level, 0)?;

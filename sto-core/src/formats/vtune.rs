@@ -3,13 +3,11 @@
 //!
 //! Source: *Intel VTune Profiler User Guide*, command line reference.
 
-use super::call_path::CallPath;
 use super::names::NamedFrame;
 use super::report;
-use super::report::{Report, one_thread};
+use super::report::{CallPath, Report, one_thread};
 use super::source::Head;
-use super::wire::csv;
-use super::wire::csv::{Names, Table};
+use super::wire::csv::{self, CsvColumns, Names};
 use super::wire::text::scaled;
 use crate::recording::RecordingBuilder;
 use crate::units::Unit;
@@ -19,29 +17,31 @@ const SELF_TIME: &[u8] = b"CPU Time:Self";
 
 /// Whether a profile begins with the names of the columns that are read.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    head.first_line().and_then(csv::named::<Columns>).is_some()
+    head.first_line()
+        .and_then(csv::named::<CallTreeColumns>)
+        .is_some()
 }
 
-struct Columns {
+struct CallTreeColumns {
     time: usize,
     module: Option<usize>,
 }
 
-impl csv::Columns for Columns {
-    fn of(names: &Names<'_>) -> Option<Columns> {
-        if names.place(FUNCTION)? != 0 {
+impl CsvColumns for CallTreeColumns {
+    fn of(names: &Names<'_>) -> Option<CallTreeColumns> {
+        if names.index(FUNCTION)? != 0 {
             return None;
         }
-        Some(Columns {
-            time: names.place(SELF_TIME)?,
-            module: names.place(b"Module"),
+        Some(CallTreeColumns {
+            time: names.index(SELF_TIME)?,
+            module: names.index(b"Module"),
         })
     }
 }
 
 #[derive(Default)]
 pub(super) struct VTune {
-    table: Table<Columns>,
+    columns: Option<CallTreeColumns>,
     path: CallPath,
     /// Whether the first row is what VTune adds above all functions.
     has_total: bool,
@@ -49,7 +49,7 @@ pub(super) struct VTune {
 
 impl Report for VTune {
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
-        let Some((columns, row)) = self.table.row(line) else {
+        let Some((columns, row)) = csv::row(&mut self.columns, line) else {
             return Ok(());
         };
         let spaces = |text: &[u8]| text.iter().take_while(|&&byte| byte == b' ').count();

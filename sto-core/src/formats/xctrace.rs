@@ -2,14 +2,12 @@
 //!
 //! Source: `xctrace(1)` of macOS.
 
-use super::error::DecodeError;
+use super::error::Decoded;
 use super::excerpt;
 use super::names::{NamedFrame, without_rust_mangling};
 use super::source::Head;
 use super::wire::xml::{Element, Part, Xml, begins_with_xml};
-use crate::recording::{
-    LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
-};
+use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{Cost, Unit};
 use hashbrown::HashMap;
 
@@ -18,8 +16,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     begins_with_xml(head.bytes, b"<trace-query-result")
 }
 
-/// Reads a file.
-pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let mut xml = Xml::new(bytes);
     let mut trace = Trace::default();
     while let Some(part) = xml.next()? {
@@ -158,7 +155,7 @@ impl Trace {
     }
 
     /// Adds the row's sample; rows that stand for time without a stack have none.
-    fn sample(&mut self) -> Result<(), RecordingError> {
+    fn sample(&mut self) -> Built<()> {
         let row = std::mem::take(&mut self.row);
         let Some(stack) = row.stack else {
             return Ok(());
@@ -173,14 +170,14 @@ impl Trace {
     }
 
     /// The stack of the frames that were read.
-    fn take_stack(&mut self) -> Result<StackIx, RecordingError> {
+    fn take_stack(&mut self) -> Built<StackIx> {
         self.stack.reverse();
         let stack = self.builder.stack(&self.stack)?;
         self.stack.clear();
         Ok(stack)
     }
 
-    fn new_frame(&mut self, name: &str, module: &str) -> Result<LocationIx, RecordingError> {
+    fn new_frame(&mut self, name: &str, module: &str) -> Built<LocationIx> {
         let frame = NamedFrame {
             symbol: &without_rust_mangling(name.as_bytes()),
             module: module.as_bytes(),

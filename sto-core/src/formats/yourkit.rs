@@ -2,36 +2,35 @@
 //!
 //! Source: *Export of profiling results to external formats* in YourKit's help.
 
-use super::call_path::CallPath;
-use super::error::{At, DecodeError};
+use super::error::{At, DecodeError, Decoded};
 use super::names::NamedFrame;
+use super::report::CallPath;
 use super::source::Head;
-use super::wire::csv;
-use super::wire::csv::{Names, Row, Table, number, without_mark};
+use super::wire::csv::{self, CsvColumns, Names, Row, number, without_mark};
 use super::wire::text::{lines, within_last_line};
 use super::wire::xml::{Element, Part, Xml, begins_with_xml};
 use super::{Salvage, report};
 use crate::model::FrameKind;
-use crate::recording::{
-    LocationIx, RecordingBuilder, RecordingError, SampleTypeIx, StackIx, ThreadIx,
-};
+use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::Unit;
 
 /// Whether a file begins as a view in XML, or with the names of the columns that are read.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     begins_with_xml(head.bytes, b"<view description=\"Call tree")
-        || head.first_line().and_then(csv::named::<Columns>).is_some()
+        || head
+            .first_line()
+            .and_then(csv::named::<CallTreeColumns>)
+            .is_some()
 }
 
-/// Reads a file.
-pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     match without_mark(bytes).trim_ascii_start() {
         [b'<', ..] => xml(bytes),
         _ => table(bytes),
     }
 }
 
-fn xml(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+fn xml(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let mut xml = Xml::new(bytes);
     let mut tree = Tree::default();
     let mut depth = 0;
@@ -49,13 +48,13 @@ fn xml(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     tree.finish().map_err(|problem| xml.error(problem))
 }
 
-fn table(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+fn table(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let mut tree = Tree::default();
-    let mut table = Table::<Columns>::default();
+    let mut columns: Option<CallTreeColumns> = None;
     let mut last = 0;
     for (number, line) in lines(bytes) {
         last = number;
-        let Some((columns, row)) = table.row(line) else {
+        let Some((columns, row)) = csv::row(&mut columns, line) else {
             continue;
         };
         let entered = columns
@@ -103,26 +102,26 @@ impl Node {
     }
 }
 
-struct Columns {
+struct CallTreeColumns {
     name: usize,
     total: usize,
     own: Option<usize>,
     level: usize,
 }
 
-impl csv::Columns for Columns {
-    fn of(names: &Names<'_>) -> Option<Columns> {
-        let name = names.place(b"Name").or_else(|| names.place(b"Call Tree"));
-        Some(Columns {
+impl CsvColumns for CallTreeColumns {
+    fn of(names: &Names<'_>) -> Option<CallTreeColumns> {
+        let name = names.index(b"Name").or_else(|| names.index(b"Call Tree"));
+        Some(CallTreeColumns {
             name: name?,
-            total: names.place(b"Time (ms)")?,
-            own: names.place(b"Own Time (ms)"),
-            level: names.place(b"Level")?,
+            total: names.index(b"Time (ms)")?,
+            own: names.index(b"Own Time (ms)"),
+            level: names.index(b"Level")?,
         })
     }
 }
 
-impl Columns {
+impl CallTreeColumns {
     /// The node of a row, and its depth.
     fn node(&self, row: &Row<'_>) -> Result<(usize, Node), String> {
         let field = |column| row.field(column).map(<[u8]>::trim_ascii);
@@ -188,7 +187,7 @@ impl Tree {
         Ok(())
     }
 
-    fn leave(&mut self) -> Result<(), RecordingError> {
+    fn leave(&mut self) -> Built<()> {
         self.path.leave(
             0,
             &mut self.builder,
@@ -208,14 +207,12 @@ impl Tree {
 }
 
 /// Adds what stacks of a thread cost by themselves.
-fn own_time(
-    thread: ThreadIx,
-) -> impl Fn(&mut RecordingBuilder, StackIx, u64) -> Result<(), RecordingError> {
+fn own_time(thread: ThreadIx) -> impl Fn(&mut RecordingBuilder, StackIx, u64) -> Built<()> {
     move |builder, stack, own| builder.add_cost(thread, SampleTypeIx(0), stack, report::time(own))
 }
 
 /// `Server.java:85 org.example.Server.serve(Request)`, with or without the place.
-fn frame(name: &str, builder: &mut RecordingBuilder) -> Result<LocationIx, RecordingError> {
+fn frame(name: &str, builder: &mut RecordingBuilder) -> Built<LocationIx> {
     let placed = name.split_once(' ').and_then(|(place, method)| {
         let (file, line) = place.rsplit_once(':')?;
         Some((file, line.parse::<u32>().ok()?, method))

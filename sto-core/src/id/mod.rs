@@ -12,8 +12,8 @@ use canonical::Canonical;
 use std::fmt;
 use std::str::FromStr;
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident,)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(pub [u8; 16]);
@@ -43,36 +43,24 @@ macro_rules! id {
         }
 
         serde_text_or_parts!($name, [u8; 16], |id| id.0, |bytes| Some($name(bytes)));
-    };
+    )*};
 }
 
-id! {
+ids! {
     /// Content address of a frame.
-    FrameId
-}
-id! {
+    FrameId,
     /// Content address of an executable.
-    ExecutableId
-}
-id! {
+    ExecutableId,
     /// Content address of a stack: its last frame, and the stack that called it.
-    NodeId
-}
-id! {
+    NodeId,
     /// Content address of a build.
-    BuildId
-}
-id! {
+    BuildId,
     /// Content address of a profile: of its stacks and counts, and of what its recording tells.
-    ProfileId
-}
-id! {
+    ProfileId,
     /// Digest of the bytes of a recording.
-    SourceDigest
-}
-id! {
+    SourceDigest,
     /// Address of what a build has of a source: a store has one profile of it at most.
-    ReadingId
+    ReadingId,
 }
 
 impl ExecutableId {

@@ -4,7 +4,6 @@ mod describe;
 mod error;
 mod options;
 mod programs;
-mod strict;
 
 use crate::binary::add_build_ids;
 use crate::cancel::Cancel;
@@ -194,7 +193,7 @@ pub fn prepare<'a>(
     let (profiles, warnings) = profiles_of(path, &recording, &symbols, options)?;
     if options.strict {
         let mut qualities = profiles.iter().map(|prepared| &prepared.profile.quality);
-        qualities.try_for_each(|quality| strict::check(path, quality))?;
+        qualities.try_for_each(|quality| describe::check_quality(path, quality))?;
     }
     let path_of = |found: &ModuleSymbols| recording.modules[found.module.0 as usize].path.clone();
     Ok(PreparedFile {

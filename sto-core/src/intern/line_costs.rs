@@ -1,9 +1,25 @@
-//! Adding up what each source line cost.
+//! What each source line cost.
 
 use super::build::StackCosts;
+use crate::model::FrameIx;
 use crate::recording::{Recording, StackIx, Walk};
 use crate::symbolize::{CodeLineIx, Symbols};
 use crate::units::Cost;
+
+/// What one line of one frame cost in one sample type.
+///
+/// A line is on a stack when its code ran there or made a call there; recursion is counted once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineCost {
+    /// The frame.
+    pub frame: FrameIx,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// Samples that ended at this line.
+    pub self_cost: Cost,
+    /// Samples whose stack has this line at least once.
+    pub total: Cost,
+}
 
 /// What one line cost in one sample type.
 pub(super) struct LineSum {
@@ -25,7 +41,7 @@ pub(super) fn line_costs(
     const NONE: u32 = u32::MAX;
     // Where a line's sum stands. The sums are apart from it because a profile that is one program
     // of a large recording has few of the recording's lines.
-    let mut places = vec![NONE; symbols.lines.len()];
+    let mut index_of = vec![NONE; symbols.lines.len()];
     let mut walk = Walk::new(&recording.stacks);
     let by_type = costs.iter().map(|costs| {
         let mut sums: Vec<LineSum> = Vec::new();
@@ -33,9 +49,9 @@ pub(super) fn line_costs(
             let mut leaf = None;
             for &location in recording.stacks.own(visit.stack) {
                 for &line in symbols.of(location) {
-                    let place = &mut places[line.0 as usize];
-                    if *place == NONE {
-                        *place = sums.len() as u32;
+                    let index = &mut index_of[line.0 as usize];
+                    if *index == NONE {
+                        *index = sums.len() as u32;
                         sums.push(LineSum {
                             line,
                             last: StackIx(NONE),
@@ -43,12 +59,12 @@ pub(super) fn line_costs(
                             total: Cost::ZERO,
                         });
                     }
-                    let sum = &mut sums[*place as usize];
+                    let sum = &mut sums[*index as usize];
                     if !visit.is_within(sum.last) {
                         sum.last = visit.stack;
                         sum.total += visit.total;
                     }
-                    leaf = Some(*place);
+                    leaf = Some(*index);
                 }
             }
             if let Some(leaf) = leaf {
@@ -56,7 +72,7 @@ pub(super) fn line_costs(
             }
         });
         for sum in &sums {
-            places[sum.line.0 as usize] = NONE;
+            index_of[sum.line.0 as usize] = NONE;
         }
         sums
     });

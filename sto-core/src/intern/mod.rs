@@ -2,7 +2,6 @@
 
 pub(crate) mod build;
 mod line_costs;
-mod lines;
 mod profile_id;
 mod slice_costs;
 mod slices;
@@ -10,7 +9,7 @@ mod tree;
 
 pub use build::{InternError, Interned};
 pub(crate) use build::{intern, intern_with_slices};
-pub use lines::LineCost;
+pub use line_costs::LineCost;
 pub use slices::{
     Context, ContextIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,
     Slices, label_sets,

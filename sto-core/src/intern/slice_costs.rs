@@ -66,7 +66,7 @@ pub(super) fn slice_costs(
     }
 }
 
-/// The contexts of these samples, in order, and for each thread of the recording its place there.
+/// The contexts of these samples, in order, and for each thread of the recording its index there.
 /// Those that nothing tells apart are one.
 fn contexts(recording: &Recording, kept: &[&Sample]) -> (Vec<Context>, Vec<ContextIx>) {
     const UNUSED: ContextIx = ContextIx(u32::MAX);
@@ -91,12 +91,12 @@ fn contexts(recording: &Recording, kept: &[&Sample]) -> (Vec<Context>, Vec<Conte
         .collect();
     sorted.sort_unstable();
     let mut contexts: Vec<Context> = Vec::new();
-    let mut places = vec![UNUSED; used.len()];
+    let mut indices = vec![UNUSED; used.len()];
     for (context, ix) in sorted {
         if contexts.last() != Some(&context) {
             contexts.push(context);
         }
-        places[ix] = ContextIx(contexts.len() as u32 - 1);
+        indices[ix] = ContextIx(contexts.len() as u32 - 1);
     }
-    (contexts, places)
+    (contexts, indices)
 }

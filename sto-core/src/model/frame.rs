@@ -52,16 +52,17 @@ impl FrameKind {
 
     /// The name that JSON output shows: `user`, `kernel`, `inlined`, ...
     pub fn name(self) -> &'static str {
-        match self {
-            FrameKind::User => "user",
-            FrameKind::Kernel => "kernel",
-            FrameKind::Inlined => "inlined",
-            FrameKind::Jit => "jit",
-            FrameKind::Interpreted => "interpreted",
-            FrameKind::Unresolved => "unresolved",
-            FrameKind::JitBaseline => "jit-baseline",
-            FrameKind::Waker => "waker",
-        }
+        const NAMES: [&str; FrameKind::ALL.len()] = [
+            "user",
+            "kernel",
+            "inlined",
+            "jit",
+            "interpreted",
+            "unresolved",
+            "jit-baseline",
+            "waker",
+        ];
+        NAMES[self as usize]
     }
 }
 
@@ -78,6 +79,19 @@ pub struct Frame<'a> {
     pub file: &'a str,
     /// Source line, counted from 1; 0 unless the profile was ingested by line.
     pub line: u32,
+}
+
+impl Frame<'_> {
+    /// The same by these indices of its symbol, module and file.
+    pub(crate) fn row(&self, [symbol, module, file]: [StringIx; 3]) -> FrameRow {
+        FrameRow {
+            kind: self.kind,
+            symbol,
+            module,
+            file,
+            line: self.line,
+        }
+    }
 }
 
 impl FrameId {
@@ -110,13 +124,17 @@ impl FrameIx {
     }
 }
 
-impl StringIx {
-    fn get(self) -> usize {
-        self.0 as usize
-    }
+/// A frame whose strings stand in a [`FrameTable`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct FrameRow {
+    pub(crate) kind: FrameKind,
+    pub(crate) symbol: StringIx,
+    pub(crate) module: StringIx,
+    pub(crate) file: StringIx,
+    pub(crate) line: u32,
 }
 
-/// Distinct frames in parallel columns; a frame is named by its place, [`FrameIx`].
+/// Distinct frames; a frame is named by its index, [`FrameIx`].
 ///
 /// Strings stand once each in one buffer. Inserting a frame twice gives the same index.
 #[derive(Clone, Default)]
@@ -125,11 +143,7 @@ pub struct FrameTable {
     string_ends: Vec<u32>,
     /// Places of strings, with the hashes that a growing table would have to work out anew.
     string_index: HashTable<(u64, u32)>,
-    kinds: Vec<FrameKind>,
-    symbols: Vec<StringIx>,
-    modules: Vec<StringIx>,
-    files: Vec<StringIx>,
-    lines: Vec<u32>,
+    rows: Vec<FrameRow>,
     frame_index: HashTable<u32>,
     hasher: hashbrown::DefaultHashBuilder,
 }
@@ -142,12 +156,12 @@ impl FrameTable {
 
     /// Number of frames.
     pub fn len(&self) -> usize {
-        self.kinds.len()
+        self.rows.len()
     }
 
     /// Whether there is no frame.
     pub fn is_empty(&self) -> bool {
-        self.kinds.is_empty()
+        self.rows.is_empty()
     }
 
     /// Number of distinct strings.
@@ -162,7 +176,7 @@ impl FrameTable {
 
     /// The string at an index of this table.
     pub fn string(&self, ix: StringIx) -> &str {
-        string_at(&self.text, &self.string_ends, ix.get())
+        string_at(&self.text, &self.string_ends, ix.0 as usize)
     }
 
     /// Adds a string, or finds the place where it already stands.
@@ -193,21 +207,16 @@ impl FrameTable {
 
     /// Adds a frame, or finds the place where it already stands.
     pub fn insert(&mut self, frame: Frame<'_>) -> FrameIx {
-        let symbol = self.intern_string(frame.symbol);
-        let module = self.intern_string(frame.module);
-        let file = self.intern_string(frame.file);
-        self.insert_columns(frame.kind, symbol, module, file, frame.line)
+        let strings = [frame.symbol, frame.module, frame.file];
+        let strings = strings.map(|string| self.intern_string(string));
+        self.insert_row(frame.row(strings))
     }
 
     /// The place of a frame that stands in this table.
     pub fn find(&self, frame: Frame<'_>) -> Option<FrameIx> {
         let string = |string| self.find_string(string);
-        let (symbol, module, file) = (
-            string(frame.symbol)?,
-            string(frame.module)?,
-            string(frame.file)?,
-        );
-        self.find_columns(frame.kind, symbol, module, file, frame.line)
+        let (symbol, module) = (string(frame.symbol)?, string(frame.module)?);
+        self.find_row(frame.row([symbol, module, string(frame.file)?]))
     }
 
     /// The place of a string that stands in this table.
@@ -219,84 +228,51 @@ impl FrameTable {
         found.map(|&(_, ix)| StringIx(ix))
     }
 
-    /// The place of a frame with these strings of this table.
-    pub(crate) fn find_columns(
-        &self,
-        kind: FrameKind,
-        symbol: StringIx,
-        module: StringIx,
-        file: StringIx,
-        line: u32,
-    ) -> Option<FrameIx> {
-        let row = (kind, symbol, module, file, line);
-        let hash = self.hasher.hash_one(row);
-        let found = self.frame_index.find(hash, |&ix| {
-            let i = ix as usize;
-            (
-                self.kinds[i],
-                self.symbols[i],
-                self.modules[i],
-                self.files[i],
-                self.lines[i],
-            ) == row
-        });
+    /// The index of a frame that stands in this table.
+    pub(crate) fn find_row(&self, row: FrameRow) -> Option<FrameIx> {
+        let is_this = |&ix: &u32| self.rows[ix as usize] == row;
+        let found = self.frame_index.find(self.hasher.hash_one(row), is_this);
         found.map(|&ix| FrameIx(ix))
     }
 
     /// Adds a frame whose strings already stand in this table.
-    pub(crate) fn insert_columns(
-        &mut self,
-        kind: FrameKind,
-        symbol: StringIx,
-        module: StringIx,
-        file: StringIx,
-        line: u32,
-    ) -> FrameIx {
+    pub(crate) fn insert_row(&mut self, row: FrameRow) -> FrameIx {
         let Self {
-            kinds,
-            symbols,
-            modules,
-            files,
-            lines,
+            rows,
             frame_index,
             hasher,
             ..
         } = self;
-        let row = |ix: u32| {
-            let i = ix as usize;
-            (kinds[i], symbols[i], modules[i], files[i], lines[i])
-        };
-        let new = (kind, symbol, module, file, line);
-        let hash = hasher.hash_one(new);
-        if let Some(&ix) = frame_index.find(hash, |&ix| row(ix) == new) {
+        let hash = hasher.hash_one(row);
+        if let Some(&ix) = frame_index.find(hash, |&ix| rows[ix as usize] == row) {
             return FrameIx(ix);
         }
-        let ix = u32::try_from(kinds.len()).expect("fewer than 2^32 frames");
-        frame_index.insert_unique(hash, ix, |&ix| hasher.hash_one(row(ix)));
-        kinds.push(kind);
-        symbols.push(symbol);
-        modules.push(module);
-        files.push(file);
-        lines.push(line);
+        let ix = u32::try_from(rows.len()).expect("fewer than 2^32 frames");
+        frame_index.insert_unique(hash, ix, |&ix| hasher.hash_one(rows[ix as usize]));
+        rows.push(row);
         FrameIx(ix)
     }
 
     /// The frame at an index of this table.
     pub fn frame(&self, ix: FrameIx) -> Frame<'_> {
-        let i = ix.get();
+        let row = self.row(ix);
         Frame {
-            kind: self.kinds[i],
-            symbol: self.string(self.symbols[i]),
-            module: self.string(self.modules[i]),
-            file: self.string(self.files[i]),
-            line: self.lines[i],
+            kind: row.kind,
+            symbol: self.string(row.symbol),
+            module: self.string(row.module),
+            file: self.string(row.file),
+            line: row.line,
         }
     }
 
-    /// The places of a frame's strings: symbol, module, file.
+    pub(crate) fn row(&self, ix: FrameIx) -> FrameRow {
+        self.rows[ix.get()]
+    }
+
+    /// The indices of a frame's strings: symbol, module, file.
     pub fn strings_of(&self, ix: FrameIx) -> (StringIx, StringIx, StringIx) {
-        let i = ix.get();
-        (self.symbols[i], self.modules[i], self.files[i])
+        let row = self.row(ix);
+        (row.symbol, row.module, row.file)
     }
 
     /// Every frame, in the order of its index.

@@ -1,12 +1,13 @@
 //! The one way to make a [`Recording`].
 
-use super::{
-    Format, Location, LocationIx, Module, ModuleIx, Process, ProcessIx, Recording, RecordingParts,
-    Sample, SampleTypeIx, StackIx, Stacks, Thread, ThreadIx, within,
+use super::parts::{
+    Built, Location, LocationIx, Module, ModuleIx, Process, ProcessIx, RecordingError, Sample,
+    SampleTypeIx, StackIx, Thread, ThreadIx, beginning, process_name, within,
 };
+use super::{Format, Recording, RecordingParts, Stacks};
 use crate::id::SourceDigest;
-use crate::limits::{MAX_DEPTH, MAX_NAME, MAX_PROCESS_NAME, MAX_SAMPLE_TYPES, cut, most_frames};
-use crate::model::{Frame, FrameIx, FrameKind, FrameTable, Origin};
+use crate::limits::{MAX_DEPTH, MAX_NAME, MAX_SAMPLE_TYPES, cut, most_frames};
+use crate::model::{Frame, FrameIx, FrameKind, FrameRow, FrameTable, Origin};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
 use hashbrown::HashMap;
 use std::borrow::Cow;
@@ -68,24 +69,6 @@ pub struct RecordingBuilder {
     cut: bool,
 }
 
-/// A limit that is exceeded, or an index that was not handed out: what was found, what was expected, and what
-/// to do.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct RecordingError(String);
-
-impl From<String> for RecordingError {
-    fn from(problem: String) -> RecordingError {
-        RecordingError(problem)
-    }
-}
-
-impl From<RecordingError> for String {
-    fn from(error: RecordingError) -> String {
-        error.0
-    }
-}
-
 /// Where samples were taken, and of what.
 pub(crate) type Measured = (ThreadIx, SampleTypeIx);
 
@@ -130,14 +113,10 @@ impl RecordingBuilder {
     }
 
     /// The same, of no more than a profile may have.
-    pub(crate) fn one_more_sample_type(
-        &mut self,
-        event: &str,
-        unit: Unit,
-    ) -> Result<SampleTypeIx, RecordingError> {
+    pub(crate) fn one_more_sample_type(&mut self, event: &str, unit: Unit) -> Built<SampleTypeIx> {
         let ix = self.sample_type(event, unit);
         if self.sample_types.len() > MAX_SAMPLE_TYPES {
-            return Err(RecordingError(format!(
+            return Err(RecordingError::new(format!(
                 "profiles of up to {MAX_SAMPLE_TYPES} sample types are read"
             )));
         }
@@ -223,7 +202,7 @@ impl RecordingBuilder {
         kind: FrameKind,
         symbol: &str,
         module: &str,
-    ) -> Result<LocationIx, RecordingError> {
+    ) -> Built<LocationIx> {
         self.frame(Frame {
             module,
             symbol,
@@ -244,36 +223,29 @@ impl RecordingBuilder {
     }
 
     /// A function that was inlined into another: it stands in the same module.
-    pub(crate) fn inlined(
-        &mut self,
-        symbol: &str,
-        into: LocationIx,
-    ) -> Result<LocationIx, RecordingError> {
+    pub(crate) fn inlined(&mut self, symbol: &str, into: LocationIx) -> Built<LocationIx> {
         self.check_room(symbol.len())?;
         let Location::Named(into) = self.locations[into.0 as usize] else {
             return self.function(FrameKind::Inlined, symbol, "");
         };
-        let symbol = self.frames.intern_string(symbol);
-        let (_, module, file) = self.frames.strings_of(into);
-        let frame = self
-            .frames
-            .insert_columns(FrameKind::Inlined, symbol, module, file, 0);
+        let row = FrameRow {
+            kind: FrameKind::Inlined,
+            symbol: self.frames.intern_string(symbol),
+            line: 0,
+            ..self.frames.row(into)
+        };
+        let frame = self.frames.insert_row(row);
         Ok(self.location_of(frame))
     }
 
     /// The same function at another line.
-    pub(crate) fn at_line(
-        &mut self,
-        location: LocationIx,
-        line: u32,
-    ) -> Result<LocationIx, RecordingError> {
+    pub(crate) fn at_line(&mut self, location: LocationIx, line: u32) -> Built<LocationIx> {
         self.check_room(0)?;
         let Location::Named(frame) = self.locations[location.0 as usize] else {
             return Ok(location);
         };
-        let (symbol, module, file) = self.frames.strings_of(frame);
-        let kind = self.frames.frame(frame).kind;
-        let frame = self.frames.insert_columns(kind, symbol, module, file, line);
+        let row = self.frames.row(frame);
+        let frame = self.frames.insert_row(FrameRow { line, ..row });
         Ok(self.location_of(frame))
     }
 
@@ -291,7 +263,7 @@ impl RecordingBuilder {
     }
 
     /// A place that the format has no name for.
-    pub(crate) fn nameless(&mut self, location: Location) -> Result<LocationIx, RecordingError> {
+    pub(crate) fn nameless(&mut self, location: Location) -> Built<LocationIx> {
         self.check_room(0)?;
         if let Some(&known) = self.nameless.get(&location) {
             return Ok(known);
@@ -333,11 +305,7 @@ impl RecordingBuilder {
 
     /// The stack that a stack becomes by calling a location; without a caller, the location is a root. For
     /// formats that write a caller once for many stacks.
-    pub(crate) fn call(
-        &mut self,
-        caller: Option<StackIx>,
-        callee: LocationIx,
-    ) -> Result<StackIx, RecordingError> {
+    pub(crate) fn call(&mut self, caller: Option<StackIx>, callee: LocationIx) -> Built<StackIx> {
         check_depth(caller.map_or(0, |caller| self.stacks.depth(caller)) + 1)?;
         self.stacks
             .try_insert_call(caller, callee)
@@ -346,11 +314,11 @@ impl RecordingBuilder {
 
     /// Counts frames that a file does not spell, but makes by parts that stand for several, before they are
     /// made; an error where a file of its size may not have as many.
-    pub(crate) fn expand(&mut self, frames: usize) -> Result<(), RecordingError> {
+    pub(crate) fn expand(&mut self, frames: usize) -> Built<()> {
         self.expanded += frames as u64;
         let limit = most_frames(self.file);
         match self.expanded > limit {
-            true => Err(RecordingError(format!(
+            true => Err(RecordingError::new(format!(
                 "its stacks up to here have {} frames, those of inlined functions and shared callers among \
                  them; stacks of up to {limit} are read of a file of {} bytes. Write it without inlined \
                  functions, or record for a shorter time",
@@ -362,10 +330,7 @@ impl RecordingBuilder {
 
     /// Adds the frames and stacks that were read of the text after this one, in their order; returns the
     /// places of its stacks here.
-    pub(crate) fn append(
-        &mut self,
-        behind: &RecordingBuilder,
-    ) -> Result<Vec<StackIx>, RecordingError> {
+    pub(crate) fn append(&mut self, behind: &RecordingBuilder) -> Built<Vec<StackIx>> {
         self.lossy |= behind.lossy;
         self.cut |= behind.cut;
         let locations = behind.locations.iter().map(|&location| match location {
@@ -408,14 +373,15 @@ impl RecordingBuilder {
         sample_type: SampleTypeIx,
         stack: StackIx,
         cost: Cost,
-    ) -> Result<(), RecordingError> {
+    ) -> Built<()> {
         if cost.is_zero() {
             return Ok(());
         }
         let sum = self.sums.entry(sample_type).or_default();
         *sum = sum.checked_add(cost).ok_or_else(|| {
-            let problem = "the costs up to here add up to more than 2^64 - 1; was the file edited?";
-            RecordingError(problem.to_owned())
+            RecordingError::new(
+                "the costs up to here add up to more than 2^64 - 1; was the file edited?",
+            )
         })?;
         let next = self.samples.len();
         let key = (thread, sample_type, stack);
@@ -507,18 +473,19 @@ impl RecordingBuilder {
         })
     }
 
-    fn check_room(&self, more_text: usize) -> Result<(), RecordingError> {
+    fn check_room(&self, more_text: usize) -> Built<()> {
         let fits = self.locations.len() < MOST && more_text <= MOST - self.frames.text_len();
         fits.then_some(()).ok_or_else(|| {
-            let problem = "the distinct names up to here are more than 2^32 bytes; split the file";
-            RecordingError(problem.to_owned())
+            RecordingError::new(
+                "the distinct names up to here are more than 2^32 bytes; split the file",
+            )
         })
     }
 }
 
-fn check_depth(depth: usize) -> Result<(), RecordingError> {
+fn check_depth(depth: usize) -> Built<()> {
     (depth <= MAX_DEPTH).then_some(()).ok_or_else(|| {
-        RecordingError(format!(
+        RecordingError::new(format!(
             "a stack of {depth} frames; stacks of up to {MAX_DEPTH} are read. Cut it at its leaf, or fold its \
              recursion"
         ))
@@ -526,23 +493,7 @@ fn check_depth(depth: usize) -> Result<(), RecordingError> {
 }
 
 fn too_many() -> RecordingError {
-    let problem = "the distinct stacks up to here have more than 2^32 frames; split the file";
-    RecordingError(problem.to_owned())
-}
-
-/// As much of a text as a name may have, and a byte more, which tells that there is more. A file may have one
-/// long text, and refer to it everywhere.
-pub(crate) fn beginning(text: &[u8]) -> &[u8] {
-    &text[..text.len().min(MAX_NAME + 1)]
-}
-
-/// The name of a process or thread as text, cut where it is too long.
-pub(crate) fn process_name(name: &[u8]) -> String {
-    // A byte more than the limit tells that there is something to cut off.
-    let kept = &name[..name.len().min(MAX_PROCESS_NAME + 1)];
-    let mut text = String::from_utf8_lossy(kept).into_owned();
-    cut(&mut text, MAX_PROCESS_NAME);
-    text
+    RecordingError::new("the distinct stacks up to here have more than 2^32 frames; split the file")
 }
 
 #[cfg(test)]

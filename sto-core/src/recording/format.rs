@@ -1,70 +1,60 @@
 //! The formats, by name.
 
-/// A format that profiles are read from.
-///
-/// A new one is a variant and a name here, a row in `formats/registry.rs`, and a module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// `perf.data`, in file or pipe mode.
-    PerfData,
-    /// Recordings of JDK Flight Recorder.
-    Jfr,
-    /// pprof's Protocol Buffers.
-    Pprof,
-    /// OpenTelemetry's profiles, in Protocol Buffers or JSON.
-    Otlp,
-    /// The Firefox Profiler's processed profiles, in JSON or in JSON slabs.
-    Firefox,
-    /// speedscope's own JSON.
-    Speedscope,
-    /// V8's `.cpuprofile`.
-    CpuProfile,
-    /// Chrome's trace events.
-    Chrome,
-    /// Callgrind's format, for KCachegrind.
-    Callgrind,
-    /// The XML that Apple's `xctrace` exports.
-    Xctrace,
-    /// Call trees that YourKit exports, in CSV or XML.
-    YourKit,
-    /// VTune's top-down tree in CSV.
-    VTune,
-    /// The call tree of Visual Studio's profiler in CSV.
-    VisualStudio,
-    /// GHC's time and allocation profiles.
-    Ghc,
-    /// The text that macOS's `sample` prints.
-    Sample,
-    /// The text that `perf script` prints.
-    PerfScript,
-    /// DTrace's aggregations of stacks.
-    DTrace,
-    /// Folded stacks: `root;caller;leaf count` lines.
-    Folded,
+macro_rules! formats {
+    ($($(#[$doc:meta])* $format:ident = $name:literal,)*) => {
+        /// A format that profiles are read from.
+        ///
+        /// A new one is a variant and a name here, a row in `formats/registry.rs`, and a module.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Format {
+            $($(#[$doc])* $format,)*
+        }
+
+        /// Every format with its name.
+        const NAMES: &[(Format, &str)] = &[$((Format::$format, $name),)*];
+    };
 }
 
-/// Every format with its name, in the order in which they are tried: formats with a magic number first, those
-/// that are recognised by a line last.
-const NAMES: [(Format, &str); 18] = [
-    (Format::PerfData, "perf.data"),
-    (Format::Jfr, "jfr"),
-    (Format::Pprof, "pprof"),
-    (Format::Otlp, "otlp"),
-    (Format::Firefox, "firefox"),
-    (Format::Speedscope, "speedscope"),
-    (Format::CpuProfile, "cpuprofile"),
-    (Format::Chrome, "chrome"),
-    (Format::Callgrind, "callgrind"),
-    (Format::Xctrace, "xctrace"),
-    (Format::YourKit, "yourkit"),
-    (Format::VTune, "vtune"),
-    (Format::VisualStudio, "visual studio"),
-    (Format::Ghc, "ghc"),
-    (Format::Sample, "sample"),
-    (Format::PerfScript, "perf script"),
-    (Format::DTrace, "dtrace"),
-    (Format::Folded, "folded"),
-];
+// In the order in which they are tried: formats with a magic number first, those that are recognised by a line
+// last.
+formats! {
+    /// `perf.data`, in file or pipe mode.
+    PerfData = "perf.data",
+    /// Recordings of JDK Flight Recorder.
+    Jfr = "jfr",
+    /// pprof's Protocol Buffers.
+    Pprof = "pprof",
+    /// OpenTelemetry's profiles, in Protocol Buffers or JSON.
+    Otlp = "otlp",
+    /// The Firefox Profiler's processed profiles, in JSON or in JSON slabs.
+    Firefox = "firefox",
+    /// speedscope's own JSON.
+    Speedscope = "speedscope",
+    /// V8's `.cpuprofile`.
+    CpuProfile = "cpuprofile",
+    /// Chrome's trace events.
+    Chrome = "chrome",
+    /// Callgrind's format, for KCachegrind.
+    Callgrind = "callgrind",
+    /// The XML that Apple's `xctrace` exports.
+    Xctrace = "xctrace",
+    /// Call trees that YourKit exports, in CSV or XML.
+    YourKit = "yourkit",
+    /// VTune's top-down tree in CSV.
+    VTune = "vtune",
+    /// The call tree of Visual Studio's profiler in CSV.
+    VisualStudio = "visual studio",
+    /// GHC's time and allocation profiles.
+    Ghc = "ghc",
+    /// The text that macOS's `sample` prints.
+    Sample = "sample",
+    /// The text that `perf script` prints.
+    PerfScript = "perf script",
+    /// DTrace's aggregations of stacks.
+    DTrace = "dtrace",
+    /// Folded stacks: `root;caller;leaf count` lines.
+    Folded = "folded",
+}
 
 impl Format {
     /// Every format, in the order in which they are tried.
@@ -85,10 +75,8 @@ impl Format {
 
 /// Every format's word, for messages.
 pub(crate) fn known() -> String {
-    Format::all()
-        .map(Format::word)
-        .collect::<Vec<_>>()
-        .join(", ")
+    let words: Vec<String> = Format::all().map(Format::word).collect();
+    words.join(", ")
 }
 
 impl std::str::FromStr for Format {
@@ -112,8 +100,7 @@ mod tests {
 
     #[test]
     fn every_format_finds_its_name() {
-        for (index, (format, name)) in NAMES.into_iter().enumerate() {
-            assert_eq!(format as usize, index, "{name}");
+        for &(format, _) in NAMES {
             assert_eq!(format.word().parse::<Format>().unwrap(), format);
         }
     }

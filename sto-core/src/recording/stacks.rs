@@ -1,14 +1,10 @@
 //! Distinct stacks of a recording, and walks over them.
 
-use super::LocationIx;
+use super::parts::{LocationIx, StackIx};
 use crate::units::Cost;
 use hashbrown::HashTable;
 use std::borrow::Cow;
 use std::hash::BuildHasher;
-
-/// Index of a stack in [`RecordingParts::stacks`](super::RecordingParts::stacks).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StackIx(pub u32);
 
 /// Distinct stacks: each a list of locations, root first, behind those of the stack that called it, if it has
 /// one.

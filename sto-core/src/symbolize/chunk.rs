@@ -2,14 +2,12 @@
 
 use super::debug_info::{Call, DebugFile, DebugInfo};
 use super::demangle::demangle;
-use super::part::unresolved_symbol;
-use super::part::{NewFrame, Part};
+use super::part::Part;
 use super::symtab::Symbol;
-use crate::model::{FrameKind, Granularity, StringIx};
+use crate::model::{FrameKind, FrameRow, Granularity, StringIx};
 use crate::recording::{LocationIx, Module};
 use hashbrown::HashMap;
 
-/// An address to look up.
 pub(super) struct Query {
     /// Virtual address, as the linker knows it.
     pub(super) address: u64,
@@ -113,11 +111,8 @@ impl<'a, 'name> Frames<'a, 'name> {
         calls: &'name [Call<'name>],
     ) {
         let Some(symbol) = symbol else {
-            let module = self.chunk.module;
-            let symbol = unresolved_symbol(module, query.offset);
-            return self
-                .part
-                .finish_unresolved(query.location, module.name(), &symbol);
+            let (module, part) = (self.chunk.module, &mut self.part);
+            return part.finish_unresolved(query.location, module, query.offset);
         };
         let line = calls.first().and_then(|function| function.line);
         self.push(FrameKind::User, symbol, file, line);
@@ -137,7 +132,7 @@ impl<'a, 'name> Frames<'a, 'name> {
             Some(debug) => part.intern(&debug.source_file(file)),
             None => part.intern(""),
         });
-        part.push(NewFrame {
+        part.push(FrameRow {
             kind,
             symbol,
             module: self.module,

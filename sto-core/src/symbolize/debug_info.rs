@@ -20,7 +20,6 @@ const MAX_PASSED: usize = 1 << 28;
 /// Most ranges of units for each byte of debug info. In a list of its unit alone one takes three bytes or more.
 const MAX_RANGES_A_BYTE: usize = 4;
 
-/// Bytes of a section.
 pub(super) type Section<'a> = EndianSlice<'a, RunTimeEndian>;
 
 /// The files that have the debug info (DWARF) of a module.
@@ -53,7 +52,6 @@ pub(super) struct DebugInfo<'a> {
     pub(super) file: &'a DebugFile<'a>,
 }
 
-/// The ranges of a function.
 pub(super) struct Ranges {
     /// Its unit, and its entry in that.
     function: (UnitSectionOffset, UnitOffset),
@@ -138,7 +136,6 @@ impl<'a> DebugSections<'a> {
     }
 }
 
-/// Why a section cannot be read.
 struct Unreadable(String);
 
 impl<E: std::error::Error> From<E> for Unreadable {
@@ -147,7 +144,6 @@ impl<E: std::error::Error> From<E> for Unreadable {
     }
 }
 
-/// Whether lookups need a section.
 fn is_needed(id: SectionId) -> bool {
     use SectionId as Id;
     !matches!(

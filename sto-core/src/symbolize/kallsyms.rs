@@ -9,7 +9,9 @@ pub(super) struct Kallsyms {
     text: Vec<u8>,
     /// Addresses in ascending order, each once, and where in the text their lines begin.
     lines: Vec<(u64, usize)>,
-    text_address: Option<u64>,
+    /// Address of `_text`, else of `_stext`, the symbols that perf records; `None` where the list
+    /// shows no addresses.
+    pub(super) text_address: Option<u64>,
 }
 
 /// A function of the kernel.
@@ -49,12 +51,6 @@ impl Kallsyms {
         kallsyms.text_address = kallsyms.find_text();
         kallsyms.keep_functions();
         kallsyms
-    }
-
-    /// Address of `_text`, else of `_stext`, the symbols that perf records; `None` where the list
-    /// shows no addresses.
-    pub(super) fn text_address(&self) -> Option<u64> {
-        self.text_address
     }
 
     fn find_text(&self) -> Option<u64> {

@@ -2,13 +2,12 @@
 
 use super::demangle::demangle;
 use super::kallsyms::Kallsyms;
-use super::part::Part;
-use super::part::{Resolved, Task, unresolved_symbol};
+use super::part::{Part, Resolved, Task};
 use crate::binary::SymbolOptions;
 use crate::binary::find::build_id_entry;
 use crate::files::{Links, SafeFile};
 use crate::limits::MAX_PERF_MAP;
-use crate::model::{Frame, FrameKind, GnuBuildId, Granularity};
+use crate::model::{Frame, FrameKind, GnuBuildId};
 use crate::recording::{Module, ModuleKind, Recording};
 use object::NativeEndian;
 use object::elf::{FileHeader64, NT_GNU_BUILD_ID};
@@ -19,7 +18,6 @@ use std::sync::OnceLock;
 /// Most bytes of notes that are read; a kernel has about 500.
 const MAX_NOTES: u64 = 1 << 20;
 
-/// The kernel that was recorded.
 pub(super) struct Kernel<'a> {
     module: Option<&'a Module>,
     options: &'a SymbolOptions,
@@ -46,10 +44,8 @@ impl<'a> Kernel<'a> {
     }
 
     /// Resolves virtual addresses of the kernel, or of one of its modules.
-    pub(super) fn resolve(&self, task: &Task<'_>, granularity: Granularity) -> Resolved {
-        let Task {
-            module, addresses, ..
-        } = task;
+    pub(super) fn resolve(&self, task: &Task<'_>) -> Resolved {
+        let module = task.module;
         let wanted = match module.kind {
             ModuleKind::Kernel => None,
             _ => Some(kernel_module_name(module)),
@@ -63,16 +59,13 @@ impl<'a> Kernel<'a> {
                     list.path.display(),
                     module.path
                 );
-                return Resolved::unresolved(module, addresses, granularity, Some(problem));
+                return task.unresolved(Some(problem));
             }
-            Err(problem) => {
-                let problem = Some(problem.clone());
-                return Resolved::unresolved(module, addresses, granularity, problem);
-            }
+            Err(problem) => return task.unresolved(Some(problem.clone())),
         };
 
-        let mut part = Part::new(granularity);
-        for &(address, location) in addresses {
+        let mut part = Part::new(task.granularity);
+        for &(address, location) in &task.addresses {
             let symbol = list.kallsyms.function_at(address.wrapping_add(list.shift));
             let symbol = symbol.filter(|symbol| symbol.module == wanted.as_deref());
             if let Some(symbol) = symbol {
@@ -85,15 +78,10 @@ impl<'a> Kernel<'a> {
                 });
                 part.finish(location);
             } else {
-                let symbol = unresolved_symbol(module, address);
-                part.finish_unresolved(location, module.name(), &symbol);
+                part.finish_unresolved(location, module, address);
             }
         }
-        Resolved {
-            parts: vec![part],
-            file: Some(list.path.clone()),
-            problem: None,
-        }
+        Resolved::of(part, list.path.clone())
     }
 
     /// The recorded kernel's symbols: best those of the same boot, else any of the same build.
@@ -149,7 +137,7 @@ impl SymbolList {
             .and_then(|file| file.read(MAX_PERF_MAP))
             .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let kallsyms = Kallsyms::parse(text);
-        let Some(text_address) = kallsyms.text_address() else {
+        let Some(text_address) = kallsyms.text_address else {
             return Err(format!(
                 "{} has no addresses: the kernel hides them (kptr_restrict); run `sudo sysctl kernel.kptr_restrict=0`, and ingest again",
                 path.display()

@@ -3,15 +3,13 @@
 use super::chunk::{Chunk, Query};
 use super::debug_info::{DebugFile, DebugFiles, DebugSections};
 use super::fde::Functions;
-use super::part::Part;
-use super::part::{Resolved, unresolved_symbol};
+use super::part::{Part, Resolved, Task};
 use super::symtab::Symbol;
 use super::{plt, symtab};
 use crate::binary::SymbolOptions;
 use crate::binary::elf::{Detail, ElfFile};
 use crate::binary::find::{Found, find, find_package, find_supplement};
-use crate::model::Granularity;
-use crate::recording::{LocationIx, Module, ModuleKind};
+use crate::recording::ModuleKind;
 use object::Object;
 use rayon::prelude::*;
 
@@ -19,15 +17,16 @@ use rayon::prelude::*;
 const MIN_CHUNK: usize = 4096;
 
 /// Resolves offsets in a file.
-pub(super) fn resolve(
-    module: &Module,
-    offsets: &[(u64, LocationIx)],
-    options: &SymbolOptions,
-    granularity: Granularity,
-) -> Resolved {
+pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
+    let &Task {
+        module,
+        granularity,
+        addresses: ref offsets,
+        ..
+    } = task;
     let Found { symbols, image } = match find(module, options) {
         Ok(found) => found,
-        Err(problem) => return Resolved::unresolved(module, offsets, granularity, Some(problem)),
+        Err(problem) => return task.unresolved(Some(problem)),
     };
     let segments = image.as_ref().unwrap_or(&symbols).segments();
     let mut outside = Part::new(granularity);
@@ -43,10 +42,7 @@ pub(super) fn resolve(
                 offset,
                 location,
             }),
-            None => {
-                let symbol = unresolved_symbol(module, offset);
-                outside.finish_unresolved(location, module.name(), &symbol);
-            }
+            None => outside.finish_unresolved(location, module, offset),
         }
     }
     queries.sort_unstable_by_key(|query| query.address);
@@ -124,9 +120,9 @@ fn function_names<'a>(
     let mut names = vec![None; addresses.len()];
     let mut fill = |find: &dyn Fn(&[u64]) -> Vec<Option<Symbol<'a>>>| {
         let missing: Vec<usize> = (0..names.len()).filter(|&i| names[i].is_none()).collect();
-        let asked: Vec<u64> = missing.iter().map(|&place| addresses[place]).collect();
-        for (place, name) in missing.into_iter().zip(find(&asked)) {
-            names[place] = name;
+        let asked: Vec<u64> = missing.iter().map(|&index| addresses[index]).collect();
+        for (index, name) in missing.into_iter().zip(find(&asked)) {
+            names[index] = name;
         }
     };
     if let Ok(elf) = symbols.parse()

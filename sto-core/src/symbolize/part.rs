@@ -2,7 +2,7 @@
 
 use super::{CodeLine, CodeLineIx, Symbols};
 use crate::limits::cap;
-use crate::model::{Frame, FrameIx, FrameKind, FrameTable, Granularity, StringIx};
+use crate::model::{Frame, FrameIx, FrameKind, FrameRow, FrameTable, Granularity, StringIx};
 use crate::recording::{LocationIx, Module, ModuleIx, ModuleKind};
 use hashbrown::HashMap;
 use std::path::PathBuf;
@@ -18,15 +18,6 @@ pub(super) struct Part {
     unresolved: usize,
 }
 
-/// A frame whose strings already stand in a [`Part`], at a line.
-pub(super) struct NewFrame {
-    pub(super) kind: FrameKind,
-    pub(super) symbol: StringIx,
-    pub(super) module: StringIx,
-    pub(super) file: StringIx,
-    pub(super) line: u32,
-}
-
 impl Part {
     pub(super) fn new(granularity: Granularity) -> Part {
         Part {
@@ -40,7 +31,6 @@ impl Part {
         }
     }
 
-    /// How many locations have no symbol.
     pub(super) fn unresolved(&self) -> usize {
         self.unresolved
     }
@@ -49,46 +39,42 @@ impl Part {
         self.frames.intern_string(string)
     }
 
-    /// Adds a frame to the location that is being resolved; outer frames come first.
-    pub(super) fn push(&mut self, frame: NewFrame) {
-        let frame_line = match self.granularity {
-            Granularity::Function => 0,
-            Granularity::Line => frame.line,
-        };
-        let ix = self.frames.insert_columns(
-            frame.kind,
-            frame.symbol,
-            frame.module,
-            frame.file,
-            frame_line,
-        );
-        let line = self.lines.insert(CodeLine {
-            frame: ix,
-            line: frame.line,
-        });
-        self.expansion.push(line);
+    /// Adds a frame at a line to the location that is being resolved; outer frames come first.
+    pub(super) fn push(&mut self, mut frame: FrameRow) {
+        let line = frame.line;
+        if self.granularity == Granularity::Function {
+            frame.line = 0;
+        }
+        let frame = self.frames.insert_row(frame);
+        self.expansion
+            .push(self.lines.insert(CodeLine { frame, line }));
     }
 
     /// Adds a frame that is known by its strings.
     pub(super) fn push_frame(&mut self, frame: Frame<'_>) {
-        let new = NewFrame {
-            kind: frame.kind,
-            symbol: self.intern(frame.symbol),
-            module: self.intern(frame.module),
-            file: self.intern(frame.file),
-            line: frame.line,
-        };
-        self.push(new);
+        let strings = [frame.symbol, frame.module, frame.file];
+        let strings = strings.map(|string| self.intern(string));
+        self.push(frame.row(strings));
     }
 
-    /// Ends the frames of a location.
     pub(super) fn finish(&mut self, location: LocationIx) {
         self.locations.push(location);
         self.ends.push(self.expansion.len() as u32);
     }
 
     /// Resolves a location to a name that only says where it is.
-    pub(super) fn finish_unresolved(&mut self, location: LocationIx, module: &str, symbol: &str) {
+    pub(super) fn finish_unresolved(
+        &mut self,
+        location: LocationIx,
+        module: &Module,
+        address: u64,
+    ) {
+        let symbol = unresolved_symbol(module, address);
+        self.finish_nameless(location, module.name(), &symbol);
+    }
+
+    /// The same, by this name.
+    pub(super) fn finish_nameless(&mut self, location: LocationIx, module: &str, symbol: &str) {
         self.push_frame(Frame {
             kind: FrameKind::Unresolved,
             symbol,
@@ -106,7 +92,7 @@ impl Part {
     }
 }
 
-/// Distinct frames at lines, by their place.
+/// Distinct frames at lines.
 #[derive(Default)]
 struct CodeLines {
     list: Vec<CodeLine>,
@@ -127,10 +113,10 @@ impl CodeLines {
 /// Frames are numbered as the locations need them, so that neither threads nor the way in which
 /// the work was cut show in the result.
 pub(super) fn join(parts: &[Part], location_count: usize) -> Symbols {
-    let mut places = vec![(0, 0); location_count];
+    let mut rows = vec![(0, 0); location_count];
     for (part_ix, part) in parts.iter().enumerate() {
         for (row, location) in part.locations.iter().enumerate() {
-            places[location.0 as usize] = (part_ix, row);
+            rows[location.0 as usize] = (part_ix, row);
         }
     }
 
@@ -141,7 +127,7 @@ pub(super) fn join(parts: &[Part], location_count: usize) -> Symbols {
         .map(|part| vec![None; part.lines.list.len()])
         .collect();
     symbols.ends.reserve(location_count);
-    for (part_ix, row) in places {
+    for (part_ix, row) in rows {
         let part = &parts[part_ix];
         for &CodeLineIx(line_ix) in part.row(row) {
             let line = *known[part_ix][line_ix as usize].get_or_insert_with(|| {
@@ -168,6 +154,7 @@ pub(super) struct Resolved {
 pub(super) struct Task<'a> {
     pub(super) ix: ModuleIx,
     pub(super) module: &'a Module,
+    pub(super) granularity: Granularity,
     pub(super) addresses: Vec<(u64, LocationIx)>,
 }
 
@@ -178,20 +165,11 @@ impl Task<'_> {
         addresses.sort_unstable();
         addresses
     }
-}
 
-impl Resolved {
-    /// No location has a symbol.
-    pub(super) fn unresolved(
-        module: &Module,
-        addresses: &[(u64, LocationIx)],
-        granularity: Granularity,
-        problem: Option<String>,
-    ) -> Resolved {
-        let mut part = Part::new(granularity);
-        for &(address, location) in addresses {
-            let symbol = unresolved_symbol(module, address);
-            part.finish_unresolved(location, module.name(), &symbol);
+    pub(super) fn unresolved(&self, problem: Option<String>) -> Resolved {
+        let mut part = Part::new(self.granularity);
+        for &(address, location) in &self.addresses {
+            part.finish_unresolved(location, self.module, address);
         }
         Resolved {
             parts: vec![part],
@@ -201,9 +179,20 @@ impl Resolved {
     }
 }
 
+impl Resolved {
+    /// By what this file says.
+    pub(super) fn of(part: Part, file: PathBuf) -> Resolved {
+        Resolved {
+            parts: vec![part],
+            file: Some(file),
+            problem: None,
+        }
+    }
+}
+
 /// `[module+0xoffset]`, or `[module]` where only the virtual address is known: that differs from
 /// run to run.
-pub(super) fn unresolved_symbol(module: &Module, address: u64) -> String {
+fn unresolved_symbol(module: &Module, address: u64) -> String {
     let offset = match module.kind {
         ModuleKind::File | ModuleKind::Image => Some(address),
         ModuleKind::Kernel => module

@@ -35,6 +35,7 @@ pub(crate) fn symbolize_unless(
         .map(|(module, ix)| Task {
             ix: ModuleIx(ix),
             module,
+            granularity,
             addresses: Vec::new(),
         })
         .collect();
@@ -54,7 +55,7 @@ pub(crate) fn symbolize_unless(
                 });
                 named.finish(ix);
             }
-            Location::Unmapped => named.finish_unresolved(ix, "", "[unmapped]"),
+            Location::Unmapped => named.finish_nameless(ix, "", "[unmapped]"),
         }
     }
     tasks.retain(|task| !task.addresses.is_empty());
@@ -69,14 +70,9 @@ pub(crate) fn symbolize_unless(
         .with_max_len(1)
         .map(|task| {
             cancel.check().map(|()| match task.module.kind {
-                ModuleKind::File | ModuleKind::Image => {
-                    native::resolve(task.module, &task.addresses, options, granularity)
-                }
-                ModuleKind::Kernel | ModuleKind::KernelModule => kernel.resolve(task, granularity),
-                ModuleKind::Anonymous => {
-                    let problem = anonymous_problem(task.module);
-                    Resolved::unresolved(task.module, &task.addresses, granularity, problem)
-                }
+                ModuleKind::File | ModuleKind::Image => native::resolve(task, options),
+                ModuleKind::Kernel | ModuleKind::KernelModule => kernel.resolve(task),
+                ModuleKind::Anonymous => task.unresolved(anonymous_problem(task.module)),
                 ModuleKind::Memory { pid } => jit::resolve_memory(task, pid, recording, options),
                 ModuleKind::JitDump { pid } => jit::resolve_dump(task, pid, options),
             })

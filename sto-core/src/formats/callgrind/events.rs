@@ -1,8 +1,8 @@
 //! Events: the columns of costs.
 
 use crate::limits::MAX_SAMPLE_TYPES;
-use crate::recording::SampleTypeIx;
-use crate::units::{SampleType, Unit};
+use crate::recording::{RecordingBuilder, SampleTypeIx};
+use crate::units::Unit;
 use hashbrown::HashMap;
 
 /// Index of an event of the file.
@@ -55,53 +55,38 @@ impl Events {
         Ok(())
     }
 
-    /// The sample types, and for each event the one that it has numbers of.
+    /// Adds the sample types; returns for each event the one that it has numbers of.
     ///
-    /// Of sto's own files, titles tell the unit; numbers of samples follow their values.
+    /// Of sto's own files, titles name the unit; numbers of samples follow their values.
     pub(super) fn sample_types(
         self,
         is_ours: bool,
-    ) -> (Vec<SampleType>, Vec<(SampleTypeIx, Numbers)>) {
-        let mut sample_types: Vec<SampleType> = Vec::new();
+        builder: &mut RecordingBuilder,
+    ) -> Vec<(SampleTypeIx, Numbers)> {
         let numbers = self.names.iter().map(|name| {
             let title = self.titles.get(name).filter(|_| is_ours);
-            let (event, unit) = title
-                .and_then(|title| named_and_unit(title))
-                .unwrap_or((name, Unit::Events));
+            let named = title.and_then(|title| named_and_unit(title));
+            let (event, unit) = named.unwrap_or((name, Unit::Events));
             let counted = title.and_then(|title| title.strip_suffix(" samples"));
-            let before = sample_types
-                .last()
-                .filter(|known| Some(&*known.event) == counted && known.unit != Unit::Samples);
-            if before.is_some() {
-                return (
-                    SampleTypeIx(sample_types.len() as u32 - 1),
-                    Numbers::Samples,
-                );
-            }
-            let sample_type = SampleType {
-                event: event.to_owned(),
-                unit,
-            };
-            let known = sample_types.iter().position(|known| *known == sample_type);
-            let place = known.unwrap_or(sample_types.len());
-            if known.is_none() {
-                sample_types.push(sample_type);
+            if let Some(last) = builder.sample_types.last()
+                && Some(&*last.event) == counted
+                && last.unit != Unit::Samples
+            {
+                let last = builder.sample_types.len() as u32 - 1;
+                return (SampleTypeIx(last), Numbers::Samples);
             }
             let numbers = match (is_ours, unit) {
                 (false, _) | (true, Unit::Samples) => Numbers::Both,
                 (true, _) => Numbers::Values,
             };
-            (SampleTypeIx(place as u32), numbers)
+            (builder.sample_type(event, unit), numbers)
         });
-        let numbers = numbers.collect();
-        (sample_types, numbers)
+        numbers.collect()
     }
 }
 
 /// `cpu-clock (ns)`.
 fn named_and_unit(title: &str) -> Option<(&str, Unit)> {
     let (event, unit) = title.strip_suffix(')')?.rsplit_once(" (")?;
-    let units = [Unit::Samples, Unit::Nanoseconds, Unit::Bytes, Unit::Events];
-    let unit = units.into_iter().find(|known| known.name() == unit)?;
-    Some((event, unit))
+    Some((event, unit.parse().ok()?))
 }

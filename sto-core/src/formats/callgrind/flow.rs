@@ -4,11 +4,11 @@ use super::graph::Graph;
 use super::names::FunctionIx;
 use std::cmp::Reverse;
 
-/// A function of the graph, by its place in [`Flow::functions`].
-pub(super) type Place = usize;
+/// A function of the graph, by its index in [`Flow::functions`].
+pub(super) type FlowIx = usize;
 
 pub(super) struct Call {
-    pub(super) called: Place,
+    pub(super) called: FlowIx,
     pub(super) cost: u64,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Flow<'g> {
     /// By function: the sum of its root cost and what its callers' calls cost.
     pub(super) total: Vec<f64>,
     /// Callers stand before what they call.
-    pub(super) order: Vec<Place>,
+    pub(super) order: Vec<FlowIx>,
     pub(super) has_recursion: bool,
 }
 
@@ -44,13 +44,13 @@ impl<'g> Flow<'g> {
             functions,
         };
         for lines in graph.own.chunk_by(|a, b| a.0 == b.0) {
-            let place = flow.place(lines[0].0);
-            flow.own[place] = lines;
+            let index = flow.index_of(lines[0].0);
+            flow.own[index] = lines;
         }
         for &(caller, called, cost) in &graph.calls {
             // A function that calls itself is on the stack already.
             if caller != called {
-                let (caller, called) = (flow.place(caller), flow.place(called));
+                let (caller, called) = (flow.index_of(caller), flow.index_of(called));
                 flow.calls[caller].push(Call { called, cost });
             }
         }
@@ -62,12 +62,12 @@ impl<'g> Flow<'g> {
         flow
     }
 
-    fn place(&self, function: FunctionIx) -> Place {
+    fn index_of(&self, function: FunctionIx) -> FlowIx {
         let found = self.functions.binary_search(&function);
         found.expect("every function of the graph is listed")
     }
 
-    pub(super) fn own_cost(&self, function: Place) -> u64 {
+    pub(super) fn own_cost(&self, function: FlowIx) -> u64 {
         self.own[function].iter().map(|&(_, _, cost)| cost).sum()
     }
 
@@ -81,7 +81,7 @@ impl<'g> Flow<'g> {
         }
         let mut state = vec![State::New; self.functions.len()];
         let mut any = false;
-        let mut open: Vec<(Place, usize)> = Vec::new();
+        let mut open: Vec<(FlowIx, usize)> = Vec::new();
         for root in self.roots_first() {
             if state[root] == State::New {
                 state[root] = State::Open;
@@ -118,18 +118,18 @@ impl<'g> Flow<'g> {
     }
 
     /// Functions without callers, then all others, each with the dearest first.
-    fn roots_first(&self) -> Vec<Place> {
+    fn roots_first(&self) -> Vec<FlowIx> {
         let mut is_called = vec![false; self.functions.len()];
         for call in self.calls.iter().flatten() {
             is_called[call.called] = true;
         }
-        let total = |function: Place| {
+        let total = |function: FlowIx| {
             let calls = self.calls[function]
                 .iter()
                 .map(|call| u128::from(call.cost));
             u128::from(self.own_cost(function)) + calls.sum::<u128>()
         };
-        let mut functions: Vec<Place> = (0..self.functions.len()).collect();
+        let mut functions: Vec<FlowIx> = (0..self.functions.len()).collect();
         functions.sort_by_cached_key(|&function| (is_called[function], Reverse(total(function))));
         functions
     }
@@ -141,7 +141,7 @@ impl<'g> Flow<'g> {
         let mut balance: Vec<i128> = own.collect();
         let mut kept_balance = balance.clone();
         for &(caller, called, cost) in &graph.calls {
-            let (caller, called) = (self.place(caller), self.place(called));
+            let (caller, called) = (self.index_of(caller), self.index_of(called));
             balance[caller] += i128::from(cost);
             balance[called] -= i128::from(cost);
         }

@@ -12,7 +12,6 @@ mod graph;
 mod line;
 mod names;
 mod paths;
-mod samples;
 mod stacks;
 
 use super::excerpt;
@@ -67,7 +66,7 @@ struct Part {
     function: Option<FunctionIx>,
     /// The call whose costs the next line has.
     call: Option<FunctionIx>,
-    /// Self costs, by place in `events`.
+    /// Self costs, by index in `events`.
     sums: Vec<u64>,
     has_costs: bool,
     is_ended: bool,
@@ -109,10 +108,9 @@ impl Report for Callgrind {
         for tid in self.threads.ids() {
             builder.new_thread(process, tid, "");
         }
-        let (sample_types, numbers) = self.events.sample_types(self.is_ours);
-        builder.sample_types = sample_types;
+        let numbers = self.events.sample_types(self.is_ours, builder);
         let frames = self.names.frames(builder)?;
-        let warnings = samples::add(self.threads.graphs(), &numbers, &frames, builder)?;
+        let warnings = stacks::add(self.threads.graphs(), &numbers, &frames, builder)?;
         builder.warnings.extend(warnings);
         Ok(())
     }

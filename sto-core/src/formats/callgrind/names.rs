@@ -3,7 +3,7 @@
 use super::line::number;
 use crate::formats::excerpt;
 use crate::formats::names::NamedFrame;
-use crate::recording::{LocationIx, RecordingBuilder, RecordingError, beginning};
+use crate::recording::{Built, LocationIx, RecordingBuilder, beginning};
 use hashbrown::{HashMap, HashSet};
 
 /// Index of a distinct name.
@@ -141,10 +141,7 @@ impl Names {
     }
 
     /// The frame of each function.
-    pub(super) fn frames(
-        &self,
-        builder: &mut RecordingBuilder,
-    ) -> Result<Vec<LocationIx>, RecordingError> {
+    pub(super) fn frames(&self, builder: &mut RecordingBuilder) -> Built<Vec<LocationIx>> {
         let plain_names: HashSet<&[u8]> = self
             .functions
             .iter()

@@ -1,6 +1,6 @@
 //! Which paths of calls costs are divided among.
 
-use super::flow::{Flow, Place};
+use super::flow::{Flow, FlowIx};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -10,7 +10,7 @@ const MAX_PIECES: usize = 1 << 18;
 
 /// A function on one path of calls from a root.
 pub(super) struct Context {
-    pub(super) function: Place,
+    pub(super) function: FlowIx,
     pub(super) caller: Option<usize>,
     /// How much of all its function's cost belongs to this path, from 0 to 1.
     pub(super) share: f64,
@@ -88,9 +88,9 @@ impl<'f> Paths<'f> {
                     None,
                     self.flow.root_cost[function] / self.flow.total[function],
                 ),
-                Target::Call(caller, place) => {
-                    ways.extend(self.way(caller, place + 1));
-                    let call = &self.flow.calls[self.contexts[caller].function][place];
+                Target::Call(caller, index) => {
+                    ways.extend(self.way(caller, index + 1));
+                    let call = &self.flow.calls[self.contexts[caller].function][index];
                     let share = self.contexts[caller].share * call.cost as f64;
                     let share = share / self.flow.total[call.called];
                     (call.called, Some(caller), share)
@@ -113,13 +113,13 @@ impl<'f> Paths<'f> {
         }
     }
 
-    /// The call at a place among those of a context's function, if it cost there half a unit or more.
-    fn way(&self, caller: usize, place: usize) -> Option<Way> {
+    /// The call at a index among those of a context's function, if it cost there half a unit or more.
+    fn way(&self, caller: usize, index: usize) -> Option<Way> {
         let Context {
             function, share, ..
         } = self.contexts[caller];
-        let cost = share * self.flow.calls[function].get(place)?.cost as f64;
-        let target = Target::Call(caller, place);
+        let cost = share * self.flow.calls[function].get(index)?.cost as f64;
+        let target = Target::Call(caller, index);
         (cost >= 0.5).then_some(Way { cost, target })
     }
 }
@@ -132,8 +132,8 @@ struct Way {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
-    Root(Place),
-    /// A context, and the place of one of its function's calls.
+    Root(FlowIx),
+    /// A context, and the index of one of its function's calls.
     Call(usize, usize),
 }
 

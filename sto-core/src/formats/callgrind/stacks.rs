@@ -1,4 +1,4 @@
-//! From a call graph to stacks.
+//! From call graphs to samples of stacks.
 //!
 //! A call graph tells what each function called by each of its callers cost, but not what these were
 //! called by in turn. What a function costs is divided among its callers in proportion of what
@@ -6,33 +6,100 @@
 //! profiler*, 1982). Each function's own cost stays what it is, and so does that of calls and
 //! totals, as far as there is no recursion. Stacks of functions that all have one caller are exact.
 
-use super::flow::{Flow, Place};
+use super::events::{EventIx, Numbers};
+use super::flow::{Flow, FlowIx};
 use super::graph::Graph;
 use super::names::FunctionIx;
 use super::paths::{Context, Paths};
-use crate::recording::{LocationIx, RecordingBuilder, RecordingError, StackIx};
+use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use crate::units::Cost;
+
+/// How many pieces the costs of all graphs are divided into at most; each function with a cost has one anyway.
+const MAX_PIECES: usize = 1 << 21;
+
+/// Adds the samples, and returns what to say of how their stacks were made.
+pub(super) fn add(
+    graphs: Vec<Vec<(EventIx, Graph)>>,
+    numbers: &[(SampleTypeIx, Numbers)],
+    frames: &[LocationIx],
+    builder: &mut RecordingBuilder,
+) -> Built<Vec<String>> {
+    let mut first_event = Divided::default();
+    let mut pieces_left = MAX_PIECES;
+    for (thread, graphs) in (0..).map(ThreadIx).zip(graphs) {
+        for (event, graph) in graphs {
+            let (sample_type, numbers) = numbers[event.0 as usize];
+            let add = |builder: &mut RecordingBuilder, stack, cost| {
+                let mut cost = Cost::counted(cost);
+                match numbers {
+                    Numbers::Both => {}
+                    Numbers::Values => cost.samples = 0,
+                    Numbers::Samples => cost.value = 0,
+                }
+                builder.add_cost(thread, sample_type, stack, cost)
+            };
+            let divided = divide(&graph, pieces_left, frames, builder, add)?;
+            pieces_left = pieces_left.saturating_sub(divided.pieces);
+            if sample_type == SampleTypeIx(0) && !matches!(numbers, Numbers::Samples) {
+                first_event.add(&divided);
+            }
+        }
+    }
+    Ok(first_event.warnings())
+}
 
 /// What to say of a graph that was divided.
 #[derive(Default)]
-pub(super) struct Divided {
-    pub(super) cost: u64,
+struct Divided {
+    cost: u64,
     /// Of that, what several callers share, so that the stacks above are an estimate.
-    pub(super) estimated: u64,
+    estimated: u64,
     /// Of that, what stands on the larger stacks of its function, as there were too many.
-    pub(super) moved: f64,
-    pub(super) has_recursion: bool,
-    pub(super) pieces: usize,
+    moved: f64,
+    has_recursion: bool,
+    pieces: usize,
+}
+
+impl Divided {
+    fn add(&mut self, other: &Divided) {
+        self.cost += other.cost;
+        self.estimated += other.estimated;
+        self.moved += other.moved;
+        self.has_recursion |= other.has_recursion;
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let percent = |part: f64| 100.0 * part / self.cost as f64;
+        let mut warnings = Vec::new();
+        if self.estimated > 0 {
+            warnings.push(format!(
+                "Callgrind keeps calls, not stacks: of {:.1} % of all cost the stacks are an estimate, as \
+                 functions with several callers were divided by what their calls cost. Functions and their \
+                 totals are exact{}. Record with --separate-callers=10 for exact stacks.",
+                percent(self.estimated as f64),
+                if self.has_recursion { ", but for recursion" } else { "" }
+            ));
+        }
+        if percent(self.moved) >= 0.1 {
+            warnings.push(format!(
+                "There are more paths of calls than are kept: {:.1} % of all cost was moved to larger \
+                 stacks of the same function.",
+                percent(self.moved)
+            ));
+        }
+        warnings
+    }
 }
 
 /// Divides a graph into stacks, of which each is given to `add` with a cost, in at most `most` pieces if it can
 /// be. `frames` are those of functions.
-pub(super) fn divide(
+fn divide(
     graph: &Graph,
     most: usize,
     frames: &[LocationIx],
     builder: &mut RecordingBuilder,
-    mut add: impl FnMut(&mut RecordingBuilder, StackIx, u64) -> Result<(), RecordingError>,
-) -> Result<Divided, RecordingError> {
+    mut add: impl FnMut(&mut RecordingBuilder, StackIx, u64) -> Built<()>,
+) -> Built<Divided> {
     let flow = Flow::of(graph);
     let paths = Paths::of(&flow, most);
     let mut divided = Divided {
@@ -40,7 +107,7 @@ pub(super) fn divide(
         pieces: paths.pieces,
         ..Divided::default()
     };
-    let frame_of = |function: Place| frames[flow.functions[function].0 as usize];
+    let frame_of = |function: FlowIx| frames[flow.functions[function].0 as usize];
     // By context. Callers stand before what they call.
     let mut stacks: Vec<StackIx> = Vec::with_capacity(paths.contexts.len());
     for context in &paths.contexts {
@@ -65,8 +132,8 @@ fn give_out(
     flow: &Flow<'_>,
     paths: &Paths<'_>,
     divided: &mut Divided,
-    mut piece: impl FnMut(usize, u32, u64) -> Result<(), RecordingError>,
-) -> Result<(), RecordingError> {
+    mut piece: impl FnMut(usize, u32, u64) -> Built<()>,
+) -> Built<()> {
     let is_exact = flow.exact();
     let mut of_function: Vec<Vec<usize>> = vec![Vec::new(); flow.functions.len()];
     for (ix, context) in paths.contexts.iter().enumerate() {
@@ -106,8 +173,8 @@ fn take(
     lines: &mut [(FunctionIx, u32, u64)],
     whole: u64,
     part: u64,
-    mut taken: impl FnMut(u32, u64) -> Result<(), RecordingError>,
-) -> Result<(), RecordingError> {
+    mut taken: impl FnMut(u32, u64) -> Built<()>,
+) -> Built<()> {
     let (mut before, mut given) = (0u128, 0);
     for (_, line, left) in lines {
         before += u128::from(*left);

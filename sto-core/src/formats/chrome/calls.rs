@@ -5,11 +5,11 @@
 //! call that outlasts its caller elsewhere, where here its time must not count twice.
 
 use super::{Event, Recorder};
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::json::Spans;
 use crate::formats::names::NamedFrame;
 use crate::formats::wire::json::{Id, Text};
-use crate::recording::{LocationIx, RecordingBuilder, RecordingError};
+use crate::recording::{Built, LocationIx, RecordingBuilder};
 use crate::units::Unit;
 use hashbrown::HashMap;
 use std::cmp::Reverse;
@@ -46,7 +46,7 @@ pub(super) fn add<'b>(
     events: &[Event<'b>],
     at: &dyn Fn(usize) -> String,
     trace: &mut Recorder<'b>,
-) -> Result<Vec<String>, DecodeError> {
+) -> Decoded<Vec<String>> {
     let mut by_thread: HashMap<(&Id, &Id), usize> = HashMap::new();
     let mut threads: Vec<((&Id, &Id), Vec<Change>)> = Vec::new();
     for (ix, event) in events.iter().enumerate() {
@@ -168,11 +168,11 @@ fn paired(changes: &[Change], misfits: &mut Misfits) -> Vec<Call> {
 }
 
 impl<'b> Recorder<'b> {
-    fn change(&mut self, event: &Event<'b>, ix: usize, path: &str) -> Result<Change, DecodeError> {
+    fn change(&mut self, event: &Event<'b>, ix: usize, path: &str) -> Decoded<Change> {
         let since = event.time(path)? - self.zero;
-        let too_late = |place: &str| {
+        let too_late = |field: &str| {
             DecodeError::new(
-                format!("{path}.{place}"),
+                format!("{path}.{field}"),
                 "expected times within 500 years of each other",
             )
         };
@@ -205,7 +205,7 @@ impl<'b> Recorder<'b> {
         })
     }
 
-    fn location(&mut self, name: &Text<'_>) -> Result<LocationIx, RecordingError> {
+    fn location(&mut self, name: &Text<'_>) -> Built<LocationIx> {
         let (symbol, file, line) = name_and_place(&name.0);
         let frame = NamedFrame {
             symbol,
@@ -247,7 +247,7 @@ struct Open {
 
 impl Nested<'_> {
     /// Begins a call that begins no earlier than the one before.
-    fn begin(&mut self, call: &Call, misfits: &mut Misfits) -> Result<(), RecordingError> {
+    fn begin(&mut self, call: &Call, misfits: &mut Misfits) -> Built<()> {
         self.advance(call.begin)?;
         let around = self.open.last().map_or(u64::MAX, |open| open.earliest);
         misfits.outlasting += usize::from(around < call.end);
@@ -260,7 +260,7 @@ impl Nested<'_> {
     }
 
     /// Goes on to a time; calls that end until then are ended.
-    fn advance(&mut self, to: u64) -> Result<(), RecordingError> {
+    fn advance(&mut self, to: u64) -> Built<()> {
         while let Some(last) = self.open.last()
             && last.earliest <= to
         {
@@ -278,7 +278,7 @@ impl Nested<'_> {
     }
 
     /// Ends the calls that end at a time although calls within them go on.
-    fn end_within(&mut self, at: u64) -> Result<(), RecordingError> {
+    fn end_within(&mut self, at: u64) -> Built<()> {
         let open = &mut self.open;
         let first = open.partition_point(|call| call.earliest > at);
         let is_kept = |depth: usize| open[depth].end > at;

@@ -5,7 +5,7 @@
 mod calls;
 mod profiles;
 
-use super::error::DecodeError;
+use super::error::{DecodeError, Decoded};
 use super::json::add_thread;
 use super::source::Head;
 use super::wire::json::{Id, Number, Text, first_keys, parse, syntax};
@@ -24,22 +24,18 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 struct Trace<'b> {
-    #[serde(borrow)]
     trace_events: Vec<Event<'b>>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 struct Event<'b> {
-    #[serde(borrow)]
     ph: Text<'b>,
-    #[serde(borrow, default)]
     name: Option<Text<'b>>,
     /// Microseconds.
-    #[serde(default)]
     ts: Option<Number>,
-    #[serde(default)]
     dur: Option<Number>,
     #[serde(default)]
     pid: Id,
@@ -47,7 +43,6 @@ struct Event<'b> {
     tid: Id,
     #[serde(default)]
     id: Id,
-    #[serde(borrow, default)]
     args: Option<&'b RawValue>,
 }
 
@@ -61,22 +56,21 @@ impl<'b> Event<'b> {
     }
 
     /// Nanoseconds by the trace's clock.
-    fn time(&self, at: &str) -> Result<i128, DecodeError> {
+    fn time(&self, at: &str) -> Decoded<i128> {
         let time = self.ts.and_then(|ts| ts.times(1000));
         time.ok_or_else(|| {
             DecodeError::new(format!("{at}.ts"), "expected microseconds, found none")
         })
     }
 
-    fn args<T: Deserialize<'b>>(&self, at: &str) -> Result<T, DecodeError> {
+    fn args<T: Deserialize<'b>>(&self, at: &str) -> Decoded<T> {
         let text = self.args.map_or("{}", RawValue::get);
         serde_json::from_str(text)
             .map_err(|error| DecodeError::new(format!("{at}.args"), error.to_string()))
     }
 }
 
-/// Reads a trace.
-pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let start = bytes.len() - bytes.trim_ascii_start().len();
     let is_array = bytes.get(start) == Some(&b'[');
     let (events, ends) = match is_array {
@@ -103,7 +97,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
 }
 
 /// The events of an array, and whether it ends: a program that dies cannot end it.
-fn array(bytes: &[u8], start: usize) -> Result<(Vec<Event<'_>>, bool), DecodeError> {
+fn array(bytes: &[u8], start: usize) -> Decoded<(Vec<Event<'_>>, bool)> {
     let mut events = Vec::new();
     let mut at = start;
     let skip_space = |at: usize| bytes.len() - bytes[at..].trim_ascii_start().len();
@@ -157,8 +151,9 @@ struct Recorder<'b> {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 struct Name<'b> {
-    #[serde(borrow, default)]
+    #[serde(default)]
     name: Text<'b>,
 }
 
@@ -167,7 +162,7 @@ impl<'b> Recorder<'b> {
         file: usize,
         events: &[Event<'b>],
         at: &dyn Fn(usize) -> String,
-    ) -> Result<Recorder<'b>, DecodeError> {
+    ) -> Decoded<Recorder<'b>> {
         let (mut names, mut programs) = (HashMap::new(), HashMap::new());
         let mut zero = None;
         for (ix, event) in events.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! V8's samples in a trace: a `Profile` event a thread, and `ProfileChunk` events with the rest.
 
 use super::{Event, Recorder};
-use crate::formats::error::DecodeError;
+use crate::formats::error::Decoded;
 use crate::formats::v8::{Node, Nodes, Run};
 use crate::formats::wire::json::{Id, Number, same_length};
 use crate::recording::ThreadIx;
@@ -12,37 +12,28 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 struct Args<'b> {
-    #[serde(borrow)]
     data: Data<'b>,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 struct Data<'b> {
-    #[serde(borrow, default)]
     cpu_profile: CpuProfile<'b>,
-    #[serde(default)]
     time_deltas: Vec<Number>,
-    #[serde(default)]
     lines: Vec<i64>,
     /// Microseconds.
-    #[serde(default)]
     start_time: Option<Number>,
-    #[serde(default)]
     end_time: Option<Number>,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 struct CpuProfile<'b> {
-    #[serde(borrow, default)]
     nodes: Vec<Node<'b>>,
-    #[serde(default)]
     samples: Vec<u64>,
-    #[serde(default)]
     time_deltas: Vec<Number>,
-    #[serde(default)]
     lines: Vec<i64>,
 }
 
@@ -64,9 +55,9 @@ pub(super) fn add<'b>(
     events: &[Event<'b>],
     at: &dyn Fn(usize) -> String,
     trace: &mut Recorder<'b>,
-) -> Result<Option<String>, DecodeError> {
+) -> Decoded<Option<String>> {
     let mut profiles: Vec<Profile> = Vec::new();
-    let mut places: HashMap<(Id, Id), usize> = HashMap::new();
+    let mut indices: HashMap<(Id, Id), usize> = HashMap::new();
     for (ix, event) in events.iter().enumerate() {
         let is_first = event.is("P", "Profile");
         if !is_first && !event.is("P", "ProfileChunk") {
@@ -75,16 +66,16 @@ pub(super) fn add<'b>(
         let at = at(ix);
         let Args { data } = event.args(&at)?;
         let key = (event.pid.clone(), event.id.clone());
-        let known = places.get(&key).copied().filter(|_| !is_first);
-        let place = known.unwrap_or(profiles.len());
+        let known = indices.get(&key).copied().filter(|_| !is_first);
+        let index = known.unwrap_or(profiles.len());
         if known.is_none() {
-            places.insert(key, place);
+            indices.insert(key, index);
             profiles.push(Profile {
                 begun: ix,
                 ..Profile::default()
             });
         }
-        profiles[place].add(data, &format!("{at}.args.data"), trace)?;
+        profiles[index].add(data, &format!("{at}.args.data"), trace)?;
     }
     for profile in &mut profiles {
         if profile.start.is_none() {
@@ -119,7 +110,7 @@ pub(super) fn add<'b>(
             start,
             end: profile.end,
             zero: trace.zero,
-            place: &|column, ix| {
+            path: &|column, ix| {
                 format!(
                     "{column}[{ix}] of the profile that {} begins",
                     at(profile.begun)
@@ -145,12 +136,7 @@ impl Profile {
         (start, end.max(start))
     }
 
-    fn add(
-        &mut self,
-        data: Data<'_>,
-        at: &str,
-        trace: &mut Recorder<'_>,
-    ) -> Result<(), DecodeError> {
+    fn add(&mut self, data: Data<'_>, at: &str, trace: &mut Recorder<'_>) -> Decoded<()> {
         let time = |time: Option<Number>| time.and_then(|time| time.times(1000));
         self.start = self.start.or(time(data.start_time));
         self.end = time(data.end_time).or(self.end);
@@ -171,7 +157,7 @@ impl Profile {
         self.ids.extend(samples);
         self.deltas.extend(deltas);
         self.lines.extend(data.lines.into_iter().chain(lines));
-        // Where some have none, the others' places are kept.
+        // Where some have none, the others' indices are kept.
         self.lines.resize(self.ids.len(), 0);
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::schema::{
     FRAME_ADDRESS, FRAME_CATEGORY, FRAME_LINE, FUNC_RESOURCE, FUNC_SOURCE, FrameTable, FuncTable,
     Lib, Meta, Profile, ResourceTable, Sources, StackTable, Thread, has,
 };
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::json::{CallTree, Caller};
 use crate::formats::kind_by_names;
 use crate::formats::names::{NamedFrame, module_name};
@@ -15,7 +15,6 @@ use crate::recording::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, RecordingBuilder, StackIx, beginning,
 };
 
-/// The libraries of a profile.
 pub(super) fn modules(profile: &Profile<'_>, builder: &mut RecordingBuilder) -> Vec<Module> {
     let libs = profile.libs.iter();
     libs.map(|lib| module(lib, builder)).collect()
@@ -55,7 +54,7 @@ impl Tree {
         at: &str,
         modules: &[Module],
         builder: &mut RecordingBuilder,
-    ) -> Result<Tree, DecodeError> {
+    ) -> Decoded<Tree> {
         let shared = &profile.shared;
         macro_rules! table {
             ($field:ident, $name:literal) => {
@@ -90,24 +89,24 @@ impl Tree {
         Ok(Tree(CallTree::new(entries)))
     }
 
-    /// The stack at a place of the stack table; without one, that of nothing known.
+    /// The stack at an index of the stack table; without one, that of nothing known.
     pub(super) fn stack(
         &mut self,
         stack: Option<i32>,
-        place: impl Fn() -> String,
+        path: impl Fn() -> String,
         builder: &mut RecordingBuilder,
-    ) -> Result<StackIx, DecodeError> {
+    ) -> Decoded<StackIx> {
         let Some(stack) = stack.filter(|&stack| stack != -1) else {
-            return builder.stack(&[]).map_err(DecodeError::at(place()));
+            return builder.stack(&[]).map_err(DecodeError::at(path()));
         };
-        entry(self.0.entries(), stack.into(), "stackTable", &place)?;
+        entry(self.0.entries(), stack.into(), "stackTable", &path)?;
         let found = self.0.stack(stack as u32, builder);
-        found.map_err(|limit| DecodeError::new(place(), limit))
+        found.map_err(|limit| DecodeError::new(path(), limit))
     }
 }
 
 /// The caller of each stack: one that stands before it.
-fn callers(stacks: &StackTable, at: &str) -> Result<Vec<Option<u32>>, DecodeError> {
+fn callers(stacks: &StackTable, at: &str) -> Decoded<Vec<Option<u32>>> {
     let (column, length) = match &stacks.prefix_offset {
         Some(offsets) => ("prefixOffset", offsets.len()),
         None => ("prefix", stacks.prefix.len()),
@@ -131,10 +130,10 @@ fn callers(stacks: &StackTable, at: &str) -> Result<Vec<Option<u32>>, DecodeErro
     };
     let checked = (0..length as u32).map(|ix| {
         caller_of(ix).map_err(|found| {
-            let place = format!("{at}.stackTable.{column}[{ix}]");
+            let path = format!("{at}.stackTable.{column}[{ix}]");
             let problem =
                 format!("{found}; expected a stack before it: callers come before callees");
-            DecodeError::new(place, problem)
+            DecodeError::new(path, problem)
         })
     });
     checked.collect()
@@ -165,16 +164,16 @@ struct FrameReader<'r, 'b> {
 }
 
 impl<'b> FrameReader<'_, 'b> {
-    fn locations(mut self) -> Result<Vec<LocationIx>, DecodeError> {
+    fn locations(mut self) -> Decoded<Vec<LocationIx>> {
         let frames = 0..self.frames.func.len();
         frames.map(|ix| self.location(ix)).collect()
     }
 
-    fn location(&mut self, ix: usize) -> Result<LocationIx, DecodeError> {
+    fn location(&mut self, ix: usize) -> Decoded<LocationIx> {
         let frames = self.frames;
         let func = frames.func[ix] as usize;
-        let place = |column: &str| format!("{}.frameTable.{column}[{ix}]", self.at);
-        let &name = entry(&self.funcs.name, func as i64, "funcTable", || place("func"))?;
+        let path = |column: &str| format!("{}.frameTable.{column}[{ix}]", self.at);
+        let &name = entry(&self.funcs.name, func as i64, "funcTable", || path("func"))?;
         let name = self.string(name, "funcTable.name", func)?;
         let (lib, module) = self.module(ix, func)?;
         let address = frames.address.get(ix);
@@ -189,7 +188,7 @@ impl<'b> FrameReader<'_, 'b> {
                 address,
             };
             let found = self.builder.nameless(location);
-            return found.map_err(DecodeError::at(place("address")));
+            return found.map_err(DecodeError::at(path("address")));
         }
         let frame = NamedFrame {
             symbol: &name.0,
@@ -202,16 +201,16 @@ impl<'b> FrameReader<'_, 'b> {
             kind: self.kind(ix)?,
         };
         let found = frame.add(self.builder);
-        found.map_err(DecodeError::at(place("func")))
+        found.map_err(DecodeError::at(path("func")))
     }
 
-    fn string(&self, ix: u32, column: &str, row: usize) -> Result<Text<'b>, DecodeError> {
+    fn string(&self, ix: u32, column: &str, row: usize) -> Decoded<Text<'b>> {
         let at = || format!("{}.{column}[{row}]", self.at);
         entry(self.strings, ix.into(), "stringArray", at).cloned()
     }
 
     /// The library of a frame, where known, and the name of what its function is from.
-    fn module(&self, ix: usize, func: usize) -> Result<(Option<ModuleIx>, Text<'b>), DecodeError> {
+    fn module(&self, ix: usize, func: usize) -> Decoded<(Option<ModuleIx>, Text<'b>)> {
         let own = self.frames.lib.get(ix).copied().flatten();
         let own = own.filter(|_| has(&self.frames.flags, ix, FRAME_ADDRESS));
         let own = self.lib(own, || format!("{}.frameTable.lib[{ix}]", self.at))?;
@@ -230,11 +229,7 @@ impl<'b> FrameReader<'_, 'b> {
     }
 
     /// The module of a library; `None` for -1.
-    fn lib(
-        &self,
-        lib: Option<i64>,
-        at: impl Fn() -> String,
-    ) -> Result<Option<ModuleIx>, DecodeError> {
+    fn lib(&self, lib: Option<i64>, at: impl Fn() -> String) -> Decoded<Option<ModuleIx>> {
         let Some(lib) = lib.filter(|&lib| lib >= 0) else {
             return Ok(None);
         };
@@ -242,7 +237,7 @@ impl<'b> FrameReader<'_, 'b> {
         Ok(Some(ModuleIx(lib as u32)))
     }
 
-    fn file(&self, func: usize) -> Result<Text<'b>, DecodeError> {
+    fn file(&self, func: usize) -> Decoded<Text<'b>> {
         let known = |column: &[Option<u32>]| column.get(func).copied().flatten();
         if let Some(file) = known(&self.funcs.file_name) {
             return self.string(file, "funcTable.fileName", func);
@@ -258,7 +253,7 @@ impl<'b> FrameReader<'_, 'b> {
     }
 
     /// The kind of a frame, as far as the profile tells it.
-    fn kind(&self, ix: usize) -> Result<Option<FrameKind>, DecodeError> {
+    fn kind(&self, ix: usize) -> Decoded<Option<FrameKind>> {
         let frames = self.frames;
         let category = frames.category.get(ix).copied().flatten();
         let mut kind = None;

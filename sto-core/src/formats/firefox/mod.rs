@@ -17,7 +17,7 @@ mod samples;
 mod schema;
 mod slabs;
 
-use super::error::DecodeError;
+use super::error::{DecodeError, Decoded};
 use super::json::add_thread;
 use super::source::Head;
 use super::wire::json::{first_keys, parse};
@@ -40,8 +40,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 /// The newest version whose changes are known to be read here.
 const NEWEST_VERSION: u32 = 80;
 
-/// Reads a profile.
-pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     if !bytes.starts_with(&MAGIC) {
         return parts_of(&parse(bytes)?);
     }
@@ -50,7 +49,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     parts_of(&profile?)
 }
 
-fn parts_of(profile: &Profile<'_>) -> Result<RecordingBuilder, DecodeError> {
+fn parts_of(profile: &Profile<'_>) -> Decoded<RecordingBuilder> {
     let version = profile.meta.preprocessed_profile_version;
     if version > NEWEST_VERSION {
         return Err(DecodeError::new(
@@ -62,8 +61,8 @@ fn parts_of(profile: &Profile<'_>) -> Result<RecordingBuilder, DecodeError> {
     let modules = modules(profile, &mut builder);
     let mut samples = Samples::new(&profile.meta);
     let mut shared = None;
-    for (place, thread) in profile.threads.iter().enumerate() {
-        let at = format!("threads[{place}]");
+    for (ix, thread) in profile.threads.iter().enumerate() {
+        let at = format!("threads[{ix}]");
         let thread_ix = add_thread(
             &mut builder,
             (&thread.pid, &thread.process_name),

@@ -2,12 +2,11 @@
 
 use super::frames::Tree;
 use super::schema::{Meta, SampleTable, Thread};
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::wire::json::{Number, same_length, shown};
 use crate::recording::{RecordingBuilder, ThreadIx};
 use crate::units::{Cost, Nanoseconds, Unit};
 
-/// Samples of all threads.
 pub(super) struct Samples {
     /// Nanoseconds in a unit of the CPU times, where these are times.
     cpu_factor: Option<u64>,
@@ -39,7 +38,7 @@ impl Samples {
         thread_ix: ThreadIx,
         tree: &mut Tree,
         builder: &mut RecordingBuilder,
-    ) -> Result<(), DecodeError> {
+    ) -> Decoded<()> {
         let Some(samples) = &thread.samples else {
             return Err(DecodeError::new(at, "expected samples, found none"));
         };
@@ -76,7 +75,7 @@ impl Samples {
         thread: ThreadIx,
         tree: &mut Tree,
         builder: &mut RecordingBuilder,
-    ) -> Result<(), DecodeError> {
+    ) -> Decoded<()> {
         let count = table.stack.len();
         table.check_lengths(at)?;
         let (default_event, unit, factor) = match table.weight_type.as_ref().map(|kind| &*kind.0) {
@@ -105,16 +104,16 @@ impl Samples {
                 Ok(())
             };
             let weight = table.weight.as_ref().and_then(|weights| weights[row]);
-            let place = |column: &str| format!("{at}.{column}[{row}]");
+            let path = |column: &str| format!("{at}.{column}[{row}]");
             match weight {
                 // What is freed is written as a negative allocation.
                 Some(freed) if at.ends_with("nativeAllocations") && freed.is_negative() => {
-                    let value = freed.magnitude().weight(factor, || place("weight"))?;
+                    let value = freed.magnitude().weight(factor, || path("weight"))?;
                     add("native-deallocations", unit, Cost { samples: 1, value })?;
                 }
                 weight => {
                     let weight = weight.unwrap_or(Number::Whole(1));
-                    let value = weight.weight(factor, || place("weight"))?;
+                    let value = weight.weight(factor, || path("weight"))?;
                     let samples = match unit {
                         Unit::Samples => value,
                         _ => u64::from(value > 0),
@@ -127,7 +126,7 @@ impl Samples {
                 .as_ref()
                 .and_then(|deltas| deltas[row]);
             if let (Some(delta), Some(factor)) = (delta, cpu_factor) {
-                let value = delta.weight(factor, || place("threadCPUDelta"))?;
+                let value = delta.weight(factor, || path("threadCPUDelta"))?;
                 let samples = u64::from(value > 0);
                 add("cpu", Unit::Nanoseconds, Cost { samples, value })?;
             }
@@ -137,7 +136,7 @@ impl Samples {
 }
 
 impl SampleTable<'_> {
-    fn check_lengths(&self, at: &str) -> Result<(), DecodeError> {
+    fn check_lengths(&self, at: &str) -> Decoded<()> {
         let count = self.stack.len();
         let columns = [
             ("time", self.time.as_ref().map(Vec::len)),

@@ -4,108 +4,88 @@ use crate::formats::wire::json::{Id, Number, Text};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 pub(super) struct Profile<'b> {
-    #[serde(borrow)]
     pub(super) meta: Meta<'b>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     pub(super) libs: Vec<Lib<'b>>,
-    #[serde(borrow)]
     pub(super) threads: Vec<Thread<'b>>,
     /// What threads have in common, since version 56.
-    #[serde(borrow, default)]
+    #[serde(default)]
     pub(super) shared: Thread<'b>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 pub(super) struct Meta<'b> {
     pub(super) preprocessed_profile_version: u32,
     /// Milliseconds since 1970.
     #[serde(default)]
     pub(super) start_time: f64,
-    #[serde(borrow, default)]
+    #[serde(default)]
     pub(super) categories: Vec<Category<'b>>,
-    #[serde(borrow, default)]
     pub(super) sample_units: Option<SampleUnits<'b>>,
     /// What the profile was converted by, if it was.
-    #[serde(borrow, default)]
     pub(super) imported_from: Option<Text<'b>>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 pub(super) struct Category<'b> {
-    #[serde(borrow)]
     pub(super) name: Text<'b>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 pub(super) struct SampleUnits<'b> {
-    #[serde(borrow, default, rename = "threadCPUDelta")]
+    #[serde(default, rename = "threadCPUDelta")]
     pub(super) thread_cpu_delta: Text<'b>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 pub(super) struct Lib<'b> {
-    #[serde(borrow, default)]
+    #[serde(default)]
     pub(super) name: Text<'b>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     pub(super) path: Text<'b>,
     /// GNU build id.
-    #[serde(borrow, default)]
     pub(super) code_id: Option<Text<'b>>,
 }
 
 /// A thread, or what threads have in common.
 #[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 pub(super) struct Thread<'b> {
-    #[serde(borrow, default)]
     pub(super) name: Text<'b>,
-    #[serde(borrow, default)]
     pub(super) process_name: Text<'b>,
-    #[serde(default)]
     pub(super) pid: Id,
-    #[serde(default)]
     pub(super) tid: Id,
-    #[serde(borrow, default)]
     pub(super) samples: Option<SampleTable<'b>>,
-    #[serde(borrow, default)]
     pub(super) js_allocations: Option<SampleTable<'b>>,
-    #[serde(borrow, default)]
     pub(super) native_allocations: Option<SampleTable<'b>>,
-    #[serde(borrow, default)]
     pub(super) string_array: Option<Vec<Text<'b>>>,
-    #[serde(default)]
     pub(super) stack_table: Option<StackTable>,
-    #[serde(default)]
     pub(super) frame_table: Option<FrameTable>,
-    #[serde(default)]
     pub(super) func_table: Option<FuncTable>,
-    #[serde(default)]
     pub(super) resource_table: Option<ResourceTable>,
     /// Source files, since version 57.
-    #[serde(default)]
     pub(super) sources: Option<Sources>,
 }
 
 /// Samples or allocations, by column.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 pub(super) struct SampleTable<'b> {
     /// `null`, or since version 78 -1, without one.
     pub(super) stack: Vec<Option<i32>>,
     /// Milliseconds since the start.
-    #[serde(default)]
     pub(super) time: Option<Vec<f64>>,
     /// Milliseconds since the sample before.
-    #[serde(default)]
     pub(super) time_deltas: Option<Vec<f64>>,
-    #[serde(default)]
     pub(super) weight: Option<Vec<Option<Number>>>,
-    #[serde(borrow, default)]
     pub(super) weight_type: Option<Text<'b>>,
-    #[serde(default, rename = "threadCPUDelta")]
+    #[serde(rename = "threadCPUDelta")]
     pub(super) thread_cpu_delta: Option<Vec<Option<Number>>>,
 }
 
@@ -116,7 +96,6 @@ pub(super) struct StackTable {
     #[serde(default)]
     pub(super) prefix: Vec<Option<u32>>,
     /// How far before its callee the caller stands, since version 66; 0 without one.
-    #[serde(default)]
     pub(super) prefix_offset: Option<Vec<u32>>,
     pub(super) frame: Vec<u32>,
 }

@@ -6,7 +6,7 @@
 //!
 //! Source: `FORMAT.md` of <https://github.com/mstange/json-slabs>.
 
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::wire::text::decimal;
 use json_slabs::{ParseError, ParsedFile, SlabBytes, SlabPlaceholder, SlabPrimitive, SlabType};
 use serde::Serializer;
@@ -17,7 +17,7 @@ use serde_json::Value;
 const MAX_USE: usize = 2;
 
 /// The JSON that a file stands for.
-pub(super) fn json(file: &[u8]) -> Result<Vec<u8>, DecodeError> {
+pub(super) fn json(file: &[u8]) -> Decoded<Vec<u8>> {
     let slabs = ParsedFile::parse(file).map_err(|error| match error {
         ParseError::TooShort(_)
         | ParseError::SlabTableOverrun
@@ -40,18 +40,18 @@ pub(super) fn json(file: &[u8]) -> Result<Vec<u8>, DecodeError> {
         };
         json.extend_from_slice(before);
         open.push(behind);
-        let place = || format!("slab {ix}");
+        let path = || format!("slab {ix}");
         let slab = slabs.slab_at(SlabPlaceholder(ix)).map_err(|_| {
             let count = slabs.slabs().len();
             let problem =
                 format!("the file has {count}, from 0 on; was it edited? Save it as JSON");
-            DecodeError::new(place(), problem)
+            DecodeError::new(path(), problem)
         })?;
         used += slab.bytes.len();
         if used > MAX_USE * file.len() {
             let problem = "the slabs that are put in up to this one are twice as large as the file; \
                            expected each once: do they hold each other? Save it as JSON";
-            return Err(DecodeError::new(place(), problem));
+            return Err(DecodeError::new(path(), problem));
         }
         match slab.slab_type {
             SlabType::Json => open.push(slab.bytes),
@@ -70,7 +70,6 @@ pub(super) fn json(file: &[u8]) -> Result<Vec<u8>, DecodeError> {
     Ok(json)
 }
 
-/// Writes an array.
 fn write<T: SlabPrimitive>(slab: &SlabBytes<'_>, value: impl Fn(T) -> Value, json: &mut Vec<u8>) {
     let numbers = slab.bytes.chunks_exact(slab.slab_type.element_size());
     let values = numbers.map(|bytes| value(T::from_le_bytes(bytes)));

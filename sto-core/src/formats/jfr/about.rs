@@ -4,7 +4,7 @@ use super::cursor::Event;
 use super::pools::Pools;
 use super::types::TypeIx;
 use super::values::Value;
-use crate::formats::error::DecodeError;
+use crate::formats::error::Decoded;
 use crate::formats::names::nanoseconds_in;
 use crate::formats::wire::text;
 use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
@@ -100,7 +100,7 @@ impl About {
         event: Event<'b>,
         pools: &Pools<'_, 'b>,
         stacks: &mut RecordingBuilder,
-    ) -> Result<(), DecodeError> {
+    ) -> Decoded<()> {
         let fields = Value::Fields(of, event.fields);
         match pools.types.name(of) {
             b"jdk.ActiveSetting" => {

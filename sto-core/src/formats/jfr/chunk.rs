@@ -4,7 +4,7 @@
 
 use super::cursor::{Cursor, Event};
 use crate::formats::Salvage;
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::units::Nanoseconds;
 
 /// How every chunk begins.
@@ -31,14 +31,13 @@ pub(super) struct Chunk<'b> {
 pub(super) struct Clock {
     /// Nanoseconds from 1970 to the chunk's beginning.
     start: u64,
-    /// What the clock showed then.
     start_ticks: i64,
     ticks_per_second: u64,
 }
 
 impl<'b> Chunk<'b> {
-    /// Reads the header of the chunk at a place in the file.
-    pub(super) fn at(file: &'b [u8], at: usize) -> Result<Chunk<'b>, DecodeError> {
+    /// Reads the header of the chunk at a offset in the file.
+    pub(super) fn at(file: &'b [u8], at: usize) -> Decoded<Chunk<'b>> {
         let malformed = |offset: usize, problem: String| DecodeError::new(at + offset, problem);
         let truncated = |expected: u64| {
             let cut = format!(
@@ -85,8 +84,8 @@ impl<'b> Chunk<'b> {
         let Some(bytes) = whole.and_then(|size| file.get(..at.checked_add(size)?)) else {
             return Err(truncated((at as u64).saturating_add(size)));
         };
-        let event = |place: usize, what: &str| {
-            let offset = number(place);
+        let event = |field: usize, what: &str| {
+            let offset = number(field);
             if (HEADER as u64..size).contains(&offset) {
                 return Ok(at + offset as usize);
             }
@@ -98,7 +97,7 @@ impl<'b> Chunk<'b> {
                     "the {what} at byte {offset} of a chunk of {size} bytes; expected {HEADER} or more, and less than its size"
                 ),
             };
-            Err(malformed(place, problem))
+            Err(malformed(field, problem))
         };
         let clock = Clock {
             start: number(32),
@@ -122,7 +121,7 @@ impl<'b> Chunk<'b> {
     }
 
     /// Every event, in the order of the file.
-    pub(super) fn events(&self) -> impl Iterator<Item = Result<Event<'b>, DecodeError>> {
+    pub(super) fn events(&self) -> impl Iterator<Item = Decoded<Event<'b>>> {
         let mut cursor = Cursor::new(self.bytes, self.events);
         std::iter::from_fn(move || {
             if cursor.is_at_end() {

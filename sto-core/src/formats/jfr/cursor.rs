@@ -2,7 +2,7 @@
 //!
 //! Source: `jfrEncoders.hpp` of HotSpot and `RecordingInput.java` of the JDK.
 
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::limits::MAX_NAME;
 use std::borrow::Cow;
 
@@ -17,7 +17,6 @@ pub(super) struct Cursor<'b> {
 /// An event.
 #[derive(Clone, Copy)]
 pub(super) struct Event<'b> {
-    /// Where it begins.
     pub(super) at: usize,
     /// The id of its type.
     pub(super) kind: i64,
@@ -45,7 +44,6 @@ impl<'b> Cursor<'b> {
         Cursor { bytes, at }
     }
 
-    /// The place in the file.
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -60,7 +58,7 @@ impl<'b> Cursor<'b> {
     }
 
     /// The next event, up to whose end the place moves.
-    pub(super) fn event(&mut self) -> Result<Event<'b>, DecodeError> {
+    pub(super) fn event(&mut self) -> Decoded<Event<'b>> {
         let at = self.at;
         let size = self.number()?;
         let end = usize::try_from(size)
@@ -85,11 +83,11 @@ impl<'b> Cursor<'b> {
         })
     }
 
-    pub(super) fn byte(&mut self) -> Result<u8, DecodeError> {
+    pub(super) fn byte(&mut self) -> Decoded<u8> {
         Ok(self.take(1)?[0])
     }
 
-    pub(super) fn take(&mut self, length: u64) -> Result<&'b [u8], DecodeError> {
+    pub(super) fn take(&mut self, length: u64) -> Decoded<&'b [u8]> {
         let rest = &self.bytes[self.at..];
         let taken = usize::try_from(length)
             .ok()
@@ -106,11 +104,11 @@ impl<'b> Cursor<'b> {
     }
 
     /// A compressed number: seven bits a byte, the lowest first, but eight in the ninth.
-    pub(super) fn number(&mut self) -> Result<i64, DecodeError> {
+    pub(super) fn number(&mut self) -> Decoded<i64> {
         let mut number = 0;
-        for place in 0..8 {
+        for byte_ix in 0..8 {
             let byte = u64::from(self.byte()?);
-            number |= (byte & 0x7f) << (7 * place);
+            number |= (byte & 0x7f) << (7 * byte_ix);
             if byte < 0x80 {
                 return Ok(number as i64);
             }
@@ -119,7 +117,7 @@ impl<'b> Cursor<'b> {
     }
 
     /// How many values follow, of which each has so many bytes at least.
-    pub(super) fn count(&mut self, least: u64) -> Result<usize, DecodeError> {
+    pub(super) fn count(&mut self, least: u64) -> Decoded<usize> {
         let at = self.at;
         let count = self.number()?;
         let fits = |&count: &usize| (count as u64).saturating_mul(least) <= self.left() as u64;
@@ -132,7 +130,7 @@ impl<'b> Cursor<'b> {
         })
     }
 
-    pub(super) fn text(&mut self) -> Result<Text<'b>, DecodeError> {
+    pub(super) fn text(&mut self) -> Decoded<Text<'b>> {
         let at = self.at;
         Ok(match self.byte()? {
             0 => Text::Null,
@@ -155,7 +153,7 @@ impl<'b> Cursor<'b> {
         })
     }
 
-    fn counted_bytes(&mut self) -> Result<&'b [u8], DecodeError> {
+    fn counted_bytes(&mut self) -> Decoded<&'b [u8]> {
         let length = self.count(1)?;
         self.take(length as u64)
     }

@@ -6,7 +6,7 @@ use super::pools::Pools;
 use super::stacks::Traces;
 use super::types::{TypeIx, Types, Unit};
 use super::values::{Identity, Value, Wanted};
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::recording::{ProcessIx, RecordingBuilder, Sample, SampleTypeIx, ThreadIx};
 use crate::units::{self, Cost, Nanoseconds};
 use hashbrown::HashMap;
@@ -27,7 +27,6 @@ struct Row {
 }
 
 impl Samples {
-    /// Reads the samples of a chunk.
     pub(super) fn read<'b>(
         &mut self,
         chunk: &Chunk<'b>,
@@ -35,7 +34,7 @@ impl Samples {
         about: &About,
         traces: &mut Traces<'_, '_, 'b>,
         threads: &mut Threads,
-    ) -> Result<(), DecodeError> {
+    ) -> Decoded<()> {
         let rows = rows(pools.types);
         for event in chunk.events() {
             let event = event?;
@@ -139,7 +138,7 @@ impl Row {
         period: Nanoseconds,
         clock: Clock,
         at: usize,
-    ) -> Result<Cost, DecodeError> {
+    ) -> Decoded<Cost> {
         let sampled = &SAMPLED[self.index];
         let amount = |value: Value<'_>, field: &str| match value {
             Value::Number(number) => u64::try_from(number).map_err(|_| {
@@ -185,7 +184,6 @@ impl Row {
     }
 }
 
-/// The threads of a chunk.
 pub(super) struct Threads {
     process: ProcessIx,
     known: HashMap<Identity, ThreadIx>,
@@ -206,7 +204,7 @@ impl Threads {
         thread: Value<'b>,
         pools: &Pools<'_, 'b>,
         builder: &mut RecordingBuilder,
-    ) -> Result<ThreadIx, DecodeError> {
+    ) -> Decoded<ThreadIx> {
         let identity = thread.identity();
         if let Some(&known) = self.known.get(&identity) {
             return Ok(known);

@@ -13,7 +13,7 @@
 //! Source: `MetadataReader.java` of the JDK, `jfrMetadata.cpp` of async-profiler.
 
 use super::cursor::Cursor;
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::excerpt;
 use crate::formats::wire::text;
 use std::borrow::Cow;
@@ -43,10 +43,7 @@ pub(super) struct ClassField {
 }
 
 /// Reads the types of a metadata event, from behind its strings.
-pub(super) fn classes<'b>(
-    cursor: Cursor<'b>,
-    strings: &[Cow<'b, [u8]>],
-) -> Result<Vec<Class>, DecodeError> {
+pub(super) fn classes<'b>(cursor: Cursor<'b>, strings: &[Cow<'b, [u8]>]) -> Decoded<Vec<Class>> {
     let mut elements = Elements {
         strings,
         cursor,
@@ -77,7 +74,7 @@ enum Within {
 
 impl Elements<'_, '_> {
     /// Reads an element and those in it.
-    fn read(&mut self, around: Within, depth: u32) -> Result<(), DecodeError> {
+    fn read(&mut self, around: Within, depth: u32) -> Decoded<()> {
         let at = self.cursor.at();
         if depth > MAX_NESTING {
             let problem = format!("elements more than {MAX_NESTING} deep; was the file damaged?");
@@ -127,11 +124,7 @@ impl Elements<'_, '_> {
         Ok(())
     }
 
-    fn field(
-        &self,
-        at: usize,
-        attributes: &[(StringIx, StringIx)],
-    ) -> Result<ClassField, DecodeError> {
+    fn field(&self, at: usize, attributes: &[(StringIx, StringIx)]) -> Decoded<ClassField> {
         let text = |name| {
             self.attribute(attributes, name)
                 .map(|ix| &*self.strings[ix.0])
@@ -156,7 +149,7 @@ impl Elements<'_, '_> {
         })
     }
 
-    fn string(&mut self) -> Result<StringIx, DecodeError> {
+    fn string(&mut self) -> Decoded<StringIx> {
         let at = self.cursor.at();
         let number = self.cursor.number()?;
         let index = usize::try_from(number).ok();
@@ -181,7 +174,7 @@ impl Elements<'_, '_> {
         at: usize,
         attributes: &[(StringIx, StringIx)],
         name: &str,
-    ) -> Result<StringIx, DecodeError> {
+    ) -> Decoded<StringIx> {
         self.attribute(attributes, name).ok_or_else(|| {
             DecodeError::new(
                 at,
@@ -190,12 +183,7 @@ impl Elements<'_, '_> {
         })
     }
 
-    fn id(
-        &self,
-        at: usize,
-        attributes: &[(StringIx, StringIx)],
-        name: &str,
-    ) -> Result<i64, DecodeError> {
+    fn id(&self, at: usize, attributes: &[(StringIx, StringIx)], name: &str) -> Decoded<i64> {
         let digits = &self.strings[self.required(at, attributes, name)?.0];
         let id = text::decimal(digits).and_then(|id| i64::try_from(id).ok());
         id.ok_or_else(|| {

@@ -28,7 +28,7 @@ mod stacks;
 mod types;
 mod values;
 
-use super::error::DecodeError;
+use super::error::Decoded;
 use super::source::Head;
 use crate::recording::RecordingBuilder;
 use crate::units::{Nanoseconds, UnixSeconds};
@@ -44,20 +44,17 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     head.bytes.starts_with(&chunk::MAGIC)
 }
 
-/// Reads a recording.
-pub(super) fn read(bytes: &[u8], allow_truncated: bool) -> Result<RecordingBuilder, DecodeError> {
-    let Reader {
-        mut builder,
-        samples,
-        about,
-        began,
-        missing,
-    } = read_chunks(bytes, allow_truncated)?;
-    samples.finish(&mut builder);
+pub(super) fn read(bytes: &[u8], allow_truncated: bool) -> Decoded<RecordingBuilder> {
+    let reader = read_chunks(bytes, allow_truncated)?;
+    let (mut builder, about) = (reader.builder, reader.about);
+    reader.samples.finish(&mut builder);
     builder.origin = about.origin;
     builder.origin.duration = builder.duration();
-    builder.origin.recorded = began.map(|began| UnixSeconds(began.0 / 1_000_000_000));
+    builder.origin.recorded = reader
+        .began
+        .map(|began| UnixSeconds(began.0 / 1_000_000_000));
     builder.lost = about.lost;
+    let missing = reader.missing;
     if missing > 0 {
         builder.warnings.push(format!(
             "{missing} stacks and methods that samples refer to are not in the file; they are shown as `[unknown]`."
@@ -78,12 +75,11 @@ struct Reader {
     builder: RecordingBuilder,
     samples: Samples,
     about: About,
-    /// When the first chunk began.
     began: Option<Nanoseconds>,
     missing: u64,
 }
 
-fn read_chunks(bytes: &[u8], allow_truncated: bool) -> Result<Reader, DecodeError> {
+fn read_chunks(bytes: &[u8], allow_truncated: bool) -> Decoded<Reader> {
     let mut reader = Reader::default();
     let mut at = 0;
     while at < bytes.len() {
@@ -104,7 +100,7 @@ fn read_chunks(bytes: &[u8], allow_truncated: bool) -> Result<Reader, DecodeErro
 }
 
 impl Reader {
-    fn read(&mut self, chunk: &Chunk<'_>) -> Result<(), DecodeError> {
+    fn read(&mut self, chunk: &Chunk<'_>) -> Decoded<()> {
         self.began.get_or_insert(chunk.clock.start());
         let types = Types::read(chunk.bytes, chunk.metadata)?;
         let pools = Pools::read(chunk, &types)?;

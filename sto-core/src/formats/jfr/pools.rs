@@ -9,7 +9,7 @@ use super::chunk::Chunk;
 use super::cursor::{Cursor, Text};
 use super::types::{TypeIx, Types};
 use super::values::{Value, Wanted};
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -20,26 +20,22 @@ pub(super) const CONSTANTS: i64 = 1;
 /// A string may be behind so many keys; in real files it is behind two.
 const MAX_HOPS: usize = 8;
 
-/// The constants of a chunk.
 pub(super) struct Pools<'c, 'b> {
     pub(super) types: &'c Types<'b>,
     bytes: &'b [u8],
     /// Where each constant stands in the file.
-    places: HashMap<(TypeIx, i64), usize>,
+    offsets: HashMap<(TypeIx, i64), usize>,
     strings: Option<TypeIx>,
     /// The strings of constants that were asked for; read once, as many may refer to a long one.
     texts: RefCell<HashMap<(TypeIx, i64), Text<'b>>>,
 }
 
 impl<'c, 'b> Pools<'c, 'b> {
-    pub(super) fn read(
-        chunk: &Chunk<'b>,
-        types: &'c Types<'b>,
-    ) -> Result<Pools<'c, 'b>, DecodeError> {
+    pub(super) fn read(chunk: &Chunk<'b>, types: &'c Types<'b>) -> Decoded<Pools<'c, 'b>> {
         let mut pools = Pools {
             types,
             bytes: chunk.bytes,
-            places: HashMap::new(),
+            offsets: HashMap::new(),
             strings: types.by_name("java.lang.String"),
             texts: RefCell::default(),
         };
@@ -72,7 +68,7 @@ impl<'c, 'b> Pools<'c, 'b> {
     }
 
     /// Reads an event, and returns how far from it the one before it is; 0 for none.
-    fn read_event(&mut self, mut cursor: Cursor<'b>) -> Result<i64, DecodeError> {
+    fn read_event(&mut self, mut cursor: Cursor<'b>) -> Decoded<i64> {
         // Start time and duration.
         cursor.number()?;
         cursor.number()?;
@@ -90,7 +86,7 @@ impl<'c, 'b> Pools<'c, 'b> {
             for _ in 0..cursor.count(1 + self.types.least(of))? {
                 let key = cursor.number()?;
                 // What was written last stands first.
-                self.places.entry((of, key)).or_insert(cursor.at());
+                self.offsets.entry((of, key)).or_insert(cursor.at());
                 self.types.skip(of, &mut cursor)?;
             }
         }
@@ -99,14 +95,14 @@ impl<'c, 'b> Pools<'c, 'b> {
 
     /// Every constant of a type, in no order.
     pub(super) fn constants(&self, of: TypeIx) -> impl Iterator<Item = Value<'b>> {
-        let of_type = self.places.iter().filter(move |((a, _), _)| *a == of);
+        let of_type = self.offsets.iter().filter(move |((a, _), _)| *a == of);
         of_type.map(move |(_, &at)| Value::Fields(of, Cursor::new(self.bytes, at)))
     }
 
     /// Whether a value refers to what the chunk does not have. The key 0 stands for nothing.
     pub(super) fn is_missing(&self, value: Value<'_>) -> bool {
         match value {
-            Value::Key(of, key) => key != 0 && !self.places.contains_key(&(of, key)),
+            Value::Key(of, key) => key != 0 && !self.offsets.contains_key(&(of, key)),
             _ => false,
         }
     }
@@ -116,8 +112,8 @@ impl<'c, 'b> Pools<'c, 'b> {
         &self,
         value: Value<'b>,
         names: [&str; N],
-    ) -> Result<[Value<'b>; N], DecodeError> {
-        match self.place(value) {
+    ) -> Decoded<[Value<'b>; N]> {
+        match self.cursor_of(value) {
             Some((of, mut cursor)) => {
                 Wanted::of(self.types, of, names).read(self.types, &mut cursor)
             }
@@ -126,7 +122,7 @@ impl<'c, 'b> Pools<'c, 'b> {
     }
 
     /// The string that a value is, or its first field, as a symbol has it; empty for none.
-    pub(super) fn text(&self, value: Value<'b>) -> Result<Cow<'b, [u8]>, DecodeError> {
+    pub(super) fn text(&self, value: Value<'b>) -> Decoded<Cow<'b, [u8]>> {
         let mut value = value;
         let mut keys = Vec::new();
         let mut at = 0;
@@ -142,7 +138,7 @@ impl<'c, 'b> Pools<'c, 'b> {
                 },
                 _ => {}
             }
-            let Some((of, mut cursor)) = self.place(value) else {
+            let Some((of, mut cursor)) = self.cursor_of(value) else {
                 break Text::Null;
             };
             if keys.len() > MAX_HOPS {
@@ -160,10 +156,10 @@ impl<'c, 'b> Pools<'c, 'b> {
     }
 
     /// Where the fields of a value are.
-    pub(super) fn place(&self, value: Value<'b>) -> Option<(TypeIx, Cursor<'b>)> {
+    pub(super) fn cursor_of(&self, value: Value<'b>) -> Option<(TypeIx, Cursor<'b>)> {
         match value {
             Value::Key(of, key) => {
-                let at = *self.places.get(&(of, key))?;
+                let at = *self.offsets.get(&(of, key))?;
                 Some((of, Cursor::new(self.bytes, at)))
             }
             Value::Fields(of, cursor) => Some((of, cursor)),

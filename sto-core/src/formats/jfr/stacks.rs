@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::pools::Pools;
 use super::types::TypeIx;
 use super::values::{Identity, Value, Wanted};
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::names::NamedFrame;
 use crate::limits::{MAX_DEPTH, MAX_NAME};
 use crate::model::FrameKind;
@@ -25,7 +25,6 @@ pub(super) struct Traces<'r, 'c, 'b> {
     known: HashMap<Identity, Trace>,
     /// Each method's class's name and its own; read once, as many frames may share a large constant.
     methods: HashMap<Identity, [Value<'b>; 2]>,
-    /// Each class's name.
     classes: HashMap<Identity, Value<'b>>,
     /// By method, line and frame type.
     locations: HashMap<(Identity, u32, Identity), LocationIx>,
@@ -40,7 +39,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
     pub(super) fn of(
         pools: &'r Pools<'c, 'b>,
         builder: &'r mut RecordingBuilder,
-    ) -> Result<Traces<'r, 'c, 'b>, DecodeError> {
+    ) -> Decoded<Traces<'r, 'c, 'b>> {
         let mut has_native_functions = false;
         if let Some(kinds) = pools.types.by_name("jdk.types.FrameType") {
             for kind in pools.constants(kinds) {
@@ -61,7 +60,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
     }
 
     /// The stack of a value that refers to a stack trace.
-    pub(super) fn read(&mut self, trace: Value<'b>, at: usize) -> Result<Trace, DecodeError> {
+    pub(super) fn read(&mut self, trace: Value<'b>, at: usize) -> Decoded<Trace> {
         let identity = trace.identity();
         if let Some(&known) = self.known.get(&identity) {
             return Ok(known);
@@ -89,7 +88,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         count: usize,
         mut cursor: Cursor<'b>,
         locations: &mut Vec<LocationIx>,
-    ) -> Result<(), DecodeError> {
+    ) -> Decoded<()> {
         if count > MAX_DEPTH {
             let problem =
                 format!("a stack of {count} frames; stacks of up to {MAX_DEPTH} are read");
@@ -122,7 +121,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         line: u32,
         kind: Value<'b>,
         at: usize,
-    ) -> Result<LocationIx, DecodeError> {
+    ) -> Decoded<LocationIx> {
         let [class, name] = self.method(method)?;
         let (class, name) = (self.pools.text(class)?, self.pools.text(name)?);
         let kind = self.pools.text(kind)?;
@@ -151,7 +150,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
     }
 
     /// The names of a method's class and of the method.
-    fn method(&mut self, method: Value<'b>) -> Result<[Value<'b>; 2], DecodeError> {
+    fn method(&mut self, method: Value<'b>) -> Decoded<[Value<'b>; 2]> {
         if let Some(&known) = self.methods.get(&method.identity()) {
             return Ok(known);
         }

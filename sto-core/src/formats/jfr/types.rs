@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::metadata::{Class, MAX_NESTING, StringIx, classes};
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::excerpt;
 use crate::formats::names::nanoseconds_in;
 use hashbrown::HashMap;
@@ -12,7 +12,6 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TypeIx(usize);
 
-/// The types of a chunk.
 pub(super) struct Types<'b> {
     strings: Vec<Cow<'b, [u8]>>,
     types: Vec<Type>,
@@ -29,7 +28,6 @@ struct Type {
 /// How a value is written.
 #[derive(Debug)]
 pub(super) enum Shape {
-    /// One byte.
     Byte,
     /// A compressed number without a sign, of 16 bits.
     Char,
@@ -58,7 +56,6 @@ pub(super) struct Field {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Ticks,
-    /// So many nanoseconds.
     Nanoseconds(u64),
 }
 
@@ -67,7 +64,7 @@ pub(super) const METADATA: i64 = 0;
 
 impl<'b> Types<'b> {
     /// Reads the event with the types.
-    pub(super) fn read(bytes: &'b [u8], at: usize) -> Result<Types<'b>, DecodeError> {
+    pub(super) fn read(bytes: &'b [u8], at: usize) -> Decoded<Types<'b>> {
         let mut cursor = Cursor::new(bytes, at);
         let event = cursor.event()?;
         if event.kind != METADATA {
@@ -97,7 +94,7 @@ impl<'b> Types<'b> {
         Ok(types)
     }
 
-    fn add(&mut self, classes: Vec<Class>) -> Result<(), DecodeError> {
+    fn add(&mut self, classes: Vec<Class>) -> Decoded<()> {
         for (place, class) in classes.iter().enumerate() {
             if self.by_id.insert(class.id, TypeIx(place)).is_some() {
                 let problem = format!(
@@ -144,7 +141,7 @@ impl<'b> Types<'b> {
 
     /// Finds the fewest bytes of each type, and leaves out fields that have none: many values of no
     /// bytes would take time without an end.
-    fn measure(&mut self, at: usize) -> Result<(), DecodeError> {
+    fn measure(&mut self, at: usize) -> Decoded<()> {
         let mut known = vec![None; self.types.len()];
         for ix in 0..self.types.len() {
             self.measure_type(TypeIx(ix), 0, &mut known)

@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, Text};
 use super::types::{Field, Shape, TypeIx, Types};
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::excerpt;
 
 /// The value of a field.
@@ -14,7 +14,7 @@ pub(super) enum Value<'b> {
     Text(Text<'b>),
     /// The key of a constant of a type.
     Key(TypeIx, i64),
-    /// Fields of a type, from this place on.
+    /// Fields of a type, from here on.
     Fields(TypeIx, Cursor<'b>),
     /// So many values of a type that follow each other.
     Array(TypeIx, usize, Cursor<'b>),
@@ -24,7 +24,7 @@ pub(super) enum Value<'b> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Identity {
     Key(TypeIx, i64),
-    Place(usize),
+    At(usize),
     None,
 }
 
@@ -41,7 +41,7 @@ impl Value<'_> {
     pub(super) fn identity(self) -> Identity {
         match self {
             Value::Key(of, key) => Identity::Key(of, key),
-            Value::Fields(_, place) => Identity::Place(place.at()),
+            Value::Fields(_, cursor) => Identity::At(cursor.at()),
             _ => Identity::None,
         }
     }
@@ -50,20 +50,20 @@ impl Value<'_> {
 /// Which fields of a type are asked for.
 pub(super) struct Wanted<const N: usize> {
     of: TypeIx,
-    /// For each field its place in the answer.
-    places: Vec<Option<usize>>,
+    /// For each field its index in the answer.
+    indices: Vec<Option<usize>>,
 }
 
 impl<const N: usize> Wanted<N> {
     pub(super) fn of(types: &Types<'_>, of: TypeIx, names: [&str; N]) -> Wanted<N> {
         let fields = types.fields(of).iter();
-        let place = |field| {
+        let index = |field| {
             let name = types.name_of(field);
             names.iter().position(|wanted| wanted.as_bytes() == name)
         };
         Wanted {
             of,
-            places: fields.map(place).collect(),
+            indices: fields.map(index).collect(),
         }
     }
 
@@ -72,11 +72,11 @@ impl<const N: usize> Wanted<N> {
         &self,
         types: &Types<'_>,
         cursor: &mut Cursor<'b>,
-    ) -> Result<[Value<'b>; N], DecodeError> {
+    ) -> Decoded<[Value<'b>; N]> {
         let mut values = [Value::None; N];
-        for (field, place) in types.fields(self.of).iter().zip(&self.places) {
-            match place {
-                Some(place) => values[*place] = types.field_value(field, cursor)?,
+        for (field, index) in types.fields(self.of).iter().zip(&self.indices) {
+            match index {
+                Some(index) => values[*index] = types.field_value(field, cursor)?,
                 None => types.skip_field(field, cursor)?,
             }
         }
@@ -85,11 +85,7 @@ impl<const N: usize> Wanted<N> {
 }
 
 impl Types<'_> {
-    fn field_value<'b>(
-        &self,
-        field: &Field,
-        cursor: &mut Cursor<'b>,
-    ) -> Result<Value<'b>, DecodeError> {
+    fn field_value<'b>(&self, field: &Field, cursor: &mut Cursor<'b>) -> Decoded<Value<'b>> {
         let Some(of) = field.of else {
             self.skip_field(field, cursor)?;
             return Ok(Value::None);
@@ -112,11 +108,7 @@ impl Types<'_> {
     }
 
     /// A value that stands where it belongs.
-    pub(super) fn value<'b>(
-        &self,
-        of: TypeIx,
-        cursor: &mut Cursor<'b>,
-    ) -> Result<Value<'b>, DecodeError> {
+    pub(super) fn value<'b>(&self, of: TypeIx, cursor: &mut Cursor<'b>) -> Decoded<Value<'b>> {
         Ok(match *self.shape(of) {
             Shape::Byte => Value::Number(cursor.byte()?.into()),
             Shape::Char => Value::Number((cursor.number()? as u16).into()),
@@ -130,19 +122,15 @@ impl Types<'_> {
                 Value::None
             }
             Shape::Fields(_) => {
-                let place = *cursor;
+                let start = *cursor;
                 self.skip(of, cursor)?;
-                Value::Fields(of, place)
+                Value::Fields(of, start)
             }
         })
     }
 
     /// The first field of a type with fields, else the value itself.
-    pub(super) fn first<'b>(
-        &self,
-        of: TypeIx,
-        cursor: &mut Cursor<'b>,
-    ) -> Result<Value<'b>, DecodeError> {
+    pub(super) fn first<'b>(&self, of: TypeIx, cursor: &mut Cursor<'b>) -> Decoded<Value<'b>> {
         match self.shape(of) {
             Shape::Fields(fields) => match fields.first() {
                 Some(first) => self.field_value(first, cursor),
@@ -152,7 +140,7 @@ impl Types<'_> {
         }
     }
 
-    fn skip_field(&self, field: &Field, cursor: &mut Cursor<'_>) -> Result<(), DecodeError> {
+    fn skip_field(&self, field: &Field, cursor: &mut Cursor<'_>) -> Decoded<()> {
         let count = match field.is_array {
             true => cursor.count(self.least_of_item(field))?,
             false => 1,
@@ -189,7 +177,7 @@ impl Types<'_> {
     }
 
     /// Moves behind a value.
-    pub(super) fn skip(&self, of: TypeIx, cursor: &mut Cursor<'_>) -> Result<(), DecodeError> {
+    pub(super) fn skip(&self, of: TypeIx, cursor: &mut Cursor<'_>) -> Decoded<()> {
         match self.shape(of) {
             Shape::Byte => cursor.byte().map(|_| ()),
             Shape::Char | Shape::Number(_) => cursor.number().map(|_| ()),

@@ -1,6 +1,6 @@
 //! From calls that begin and end at a time to what each stack took.
 
-use crate::recording::{LocationIx, Measured, RecordingBuilder, RecordingError, StackIx};
+use crate::recording::{Built, LocationIx, Measured, RecordingBuilder, StackIx};
 use crate::units::{Cost, Nanoseconds};
 
 /// The open calls of a thread, and what it did up to now: a sample for each time that it stayed in
@@ -37,11 +37,7 @@ impl Spans {
     }
 
     /// Goes on to a value that is no smaller; what the open calls took until then becomes a sample.
-    pub(crate) fn advance(
-        &mut self,
-        to: u64,
-        builder: &mut RecordingBuilder,
-    ) -> Result<(), RecordingError> {
+    pub(crate) fn advance(&mut self, to: u64, builder: &mut RecordingBuilder) -> Built<()> {
         let value = to.saturating_sub(self.now);
         if value > 0
             && let Some(stack) = self.stack(builder)?
@@ -54,7 +50,7 @@ impl Spans {
     }
 
     /// The stack of the open calls, if there are any.
-    fn stack(&mut self, builder: &mut RecordingBuilder) -> Result<Option<StackIx>, RecordingError> {
+    fn stack(&mut self, builder: &mut RecordingBuilder) -> Built<Option<StackIx>> {
         let known = self.open.iter().rposition(|(_, stack)| stack.is_some());
         let mut caller = known.and_then(|depth| self.open[depth].1);
         for (location, stack) in &mut self.open[known.map_or(0, |depth| depth + 1)..] {
@@ -75,7 +71,7 @@ impl Spans {
         from: usize,
         mut is_kept: impl FnMut(usize) -> bool,
         builder: &mut RecordingBuilder,
-    ) -> Result<(), RecordingError> {
+    ) -> Built<()> {
         builder.expand(self.open.len() - from)?;
         let moved = self.open.split_off(from).into_iter().zip(from..);
         let kept = moved.filter(|&(_, depth)| is_kept(depth));

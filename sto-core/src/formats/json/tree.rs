@@ -1,13 +1,13 @@
 //! Stacks as formats write them that share callers: a table of frames, each with its caller.
 
-use crate::recording::{LocationIx, RecordingBuilder, RecordingError, StackIx};
+use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
 
 /// A frame of the table, and who called it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller {
-    /// Place of the caller in the table; `None` at a root.
+    /// Index of the caller in the table; `None` at a root.
     pub(crate) caller: Option<u32>,
-    /// What ran; `None` for a place that only holds others together.
+    /// What ran; `None` for one that only holds others together.
     pub(crate) location: Option<LocationIx>,
 }
 
@@ -46,7 +46,7 @@ impl CallTree {
         self.entries[entry as usize]
     }
 
-    /// Adds an entry, and tells its place.
+    /// Adds an entry, and returns its index.
     pub(crate) fn push(&mut self, entry: Caller) -> u32 {
         self.entries.push(entry);
         self.stacks.push(Known::Not);
@@ -60,11 +60,7 @@ impl CallTree {
     }
 
     /// The stack that ends at an entry of the table.
-    pub(crate) fn stack(
-        &mut self,
-        entry: u32,
-        builder: &mut RecordingBuilder,
-    ) -> Result<StackIx, RecordingError> {
+    pub(crate) fn stack(&mut self, entry: u32, builder: &mut RecordingBuilder) -> Built<StackIx> {
         let mut next = Some(entry);
         let mut stack = None;
         self.buffer.clear();

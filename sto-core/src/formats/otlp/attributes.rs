@@ -1,6 +1,6 @@
 //! Attributes: threads, processes, kinds of frames, build ids.
 
-use crate::formats::error::DecodeError;
+use crate::formats::error::Decoded;
 use crate::formats::labels::{RawValue, ThreadName};
 use crate::formats::names::module_name;
 use crate::formats::wire::protobuf::Message;
@@ -113,8 +113,8 @@ impl<'b> Value<'b> {
     /// Reads an `AnyValue`; `strings` finds a string by its index in the dictionary.
     pub(super) fn parse(
         mut message: Message<'b>,
-        strings: impl Fn(u64, usize) -> Result<&'b [u8], DecodeError>,
-    ) -> Result<Value<'b>, DecodeError> {
+        strings: impl Fn(u64, usize) -> Decoded<&'b [u8]>,
+    ) -> Decoded<Value<'b>> {
         let mut value = Value::Other;
         while let Some(field) = message.next()? {
             value = match field.number {

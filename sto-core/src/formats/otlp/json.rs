@@ -8,7 +8,7 @@
 
 use super::messages::{EXPORT, Field, Kind};
 use super::schema::too_old;
-use crate::formats::error::DecodeError;
+use crate::formats::error::Decoded;
 use crate::formats::wire::json::{Text, syntax};
 use crate::formats::wire::protobuf::{Message, Writer};
 use base64::prelude::{BASE64_STANDARD, Engine};
@@ -27,8 +27,7 @@ pub(super) struct Export {
     start: usize,
 }
 
-/// The exports of a file.
-pub(super) fn exports(file: &[u8]) -> Result<Vec<Export>, DecodeError> {
+pub(super) fn exports(file: &[u8]) -> Decoded<Vec<Export>> {
     let mut stream = serde_json::Deserializer::from_slice(file).into_iter();
     let mut exports = Vec::new();
     loop {
@@ -44,11 +43,11 @@ pub(super) fn exports(file: &[u8]) -> Result<Vec<Export>, DecodeError> {
 impl Export {
     /// Where the value stands in the file that became this byte: `line 2,
     /// dictionary.stackTable[4].locationIndices[0]`.
-    pub(super) fn place(&self, file: &[u8], byte: usize) -> String {
+    pub(super) fn path(&self, file: &[u8], byte: usize) -> String {
         let behind = file[self.start..].trim_ascii_start();
         let before = &file[..file.len() - behind.len()];
         let line = memchr::memchr_iter(b'\n', before).count() + 1;
-        let mut place = format!("line {line}");
+        let mut path = format!("line {line}");
         let (mut fields, mut message) = (EXPORT, Message::of_file(&self.bytes));
         let (mut start, mut separator) = (0, ", ");
         let mut counts = BTreeMap::new();
@@ -62,9 +61,9 @@ impl Export {
             let Some(field) = field.filter(|_| byte < message.at()) else {
                 continue;
             };
-            let _ = write!(place, "{separator}{}", field.name);
+            let _ = write!(path, "{separator}{}", field.name);
             if field.is_list {
-                let _ = write!(place, "[{}]", *count - 1);
+                let _ = write!(path, "[{}]", *count - 1);
             }
             match (field.kind, part.message()) {
                 (Kind::Message(inner), Ok(inside)) => {
@@ -75,7 +74,7 @@ impl Export {
                 _ => break,
             }
         }
-        place
+        path
     }
 }
 
@@ -157,7 +156,6 @@ impl<'d> Visitor<'d> for Member<'_> {
     }
 }
 
-/// One value of a field.
 struct One<'o> {
     field: &'static Field,
     out: &'o mut Writer,

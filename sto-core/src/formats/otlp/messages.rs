@@ -2,7 +2,6 @@
 //!
 //! A name that is not here is passed over, as every reader of this JSON must do.
 
-/// A field of a message.
 pub(super) struct Field {
     pub(super) name: &'static str,
     pub(super) number: u32,

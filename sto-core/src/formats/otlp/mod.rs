@@ -23,12 +23,11 @@
 mod attributes;
 mod json;
 mod messages;
-mod origin;
 mod samples;
 mod schema;
 mod threads;
 
-use super::error::DecodeError;
+use super::error::Decoded;
 use super::source::Head;
 use super::wire::json::first_keys;
 use super::wire::protobuf::Message;
@@ -76,12 +75,9 @@ fn is_json(head: &Head<'_>) -> bool {
 }
 
 /// Reads an export, or several that follow each other.
-pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
-    let head = Head {
-        bytes,
-        is_all: true,
-    };
-    let is_json = bytes.trim_ascii_start().starts_with(b"{") && !is_protobuf(&head);
+pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
+    let is_object = bytes.trim_ascii_start().starts_with(b"{");
+    let is_json = is_object && !is_protobuf(&Head::all(bytes));
     let exports = match is_json {
         true => json::exports(bytes)?,
         false => Vec::new(),
@@ -92,7 +88,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
     }
     for export in &exports {
         let added = samples.add(&export.bytes, Some(Numbering::V1_10));
-        added.map_err(|error| error.moved(|byte| export.place(bytes, byte)))?;
+        added.map_err(|error| error.moved(|byte| export.path(bytes, byte)))?;
     }
     Ok(samples.finish())
 }

@@ -1,14 +1,14 @@
 //! Samples: their stacks, values, times and threads.
 
-use super::origin::About;
 use super::schema::{Data, Dictionary, Profile};
 use super::threads::Threads;
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::pprof::columns::{Measured, columns};
 use crate::formats::pprof::frames::{Frames, Modules};
 use crate::formats::wire::protobuf::{Message, fields};
+use crate::model::Origin;
 use crate::recording::{RecordingBuilder, StackIx, ThreadIx};
-use crate::units::{Nanoseconds, SampleType};
+use crate::units::{Nanoseconds, SampleType, UnixSeconds};
 use hashbrown::HashMap;
 
 /// The numbers of a sample's fields, which 1.10 changed.
@@ -25,7 +25,7 @@ pub(super) enum Numbering {
 fn numbering<'b>(
     samples: impl Iterator<Item = Message<'b>>,
     attributes: usize,
-) -> Result<Numbering, DecodeError> {
+) -> Decoded<Numbering> {
     let (mut seconds, mut times) = (Vec::new(), Vec::new());
     let mut could_be_attributes = true;
     for mut sample in samples {
@@ -74,11 +74,7 @@ impl<'b> Samples<'b> {
     }
 
     /// Adds those of an export, whose samples show their numbering where it is not known.
-    pub(super) fn add(
-        &mut self,
-        bytes: &'b [u8],
-        known: Option<Numbering>,
-    ) -> Result<(), DecodeError> {
+    pub(super) fn add(&mut self, bytes: &'b [u8], known: Option<Numbering>) -> Decoded<()> {
         let Data {
             dictionary,
             profiles,
@@ -131,7 +127,7 @@ struct Fields {
 }
 
 impl<'b> SampleReader<'_, 'b> {
-    fn read(&mut self, profile: &Profile<'b>) -> Result<(), DecodeError> {
+    fn read(&mut self, profile: &Profile<'b>) -> Decoded<()> {
         self.all.about.add(profile);
         if profile.samples.is_empty() {
             return Ok(());
@@ -168,7 +164,7 @@ impl<'b> SampleReader<'_, 'b> {
         attributes: &[u64],
         profile: &Profile<'b>,
         at: usize,
-    ) -> Result<ThreadIx, DecodeError> {
+    ) -> Decoded<ThreadIx> {
         if let Some(&known) = self.thread_of.get(attributes) {
             return Ok(known);
         }
@@ -179,7 +175,7 @@ impl<'b> SampleReader<'_, 'b> {
         Ok(thread)
     }
 
-    fn stack(&mut self, ix: u64, at: usize) -> Result<StackIx, DecodeError> {
+    fn stack(&mut self, ix: u64, at: usize) -> Decoded<StackIx> {
         let missing = || DecodeError::missing(at, "the stack", ix);
         let index = usize::try_from(ix).map_err(|_| missing())?;
         if let Some(known) = *self.stack_of.get(index).ok_or_else(missing)? {
@@ -198,7 +194,7 @@ impl<'b> SampleReader<'_, 'b> {
 }
 
 impl Fields {
-    fn parse(&mut self, mut message: Message<'_>, numbering: Numbering) -> Result<(), DecodeError> {
+    fn parse(&mut self, mut message: Message<'_>, numbering: Numbering) -> Decoded<()> {
         self.stack = 0;
         self.values.clear();
         self.attributes.clear();
@@ -220,10 +216,7 @@ impl Fields {
     }
 
     /// What was measured, and when: a value each, 1 where there are only times.
-    fn events(
-        &self,
-        at: usize,
-    ) -> Result<impl Iterator<Item = (u64, Option<u64>)> + '_, DecodeError> {
+    fn events(&self, at: usize) -> Decoded<impl Iterator<Item = (u64, Option<u64>)> + '_> {
         let (values, times) = (self.values.len(), self.times.len());
         let events = values.max(times);
         if events == 0 {
@@ -239,5 +232,49 @@ impl Fields {
             let value = self.values.get(ix).copied().unwrap_or(1);
             (value, self.times.get(ix).copied())
         }))
+    }
+}
+
+/// When, how long and where exports were recorded, by what their profiles say.
+#[derive(Default)]
+struct About<'b> {
+    /// Nanoseconds since 1970.
+    start: Option<u64>,
+    end: u64,
+    longest: u64,
+    host: &'b [u8],
+    architecture: &'b [u8],
+}
+
+impl<'b> About<'b> {
+    fn add(&mut self, profile: &Profile<'b>) {
+        let &Profile { time, duration, .. } = profile;
+        // 0 says that it was never set.
+        if time > 0 {
+            self.start = Some(self.start.map_or(time, |start| start.min(time)));
+            self.end = self.end.max(time.saturating_add(duration));
+        }
+        self.longest = self.longest.max(duration);
+        for (known, found) in [
+            (&mut self.host, profile.whose.host),
+            (&mut self.architecture, profile.whose.architecture),
+        ] {
+            if known.is_empty() {
+                *known = found;
+            }
+        }
+    }
+
+    fn finish(self, texts: &mut RecordingBuilder) -> Origin {
+        let spanned = self.start.map_or(0, |start| self.end - start);
+        let duration = self.longest.max(spanned);
+        let mut text = |name: &[u8]| (!name.is_empty()).then(|| texts.text(name).into_owned());
+        Origin {
+            recorded: self.start.map(|time| UnixSeconds(time / 1_000_000_000)),
+            duration: (duration > 0).then_some(Nanoseconds(duration)),
+            host: text(self.host),
+            arch: text(self.architecture),
+            ..Origin::default()
+        }
     }
 }

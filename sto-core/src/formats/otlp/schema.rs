@@ -2,7 +2,7 @@
 //! of pprof, which they were made from: what is index 0 here, for nothing, is id 0 there.
 
 use super::attributes::{Attribute, Value, Whose};
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::pprof::schema::{self as pprof, Function, Location, Mapping, Text, ValueType};
 use crate::formats::wire::protobuf::{FromField, Message, fields};
 
@@ -45,7 +45,7 @@ pub(super) fn too_old(found: &str) -> String {
 }
 
 impl<'b> Data<'b> {
-    pub(super) fn parse(bytes: &'b [u8]) -> Result<Data<'b>, DecodeError> {
+    pub(super) fn parse(bytes: &'b [u8]) -> Decoded<Data<'b>> {
         let (mut resources, mut dictionary) = (Vec::new(), None);
         let mut message = Message::of_file(bytes);
         while let Some(field) = message.next()? {
@@ -78,7 +78,7 @@ impl<'b> Data<'b> {
 }
 
 impl<'b> Dictionary<'b> {
-    fn parse(message: Message<'b>) -> Result<Dictionary<'b>, DecodeError> {
+    fn parse(message: Message<'b>) -> Decoded<Dictionary<'b>> {
         let mut dictionary = Dictionary::default();
         let (mut mappings, mut locations) = (Vec::new(), Vec::new());
         let (mut functions, mut attributes) = (Vec::new(), Vec::new());
@@ -118,12 +118,12 @@ impl<'b> Dictionary<'b> {
         Ok(dictionary)
     }
 
-    fn string(&self, ix: u64, at: usize) -> Result<&'b [u8], DecodeError> {
+    fn string(&self, ix: u64, at: usize) -> Decoded<&'b [u8]> {
         self.tables.text(Text { ix, at })
     }
 
     /// An attribute of the dictionary, or one of a resource.
-    fn attribute(&self, mut message: Message<'b>, keys: Key) -> Result<Attribute<'b>, DecodeError> {
+    fn attribute(&self, mut message: Message<'b>, keys: Key) -> Decoded<Attribute<'b>> {
         let (mut key, mut value) = (&b""[..], Value::Other);
         while let Some(field) = message.next()? {
             match (field.number, keys) {
@@ -147,11 +147,7 @@ impl<'b> Dictionary<'b> {
     }
 
     /// The attributes at these indices.
-    pub(super) fn attributes(
-        &self,
-        indices: &[u64],
-        at: usize,
-    ) -> Result<Vec<Attribute<'b>>, DecodeError> {
+    pub(super) fn attributes(&self, indices: &[u64], at: usize) -> Decoded<Vec<Attribute<'b>>> {
         let attributes = indices.iter().map(|&index| {
             let found = usize::try_from(index).ok();
             let found = found.and_then(|index| self.attributes.get(index));
@@ -162,7 +158,7 @@ impl<'b> Dictionary<'b> {
         attributes.collect()
     }
 
-    fn mapping(&mut self, message: Message<'b>) -> Result<Mapping, DecodeError> {
+    fn mapping(&mut self, message: Message<'b>) -> Decoded<Mapping> {
         let at = message.at();
         let (mut mapping, mut attributes) = (Mapping::default(), Vec::new());
         fields!(message, {
@@ -178,7 +174,7 @@ impl<'b> Dictionary<'b> {
         Ok(mapping)
     }
 
-    fn location(&self, message: Message<'b>) -> Result<Location<'b>, DecodeError> {
+    fn location(&self, message: Message<'b>) -> Decoded<Location<'b>> {
         let mut location = Location {
             at: message.at(),
             ..Location::default()
@@ -199,7 +195,7 @@ impl<'b> Dictionary<'b> {
         &self,
         mut message: Message<'b>,
         profiles: &mut Vec<Profile<'b>>,
-    ) -> Result<(), DecodeError> {
+    ) -> Decoded<()> {
         let (mut whose, mut scopes) = (Whose::default(), Vec::new());
         while let Some(field) = message.next()? {
             match field.number {
@@ -225,11 +221,7 @@ impl<'b> Dictionary<'b> {
         Ok(())
     }
 
-    fn profile(
-        &self,
-        mut message: Message<'b>,
-        whose: Whose<'b>,
-    ) -> Result<Profile<'b>, DecodeError> {
+    fn profile(&self, mut message: Message<'b>, whose: Whose<'b>) -> Decoded<Profile<'b>> {
         let at = message.at();
         let mut profile = Profile {
             whose,
@@ -272,7 +264,7 @@ fn numbered(rows: Vec<Message<'_>>) -> impl Iterator<Item = (u64, Message<'_>)> 
     (0..).zip(rows).skip(1)
 }
 
-fn function(message: Message<'_>) -> Result<Function, DecodeError> {
+fn function(message: Message<'_>) -> Decoded<Function> {
     let mut function = Function::default();
     fields!(message, { 1 => function.name, 2 => function.system_name, 3 => function.file });
     Ok(function)

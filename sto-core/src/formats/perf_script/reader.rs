@@ -8,11 +8,10 @@ use crate::formats::units_of_event;
 use crate::formats::wire::text::decimal;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::Origin;
-use crate::recording::{RecordingBuilder, RecordingError, Sample, SampleTypeIx, StackIx};
+use crate::recording::{Built, RecordingBuilder, RecordingError, Sample, SampleTypeIx, StackIx};
 use crate::units::{Cost, SampleType, Unit};
 use hashbrown::HashMap;
 
-/// Why a line cannot be read.
 pub(super) enum Problem {
     NotASample,
     NotACall,
@@ -49,7 +48,6 @@ fn is_source_line(line: &[u8]) -> bool {
 /// What was read so far.
 #[derive(Default)]
 pub(super) struct Reader {
-    /// Number of lines.
     pub(super) line_number: usize,
     builder: RecordingBuilder,
     /// By name, without periods and with them.
@@ -121,7 +119,7 @@ impl Reader {
     }
 
     /// Ends the sample that is open, if one is. After an error it stays so.
-    fn end_sample(&mut self) -> Result<(), RecordingError> {
+    fn end_sample(&mut self) -> Built<()> {
         let Some(sample) = self.open else {
             return Ok(());
         };
@@ -136,11 +134,7 @@ impl Reader {
         Ok(())
     }
 
-    fn sample_type(
-        &mut self,
-        event: &[u8],
-        has_period: bool,
-    ) -> Result<SampleTypeIx, RecordingError> {
+    fn sample_type(&mut self, event: &[u8], has_period: bool) -> Built<SampleTypeIx> {
         let known = &self.known_types[usize::from(has_period)];
         if let Some(&known) = known.get(event) {
             return Ok(known);
@@ -183,7 +177,7 @@ impl Reader {
 
     /// Goes on with what another reader read of the text after it, of which the first line begins a
     /// sample. It comes to the same as if this one had read that text.
-    pub(super) fn append(&mut self, mut later: Reader) -> Result<(), RecordingError> {
+    pub(super) fn append(&mut self, mut later: Reader) -> Built<()> {
         self.end_sample()?;
         later.end_sample()?;
         let sample_types = self.append_types(&later)?;
@@ -204,7 +198,7 @@ impl Reader {
         Ok(())
     }
 
-    fn append_types(&mut self, later: &Reader) -> Result<Vec<SampleTypeIx>, RecordingError> {
+    fn append_types(&mut self, later: &Reader) -> Built<Vec<SampleTypeIx>> {
         let [without, with] = &later.known_types;
         let without = without.iter().map(|(event, ix)| (ix, event, false));
         let mut types: Vec<_> = without
@@ -232,8 +226,7 @@ impl Reader {
         }
     }
 
-    /// What was read.
-    pub(super) fn finish(mut self) -> Result<RecordingBuilder, RecordingError> {
+    pub(super) fn finish(mut self) -> Built<RecordingBuilder> {
         self.end_sample()?;
         let mut builder = self.builder;
         builder.origin.duration = builder.duration();

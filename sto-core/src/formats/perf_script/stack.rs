@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use crate::model::FrameKind;
-use crate::recording::{LocationIx, RecordingBuilder, RecordingError, StackIx};
+use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use std::hash::BuildHasher;
 
@@ -14,7 +14,6 @@ pub(super) struct StackLines {
     hasher: DefaultHashBuilder,
     /// The symbols and files of `known` as they are written.
     text: Vec<u8>,
-    /// Names of inlined functions.
     inlined_names: Vec<Box<str>>,
     /// Locations of inlined functions, by the one that they were inlined into.
     placed: HashMap<(usize, Option<LocationIx>), LocationIx>,
@@ -64,11 +63,7 @@ pub(super) struct Finished {
 
 impl StackLines {
     /// Adds the next line, that of a caller.
-    pub(super) fn add(
-        &mut self,
-        call: &Call<'_>,
-        stacks: &mut RecordingBuilder,
-    ) -> Result<(), RecordingError> {
+    pub(super) fn add(&mut self, call: &Call<'_>, stacks: &mut RecordingBuilder) -> Built<()> {
         let location = match self.function(call, stacks)? {
             Function::Inlined(name) => {
                 self.inlined.push((call.ip, name));
@@ -84,10 +79,7 @@ impl StackLines {
     }
 
     /// Ends the stack, and begins the next one.
-    pub(super) fn finish(
-        &mut self,
-        stacks: &mut RecordingBuilder,
-    ) -> Result<Finished, RecordingError> {
+    pub(super) fn finish(&mut self, stacks: &mut RecordingBuilder) -> Built<Finished> {
         self.place_inlined(None, stacks)?;
         self.stack.reverse();
         let finished = Finished {
@@ -99,11 +91,7 @@ impl StackLines {
         Ok(finished)
     }
 
-    fn function(
-        &mut self,
-        call: &Call<'_>,
-        stacks: &mut RecordingBuilder,
-    ) -> Result<Function, RecordingError> {
+    fn function(&mut self, call: &Call<'_>, stacks: &mut RecordingBuilder) -> Built<Function> {
         let parts = (call.symbol, call.dso);
         let hash = self.hasher.hash_one(parts);
         let is_this = |known: &Known| known.parts(&self.text) == parts;
@@ -140,7 +128,7 @@ impl StackLines {
         file: usize,
         call: &Call<'_>,
         stacks: &mut RecordingBuilder,
-    ) -> Result<LocationIx, RecordingError> {
+    ) -> Built<LocationIx> {
         // Offsets in a file are the same in every run; addresses are not, and lie higher.
         let offset = u32::try_from(call.ip).ok();
         if let Some(&location) = self.bare.get(&(file, offset)) {
@@ -167,7 +155,7 @@ impl StackLines {
         &mut self,
         into: Option<(u64, LocationIx)>,
         stacks: &mut RecordingBuilder,
-    ) -> Result<(), RecordingError> {
+    ) -> Built<()> {
         for (ip, name) in self.inlined.drain(..) {
             let into = into.filter(|&(outer, _)| outer == ip);
             let into = into.map(|(_, location)| location);

@@ -1,7 +1,7 @@
 //! Which numbers of a sample make which costs.
 
 use super::schema::{Named, Profile};
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::names::nanoseconds_in;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::recording::RecordingBuilder;
@@ -10,19 +10,18 @@ use crate::units::{Cost, SampleType, Unit};
 /// A sample type, and where in a sample its cost stands.
 pub(crate) struct Column {
     pub(crate) sample_type: SampleType,
-    /// Place of the value.
     value: usize,
     /// What one of the file's units is of ours: 1000 for microseconds.
     factor: u64,
     samples: Samples,
-    /// Whether another type counts its samples in the same place.
+    /// Whether another type counts its samples in the same index.
     is_shared: bool,
 }
 
 /// How a column knows the number of samples.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Samples {
-    /// The value at this place is their number.
+    /// The value at this index is their number.
     Counted(usize),
     /// One sample stands for this much of the value.
     Period(u64),
@@ -32,7 +31,6 @@ enum Samples {
 
 /// What the values of a sample are, as a file tells it.
 pub(crate) struct Measured<'b> {
-    /// The sample types.
     pub(crate) types: Vec<Named<'b>>,
     /// Name of the type to show; empty for the last.
     pub(crate) default: &'b [u8],
@@ -41,12 +39,12 @@ pub(crate) struct Measured<'b> {
 }
 
 impl<'b> Measured<'b> {
-    pub(super) fn of(profile: &Profile<'b>) -> Result<Measured<'b>, DecodeError> {
+    pub(super) fn of(profile: &Profile<'b>) -> Decoded<Measured<'b>> {
         let types = profile.sample_types.iter();
         Ok(Measured {
             types: types
                 .map(|value_type| profile.named(value_type))
-                .collect::<Result<_, DecodeError>>()?,
+                .collect::<Decoded<_>>()?,
             default: profile.text(profile.default_sample_type)?,
             period: profile.period_of(&profile.period_type, profile.period)?,
         })
@@ -62,7 +60,7 @@ impl<'b> Measured<'b> {
 pub(crate) fn columns(
     measured: &Measured<'_>,
     stacks: &mut RecordingBuilder,
-) -> Result<Vec<Column>, DecodeError> {
+) -> Decoded<Vec<Column>> {
     let types = &measured.types;
     if types.is_empty() {
         return Err(DecodeError::new(0, "expected sample types, found none"));
@@ -71,27 +69,27 @@ pub(crate) fn columns(
     let mut columns: Vec<Column> = Vec::new();
     // Where samples were last counted, and where by a column that does nothing else.
     let (mut counted, mut sample_count) = (None, None);
-    for (place, &(event, unit)) in types.iter().enumerate() {
-        if event == measured.default || (measured.default.is_empty() && place + 1 == types.len()) {
+    for (index, &(event, unit)) in types.iter().enumerate() {
+        if event == measured.default || (measured.default.is_empty() && index + 1 == types.len()) {
             default = default.or(Some(columns.len()));
         }
         let is_sample_count =
             |&(event, unit): &(&[u8], &[u8])| unit == b"count" && counts_samples(event);
-        let next = types.get(place + 1);
+        let next = types.get(index + 1);
         if is_sample_count(&(event, unit)) && next.is_some_and(|next| !is_sample_count(next)) {
-            (counted, sample_count) = (Some(place), Some(place));
+            (counted, sample_count) = (Some(index), Some(index));
             continue;
         }
         match unit {
-            b"count" | b"events" | b"" => counted = sample_count.or(Some(place)),
+            b"count" | b"events" | b"" => counted = sample_count.or(Some(index)),
             // Samples count themselves, unless a column before them does nothing else.
-            b"samples" if sample_count.is_none_or(|count| count + 1 != place) => {
-                counted = Some(place)
+            b"samples" if sample_count.is_none_or(|count| count + 1 != index) => {
+                counted = Some(index)
             }
             _ => {}
         }
         let samples = match counted {
-            Some(place) => Samples::Counted(place),
+            Some(index) => Samples::Counted(index),
             None => match measured.period {
                 Some((of, period)) if of == (event, unit) => Samples::Period(period),
                 _ => Samples::Unknown,
@@ -107,7 +105,7 @@ pub(crate) fn columns(
                 event: name,
                 unit: our_unit,
             },
-            value: place,
+            value: index,
             factor,
             samples,
             is_shared: false,
@@ -120,14 +118,14 @@ pub(crate) fn columns(
         );
         return Err(DecodeError::new(0, problem));
     }
-    for place in 0..columns.len() {
-        let Samples::Counted(_) = columns[place].samples else {
+    for index in 0..columns.len() {
+        let Samples::Counted(_) = columns[index].samples else {
             continue;
         };
         let sharing = columns
             .iter()
-            .filter(|other| other.samples == columns[place].samples);
-        columns[place].is_shared = sharing.count() > 1;
+            .filter(|other| other.samples == columns[index].samples);
+        columns[index].is_shared = sharing.count() > 1;
     }
     columns[..=default.unwrap_or(0)].rotate_right(1);
     Ok(columns)
@@ -157,10 +155,10 @@ fn unit_of(event: &[u8], unit: &[u8]) -> Option<(Unit, u64)> {
 
 impl Column {
     /// The cost that the values of a sample make; `None` where they say that there is none.
-    pub(crate) fn cost(&self, values: &[u64], at: usize) -> Result<Option<Cost>, DecodeError> {
+    pub(crate) fn cost(&self, values: &[u64], at: usize) -> Decoded<Option<Cost>> {
         let value = checked(values[self.value], at)?;
         let samples = match self.samples {
-            Samples::Counted(place) => checked(values[place], at)?,
+            Samples::Counted(index) => checked(values[index], at)?,
             Samples::Period(period) => value.div_ceil(period),
             Samples::Unknown => u64::from(value > 0),
         };
@@ -180,7 +178,7 @@ impl Column {
 }
 
 /// A value, which the schema lets be negative.
-fn checked(value: u64, at: usize) -> Result<u64, DecodeError> {
+fn checked(value: u64, at: usize) -> Decoded<u64> {
     match value as i64 {
         ..0 => Err(DecodeError::new(
             at,

@@ -1,7 +1,7 @@
 //! Frames that a profile says are not to be shown.
 
 use super::schema::Profile;
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::recording::beginning;
 use hashbrown::HashMap;
 use regex_lite::{Regex, RegexBuilder};
@@ -28,7 +28,7 @@ const MAX_STATES: usize = MAX_PATTERN / 32;
 const WITHOUT_THEM: &str = "write the profile anew without them: `go tool pprof -proto FILE`";
 
 impl Dropped {
-    pub(super) fn of(profile: &Profile<'_>) -> Result<Dropped, DecodeError> {
+    pub(super) fn of(profile: &Profile<'_>) -> Decoded<Dropped> {
         let texts = (
             profile.text(profile.drop_frames)?,
             profile.text(profile.keep_frames)?,
@@ -46,7 +46,7 @@ impl Dropped {
     }
 
     /// Whether the function of a name, which is this string of the profile, is dropped.
-    pub(super) fn has(&mut self, ix: u64, name: &[u8]) -> Result<bool, DecodeError> {
+    pub(super) fn has(&mut self, ix: u64, name: &[u8]) -> Decoded<bool> {
         let Some((drop, keep)) = &self.patterns else {
             return Ok(false);
         };
@@ -71,7 +71,7 @@ impl Dropped {
 }
 
 /// A pattern for whole names; `None` for an empty one.
-fn pattern(text: &[u8]) -> Result<Option<Regex>, DecodeError> {
+fn pattern(text: &[u8]) -> Decoded<Option<Regex>> {
     if text.is_empty() {
         return Ok(None);
     }

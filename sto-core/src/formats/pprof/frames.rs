@@ -2,13 +2,12 @@
 
 use super::dropped::Dropped;
 use super::schema::{Function, Line, Location, Mapping, Profile};
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::kind_by_names;
 use crate::formats::names::{NamedFrame, module_name};
 use crate::model::{FrameKind, GnuBuildId};
 use crate::recording::{
-    self, LocationIx, Module, ModuleIx, ModuleKind, RecordingBuilder, RecordingError, StackIx,
-    beginning,
+    self, Built, LocationIx, Module, ModuleIx, ModuleKind, RecordingBuilder, StackIx, beginning,
 };
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -34,7 +33,6 @@ pub(crate) struct Frames {
 /// Where a stack ends at a location, the root coming first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cut {
-    /// It goes on.
     Not,
     /// Before it.
     Before,
@@ -64,13 +62,13 @@ impl Frames {
         profile: &Profile<'_>,
         modules: &mut Modules,
         stacks: &mut RecordingBuilder,
-    ) -> Result<Frames, DecodeError> {
+    ) -> Decoded<Frames> {
         let mut dropped = Dropped::of(profile)?;
         let mappings = profile.mappings.rows.iter();
         let module_of = mappings.map(|mapping| Ok(modules.ix(module(profile, mapping, stacks)?)));
         let mut reader = LocationReader {
             profile,
-            module_of: module_of.collect::<Result<_, DecodeError>>()?,
+            module_of: module_of.collect::<Decoded<_>>()?,
             modules: &modules.modules,
             stacks,
         };
@@ -91,7 +89,7 @@ impl Frames {
         indices: &[u64],
         stacks: &mut RecordingBuilder,
         buffer: &mut Vec<LocationIx>,
-    ) -> Result<StackIx, RecordingError> {
+    ) -> Built<StackIx> {
         buffer.clear();
         // What is dropped at the root stays, or the whole stack would be gone.
         let mut is_kept_above = false;
@@ -132,7 +130,7 @@ impl LocationReader<'_, '_> {
         location: &Location<'_>,
         dropped: &mut Dropped,
         expansion: &mut Vec<LocationIx>,
-    ) -> Result<Cut, DecodeError> {
+    ) -> Decoded<Cut> {
         let profile = self.profile;
         profile
             .mappings
@@ -157,7 +155,7 @@ impl LocationReader<'_, '_> {
         }
         let names = functions.iter().map(|(function, _)| function.name);
         let is_dropped = names.map(|name| dropped.has(name.ix, profile.text(name)?));
-        let is_dropped = is_dropped.collect::<Result<Vec<_>, DecodeError>>()?;
+        let is_dropped = is_dropped.collect::<Decoded<Vec<_>>>()?;
         let (cut, kept) = match is_dropped.iter().position(|&is_dropped| is_dropped) {
             None => (Cut::Not, functions.len()),
             Some(0) => (Cut::Before, functions.len()),
@@ -180,7 +178,7 @@ impl LocationReader<'_, '_> {
         line: &Line,
         module: &str,
         kind: Option<FrameKind>,
-    ) -> Result<Result<LocationIx, RecordingError>, DecodeError> {
+    ) -> Decoded<Built<LocationIx>> {
         let profile = self.profile;
         let (name, system_name) = (
             profile.text(function.name)?,
@@ -202,11 +200,7 @@ impl LocationReader<'_, '_> {
     }
 
     /// A location that has an address alone.
-    fn nameless(
-        &mut self,
-        location: &Location<'_>,
-        module: Option<usize>,
-    ) -> Result<LocationIx, RecordingError> {
+    fn nameless(&mut self, location: &Location<'_>, module: Option<usize>) -> Built<LocationIx> {
         let address = module.and_then(|index| {
             let mapping = &self.profile.mappings.rows[index];
             let address = match self.module(index).kind {
@@ -244,12 +238,11 @@ fn kind_by_suffix(name: &[u8], system_name: &[u8]) -> Option<FrameKind> {
 
 const KERNEL: &[u8] = b"[kernel.kallsyms]";
 
-/// The module of a mapping.
 fn module(
     profile: &Profile<'_>,
     mapping: &Mapping,
     stacks: &mut RecordingBuilder,
-) -> Result<Module, DecodeError> {
+) -> Decoded<Module> {
     let path = match profile.text(mapping.file)? {
         // perf has the symbol behind it from which on addresses count.
         path if path.starts_with(KERNEL) => KERNEL,

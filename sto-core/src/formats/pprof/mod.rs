@@ -22,7 +22,7 @@ mod threads;
 pub use frames::SYSTEM_NAME_SUFFIXES;
 pub(super) use frames::build_id;
 
-use super::error::DecodeError;
+use super::error::{DecodeError, Decoded};
 use super::source::Head;
 use super::wire::protobuf::{Message, fields};
 use crate::limits::{MAX_NAME, cut};
@@ -65,8 +65,7 @@ fn is_value_type(mut message: Message<'_>) -> bool {
     fields > 0 && message.bytes().is_empty()
 }
 
-/// Reads a profile.
-pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
+pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let profile = Profile::parse(bytes)?;
     let mut builder = RecordingBuilder::of_file(bytes.len());
     let columns = columns(&Measured::of(&profile)?, &mut builder)?;
@@ -99,7 +98,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RecordingBuilder, DecodeError> {
 }
 
 /// When and how long was recorded; its comments stand where other formats have a command line.
-fn origin(profile: &Profile<'_>, stacks: &mut RecordingBuilder) -> Result<Origin, DecodeError> {
+fn origin(profile: &Profile<'_>, stacks: &mut RecordingBuilder) -> Decoded<Origin> {
     let mut comments = Vec::new();
     for &comment in &profile.comments {
         comments.push(stacks.text(profile.text(comment)?).into_owned());
@@ -141,7 +140,7 @@ struct Buffers<'b> {
 }
 
 impl<'b> SampleReader<'_, 'b> {
-    fn read(&mut self, message: Message<'b>) -> Result<(), DecodeError> {
+    fn read(&mut self, message: Message<'b>) -> Decoded<()> {
         let at = message.at();
         let Buffers {
             locations,

@@ -2,7 +2,7 @@
 //!
 //! Source: `proto/profile.proto` of <https://github.com/google/pprof>.
 
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::wire::protobuf::{Field, FromField, Message, fields};
 use crate::model::FrameKind;
 use hashbrown::HashMap;
@@ -97,7 +97,7 @@ pub(crate) struct Table<T> {
 }
 
 impl<'b> Profile<'b> {
-    pub(crate) fn parse(bytes: &'b [u8]) -> Result<Profile<'b>, DecodeError> {
+    pub(crate) fn parse(bytes: &'b [u8]) -> Decoded<Profile<'b>> {
         let mut profile = Profile::default();
         fields!(Message::of_file(bytes), {
             1 => profile.sample_types,
@@ -121,7 +121,7 @@ impl<'b> Profile<'b> {
         Ok(profile)
     }
 
-    pub(crate) fn named(&self, value_type: &ValueType) -> Result<Named<'b>, DecodeError> {
+    pub(crate) fn named(&self, value_type: &ValueType) -> Decoded<Named<'b>> {
         Ok((self.text(value_type.kind)?, self.text(value_type.unit)?))
     }
 
@@ -130,15 +130,14 @@ impl<'b> Profile<'b> {
         &self,
         value_type: &ValueType,
         period: u64,
-    ) -> Result<Option<(Named<'b>, u64)>, DecodeError> {
+    ) -> Decoded<Option<(Named<'b>, u64)>> {
         match period {
             0 => Ok(None),
             _ => Ok(Some((self.named(value_type)?, period))),
         }
     }
 
-    /// The bytes of a string.
-    pub(crate) fn text(&self, text: Text) -> Result<&'b [u8], DecodeError> {
+    pub(crate) fn text(&self, text: Text) -> Decoded<&'b [u8]> {
         let found = usize::try_from(text.ix)
             .ok()
             .and_then(|ix| self.strings.get(ix));
@@ -154,14 +153,14 @@ impl<'b> Profile<'b> {
 }
 
 impl FromField<'_> for Text {
-    fn take(&mut self, field: &Field<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, field: &Field<'_>) -> Decoded<()> {
         (self.ix, self.at) = (field.number()?, field.at);
         Ok(())
     }
 }
 
 impl FromField<'_> for Vec<Text> {
-    fn take(&mut self, field: &Field<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, field: &Field<'_>) -> Decoded<()> {
         let (mut indices, at) = (Vec::new(), field.at);
         field.numbers_into(&mut indices)?;
         self.extend(indices.into_iter().map(|ix| Text { ix, at }));
@@ -170,7 +169,7 @@ impl FromField<'_> for Vec<Text> {
 }
 
 impl FromField<'_> for ValueType {
-    fn take(&mut self, field: &Field<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, field: &Field<'_>) -> Decoded<()> {
         *self = ValueType::default();
         fields!(field.message()?, { 1 => self.kind, 2 => self.unit });
         Ok(())
@@ -178,14 +177,14 @@ impl FromField<'_> for ValueType {
 }
 
 impl FromField<'_> for Vec<ValueType> {
-    fn take(&mut self, field: &Field<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, field: &Field<'_>) -> Decoded<()> {
         self.push(ValueType::default());
         self.last_mut().map_or(Ok(()), |last| last.take(field))
     }
 }
 
 impl Line {
-    pub(crate) fn parse(message: Message<'_>) -> Result<Line, DecodeError> {
+    pub(crate) fn parse(message: Message<'_>) -> Decoded<Line> {
         let mut line = Line::default();
         fields!(message, { 1 => line.function, 2 => line.line });
         Ok(line)
@@ -193,7 +192,7 @@ impl Line {
 }
 
 impl Label {
-    pub(crate) fn parse(message: Message<'_>) -> Result<Label, DecodeError> {
+    pub(crate) fn parse(message: Message<'_>) -> Decoded<Label> {
         let mut label = Label::default();
         fields!(message, { 1 => label.key, 2 => label.text, 3 => label.number, 4 => label.unit });
         Ok(label)
@@ -203,11 +202,11 @@ impl Label {
 /// A row of a table.
 pub(crate) trait Row<'b>: Default {
     /// Reads it, and returns its id.
-    fn read(&mut self, message: Message<'b>) -> Result<u64, DecodeError>;
+    fn read(&mut self, message: Message<'b>) -> Decoded<u64>;
 }
 
 impl Row<'_> for Mapping {
-    fn read(&mut self, message: Message<'_>) -> Result<u64, DecodeError> {
+    fn read(&mut self, message: Message<'_>) -> Decoded<u64> {
         let mut id = 0;
         fields!(message, {
             1 => id, 2 => self.start, 4 => self.offset, 5 => self.file, 6 => self.build_id,
@@ -217,7 +216,7 @@ impl Row<'_> for Mapping {
 }
 
 impl<'b> Row<'b> for Location<'b> {
-    fn read(&mut self, message: Message<'b>) -> Result<u64, DecodeError> {
+    fn read(&mut self, message: Message<'b>) -> Decoded<u64> {
         let mut id = 0;
         self.at = message.at();
         fields!(message, { 1 => id, 2 => self.mapping, 3 => self.address, 4 => self.lines });
@@ -226,7 +225,7 @@ impl<'b> Row<'b> for Location<'b> {
 }
 
 impl Row<'_> for Function {
-    fn read(&mut self, message: Message<'_>) -> Result<u64, DecodeError> {
+    fn read(&mut self, message: Message<'_>) -> Decoded<u64> {
         let mut id = 0;
         fields!(message, { 1 => id, 2 => self.name, 3 => self.system_name, 4 => self.file });
         Ok(id)
@@ -234,7 +233,7 @@ impl Row<'_> for Function {
 }
 
 impl<'b, T: Row<'b>> FromField<'b> for Table<T> {
-    fn take(&mut self, field: &Field<'b>) -> Result<(), DecodeError> {
+    fn take(&mut self, field: &Field<'b>) -> Decoded<()> {
         let mut row = T::default();
         let id = row.read(field.message()?)?;
         self.insert(id, row, field.at)
@@ -252,7 +251,7 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
-    pub(crate) fn insert(&mut self, id: u64, row: T, at: usize) -> Result<(), DecodeError> {
+    pub(crate) fn insert(&mut self, id: u64, row: T, at: usize) -> Decoded<()> {
         if id == 0 {
             let problem = "the id 0, which stands for no id; expected 1 or more";
             return Err(DecodeError::new(at, problem));
@@ -279,7 +278,7 @@ impl<T> Table<T> {
     }
 
     /// The same of locations of a stack, of which all must be there.
-    pub(crate) fn indices_of(&self, ids: &mut [u64], at: usize) -> Result<(), DecodeError> {
+    pub(crate) fn indices_of(&self, ids: &mut [u64], at: usize) -> Decoded<()> {
         for id in ids {
             let index = self.index_of(*id);
             *id = index.ok_or_else(|| DecodeError::missing(at, "the location", *id))? as u64;
@@ -291,7 +290,7 @@ impl<T> Table<T> {
     ///
     /// # Errors
     /// Where no row has the id.
-    pub(crate) fn get(&self, id: u64, what: &str, at: usize) -> Result<Option<&T>, DecodeError> {
+    pub(crate) fn get(&self, id: u64, what: &str, at: usize) -> Decoded<Option<&T>> {
         if id == 0 {
             return Ok(None);
         }

@@ -1,7 +1,7 @@
 //! What labels say of samples: their thread, their process, their time, and whatever else.
 
 use super::schema::{Label, Profile, Text};
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::labels::{LabelIx, LabelledThreads, RawLabel, RawValue, ThreadName};
 use crate::formats::wire::protobuf::Message;
 use crate::formats::wire::text;
@@ -45,7 +45,7 @@ impl<'r, 'b> Threads<'r, 'b> {
         &mut self,
         labels: &[Message<'b>],
         builder: &mut RecordingBuilder,
-    ) -> Result<(ThreadIx, Option<Nanoseconds>), DecodeError> {
+    ) -> Decoded<(ThreadIx, Option<Nanoseconds>)> {
         let mut thread = ThreadName::default();
         let mut time = None;
         let mut others = Vec::new();
@@ -82,7 +82,7 @@ impl<'r, 'b> Threads<'r, 'b> {
         Ok((self.threads.thread(thread, others, builder), time))
     }
 
-    fn meaning(&mut self, key: Text) -> Result<Meaning, DecodeError> {
+    fn meaning(&mut self, key: Text) -> Decoded<Meaning> {
         if let Some(&known) = self.meanings.get(&key.ix) {
             return Ok(known);
         }
@@ -103,7 +103,7 @@ impl<'r, 'b> Threads<'r, 'b> {
         Ok(meaning)
     }
 
-    fn other(&mut self, label: &Label) -> Result<LabelIx, DecodeError> {
+    fn other(&mut self, label: &Label) -> Decoded<LabelIx> {
         let Label {
             key,
             text,

@@ -8,23 +8,22 @@ use std::borrow::Cow;
 const MAX_FIELDS: usize = 256;
 
 /// Where the columns stand that a reader goes by.
-pub(crate) trait Columns: Sized {
+pub(crate) trait CsvColumns: Sized {
     /// Finds them among the names in the first line.
     fn of(names: &Names<'_>) -> Option<Self>;
 }
 
-/// The names of columns.
 pub(crate) struct Names<'l>(Vec<Cow<'l, [u8]>>);
 
 impl Names<'_> {
-    /// The place of the column of this name.
-    pub(crate) fn place(&self, name: &[u8]) -> Option<usize> {
+    /// The index of the column of this name.
+    pub(crate) fn index(&self, name: &[u8]) -> Option<usize> {
         self.0.iter().position(|found| **found == *name)
     }
 }
 
 /// The columns that a line names.
-pub(crate) fn named<C: Columns>(line: &[u8]) -> Option<C> {
+pub(crate) fn named<C: CsvColumns>(line: &[u8]) -> Option<C> {
     C::of(&Names(fields(without_mark(line))))
 }
 
@@ -33,33 +32,23 @@ pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// A table that is read line by line.
-pub(crate) struct Table<C> {
-    columns: Option<C>,
-}
-
-impl<C> Default for Table<C> {
-    fn default() -> Self {
-        Table { columns: None }
+/// The next line of a table as a row, once its columns are known. Blank lines are none, and neither are those up
+/// to the names.
+pub(crate) fn row<'c, 'l, C: CsvColumns>(
+    columns: &'c mut Option<C>,
+    line: &'l [u8],
+) -> Option<(&'c C, Row<'l>)> {
+    if line.trim_ascii().is_empty() {
+        return None;
     }
-}
-
-impl<C: Columns> Table<C> {
-    /// The next line as a row. Blank lines are none, and neither are those up to the names.
-    pub(crate) fn row<'l>(&mut self, line: &'l [u8]) -> Option<(&C, Row<'l>)> {
-        if line.trim_ascii().is_empty() {
-            return None;
-        }
-        if self.columns.is_none() {
-            self.columns = named(line);
-            return None;
-        }
-        let fields = fields(line);
-        Some((self.columns.as_ref()?, Row { line, fields }))
+    if columns.is_none() {
+        *columns = named(line);
+        return None;
     }
+    let fields = fields(line);
+    Some((columns.as_ref()?, Row { line, fields }))
 }
 
-/// A line of a table.
 pub(crate) struct Row<'l> {
     line: &'l [u8],
     fields: Vec<Cow<'l, [u8]>>,

@@ -1,14 +1,14 @@
 //! JSON: values as files have them, and what is wrong with it.
 
 use super::text::excerpt;
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use serde::Deserialize;
 use serde::de::{Deserializer, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 
 /// Reads all of `bytes` as one value.
-pub(crate) fn parse<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, DecodeError> {
+pub(crate) fn parse<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Decoded<T> {
     serde_json::from_slice(bytes).map_err(|error| syntax(bytes, 0, &error))
 }
 
@@ -150,7 +150,6 @@ impl Number {
         }
     }
 
-    /// The number without its sign.
     pub(crate) fn magnitude(self) -> Number {
         match self {
             Number::Whole(_) => self,
@@ -160,11 +159,7 @@ impl Number {
     }
 
     /// The number times `factor`, rounded, if that is 0 or more and fits 64 bits.
-    pub(crate) fn weight(
-        self,
-        factor: u64,
-        at: impl FnOnce() -> String,
-    ) -> Result<u64, DecodeError> {
+    pub(crate) fn weight(self, factor: u64, at: impl FnOnce() -> String) -> Decoded<u64> {
         let product = self.times(factor);
         let weight = product.and_then(|product| u64::try_from(product).ok());
         weight.ok_or_else(|| {
@@ -197,7 +192,7 @@ pub(crate) fn entry<'t, T>(
     index: i64,
     name: &str,
     at: impl FnOnce() -> String,
-) -> Result<&'t T, DecodeError> {
+) -> Decoded<&'t T> {
     let entry = usize::try_from(index).ok().and_then(|ix| table.get(ix));
     entry.ok_or_else(|| DecodeError::index(at(), name, table.len(), index))
 }
@@ -207,7 +202,7 @@ pub(crate) fn same_length(
     found: usize,
     (expected, other): (usize, &str),
     at: impl FnOnce() -> String,
-) -> Result<(), DecodeError> {
+) -> Decoded<()> {
     match found == expected {
         true => Ok(()),
         false => Err(DecodeError::new(

@@ -5,7 +5,7 @@
 //!
 //! Source: <https://protobuf.dev/programming-guides/encoding/>.
 
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 
 /// A message that is being read: its bytes, and where in the file they stand.
 #[derive(Clone, Copy)]
@@ -49,7 +49,7 @@ impl<'b> Message<'b> {
     }
 
     /// The next field; `None` behind the last.
-    pub(crate) fn next(&mut self) -> Result<Option<Field<'b>>, DecodeError> {
+    pub(crate) fn next(&mut self) -> Decoded<Option<Field<'b>>> {
         if self.rest.is_empty() {
             return Ok(None);
         }
@@ -91,12 +91,12 @@ impl<'b> Message<'b> {
         (tag & 7 == 2).then_some((number, message))
     }
 
-    fn varint(&mut self) -> Result<u64, DecodeError> {
+    fn varint(&mut self) -> Decoded<u64> {
         let mut value = 0;
-        for (place, &byte) in self.rest.iter().take(10).enumerate() {
-            value |= u64::from(byte & 0x7f) << (7 * place);
+        for (ix, &byte) in self.rest.iter().take(10).enumerate() {
+            value |= u64::from(byte & 0x7f) << (7 * ix);
             if byte < 0x80 {
-                self.skip(place + 1);
+                self.skip(ix + 1);
                 return Ok(value);
             }
         }
@@ -109,12 +109,12 @@ impl<'b> Message<'b> {
         })
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+    fn array<const N: usize>(&mut self) -> Decoded<[u8; N]> {
         let taken = self.take(N as u64)?;
         Ok(*taken.rest.first_chunk().expect("as many bytes were taken"))
     }
 
-    fn take(&mut self, length: u64) -> Result<Message<'b>, DecodeError> {
+    fn take(&mut self, length: u64) -> Decoded<Message<'b>> {
         let here = usize::try_from(length).ok();
         let Some(taken) = here.and_then(|length| self.rest.get(..length)) else {
             let end = (self.at as u64).saturating_add(length);
@@ -135,8 +135,7 @@ impl<'b> Message<'b> {
 }
 
 impl<'b> Field<'b> {
-    /// The value of an integer field.
-    pub(crate) fn number(&self) -> Result<u64, DecodeError> {
+    pub(crate) fn number(&self) -> Decoded<u64> {
         match self.value {
             Value::Varint(value) | Value::Fixed64(value) => Ok(value),
             Value::Fixed32(value) => Ok(value.into()),
@@ -145,7 +144,7 @@ impl<'b> Field<'b> {
     }
 
     /// The value of a field that is a message, a string or bytes.
-    pub(crate) fn message(&self) -> Result<Message<'b>, DecodeError> {
+    pub(crate) fn message(&self) -> Decoded<Message<'b>> {
         match self.value {
             Value::Bytes(message) => Ok(message),
             _ => Err(self.unexpected("expected a message, found a number")),
@@ -153,12 +152,12 @@ impl<'b> Field<'b> {
     }
 
     /// The value of a field that is a string or bytes.
-    pub(crate) fn bytes(&self) -> Result<&'b [u8], DecodeError> {
+    pub(crate) fn bytes(&self) -> Decoded<&'b [u8]> {
         Ok(self.message()?.rest)
     }
 
     /// Adds the values of a repeated integer field, packed or not.
-    pub(crate) fn numbers_into(&self, numbers: &mut Vec<u64>) -> Result<(), DecodeError> {
+    pub(crate) fn numbers_into(&self, numbers: &mut Vec<u64>) -> Decoded<()> {
         match self.value {
             Value::Bytes(mut packed) => {
                 while !packed.rest.is_empty() {
@@ -171,7 +170,7 @@ impl<'b> Field<'b> {
     }
 
     /// Adds the values of a repeated field of eight bytes each, packed or not.
-    pub(crate) fn fixed64_into(&self, numbers: &mut Vec<u64>) -> Result<(), DecodeError> {
+    pub(crate) fn fixed64_into(&self, numbers: &mut Vec<u64>) -> Decoded<()> {
         match self.value {
             Value::Bytes(mut packed) => {
                 while !packed.rest.is_empty() {
@@ -191,7 +190,7 @@ impl<'b> Field<'b> {
 /// What the fields of one number are read into.
 pub(crate) trait FromField<'b> {
     /// Takes a field; a list takes one after the other.
-    fn take(&mut self, field: &Field<'b>) -> Result<(), DecodeError>;
+    fn take(&mut self, field: &Field<'b>) -> Decoded<()>;
 }
 
 /// Reads those fields of a message that have these numbers.
@@ -209,27 +208,27 @@ macro_rules! fields {
 pub(crate) use fields;
 
 impl FromField<'_> for u64 {
-    fn take(&mut self, field: &Field<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, field: &Field<'_>) -> Decoded<()> {
         *self = field.number()?;
         Ok(())
     }
 }
 
 impl FromField<'_> for Vec<u64> {
-    fn take(&mut self, field: &Field<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, field: &Field<'_>) -> Decoded<()> {
         field.numbers_into(self)
     }
 }
 
 impl<'b> FromField<'b> for Vec<&'b [u8]> {
-    fn take(&mut self, field: &Field<'b>) -> Result<(), DecodeError> {
+    fn take(&mut self, field: &Field<'b>) -> Decoded<()> {
         self.push(field.bytes()?);
         Ok(())
     }
 }
 
 impl<'b> FromField<'b> for Vec<Message<'b>> {
-    fn take(&mut self, field: &Field<'b>) -> Result<(), DecodeError> {
+    fn take(&mut self, field: &Field<'b>) -> Decoded<()> {
         self.push(field.message()?);
         Ok(())
     }
@@ -265,8 +264,8 @@ impl Writer {
         self.bytes.resize(start, 0);
         let written = write(self);
         let length = self.bytes.len() - start;
-        for (place, byte) in self.bytes[start - LENGTH..start].iter_mut().enumerate() {
-            *byte = (length >> (7 * place)) as u8 | 0x80;
+        for (ix, byte) in self.bytes[start - LENGTH..start].iter_mut().enumerate() {
+            *byte = (length >> (7 * ix)) as u8 | 0x80;
         }
         self.bytes[start - 1] &= 0x7f;
         written

@@ -1,7 +1,7 @@
 //! What the formats that are written in XML share.
 
 use super::csv::without_mark;
-use crate::formats::error::DecodeError;
+use crate::formats::error::{DecodeError, Decoded};
 use crate::limits::MAX_DEPTH;
 use quick_xml::errors::{Error, SyntaxError};
 use quick_xml::escape::unescape;
@@ -29,7 +29,6 @@ pub(crate) enum Part<'b> {
     Text(Cow<'b, str>),
 }
 
-/// The beginning of an element.
 pub(crate) struct Element<'b>(BytesStart<'b>);
 
 /// Whether a file begins as XML that has this soon.
@@ -51,7 +50,7 @@ impl<'b> Xml<'b> {
     }
 
     /// The next part; `None` behind the end of the outermost element.
-    pub(crate) fn next(&mut self) -> Result<Option<Part<'b>>, DecodeError> {
+    pub(crate) fn next(&mut self) -> Decoded<Option<Part<'b>>> {
         loop {
             if self.ends_at_once {
                 self.ends_at_once = false;

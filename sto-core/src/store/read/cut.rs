@@ -181,9 +181,8 @@ pub(in crate::store) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable, 
             Some((known, ix)) if std::ptr::eq(*known, string) => *ix,
             last => last.insert((string, frames.intern_string(string))).1,
         };
-        let [symbol, module, file] =
-            std::array::from_fn(|column| interned(&mut last[column], strings[column]));
-        if frames.insert_columns(frame.kind, symbol, module, file, frame.line) != FrameIx(place) {
+        let strings = std::array::from_fn(|column| interned(&mut last[column], strings[column]));
+        if frames.insert_row(frame.row(strings)) != FrameIx(place) {
             return Err(Fault::damaged(
                 "table columns, frames",
                 "a frame stands twice",

@@ -87,7 +87,7 @@ fn find(pack: &Pack, frames: &FrameTable) -> Result<Found, Fault> {
         let module = find(&mut module, frame.module, frames)?;
         let file = find(&mut file, frame.file, frames)?;
         let symbol = frames.find_string(frame.symbol)?;
-        let place = frames.find_columns(frame.kind, symbol, module, file, frame.line)?;
+        let place = frames.find_row(frame.row([symbol, module, file]))?;
         Some((place.get(), number))
     });
     Ok(Found {

@@ -39,23 +39,20 @@ impl PerfMap {
         })
     }
 
-    /// The names of the functions at ascending addresses: of several, the one that starts last and, among
-    /// equals, was written last.
-    pub(super) fn names_at(
-        &self,
-        addresses: impl Iterator<Item = u64>,
-    ) -> impl Iterator<Item = Option<&[u8]>> {
+    /// The name of the function at an address, which is asked for by ascending ones: of several, the one that
+    /// starts last and, among equals, was written last.
+    pub(super) fn names<'m>(&'m self) -> impl FnMut(u64) -> Option<&'m [u8]> {
         let mut next = self.functions.iter().peekable();
         // Those that have begun; what ends below one that goes on is taken out when that has ended.
         let mut open: Vec<&Function> = Vec::new();
-        addresses.map(move |address| {
+        move |address| {
             while let Some(function) = next.next_if(|function| function.start <= address) {
                 open.push(function);
             }
             let has_ended = |function: &mut &Function| address - function.start >= function.size;
             while open.pop_if(has_ended).is_some() {}
             Some(&self.text[open.last()?.name.clone()])
-        })
+        }
     }
 }
 

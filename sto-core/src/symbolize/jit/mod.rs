@@ -4,12 +4,11 @@ mod map;
 mod name;
 
 use super::demangle::{demangle, readable};
-use super::part::{NewFrame, Part};
-use super::part::{Resolved, Task, unresolved_symbol};
+use super::part::{Part, Resolved, Task};
 use crate::binary::jit_files::{beside, find_dump, is_believed, left_out};
-use crate::binary::{SymbolOptions, source_path};
+use crate::binary::{JitFunction, SymbolOptions, source_path};
 use crate::files::{Links, SafeFile};
-use crate::model::{FrameKind, Granularity};
+use crate::model::{FrameKind, FrameRow};
 use crate::recording::{JIT, Recording};
 use crate::units::UnixSeconds;
 use map::PerfMap;
@@ -20,31 +19,14 @@ use std::path::Path;
 
 /// Resolves offsets in a jitdump.
 pub(super) fn resolve_dump(task: &Task<'_>, pid: u32, options: &SymbolOptions) -> Resolved {
-    let module = task.module;
     // It was there when the recording was read.
-    let dump = match find_dump(&module.path, pid, module.inode, options) {
+    let dump = match find_dump(&task.module.path, pid, task.module.inode, options) {
         Ok(dump) => dump,
-        Err(problem) => return unresolved(task, options.granularity, problem),
+        Err(problem) => return task.unresolved(Some(problem)),
     };
-    let mut part = Part::new(options.granularity);
     let mut functions = dump.functions();
-    for (offset, location) in task.ascending() {
-        match functions.at(offset) {
-            Some(function) => {
-                push(&mut part, function.name, function.line);
-                part.finish(location);
-            }
-            None => {
-                let symbol = unresolved_symbol(module, offset);
-                part.finish_unresolved(location, module.name(), &symbol);
-            }
-        }
-    }
-    Resolved {
-        parts: vec![part],
-        file: Some(dump.path),
-        problem: None,
-    }
+    let part = resolve(task, |offset| functions.at(offset));
+    Resolved::of(part, dump.path)
 }
 
 /// Resolves virtual addresses in memory without a file, where a process may have made code.
@@ -54,41 +36,36 @@ pub(super) fn resolve_memory(
     recording: &Recording,
     options: &SymbolOptions,
 ) -> Resolved {
-    let module = task.module;
     let map = match find_map(pid, recording, options) {
         Ok(map) => map,
         Err(why) => {
-            let problem = format!(
+            return task.unresolved(Some(format!(
                 "{} is memory without a file, likely of code that was made at run time (JIT), and {why}",
-                module.path
-            );
-            return unresolved(task, options.granularity, problem);
+                task.module.path
+            )));
         }
     };
-    let mut part = Part::new(options.granularity);
-    let addresses = task.ascending();
-    let names = map.names_at(addresses.iter().map(|&(address, _)| address));
-    for (&(address, location), name) in addresses.iter().zip(names) {
-        match name {
-            Some(name) => {
-                push(&mut part, name, None);
-                part.finish(location);
-            }
-            None => {
-                let symbol = unresolved_symbol(module, address);
-                part.finish_unresolved(location, module.name(), &symbol);
-            }
-        }
-    }
-    Resolved {
-        parts: vec![part],
-        file: Some(map.path),
-        problem: None,
-    }
+    let mut name_at = map.names();
+    let part = resolve(task, |address| {
+        let name = name_at(address)?;
+        Some(JitFunction { name, line: None })
+    });
+    Resolved::of(part, map.path.clone())
 }
 
-fn unresolved(task: &Task<'_>, granularity: Granularity, problem: String) -> Resolved {
-    Resolved::unresolved(task.module, &task.addresses, granularity, Some(problem))
+/// Resolves addresses by `find`, which is called by ascending ones.
+fn resolve<'n>(task: &Task<'_>, mut find: impl FnMut(u64) -> Option<JitFunction<'n>>) -> Part {
+    let mut part = Part::new(task.granularity);
+    for (address, location) in task.ascending() {
+        match find(address) {
+            Some(function) => {
+                push(&mut part, function.name, function.line);
+                part.finish(location);
+            }
+            None => part.finish_unresolved(location, task.module, address),
+        }
+    }
+    part
 }
 
 fn push(part: &mut Part, name: &[u8], line: Option<(&[u8], u32)>) {
@@ -99,12 +76,12 @@ fn push(part: &mut Part, name: &[u8], line: Option<(&[u8], u32)>) {
         FrameKind::Jit => demangle(function.symbol.as_bytes()),
         _ => crate::limits::cap(function.symbol),
     };
-    let told = line.map(|(file, _)| String::from_utf8_lossy(readable(file)));
+    let of_line = line.map(|(file, _)| String::from_utf8_lossy(readable(file)));
     let file = match function.file {
-        "" => told.as_deref().unwrap_or_default(),
+        "" => of_line.as_deref().unwrap_or_default(),
         file => file,
     };
-    let frame = NewFrame {
+    let frame = FrameRow {
         kind: function.kind,
         symbol: part.intern(&symbol),
         module: part.intern(JIT),
