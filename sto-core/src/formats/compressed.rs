@@ -67,11 +67,9 @@ impl Compression {
                 }
                 Some(compression) => {
                     let cut = options.allow_truncated.then(|| Rc::clone(&cut));
-                    let limit = Limit {
-                        came: Rc::clone(&came),
-                        max_input,
-                    };
-                    input = Box::new(Layer::new(compression, input, limit, cut).map_err(&io)?);
+                    let came = Rc::clone(&came);
+                    let layer = Layer::new(compression, input, (came, max_input), cut);
+                    input = Box::new(layer.map_err(&io)?);
                 }
             }
         }
@@ -124,30 +122,6 @@ impl Read for Expanded<'_> {
     }
 }
 
-/// What may come out of the compressions of an input.
-struct Limit {
-    /// Bytes of the input that were read, below all compressions.
-    came: Rc<Cell<u64>>,
-    /// Expanded bytes that the user allows; 0 where he said nothing.
-    max_input: u64,
-}
-
-impl Limit {
-    fn check(&self, expanded: u64) -> io::Result<()> {
-        let came = self.came.get();
-        let by_ratio = FREE.saturating_add(came.saturating_mul(MAX_RATIO));
-        if expanded <= by_ratio.max(self.max_input) {
-            return Ok(());
-        }
-        Err(refused(format!(
-            "its first {came} bytes expand to more than {} MiB, and {MAX_RATIO} times as much as they \
-             are: a decompression bomb. If it is a profile all the same, allow its expanded size by \
-             --max-input",
-            FREE >> 20
-        )))
-    }
-}
-
 /// One compression, taken off.
 struct Layer<'a> {
     name: &'static str,
@@ -155,7 +129,10 @@ struct Layer<'a> {
     /// Compressed bytes that the decoder took.
     taken: Rc<Cell<u64>>,
     expanded: u64,
-    limit: Limit,
+    /// Bytes of the input that were read, below all compressions.
+    came: Rc<Cell<u64>>,
+    /// Expanded bytes that the user allows; 0 where he said nothing.
+    max_input: u64,
     /// Where to note that the data end early; `None` where that is an error.
     cut: Option<Rc<Cell<bool>>>,
 }
@@ -164,7 +141,7 @@ impl<'a> Layer<'a> {
     fn new(
         compression: Compression,
         input: Box<dyn Read + 'a>,
-        limit: Limit,
+        (came, max_input): (Rc<Cell<u64>>, u64),
         cut: Option<Rc<Cell<bool>>>,
     ) -> io::Result<Self> {
         let taken = Rc::new(Cell::new(0));
@@ -181,13 +158,26 @@ impl<'a> Layer<'a> {
             decoder,
             taken,
             expanded: 0,
-            limit,
+            came,
+            max_input,
             cut,
         })
     }
-}
 
-impl Layer<'_> {
+    fn check_expanded(&self) -> io::Result<()> {
+        let came = self.came.get();
+        let by_ratio = FREE.saturating_add(came.saturating_mul(MAX_RATIO));
+        if self.expanded <= by_ratio.max(self.max_input) {
+            return Ok(());
+        }
+        Err(refused(format!(
+            "its first {came} bytes expand to more than {} MiB, and {MAX_RATIO} times as much as they \
+             are: a decompression bomb. If it is a profile all the same, allow its expanded size by \
+             --max-input",
+            FREE >> 20
+        )))
+    }
+
     fn end_early(&self) -> io::Result<usize> {
         let Some(cut) = &self.cut else {
             return Err(io::Error::other(Refusal::Cut(format!(
@@ -206,7 +196,7 @@ impl Read for Layer<'_> {
         let error = match self.decoder.read(buffer) {
             Ok(length) => {
                 self.expanded += length as u64;
-                return self.limit.check(self.expanded).map(|()| length);
+                return self.check_expanded().map(|()| length);
             }
             Err(error) => error,
         };

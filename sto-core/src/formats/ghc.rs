@@ -62,11 +62,8 @@ impl Report for Ghc {
                 self.program = builder.text(name).into_owned();
                 self.section = Section::Header;
             }
-            (Section::Header, [b"total", b"time", b"=", _, b"secs", time @ ..]) => {
-                if let [ticks, b"ticks", b"@", tick, b"us,", ..] = time {
-                    self.ticks = scaled(ticks.strip_prefix(b"(").unwrap_or(ticks), 0)?;
-                    self.tick = scaled(tick, 3)?;
-                }
+            (Section::Header, [b"total", b"time", b"=", _, b"secs", ticks @ ..]) => {
+                self.ticks(ticks)?;
             }
             (Section::Header, [b"total", b"alloc", b"=", bytes, ..]) => {
                 let digits: Vec<u8> = bytes.iter().copied().filter(|&byte| byte != b',').collect();
@@ -116,6 +113,15 @@ impl Report for Ghc {
 }
 
 impl Ghc {
+    /// `(1234 ticks @ 1000 us, 1 processor)`
+    fn ticks(&mut self, words: &[&[u8]]) -> Result<(), String> {
+        if let [ticks, b"ticks", b"@", tick, b"us,", ..] = words {
+            self.ticks = scaled(ticks.strip_prefix(b"(").unwrap_or(ticks), 0)?;
+            self.tick = scaled(tick, 3)?;
+        }
+        Ok(())
+    }
+
     /// `  work  Main  src/Main.hs:(3,1)-(5,20)  241  10  12.5  3.0  20.0  4.0  [5  1200]`
     fn row(
         &mut self,

@@ -4,7 +4,7 @@ macro_rules! formats {
     ($($(#[$doc:meta])* $format:ident = $name:literal,)*) => {
         /// A format that profiles are read from.
         ///
-        /// A new one is a variant and a name here, a row in `formats/registry.rs`, and a module.
+        /// A new one is a variant and a name here, an arm in `formats/registry.rs`, and a module.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Format {
             $($(#[$doc])* $format,)*

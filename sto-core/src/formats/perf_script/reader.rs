@@ -123,13 +123,13 @@ impl Reader {
         let Some(sample) = self.open else {
             return Ok(());
         };
-        let finished = self.stack.finish(&mut self.builder)?;
+        let (stack, calls) = self.stack.finish(&mut self.builder)?;
         self.builder.samples.push(Sample {
-            stack: finished.stack,
-            truncated: finished.calls >= MAX_STACK,
+            stack,
+            truncated: calls >= MAX_STACK,
             ..sample
         });
-        self.any_call_chain |= finished.calls > 1;
+        self.any_call_chain |= calls > 1;
         self.open = None;
         Ok(())
     }

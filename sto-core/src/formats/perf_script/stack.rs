@@ -54,13 +54,6 @@ impl Known {
     }
 }
 
-/// A stack whose lines are all there.
-pub(super) struct Finished {
-    pub(super) stack: StackIx,
-    /// Number of its frames that are not inlined.
-    pub(super) calls: usize,
-}
-
 impl StackLines {
     /// Adds the next line, that of a caller.
     pub(super) fn add(&mut self, call: &Call<'_>, stacks: &mut RecordingBuilder) -> Built<()> {
@@ -78,17 +71,13 @@ impl StackLines {
         Ok(())
     }
 
-    /// Ends the stack, and begins the next one.
-    pub(super) fn finish(&mut self, stacks: &mut RecordingBuilder) -> Built<Finished> {
+    /// Ends the stack, and begins the next one; says how many of its frames are not inlined.
+    pub(super) fn finish(&mut self, stacks: &mut RecordingBuilder) -> Built<(StackIx, usize)> {
         self.place_inlined(None, stacks)?;
         self.stack.reverse();
-        let finished = Finished {
-            stack: stacks.stack(&self.stack)?,
-            calls: self.calls,
-        };
+        let stack = stacks.stack(&self.stack)?;
         self.stack.clear();
-        self.calls = 0;
-        Ok(finished)
+        Ok((stack, std::mem::take(&mut self.calls)))
     }
 
     fn function(&mut self, call: &Call<'_>, stacks: &mut RecordingBuilder) -> Built<Function> {

@@ -18,7 +18,6 @@ pub(crate) struct Xml<'b> {
     length: usize,
     /// Names of the elements that have begun.
     open: Vec<Vec<u8>>,
-    ends_at_once: bool,
     has_root: bool,
 }
 
@@ -40,11 +39,12 @@ pub(crate) fn begins_with_xml(bytes: &[u8], element: &[u8]) -> bool {
 
 impl<'b> Xml<'b> {
     pub(crate) fn new(bytes: &'b [u8]) -> Xml<'b> {
+        let mut reader = Reader::from_reader(bytes);
+        reader.config_mut().expand_empty_elements = true;
         Xml {
-            reader: Reader::from_reader(bytes),
+            reader,
             length: bytes.len(),
             open: Vec::new(),
-            ends_at_once: false,
             has_root: false,
         }
     }
@@ -52,10 +52,6 @@ impl<'b> Xml<'b> {
     /// The next part; `None` behind the end of the outermost element.
     pub(crate) fn next(&mut self) -> Decoded<Option<Part<'b>>> {
         loop {
-            if self.ends_at_once {
-                self.ends_at_once = false;
-                return Ok(self.open.pop().map(Part::End));
-            }
             if self.has_root && self.open.is_empty() {
                 return Ok(None);
             }
@@ -65,10 +61,6 @@ impl<'b> Xml<'b> {
                     return Err(self.error(format!("elements more than {MAX_OPEN} deep")));
                 }
                 Event::Start(start) => return Ok(Some(self.begin(start))),
-                Event::Empty(start) => {
-                    self.ends_at_once = true;
-                    return Ok(Some(self.begin(start)));
-                }
                 // That it is the last one open is checked by the reader.
                 Event::End(_) => return Ok(self.open.pop().map(Part::End)),
                 Event::Text(text) => {
