@@ -86,7 +86,7 @@ impl AddressSpace {
         }
     }
 
-    /// Takes a jitdump for the code that it tells of.
+    /// Takes a jitdump for the code that it describes.
     pub(crate) fn set_jit_dump(&mut self, module: ModuleIx, dump: Arc<JitDump>) {
         self.jit = Some(JitCode { module, dump });
     }

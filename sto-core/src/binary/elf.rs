@@ -13,7 +13,7 @@ use std::time::SystemTime;
 /// What `object` reads of such a file.
 pub(crate) type Elf<'data> = object::File<'data, &'data LazyFile>;
 
-/// How much a file tells of its code; more is greater.
+/// How much a file says of its code; more is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Detail {
     /// At most the names that other files link to (`.dynsym`).
@@ -30,7 +30,7 @@ pub(crate) struct ElfFile {
     pub(crate) path: PathBuf,
     pub(crate) build_id: Option<GnuBuildId>,
     pub(crate) inode: u64,
-    /// When it was last written, where the system tells.
+    /// When it was last written, where the system says it.
     pub(crate) written: Option<SystemTime>,
     pub(crate) detail: Detail,
     /// Whether it holds the code itself; a separate debug file does not.

@@ -1,4 +1,4 @@
-//! The search for the file that was mapped, told by its build id.
+//! The search for the file that was mapped, known by its build id.
 
 use super::elf::{Detail, ElfFile};
 use super::jit_files::{dump_of, find_dump};
@@ -11,10 +11,10 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
-/// The files that tell of a module.
+/// The files that describe a module.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// The one that tells most of its functions.
+    /// The one that says most of its functions.
     pub(crate) symbols: ElfFile,
     /// The one that was mapped, where `symbols` is only its separate debug file.
     pub(crate) image: Option<ElfFile>,
@@ -111,7 +111,7 @@ fn find_by_build_id(
     })
 }
 
-/// Without a build id only the inode tells whether the file is still the one that was mapped; file systems
+/// Without a build id only the inode shows whether the file is still the one that was mapped; file systems
 /// give its number to the next file when it is gone, as to what a linker writes in its place.
 fn find_by_inode(module: &Module, recorded: Option<SystemTime>) -> Result<Found, String> {
     let refuse = |why: &str| {

@@ -22,7 +22,7 @@ pub(crate) fn source_path(path: &str) -> String {
 ///
 /// `symbols.md` has them with examples. A path that no rule fits stays as it is. Rule 4 is asked only for
 /// absolute paths that no rule before it fits: `compiled_in` is given the parts of the path, and
-/// tells how many of them are a compilation directory.
+/// returns how many of them are a compilation directory.
 pub(crate) fn normalize(path: &str, compiled_in: impl FnOnce(&[&str]) -> Option<usize>) -> String {
     let absolute = path.starts_with('/');
     let parts: Vec<&str> = path

@@ -28,7 +28,7 @@ impl fmt::Display for User {
 }
 
 /// The user whose rights a running process has; `None` where there is none of this number, or the system
-/// does not tell.
+/// does not say.
 ///
 /// That is the second number of `Uid:` in `/proc/PID/status` (proc_pid_status(5)).
 pub fn user_of_process(pid: u32) -> Option<User> {

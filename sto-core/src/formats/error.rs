@@ -28,7 +28,7 @@ pub enum FormatError {
     Unknown {
         /// The file.
         path: PathBuf,
-        /// Its first bytes, made printable, and what they tell.
+        /// Its first bytes, made printable, and what they show.
         found: String,
         /// The formats that there are.
         known: String,

@@ -16,7 +16,7 @@ use crate::units::{Cost, Unit};
 use hashbrown::HashMap;
 use std::path::Path;
 
-/// Most lines that are looked at to tell stacks of one frame from other text.
+/// Most lines that are looked at to distinguish stacks of one frame from other text.
 const LINES_THAT_TELL: usize = 100;
 
 /// Whether a profile begins with a stack and its count: one of several frames, or many of one, as the

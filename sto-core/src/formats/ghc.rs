@@ -167,7 +167,7 @@ impl Ghc {
     }
 }
 
-/// The part of `whole` that a percentage tells, which has one digit behind the point.
+/// The part of `whole` that a percentage says, which has one digit behind the point.
 fn part(percentage: &[u8], whole: u64) -> Result<u64, String> {
     let thousandths = scaled(percentage, 1)?;
     let product = u128::from(thousandths) * u128::from(whole) + 500;

@@ -35,7 +35,7 @@ impl NamedFrame<'_> {
     }
 }
 
-/// The kind that a frame is taken for where its format does not tell: unresolved where its name
+/// The kind that a frame is taken for where its format does not say it: unresolved where its name
 /// stands for an address, kernel or compiled just in time where its module is called as perf calls
 /// the like, else user.
 pub fn kind_by_names(symbol: &str, module: &str) -> FrameKind {
@@ -104,7 +104,7 @@ fn is_kernel(path: &[u8]) -> bool {
         || (bracketed && !USER.contains(&name) && !name.starts_with(b"[anon"))
 }
 
-/// `/tmp/perf-PID.map`, in which just-in-time compilers tell perf their symbols, or
+/// `/tmp/perf-PID.map`, in which just-in-time compilers write their symbols for perf, or
 /// `jitted-PID-N.so`, which `perf inject --jit` makes. The names say nothing but the process.
 fn is_jit(path: &[u8]) -> bool {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();

@@ -16,12 +16,12 @@ use std::io::Read;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-/// Most that is looked at to tell the format: comments of that length stand before no profile.
+/// Most that is looked at to recognise the format: comments of that length stand before no profile.
 const MAX_HEAD: usize = 64 << 20;
 
 /// Reads a profile file of any known format, also one that gzip or zstd compressed.
 ///
-/// Where the recording does not tell when it was made, that is the time at which its file was last
+/// Where the recording does not say when it was made, that is the time at which its file was last
 /// written.
 ///
 /// # Errors
@@ -185,14 +185,14 @@ fn read_whole(
     Ok(built.finish(format, source, Bytes(bytes.len() as u64)))
 }
 
-/// Whether the user says that a profile is of another format than its content tells.
+/// Whether the user says that a profile is of another format than its content shows.
 fn is_named_otherwise(head: &Head<'_>, options: &ReadOptions) -> bool {
     options
         .format
         .is_some_and(|named| format_of(head) != Some(named))
 }
 
-/// Refuses a recording without samples, whatever its format. One whose content tells another format is another
+/// Refuses a recording without samples, whatever its format. One whose content shows another format is another
 /// source than it is by that.
 fn with_samples(
     path: &Path,
@@ -232,7 +232,7 @@ fn unknown(path: &Path, bytes: &[u8]) -> FormatError {
     }
 }
 
-/// The first bytes, and which compression they tell that is not seen through.
+/// The first bytes, and which compression they show that is not seen through.
 fn found(bytes: &[u8]) -> String {
     let start = excerpt(bytes.trim_ascii_start());
     match bytes {

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// What is particular about the text of one profiler.
 pub(super) trait Report: Send {
-    /// Whether the text itself tells where it ends.
+    /// Whether the text itself says where it ends.
     const HAS_END: bool = false;
 
     /// Takes the next line, without its line end.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// How a profile is to be read.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// The format that it has; by default its content tells.
+    /// The format that it has; by default its content shows it.
     pub format: Option<Format>,
     /// Read as much as there is of a profile that was cut off, with a warning that says how much.
     pub allow_truncated: bool,

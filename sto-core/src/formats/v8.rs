@@ -1,4 +1,4 @@
-//! What V8's sampling profiler tells, in a `.cpuprofile` and in a Chrome trace: call nodes, and
+//! What V8's sampling profiler writes, in a `.cpuprofile` and in a Chrome trace: call nodes, and
 //! samples of them.
 //!
 //! Source: the domain `Profiler` of the Chrome DevTools Protocol.
@@ -134,7 +134,7 @@ impl Nodes {
 
     /// Adds a sample of the node with this id, at `line` of its function where that is known.
     ///
-    /// A `.cpuprofile` tells how many of a node's samples were at which line, but not which: they are
+    /// A `.cpuprofile` says how many of a node's samples were at which line, but not which: they are
     /// given out in the order of lines.
     fn stack(
         &mut self,
@@ -206,7 +206,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// Adds the numbers of samples that nodes have, where single samples are not told.
+    /// Adds the numbers of samples that nodes have, where single samples are not known.
     pub(super) fn hits(
         &mut self,
         nodes: &[Node<'_>],
@@ -241,7 +241,7 @@ pub(super) struct Run<'r> {
     pub(super) ids: &'r [u64],
     /// Microseconds since the sample before, as many as samples.
     pub(super) deltas: &'r [Number],
-    /// Lines, where they are told; 0 or less where one is not.
+    /// Lines, where they are known; 0 or less where one is not.
     pub(super) lines: &'r [i64],
     /// Nanoseconds: where the first delta counts from, the end, and the recording's start.
     pub(super) start: i128,

@@ -112,7 +112,7 @@ pub(super) struct VisualStudio {
     first_level: Option<u64>,
     path: CallPath,
     rows: Vec<Own>,
-    /// The whole in nanoseconds by the row that tells it best, and its relative error.
+    /// The whole in nanoseconds by the row that shows it best, and its relative error.
     all: Option<(u64, f64)>,
 }
 

@@ -79,7 +79,7 @@ fn table(bytes: &[u8]) -> Decoded<RecordingBuilder> {
 /// A call, or a thread above its calls.
 struct Node {
     name: String,
-    /// With calls, and without where the file tells; in milliseconds.
+    /// With calls, and without where the file says it; in milliseconds.
     total: u64,
     own: Option<u64>,
 }

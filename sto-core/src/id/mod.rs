@@ -55,7 +55,7 @@ ids! {
     NodeId,
     /// Content address of a build.
     BuildId,
-    /// Content address of a profile: of its stacks and counts, and of what its recording tells.
+    /// Content address of a profile: of its stacks and counts, and of what its recording says.
     ProfileId,
     /// Digest of the bytes of a recording.
     SourceDigest,

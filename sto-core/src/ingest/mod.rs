@@ -156,7 +156,7 @@ impl<'a> Input<'a> {
 
 /// Reads a profile, resolves its symbols, and adds it to the store.
 ///
-/// `progress` is told when a stage begins.
+/// `progress` is called when a stage begins.
 ///
 /// # Errors
 /// Where the input cannot be read, has no name for its build, or the store cannot be written. The
@@ -288,15 +288,15 @@ const STORED_WITHOUT_SLICES: &str = "It was stored before without slices, and st
     them, ingest it into another store: --store DIR.";
 
 /// Says that a recording is of another file than the runs that its build has already.
-fn of_other_code(known: &Build, told: &Build) -> Option<String> {
-    let (known_id, told_id) = (known.gnu_build_id.as_ref()?, told.gnu_build_id.as_ref()?);
-    (known_id != told_id).then(|| {
+fn of_other_code(known: &Build, new: &Build) -> Option<String> {
+    let (known_id, new_id) = (known.gnu_build_id.as_ref()?, new.gnu_build_id.as_ref()?);
+    (known_id != new_id).then(|| {
         format!(
-            "It is of a file with the GNU build id {told_id}, but build {} of {} has runs of \
+            "It is of a file with the GNU build id {new_id}, but build {} of {} has runs of \
              {known_id}: they may differ in more than chance. It was stored as a run of that build \
              all the same; builds of other code should get other names: --build NAME.",
-            excerpt(told.version.as_bytes()),
-            excerpt(told.executable.as_bytes()),
+            excerpt(new.version.as_bytes()),
+            excerpt(new.executable.as_bytes()),
         )
     })
 }

@@ -32,7 +32,7 @@ pub struct IngestOptions {
     /// Keep costs by thread, labels and slice of time too, in this many slices. With `split_processes` each
     /// profile has the slices of the whole recording's time.
     pub slices: Option<SliceCount>,
-    /// The format of the file; by default its content tells.
+    /// The format of the file; by default its content shows it.
     pub format: Option<Format>,
     /// Take what there is of a file that was cut off.
     pub allow_truncated: bool,

@@ -67,7 +67,7 @@ pub(super) fn slice_costs(
 }
 
 /// The contexts of these samples, in order, and for each thread of the recording its index there.
-/// Those that nothing tells apart are one.
+/// Those that nothing distinguishes are one.
 fn contexts(recording: &Recording, kept: &[&Sample]) -> (Vec<Context>, Vec<ContextIx>) {
     const UNUSED: ContextIx = ContextIx(u32::MAX);
     let mut used = vec![false; recording.threads.len()];

@@ -81,7 +81,7 @@ impl SliceGrid {
     }
 }
 
-/// A thread of a profile. Threads are told apart by all three: a thread that runs another program
+/// A thread of a profile. Threads are distinguished by all three: a thread that runs another program
 /// has a new name, and ids are given out again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProfileThread {

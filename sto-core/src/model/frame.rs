@@ -20,7 +20,7 @@ pub enum FrameKind {
     Kernel = 1,
     /// A function that the compiler inlined into the frame before it.
     Inlined = 2,
-    /// Code that a just-in-time compiler made and optimised, as far as the format tells.
+    /// Code that a just-in-time compiler made and optimised, as far as the format says.
     Jit = 3,
     /// A function that an interpreter ran.
     Interpreted = 4,

@@ -7,9 +7,9 @@ use std::borrow::Cow;
 /// allocation. A sample may have several labels of one key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SampleLabel {
-    /// What it tells.
+    /// What it is of.
     pub key: String,
-    /// What it tells of it.
+    /// What it says of it.
     pub value: LabelValue,
 }
 
@@ -30,7 +30,7 @@ pub enum LabelValue {
 impl SampleLabel {
     /// The value as text: a number with its unit behind it, `1024 bytes`.
     ///
-    /// Sizes have a unit also where the file does not tell it, as pprof has it: the keys of heap
+    /// Sizes have a unit also where the file does not say it, as pprof has it: the keys of heap
     /// profiles are `bytes`, and those of tcmalloc `request` and `alignment`.
     pub fn text(&self) -> Cow<'_, str> {
         let (number, unit) = match &self.value {

@@ -31,7 +31,7 @@ impl Granularity {
     }
 }
 
-/// Where and how a recording was made, as far as it tells.
+/// Where and how a recording was made, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// When the recording was made.
@@ -114,7 +114,7 @@ impl Profile {
         self.format == Profile::AVERAGE
     }
 
-    /// When it was recorded, to sort by: profiles that do not tell come last.
+    /// When it was recorded, to sort by: profiles that do not say come last.
     pub fn order_of_recording(&self) -> UnixSeconds {
         self.origin.recorded.unwrap_or(UnixSeconds(u64::MAX))
     }

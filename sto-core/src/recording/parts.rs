@@ -131,7 +131,7 @@ pub enum ModuleKind {
     Kernel,
     /// A loadable kernel module; addresses are virtual addresses of the recorded kernel.
     KernelModule,
-    /// Memory without a file (`[vsyscall]`, or any whose process is not told); addresses are virtual.
+    /// Memory without a file (`[vsyscall]`, or any whose process is not known); addresses are virtual.
     Anonymous,
     /// Memory without a file where a process may have made code at run time; addresses are virtual.
     Memory {
@@ -198,7 +198,7 @@ pub enum Location {
     Named(FrameIx),
 }
 
-/// As much of a text as a name may have, and a byte more, which tells that there is more. A file may have one
+/// As much of a text as a name may have, and a byte more, which shows that there is more. A file may have one
 /// long text, and refer to it everywhere.
 pub(crate) fn beginning(text: &[u8]) -> &[u8] {
     &text[..text.len().min(MAX_NAME + 1)]
@@ -206,7 +206,7 @@ pub(crate) fn beginning(text: &[u8]) -> &[u8] {
 
 /// The name of a process or thread as text, cut where it is too long.
 pub(crate) fn process_name(name: &[u8]) -> String {
-    // A byte more than the limit tells that there is something to cut off.
+    // A byte more than the limit shows that there is something to cut off.
     let kept = &name[..name.len().min(MAX_PROCESS_NAME + 1)];
     let mut text = String::from_utf8_lossy(kept).into_owned();
     cut(&mut text, MAX_PROCESS_NAME);

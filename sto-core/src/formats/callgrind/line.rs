@@ -87,7 +87,7 @@ pub(super) fn title(value: &[u8]) -> (&[u8], &[u8]) {
     (name, title.get(1..).unwrap_or(b"").trim_ascii())
 }
 
-/// An address or a line, perhaps told by its distance from the one before.
+/// An address or a line, perhaps written as its distance from the one before.
 pub(super) enum Position {
     At(u64),
     Ahead(u64),

@@ -22,7 +22,7 @@ struct Function {
     name: NameIx,
 }
 
-/// What is told by `(3) name`: objects, files and functions are numbered apart.
+/// What `(3) name` names: objects, files and functions are numbered apart.
 #[derive(Clone, Copy)]
 enum Kind {
     Object,

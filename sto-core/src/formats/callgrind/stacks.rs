@@ -1,6 +1,6 @@
 //! From call graphs to samples of stacks.
 //!
-//! A call graph tells what each function called by each of its callers cost, but not what these were
+//! A call graph says what each function called by each of its callers cost, but not what these were
 //! called by in turn. What a function costs is divided among its callers in proportion of what
 //! their calls cost, as gprof does (Graham, Kessler, McKusick: *gprof: a call graph execution
 //! profiler*, 1982). Each function's own cost stays what it is, and so does that of calls and

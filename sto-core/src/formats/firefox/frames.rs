@@ -252,7 +252,7 @@ impl<'b> FrameReader<'_, 'b> {
         self.string(file, "sources.filename", source as usize)
     }
 
-    /// The kind of a frame, as far as the profile tells it.
+    /// The kind of a frame, as far as the profile says it.
     fn kind(&self, ix: usize) -> Decoded<Option<FrameKind>> {
         let frames = self.frames;
         let category = frames.category.get(ix).copied().flatten();

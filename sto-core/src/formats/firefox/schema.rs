@@ -135,7 +135,7 @@ pub(super) const FRAME_LINE: u32 = 1 << 4;
 pub(super) const FUNC_RESOURCE: u32 = 1 << 2;
 pub(super) const FUNC_SOURCE: u32 = 1 << 3;
 
-/// Whether a column is set in a row of these flags; before there were flags, its value tells.
+/// Whether a column is set in a row of these flags; before there were flags, its value shows it.
 pub(super) fn has(flags: &[u32], row: usize, flag: u32) -> bool {
     flags.get(row).is_none_or(|flags| flags & flag != 0)
 }

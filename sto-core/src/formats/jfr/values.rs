@@ -37,7 +37,7 @@ impl Value<'_> {
         }
     }
 
-    /// What tells one value that has fields from another.
+    /// What distinguishes values that have fields.
     pub(super) fn identity(self) -> Identity {
         match self {
             Value::Key(of, key) => Identity::Key(of, key),

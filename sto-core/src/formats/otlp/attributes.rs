@@ -85,7 +85,7 @@ impl<'b> Whose<'b> {
     }
 }
 
-/// The kind that a frame's type stands for; native code is told apart by its names, as everywhere.
+/// The kind that a frame's type stands for; native code is distinguished by its names, as everywhere.
 ///
 /// Machines that compile what they run often are taken to have compiled it: the type names the machine
 /// alone.

@@ -1,6 +1,6 @@
 //! OTLP in JSON: each export becomes the bytes of the same message in Protocol Buffers.
 //!
-//! So there is one reader, and what it says of a byte is told as the place in JSON that was written
+//! So there is one reader, and what it says of a byte is said of the value in JSON that was written
 //! there.
 //!
 //! Source: <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding> and

@@ -21,7 +21,7 @@ pub(super) enum Numbering {
 }
 
 /// Which numbering samples have: what is a list in the one is a single number in the other. Where no
-/// sample has a field that tells, it is the one in which their field 2 makes sense.
+/// sample has a field that shows it, it is the one in which their field 2 makes sense.
 fn numbering<'b>(
     samples: impl Iterator<Item = Message<'b>>,
     attributes: usize,

@@ -1,6 +1,6 @@
 //! The text that `perf script` prints.
 //!
-//! A sample is a line that tells when and where it was taken, then its stack, innermost frame
+//! A sample is a line that says when and where it was taken, then its stack, innermost frame
 //! first, a line a frame, then an empty line. Without call chains there is one line a sample.
 //!
 //! Source: `tools/perf/builtin-script.c` and `tools/perf/util/evsel_fprintf.c` of Linux 6.1.

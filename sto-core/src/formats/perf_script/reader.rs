@@ -24,7 +24,7 @@ impl From<RecordingError> for Problem {
     }
 }
 
-/// Deepest call chain that the kernel records and perf prints unless it is told otherwise
+/// Deepest call chain that the kernel records and perf prints by default
 /// (`PERF_MAX_STACK_DEPTH`, `kernel.perf_event_max_stack`): a stack that reaches it was cut.
 const MAX_STACK: usize = 127;
 

@@ -29,7 +29,7 @@ enum Samples {
     Unknown,
 }
 
-/// What the values of a sample are, as a file tells it.
+/// What the values of a sample are, as a file says it.
 pub(crate) struct Measured<'b> {
     pub(crate) types: Vec<Named<'b>>,
     /// Name of the type to show; empty for the last.

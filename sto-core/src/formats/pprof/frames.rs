@@ -12,7 +12,7 @@ use crate::recording::{
 use hashbrown::HashMap;
 use std::ops::Range;
 
-/// What stands behind the system name of a function to tell its kind, in the order of
+/// What stands behind the system name of a function to say its kind, in the order of
 /// [`FrameKind::ALL`]. Viewers show the name without it, and leave a name that is not its system
 /// name as it is. Other tools write none: there a function is inlined if it is on a line of another's
 /// location, else [`kind_by_names`] decides.
@@ -220,7 +220,7 @@ impl LocationReader<'_, '_> {
     }
 }
 
-/// The kind that [`SYSTEM_NAME_SUFFIXES`] tell.
+/// The kind by [`SYSTEM_NAME_SUFFIXES`].
 fn kind_by_suffix(name: &[u8], system_name: &[u8]) -> Option<FrameKind> {
     // All are of one length.
     let at = system_name

@@ -107,7 +107,7 @@ read_as! { Id, "a number or a string",
 }
 
 impl Id {
-    /// The number that it begins with, else 0: viewers tell a second thread of one id by `773.1`.
+    /// The number that it begins with, else 0: viewers call a second thread of one id `773.1`.
     pub(crate) fn number(&self) -> u32 {
         let digits = self.0.bytes().take_while(u8::is_ascii_digit).count();
         self.0[..digits].parse().unwrap_or(0)

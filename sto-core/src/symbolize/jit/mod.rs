@@ -1,4 +1,4 @@
-//! Code that was made at run time: what perf maps and jitdumps tell of it.
+//! Code that was made at run time: what perf maps and jitdumps say of it.
 
 mod map;
 mod name;
