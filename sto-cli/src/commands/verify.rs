@@ -11,7 +11,7 @@ use sto_query::render;
 
 /// Check everything in the store, and name all that is damaged
 ///
-/// Everything is read, hashed and counted again: seals, references, counts, sums, and the file that
+/// Everything is read, hashed and counted again: checksums, references, counts, sums, and the file that
 /// it stands in. Nothing is written, so a store on read-only media can be verified, and others may
 /// read it meanwhile.
 #[derive(Debug, Args)]

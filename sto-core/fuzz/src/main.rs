@@ -7,7 +7,7 @@
 //! | `perf-records` | what a sound recording of perf is made from | every sample and period is kept; twice is the same |
 //! | `elf` | edits of programs that a recording with saved stacks names | no panic |
 //! | `perf-map`, `jitdump` | such a file of a recorded process | no panic |
-//! | `store-records` | edits of what stands in a store, below its seals | every question has an answer or an error |
+//! | `store-records` | edits of what stands in a store, below its checksums | every question has an answer or an error |
 //! | `store-pages` | edits of a store's file | the same |
 //! | `policy`, `config` | a file | an error names one of its lines |
 //! | `names` | a command, and the names of all that it shows | names are never markup, commands or control characters |

@@ -24,9 +24,9 @@ const COLUMNS: TableDefinition<(u8, u32, u32, u32), &[u8]> = TableDefinition::ne
 const ENDS: TableDefinition<(u8, u32, u32), &[u8]> = TableDefinition::new("ends");
 /// What SPEC.md calls a segment.
 const SEGMENT: usize = 4075;
-const SEAL: usize = 8;
+const CHECKSUM: usize = 8;
 
-/// Something that stands under a seal in a store.
+/// Something that stands with a checksum in a store.
 #[derive(Clone)]
 enum Key {
     Meta(String),
@@ -35,8 +35,8 @@ enum Key {
 }
 
 impl Key {
-    /// What the seal is made with, beside the value.
-    fn seal(&self) -> Vec<u8> {
+    /// What the checksum is of, beside the value.
+    fn checksum_key(&self) -> Vec<u8> {
         match self {
             Key::Meta(name) => name.as_bytes().to_vec(),
             Key::Record(kind, id) => [&[b'R', *kind][..], id].concat(),
@@ -50,10 +50,10 @@ impl Key {
     }
 }
 
-/// A sound store, and all that stands in it below the seals.
+/// A sound store, and all that stands in it below the checksums.
 struct Sound {
     bytes: Vec<u8>,
-    sealed: Vec<(Key, Vec<u8>)>,
+    stored: Vec<(Key, Vec<u8>)>,
 }
 
 static SOUND: LazyLock<Sound> = LazyLock::new(|| {
@@ -81,11 +81,11 @@ static SOUND: LazyLock<Sound> = LazyLock::new(|| {
     store.tag(&tag, false).expect("there is such a build");
     let file = folder.path().join(Store::FILE_NAME);
     let bytes = fs::read(&file).expect("the store's file");
-    let sealed = sealed(&Database::open(&file).expect("a redb file"));
-    Sound { bytes, sealed }
+    let stored = stored(&Database::open(&file).expect("a redb file"));
+    Sound { bytes, stored }
 });
 
-fn sealed(database: &Database) -> Vec<(Key, Vec<u8>)> {
+fn stored(database: &Database) -> Vec<(Key, Vec<u8>)> {
     let transaction = database.begin_read().expect("a sound file");
     let mut all = Vec::new();
     for entry in transaction
@@ -124,10 +124,10 @@ fn sealed(database: &Database) -> Vec<(Key, Vec<u8>)> {
         pack.extend_from_slice(end.value());
         all.push((Key::Column(kind, owner, part), pack));
     }
-    // The version has no seal.
+    // The version has no checksum.
     all.retain(|(key, _)| !matches!(key, Key::Meta(name) if name == "version"));
     for (_, value) in &mut all {
-        value.truncate(value.len() - SEAL);
+        value.truncate(value.len() - CHECKSUM);
     }
     all
 }
@@ -231,24 +231,24 @@ fn add(store: &Store, build: u64, run: u64) {
     ingest(store, (Path::new("run"), recording), &options, &mut |_| ()).expect("a sound recording");
 }
 
-/// Edits of records and packs, with seals that are right: which one (a byte), the number of bytes of its
+/// Edits of records and packs, with checksums that are right: which one (a byte), the number of bytes of its
 /// edits (2 bytes), these; or instead of edits that it is missing, or has what stands in another.
 pub(crate) fn records(mut input: &[u8]) {
     let sound = &*SOUND;
     let mut changed: BTreeMap<usize, Option<Vec<u8>>> = BTreeMap::new();
     while let [which, a, b, rest @ ..] = input {
-        let which = usize::from(*which) % sound.sealed.len();
+        let which = usize::from(*which) % sound.stored.len();
         let len = usize::from(u16::from_le_bytes([*a, *b]));
         let value = changed
             .entry(which)
-            .or_insert_with(|| Some(sound.sealed[which].1.clone()));
+            .or_insert_with(|| Some(sound.stored[which].1.clone()));
         input = match len {
             0xffff => {
                 *value = None;
                 rest
             }
             0xff00.. => {
-                *value = Some(sound.sealed[(len - 0xff00) % sound.sealed.len()].1.clone());
+                *value = Some(sound.stored[(len - 0xff00) % sound.stored.len()].1.clone());
                 rest
             }
             _ => {
@@ -270,11 +270,11 @@ pub(crate) fn records(mut input: &[u8]) {
         let mut columns = transaction.open_table(COLUMNS).expect("columns");
         let mut ends = transaction.open_table(ENDS).expect("ends");
         for (which, value) in changed {
-            let key = &sound.sealed[which].0;
+            let key = &sound.stored[which].0;
             let value = value.map(|value| {
                 let mut hasher = blake3::Hasher::new();
-                let checksum = hasher.update(&key.seal()).update(&value).finalize();
-                [&value[..], &checksum.as_bytes()[..SEAL]].concat()
+                let checksum = hasher.update(&key.checksum_key()).update(&value).finalize();
+                [&value[..], &checksum.as_bytes()[..CHECKSUM]].concat()
             });
             let done = match (key, &value) {
                 (Key::Meta(name), Some(value)) => {

@@ -29,14 +29,14 @@ pub(super) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta
 /// In [`META`]: the format version, 4 bytes, little-endian. Its place and form never change.
 pub(super) const META_VERSION: &str = "version";
 
-/// In [`META`]: how much the store holds, a sealed [`super::codec::Contents`].
+/// In [`META`]: how much the store holds, a [`super::codec::Contents`] with its checksum.
 pub(super) const META_CONTENTS: &str = "contents";
 
-/// In [`META`], where there are any: the tags of builds, a sealed list of [`super::Tag`].
+/// In [`META`], where there are any: the tags of builds, a list of [`super::Tag`] with its checksum.
 pub(super) const META_TAGS: &str = "tags";
 
-/// In [`META`], where there are any: names of what a reader has to know beyond this format version, a sealed
-/// list in ascending order. What is only added to the layout gets a name here, and no other version.
+/// In [`META`], where there are any: names of what a reader has to know beyond this format version, an
+/// ascending list with its checksum. What is only added to the layout gets a name here, and no other version.
 pub(super) const META_FEATURES: &str = "features";
 
 /// The features that this code knows.

@@ -342,14 +342,14 @@ pub(crate) fn forest(stacks: usize, functions: u16, seed: u64) -> Plain {
 pub(crate) const PROFILE: u8 = 2;
 pub(crate) const READING: u8 = 4;
 
-/// Records of a store by kind and id, without their seals.
+/// Records of a store by kind and id, without their checksums.
 pub(crate) type Records = BTreeMap<(u8, [u8; 16]), Vec<u8>>;
 
-/// Changes the records of the store in a folder as somebody would who knows how they are sealed.
+/// Changes the records of the store in a folder as somebody would who knows their checksums.
 pub(crate) fn forge(folder: &Path, change: impl FnOnce(&mut Records)) {
     use redb::{ReadableTable, TableDefinition};
     const RECORDS: TableDefinition<'_, (u8, [u8; 16]), &[u8]> = TableDefinition::new("records");
-    const SEAL: usize = 8;
+    const CHECKSUM: usize = 8;
     let database = redb::Database::open(folder.join(Store::FILE_NAME)).unwrap();
     let transaction = database.begin_write().unwrap();
     {
@@ -357,7 +357,7 @@ pub(crate) fn forge(folder: &Path, change: impl FnOnce(&mut Records)) {
         let mut records = Records::new();
         for entry in table.iter().unwrap() {
             let (key, value) = entry.unwrap();
-            let body = &value.value()[..value.value().len() - SEAL];
+            let body = &value.value()[..value.value().len() - CHECKSUM];
             records.insert(key.value(), body.to_vec());
         }
         change(&mut records);
@@ -365,7 +365,7 @@ pub(crate) fn forge(folder: &Path, change: impl FnOnce(&mut Records)) {
         for ((kind, id), mut body) in records {
             let mut hasher = blake3::Hasher::new();
             hasher.update(&[b'R', kind]).update(&id).update(&body);
-            body.extend_from_slice(&hasher.finalize().as_bytes()[..SEAL]);
+            body.extend_from_slice(&hasher.finalize().as_bytes()[..CHECKSUM]);
             table.insert((kind, id), body.as_slice()).unwrap();
         }
     }

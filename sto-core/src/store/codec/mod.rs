@@ -5,29 +5,28 @@
 //! that the bytes at hand can hold. Where in the store a [`Flaw`] is, the caller knows.
 
 mod bytes;
+mod checksum;
 mod contexts;
 mod costs;
 mod frames;
 mod lines;
-mod modules;
 mod nodes;
 mod pairs;
 mod records;
-mod seal;
 mod slices;
 
+pub(super) use checksum::{CHECKSUM_LEN, with_checksum, without_checksum};
 pub(super) use costs::{pack_costs, unpack_costs};
 pub(super) use frames::{
     FrameColumns, PackedFrames, claimed_by_frames, pack_frames, unpack_frames,
 };
 pub(super) use lines::{pack_lines, unpack_lines};
-pub(super) use modules::{pack_modules, unpack_modules};
 pub(super) use nodes::{NO_PARENT, NodeColumns, Others, Segments, pack_nodes, unpack_nodes};
 pub use records::CameFrom;
 pub(super) use records::{
-    BuildRecord, Contents, ExecutableRecord, ProfileRecord, ReadingRecord, Sum, Told, pack, unpack,
+    BuildRecord, Contents, ExecutableRecord, ProfileRecord, ReadingRecord, Sum, Told, pack,
+    pack_modules, unpack, unpack_modules,
 };
-pub(super) use seal::{SEAL_LEN, seal, unseal};
 pub(super) use slices::{add_up, pack_slices, unpack_slices, unpack_slices_contexts};
 
 /// What is wrong with some bytes.

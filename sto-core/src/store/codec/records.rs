@@ -2,8 +2,9 @@
 //! names, integers little-endian in 1 to 9 bytes, lengths before strings and lists.
 
 use super::Flaw;
+use super::bytes::{Packer, Unpacker};
 use crate::id::ProfileId;
-use crate::model::{Build, GnuBuildId, Profile};
+use crate::model::{Build, GnuBuildId, ModuleRef, Profile};
 use crate::units::{Cost, SampleType};
 use serde::{Deserialize, Serialize};
 
@@ -161,5 +162,28 @@ pub(in crate::store) fn unpack<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Re
         Ok((record, read)) if read == bytes.len() => Ok(record),
         Ok(_) => Err(Flaw("bytes are left over")),
         Err(_) => Err(Flaw("a record cannot be decoded")),
+    }
+}
+
+/// Packs a list of modules.
+pub(in crate::store) fn pack_modules(modules: &[ModuleRef]) -> Result<Vec<u8>, Flaw> {
+    let mut list = Packer::default();
+    list.raw(&pack(&modules)?);
+    let mut column = Packer::default();
+    column.column(list);
+    column.finish()
+}
+
+/// Unpacks a list of modules.
+pub(in crate::store) fn unpack_modules(pack: &[u8]) -> Result<Vec<ModuleRef>, Flaw> {
+    let mut pack = Unpacker::new(pack);
+    let list = pack.column()?;
+    pack.finish()?;
+    let modules: Vec<ModuleRef> = unpack(&list)?;
+    let valid = |id: &GnuBuildId| GnuBuildId::from_bytes(id.as_bytes()).is_some();
+    let mut ids = modules.iter().filter_map(|module| module.build_id.as_ref());
+    match ids.all(valid) {
+        true => Ok(modules),
+        false => Err(Flaw("a GNU build id is empty, zero or too long")),
     }
 }

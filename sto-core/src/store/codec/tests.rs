@@ -391,17 +391,17 @@ fn the_bytes_of_records_are_those_of_the_specification() {
 
 #[test]
 fn a_checksum_is_of_its_key_and_value() {
-    let sealed = seal(b"key", b"value".to_vec());
+    let stored = with_checksum(b"key", b"value".to_vec());
     let digest = blake3::hash(b"keyvalue");
-    assert_eq!(sealed, [b"value", &digest.as_bytes()[..8]].concat());
-    assert_eq!(unseal(b"key", &sealed), Ok(b"value".as_slice()));
-    assert!(unseal(b"kez", &sealed).is_err());
-    for bit in 0..8 * sealed.len() {
-        let mut sealed = sealed.clone();
-        sealed[bit / 8] ^= 1 << (bit % 8);
-        assert!(unseal(b"key", &sealed).is_err());
+    assert_eq!(stored, [b"value", &digest.as_bytes()[..8]].concat());
+    assert_eq!(without_checksum(b"key", &stored), Ok(b"value".as_slice()));
+    assert!(without_checksum(b"kez", &stored).is_err());
+    for bit in 0..8 * stored.len() {
+        let mut stored = stored.clone();
+        stored[bit / 8] ^= 1 << (bit % 8);
+        assert!(without_checksum(b"key", &stored).is_err());
     }
-    assert!(unseal(b"key", b"short").is_err());
+    assert!(without_checksum(b"key", b"short").is_err());
 }
 
 #[test]

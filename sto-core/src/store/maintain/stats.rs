@@ -3,7 +3,7 @@
 #![doc = include_str!("sizes.md")]
 
 use crate::id::SourceDigest;
-use crate::store::codec::{BuildRecord, ExecutableRecord, ProfileRecord, SEAL_LEN};
+use crate::store::codec::{BuildRecord, CHECKSUM_LEN, ExecutableRecord, ProfileRecord};
 use crate::store::error::Fault;
 use crate::store::read::rows::{Found, Rows};
 use crate::store::tables::{Column, Record};
@@ -164,20 +164,20 @@ pub(in crate::store) fn stats(
     let mut packed: HashMap<(Column, u32), u64> = HashMap::new();
     let mut packs = 0;
     for ((kind, owner), Packed { count, bytes }) in columns {
-        let seals = count * SEAL_LEN as u64;
-        parts.add(PartKind::Checksums, count, seals);
+        let checksums = count * CHECKSUM_LEN as u64;
+        parts.add(PartKind::Checksums, count, checksums);
         if let Some(column) = Column::from_number(kind) {
-            let bytes = bytes.saturating_sub(seals);
+            let bytes = bytes.saturating_sub(checksums);
             parts.add(PartKind::Column(column.name()), count, bytes);
             packed.insert((column, owner), bytes);
             packs += count * u64::from(matches!(column, Column::Frames | Column::Nodes));
         }
     }
-    rows.each_record(|(kind, _), sealed| {
+    rows.each_record(|(kind, _), stored| {
         parts.add(PartKind::Keys, 1, RECORD_KEY);
-        parts.add(PartKind::Checksums, 1, SEAL_LEN as u64);
+        parts.add(PartKind::Checksums, 1, CHECKSUM_LEN as u64);
         if let Some(record) = Record::from_number(kind) {
-            let bytes = (sealed.len() as u64).saturating_sub(SEAL_LEN as u64);
+            let bytes = (stored.len() as u64).saturating_sub(CHECKSUM_LEN as u64);
             parts.add(PartKind::Record(record.name()), 1, bytes);
         }
     })?;
@@ -281,7 +281,7 @@ fn executables(
             executable.profiles += 1;
             let own = Column::ALL.into_iter().filter(|kind| kind.is_own());
             let own: u64 = own.map(|kind| packed(kind, record.number)).sum();
-            executable.profile_bytes.0 += own + bytes - SEAL_LEN as u64;
+            executable.profile_bytes.0 += own + bytes - CHECKSUM_LEN as u64;
         }
     }
     Ok(stats.into_values().collect())

@@ -24,7 +24,7 @@ pub(in crate::store) struct Counts {
     pub(in crate::store) slices: Option<Vec<u8>>,
 }
 
-/// Sealed sizes of what is a profile's own.
+/// Sizes of what is a profile's own, with checksums.
 pub(in crate::store) struct Sizes {
     pub(in crate::store) columns: u64,
     /// How many of them are its slices of time.

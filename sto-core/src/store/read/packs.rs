@@ -18,15 +18,15 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A pack as it stands in the store, sealed.
+/// A pack as it stands in the store, with its checksum.
 pub(in crate::store) struct Pack {
     kind: Column,
     owner: u32,
     /// Number of the first thing in it.
     pub(in crate::store) first: u32,
-    /// How many things it has. It is only believed once the seal was checked.
+    /// How many things it has. It is only believed once the checksum was checked.
     len: u32,
-    sealed: Vec<u8>,
+    stored: Vec<u8>,
 }
 
 impl Pack {
@@ -40,7 +40,7 @@ impl Pack {
     }
 
     fn body(&self) -> Result<&[u8], Fault> {
-        open_column(self.kind, self.owner, self.first, &self.sealed)
+        open_column(self.kind, self.owner, self.first, &self.stored)
     }
 
     fn check_len(&self, found: usize) -> Result<(), Fault> {
@@ -54,7 +54,7 @@ impl Pack {
         }
     }
 
-    /// What it says, its seal being whole.
+    /// What it says, its checksum being right.
     fn of<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, Flaw>) -> Result<T, Fault> {
         read(self.body()?).map_err(|flaw| flaw.at(self.place()))
     }
@@ -130,8 +130,8 @@ impl Rows {
         let mut first = 0;
         while first < count {
             let place = || column_place(kind, owner, first);
-            let sealed = self.sealed_column(kind, owner, first)?;
-            let len = announced(&sealed).map_err(|flaw| flaw.at(place()))?;
+            let stored = self.stored_column(kind, owner, first)?;
+            let len = announced(&stored).map_err(|flaw| flaw.at(place()))?;
             if len == 0 || len > count - first {
                 return Err(Fault::damaged(
                     place(),
@@ -143,7 +143,7 @@ impl Rows {
                 owner,
                 first,
                 len,
-                sealed,
+                stored,
             });
             first += len;
         }

@@ -1,7 +1,7 @@
-//! Reading and writing whole records and columns: sealed, and columns cut into segments.
+//! Reading and writing whole records and columns: with checksums, and columns cut into segments.
 
 use crate::id::{ProfileId, ReadingId};
-use crate::store::codec::{self, Contents, ReadingRecord, seal, unseal};
+use crate::store::codec::{self, Contents, ReadingRecord, with_checksum, without_checksum};
 use crate::store::error::Fault;
 use crate::store::tables::{
     COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, KNOWN_FEATURES, META, META_CONTENTS,
@@ -49,13 +49,13 @@ impl NewRows {
         record: &impl Serialize,
     ) -> Result<(), Fault> {
         let body = codec::pack(record).map_err(|flaw| Fault::Refused(flaw.0))?;
-        let sealed = seal(&record_seal(kind, id), body);
-        self.bytes += sealed.len() as u64;
-        self.records.push(((kind as u8, id), sealed));
+        let stored = with_checksum(&record_key(kind, id), body);
+        self.bytes += stored.len() as u64;
+        self.records.push(((kind as u8, id), stored));
         Ok(())
     }
 
-    /// Adds a column; returns its sealed size.
+    /// Adds a column; returns its size with the checksum.
     pub(in crate::store) fn column(
         &mut self,
         kind: Column,
@@ -63,10 +63,10 @@ impl NewRows {
         part: u32,
         body: Vec<u8>,
     ) -> u64 {
-        let sealed = seal(&column_seal(kind, owner, part), body);
-        let len = sealed.len() as u64;
+        let stored = with_checksum(&column_key(kind, owner, part), body);
+        let len = stored.len() as u64;
         self.bytes += len;
-        self.columns.push(((kind as u8, owner, part), sealed));
+        self.columns.push(((kind as u8, owner, part), stored));
         len
     }
 
@@ -84,7 +84,7 @@ impl NewRows {
     pub(in crate::store) fn bytes_of(&self, kind: Column) -> u64 {
         let columns = self.columns.iter();
         let of_kind = columns.filter(|((other, ..), _)| *other == kind as u8);
-        of_kind.map(|(_, sealed)| sealed.len() as u64).sum()
+        of_kind.map(|(_, stored)| stored.len() as u64).sum()
     }
 
     /// Packed bytes of all that was added.
@@ -98,8 +98,8 @@ impl NewRows {
         for key in &self.removed_records {
             records.remove(key)?;
         }
-        for (key, sealed) in &self.records {
-            records.insert(key, sealed.as_slice())?;
+        for (key, stored) in &self.records {
+            records.insert(key, stored.as_slice())?;
         }
         let mut columns = transaction.open_table(COLUMNS)?;
         let mut ends = transaction.open_table(ENDS)?;
@@ -107,8 +107,8 @@ impl NewRows {
             columns.retain_in(segments_of(key), |_, _| false)?;
             ends.remove(key)?;
         }
-        for ((kind, owner, part), sealed) in &self.columns {
-            for (segment, bytes) in (0..).zip(sealed.chunks_exact(SEGMENT)) {
+        for ((kind, owner, part), stored) in &self.columns {
+            for (segment, bytes) in (0..).zip(stored.chunks_exact(SEGMENT)) {
                 columns.insert((*kind, *owner, *part, segment), bytes)?;
             }
         }
@@ -120,13 +120,13 @@ impl NewRows {
             in_order.iter().step_by(2),
             in_order.iter().skip(1).step_by(2),
         );
-        for (key, sealed) in sooner.chain(later) {
-            ends.insert(key, sealed.chunks_exact(SEGMENT).remainder())?;
+        for (key, stored) in sooner.chain(later) {
+            ends.insert(key, stored.chunks_exact(SEGMENT).remainder())?;
         }
         let body = codec::pack(&self.contents).map_err(|flaw| Fault::Refused(flaw.0))?;
-        let sealed = seal(META_CONTENTS.as_bytes(), body);
+        let stored = with_checksum(META_CONTENTS.as_bytes(), body);
         let mut meta = transaction.open_table(META)?;
-        meta.insert(META_CONTENTS, sealed.as_slice())?;
+        meta.insert(META_CONTENTS, stored.as_slice())?;
         Ok(())
     }
 }
@@ -150,20 +150,20 @@ fn contents(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<Co
         return Err(Fault::Version(version));
     }
     check_features(meta)?;
-    let sealed = meta
+    let stored = meta
         .get(META_CONTENTS)?
         .ok_or_else(|| Fault::damaged(place, "it has no contents"))?;
-    unseal(META_CONTENTS.as_bytes(), sealed.value())
+    without_checksum(META_CONTENTS.as_bytes(), stored.value())
         .and_then(codec::unpack)
         .map_err(|flaw| flaw.at(place))
 }
 
 /// Refuses a store that has what this code does not know: what it would make of the rest is wrong.
 fn check_features(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<(), Fault> {
-    let Some(sealed) = meta.get(META_FEATURES)? else {
+    let Some(stored) = meta.get(META_FEATURES)? else {
         return Ok(());
     };
-    let mut names: Vec<String> = unseal(META_FEATURES.as_bytes(), sealed.value())
+    let mut names: Vec<String> = without_checksum(META_FEATURES.as_bytes(), stored.value())
         .and_then(codec::unpack)
         .map_err(|flaw| flaw.at("table meta, features"))?;
     names.retain(|name| !KNOWN_FEATURES.contains(&name.as_str()));
@@ -183,13 +183,13 @@ fn not_ours(error: redb::TableError) -> Fault {
     }
 }
 
-fn record_seal(kind: Record, id: [u8; 16]) -> Vec<u8> {
+fn record_key(kind: Record, id: [u8; 16]) -> Vec<u8> {
     let mut key = vec![b'R', kind as u8];
     key.extend(id);
     key
 }
 
-fn column_seal(kind: Column, owner: u32, part: u32) -> Vec<u8> {
+fn column_key(kind: Column, owner: u32, part: u32) -> Vec<u8> {
     let mut key = vec![b'C', kind as u8];
     key.extend(owner.to_le_bytes());
     key.extend(part.to_le_bytes());
@@ -237,9 +237,9 @@ impl Rows {
         kind: Record,
         id: [u8; 16],
     ) -> Result<Option<T>, Fault> {
-        let sealed = self.records.get((kind as u8, id))?;
-        sealed
-            .map(|sealed| read_record(kind, id, sealed.value()))
+        let stored = self.records.get((kind as u8, id))?;
+        stored
+            .map(|stored| read_record(kind, id, stored.value()))
             .transpose()
     }
 
@@ -263,15 +263,15 @@ impl Rows {
     ) -> Result<Vec<Found<T>>, Fault> {
         let mut records: Vec<Found<T>> = Vec::new();
         for entry in self.records.range(records_of(kind))? {
-            let (key, sealed) = entry?;
+            let (key, stored) = entry?;
             let (_, id) = key.value();
             if records.last().is_some_and(|last| last.id >= id) {
                 return Err(Fault::damaged("table records", "its keys are out of order"));
             }
             records.push(Found {
                 id,
-                bytes: sealed.value().len() as u64,
-                record: read_record(kind, id, sealed.value())?,
+                bytes: stored.value().len() as u64,
+                record: read_record(kind, id, stored.value())?,
             });
         }
         Ok(records)
@@ -320,14 +320,14 @@ impl Rows {
         owner: u32,
         part: u32,
     ) -> Result<Vec<u8>, Fault> {
-        let mut sealed = self.sealed_column(kind, owner, part)?;
-        let body_len = open_column(kind, owner, part, &sealed)?.len();
-        sealed.truncate(body_len);
-        Ok(sealed)
+        let mut stored = self.stored_column(kind, owner, part)?;
+        let body_len = open_column(kind, owner, part, &stored)?.len();
+        stored.truncate(body_len);
+        Ok(stored)
     }
 
     /// A column as it stands, its segments put together.
-    pub(in crate::store) fn sealed_column(
+    pub(in crate::store) fn stored_column(
         &self,
         kind: Column,
         owner: u32,
@@ -337,16 +337,16 @@ impl Rows {
         let key = (kind as u8, owner, part);
         let end = self.ends.get(key)?;
         let end = end.ok_or_else(|| missing("it is missing"))?;
-        let mut sealed = Vec::new();
+        let mut stored = Vec::new();
         for (entry, segment) in self.columns.range(segments_of(key))?.zip(0..) {
             let (key, bytes) = entry?;
             if key.value().3 != segment {
                 return Err(missing("a piece of it is missing"));
             }
-            sealed.extend_from_slice(bytes.value());
+            stored.extend_from_slice(bytes.value());
         }
-        sealed.extend_from_slice(end.value());
-        Ok(sealed)
+        stored.extend_from_slice(end.value());
+        Ok(stored)
     }
 }
 
@@ -382,14 +382,14 @@ where
     Ok(())
 }
 
-/// The body of a sealed column.
+/// The body of a column as it stands.
 pub(in crate::store) fn open_column(
     kind: Column,
     owner: u32,
     part: u32,
-    sealed: &[u8],
+    stored: &[u8],
 ) -> Result<&[u8], Fault> {
-    unseal(&column_seal(kind, owner, part), sealed)
+    without_checksum(&column_key(kind, owner, part), stored)
         .map_err(|flaw| flaw.at(column_place(kind, owner, part)))
 }
 
@@ -411,13 +411,13 @@ pub(in crate::store) fn record_place(kind: Record, id: [u8; 16]) -> String {
     format!("table records, {} {}", kind.name(), ProfileId(id))
 }
 
-/// The record in these bytes, which must be sealed for this kind and id.
+/// The record in these bytes, whose checksum must be right for this kind and id.
 pub(in crate::store) fn read_record<T: for<'de> Deserialize<'de>>(
     kind: Record,
     id: [u8; 16],
-    sealed: &[u8],
+    stored: &[u8],
 ) -> Result<T, Fault> {
-    unseal(&record_seal(kind, id), sealed)
+    without_checksum(&record_key(kind, id), stored)
         .and_then(codec::unpack)
         .map_err(|flaw| flaw.at(record_place(kind, id)))
 }

@@ -2,7 +2,7 @@
 
 use crate::id::{BuildId, ExecutableId};
 use crate::limits::MAX_GIVEN_NAME;
-use crate::store::codec::{self, seal, unseal};
+use crate::store::codec::{self, with_checksum, without_checksum};
 use crate::store::error::{Fault, StoreError};
 use crate::store::read::builds::builds;
 use crate::store::read::rows::Rows;
@@ -195,10 +195,10 @@ impl Rows {
     /// Every tag, by executable and name.
     pub(in crate::store) fn tags(&self) -> Result<Vec<Tag>, Fault> {
         let place = "table meta, tags";
-        let Some(sealed) = self.meta(META_TAGS)? else {
+        let Some(stored) = self.meta(META_TAGS)? else {
             return Ok(Vec::new());
         };
-        let tags: Vec<Tag> = unseal(META_TAGS.as_bytes(), &sealed)
+        let tags: Vec<Tag> = without_checksum(META_TAGS.as_bytes(), &stored)
             .and_then(codec::unpack)
             .map_err(|flaw| flaw.at(place))?;
         if !tags.is_sorted_by(|a, b| a.key() < b.key()) {
@@ -219,6 +219,9 @@ pub(in crate::store) fn write(transaction: &WriteTransaction, tags: &[Tag]) -> R
         return Ok(());
     }
     let body = codec::pack(&tags).map_err(|flaw| Fault::Refused(flaw.0))?;
-    meta.insert(META_TAGS, seal(META_TAGS.as_bytes(), body).as_slice())?;
+    meta.insert(
+        META_TAGS,
+        with_checksum(META_TAGS.as_bytes(), body).as_slice(),
+    )?;
     Ok(())
 }

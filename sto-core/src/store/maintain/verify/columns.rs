@@ -17,7 +17,7 @@ pub(super) struct Columns {
 
 #[derive(Default)]
 struct Found {
-    /// Sealed size.
+    /// Size, with the checksum.
     bytes: u64,
     segments: u32,
     has_end: bool,
@@ -92,7 +92,7 @@ impl Columns {
         firsts.iter().copied().zip(ends).collect()
     }
 
-    /// Sealed bytes of the columns that a profile owns; `None` where not all could be seen.
+    /// Bytes of the columns that a profile owns, with checksums; `None` where not all could be seen.
     pub(super) fn own_bytes(&self, profile: u32) -> Option<u64> {
         let own = Column::ALL.into_iter().filter(|kind| kind.is_own());
         let bytes = own.flat_map(|kind| {
@@ -105,7 +105,7 @@ impl Columns {
     }
 
     /// Tells of pieces that do not fit together, and checks the columns that nobody refers to:
-    /// their seals, and that there are none.
+    /// their checksums, and that there are none.
     pub(super) fn leftovers(&self, rows: &Rows, damages: &mut Damages) {
         let told: Vec<Damages> = self
             .found
@@ -123,8 +123,8 @@ impl Columns {
                     damages.add(&place, what, Concerns::Nothing);
                 } else if !found.is_owned {
                     let body = guarded(|| {
-                        let sealed = rows.sealed_column(kind, owner, part)?;
-                        open_column(kind, owner, part, &sealed).map(drop)
+                        let stored = rows.stored_column(kind, owner, part)?;
+                        open_column(kind, owner, part, &stored).map(drop)
                     });
                     damages.keep(body, Concerns::Nothing);
                 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! damages    what was found, and whom it concerns
-//! records    executables, builds, profiles, module lists: seals, ids, numbers, references, counts
+//! records    executables, builds, profiles, module lists: checksums, ids, numbers, references, counts
 //! columns    what columns there are; those that nobody refers to
 //! shared     packs of frames and nodes, module lists
 //! profiles   costs and lines of every profile, and the sums of builds

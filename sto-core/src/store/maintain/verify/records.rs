@@ -1,4 +1,4 @@
-//! The records: sealed, under the address of what they are, numbered without gap, and in agreement
+//! The records: with checksums, under the address of what they are, numbered without gap, and in agreement
 //! with one another.
 
 use super::damages::{Concerns, Damage, Damages};
@@ -38,11 +38,11 @@ impl Records {
         let mut records = Records::default();
         let mut broken = Vec::new();
         let seen = guarded(|| {
-            rows.each_record(|(kind, id), sealed| {
+            rows.each_record(|(kind, id), stored| {
                 records.entries += 1;
                 match Record::from_number(kind) {
                     Some(kind) => {
-                        if let Err(fault) = records.take(kind, id, sealed) {
+                        if let Err(fault) = records.take(kind, id, stored) {
                             broken.push((kind, id, fault));
                         }
                     }
@@ -63,26 +63,26 @@ impl Records {
         records
     }
 
-    fn take(&mut self, kind: Record, id: [u8; 16], sealed: &[u8]) -> Result<(), Fault> {
+    fn take(&mut self, kind: Record, id: [u8; 16], stored: &[u8]) -> Result<(), Fault> {
         match kind {
             Record::Executable => {
-                let record = read_record(kind, id, sealed)?;
+                let record = read_record(kind, id, stored)?;
                 self.executables.insert(ExecutableId(id), record);
             }
             Record::Build => {
-                let record = read_record(kind, id, sealed)?;
+                let record = read_record(kind, id, stored)?;
                 self.builds.insert(BuildId(id), record);
             }
             Record::Profile => {
-                let record = read_record(kind, id, sealed)?;
+                let record = read_record(kind, id, stored)?;
                 self.profiles.insert(ProfileId(id), record);
             }
             Record::ModuleList => {
-                let number = read_record(kind, id, sealed)?;
+                let number = read_record(kind, id, stored)?;
                 self.lists.insert(id, number);
             }
             Record::Reading => {
-                let record = read_record(kind, id, sealed)?;
+                let record = read_record(kind, id, stored)?;
                 self.readings.insert(ReadingId(id), record);
             }
         }

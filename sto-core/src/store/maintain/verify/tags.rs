@@ -1,4 +1,4 @@
-//! The tags: sealed, in order, and of builds that exist.
+//! The tags: with their checksum, in order, and of builds that exist.
 
 use super::damages::{Concerns, Damages};
 use crate::store::guard::guarded;

@@ -1,4 +1,4 @@
-//! Stores whose seals are right and whose content is not: every rule is checked.
+//! Stores whose checksums are right and whose content is not: every rule is checked.
 
 use super::*;
 use crate::id::{BuildId, ProfileId};
@@ -62,9 +62,9 @@ fn a_store_of_the_future_is_refused_by_the_names_of_what_is_new() {
         let transaction = database.begin_write().unwrap();
         {
             let body = codec::pack(&names).unwrap();
-            let sealed = codec::seal(META_FEATURES.as_bytes(), body);
+            let stored = codec::with_checksum(META_FEATURES.as_bytes(), body);
             let mut meta = transaction.open_table(META).unwrap();
-            meta.insert(META_FEATURES, sealed.as_slice()).unwrap();
+            meta.insert(META_FEATURES, stored.as_slice()).unwrap();
         }
         transaction.commit().unwrap();
     };
@@ -115,7 +115,7 @@ fn build(change: impl FnOnce(&mut BuildRecord)) -> Verification {
     })
 }
 
-/// A store in which the record of a profile says other things, well sealed.
+/// A store in which the record of a profile says other things, with the right checksum.
 fn with_profile(
     number: u32,
     change: impl FnOnce(&mut ProfileRecord),
@@ -431,9 +431,9 @@ fn what_was_moved_under_another_key_is_found() {
     let verification = after(|_, _, transaction| {
         let mut records = transaction.open_table(RECORDS).unwrap();
         let key = records.iter().unwrap().last().unwrap().unwrap().0.value();
-        let sealed = records.remove(key).unwrap().unwrap().value().to_vec();
+        let stored = records.remove(key).unwrap().unwrap().value().to_vec();
         records
-            .insert((Record::Profile as u8, key.1), &sealed[..])
+            .insert((Record::Profile as u8, key.1), &stored[..])
             .unwrap();
     });
     assert!(
@@ -507,16 +507,16 @@ fn a_tag_stands_once_and_for_a_build_that_exists() {
 }
 
 #[test]
-fn tags_are_sealed() {
-    let unsealed = after(|_, _, transaction| {
+fn tags_have_a_checksum() {
+    let without = after(|_, _, transaction| {
         let mut meta = transaction.open_table(META).unwrap();
         meta.insert(META_TAGS, [0; 9].as_slice()).unwrap();
     });
-    tells(&unsealed, "table meta, tags", "");
-    assert_eq!(unsealed.sound_profiles, 3);
+    tells(&without, "table meta, tags", "");
+    assert_eq!(without.sound_profiles, 3);
 }
 
-/// A store in which a column of a profile's own has other content, well sealed.
+/// A store in which a column of a profile's own has other content, with the right checksum.
 fn with_column(kind: Column, pack: impl FnOnce(&Rows) -> Vec<u8>) -> tempfile::TempDir {
     let (folder, file) = store();
     let database = open::writing(&file, Some(0)).unwrap();

@@ -3,19 +3,22 @@
 use super::Flaw;
 
 /// Bytes of a checksum.
-pub(in crate::store) const SEAL_LEN: usize = 8;
+pub(in crate::store) const CHECKSUM_LEN: usize = 8;
 
 /// Appends the checksum of a value that is to stand under this key.
-pub(in crate::store) fn seal(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
+pub(in crate::store) fn with_checksum(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
     let checksum = checksum(key, &body);
     body.extend_from_slice(&checksum);
     body
 }
 
 /// The value without its checksum, which must be right for this key.
-pub(in crate::store) fn unseal<'a>(key: &[u8], sealed: &'a [u8]) -> Result<&'a [u8], Flaw> {
-    let (body, stored) = sealed
-        .split_last_chunk::<SEAL_LEN>()
+pub(in crate::store) fn without_checksum<'a>(
+    key: &[u8],
+    stored: &'a [u8],
+) -> Result<&'a [u8], Flaw> {
+    let (body, stored) = stored
+        .split_last_chunk::<CHECKSUM_LEN>()
         .ok_or(Flaw("too short for a checksum"))?;
     if checksum(key, body) != *stored {
         return Err(Flaw("the checksum does not match the content"));
@@ -25,10 +28,10 @@ pub(in crate::store) fn unseal<'a>(key: &[u8], sealed: &'a [u8]) -> Result<&'a [
 
 /// The first bytes of BLAKE3 over key and value, so that a value found under the wrong key does not
 /// pass either. Keys of one table have one length, so no length stands between the two.
-fn checksum(key: &[u8], body: &[u8]) -> [u8; SEAL_LEN] {
+fn checksum(key: &[u8], body: &[u8]) -> [u8; CHECKSUM_LEN] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(key).update(body);
-    let mut checksum = [0; SEAL_LEN];
-    checksum.copy_from_slice(&hasher.finalize().as_bytes()[..SEAL_LEN]);
+    let mut checksum = [0; CHECKSUM_LEN];
+    checksum.copy_from_slice(&hasher.finalize().as_bytes()[..CHECKSUM_LEN]);
     checksum
 }
