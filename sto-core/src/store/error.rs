@@ -1,6 +1,6 @@
 //! Why a store cannot be opened, read or written.
 
-use super::codec::Flaw;
+use super::codec::DecodeError;
 use crate::cancel::Cancelled;
 use crate::id::{BuildId, ProfileId};
 use crate::memory::TooMuch;
@@ -298,16 +298,16 @@ impl From<TooMuch> for Fault {
     }
 }
 
-impl Flaw {
-    /// The fault, now that the place is known.
+impl DecodeError {
+    /// The fault, now that it is known where.
     pub(super) fn at(self, place: impl Into<String>) -> Fault {
         Fault::damaged(place, self.0)
     }
 }
 
 /// What cannot be packed cannot be stored.
-pub(super) fn refused(flaw: Flaw) -> Fault {
-    Fault::Refused(flaw.0)
+pub(super) fn refused(error: DecodeError) -> Fault {
+    Fault::Refused(error.0)
 }
 
 /// What the system refused.

@@ -1,6 +1,6 @@
 //! Varints and compressed columns.
 
-use super::Flaw;
+use super::DecodeError;
 use crate::store::tables::ZSTD_LEVEL;
 
 /// What the number of bytes is raised by where they stand in a column each.
@@ -76,9 +76,9 @@ impl Packer {
     }
 
     /// The bytes, unless no reader would take them.
-    pub(super) fn finish(self) -> Result<Vec<u8>, Flaw> {
+    pub(super) fn finish(self) -> Result<Vec<u8>, DecodeError> {
         if self.too_long {
-            Err(Flaw("one of its columns is longer than 1 GiB"))
+            Err(DecodeError("one of its columns is longer than 1 GiB"))
         } else {
             Ok(self.bytes)
         }
@@ -107,7 +107,7 @@ impl<'a> Unpacker<'a> {
 
     /// Takes a number.
     #[inline]
-    pub(super) fn number(&mut self) -> Result<u64, Flaw> {
+    pub(super) fn number(&mut self) -> Result<u64, DecodeError> {
         match self.0 {
             // Most by far.
             &[byte @ ..0x80, ref rest @ ..] => {
@@ -118,7 +118,7 @@ impl<'a> Unpacker<'a> {
         }
     }
 
-    fn long_number(&mut self) -> Result<u64, Flaw> {
+    fn long_number(&mut self) -> Result<u64, DecodeError> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
             let (&byte, rest) = self.0.split_first().ok_or(ENDS_EARLY)?;
@@ -135,12 +135,12 @@ impl<'a> Unpacker<'a> {
                 return Ok(value);
             }
         }
-        Err(Flaw("a number takes more than 64 bits"))
+        Err(DecodeError("a number takes more than 64 bits"))
     }
 
     /// Takes a number of 32 bits.
     #[inline]
-    pub(super) fn number32(&mut self) -> Result<u32, Flaw> {
+    pub(super) fn number32(&mut self) -> Result<u32, DecodeError> {
         // Up to four bytes at once, as a branch that depends on their number is mispredicted.
         if let Some((&bytes, _)) = self.0.split_first_chunk() {
             let word = u32::from_le_bytes(bytes);
@@ -157,7 +157,7 @@ impl<'a> Unpacker<'a> {
                 };
             }
         }
-        u32::try_from(self.number()?).map_err(|_| Flaw("a number takes more than 32 bits"))
+        u32::try_from(self.number()?).map_err(|_| DecodeError("a number takes more than 32 bits"))
     }
 
     /// The byte that is next.
@@ -187,14 +187,14 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Takes bytes as they are.
-    pub(super) fn raw(&mut self, len: usize) -> Result<&'a [u8], Flaw> {
+    pub(super) fn raw(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
         let (bytes, rest) = self.0.split_at_checked(len).ok_or(ENDS_EARLY)?;
         self.0 = rest;
         Ok(bytes)
     }
 
     /// Passes over a column, and returns how many bytes it claims to have.
-    pub(super) fn pass_column(&mut self) -> Result<u64, Flaw> {
+    pub(super) fn pass_column(&mut self) -> Result<u64, DecodeError> {
         let raw_len = self.len()?;
         let packed_len = self.len()?;
         self.raw(if packed_len == 0 { raw_len } else { packed_len })?;
@@ -202,15 +202,17 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Takes a column of at most so many bytes.
-    pub(super) fn column_within(&mut self, most: usize) -> Result<Vec<u8>, Flaw> {
+    pub(super) fn column_within(&mut self, most: usize) -> Result<Vec<u8>, DecodeError> {
         match Unpacker(self.0).len()? > most {
-            true => Err(Flaw("a column has more bytes than what is in it can take")),
+            true => Err(DecodeError(
+                "a column has more bytes than what is in it can take",
+            )),
             false => self.column(),
         }
     }
 
     /// Takes a column.
-    pub(super) fn column(&mut self) -> Result<Vec<u8>, Flaw> {
+    pub(super) fn column(&mut self) -> Result<Vec<u8>, DecodeError> {
         let raw_len = self.len()?;
         let packed_len = self.len()?;
         if packed_len == 0 {
@@ -218,19 +220,19 @@ impl<'a> Unpacker<'a> {
         }
         let packed = self.raw(packed_len)?;
         if raw_len > LONGEST_COLUMN || raw_len / MOST_EXPANSION > packed_len {
-            return Err(Flaw("a column claims to be longer than it can be"));
+            return Err(DecodeError("a column claims to be longer than it can be"));
         }
         let raw = zstd::bulk::decompress(packed, raw_len)
-            .map_err(|_| Flaw("a column does not decompress"))?;
+            .map_err(|_| DecodeError("a column does not decompress"))?;
         if raw.len() != raw_len {
-            return Err(Flaw("a column has another length than announced"));
+            return Err(DecodeError("a column has another length than announced"));
         }
         Ok(raw)
     }
 
     /// Takes so many numbers of 32 bits.
-    pub(super) fn numbers(&mut self, count: usize) -> Result<Vec<u32>, Flaw> {
-        const OTHER: Flaw = Flaw("there are not as many numbers as announced");
+    pub(super) fn numbers(&mut self, count: usize) -> Result<Vec<u32>, DecodeError> {
+        const OTHER: DecodeError = DecodeError("there are not as many numbers as announced");
         let form = self.len()?;
         let mut numbers = Vec::new();
         match form {
@@ -258,12 +260,12 @@ impl<'a> Unpacker<'a> {
                     }
                 }
             }
-            _ => return Err(Flaw("a number has not 1 to 4 bytes")),
+            _ => return Err(DecodeError("a number has not 1 to 4 bytes")),
         }
         Ok(numbers)
     }
 
-    fn len(&mut self) -> Result<usize, Flaw> {
+    fn len(&mut self) -> Result<usize, DecodeError> {
         usize::try_from(self.number()?).map_err(|_| ENDS_EARLY)
     }
 
@@ -273,11 +275,11 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Checks that everything was read.
-    pub(super) fn finish(self) -> Result<(), Flaw> {
+    pub(super) fn finish(self) -> Result<(), DecodeError> {
         if self.0.is_empty() {
             Ok(())
         } else {
-            Err(Flaw("bytes are left over"))
+            Err(DecodeError("bytes are left over"))
         }
     }
 }
@@ -293,8 +295,8 @@ pub(super) fn add_difference(previous: u32, difference: u32) -> u32 {
     previous.wrapping_add((difference >> 1) ^ (difference & 1).wrapping_neg())
 }
 
-pub(super) const ENDS_EARLY: Flaw = Flaw("it ends early");
-const LONGER: Flaw = Flaw("a number has more bytes than it takes");
+pub(super) const ENDS_EARLY: DecodeError = DecodeError("it ends early");
+const LONGER: DecodeError = DecodeError("a number has more bytes than it takes");
 
 #[cfg(test)]
 mod tests {
@@ -372,7 +374,7 @@ mod tests {
         let bytes = packer.finish().unwrap();
         assert_eq!(
             Unpacker::new(&bytes).column(),
-            Err(Flaw("a column claims to be longer than it can be"))
+            Err(DecodeError("a column claims to be longer than it can be"))
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Checksums of records.
 
-use super::Flaw;
+use super::DecodeError;
 
 /// Bytes of a checksum.
 pub(in crate::store) const CHECKSUM_LEN: usize = 8;
@@ -16,12 +16,12 @@ pub(in crate::store) fn with_checksum(key: &[u8], mut body: Vec<u8>) -> Vec<u8> 
 pub(in crate::store) fn without_checksum<'a>(
     key: &[u8],
     stored: &'a [u8],
-) -> Result<&'a [u8], Flaw> {
+) -> Result<&'a [u8], DecodeError> {
     let (body, stored) = stored
         .split_last_chunk::<CHECKSUM_LEN>()
-        .ok_or(Flaw("too short for a checksum"))?;
+        .ok_or(DecodeError("too short for a checksum"))?;
     if checksum(key, body) != *stored {
-        return Err(Flaw("the checksum does not match the content"));
+        return Err(DecodeError("the checksum does not match the content"));
     }
     Ok(body)
 }

@@ -2,7 +2,7 @@
 //!
 //! Many contexts have one set of labels, and many sets one label: each stands once.
 
-use super::Flaw;
+use super::DecodeError;
 use super::bytes::{Packer, Unpacker};
 use super::records;
 use crate::intern::{Context, ProfileThread, label_sets};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Labels, and sets of their places.
 type Labels = (Vec<SampleLabel>, Vec<Vec<u32>>);
 
-pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(), Flaw> {
+pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(), DecodeError> {
     let sets: BTreeSet<&[SampleLabel]> = label_sets(contexts).collect();
     let sets = || sets.iter().filter(|set| !set.is_empty());
     let labels: BTreeSet<&SampleLabel> = sets().copied().flatten().collect();
@@ -51,7 +51,7 @@ pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(
     Ok(())
 }
 
-pub(super) fn unpack_contexts(pack: &mut Unpacker<'_>) -> Result<Vec<Context>, Flaw> {
+pub(super) fn unpack_contexts(pack: &mut Unpacker<'_>) -> Result<Vec<Context>, DecodeError> {
     let count = pack.number32()? as usize;
     let pids = pack.column()?;
     let mut pids = Unpacker::new(&pids);
@@ -65,25 +65,28 @@ pub(super) fn unpack_contexts(pack: &mut Unpacker<'_>) -> Result<Vec<Context>, F
     let mut own_sets = Unpacker::new(&own_sets);
     let sets = unpack_sets(&pack.column()?)?;
     if count > pids.left() {
-        return Err(Flaw("there are fewer contexts than announced"));
+        return Err(DecodeError("there are fewer contexts than announced"));
     }
     let mut contexts: Vec<Context> = Vec::with_capacity(count);
     for _ in 0..count {
         let previous = contexts.last().map_or(0, |context| context.thread.pid);
         let pid = previous.checked_add(pids.number32()?);
-        let pid = pid.ok_or(Flaw("a process id takes more than 32 bits"))?;
+        let pid = pid.ok_or(DecodeError("a process id takes more than 32 bits"))?;
         let tid = pid.wrapping_add(tids.number32()?);
         let length = usize::try_from(lengths.number()?).unwrap_or(usize::MAX);
-        let name = str::from_utf8(text.raw(length)?).map_err(|_| Flaw("a name is not UTF-8"))?;
+        let name =
+            str::from_utf8(text.raw(length)?).map_err(|_| DecodeError("a name is not UTF-8"))?;
         let name = name.to_owned();
         let labels = sets.get(own_sets.number32()? as usize);
-        let labels = labels.ok_or(Flaw("a context has a set of labels that does not exist"))?;
+        let labels = labels.ok_or(DecodeError(
+            "a context has a set of labels that does not exist",
+        ))?;
         let context = Context {
             thread: ProfileThread { pid, tid, name },
             labels: labels.clone(),
         };
         if contexts.last().is_some_and(|last| *last >= context) {
-            return Err(Flaw("contexts are out of order"));
+            return Err(DecodeError("contexts are out of order"));
         }
         contexts.push(context);
     }
@@ -94,20 +97,20 @@ pub(super) fn unpack_contexts(pack: &mut Unpacker<'_>) -> Result<Vec<Context>, F
 }
 
 /// The sets of labels, the empty one first.
-fn unpack_sets(list: &[u8]) -> Result<Vec<Arc<[SampleLabel]>>, Flaw> {
+fn unpack_sets(list: &[u8]) -> Result<Vec<Arc<[SampleLabel]>>, DecodeError> {
     let (labels, places): Labels = records::unpack(list)?;
     let is_in_order = |set: &Vec<u32>| !set.is_empty() && set.is_sorted_by(|a, b| a < b);
     if !labels.is_sorted_by(|a, b| a < b)
         || !places.iter().all(is_in_order)
         || !places.is_sorted_by(|a, b| a < b)
     {
-        return Err(Flaw("labels are out of order"));
+        return Err(DecodeError("labels are out of order"));
     }
     let mut sets = vec![Arc::default()];
     for places in places {
         let set = places.iter().map(|&place| labels.get(place as usize));
         let set: Option<Arc<[_]>> = set.map(Option::<&SampleLabel>::cloned).collect();
-        sets.push(set.ok_or(Flaw("a set has a label that does not exist"))?);
+        sets.push(set.ok_or(DecodeError("a set has a label that does not exist"))?);
     }
     Ok(sets)
 }

@@ -1,12 +1,12 @@
 //! Self costs: which nodes, how many samples, what they stand for.
 
-use super::Flaw;
+use super::DecodeError;
 use super::bytes::{MOST_BYTES_64, Packer, Unpacker};
 use super::pairs::{PairPacker, Pairs};
 use crate::units::Cost;
 
 /// Packs costs by node: nodes in ascending order, none twice, none with a zero cost.
-pub(in crate::store) fn pack_costs(costs: &[(u32, Cost)]) -> Result<Vec<u8>, Flaw> {
+pub(in crate::store) fn pack_costs(costs: &[(u32, Cost)]) -> Result<Vec<u8>, DecodeError> {
     check_sum(costs.iter().map(|&(_, cost)| cost))?;
     let mut pairs = PairPacker::default();
     let mut values = ValuePacker::new(costs.iter().map(|&(_, cost)| cost));
@@ -27,7 +27,7 @@ pub(in crate::store) fn pack_costs(costs: &[(u32, Cost)]) -> Result<Vec<u8>, Fla
 pub(in crate::store) fn unpack_costs(
     pack: &[u8],
     node_count: usize,
-) -> Result<Vec<(u32, Cost)>, Flaw> {
+) -> Result<Vec<(u32, Cost)>, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let count = pack.number32()? as usize;
     if count > node_count {
@@ -46,11 +46,11 @@ pub(in crate::store) fn unpack_costs(
         let [gap, samples] = pairs.next()?;
         let node = next.checked_add(gap);
         let node = node.filter(|&node| node < node_count as u64);
-        let node = node.ok_or(Flaw("a cost is of a node that does not exist"))?;
+        let node = node.ok_or(DecodeError("a cost is of a node that does not exist"))?;
         next = node + 1;
         let cost = values.cost(samples)?;
         if cost.is_zero() {
-            return Err(Flaw("a cost is zero"));
+            return Err(DecodeError("a cost is zero"));
         }
         costs.push((node as u32, cost));
     }
@@ -60,14 +60,14 @@ pub(in crate::store) fn unpack_costs(
     Ok(costs)
 }
 
-pub(super) const TOO_FEW: Flaw = Flaw("there are fewer costs than announced");
+pub(super) const TOO_FEW: DecodeError = DecodeError("there are fewer costs than announced");
 
 /// Checks that all costs together stay below 2^64, so that no sum of some of them can leave it.
-pub(super) fn check_sum(mut costs: impl Iterator<Item = Cost>) -> Result<(), Flaw> {
+pub(super) fn check_sum(mut costs: impl Iterator<Item = Cost>) -> Result<(), DecodeError> {
     costs
         .try_fold(Cost::ZERO, Cost::checked_add)
         .map(|_| ())
-        .ok_or(Flaw("the counts add up to more than 2^64 - 1"))
+        .ok_or(DecodeError("the counts add up to more than 2^64 - 1"))
 }
 
 /// The value of every sample, where it is always the same.
@@ -124,11 +124,11 @@ pub(super) enum Values {
 
 impl Values {
     /// Takes at most so many values.
-    pub(super) fn unpack(pack: &mut Unpacker<'_>, most: usize) -> Result<Self, Flaw> {
+    pub(super) fn unpack(pack: &mut Unpacker<'_>, most: usize) -> Result<Self, DecodeError> {
         match pack.number32()? {
             FIXED_PERIOD => pack.number().map(Values::Period),
             OWN_VALUES => pack.column_within(most * MOST_BYTES_64).map(Values::Own),
-            _ => Err(Flaw("the form of the values is unknown")),
+            _ => Err(DecodeError("the form of the values is unknown")),
         }
     }
 
@@ -148,18 +148,18 @@ pub(super) enum ValueReader<'a> {
 
 impl ValueReader<'_> {
     /// The next cost, which has so many samples.
-    pub(super) fn cost(&mut self, samples: u64) -> Result<Cost, Flaw> {
+    pub(super) fn cost(&mut self, samples: u64) -> Result<Cost, DecodeError> {
         let value = match self {
             ValueReader::Period(period) => samples
                 .checked_mul(*period)
-                .ok_or(Flaw("a value leaves 64 bits"))?,
+                .ok_or(DecodeError("a value leaves 64 bits"))?,
             ValueReader::Own(values) => values.number()?,
         };
         Ok(Cost { samples, value })
     }
 
     /// Checks that all were read.
-    pub(super) fn finish(self) -> Result<(), Flaw> {
+    pub(super) fn finish(self) -> Result<(), DecodeError> {
         match self {
             ValueReader::Period(_) => Ok(()),
             ValueReader::Own(values) => values.finish(),

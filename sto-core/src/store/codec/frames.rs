@@ -1,6 +1,6 @@
 //! Frames: their strings once each, and columns of places.
 
-use super::Flaw;
+use super::DecodeError;
 use super::bytes::{LONGEST_COLUMN, Packer, Unpacker};
 use crate::model::{Frame, FrameKind};
 use hashbrown::HashMap;
@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 /// Packs frames in the order given; sorted ones, as [`Frame`] orders them, pack best.
 pub(in crate::store) fn pack_frames<'a>(
     frames: impl ExactSizeIterator<Item = Frame<'a>>,
-) -> Result<Vec<u8>, Flaw> {
+) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
     pack.number(frames.len() as u64);
     let mut modules = Strings::default();
@@ -120,7 +120,7 @@ impl StringColumn {
 }
 
 /// How many bytes the columns of a pack of frames claim to have.
-pub(in crate::store) fn claimed_by_frames(pack: &[u8]) -> Result<u64, Flaw> {
+pub(in crate::store) fn claimed_by_frames(pack: &[u8]) -> Result<u64, DecodeError> {
     let mut pack = Unpacker::new(pack);
     pack.number32()?;
     // Three a column of strings, then kinds and lines.
@@ -128,7 +128,7 @@ pub(in crate::store) fn claimed_by_frames(pack: &[u8]) -> Result<u64, Flaw> {
 }
 
 /// Unpacks frames.
-pub(in crate::store) fn unpack_frames(pack: &[u8]) -> Result<FrameColumns, Flaw> {
+pub(in crate::store) fn unpack_frames(pack: &[u8]) -> Result<FrameColumns, DecodeError> {
     PackedFrames::decompress(pack)?.unpack()
 }
 
@@ -144,7 +144,7 @@ pub(in crate::store) struct PackedFrames {
 
 impl PackedFrames {
     /// Decompresses their columns.
-    pub(in crate::store) fn decompress(pack: &[u8]) -> Result<Self, Flaw> {
+    pub(in crate::store) fn decompress(pack: &[u8]) -> Result<Self, DecodeError> {
         let mut pack = Unpacker::new(pack);
         let count = pack.number32()? as usize;
         let frames = PackedFrames {
@@ -153,10 +153,11 @@ impl PackedFrames {
             files: PackedStrings::decompress(&mut pack, count)?,
             kinds: unpack_column(&mut pack, count, |kind| {
                 let kind = u8::try_from(kind).ok().and_then(FrameKind::from_number);
-                kind.ok_or(Flaw("a frame's kind is unknown"))
+                kind.ok_or(DecodeError("a frame's kind is unknown"))
             })?,
             lines: unpack_column(&mut pack, count, |line| {
-                u32::try_from(line).map_err(|_| Flaw("a line number takes more than 32 bits"))
+                u32::try_from(line)
+                    .map_err(|_| DecodeError("a line number takes more than 32 bits"))
             })?,
         };
         pack.finish()?;
@@ -170,7 +171,7 @@ impl PackedFrames {
     }
 
     /// Puts the strings together.
-    pub(in crate::store) fn unpack(self) -> Result<FrameColumns, Flaw> {
+    pub(in crate::store) fn unpack(self) -> Result<FrameColumns, DecodeError> {
         Ok(FrameColumns {
             modules: self.modules.unpack()?,
             symbols: self.symbols.unpack()?,
@@ -184,12 +185,12 @@ impl PackedFrames {
 fn unpack_column<T>(
     pack: &mut Unpacker<'_>,
     count: usize,
-    mut value: impl FnMut(u64) -> Result<T, Flaw>,
-) -> Result<Vec<T>, Flaw> {
+    mut value: impl FnMut(u64) -> Result<T, DecodeError>,
+) -> Result<Vec<T>, DecodeError> {
     let column = pack.column()?;
     let mut column = Unpacker::new(&column);
     if count > column.left() {
-        return Err(Flaw("there are fewer frames than announced"));
+        return Err(DecodeError("there are fewer frames than announced"));
     }
     let values = (0..count)
         .map(|_| value(column.number()?))
@@ -211,7 +212,7 @@ struct PackedStrings {
 }
 
 impl PackedStrings {
-    fn decompress(pack: &mut Unpacker<'_>, count: usize) -> Result<Self, Flaw> {
+    fn decompress(pack: &mut Unpacker<'_>, count: usize) -> Result<Self, DecodeError> {
         let mut distinct = 0u32;
         let places = unpack_column(pack, count, |back| {
             let back = u32::try_from(back).ok();
@@ -220,7 +221,7 @@ impl PackedStrings {
                 return Ok(distinct - 1);
             }
             back.and_then(|back| distinct.checked_sub(back))
-                .ok_or(Flaw("a string stands before the first one"))
+                .ok_or(DecodeError("a string stands before the first one"))
         })?;
         let mut text_len = 0usize;
         let shared = unpack_column(pack, distinct as usize, |shared| {
@@ -241,19 +242,20 @@ impl PackedStrings {
         })
     }
 
-    fn unpack(self) -> Result<StringColumn, Flaw> {
+    fn unpack(self) -> Result<StringColumn, DecodeError> {
         let mut endings = self.endings.as_slice();
         let mut text = Vec::with_capacity(self.text_len);
         let mut bounds = Vec::with_capacity(self.shared.len() + 1);
         bounds.push(0);
         let mut last = 0usize;
         for shared in self.shared {
-            let ending_len = memchr::memchr(END, endings).ok_or(Flaw("a string has no end"))?;
+            let ending_len =
+                memchr::memchr(END, endings).ok_or(DecodeError("a string has no end"))?;
             let (ending, rest) = endings.split_at(ending_len);
             endings = &rest[1..];
             let same = Some(last + shared as usize)
                 .filter(|&end| end <= text.len())
-                .ok_or(Flaw("a string shares more than there is"))?;
+                .ok_or(DecodeError("a string shares more than there is"))?;
             let begin = text.len();
             text.extend_from_within(last..same);
             text.extend_from_slice(ending);
@@ -261,11 +263,11 @@ impl PackedStrings {
             bounds.push(text.len());
         }
         if !endings.is_empty() {
-            return Err(Flaw("bytes are left over"));
+            return Err(DecodeError("bytes are left over"));
         }
-        let text = String::from_utf8(text).map_err(|_| Flaw("a string is not UTF-8"))?;
+        let text = String::from_utf8(text).map_err(|_| DecodeError("a string is not UTF-8"))?;
         if !bounds.iter().all(|&bound| text.is_char_boundary(bound)) {
-            return Err(Flaw("a string is not UTF-8"));
+            return Err(DecodeError("a string is not UTF-8"));
         }
         Ok(StringColumn {
             text,
@@ -275,4 +277,4 @@ impl PackedStrings {
     }
 }
 
-const TOO_LONG: Flaw = Flaw("strings are longer than 1 GiB");
+const TOO_LONG: DecodeError = DecodeError("strings are longer than 1 GiB");

@@ -1,6 +1,6 @@
 //! Line costs: which lines of which frames, self and total.
 
-use super::Flaw;
+use super::DecodeError;
 use super::bytes::{MOST_BYTES_32, Packer, Unpacker};
 use super::costs::{TOO_FEW, ValuePacker, Values, check_sum};
 use super::pairs::{PairPacker, Pairs};
@@ -9,10 +9,10 @@ use crate::model::FrameIx;
 
 /// Packs line costs: frames are the store's, in ascending order, lines in ascending order within
 /// a frame, none twice.
-pub(in crate::store) fn pack_lines(lines: &[LineCost]) -> Result<Vec<u8>, Flaw> {
+pub(in crate::store) fn pack_lines(lines: &[LineCost]) -> Result<Vec<u8>, DecodeError> {
     check_sum(lines.iter().map(|line| line.self_cost))?;
     if lines.len() > MOST_LINES {
-        return Err(Flaw("it has costs of more than 2^24 lines"));
+        return Err(DecodeError("it has costs of more than 2^24 lines"));
     }
     let [mut frames, mut numbers] = [(); 2].map(|()| Packer::default());
     let mut samples = PairPacker::default();
@@ -41,11 +41,14 @@ pub(in crate::store) fn pack_lines(lines: &[LineCost]) -> Result<Vec<u8>, Flaw> 
 }
 
 /// Unpacks line costs of frames below `frame_count`.
-pub(in crate::store) fn unpack_lines(pack: &[u8], frame_count: u32) -> Result<Vec<LineCost>, Flaw> {
+pub(in crate::store) fn unpack_lines(
+    pack: &[u8],
+    frame_count: u32,
+) -> Result<Vec<LineCost>, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let count = pack.number32()? as usize;
     if count > MOST_LINES {
-        return Err(Flaw("it has costs of more than 2^24 lines"));
+        return Err(DecodeError("it has costs of more than 2^24 lines"));
     }
     let longest = count * MOST_BYTES_32;
     let (frames, numbers) = (pack.column_within(longest)?, pack.column_within(longest)?);
@@ -71,13 +74,13 @@ pub(in crate::store) fn unpack_lines(pack: &[u8], frame_count: u32) -> Result<Ve
         }
         let line_step = numbers.number32()?;
         if line_step == 0 {
-            return Err(Flaw("a line stands twice, or has the number 0"));
+            return Err(DecodeError("a line stands twice, or has the number 0"));
         }
         let next = frame.checked_add(frame_step);
         let next = next.filter(|&frame| frame < frame_count);
-        frame = next.ok_or(Flaw("a line is of a frame that does not exist"))?;
+        frame = next.ok_or(DecodeError("a line is of a frame that does not exist"))?;
         let next = line.checked_add(line_step);
-        line = next.ok_or(Flaw("a line number takes more than 32 bits"))?;
+        line = next.ok_or(DecodeError("a line number takes more than 32 bits"))?;
         lines.push(LineCost {
             frame: FrameIx(frame),
             line,

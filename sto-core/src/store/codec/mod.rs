@@ -2,7 +2,7 @@
 //!
 //! Everything here is a pure function between values and bytes. Packing refuses what it could not
 //! read back; unpacking checks every length, range and order, and reserves memory only for counts
-//! that the bytes at hand can hold. Where in the store a [`Flaw`] is, the caller knows.
+//! that the bytes at hand can hold. Where in the store a [`DecodeError`] is, the caller knows.
 
 mod bytes;
 mod checksum;
@@ -29,12 +29,12 @@ pub(super) use records::{
 };
 pub(super) use slices::{add_up, pack_slices, unpack_slices, unpack_slices_contexts};
 
-/// What is wrong with some bytes.
+/// What is wrong with some bytes, or with what is to become bytes that can be read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Flaw(pub(super) &'static str);
+pub(super) struct DecodeError(pub(super) &'static str);
 
 /// How many things a pack announces; all kinds of packs begin with that.
-pub(super) fn announced(pack: &[u8]) -> Result<u32, Flaw> {
+pub(super) fn announced(pack: &[u8]) -> Result<u32, DecodeError> {
     bytes::Unpacker::new(pack).number32()
 }
 

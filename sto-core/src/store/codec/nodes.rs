@@ -3,7 +3,7 @@
 //! They stand in segments. A segment is a subtree in preorder below a node that stands before it, its
 //! *attach point*, or below none: what one profile added there.
 
-use super::Flaw;
+use super::DecodeError;
 use super::bytes::{MOST_BYTES_32, Packer, Unpacker, add_difference, difference};
 use crate::intern::StackTree;
 use crate::store::tables::MOST_NODES;
@@ -66,7 +66,10 @@ impl NodeColumns {
 
 /// Packs the nodes with the numbers from `first` on, each below a node with a lower number. Nodes
 /// whose parent is the node before them or one of its ancestors pack best.
-pub(in crate::store) fn pack_nodes(first: u32, nodes: &NodeColumns) -> Result<Vec<u8>, Flaw> {
+pub(in crate::store) fn pack_nodes(
+    first: u32,
+    nodes: &NodeColumns,
+) -> Result<Vec<u8>, DecodeError> {
     let [mut attach_points, mut roots, mut ups] = [(); 3].map(|()| Packer::default());
     let mut segments = 0u32;
     let mut frames = Vec::with_capacity(nodes.len());
@@ -120,11 +123,11 @@ impl<'a> Segments<'a> {
         pack: &'a [u8],
         first: u32,
         frame_count: u32,
-    ) -> Result<Self, Flaw> {
+    ) -> Result<Self, DecodeError> {
         let mut pack = Unpacker::new(pack);
         let len = pack.number32()?;
         if len > MOST_NODES || first.checked_add(len).is_none_or(|end| end == NO_PARENT) {
-            return Err(Flaw("it has more nodes than there can be"));
+            return Err(DecodeError("it has more nodes than there can be"));
         }
         let count = pack.number32()?;
         if count > len {
@@ -155,7 +158,7 @@ impl<'a> Segments<'a> {
     }
 
     /// Decompresses the other nodes.
-    pub(in crate::store) fn others(&self) -> Result<Others, Flaw> {
+    pub(in crate::store) fn others(&self) -> Result<Others, DecodeError> {
         let mut pack = self.rest;
         let ups = pack.column_within(self.len as usize * MOST_BYTES_32)?;
         let frames = pack.numbers(self.len as usize - self.roots.len())?;
@@ -201,7 +204,7 @@ pub(in crate::store) struct SegmentReader<'a, T> {
 impl<T: Copy> SegmentReader<'_, T> {
     /// Goes to a segment that stands behind those read before. Returns the number of its root.
     #[inline]
-    pub(in crate::store) fn begin(&mut self, segment: usize) -> Result<u32, Flaw> {
+    pub(in crate::store) fn begin(&mut self, segment: usize) -> Result<u32, DecodeError> {
         let between = segment - self.passed;
         let nodes = self.ups.skip_to_zero(between).ok_or(NOT_ALL_SEGMENTS)?;
         // Each segment that was passed over has its root among its nodes.
@@ -220,7 +223,7 @@ impl<T: Copy> SegmentReader<'_, T> {
         &mut self,
         root: T,
         mut see: impl FnMut(u32, T, u32) -> T,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), DecodeError> {
         self.path.clear();
         self.path.push(root);
         while self.ups.peek().is_some_and(|up| up != 0) {
@@ -229,7 +232,7 @@ impl<T: Copy> SegmentReader<'_, T> {
             let &parent = self
                 .path
                 .last()
-                .ok_or(Flaw("a node's path goes up above its segment"))?;
+                .ok_or(DecodeError("a node's path goes up above its segment"))?;
             let (&frame, frames) = self.frames.split_first().ok_or(NOT_ALL_SEGMENTS)?;
             if frame >= self.frame_count {
                 return Err(NO_FRAME);
@@ -243,7 +246,7 @@ impl<T: Copy> SegmentReader<'_, T> {
 
     /// The number of the next node, and passes over so many.
     #[inline]
-    fn take(&mut self, nodes: usize) -> Result<u32, Flaw> {
+    fn take(&mut self, nodes: usize) -> Result<u32, DecodeError> {
         let number = self.next;
         let left = (self.left as usize).checked_sub(nodes);
         self.left = left.ok_or(NOT_ALL_SEGMENTS)? as u32;
@@ -252,7 +255,7 @@ impl<T: Copy> SegmentReader<'_, T> {
     }
 
     /// Checks that nothing is left behind the last segment.
-    fn finish(self) -> Result<(), Flaw> {
+    fn finish(self) -> Result<(), DecodeError> {
         self.ups.finish()?;
         match self.left == 0 && self.frames.is_empty() {
             true => Ok(()),
@@ -266,14 +269,14 @@ pub(in crate::store) fn unpack_nodes(
     pack: &[u8],
     first: u32,
     frame_count: u32,
-) -> Result<NodeColumns, Flaw> {
+) -> Result<NodeColumns, DecodeError> {
     let segments = Segments::unpack(pack, first, frame_count)?;
     let others = segments.others()?;
     let mut reader = segments.reader(&others);
     let mut nodes = NodeColumns::with_capacity(segments.len as usize);
     for (segment, &(attach, frame)) in segments.roots.iter().enumerate() {
         if attach != NO_PARENT && attach >= reader.next {
-            return Err(Flaw("a node's parent does not stand before it"));
+            return Err(DecodeError("a node's parent does not stand before it"));
         }
         nodes.push(attach, frame);
         let root = reader.begin(segment)?;
@@ -286,5 +289,5 @@ pub(in crate::store) fn unpack_nodes(
     Ok(nodes)
 }
 
-const NO_FRAME: Flaw = Flaw("a node's frame does not exist");
-const NOT_ALL_SEGMENTS: Flaw = Flaw("its segments do not add up to its nodes");
+const NO_FRAME: DecodeError = DecodeError("a node's frame does not exist");
+const NOT_ALL_SEGMENTS: DecodeError = DecodeError("its segments do not add up to its nodes");

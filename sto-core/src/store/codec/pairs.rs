@@ -1,6 +1,6 @@
 //! Pairs of numbers most of which are small: a byte for both.
 
-use super::Flaw;
+use super::DecodeError;
 use super::bytes::{ENDS_EARLY, MOST_BYTES_64, Packer, Unpacker};
 
 /// From here on, a number does not stand in its half of the byte.
@@ -42,7 +42,7 @@ pub(super) struct Pairs {
 
 impl Pairs {
     /// Takes the columns of at most so many pairs.
-    pub(super) fn unpack(pack: &mut Unpacker<'_>, most: usize) -> Result<Self, Flaw> {
+    pub(super) fn unpack(pack: &mut Unpacker<'_>, most: usize) -> Result<Self, DecodeError> {
         let bytes = pack.column_within(most)?;
         let longest = bytes.len() * MOST_BYTES_64;
         Ok(Pairs {
@@ -73,22 +73,22 @@ pub(super) struct PairReader<'a> {
 impl PairReader<'_> {
     /// Takes a pair.
     #[inline]
-    pub(super) fn next(&mut self) -> Result<[u64; 2], Flaw> {
+    pub(super) fn next(&mut self) -> Result<[u64; 2], DecodeError> {
         let byte = self.bytes.next().ok_or(ENDS_EARLY)?;
         let mut pair = [byte >> 4, byte & 15].map(u64::from);
         for (number, large) in pair.iter_mut().zip(&mut self.large) {
             if *number == LARGE {
                 let sum = large.number()?.checked_add(LARGE);
-                *number = sum.ok_or(Flaw("a number takes more than 64 bits"))?;
+                *number = sum.ok_or(DecodeError("a number takes more than 64 bits"))?;
             }
         }
         Ok(pair)
     }
 
     /// Checks that all were read.
-    pub(super) fn finish(self) -> Result<(), Flaw> {
+    pub(super) fn finish(self) -> Result<(), DecodeError> {
         if self.bytes.len() > 0 {
-            return Err(Flaw("bytes are left over"));
+            return Err(DecodeError("bytes are left over"));
         }
         self.large.into_iter().try_for_each(Unpacker::finish)
     }

@@ -1,7 +1,7 @@
 //! Small records, through bincode 2 with its standard configuration: fields in order without
 //! names, integers little-endian in 1 to 9 bytes, lengths before strings and lists.
 
-use super::Flaw;
+use super::DecodeError;
 use super::bytes::{Packer, Unpacker};
 use crate::id::ProfileId;
 use crate::model::{Build, GnuBuildId, ModuleRef, Profile};
@@ -149,24 +149,26 @@ fn config() -> impl bincode::config::Config {
 }
 
 /// The bytes of a record.
-pub(in crate::store) fn pack(record: &impl Serialize) -> Result<Vec<u8>, Flaw> {
+pub(in crate::store) fn pack(record: &impl Serialize) -> Result<Vec<u8>, DecodeError> {
     bincode::serde::encode_to_vec(record, config())
         .ok()
         .filter(|bytes| bytes.len() <= LONGEST)
-        .ok_or(Flaw("a record is longer than 16 MiB"))
+        .ok_or(DecodeError("a record is longer than 16 MiB"))
 }
 
 /// The record in these bytes, all of which it takes.
-pub(in crate::store) fn unpack<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, Flaw> {
+pub(in crate::store) fn unpack<T: for<'de> Deserialize<'de>>(
+    bytes: &[u8],
+) -> Result<T, DecodeError> {
     match bincode::serde::decode_from_slice(bytes, config()) {
         Ok((record, read)) if read == bytes.len() => Ok(record),
-        Ok(_) => Err(Flaw("bytes are left over")),
-        Err(_) => Err(Flaw("a record cannot be decoded")),
+        Ok(_) => Err(DecodeError("bytes are left over")),
+        Err(_) => Err(DecodeError("a record cannot be decoded")),
     }
 }
 
 /// Packs a list of modules.
-pub(in crate::store) fn pack_modules(modules: &[ModuleRef]) -> Result<Vec<u8>, Flaw> {
+pub(in crate::store) fn pack_modules(modules: &[ModuleRef]) -> Result<Vec<u8>, DecodeError> {
     let mut list = Packer::default();
     list.raw(&pack(&modules)?);
     let mut column = Packer::default();
@@ -175,7 +177,7 @@ pub(in crate::store) fn pack_modules(modules: &[ModuleRef]) -> Result<Vec<u8>, F
 }
 
 /// Unpacks a list of modules.
-pub(in crate::store) fn unpack_modules(pack: &[u8]) -> Result<Vec<ModuleRef>, Flaw> {
+pub(in crate::store) fn unpack_modules(pack: &[u8]) -> Result<Vec<ModuleRef>, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let list = pack.column()?;
     pack.finish()?;
@@ -184,6 +186,6 @@ pub(in crate::store) fn unpack_modules(pack: &[u8]) -> Result<Vec<ModuleRef>, Fl
     let mut ids = modules.iter().filter_map(|module| module.build_id.as_ref());
     match ids.all(valid) {
         true => Ok(modules),
-        false => Err(Flaw("a GNU build id is empty, zero or too long")),
+        false => Err(DecodeError("a GNU build id is empty, zero or too long")),
     }
 }

@@ -4,7 +4,7 @@
 //! their place among the nodes that have a self cost in the profile: these numbers are small, and
 //! the same in every store.
 
-use super::Flaw;
+use super::DecodeError;
 use super::bytes::{LONGEST_COLUMN, Packer, Unpacker};
 use super::contexts::{pack_contexts, unpack_contexts};
 use super::costs::{ValuePacker, Values};
@@ -15,7 +15,10 @@ use crate::intern::{
 use crate::units::Nanoseconds;
 
 /// Packs slices of the profile with these self costs by sample type, which they add up to.
-pub(in crate::store) fn pack_slices(slices: &Slices, costs: &[SelfCosts]) -> Result<Vec<u8>, Flaw> {
+pub(in crate::store) fn pack_slices(
+    slices: &Slices,
+    costs: &[SelfCosts],
+) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
     let grid = slices.grid;
     pack.number(grid.count().get());
@@ -29,14 +32,17 @@ pub(in crate::store) fn pack_slices(slices: &Slices, costs: &[SelfCosts]) -> Res
 }
 
 /// Unpacks slices of the profile with these self costs by sample type.
-pub(in crate::store) fn unpack_slices(pack: &[u8], costs: &[SelfCosts]) -> Result<Slices, Flaw> {
+pub(in crate::store) fn unpack_slices(
+    pack: &[u8],
+    costs: &[SelfCosts],
+) -> Result<Slices, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let (grid, contexts) = unpack_head(&mut pack)?;
     let mut columns = Vec::with_capacity(costs.len());
     for costs in costs {
         let slices = unpack_cells(&mut pack, contexts.len(), grid.count(), costs)?;
         if !add_up(&slices, costs) {
-            return Err(Flaw("the slices do not add up to the self costs"));
+            return Err(DecodeError("the slices do not add up to the self costs"));
         }
         columns.push(slices);
     }
@@ -49,18 +55,18 @@ pub(in crate::store) fn unpack_slices(pack: &[u8], costs: &[SelfCosts]) -> Resul
 }
 
 /// Unpacks the contexts of slices alone.
-pub(in crate::store) fn unpack_slices_contexts(pack: &[u8]) -> Result<Vec<Context>, Flaw> {
+pub(in crate::store) fn unpack_slices_contexts(pack: &[u8]) -> Result<Vec<Context>, DecodeError> {
     let (_, contexts) = unpack_head(&mut Unpacker::new(pack))?;
     Ok(contexts)
 }
 
-fn unpack_head(pack: &mut Unpacker<'_>) -> Result<(SliceGrid, Vec<Context>), Flaw> {
+fn unpack_head(pack: &mut Unpacker<'_>) -> Result<(SliceGrid, Vec<Context>), DecodeError> {
     let count = SliceCount::new(pack.number32()?);
-    let count = count.ok_or(Flaw("the number of slices is out of range"))?;
+    let count = count.ok_or(DecodeError("the number of slices is out of range"))?;
     let first = pack.number()?;
     let last = first.checked_add(pack.number()?);
     let grid = last.and_then(|last| SliceGrid::new(Nanoseconds(first), Nanoseconds(last), count));
-    let grid = grid.ok_or(Flaw("a time leaves 64 bits"))?;
+    let grid = grid.ok_or(DecodeError("a time leaves 64 bits"))?;
     Ok((grid, unpack_contexts(pack)?))
 }
 
@@ -106,7 +112,7 @@ fn unpack_cells(
     context_count: usize,
     slice_count: SliceCount,
     costs: &SelfCosts,
-) -> Result<SliceCosts, Flaw> {
+) -> Result<SliceCosts, DecodeError> {
     let (cells, numbers, sizes) = (pack.column()?, pack.column()?, pack.column()?);
     let pairs = Pairs::unpack(pack, LONGEST_COLUMN)?;
     let values = Values::unpack(pack, pairs.len())?;
@@ -119,14 +125,15 @@ fn unpack_cells(
         for _ in 0..cells.number32()? {
             let slice = next_slice.checked_add(numbers.number32()?);
             let slice = slice.filter(|&slice| slice < slice_count.get());
-            let slice = slice.ok_or(Flaw("a slice is not among those announced"))?;
+            let slice = slice.ok_or(DecodeError("a slice is not among those announced"))?;
             next_slice = slice + 1;
             let mut next = 0u64;
             for _ in 0..=sizes.number32()? {
                 let [gap, samples] = pairs.next()?;
                 let place = next.checked_add(gap);
                 let cost = place.and_then(|place| costs.get(usize::try_from(place).ok()?));
-                let &(node, _) = cost.ok_or(Flaw("a slice has a node without a self cost"))?;
+                let &(node, _) =
+                    cost.ok_or(DecodeError("a slice has a node without a self cost"))?;
                 next = place.map_or(0, |place| place + 1);
                 slice_costs.push(SliceCost {
                     context: ContextIx(context),
@@ -287,11 +294,11 @@ mod tests {
             (fewer, "a slice has a node without a self cost"),
             (more, "the slices do not add up to the self costs"),
         ] {
-            assert_eq!(unpack_slices(&pack, &[costs]), Err(Flaw(why)));
+            assert_eq!(unpack_slices(&pack, &[costs]), Err(DecodeError(why)));
         }
         assert_eq!(
             unpack_slices(&pack, &[costs.clone(), costs]),
-            Err(Flaw("it ends early"))
+            Err(DecodeError("it ends early"))
         );
     }
 
@@ -319,7 +326,11 @@ mod tests {
         ] {
             let mut pack = pack.clone();
             pack[place] = byte;
-            assert_eq!(unpack_slices(&pack, &costs), Err(Flaw(why)), "{place}");
+            assert_eq!(
+                unpack_slices(&pack, &costs),
+                Err(DecodeError(why)),
+                "{place}"
+            );
         }
         // Labels, or places in a set, that do not ascend; a set of none.
         for list in [
@@ -330,13 +341,13 @@ mod tests {
         ] {
             let column = [&[list.len() as u8, 0], list].concat();
             let pack = [&pack[..24], &column, &pack[35..]].concat();
-            let out_of_order = Flaw("labels are out of order");
+            let out_of_order = DecodeError("labels are out of order");
             assert_eq!(unpack_slices(&pack, &costs), Err(out_of_order), "{list:?}");
         }
         let long = [&[4u8], &[0xff; 9][..], &[1, 1], &pack[3..]].concat();
         assert_eq!(
             unpack_slices(&long, &costs),
-            Err(Flaw("a time leaves 64 bits"))
+            Err(DecodeError("a time leaves 64 bits"))
         );
     }
 

@@ -110,7 +110,7 @@ pub(in crate::store) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>
 /// The module list with this number.
 pub(in crate::store) fn module_list(rows: &Rows, number: u32) -> Result<Arc<[ModuleRef]>, Fault> {
     let list = unpack_modules(&rows.column(Column::Modules, number, 0)?)
-        .map_err(|flaw| flaw.at(column_place(Column::Modules, number, 0)))?;
+        .map_err(|error| error.at(column_place(Column::Modules, number, 0)))?;
     Ok(list.into())
 }
 

@@ -4,7 +4,8 @@ use crate::intern::{Interned, LineCost};
 use crate::memory;
 use crate::model::FrameIx;
 use crate::store::codec::{
-    Flaw, ProfileRecord, announced, pack_costs, pack_lines, pack_slices, unpack_costs, unpack_lines,
+    DecodeError, ProfileRecord, announced, pack_costs, pack_lines, pack_slices, unpack_costs,
+    unpack_lines,
 };
 use crate::store::error::{Fault, refused};
 use crate::store::read::rows::{NewRows, Rows, column_place};
@@ -161,12 +162,12 @@ impl PackedCosts {
     }
 
     pub(in crate::store) fn unpack(&self) -> Result<NodeCosts, Fault> {
-        unpack_costs(&self.body, self.nodes as usize).map_err(|flaw| self.flawed(flaw))
+        unpack_costs(&self.body, self.nodes as usize).map_err(|error| self.decode_error(error))
     }
 
-    fn flawed(&self, flaw: Flaw) -> Fault {
+    fn decode_error(&self, error: DecodeError) -> Fault {
         let (kind, owner, part) = self.key;
-        flaw.at(column_place(kind, owner, part))
+        error.at(column_place(kind, owner, part))
     }
 
     /// Checks that these can be unpacked together.
@@ -175,7 +176,7 @@ impl PackedCosts {
     ) -> Result<(), Fault> {
         let mut costs = 0;
         for packed in all {
-            let announced = announced(&packed.body).map_err(|flaw| packed.flawed(flaw))?;
+            let announced = announced(&packed.body).map_err(|error| packed.decode_error(error))?;
             // More are damage.
             costs += u64::from(announced.min(packed.nodes));
         }
@@ -192,5 +193,5 @@ pub(in crate::store) fn read_lines(
 ) -> Result<Vec<LineCost>, Fault> {
     let column = rows.column(Column::Lines, profile, part)?;
     unpack_lines(&column, rows.contents.frames)
-        .map_err(|flaw| flaw.at(column_place(Column::Lines, profile, part)))
+        .map_err(|error| error.at(column_place(Column::Lines, profile, part)))
 }

@@ -68,7 +68,7 @@ impl<'a> ExecutableTree<'a> {
         let costs: Vec<SelfCosts> = costs.into_iter().map(|costs| cut.place(costs)).collect();
         let slices = slices.map(|pack| {
             unpack_slices(&pack, &costs)
-                .map_err(|flaw| flaw.at(column_place(Column::Slices, record.number, 0)))
+                .map_err(|error| error.at(column_place(Column::Slices, record.number, 0)))
         });
         Ok(Interned {
             slices: slices.transpose()?,

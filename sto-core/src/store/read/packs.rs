@@ -7,7 +7,7 @@
 use crate::memory;
 use crate::model::Frame;
 use crate::store::codec::{
-    ExecutableRecord, Flaw, FrameColumns, NodeColumns, PackedFrames, Segments, announced,
+    DecodeError, ExecutableRecord, FrameColumns, NodeColumns, PackedFrames, Segments, announced,
     claimed_by_frames, unpack_frames, unpack_nodes,
 };
 use crate::store::error::Fault;
@@ -55,8 +55,8 @@ impl Pack {
     }
 
     /// What it says, its checksum being right.
-    fn of<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, Flaw>) -> Result<T, Fault> {
-        read(self.body()?).map_err(|flaw| flaw.at(self.place()))
+    fn of<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, DecodeError>) -> Result<T, Fault> {
+        read(self.body()?).map_err(|error| error.at(self.place()))
     }
 
     /// The frames in it.
@@ -69,7 +69,7 @@ impl Pack {
     /// The segments of nodes in it, their roots unpacked.
     pub(in crate::store) fn segments(&self, frame_count: u32) -> Result<Segments<'_>, Fault> {
         let unpack = |body| Segments::unpack(body, self.first, frame_count);
-        unpack(self.body()?).map_err(|flaw| flaw.at(self.place()))
+        unpack(self.body()?).map_err(|error| error.at(self.place()))
     }
 
     /// The nodes in it.
@@ -131,7 +131,7 @@ impl Rows {
         while first < count {
             let place = || column_place(kind, owner, first);
             let stored = self.stored_column(kind, owner, first)?;
-            let len = announced(&stored).map_err(|flaw| flaw.at(place()))?;
+            let len = announced(&stored).map_err(|error| error.at(place()))?;
             if len == 0 || len > count - first {
                 return Err(Fault::damaged(
                     place(),
@@ -174,7 +174,7 @@ impl Rows {
         let packed: Vec<PackedFrames> = packed.collect::<Result<_, Fault>>()?;
         memory::check(Bytes(packed.iter().map(PackedFrames::text_len).sum()))?;
         let unpacked = packs.par_iter().zip(packed).map(|(pack, packed)| {
-            let frames = packed.unpack().map_err(|flaw| flaw.at(pack.place()))?;
+            let frames = packed.unpack().map_err(|error| error.at(pack.place()))?;
             pack.check_len(frames.len())?;
             Ok((pack.first, frames))
         });

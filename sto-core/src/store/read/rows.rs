@@ -2,7 +2,7 @@
 
 use crate::id::{ProfileId, ReadingId};
 use crate::store::codec::{self, Contents, ReadingRecord, with_checksum, without_checksum};
-use crate::store::error::Fault;
+use crate::store::error::{Fault, refused};
 use crate::store::tables::{
     COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, KNOWN_FEATURES, META, META_CONTENTS,
     META_FEATURES, META_VERSION, OLDEST_READABLE, RECORDS, Record, RecordKey, SEGMENT, SegmentKey,
@@ -48,7 +48,7 @@ impl NewRows {
         id: [u8; 16],
         record: &impl Serialize,
     ) -> Result<(), Fault> {
-        let body = codec::pack(record).map_err(|flaw| Fault::Refused(flaw.0))?;
+        let body = codec::pack(record).map_err(refused)?;
         let stored = with_checksum(&record_key(kind, id), body);
         self.bytes += stored.len() as u64;
         self.records.push(((kind as u8, id), stored));
@@ -123,7 +123,7 @@ impl NewRows {
         for (key, stored) in sooner.chain(later) {
             ends.insert(key, stored.chunks_exact(SEGMENT).remainder())?;
         }
-        let body = codec::pack(&self.contents).map_err(|flaw| Fault::Refused(flaw.0))?;
+        let body = codec::pack(&self.contents).map_err(refused)?;
         let stored = with_checksum(META_CONTENTS.as_bytes(), body);
         let mut meta = transaction.open_table(META)?;
         meta.insert(META_CONTENTS, stored.as_slice())?;
@@ -155,7 +155,7 @@ fn contents(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<Co
         .ok_or_else(|| Fault::damaged(place, "it has no contents"))?;
     without_checksum(META_CONTENTS.as_bytes(), stored.value())
         .and_then(codec::unpack)
-        .map_err(|flaw| flaw.at(place))
+        .map_err(|error| error.at(place))
 }
 
 /// Refuses a store that has what this code does not know: what it would make of the rest is wrong.
@@ -165,7 +165,7 @@ fn check_features(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Res
     };
     let mut names: Vec<String> = without_checksum(META_FEATURES.as_bytes(), stored.value())
         .and_then(codec::unpack)
-        .map_err(|flaw| flaw.at("table meta, features"))?;
+        .map_err(|error| error.at("table meta, features"))?;
     names.retain(|name| !KNOWN_FEATURES.contains(&name.as_str()));
     match names.is_empty() {
         true => Ok(()),
@@ -390,7 +390,7 @@ pub(in crate::store) fn open_column(
     stored: &[u8],
 ) -> Result<&[u8], Fault> {
     without_checksum(&column_key(kind, owner, part), stored)
-        .map_err(|flaw| flaw.at(column_place(kind, owner, part)))
+        .map_err(|error| error.at(column_place(kind, owner, part)))
 }
 
 /// A record that was read together with all others of its kind.
@@ -419,5 +419,5 @@ pub(in crate::store) fn read_record<T: for<'de> Deserialize<'de>>(
 ) -> Result<T, Fault> {
     without_checksum(&record_key(kind, id), stored)
         .and_then(codec::unpack)
-        .map_err(|flaw| flaw.at(record_place(kind, id)))
+        .map_err(|error| error.at(record_place(kind, id)))
 }

@@ -2,7 +2,9 @@
 
 use crate::id::{ExecutableId, ProfileId};
 use crate::intern::{Context, Interned, Slices, label_sets};
-use crate::store::codec::{Flaw, ProfileRecord, add_up, unpack_slices, unpack_slices_contexts};
+use crate::store::codec::{
+    DecodeError, ProfileRecord, add_up, unpack_slices, unpack_slices_contexts,
+};
 use crate::store::error::Fault;
 use crate::store::read::builds;
 use crate::store::read::rows::{Rows, column_place};
@@ -94,8 +96,8 @@ pub(in crate::store) fn contexts(
 fn unpacked<T>(
     rows: &Rows,
     record: &ProfileRecord,
-    unpack: impl FnOnce(&[u8]) -> Result<T, Flaw>,
+    unpack: impl FnOnce(&[u8]) -> Result<T, DecodeError>,
 ) -> Result<T, Fault> {
     let pack = rows.column(Column::Slices, record.number, 0)?;
-    unpack(&pack).map_err(|flaw| flaw.at(column_place(Column::Slices, record.number, 0)))
+    unpack(&pack).map_err(|error| error.at(column_place(Column::Slices, record.number, 0)))
 }

@@ -1,7 +1,7 @@
 //! Finding a profile's tree among an executable's nodes, and adding what is missing.
 
 use crate::intern::{NodeIx, StackTree};
-use crate::store::codec::{Flaw, NO_PARENT, NodeColumns, Others, Segments};
+use crate::store::codec::{DecodeError, NO_PARENT, NodeColumns, Others, Segments};
 
 /// A search for the nodes of a profile's tree among those of the store, whose packs pass by once, in
 /// their order.
@@ -89,7 +89,7 @@ impl<'a> TreeMatch<'a> {
         &mut self,
         segments: &Segments<'_>,
         mut others: Option<Others>,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), DecodeError> {
         if others.is_none() && self.expects(&segments.roots) {
             others = Some(segments.others()?);
         }

@@ -42,13 +42,13 @@ pub(super) fn plan(
         let unpacked = batch.par_iter().map(|pack| {
             let segments = pack.segments(frame_count)?;
             let others = found.expects(&segments.roots).then(|| segments.others());
-            let others = others.transpose().map_err(|flaw| flaw.at(pack.place()))?;
+            let others = others.transpose().map_err(|error| error.at(pack.place()))?;
             Ok((segments, others))
         });
         let unpacked: Vec<_> = unpacked.collect::<Result<_, Fault>>()?;
         for (pack, (segments, others)) in batch.iter().zip(unpacked) {
             let passed = found.pass(&segments, others);
-            passed.map_err(|flaw| flaw.at(pack.place()))?;
+            passed.map_err(|error| error.at(pack.place()))?;
         }
     }
 

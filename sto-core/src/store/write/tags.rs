@@ -3,7 +3,7 @@
 use crate::id::{BuildId, ExecutableId};
 use crate::limits::MAX_GIVEN_NAME;
 use crate::store::codec::{self, with_checksum, without_checksum};
-use crate::store::error::{Fault, StoreError};
+use crate::store::error::{Fault, StoreError, refused};
 use crate::store::read::builds::builds;
 use crate::store::read::rows::Rows;
 use crate::store::tables::{META, META_TAGS, Record};
@@ -200,7 +200,7 @@ impl Rows {
         };
         let tags: Vec<Tag> = without_checksum(META_TAGS.as_bytes(), &stored)
             .and_then(codec::unpack)
-            .map_err(|flaw| flaw.at(place))?;
+            .map_err(|error| error.at(place))?;
         if !tags.is_sorted_by(|a, b| a.key() < b.key()) {
             return Err(Fault::damaged(
                 place,
@@ -218,7 +218,7 @@ pub(in crate::store) fn write(transaction: &WriteTransaction, tags: &[Tag]) -> R
         meta.remove(META_TAGS)?;
         return Ok(());
     }
-    let body = codec::pack(&tags).map_err(|flaw| Fault::Refused(flaw.0))?;
+    let body = codec::pack(&tags).map_err(refused)?;
     meta.insert(
         META_TAGS,
         with_checksum(META_TAGS.as_bytes(), body).as_slice(),

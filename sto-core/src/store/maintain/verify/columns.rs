@@ -1,7 +1,7 @@
 //! Which columns a store has, and which of them belong to nothing.
 
 use super::damages::{Concerns, Damages};
-use crate::store::codec::Flaw;
+use crate::store::codec::DecodeError;
 use crate::store::guard::guarded;
 use crate::store::read::rows::{Rows, column_place, open_column};
 use crate::store::tables::{Column, SEGMENT};
@@ -21,17 +21,19 @@ struct Found {
     bytes: u64,
     segments: u32,
     has_end: bool,
-    flaw: Option<Flaw>,
+    error: Option<DecodeError>,
     /// Whether it belongs to something.
     is_owned: bool,
 }
 
-const MISSING: Flaw = Flaw("a piece of it is missing");
+const MISSING: DecodeError = DecodeError("a piece of it is missing");
 
 impl Found {
     fn add(&mut self, bytes: &[u8], is_of_right_size: bool) {
         if !is_of_right_size {
-            self.flaw = Some(Flaw("its pieces are not of the size that they should be"));
+            self.error = Some(DecodeError(
+                "its pieces are not of the size that they should be",
+            ));
         }
         self.bytes += bytes.len() as u64;
     }
@@ -45,7 +47,7 @@ impl Columns {
             rows.each_segment(|(kind, owner, part, segment), bytes| {
                 let column = found.entry((kind, owner, part)).or_default();
                 if segment != column.segments {
-                    column.flaw = Some(MISSING);
+                    column.error = Some(MISSING);
                 }
                 column.segments += 1;
                 column.add(bytes, bytes.len() == SEGMENT);
@@ -59,7 +61,7 @@ impl Columns {
         let is_complete = damages.keep(seen, Concerns::Everything).is_some();
         for column in found.values_mut() {
             if !column.has_end && is_complete {
-                column.flaw = Some(MISSING);
+                column.error = Some(MISSING);
             }
         }
         Columns { found, is_complete }
@@ -119,7 +121,7 @@ impl Columns {
                 };
                 let place = column_place(kind, owner, part);
                 // Who reads a column that has an owner meets most of this, but not all.
-                if let Some(Flaw(what)) = found.flaw {
+                if let Some(DecodeError(what)) = found.error {
                     damages.add(&place, what, Concerns::Nothing);
                 } else if !found.is_owned {
                     let body = guarded(|| {

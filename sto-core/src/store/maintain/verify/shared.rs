@@ -6,7 +6,7 @@ use super::records::Records;
 use crate::id::FrameId;
 use crate::memory;
 use crate::store::codec::{
-    ExecutableRecord, Flaw, NO_PARENT, PackedFrames, unpack_modules, unpack_nodes,
+    DecodeError, ExecutableRecord, NO_PARENT, PackedFrames, unpack_modules, unpack_nodes,
 };
 use crate::store::error::Fault;
 use crate::store::guard::guarded;
@@ -32,7 +32,7 @@ pub(super) fn module_lists(
             concerns.clone(),
         );
         let Some(body) = body else { continue };
-        let unpacked = unpack_modules(&body).map_err(|flaw| flaw.at(&place));
+        let unpacked = unpack_modules(&body).map_err(|error| error.at(&place));
         damages.keep(unpacked, concerns.clone());
         if blake3::hash(&body).as_bytes()[..digest.len()] != digest[..] {
             damages.add(&place, "it is not what its content address says", concerns);
@@ -67,7 +67,7 @@ pub(super) fn frames(rows: &Rows, columns: &mut Columns, damages: &mut Damages) 
         memory::check(Bytes(packed.text_len()))?;
         let frames = packed
             .unpack()
-            .map_err(|flaw| flaw.at(packs.place(first)))?;
+            .map_err(|error| error.at(packs.place(first)))?;
         let ids = (0..frames.len()).map(|i| (FrameId::of(frames.get(i)), first + i as u32));
         Ok(ids.collect())
     });
@@ -159,9 +159,13 @@ impl Packs<'_> {
         things
     }
 
-    fn column<T>(&self, first: u32, unpack: impl Fn(&[u8]) -> Result<T, Flaw>) -> Result<T, Fault> {
+    fn column<T>(
+        &self,
+        first: u32,
+        unpack: impl Fn(&[u8]) -> Result<T, DecodeError>,
+    ) -> Result<T, Fault> {
         let body = guarded(|| self.rows.column(self.kind, self.owner, first))?;
-        unpack(&body).map_err(|flaw| flaw.at(self.place(first)))
+        unpack(&body).map_err(|error| error.at(self.place(first)))
     }
 
     fn place(&self, first: u32) -> String {
