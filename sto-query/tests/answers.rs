@@ -53,19 +53,14 @@ fn kinds() -> BTreeMap<String, Kind> {
         let again = again::<A>;
         (file(A::SCHEMA), Kind { schema, again })
     }
-    fn written<A: Answer>() -> (String, Kind) {
-        let schema = serde_json::to_string_pretty(&schema::<A>()).unwrap() + "\n";
-        let again = |text: &str| text.to_owned();
-        (file(A::SCHEMA), Kind { schema, again })
-    }
     let all = [
         of::<AnnotatedRuns>(),
         of::<Bottlenecks>(),
         of::<BuildList>(),
         of::<Calibration>(),
         of::<CallTree>(),
-        written::<Check>(),
-        written::<Comparison>(),
+        of::<Check>(),
+        of::<Comparison>(),
         of::<DrawnFile>(),
         of::<Expansion>(),
         of::<ExportedStore>(),

@@ -5,11 +5,11 @@ use crate::compare::{Comparison, Verdict};
 use crate::select::Selection;
 use hashbrown::HashSet;
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeSet;
 
 /// Comparisons that are judged together.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// The worst of the comparisons' verdicts: a regression, else too little data, else clean.
     pub verdict: Verdict,

@@ -1,14 +1,15 @@
 //! Command lines, and how they are broken into lines that a shell still reads as one.
 
 use super::{Style, display_width, printable};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Serialize, Serializer};
-use std::borrow::Cow;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Write};
 
 /// A command line: as [`Display`] writes it, a shell reads each word as it stands here, whatever is
 /// in it, and every character of it shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(into = "String", try_from = "String")]
+#[schemars(inline)]
 pub struct Command {
     /// The program and its arguments.
     pub words: Vec<String>,
@@ -60,24 +61,71 @@ impl Display for Command {
     }
 }
 
-impl JsonSchema for Command {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Command".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        String::json_schema(generator)
+impl From<Command> for String {
+    fn from(command: Command) -> String {
+        command.to_string()
     }
 }
 
-impl Serialize for Command {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl TryFrom<String> for Command {
+    type Error = String;
+
+    /// Reads what [`Display`] writes, as a shell does.
+    fn try_from(line: String) -> Result<Command, String> {
+        let words = words_of(line.as_bytes());
+        let command = words.map(|words| Command { words });
+        command.ok_or_else(|| format!("{line:?} is not a command line"))
     }
+}
+
+fn words_of(line: &[u8]) -> Option<Vec<String>> {
+    let mut words: Vec<Option<Vec<u8>>> = vec![None];
+    let mut rest = line;
+    while let [first, behind @ ..] = rest {
+        rest = behind;
+        if *first == b' ' {
+            words.push(None);
+            continue;
+        }
+        let word = words.last_mut()?.get_or_insert_default();
+        match first {
+            b'\'' => {
+                let end = rest.iter().position(|byte| *byte == b'\'')?;
+                word.extend(&rest[..end]);
+                rest = &rest[end + 1..];
+            }
+            b'$' if rest.first() == Some(&b'\'') => {
+                rest = &rest[1..];
+                loop {
+                    let (byte, behind) = match rest {
+                        [b'\'', behind @ ..] => {
+                            rest = behind;
+                            break;
+                        }
+                        [
+                            b'\\',
+                            a @ b'0'..=b'3',
+                            b @ b'0'..=b'7',
+                            c @ b'0'..=b'7',
+                            behind @ ..,
+                        ] => ((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'), behind),
+                        [b'\\', byte, behind @ ..] | [byte, behind @ ..] => (*byte, behind),
+                        [] => return None,
+                    };
+                    word.push(byte);
+                    rest = behind;
+                }
+            }
+            b'\\' => {
+                let (byte, behind) = rest.split_first()?;
+                word.push(*byte);
+                rest = behind;
+            }
+            byte => word.push(*byte),
+        }
+    }
+    let words = words.into_iter().flatten();
+    words.map(|word| String::from_utf8(word).ok()).collect()
 }
 
 /// The command, if there is one, behind `head`, its further lines indented, each but the last ending in `\`, as wide as
@@ -189,6 +237,11 @@ mod tests {
             }
             .to_string();
             assert_eq!(read_by_a_shell(&line), words[1..], "{line}");
+            let read = Command::try_from(line).map(|command| command.words);
+            assert_eq!(read.as_deref(), Ok(&words[..]));
+        }
+        for broken in ["'a", "$'a", "a\\", "$'\\377'"] {
+            assert!(Command::try_from(broken.to_owned()).is_err(), "{broken}");
         }
     }
 }

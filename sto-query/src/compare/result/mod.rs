@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use sto_core::units::SampleType;
 
 /// The outcome of [`compare`](super::compare).
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// The benchmark whose runs are compared; `None` where runs of any benchmark are, or those that
     /// name none.
@@ -265,7 +265,7 @@ pub struct Needed {
 }
 
 /// One change, at the function that explains it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// The function: its symbol as [`key_symbol`](crate::functions::key_symbol) leaves it.
     pub function: String,
