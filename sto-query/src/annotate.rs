@@ -27,9 +27,9 @@ pub type GivenMetrics = BTreeMap<ProfileId, BTreeMap<String, f64>>;
 #[error("line {line}: {why}")]
 pub struct AnnotateError {
     /// The line, from 1.
-    pub line: u64,
+    pub(crate) line: u64,
     /// What is wrong there.
-    pub why: AnnotateFault,
+    pub(crate) why: AnnotateFault,
 }
 
 /// What can be wrong with a row of metrics.

@@ -249,7 +249,7 @@ impl Answer for StoredAverage {
 
 impl StoredAverage {
     /// Of an average that went into the store.
-    pub fn new(average: &Average, added: &Added) -> Self {
+    pub(crate) fn new(average: &Average, added: &Added) -> Self {
         let costs = average.interned.costs.iter().flatten();
         StoredAverage {
             executable: average.build.executable.clone(),

@@ -6,8 +6,10 @@ mod benchmark;
 mod newest;
 mod revision;
 
-pub use benchmark::{BenchmarkRuns, one_benchmark};
-pub use newest::{first_recorded, oldest_first};
+pub use benchmark::BenchmarkRuns;
+pub(crate) use benchmark::one_benchmark;
+pub use newest::first_recorded;
+pub(crate) use newest::oldest_first;
 pub(crate) use revision::shortened as shortened_revision;
 pub use revision::{Commit, Described, NoBuildOfCommit};
 
@@ -29,7 +31,7 @@ pub struct Selector {
     /// The build, or the id of a build or a profile.
     pub name: String,
     /// The commit that the git revision of the name was found to be.
-    pub commit: Option<Commit>,
+    pub(crate) commit: Option<Commit>,
 }
 
 /// Profiles of one build.
@@ -221,7 +223,7 @@ impl std::str::FromStr for Selector {
 
 impl Selector {
     /// The git revision that it names, such as `HEAD~1`; [`Selector::at`] says which commit that is.
-    pub fn revision(&self) -> Option<&str> {
+    pub(crate) fn revision(&self) -> Option<&str> {
         self.name.strip_prefix(revision::PREFIX)
     }
 
@@ -350,7 +352,7 @@ fn select_by_id(builds: &[&StoredBuild], selector: &Selector) -> Result<Selectio
 }
 
 /// The runs of a build; only where it has none, the averages that it is.
-pub fn whole(build: &StoredBuild) -> Selection {
+pub(crate) fn whole(build: &StoredBuild) -> Selection {
     let all = &build.profiles;
     let runs = all.iter().filter(|stored| !stored.profile.is_average());
     let runs: Vec<StoredProfile> = runs.cloned().collect();
@@ -361,7 +363,7 @@ pub fn whole(build: &StoredBuild) -> Selection {
 }
 
 /// `EXE@BUILD`, which names a build whatever else the store has.
-pub fn full_name(build: &Build) -> String {
+pub(crate) fn full_name(build: &Build) -> String {
     format!("{}@{}", build.executable, build.version)
 }
 

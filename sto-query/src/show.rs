@@ -98,7 +98,7 @@ pub struct UnresolvedModule {
 ///
 /// # Errors
 /// Where `store` does not have a profile, or is damaged.
-pub fn show(view: &View, store: &Store) -> Result<ShownBuild, StoreError> {
+pub(crate) fn show(view: &View, store: &Store) -> Result<ShownBuild, StoreError> {
     let profiles = view.selection.profiles.iter().zip(&view.runs);
     Ok(ShownBuild {
         build: view.selection.build.clone(),

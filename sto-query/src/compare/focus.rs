@@ -39,17 +39,17 @@ impl Focus {
     }
 
     /// The name that was asked for.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.text
     }
 
     /// The keys of the functions that it means, in order.
-    pub fn functions(&self) -> &[String] {
+    pub(crate) fn functions(&self) -> &[String] {
         &self.functions
     }
 
     /// Whether a frame is of such a function.
-    pub fn has(&self, frame: Frame<'_>) -> bool {
+    pub(crate) fn has(&self, frame: Frame<'_>) -> bool {
         self.symbols.contains(frame.symbol)
     }
 
@@ -57,7 +57,7 @@ impl Focus {
     ///
     /// # Panics
     /// If there is not one cost a node.
-    pub fn keep(&self, view: &View, self_costs: &mut [Cost]) {
+    pub(crate) fn keep(&self, view: &View, self_costs: &mut [Cost]) {
         self.take_away(view, self_costs, false);
     }
 
@@ -65,7 +65,7 @@ impl Focus {
     ///
     /// # Panics
     /// If there is not one cost a node.
-    pub fn leave_out(&self, view: &View, self_costs: &mut [Cost]) {
+    pub(crate) fn leave_out(&self, view: &View, self_costs: &mut [Cost]) {
         self.take_away(view, self_costs, true);
     }
 

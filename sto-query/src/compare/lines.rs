@@ -26,7 +26,11 @@ impl Lines {
     ///
     /// # Errors
     /// Where the store does not have the run, or cannot be read.
-    pub fn load(store: &Store, selection: &Selection, event: &str) -> Result<Lines, StoreError> {
+    pub(crate) fn load(
+        store: &Store,
+        selection: &Selection,
+        event: &str,
+    ) -> Result<Lines, StoreError> {
         let last = selection.profiles.last();
         last.map_or(Ok(Lines::default()), |last| Lines::of(store, last, event))
     }
@@ -35,7 +39,7 @@ impl Lines {
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn load_each(
+    pub(crate) fn load_each(
         store: &Store,
         selection: &Selection,
         event: &str,

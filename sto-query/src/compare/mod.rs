@@ -88,4 +88,4 @@ pub use result::{
     RunCost, RunCosts, SECONDS, Side, StackNode, Stacks, Statistics, TOTAL_COST, Tested,
     TestedFunction, Verdict, WorseIf,
 };
-pub use runs::shared_event;
+pub(crate) use runs::shared_event;

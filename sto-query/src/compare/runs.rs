@@ -29,7 +29,7 @@ pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<
 
 /// The event that two views are compared in: of those that both have, as the baseline names them, the one
 /// with most samples on the side that has fewer.
-pub fn shared_event<'a>(baseline: &'a View, candidate: &'a View) -> Option<&'a str> {
+pub(crate) fn shared_event<'a>(baseline: &'a View, candidate: &'a View) -> Option<&'a str> {
     let (sample_type, _) = shared(Pair::new(baseline, candidate))?;
     Some(&sample_type.event)
 }

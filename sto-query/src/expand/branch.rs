@@ -38,12 +38,12 @@ pub struct Branch {
 
 impl Branch {
     /// Number of functions beyond the first.
-    pub fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.functions.len() - 1
     }
 
     /// The stacks that the function that it grew by last ends, in this context.
-    pub fn ends(&self) -> impl Iterator<Item = NodeIx> + '_ {
+    pub(crate) fn ends(&self) -> impl Iterator<Item = NodeIx> + '_ {
         self.nodes.iter().map(|&(_, end)| end)
     }
 }

@@ -94,7 +94,7 @@ impl ExpandedContext {
 
 impl Expansion {
     /// The same with a line for each branch.
-    pub fn unfolded(mut self) -> Self {
+    pub(crate) fn unfolded(mut self) -> Self {
         self.contexts
             .iter_mut()
             .for_each(|context| context.folded = false);

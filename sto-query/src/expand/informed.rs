@@ -8,7 +8,7 @@ use sto_core::intern::NodeIx;
 use sto_core::model::FrameKind;
 
 /// After how long a change of the code counts half: 15 days, as in the thesis.
-pub const HALF_LIFE: Duration = Duration::from_secs(15 * 86_400);
+pub(crate) const HALF_LIFE: Duration = Duration::from_secs(15 * 86_400);
 
 /// Informed selection: the score of [`Greedy`], raised for a branch whose last function was changed
 /// lately, is compiled otherwise than before, or stands at depths at which it did not before.

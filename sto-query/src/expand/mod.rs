@@ -27,7 +27,7 @@ mod selections;
 
 pub use branch::{Branch, Direction};
 pub use expansion::{ExpandedContext, Expansion, Method, expansion};
-pub use informed::{HALF_LIFE, Informed};
+pub use informed::Informed;
 pub use selections::{Correlated, Greedy, Positive};
 
 use crate::history::{FunctionIx, History};

@@ -14,12 +14,12 @@ pub struct Greedy(pub Judged);
 
 impl Greedy {
     /// What the window leads to expect of a number a run; `None` of fewer than two runs.
-    pub fn expected(&self, samples: &[f64]) -> Option<Expected> {
+    pub(crate) fn expected(&self, samples: &[f64]) -> Option<Expected> {
         Expected::of(&samples[self.0.window.clone()])
     }
 
     /// The score; zero where nothing can be expected.
-    pub fn score(&self, samples: &[f64]) -> f64 {
+    pub(crate) fn score(&self, samples: &[f64]) -> f64 {
         let expected = self.expected(samples);
         expected.map_or(0.0, |expected| score(self.0.actual(samples), expected))
     }
@@ -71,7 +71,7 @@ impl Correlated {
     }
 
     /// Pearson's coefficient, averaged over the benchmarks in which it exists; zero without one.
-    pub fn coefficient(&self, branch: &Branch) -> f64 {
+    pub(crate) fn coefficient(&self, branch: &Branch) -> f64 {
         let of_benchmark = |runs: &Vec<(usize, f64)>| {
             let samples: Vec<f64> = runs.iter().map(|&(run, _)| branch.samples[run]).collect();
             let metric: Vec<f64> = runs.iter().map(|&(_, value)| value).collect();

@@ -58,7 +58,7 @@ impl Attribution {
     /// Whether a frame is library code, and how that is known; `symbol` is its key. `None` for the
     /// program and the libraries that it is made of, for the kernel, and for what has no symbol in a
     /// module that is not known.
-    pub fn library_code(&self, symbol: &str, frame: Frame<'_>) -> Option<LibraryCode> {
+    pub(crate) fn library_code(&self, symbol: &str, frame: Frame<'_>) -> Option<LibraryCode> {
         if self.to_itself.has(symbol, frame) {
             return None;
         }

@@ -109,7 +109,7 @@ impl FunctionChoice {
     ///
     /// # Errors
     /// Where it begins with `re:`, and is no regular expression.
-    pub fn parse(text: &str) -> Result<Self, FunctionError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, FunctionError> {
         let regex = text.strip_prefix(REGEX).map(Regex::new).transpose();
         Ok(FunctionChoice {
             text: text.to_owned(),
@@ -120,13 +120,8 @@ impl FunctionChoice {
         })
     }
 
-    /// What the user wrote.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
     /// Whether several functions are meant, if several fit.
-    pub fn is_regex(&self) -> bool {
+    pub(crate) fn is_regex(&self) -> bool {
         self.regex.is_some()
     }
 

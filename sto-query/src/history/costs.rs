@@ -85,7 +85,7 @@ impl History {
     }
 
     /// What each function cost by itself in one run.
-    pub fn self_costs(&self, run: usize) -> Vec<Cost> {
+    pub(crate) fn self_costs(&self, run: usize) -> Vec<Cost> {
         let mut costs = vec![Cost::ZERO; self.functions.len()];
         self.for_each_self(run, |function, cost| costs[function.get()] += cost);
         costs

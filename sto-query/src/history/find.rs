@@ -8,9 +8,9 @@ use crate::text::printable;
 #[derive(Clone, Debug)]
 pub struct FoundFunctions {
     /// Those of each history, in order; none where it does not have them.
-    pub by_history: Vec<Vec<FunctionIx>>,
+    pub(crate) by_history: Vec<Vec<FunctionIx>>,
     /// Their keys, each once and in order.
-    pub keys: Vec<String>,
+    pub(crate) keys: Vec<String>,
 }
 
 impl History {
@@ -44,7 +44,10 @@ impl History {
     ///
     /// # Errors
     /// Where no function of any of them is meant, or several are.
-    pub fn find_in(histories: &[History], name: &str) -> Result<FoundFunctions, HistoryError> {
+    pub(crate) fn find_in(
+        histories: &[History],
+        name: &str,
+    ) -> Result<FoundFunctions, HistoryError> {
         let choice = FunctionChoice::parse(name)?;
         let all = histories.iter().flat_map(|history| &history.functions);
         let named: Vec<Named> = all

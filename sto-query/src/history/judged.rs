@@ -8,11 +8,11 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// The places of the runs that are judged: all of a build, or one of the only build. Not empty.
-    pub runs: Range<usize>,
+    pub(crate) runs: Range<usize>,
     /// The places of the runs that tell what to expect: right before those.
-    pub window: Range<usize>,
+    pub(crate) window: Range<usize>,
     /// The same by build, oldest first; where there is one build alone, each run is one of its own.
-    pub builds: Vec<Range<usize>>,
+    pub(crate) builds: Vec<Range<usize>>,
 }
 
 impl Judged {
@@ -22,20 +22,20 @@ impl Judged {
     }
 
     /// The mean of a number a run over the runs that are judged.
-    pub fn actual(&self, numbers: &[f64]) -> f64 {
+    pub(crate) fn actual(&self, numbers: &[f64]) -> f64 {
         let runs = &numbers[self.runs.clone()];
         runs.iter().sum::<f64>() / runs.len() as f64
     }
 
     /// The places of all runs that are looked at.
-    pub fn all(&self) -> Range<usize> {
+    pub(crate) fn all(&self) -> Range<usize> {
         self.window.start..self.runs.end
     }
 }
 
 impl History {
     /// The places of each build's runs, oldest build first.
-    pub fn builds(&self) -> Vec<Range<usize>> {
+    pub(crate) fn builds(&self) -> Vec<Range<usize>> {
         let mut builds = Vec::new();
         for runs in self.runs.chunk_by(|a, b| a.build == b.build) {
             let start = builds.last().map_or(0, |last: &Range<usize>| last.end);

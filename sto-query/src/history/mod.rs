@@ -36,7 +36,7 @@ pub struct HistoryRun {
     /// The build that ran.
     pub build: Build,
     /// The profile.
-    pub profile: StoredProfile,
+    pub(crate) profile: StoredProfile,
     /// What the whole run cost.
     pub whole: Cost,
 }
@@ -45,13 +45,13 @@ pub struct HistoryRun {
 #[derive(Clone, Debug)]
 pub struct History {
     /// The program.
-    pub executable: String,
+    pub(crate) executable: String,
     /// The benchmark, where all runs are of one.
-    pub benchmark: Option<String>,
+    pub(crate) benchmark: Option<String>,
     /// What was measured.
-    pub sample_type: SampleType,
+    pub(crate) sample_type: SampleType,
     /// Which functions of the builds are one.
-    pub matching: KeyOptions,
+    pub(crate) matching: KeyOptions,
     /// The runs: by build, that first recorded first, and then in order of their recording; those that do
     /// not tell when come last.
     pub runs: Vec<HistoryRun>,
@@ -60,7 +60,7 @@ pub struct History {
     /// The stacks of all runs, in preorder.
     pub tree: StackTree,
     /// Their frames.
-    pub frames: FrameTable,
+    pub(crate) frames: FrameTable,
     /// By run.
     costs: Vec<SelfCosts>,
     /// By run, the samples of its nodes before each one, once they were asked for.
@@ -172,7 +172,7 @@ impl History {
     }
 
     /// Of some functions, at least one, the one with most samples in a run; of equals the first.
-    pub fn largest(&self, functions: &[FunctionIx], run: usize) -> FunctionIx {
+    pub(crate) fn largest(&self, functions: &[FunctionIx], run: usize) -> FunctionIx {
         let totals = self.totals(run);
         let mut largest = functions[0];
         for &function in functions {
@@ -184,7 +184,7 @@ impl History {
     }
 
     /// The runs of each benchmark that have a metric, with its value.
-    pub fn runs_with(&self, metric: &str) -> BTreeMap<Option<&str>, Vec<(usize, f64)>> {
+    pub(crate) fn runs_with(&self, metric: &str) -> BTreeMap<Option<&str>, Vec<(usize, f64)>> {
         let mut runs: BTreeMap<Option<&str>, Vec<(usize, f64)>> = BTreeMap::new();
         for (place, run) in self.runs.iter().enumerate() {
             let profile = &run.profile.profile;
@@ -202,7 +202,7 @@ impl History {
     }
 
     /// Number of the callers of a node.
-    pub fn depth(&self, node: NodeIx) -> u32 {
+    pub(crate) fn depth(&self, node: NodeIx) -> u32 {
         let depths = self.depths.get_or_init(|| {
             let mut depths: Vec<u32> = Vec::with_capacity(self.tree.len());
             for node in self.tree.nodes() {
@@ -215,7 +215,7 @@ impl History {
     }
 
     /// The first node behind the subtree of a node.
-    pub fn subtree_end(&self, node: NodeIx) -> u32 {
+    pub(crate) fn subtree_end(&self, node: NodeIx) -> u32 {
         self.ends[node.get()]
     }
 

@@ -7,14 +7,14 @@ use sto_core::store::StoredProfile;
 
 impl Selection {
     /// The benchmarks that its runs are of; `None` are runs that name none.
-    pub fn benchmarks(&self) -> BTreeSet<Option<&str>> {
+    pub(crate) fn benchmarks(&self) -> BTreeSet<Option<&str>> {
         let runs = self.profiles.iter();
         runs.map(|stored| stored.profile.benchmark.as_deref())
             .collect()
     }
 
     /// Its runs of one benchmark, or those that name none. There may be none.
-    pub fn of_benchmark(&self, benchmark: Option<&str>) -> Selection {
+    pub(crate) fn of_benchmark(&self, benchmark: Option<&str>) -> Selection {
         let runs = self.profiles.iter();
         let of_it = runs.filter(|stored| stored.profile.benchmark.as_deref() == benchmark);
         Selection {
@@ -28,7 +28,7 @@ impl Selection {
     ///
     /// # Errors
     /// Where it has no run of that benchmark, or no benchmark was named and it has runs of several.
-    pub fn of_one_benchmark(self, named: Option<&str>) -> Result<Selection, SelectError> {
+    pub(crate) fn of_one_benchmark(self, named: Option<&str>) -> Result<Selection, SelectError> {
         let Some(name) = named else {
             one_benchmark([&self])?;
             return Ok(self);
@@ -49,7 +49,7 @@ impl Selection {
 ///
 /// # Errors
 /// Where they are of several.
-pub fn one_benchmark<'a>(
+pub(crate) fn one_benchmark<'a>(
     selections: impl IntoIterator<Item = &'a Selection>,
 ) -> Result<(), SelectError> {
     let selections: Vec<&Selection> = selections.into_iter().collect();

@@ -36,7 +36,7 @@ pub fn first_recorded(build: &StoredBuild) -> Option<UnixSeconds> {
 
 /// Brings builds into the order of their time, oldest first; those that have none, and those of one time, by
 /// their names, those without a time last.
-pub fn oldest_first(builds: &mut [StoredBuild]) {
+pub(crate) fn oldest_first(builds: &mut [StoredBuild]) {
     builds.sort_by_cached_key(|build| {
         let first = first_recorded(build);
         let Build {

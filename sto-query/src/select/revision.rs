@@ -21,13 +21,13 @@ pub struct Commit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Described<'a> {
     /// The tag that comes before the commit.
-    pub tag: Option<&'a str>,
+    pub(crate) tag: Option<&'a str>,
     /// Number of commits since the tag.
-    pub since_tag: u64,
+    pub(crate) since_tag: u64,
     /// The commit's id, or its first digits.
-    pub commit: Option<&'a str>,
+    pub(crate) commit: Option<&'a str>,
     /// Whether the work tree had changes that were not committed.
-    pub is_dirty: bool,
+    pub(crate) is_dirty: bool,
 }
 
 /// That no build was made of a commit.
@@ -47,15 +47,15 @@ pub struct Described<'a> {
 )]
 pub struct NoBuildOfCommit {
     /// What stands behind `git:`.
-    pub revision: String,
+    pub(crate) revision: String,
     /// The commit that this is.
-    pub commit: String,
+    pub(crate) commit: String,
     /// Builds of it with changes that were not committed.
-    pub with_changes: Vec<String>,
+    pub(crate) with_changes: Vec<String>,
     /// Other builds, with their revisions.
-    pub known: Vec<String>,
+    pub(crate) known: Vec<String>,
     /// Number of those that `known` leaves out.
-    pub more: usize,
+    pub(crate) more: usize,
 }
 
 /// Digits of a commit's id that are shown.
@@ -67,7 +67,7 @@ fn is_hex(text: &str) -> bool {
 
 impl<'a> Described<'a> {
     /// Reads a revision that is stored with a build.
-    pub fn parse(revision: &'a str) -> Self {
+    pub(crate) fn parse(revision: &'a str) -> Self {
         let clean = revision.strip_suffix("-dirty");
         let (name, is_dirty) = (clean.unwrap_or(revision), clean.is_some());
         let since = |head: &'a str| {

@@ -49,7 +49,7 @@ pub struct ChangePoint {
     /// Probability of means at least as far apart if nothing had changed; see [`levels_differ`].
     pub p: f64,
     /// Number of runs that the change rests on: from it to the next, or to the end.
-    pub runs: usize,
+    pub(crate) runs: usize,
 }
 
 impl ChangePoint {
@@ -72,7 +72,7 @@ impl ChangePoint {
     }
 
     /// The change of the mean, relative to the mean before; infinite from nothing.
-    pub fn relative(&self) -> f64 {
+    pub(crate) fn relative(&self) -> f64 {
         match (self.after - self.before).abs() {
             0.0 => 0.0,
             change => change / self.before.abs(),
@@ -88,7 +88,7 @@ pub struct NotFinite {
     /// Index of the first such observation.
     pub at: usize,
     /// What it is.
-    pub value: f64,
+    pub(crate) value: f64,
 }
 
 /// The places where a series changes, in its order. Deterministic; for n observations it takes

@@ -21,5 +21,6 @@ pub(crate) use changes::change_points_of_builds;
 pub use changes::{ChangeOptions, ChangePoint, LevelShift, NotFinite, change_points};
 pub use points::{FunctionSeries, Observation, SeriesPoint, series};
 pub use regressions::{FunctionScore, Scores, regressions_over_time};
-pub use scores::{FALSE_DISCOVERIES, Score, ScoreOptions, Status, score, scores};
+pub(crate) use scores::score;
+pub use scores::{Score, ScoreOptions, Status, scores};
 pub use window::{Expected, expected};

@@ -47,7 +47,7 @@ impl Answer for FunctionSeries {
 
 impl FunctionSeries {
     /// The keys of the functions, each once and in order.
-    pub fn keys(&self) -> Vec<&str> {
+    pub(crate) fn keys(&self) -> Vec<&str> {
         let keys: BTreeSet<&str> = self.functions.iter().map(|f| &*f.function).collect();
         keys.into_iter().collect()
     }
@@ -75,7 +75,7 @@ pub struct SeriesPoint {
 
 impl SeriesPoint {
     /// Whether it is where the observations before lead to expect it, or nothing is expected.
-    pub fn is_within_band(&self) -> bool {
+    pub(crate) fn is_within_band(&self) -> bool {
         let above = self.low.is_none_or(|low| low <= self.share);
         above && self.high.is_none_or(|high| self.share <= high)
     }

@@ -15,9 +15,9 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoreOptions {
     /// Functions with a smaller share of every run that is looked at are left out.
-    pub min_share: f64,
+    pub(crate) min_share: f64,
     /// What is taken for a change.
-    pub changes: ChangeOptions,
+    pub(crate) changes: ChangeOptions,
 }
 
 impl Default for ScoreOptions {
@@ -64,38 +64,38 @@ impl Status {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
     /// The function.
-    pub function: FunctionIx,
+    pub(crate) function: FunctionIx,
     /// Its samples in every run of the history, oldest first; each stack counts once.
-    pub samples: Vec<f64>,
+    pub(crate) samples: Vec<f64>,
     /// What the window leads to expect, since its samples changed there for good last; runs without the
     /// function count as zero.
-    pub expected: Expected,
+    pub(crate) expected: Expected,
     /// Its samples in a judged run, on average.
-    pub actual: f64,
+    pub(crate) actual: f64,
     /// How far that is from what is expected; see [`score`].
-    pub score: f64,
+    pub(crate) score: f64,
     /// Probability of samples at least as far from those that lead to expect it, if nothing had changed;
     /// `None` where nothing tells how much they vary. See [`levels_differ`].
-    pub p: Option<f64>,
+    pub(crate) p: Option<f64>,
     /// `p` adjusted for the number of functions that are judged (Benjamini & Hochberg).
-    pub q: Option<f64>,
+    pub(crate) q: Option<f64>,
     /// Whether it is there.
-    pub status: Status,
+    pub(crate) status: Status,
     /// Where its samples changed for good, over the whole history.
-    pub changes: Vec<ChangePoint>,
+    pub(crate) changes: Vec<ChangePoint>,
 }
 
 /// The rate of false ones that is accepted among functions that are called far from expected.
-pub const FALSE_DISCOVERIES: f64 = 0.05;
+pub(crate) const FALSE_DISCOVERIES: f64 = 0.05;
 
 impl Score {
     /// Whether chance, over as many functions as are judged, hardly explains how far it is.
-    pub fn is_far(&self) -> bool {
+    pub(crate) fn is_far(&self) -> bool {
         self.q.is_some_and(|q| q <= FALSE_DISCOVERIES)
     }
 
     /// The largest of the changes, up or down, in samples; 0 without any.
-    pub fn largest_change(&self) -> f64 {
+    pub(crate) fn largest_change(&self) -> f64 {
         let changes = self.changes.iter();
         let sizes = changes.map(|change| (change.after - change.before).abs());
         sizes.fold(0.0, f64::max)
@@ -107,7 +107,7 @@ impl Score {
 /// Where the window does not vary at all, the thesis says 0, and a function that is new would never be
 /// seen; here the deviation is then what sampling alone makes of such a mean: its square root, and at
 /// least one sample.
-pub fn score(actual: f64, expected: Expected) -> f64 {
+pub(crate) fn score(actual: f64, expected: Expected) -> f64 {
     let deviation = match expected.deviation {
         0.0 => expected.mean.sqrt().max(1.0),
         deviation => deviation,

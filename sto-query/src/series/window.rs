@@ -14,7 +14,7 @@ pub struct Expected {
 
 impl Expected {
     /// Of these observations; `None` of fewer than two.
-    pub fn of(window: &[f64]) -> Option<Expected> {
+    pub(crate) fn of(window: &[f64]) -> Option<Expected> {
         if window.len() < 2 {
             return None;
         }

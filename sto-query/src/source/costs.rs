@@ -12,24 +12,24 @@ use sto_core::units::Cost;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineCosts {
     /// Samples that ended at the line.
-    pub own: Cost,
+    pub(crate) own: Cost,
     /// Samples whose stack has the line.
-    pub total: Cost,
+    pub(crate) total: Cost,
 }
 
 /// The lines of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionLines {
     /// Its symbol as a comparison has it.
-    pub function: String,
+    pub(crate) function: String,
     /// Whether it has closures: they stand in its source, so their cost is with its lines.
-    pub with_closures: bool,
+    pub(crate) with_closures: bool,
     /// The file that its code was loaded from; empty if unknown.
-    pub module: String,
+    pub(crate) module: String,
     /// What it cost by itself.
-    pub own: Cost,
+    pub(crate) own: Cost,
     /// What it cost with all that it calls.
-    pub total: Cost,
+    pub(crate) total: Cost,
     /// Costs by line of each of its source files, the file that costs most first.
     pub files: Vec<(String, BTreeMap<u32, LineCosts>)>,
 }

@@ -18,7 +18,7 @@ pub struct SourceFile {
     /// Where it is.
     pub path: PathBuf,
     /// Its text; what is not UTF-8 is replaced.
-    pub text: String,
+    pub(crate) text: String,
     /// When it was last written, where the file system says so.
     pub written: Option<SystemTime>,
 }

@@ -40,7 +40,7 @@ impl Sources {
     ///
     /// # Errors
     /// As [`Sources::view`].
-    pub fn runs(&self, named: &Named, filter: &Filter) -> Result<View, QueryError> {
+    pub(crate) fn runs(&self, named: &Named, filter: &Filter) -> Result<View, QueryError> {
         filter.keep(self.runs_of(named, filter, None)?.load()?)
     }
 
@@ -48,7 +48,7 @@ impl Sources {
     ///
     /// # Errors
     /// As [`Sources::view`], and where they are of several benchmarks.
-    pub fn views(&self, named: &[Named], filter: &Filter) -> Result<Vec<View>, QueryError> {
+    pub(crate) fn views(&self, named: &[Named], filter: &Filter) -> Result<Vec<View>, QueryError> {
         let mut filter = filter.clone();
         let mut views = Vec::with_capacity(named.len());
         for named in named {
@@ -66,7 +66,11 @@ impl Sources {
     ///
     /// # Errors
     /// As [`Sources::view`].
-    pub fn pair(&self, named: [&Named; 2], filter: &Filter) -> Result<[View; 2], QueryError> {
+    pub(crate) fn pair(
+        &self,
+        named: [&Named; 2],
+        filter: &Filter,
+    ) -> Result<[View; 2], QueryError> {
         let [baseline, candidate] = self.pair_of(named, filter, None)?;
         let (baseline, candidate) = View::load_both(
             (&baseline.store, baseline.selection),
@@ -79,7 +83,7 @@ impl Sources {
     ///
     /// # Errors
     /// As [`Sources::view`], and where threads or the label are not known.
-    pub fn view_by(
+    pub(crate) fn view_by(
         &self,
         named: &Named,
         filter: &Filter,
@@ -98,7 +102,7 @@ impl Sources {
     ///
     /// # Errors
     /// As [`Sources::view_by`].
-    pub fn pair_by(
+    pub(crate) fn pair_by(
         &self,
         named: [&Named; 2],
         filter: &Filter,

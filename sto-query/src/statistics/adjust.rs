@@ -4,7 +4,7 @@
 /// is false on average (Y. Benjamini and Y. Hochberg, J. R. Statist. Soc. B 57:289, 1995).
 ///
 /// What was not tested stays so, and does not count.
-pub fn benjamini_hochberg(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
+pub(crate) fn benjamini_hochberg(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<(f64, usize)> = p_values
         .iter()
         .enumerate()

@@ -25,7 +25,7 @@ impl Design {
     }
 
     /// The size factors, by run.
-    pub fn sizes(&self) -> &[f64] {
+    pub(crate) fn sizes(&self) -> &[f64] {
         &self.sizes
     }
 

@@ -45,11 +45,11 @@ mod trend;
 mod variation;
 mod welch;
 
-pub use adjust::benjamini_hochberg;
+pub(crate) use adjust::benjamini_hochberg;
 pub use design::Design;
 pub use interval::Interval;
 pub use levels::{BuildRuns, levels_differ};
-pub use special::{student_quantile, student_two_sided};
+pub(crate) use special::{student_quantile, student_two_sided};
 pub use tmm::tmm;
 pub use variation::{Fit, Variation};
 pub use welch::{Group, holm, welch};

@@ -34,7 +34,7 @@ pub(super) fn trigamma_inverse(value: f64) -> f64 {
 }
 
 /// The chance that Student's t is farther from zero than this, on either side.
-pub fn student_two_sided(t: f64, degrees_of_freedom: f64) -> f64 {
+pub(crate) fn student_two_sided(t: f64, degrees_of_freedom: f64) -> f64 {
     // Beyond ten million degrees of freedom it is the normal distribution, to seven digits.
     let df = degrees_of_freedom.min(1e7);
     beta_reg(df / 2.0, 0.5, df / (df + t * t))
@@ -42,7 +42,7 @@ pub fn student_two_sided(t: f64, degrees_of_freedom: f64) -> f64 {
 
 /// The point that Student's t is below with this probability, for at least half a degree of freedom;
 /// that of a normal deviate for more than ten million.
-pub fn student_quantile(probability: f64, degrees_of_freedom: f64) -> f64 {
+pub(crate) fn student_quantile(probability: f64, degrees_of_freedom: f64) -> f64 {
     if degrees_of_freedom > 1e7 {
         return -std::f64::consts::SQRT_2 * erfc_inv(2.0 * probability);
     }

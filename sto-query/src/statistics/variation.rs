@@ -41,7 +41,7 @@ struct Quasi {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
     /// Logarithm to base 2 of the mean count of a run of size 1, with two samples more.
-    pub abundance: f64,
+    pub(crate) abundance: f64,
     /// φ, of all functions of this abundance.
     pub dispersion: f64,
     /// Deviance of the counts from the means of their sides.
@@ -168,7 +168,7 @@ impl Variation {
     }
 
     /// The p-value of the samples of each side, of a function that is not known by run.
-    pub fn p_value_of_sums(&self, samples: [f64; 2], design: &Design) -> f64 {
+    pub(crate) fn p_value_of_sums(&self, samples: [f64; 2], design: &Design) -> f64 {
         let [s1, s2] = design.sums();
         let mean = (samples[0] + samples[1]) / (s1 + s2);
         let row: Vec<f64> = design.sizes().iter().map(|size| size * mean).collect();
@@ -193,7 +193,7 @@ impl Variation {
 impl Fit {
     /// What the variance exceeds Poisson's by, relative to the square of the mean; at least that of
     /// 2 % from run to run.
-    pub fn beyond_poisson(&self) -> f64 {
+    pub(crate) fn beyond_poisson(&self) -> f64 {
         let (mean, variance) = self.times_poisson();
         ((variance - 1.0) / mean).max(LEAST_DISPERSION)
     }
@@ -205,7 +205,7 @@ impl Fit {
     }
 
     /// The F statistic of the candidate's mean being that of the baseline.
-    pub fn f(&self, counts: &[f64], design: &Design) -> f64 {
+    pub(crate) fn f(&self, counts: &[f64], design: &Design) -> f64 {
         let apart = deviance_of_sides(counts, design, self.dispersion);
         let together = deviance(counts, design.sizes(), self.dispersion);
         (together - apart).max(0.0) / self.quasi_posterior

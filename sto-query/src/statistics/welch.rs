@@ -6,17 +6,17 @@ use super::special::student_two_sided;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Group {
     /// How many numbers there are.
-    pub runs: usize,
+    pub(crate) runs: usize,
     /// Their mean.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// Their standard deviation, with one degree of freedom less than there are numbers; `None` of
     /// fewer than two.
-    pub deviation: Option<f64>,
+    pub(crate) deviation: Option<f64>,
 }
 
 impl Group {
     /// Describes these numbers; `None` where there are none.
-    pub fn of(numbers: &[f64]) -> Option<Group> {
+    pub(crate) fn of(numbers: &[f64]) -> Option<Group> {
         let runs = numbers.len();
         let mean = numbers.iter().sum::<f64>() / runs as f64;
         let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();

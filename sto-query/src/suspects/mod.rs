@@ -55,21 +55,21 @@ pub struct Suspects {
     /// The runs that are looked at.
     pub history: HistorySubject,
     /// Every run, oldest first.
-    pub runs: Vec<SuspectRun>,
+    pub(crate) runs: Vec<SuspectRun>,
     /// The places of the judged runs, and of those that tell what to expect.
-    pub judged: Judged,
+    pub(crate) judged: Judged,
     /// The places of each build's runs; of one build alone, each run's.
-    pub observations: Vec<Range<usize>>,
+    pub(crate) observations: Vec<Range<usize>>,
     /// What makes a suspect.
     pub options: SuspectOptions,
     /// Number of functions that were judged.
-    pub tested: usize,
+    pub(crate) tested: usize,
     /// What the window leads to expect of the samples of the whole run; `None` of fewer than two runs.
     pub expected: Option<Expected>,
     /// The suspects: highest score first, then by name.
     pub suspects: Vec<Suspect>,
     /// Number of suspects beyond the limit.
-    pub omitted: usize,
+    pub(crate) omitted: usize,
     /// Functions that are no suspects, but changed for good in some run: in the order of their
     /// largest change relative to the whole, at most as many as suspects.
     pub changed: Vec<FunctionScore>,
@@ -88,15 +88,15 @@ pub struct SuspectRun {
     /// The run.
     pub run: RunSummary,
     /// What the whole run cost.
-    pub whole: Cost,
+    pub(crate) whole: Cost,
     /// Its labels, by key.
-    pub labels: BTreeMap<String, String>,
+    pub(crate) labels: BTreeMap<String, String>,
     /// Its metrics, by name.
-    pub metrics: BTreeMap<String, f64>,
+    pub(crate) metrics: BTreeMap<String, f64>,
     /// The machine that it ran on.
-    pub host: Option<String>,
+    pub(crate) host: Option<String>,
     /// The revision of its build.
-    pub revision: Option<String>,
+    pub(crate) revision: Option<String>,
 }
 
 /// A function that may have caused what was seen.
@@ -105,7 +105,7 @@ pub struct Suspect {
     /// How far from expected it is.
     pub score: FunctionScore,
     /// Its samples in every run of the history, oldest first.
-    pub samples: Vec<f64>,
+    pub(crate) samples: Vec<f64>,
     /// The mean of its samples in its own code, in the window.
     pub self_expected: f64,
     /// Its samples in its own code, in a judged run on average.
@@ -113,14 +113,14 @@ pub struct Suspect {
     /// Who calls it where it has more samples than expected; `None` where it is gone.
     pub callers: Option<Expansion>,
     /// What it calls that has more samples than expected.
-    pub callees: Option<Expansion>,
+    pub(crate) callees: Option<Expansion>,
     /// The command that shows more of its contexts; empty where the caller names none.
     pub command: Command,
 }
 
 impl Suspect {
     /// What its own code has of its difference; the rest is in what it calls.
-    pub fn self_difference(&self) -> f64 {
+    pub(crate) fn self_difference(&self) -> f64 {
         self.self_actual - self.self_expected
     }
 }
@@ -187,13 +187,13 @@ impl Suspects {
     }
 
     /// Samples of a judged run, on average.
-    pub fn actual(&self) -> f64 {
+    pub(crate) fn actual(&self) -> f64 {
         let wholes = self.runs.iter().map(|run| run.whole.samples as f64);
         self.judged.actual(&wholes.collect::<Vec<_>>())
     }
 
     /// How far from what is expected the samples of the whole run are, in standard deviations.
-    pub fn score(&self) -> Option<f64> {
+    pub(crate) fn score(&self) -> Option<f64> {
         self.expected.map(|expected| score(self.actual(), expected))
     }
 }

@@ -17,13 +17,13 @@ pub struct Style {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colors {
     /// Headings, and names that a report is about.
-    pub heading: Look,
+    pub(crate) heading: Look,
     /// What matters less.
     pub dim: Look,
     /// What got worse.
     pub regression: Look,
     /// What got better.
-    pub improvement: Look,
+    pub(crate) improvement: Look,
 }
 
 /// A colour and attributes of text.

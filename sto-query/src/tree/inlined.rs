@@ -7,7 +7,7 @@ use sto_core::model::FrameKind;
 
 impl View {
     /// Whether code was inlined, and its frames have been taken out of the stacks.
-    pub fn is_without_inlined(&self) -> bool {
+    pub(crate) fn is_without_inlined(&self) -> bool {
         let is_inlined = |frame| self.frames.frame(frame).kind == FrameKind::Inlined;
         let mut frames = self.frames.iter();
         let mut nodes = self.tree.nodes();

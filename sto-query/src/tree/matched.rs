@@ -63,7 +63,7 @@ impl Matched {
 impl View {
     /// The same stacks with a frame's key in the place of its symbol: stacks of one function fall
     /// together, as in [`compare`](crate::compare::compare).
-    pub fn matched(&self, options: KeyOptions) -> View {
+    pub(crate) fn matched(&self, options: KeyOptions) -> View {
         let Selection { build, profiles } = &self.selection;
         let main = main_modules(build, profiles);
         let matched = Matched::of(

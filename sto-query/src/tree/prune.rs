@@ -29,31 +29,31 @@ impl Default for Prune {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
     /// Number of stacks.
-    pub stacks: usize,
+    pub(crate) stacks: usize,
     /// What they cost.
-    pub cost: Cost,
+    pub(crate) cost: Cost,
 }
 
 /// A stack that was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The stack.
-    pub node: NodeIx,
+    pub(crate) node: NodeIx,
     /// Place of the stack that called it in [`Pruned::rows`].
-    pub parent: Option<usize>,
+    pub(crate) parent: Option<usize>,
     /// Number of its callers.
-    pub depth: usize,
+    pub(crate) depth: usize,
     /// What was cut directly below it.
-    pub cut: Cut,
+    pub(crate) cut: Cut,
 }
 
 /// A pruned call tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// The stacks that were kept: callers before what they call, siblings by total.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     /// Everything that was cut, roots included.
-    pub cut: Cut,
+    pub(crate) cut: Cut,
 }
 
 /// Cuts what is small or deep off a call tree. Stacks that cost nothing are dropped and not

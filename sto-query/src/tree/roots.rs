@@ -115,7 +115,12 @@ impl View {
     ///
     /// # Panics
     /// As these.
-    pub fn by(&self, store: &Store, by: &RootsBy, names: ThreadNames) -> Result<View, RootsError> {
+    pub(crate) fn by(
+        &self,
+        store: &Store,
+        by: &RootsBy,
+        names: ThreadNames,
+    ) -> Result<View, RootsError> {
         match by {
             RootsBy::Thread => self.by_thread(store, names),
             RootsBy::Label(key) => self.by_label(store, key),

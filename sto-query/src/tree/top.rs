@@ -22,7 +22,7 @@ pub enum Order {
 
 impl Order {
     /// As JSON names it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Order::SelfCost => "self",
             Order::Total => "total",

@@ -110,7 +110,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// As JSON names it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Verdict::Regression => "regression",
             Verdict::Clean => "clean",
@@ -120,7 +120,7 @@ impl Verdict {
 
     /// The verdict over several comparisons: a regression in one is one of all; without, too little
     /// data in one is too little for all. No comparison at all is too little data.
-    pub fn over(comparisons: &[Comparison]) -> Verdict {
+    pub(crate) fn over(comparisons: &[Comparison]) -> Verdict {
         let has = |verdict| comparisons.iter().any(|c| c.verdict == verdict);
         match (has(Verdict::Regression), has(Verdict::Insufficient)) {
             (true, _) => Verdict::Regression,
@@ -337,7 +337,7 @@ impl Finding {
     }
 
     /// Whether the candidate has no sample of the function.
-    pub fn is_gone(&self) -> bool {
+    pub(crate) fn is_gone(&self) -> bool {
         self.total.candidate_samples == 0
     }
 
