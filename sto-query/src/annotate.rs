@@ -7,7 +7,6 @@ use crate::answer::Answer;
 use crate::select::{MIN_PREFIX, SelectError, Selector, select_from};
 use crate::text::printable;
 use hashbrown::{HashMap, HashSet};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
@@ -377,7 +376,8 @@ fn few(ids: &[ProfileId]) -> String {
 }
 
 /// What was given to runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct AnnotatedRuns {
     /// Number of runs that the metrics are of.
     pub runs: usize,

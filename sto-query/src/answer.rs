@@ -1,9 +1,10 @@
 //! Answers: what each question comes to, as plain data that is printed as text or as JSON.
 
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema};
+#[cfg(feature = "schemas")]
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+#[cfg(not(feature = "schemas"))]
+use without_schemas::JsonSchema;
 
 /// The answer to a question. As JSON, the name and version of its schema stand first: a version keeps the
 /// meaning of every field, and may gain fields.
@@ -40,7 +41,11 @@ pub fn json<A: Answer>(answer: &A) -> Result<String, serde_json::Error> {
 }
 
 /// The JSON schema (draft 2020-12) of what [`json()`] writes of an answer.
-pub fn schema<A: Answer>() -> Schema {
+#[cfg(feature = "schemas")]
+pub fn schema<A: Answer>() -> schemars::Schema {
+    use schemars::generate::SchemaSettings;
+    use serde_json::{Value, json};
+
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let mut schema = settings.into_generator().into_root_schema_for::<A>();
     schema.insert("title".to_owned(), A::SCHEMA.into());
@@ -60,8 +65,17 @@ pub fn schema<A: Answer>() -> Schema {
     schema
 }
 
+/// Without schemas, every type may be an answer.
+#[cfg(not(feature = "schemas"))]
+mod without_schemas {
+    pub trait JsonSchema {}
+
+    impl<A> JsonSchema for A {}
+}
+
 /// An answer about a store, with the store's folder.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct InStore<A> {
     /// The store's folder.
     pub store: String,

@@ -7,7 +7,6 @@ use crate::functions::KeyOptions;
 use crate::select::{SelectError, Selection, main_modules, one_benchmark};
 use crate::text::printable;
 use crate::tree::Matched;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ExecutableId, ProfileId, SourceHasher};
@@ -225,7 +224,8 @@ fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
 }
 
 /// An average that was stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StoredAverage {
     /// The program.
     pub executable: String,

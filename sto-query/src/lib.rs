@@ -19,6 +19,8 @@
 //! [`text`] stands below all of them: names, numbers, times and tables as people read them.
 //!
 //! The crate knows nothing of the store's tables or of file formats, and never prints.
+// What pages share with other output is not all needed without them.
+#![cfg_attr(not(feature = "pages"), allow(dead_code, unused_imports))]
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 pub mod annotate;

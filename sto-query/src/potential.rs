@@ -11,7 +11,6 @@ use crate::answer::Answer;
 use crate::answer::limited;
 use crate::functions::KeyOptions;
 use crate::tree::{CostShare, FrameInfo, Subject, View, function_numbers, functions};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -19,9 +18,8 @@ use std::collections::BTreeMap;
 use sto_core::units::Cost;
 
 /// How far below a function its potential reaches, in calls: 0 is the function alone.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Degree(pub u32);
 
 impl Default for Degree {
@@ -77,7 +75,8 @@ pub fn potentials(view: &View, sample_type: usize, degree: Degree) -> Vec<Cost> 
 }
 
 /// The functions that could save most.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Potentials {
     /// What it is about: one entry a selector, in the order they were given.
     pub selections: Vec<Subject>,
@@ -100,7 +99,8 @@ impl Answer for Potentials {
 }
 
 /// What one function could save.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FunctionPotential {
     /// The frame that stands for the function.
     #[serde(flatten)]

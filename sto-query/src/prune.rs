@@ -2,7 +2,6 @@
 
 use crate::answer::Answer;
 use crate::select::first_recorded;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{BuildId, ProfileId};
@@ -37,7 +36,8 @@ pub struct PruneOptions {
 }
 
 /// What went, or would go.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PruneReport {
     /// Whether nothing was changed.
     pub dry_run: bool,
@@ -65,7 +65,8 @@ impl Answer for PruneReport {
 }
 
 /// A build that has tags.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TaggedBuild {
     /// The executable.
     pub executable: String,
@@ -76,7 +77,8 @@ pub struct TaggedBuild {
 }
 
 /// A build of which profiles went.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PrunedBuild {
     /// The executable.
     pub executable: String,

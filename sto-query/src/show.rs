@@ -4,7 +4,6 @@ use crate::answer::Answer;
 use crate::listing::ProfileSummary;
 use crate::listing::profile_report;
 use crate::tree::View;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::intern::{SelfCosts, label_sets, total};
@@ -13,7 +12,8 @@ use sto_core::store::{Store, StoreError, StoredProfile};
 use sto_core::units::{Bytes, Cost};
 
 /// The profiles of a selection.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownBuild {
     /// The build.
     #[serde(flatten)]
@@ -27,7 +27,8 @@ impl Answer for ShownBuild {
 }
 
 /// What is known of a profile.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownProfile {
     /// The profile.
     #[serde(flatten)]
@@ -56,7 +57,8 @@ pub struct ShownProfile {
 }
 
 /// Where and how a profile was recorded, as far as it tells.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownOrigin {
     /// Time between the first sample and the last, in nanoseconds.
     pub duration_ns: Option<u64>,
@@ -73,7 +75,8 @@ pub struct ShownOrigin {
 }
 
 /// The labels of one key that samples of a profile have.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SampleLabelKey {
     /// The key.
     pub key: String,
@@ -82,7 +85,8 @@ pub struct SampleLabelKey {
 }
 
 /// Samples without a symbol in one module.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct UnresolvedModule {
     /// The module; empty where the address is in none.
     pub module: String,

@@ -4,12 +4,12 @@ use crate::answer::{Answer, Named};
 use crate::compare::{Comparison, Verdict};
 use crate::select::Selection;
 use hashbrown::HashSet;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeSet;
 
 /// Comparisons that are judged together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Check {
     /// The worst of the comparisons' verdicts: a regression, else too little data, else clean.
     pub verdict: Verdict,

@@ -7,13 +7,13 @@ use crate::history::{FunctionIx, History, HistoryFunction};
 use crate::statistics::benjamini_hochberg;
 use crate::tree::Order;
 use rayon::prelude::*;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::function::erf::erfc;
 use std::collections::BTreeMap;
 
 /// What is correlated with the metric, and how.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct BottleneckOptions {
     /// The metric.
@@ -45,7 +45,8 @@ impl Default for BottleneckOptions {
 }
 
 /// A coefficient of correlation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Measure {
     /// Of values: how close to a line.
@@ -55,7 +56,8 @@ pub enum Measure {
 }
 
 /// How the coefficients of several benchmarks become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Combination {
     /// Their mean, as in the thesis.
@@ -65,7 +67,8 @@ pub enum Combination {
 }
 
 /// Functions whose cost goes with a metric.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Bottlenecks {
     /// The metric.
     pub metric: String,
@@ -92,7 +95,8 @@ impl Answer for Bottlenecks {
 }
 
 /// The runs of one program and benchmark that have the metric.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Benchmark {
     /// The program.
     pub executable: String,
@@ -104,7 +108,8 @@ pub struct Benchmark {
 }
 
 /// A function and how its cost goes with the metric.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Bottleneck {
     /// The function.
     #[serde(flatten)]
@@ -127,7 +132,8 @@ pub struct Bottleneck {
 }
 
 /// The coefficient in one benchmark.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct InBenchmark {
     /// Place of the benchmark in the list of benchmarks.
     pub benchmark: usize,

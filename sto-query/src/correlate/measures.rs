@@ -1,11 +1,11 @@
 //! Correlation coefficients, with their significance and interval.
 
 use crate::statistics::student_two_sided;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How much two columns go together.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Correlation {
     /// The coefficient, from -1 to 1.
     pub coefficient: f64,

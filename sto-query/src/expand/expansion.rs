@@ -6,11 +6,11 @@ use crate::history::{FunctionIx, History};
 use crate::history::{HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{Expected, Status};
 use crate::tree::{Link, fold};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How branches are ranked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
     /// By score.
@@ -23,7 +23,8 @@ pub enum Method {
 }
 
 /// The contexts of a function.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Expansion {
     /// The runs.
     pub history: HistorySubject,
@@ -49,7 +50,8 @@ impl Answer for Expansion {
 }
 
 /// A branch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ExpandedContext {
     /// Number of functions beyond the first.
     pub depth: usize,

@@ -6,14 +6,14 @@
 //! [`library`], as patterns; a policy may add to both lists.
 
 use super::library;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use sto_core::model::{Frame, FrameKind};
 
 /// Functions by what they are called and where they come from. In a pattern, `*` stands for any
 /// text; all else is as it is written.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct FunctionPatterns {
     /// Symbols, as [`key_symbol`](super::key_symbol) leaves them.
@@ -25,7 +25,8 @@ pub struct FunctionPatterns {
 }
 
 /// What a policy says of whose cost is attributed to whom; it holds over what is known anyway.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Attribution {
     /// Functions whose cost is attributed to the function that called them.

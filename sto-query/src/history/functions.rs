@@ -3,7 +3,6 @@
 use crate::functions::{KeyOptions, UNRESOLVED, key_symbol};
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -25,7 +24,8 @@ impl FunctionIx {
 }
 
 /// A function as all builds know it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct HistoryFunction {
     /// Its symbol as [`key_symbol`] leaves it.
     pub function: String,

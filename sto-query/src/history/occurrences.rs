@@ -4,11 +4,11 @@ use super::{HistorySubject, RunSummary};
 use crate::answer::Answer;
 use crate::history::{History, HistoryError};
 use crate::tree::share;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where a function takes more than a share.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Occurrences {
     /// The function that was asked for, as the user named it.
     pub function: String,
@@ -28,7 +28,8 @@ impl Answer for Occurrences {
 }
 
 /// A run in which the function takes more than the share.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Occurrence {
     /// The program.
     pub executable: String,

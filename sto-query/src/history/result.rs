@@ -1,12 +1,12 @@
 //! The parts that reports on histories share.
 
 use crate::history::{History, HistoryRun};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sto_core::units::SampleType;
 
 /// The runs that a report is about.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct HistorySubject {
     /// The program.
     pub executable: String,
@@ -30,7 +30,8 @@ impl From<&History> for HistorySubject {
 }
 
 /// One run of a history.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RunSummary {
     /// The build's version.
     pub build: String,

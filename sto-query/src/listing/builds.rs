@@ -1,7 +1,6 @@
 //! What a store has.
 
 use crate::answer::Answer;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use sto_core::id::ProfileId;
@@ -11,7 +10,8 @@ use sto_core::units::Bytes;
 use sto_core::units::SampleType;
 
 /// Every build and profile of a store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BuildList {
     /// The builds: [in a listing](super::Listing) those first that were recorded last.
     pub builds: Vec<ListedBuild>,
@@ -30,7 +30,8 @@ impl Answer for BuildList {
 }
 
 /// A build and its profiles.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ListedBuild {
     /// The build.
     #[serde(flatten)]
@@ -45,7 +46,8 @@ pub struct ListedBuild {
 }
 
 /// Sums over profiles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Totals {
     /// Number of profiles.
     pub profiles: usize,
@@ -58,7 +60,8 @@ pub struct Totals {
 }
 
 /// A profile of a store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ListedProfile {
     /// The profile.
     #[serde(flatten)]
@@ -70,7 +73,8 @@ pub struct ListedProfile {
 }
 
 /// A profile.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ProfileSummary {
     /// Its content address.
     pub id: ProfileId,
@@ -95,7 +99,8 @@ pub struct ProfileSummary {
 }
 
 /// How much of a profile can be trusted: shares of its samples, from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct QualityShares {
     /// Samples whose innermost frame has no symbol.
     pub unresolved: f64,

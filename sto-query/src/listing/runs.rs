@@ -3,12 +3,12 @@
 use super::ProfileSummary;
 use super::profile_report;
 use crate::answer::Answer;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sto_core::store::{StoredBuild, StoredProfile};
 
 /// The runs of a store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RunList {
     /// The runs, newest recording first; those that do not tell when come last.
     pub runs: Vec<ListedRun>,
@@ -21,7 +21,8 @@ impl Answer for RunList {
 }
 
 /// A run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ListedRun {
     /// The program.
     pub executable: String,

@@ -3,7 +3,6 @@
 use crate::answer::Answer;
 use crate::listing::ProfileSummary;
 use crate::listing::profile_report;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sto_core::ingest::{IngestReport, Ingested, IngestedSlices, ModuleSymbols};
 use sto_core::model::Build;
@@ -12,7 +11,8 @@ use sto_core::units::Bytes;
 use sto_core::units::Cost;
 
 /// What went into a store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct IngestSummary {
     /// The files that were read, in the order in which they were.
     pub recordings: Vec<IngestedFile>,
@@ -23,7 +23,8 @@ impl Answer for IngestSummary {
 }
 
 /// What became of one file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct IngestedFile {
     /// The file.
     pub path: String,
@@ -36,7 +37,8 @@ pub struct IngestedFile {
 }
 
 /// A profile that was read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct IngestedProfile {
     /// The build.
     #[serde(flatten)]
@@ -62,7 +64,8 @@ pub struct IngestedProfile {
 }
 
 /// How the time of a profile was cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct KeptSlices {
     /// Number of slices.
     pub count: u32,
@@ -75,7 +78,8 @@ pub struct KeptSlices {
 }
 
 /// What was found of a module.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FoundSymbols {
     /// Its path, as recorded.
     pub path: String,

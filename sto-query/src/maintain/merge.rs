@@ -1,19 +1,20 @@
 //! What merges did.
 
 use crate::answer::Answer;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sto_core::store::{Merged, StoreError};
 
 /// What came from other stores.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Merges {
     /// The other stores, in the order in which they were merged.
     pub sources: Vec<MergedStore>,
 }
 
 /// What came from one store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MergedStore {
     /// Its folder or file.
     pub path: String,

@@ -9,7 +9,6 @@ pub use merge::{MergeError, MergedStore, Merges};
 pub use tag::{TagAction, TagEntry, TagError, TagList};
 
 use crate::answer::Answer;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sto_core::store::{Rewritten, StoreStats, Verification};
 use sto_core::units::Bytes;
@@ -27,7 +26,8 @@ impl Answer for Rewritten {
 }
 
 /// Profiles in a file of their own.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ExportedStore {
     /// The file.
     pub path: String,

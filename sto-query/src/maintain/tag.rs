@@ -1,12 +1,12 @@
 //! Tags of builds.
 
 use crate::answer::Answer;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sto_core::store::{StoredBuild, Tag, Tagged};
 
 /// Tags, and what was done to them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TagList {
     /// What was done.
     pub action: TagAction,
@@ -61,7 +61,8 @@ pub enum TagError {
 }
 
 /// What was done to tags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TagAction {
     /// Nothing: they are listed.
@@ -73,7 +74,8 @@ pub enum TagAction {
 }
 
 /// A tag.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TagEntry {
     /// It, with the build that it stands for, or stood for.
     #[serde(flatten)]

@@ -5,16 +5,17 @@
 //! them.
 //! The check of a release is [`check`](crate::check::check).
 
+#[cfg(feature = "pages")]
 mod drawings;
+mod export;
 mod histories;
 mod source;
 mod stacks;
 mod stores;
 
-pub use drawings::{
-    DiffRequest, DrawingOptions, Drawn, ExportFormat, ExportRequest, Exported, FlameRequest, diff,
-    export, flame,
-};
+#[cfg(feature = "pages")]
+pub use drawings::{DiffRequest, DrawingOptions, Drawn, FlameRequest, diff, flame};
+pub use export::{ExportFormat, ExportRequest, Exported, export};
 pub use histories::{
     BottlenecksRequest, ExpandRequest, JudgedRequest, OccurrencesRequest, RegressionsRequest,
     SeriesRequest, SuspectsRequest, bottlenecks, expand, occurrences, regressions_over_time,

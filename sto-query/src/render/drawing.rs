@@ -4,7 +4,6 @@ use super::header::header;
 use crate::answer::Answer;
 use crate::text::{Style, printable};
 use crate::tree::Subject;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The file, and a line for each selection that was drawn.
@@ -17,7 +16,8 @@ pub fn text(report: &DrawnFile, style: Style) -> String {
 }
 
 /// What a drawing in a file shows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct DrawnFile {
     /// The file.
     pub file: String,

@@ -12,13 +12,16 @@ pub mod expansion;
 pub mod explain_match;
 pub mod export;
 mod findings;
+#[cfg(feature = "pages")]
 pub mod flame;
 mod header;
+#[cfg(feature = "pages")]
 mod html;
 pub mod ingest;
 pub mod ls;
 pub mod merge;
 pub mod occurrences;
+#[cfg(feature = "pages")]
 mod plot;
 pub mod potential;
 pub mod prune;
@@ -27,16 +30,18 @@ pub mod rewrite;
 pub mod runs;
 pub mod scores;
 pub mod series;
+#[cfg(feature = "pages")]
 pub mod series_svg;
 pub mod show;
 pub mod source;
 pub mod stats;
+#[cfg(feature = "pages")]
 pub mod suspects;
 pub mod tag;
 pub mod top;
 pub mod tree;
 pub mod verify;
 
-pub use findings::{
-    Detail, check_text, findings_text, github, html, junit, markdown, sarif, verdict_text,
-};
+pub use findings::{Detail, check_text, findings_text, github, markdown, sarif, verdict_text};
+#[cfg(feature = "pages")]
+pub use findings::{html, junit};

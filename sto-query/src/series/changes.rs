@@ -7,7 +7,6 @@
 
 use crate::history::RunSummary;
 use crate::statistics::{BuildRuns, levels_differ};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -280,7 +279,8 @@ fn mean(numbers: &[f64]) -> f64 {
 }
 
 /// A change for good.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LevelShift {
     /// Place of the first observation after the change, counted from 0.
     pub at: usize,

@@ -7,13 +7,13 @@ use crate::history::{HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{ChangeOptions, change_points_of_builds, expected};
 use crate::tree::share;
 use hashbrown::HashMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use sto_core::units::Cost;
 
 /// What one observation of a series is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Observation {
     /// A run.
@@ -24,7 +24,8 @@ pub enum Observation {
 }
 
 /// One function over the runs of a history.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FunctionSeries {
     /// The runs.
     pub history: HistorySubject,
@@ -54,7 +55,8 @@ impl FunctionSeries {
 }
 
 /// One observation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SeriesPoint {
     /// The run, or the first of the build.
     #[serde(flatten)]

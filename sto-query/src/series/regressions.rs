@@ -6,11 +6,11 @@ use crate::answer::limited;
 use crate::history::{History, Judged};
 use crate::history::{HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{ChangePoint, Score, ScoreOptions, Status, scores};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The functions of a build against those before it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Scores {
     /// The runs.
     pub history: HistorySubject,
@@ -40,7 +40,8 @@ impl Answer for Scores {
 }
 
 /// One function.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FunctionScore {
     /// The function.
     #[serde(flatten)]

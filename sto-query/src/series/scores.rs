@@ -7,7 +7,6 @@ use super::{ChangeOptions, ChangePoint, Expected, change_points_of_builds};
 use crate::history::{FunctionIx, History, Judged};
 use crate::statistics::{benjamini_hochberg, levels_differ};
 use rayon::prelude::*;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -30,7 +29,8 @@ impl Default for ScoreOptions {
 }
 
 /// Whether a function is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Before, and in the judged runs.

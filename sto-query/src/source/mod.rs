@@ -19,11 +19,11 @@ pub use files::{Found, SourceFile, find};
 
 use crate::answer::Answer;
 use crate::tree::{CostShare, Subject};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A function's lines with their cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FunctionSource {
     /// What it is about.
     #[serde(flatten)]
@@ -48,7 +48,8 @@ impl Answer for FunctionSource {
 }
 
 /// One source file of a function.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FileSource {
     /// Its path as the profiles have it.
     pub file: String,
@@ -61,7 +62,8 @@ pub struct FileSource {
 }
 
 /// One line of a source file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LineSource {
     /// Its number, counted from 1.
     pub line: u32,

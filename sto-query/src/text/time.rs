@@ -1,12 +1,12 @@
 //! Civil time.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use sto_core::units::UnixSeconds;
 
 /// A day, in UTC: `2026-03-01`. Days compare as they follow one another, up to the year 9999.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(try_from = "String")]
 pub struct Date(String);
 

@@ -3,7 +3,6 @@
 use super::{CostShare, FrameInfo, Subject};
 use crate::answer::Answer;
 use crate::tree::{Cut, Link, NO_OWN_COST, Prune, View, fold, prune, totals};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sto_core::units::Cost;
 
@@ -11,7 +10,8 @@ use sto_core::units::Cost;
 ///
 /// The nodes are a flat list with the place of each one's caller, not nested: a recursion may be
 /// deeper than a reader of nested JSON can go.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CallTree {
     /// What it is about.
     #[serde(flatten)]
@@ -31,7 +31,8 @@ impl Answer for CallTree {
 }
 
 /// One stack of the call tree.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CallTreeNode {
     /// Place of its caller in `nodes`.
     pub parent: Option<usize>,
@@ -60,7 +61,8 @@ fn is_zero(line: &u32) -> bool {
 }
 
 /// What was cut.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CutStacks {
     /// Number of stacks.
     pub stacks: usize,

@@ -7,7 +7,6 @@ use crate::select::full_name;
 use crate::text::closest;
 use crate::text::printable;
 use hashbrown::HashMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -63,7 +62,8 @@ pub enum ThreadNames {
 }
 
 /// What stacks are told apart by: what each root stands for. Written `thread` or `label:KEY`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 pub enum RootsBy {
     /// A thread.

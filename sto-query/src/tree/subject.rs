@@ -1,14 +1,14 @@
 //! The parts that answers share: what they are about, frames, costs.
 
 use super::{View, share};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sto_core::id::ProfileId;
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::{Cost, SampleType};
 
 /// What an answer is about.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Subject {
     /// The executable.
     pub executable: String,
@@ -46,7 +46,8 @@ impl Subject {
 }
 
 /// A frame.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FrameInfo {
     /// The function: its symbol as the profile has it.
     pub function: String,
@@ -70,7 +71,8 @@ impl From<Frame<'_>> for FrameInfo {
 }
 
 /// A cost and its share of everything.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CostShare {
     /// Number of samples.
     pub samples: u64,

@@ -3,13 +3,13 @@
 use super::{CostShare, FrameInfo, Subject};
 use crate::answer::Answer;
 use crate::tree::{View, functions};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use sto_core::units::Cost;
 
 /// By which cost functions are ordered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
     /// By their own cost.
@@ -31,7 +31,8 @@ impl Order {
 }
 
 /// The most expensive functions of a selection.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Top {
     /// What it is about.
     #[serde(flatten)]
@@ -51,7 +52,8 @@ impl Answer for Top {
 }
 
 /// What one function cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TopFunction {
     /// The frame that stands for the function.
     #[serde(flatten)]
@@ -64,7 +66,8 @@ pub struct TopFunction {
 }
 
 /// Functions that a limit left out.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Omitted {
     /// How many.
     pub functions: usize,

@@ -4,11 +4,11 @@ use crate::answer::Answer;
 use crate::compare::CompareOptions;
 use crate::compare::result::rounded;
 use crate::tree::Subject;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What comparisons with a benchmark are worth.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Calibration {
     /// The build whose runs were compared with each other.
     #[serde(flatten)]
@@ -36,7 +36,8 @@ impl Answer for Calibration {
 }
 
 /// How often comparisons of equal builds reported something.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FalseReports {
     /// Comparisons that reported it.
     pub reports: usize,
@@ -73,7 +74,8 @@ impl FalseReports {
 }
 
 /// A function that comparisons of equal builds reported.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Reported {
     /// The function: its symbol as [`key_symbol`](crate::functions::key_symbol) leaves it.
     pub function: String,
@@ -84,7 +86,8 @@ pub struct Reported {
 }
 
 /// How often comparisons of equal builds reported a metric.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ReportedMetric {
     /// The metric.
     pub name: String,
@@ -93,7 +96,8 @@ pub struct ReportedMetric {
 }
 
 /// The smallest change of a function that is found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Visible {
     /// The function.
     pub function: String,

@@ -1,6 +1,5 @@
 //! What was measured of each run as a whole, on both sides.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sto_core::units::Unit;
 
@@ -11,7 +10,8 @@ pub const SECONDS: &str = "seconds";
 pub const TOTAL_COST: &str = "total-cost";
 
 /// A number that was measured of each run, on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MetricChange {
     /// The metric's name, or [`TOTAL_COST`].
     pub name: String,
@@ -39,7 +39,8 @@ pub struct MetricChange {
 }
 
 /// What a metric counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub enum MetricUnit {
     /// Seconds of time.
     #[serde(rename = "s")]
@@ -50,7 +51,8 @@ pub enum MetricUnit {
 }
 
 /// A metric on one side.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Measured {
     /// Runs that have it.
     pub runs: usize,
@@ -61,7 +63,8 @@ pub struct Measured {
 }
 
 /// Which change of a metric is for the worse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum WorseIf {
     /// More of it, as of time.
@@ -90,7 +93,8 @@ impl WorseIf {
 }
 
 /// What became of a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MetricOutcome {
     /// It changed for the worse, significantly and by more than `min_effect`.

@@ -14,12 +14,12 @@ use crate::answer::Answer;
 use crate::functions::Matching;
 use crate::text::Command;
 use crate::text::Date;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sto_core::units::SampleType;
 
 /// The outcome of [`compare`](super::compare).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The benchmark whose runs are compared; `None` where runs of any benchmark are, or those that
     /// name none.
@@ -79,7 +79,8 @@ impl Answer for Comparison {
 }
 
 /// A function that was tested, whether it changed or not.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TestedFunction {
     /// The function: its symbol as [`key_symbol`](crate::functions::key_symbol) leaves it.
     pub function: String,
@@ -97,7 +98,8 @@ pub struct TestedFunction {
 }
 
 /// Whether the candidate got worse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// At least one function got slower, or is new.
@@ -132,7 +134,8 @@ impl Verdict {
 }
 
 /// One side of a comparison.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Side {
     /// The executable.
     pub executable: String,
@@ -165,7 +168,8 @@ pub struct Side {
 }
 
 /// A run that has samples of the event.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Run {
     /// Id of its profile.
     pub profile: String,
@@ -181,7 +185,8 @@ pub struct Run {
 }
 
 /// How the sides were tested.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Statistics {
     /// How counts of different runs were made comparable.
     pub normalisation: Normalisation,
@@ -194,7 +199,8 @@ pub struct Statistics {
 }
 
 /// How counts of different runs were made comparable.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Normalisation {
     /// The method.
     #[serde(flatten)]
@@ -209,7 +215,8 @@ pub struct Normalisation {
 }
 
 /// What makes counts of different runs comparable.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "method", content = "metric", rename_all = "kebab-case")]
 pub enum NormalisationMethod {
     /// Trimmed mean of M values ([`tmm`](crate::statistics::tmm)): most functions did not change.
@@ -226,7 +233,8 @@ pub enum NormalisationMethod {
 
 /// How much counts vary between runs beyond Poisson: variance = mean + dispersion x mean^2. The
 /// median over the functions that were tested.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Dispersion {
     /// Of self counts.
     #[serde(rename = "self")]
@@ -241,7 +249,8 @@ pub struct Dispersion {
 }
 
 /// How much was tested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Tested {
     /// Distinct functions on either side.
     pub functions: usize,
@@ -256,7 +265,8 @@ pub struct Tested {
 
 /// What it takes to see `min_effect` in a function that holds a tenth of the samples, at `alpha`
 /// and with a chance of 80 %.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Needed {
     /// Samples a side.
     pub samples: u64,
@@ -265,7 +275,8 @@ pub struct Needed {
 }
 
 /// One change, at the function that explains it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The function: its symbol as [`key_symbol`](crate::functions::key_symbol) leaves it.
     pub function: String,
@@ -353,7 +364,8 @@ impl Finding {
 
 /// A call path to a finding's function, and what the finding rests on there: the attributed self of
 /// the function and its recursion below this path, or the total.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CallPath {
     /// The functions, outermost first; the last is the finding's. Of more than 64, the 32 outermost
     /// and the 32 innermost.
@@ -373,7 +385,8 @@ pub struct CallPath {
 }
 
 /// Why a finding does not count for the verdict.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Ignored {
     /// Why it is ignored, as the user says.
     pub reason: String,
@@ -382,7 +395,8 @@ pub struct Ignored {
 }
 
 /// What happened to a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FindingKind {
     /// It costs more.
@@ -428,7 +442,8 @@ impl FindingKind {
 }
 
 /// The count that a finding rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// Its attributed self count changed.
@@ -440,7 +455,8 @@ pub enum Basis {
 }
 
 /// A count on both sides.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Change {
     /// Share of the baseline's samples, from 0 to 1.
     pub baseline_share: f64,
@@ -464,7 +480,8 @@ pub struct Change {
 }
 
 /// What a function cost in each run, in the order of [`Side::profiles`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RunCosts {
     /// In the runs of the baseline.
     pub baseline: Vec<RunCost>,
@@ -473,7 +490,8 @@ pub struct RunCosts {
 }
 
 /// What a function cost in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RunCost {
     /// Its samples.
     pub samples: u64,
@@ -484,7 +502,8 @@ pub struct RunCost {
 }
 
 /// A caller that inherits a change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct AffectedCaller {
     /// The function.
     pub function: String,
@@ -499,7 +518,8 @@ pub struct AffectedCaller {
 }
 
 /// What a function calls, and has the cost of.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct AttributedCallee {
     /// The function; `None` where it is all of a module that no function stands out of.
     pub function: Option<String>,
@@ -512,7 +532,8 @@ pub struct AttributedCallee {
 }
 
 /// A function's name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FunctionName {
     /// The function.
     pub function: String,

@@ -4,14 +4,14 @@ use super::WorseIf;
 use super::{Ignored, NormalisationMethod};
 use crate::functions::{Attribution, KeyOptions};
 use crate::text::printable;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
 use sto_core::{Cancel, Cancelled};
 
 /// Thresholds of a comparison; a finding has to pass all of `alpha`, `min_effect` and `min_share`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CompareOptions {
     /// Share of false findings among all findings that is accepted (Benjamini & Hochberg), between
     /// 0 and 1. Default 0.05.
@@ -54,7 +54,8 @@ pub struct CompareOptions {
 }
 
 /// A function whose findings do not count for the verdict.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct IgnoredFunction {
     /// Its symbol, in any form that [`key_symbol`](crate::functions::key_symbol) makes one of.
     pub function: String,

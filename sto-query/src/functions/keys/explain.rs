@@ -2,13 +2,13 @@
 
 use super::{KeyOptions, Matching, Rule, take_out};
 use crate::answer::Answer;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How two symbols got their keys.
 ///
 /// Keys are of symbols: a comparison also asks that the modules match.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MatchReport {
     /// The rules.
     #[serde(flatten)]
@@ -24,7 +24,8 @@ impl Answer for MatchReport {
 }
 
 /// How one symbol got its key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct KeyReport {
     /// As given.
     pub symbol: String,
@@ -35,7 +36,8 @@ pub struct KeyReport {
 }
 
 /// What a rule did to a symbol.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Step {
     /// Which rule.
     pub rule: Rule,

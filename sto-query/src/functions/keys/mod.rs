@@ -23,7 +23,6 @@ mod templates;
 pub use explain::{KeyReport, MatchReport, Step, explain_match};
 pub use rule::Rule;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use sto_core::demangled;
@@ -41,7 +40,8 @@ pub(crate) fn outside_of_closures(key: &str) -> Option<&str> {
 }
 
 /// What the user decides about keys.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct KeyOptions {
     /// Whether symbols are compared as they stand, without any rule. Default false.
@@ -52,7 +52,8 @@ pub struct KeyOptions {
 }
 
 /// By which rules functions were matched, as answers tell it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Matching {
     /// [`RULES_VERSION`].
     pub rules_version: u32,

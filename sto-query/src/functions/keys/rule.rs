@@ -1,12 +1,10 @@
 //! The rules by name.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A rule that takes something out of a symbol. `functions.md` lists what each one takes, and its source.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// A mangled name is read as symbols are written.

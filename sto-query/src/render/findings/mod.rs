@@ -7,7 +7,9 @@
 mod check;
 mod details;
 mod github;
+#[cfg(feature = "pages")]
 mod html;
+#[cfg(feature = "pages")]
 mod junit;
 mod markdown;
 mod metrics;
@@ -19,7 +21,9 @@ pub(super) mod words;
 
 pub use check::check_text;
 pub use github::github;
+#[cfg(feature = "pages")]
 pub use html::html;
+#[cfg(feature = "pages")]
 pub use junit::junit;
 pub use markdown::markdown;
 pub use sarif::sarif;
