@@ -378,6 +378,7 @@ fn few(ids: &[ProfileId]) -> String {
 /// What was given to runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct AnnotatedRuns {
     /// Number of runs that the metrics are of.
     pub runs: usize,

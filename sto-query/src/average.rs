@@ -226,6 +226,7 @@ fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
 /// An average that was stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct StoredAverage {
     /// The program.
     pub executable: String,

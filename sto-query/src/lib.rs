@@ -18,6 +18,10 @@
 //!
 //! [`text`] stands below all of them: names, numbers, times and tables as people read them.
 //!
+//! A request is made by `Default`, and what is to differ is set; options within it end in `..Default::default()`.
+//! Requests, errors and most results are `non_exhaustive`: they gain fields and variants. Requests and results are
+//! read and written by serde, and a request in JSON has only what differs.
+//!
 //! The crate knows nothing of the store's tables or of file formats, and never prints.
 // What pages share with other output is not all needed without them.
 #![cfg_attr(not(feature = "pages"), allow(dead_code, unused_imports))]

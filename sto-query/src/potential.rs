@@ -77,6 +77,7 @@ pub fn potentials(view: &View, sample_type: usize, degree: Degree) -> Vec<Cost> 
 /// The functions that could save most.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Potentials {
     /// What it is about: one entry a selector, in the order they were given.
     pub selections: Vec<Subject>,
@@ -101,6 +102,7 @@ impl Answer for Potentials {
 /// What one function could save.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FunctionPotential {
     /// The frame that stands for the function.
     #[serde(flatten)]

@@ -38,6 +38,7 @@ pub struct PruneOptions {
 /// What went, or would go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct PruneReport {
     /// Whether nothing was changed.
     pub dry_run: bool,
@@ -67,6 +68,7 @@ impl Answer for PruneReport {
 /// A build that has tags.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct TaggedBuild {
     /// The executable.
     pub executable: String,
@@ -79,6 +81,7 @@ pub struct TaggedBuild {
 /// A build of which profiles went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct PrunedBuild {
     /// The executable.
     pub executable: String,

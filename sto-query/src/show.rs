@@ -14,6 +14,7 @@ use sto_core::units::{Bytes, Cost};
 /// The profiles of a selection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ShownBuild {
     /// The build.
     #[serde(flatten)]
@@ -29,6 +30,7 @@ impl Answer for ShownBuild {
 /// What is known of a profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ShownProfile {
     /// The profile.
     #[serde(flatten)]
@@ -59,6 +61,7 @@ pub struct ShownProfile {
 /// Where and how a profile was recorded, as far as it tells.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ShownOrigin {
     /// Time between the first sample and the last, in nanoseconds.
     pub duration_ns: Option<u64>,
@@ -77,6 +80,7 @@ pub struct ShownOrigin {
 /// The labels of one key that samples of a profile have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct SampleLabelKey {
     /// The key.
     pub key: String,
@@ -87,6 +91,7 @@ pub struct SampleLabelKey {
 /// Samples without a symbol in one module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct UnresolvedModule {
     /// The module; empty where the address is in none.
     pub module: String,

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
+use sto_query::answer::json;
 use sto_query::check::CheckRequest;
 use sto_query::listing::Listing;
 use sto_query::questions::{
@@ -17,6 +18,7 @@ use sto_query::questions::{
 use sto_query::render;
 use sto_query::sources::Sources;
 use sto_query::text::Style;
+use sto_query::tree::View;
 
 const FUNCTION: &str = "pulldown_cmark::firstpass::FirstPass::parse_footnote";
 
@@ -136,4 +138,43 @@ fn what_a_request_leaves_out_is_as_usual() {
     assert_usual::<SourceRequest>();
     assert_usual::<TopRequest>();
     assert_usual::<TreeRequest>();
+}
+
+#[test]
+fn two_stores_are_asked_at_once_from_several_threads() {
+    const fn goes_to_threads<T: Send + Sync + 'static>() {}
+    const {
+        goes_to_threads::<Sources>();
+        goes_to_threads::<View>();
+    }
+    let old = history().join("../stores/5.redb");
+    let stores = [(history().join("history.sto"), "0.10.0"), (old, "demo@v2")];
+    let ask = |(sources, named): &(Sources, &str)| {
+        let mut request = TopRequest::default();
+        request.named = (*named).into();
+        json(&top(sources, &request).unwrap()).unwrap()
+    };
+    let open = || {
+        stores
+            .clone()
+            .map(|(path, named)| (Sources::of_folder(&path), named))
+    };
+    // Each by itself.
+    let expected = open().each_ref().map(ask);
+    assert_ne!(expected[0], expected[1]);
+    let shared = open();
+    let answers: Vec<String> = std::thread::scope(|scope| {
+        let asked = (0..8).map(|thread| {
+            let store = &shared[thread % 2];
+            scope.spawn(move || ask(store))
+        });
+        let asked: Vec<_> = asked.collect();
+        asked
+            .into_iter()
+            .map(|answer| answer.join().unwrap())
+            .collect()
+    });
+    for (thread, answer) in answers.iter().enumerate() {
+        assert_eq!(*answer, expected[thread % 2]);
+    }
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 /// Comparisons that are judged together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Check {
     /// The worst of the comparisons' verdicts: a regression, else too little data, else clean.
     pub verdict: Verdict,

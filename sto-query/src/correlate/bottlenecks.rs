@@ -110,6 +110,7 @@ pub struct Benchmark {
 /// A function and how its cost goes with the metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Bottleneck {
     /// The function.
     #[serde(flatten)]
@@ -134,6 +135,7 @@ pub struct Bottleneck {
 /// The coefficient in one benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct InBenchmark {
     /// Place of the benchmark in the list of benchmarks.
     pub benchmark: usize,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// How much two columns go together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Correlation {
     /// The coefficient, from -1 to 1.
     pub coefficient: f64,

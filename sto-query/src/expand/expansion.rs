@@ -25,6 +25,7 @@ pub enum Method {
 /// The contexts of a function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Expansion {
     /// The runs.
     pub history: HistorySubject,
@@ -52,6 +53,7 @@ impl Answer for Expansion {
 /// A branch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ExpandedContext {
     /// Number of functions beyond the first.
     pub depth: usize,

@@ -26,6 +26,7 @@ impl FunctionIx {
 /// A function as all builds know it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct HistoryFunction {
     /// Its symbol as [`key_symbol`] leaves it.
     pub function: String,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Where a function takes more than a share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Occurrences {
     /// The function that was asked for, as the user named it.
     pub function: String,
@@ -30,6 +31,7 @@ impl Answer for Occurrences {
 /// A run in which the function takes more than the share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Occurrence {
     /// The program.
     pub executable: String,

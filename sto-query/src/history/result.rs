@@ -7,6 +7,7 @@ use sto_core::units::SampleType;
 /// The runs that a report is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct HistorySubject {
     /// The program.
     pub executable: String,
@@ -32,6 +33,7 @@ impl From<&History> for HistorySubject {
 /// One run of a history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct RunSummary {
     /// The build's version.
     pub build: String,

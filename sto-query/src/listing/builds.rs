@@ -32,6 +32,7 @@ impl Answer for BuildList {
 /// A build and its profiles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ListedBuild {
     /// The build.
     #[serde(flatten)]
@@ -48,6 +49,7 @@ pub struct ListedBuild {
 /// Sums over profiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Totals {
     /// Number of profiles.
     pub profiles: usize,
@@ -62,6 +64,7 @@ pub struct Totals {
 /// A profile of a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ListedProfile {
     /// The profile.
     #[serde(flatten)]
@@ -75,6 +78,7 @@ pub struct ListedProfile {
 /// A profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ProfileSummary {
     /// Its content address.
     pub id: ProfileId,
@@ -101,6 +105,7 @@ pub struct ProfileSummary {
 /// How much of a profile can be trusted: shares of its samples, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct QualityShares {
     /// Samples whose innermost frame has no symbol.
     pub unresolved: f64,

@@ -9,6 +9,7 @@ use sto_core::store::{StoredBuild, StoredProfile};
 /// The runs of a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct RunList {
     /// The runs, newest recording first; those that do not tell when come last.
     pub runs: Vec<ListedRun>,
@@ -23,6 +24,7 @@ impl Answer for RunList {
 /// A run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ListedRun {
     /// The program.
     pub executable: String,

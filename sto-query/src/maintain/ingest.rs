@@ -25,6 +25,7 @@ impl Answer for IngestSummary {
 /// What became of one file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct IngestedFile {
     /// The file.
     pub path: String,
@@ -39,6 +40,7 @@ pub struct IngestedFile {
 /// A profile that was read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct IngestedProfile {
     /// The build.
     #[serde(flatten)]
@@ -66,6 +68,7 @@ pub struct IngestedProfile {
 /// How the time of a profile was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct KeptSlices {
     /// Number of slices.
     pub count: u32,
@@ -80,6 +83,7 @@ pub struct KeptSlices {
 /// What was found of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FoundSymbols {
     /// Its path, as recorded.
     pub path: String,

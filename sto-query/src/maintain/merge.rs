@@ -7,6 +7,7 @@ use sto_core::store::{Merged, StoreError};
 /// What came from other stores.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Merges {
     /// The other stores, in the order in which they were merged.
     pub sources: Vec<MergedStore>,
@@ -15,6 +16,7 @@ pub struct Merges {
 /// What came from one store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct MergedStore {
     /// Its folder or file.
     pub path: String,

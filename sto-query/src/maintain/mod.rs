@@ -28,6 +28,7 @@ impl Answer for Rewritten {
 /// Profiles in a file of their own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ExportedStore {
     /// The file.
     pub path: String,

@@ -7,6 +7,7 @@ use sto_core::store::{StoredBuild, Tag, Tagged};
 /// Tags, and what was done to them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct TagList {
     /// What was done.
     pub action: TagAction,
@@ -76,6 +77,7 @@ pub enum TagAction {
 /// A tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct TagEntry {
     /// It, with the build that it stands for, or stood for.
     #[serde(flatten)]

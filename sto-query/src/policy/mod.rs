@@ -59,6 +59,7 @@ pub struct IgnoreEntry {
 /// Why a policy cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
+#[non_exhaustive]
 pub struct PolicyError {
     /// Line in the file, counted from 1.
     pub line: usize,

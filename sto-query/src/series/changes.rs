@@ -281,6 +281,7 @@ fn mean(numbers: &[f64]) -> f64 {
 /// A change for good.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct LevelShift {
     /// Place of the first observation after the change, counted from 0.
     pub at: usize,

@@ -26,6 +26,7 @@ pub enum Observation {
 /// One function over the runs of a history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FunctionSeries {
     /// The runs.
     pub history: HistorySubject,
@@ -57,6 +58,7 @@ impl FunctionSeries {
 /// One observation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct SeriesPoint {
     /// The run, or the first of the build.
     #[serde(flatten)]

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 /// A function's lines with their cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FunctionSource {
     /// What it is about.
     #[serde(flatten)]
@@ -50,6 +51,7 @@ impl Answer for FunctionSource {
 /// One source file of a function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FileSource {
     /// Its path as the profiles have it.
     pub file: String,
@@ -64,6 +66,7 @@ pub struct FileSource {
 /// One line of a source file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct LineSource {
     /// Its number, counted from 1.
     pub line: u32,

@@ -12,6 +12,7 @@ use sto_core::units::Cost;
 /// deeper than a reader of nested JSON can go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CallTree {
     /// What it is about.
     #[serde(flatten)]
@@ -33,6 +34,7 @@ impl Answer for CallTree {
 /// One stack of the call tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CallTreeNode {
     /// Place of its caller in `nodes`.
     pub parent: Option<usize>,
@@ -63,6 +65,7 @@ fn is_zero(line: &u32) -> bool {
 /// What was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CutStacks {
     /// Number of stacks.
     pub stacks: usize,

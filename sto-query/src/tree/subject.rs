@@ -9,6 +9,7 @@ use sto_core::units::{Cost, SampleType};
 /// What an answer is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Subject {
     /// The executable.
     pub executable: String,
@@ -48,6 +49,7 @@ impl Subject {
 /// A frame.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FrameInfo {
     /// The function: its symbol as the profile has it.
     pub function: String,
@@ -73,6 +75,7 @@ impl From<Frame<'_>> for FrameInfo {
 /// A cost and its share of everything.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CostShare {
     /// Number of samples.
     pub samples: u64,

@@ -33,6 +33,7 @@ impl Order {
 /// The most expensive functions of a selection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Top {
     /// What it is about.
     #[serde(flatten)]
@@ -54,6 +55,7 @@ impl Answer for Top {
 /// What one function cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct TopFunction {
     /// The frame that stands for the function.
     #[serde(flatten)]
@@ -68,6 +70,7 @@ pub struct TopFunction {
 /// Functions that a limit left out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Omitted {
     /// How many.
     pub functions: usize,

@@ -38,6 +38,7 @@ impl Answer for Calibration {
 /// How often comparisons of equal builds reported something.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FalseReports {
     /// Comparisons that reported it.
     pub reports: usize,
@@ -76,6 +77,7 @@ impl FalseReports {
 /// A function that comparisons of equal builds reported.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Reported {
     /// The function: its symbol as [`key_symbol`](crate::functions::key_symbol) leaves it.
     pub function: String,
@@ -88,6 +90,7 @@ pub struct Reported {
 /// How often comparisons of equal builds reported a metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ReportedMetric {
     /// The metric.
     pub name: String,
@@ -98,6 +101,7 @@ pub struct ReportedMetric {
 /// The smallest change of a function that is found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Visible {
     /// The function.
     pub function: String,

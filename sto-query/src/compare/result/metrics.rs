@@ -53,6 +53,7 @@ pub enum MetricUnit {
 /// A metric on one side.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Measured {
     /// Runs that have it.
     pub runs: usize,

@@ -81,6 +81,7 @@ impl Answer for Comparison {
 /// A function that was tested, whether it changed or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct TestedFunction {
     /// The function: its symbol as [`key_symbol`](crate::functions::key_symbol) leaves it.
     pub function: String,
@@ -136,6 +137,7 @@ impl Verdict {
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Side {
     /// The executable.
     pub executable: String,
@@ -187,6 +189,7 @@ pub struct Run {
 /// How the sides were tested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Statistics {
     /// How counts of different runs were made comparable.
     pub normalisation: Normalisation,
@@ -201,6 +204,7 @@ pub struct Statistics {
 /// How counts of different runs were made comparable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Normalisation {
     /// The method.
     #[serde(flatten)]
@@ -235,6 +239,7 @@ pub enum NormalisationMethod {
 /// median over the functions that were tested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Dispersion {
     /// Of self counts.
     #[serde(rename = "self")]
@@ -251,6 +256,7 @@ pub struct Dispersion {
 /// How much was tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Tested {
     /// Distinct functions on either side.
     pub functions: usize,
@@ -267,6 +273,7 @@ pub struct Tested {
 /// and with a chance of 80 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Needed {
     /// Samples a side.
     pub samples: u64,
@@ -482,6 +489,7 @@ pub struct Change {
 /// What a function cost in each run, in the order of [`Side::profiles`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct RunCosts {
     /// In the runs of the baseline.
     pub baseline: Vec<RunCost>,
@@ -492,6 +500,7 @@ pub struct RunCosts {
 /// What a function cost in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct RunCost {
     /// Its samples.
     pub samples: u64,
@@ -504,6 +513,7 @@ pub struct RunCost {
 /// A caller that inherits a change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct AffectedCaller {
     /// The function.
     pub function: String,
@@ -520,6 +530,7 @@ pub struct AffectedCaller {
 /// What a function calls, and has the cost of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct AttributedCallee {
     /// The function; `None` where it is all of a module that no function stands out of.
     pub function: Option<String>,
@@ -534,6 +545,7 @@ pub struct AttributedCallee {
 /// A function's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FunctionName {
     /// The function.
     pub function: String,

@@ -26,6 +26,7 @@ impl Answer for MatchReport {
 /// How one symbol got its key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct KeyReport {
     /// As given.
     pub symbol: String,

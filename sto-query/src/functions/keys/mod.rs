@@ -54,6 +54,7 @@ pub struct KeyOptions {
 /// By which rules functions were matched, as answers tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Matching {
     /// [`RULES_VERSION`].
     pub rules_version: u32,
