@@ -206,7 +206,10 @@ impl<T: Copy> SegmentReader<'_, T> {
     #[inline]
     pub(in crate::store) fn begin(&mut self, segment: usize) -> Result<u32, DecodeError> {
         let between = segment - self.passed;
-        let nodes = self.ups.skip_to_zero(between).ok_or(NOT_ALL_SEGMENTS)?;
+        let nodes = match (between, self.ups.peek()) {
+            (0, Some(0)) => 0,
+            _ => self.ups.skip_to_zero(between).ok_or(NOT_ALL_SEGMENTS)?,
+        };
         // Each segment that was passed over has its root among its nodes.
         let others = nodes.checked_sub(between).ok_or(NOT_ALL_SEGMENTS)?;
         self.frames = self.frames.get(others..).ok_or(NOT_ALL_SEGMENTS)?;
