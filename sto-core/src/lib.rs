@@ -95,6 +95,11 @@
 //!
 //! The crate never prints, never exits and never reads the
 //! environment: paths, revisions and folders are arguments.
+// What formats and symbols share is not all needed by each alone.
+#![cfg_attr(
+    not(feature = "default"),
+    allow(dead_code, unused_imports, unused_macros)
+)]
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 mod binary;

@@ -40,6 +40,7 @@ macro_rules! serde_text_or_parts {
             }
         }
 
+        #[cfg(feature = "schemas")]
         impl schemars::JsonSchema for $type {
             fn inline_schema() -> bool {
                 true

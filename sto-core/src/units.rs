@@ -3,7 +3,6 @@
 mod time;
 
 use crate::text::{ParseError, serde_text_or_parts};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -14,19 +13,9 @@ use std::str::FromStr;
 /// boot of the machine), so that only differences between time stamps of one recording mean
 /// anything.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    JsonSchema,
-    Deserialize,
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Nanoseconds(pub u64);
 
 /// A point in civil time: seconds since 1970-01-01 00:00 UTC.
@@ -35,19 +24,9 @@ pub struct UnixSeconds(pub u64);
 
 /// A number of bytes, in a file or in memory.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    JsonSchema,
-    Deserialize,
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Bytes(pub u64);
 
 impl Bytes {
@@ -107,9 +86,8 @@ serde_text_or_parts!(Unit, u32, |unit| *unit as u32, |number| {
 });
 
 /// One thing that a profile measured: the event that took the samples, and the unit of its value.
-#[derive(
-    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema, Deserialize,
-)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SampleType {
     /// The event, as the recording tool names it: `cpu-clock`, `cycles:u`, `samples`.
     pub event: String,
@@ -208,19 +186,9 @@ fn counted(event: &str) -> (&str, Vec<char>) {
 ///
 /// For perf the value is the sum of the samples' periods, in the sample type's [`Unit`].
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    JsonSchema,
-    Deserialize,
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// Number of samples.
     pub samples: u64,

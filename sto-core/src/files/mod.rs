@@ -16,6 +16,7 @@
 
 mod acl;
 mod folder;
+#[cfg(feature = "symbols")]
 mod lazy;
 mod open;
 mod pieces;
@@ -23,6 +24,7 @@ mod temporary;
 mod users;
 
 pub use folder::{Folder, Rights};
+#[cfg(feature = "symbols")]
 pub(crate) use lazy::LazyFile;
 pub use open::{Links, SafeFile, too_large};
 pub(crate) use pieces::{ReadAt, Window};

@@ -2,41 +2,62 @@
 //!
 #![doc = include_str!("formats.md")]
 
+#[cfg(feature = "text")]
 mod callgrind;
+#[cfg(feature = "viewers")]
 mod chrome;
 mod compressed;
+#[cfg(feature = "viewers")]
 mod cpuprofile;
+#[cfg(feature = "text")]
 mod dtrace;
 mod error;
+#[cfg(feature = "viewers")]
 mod firefox;
 mod folded;
+#[cfg(feature = "text")]
 mod ghc;
+#[cfg(feature = "jfr")]
 mod jfr;
+#[cfg(feature = "viewers")]
 mod json;
 mod labels;
 mod names;
+#[cfg(feature = "pprof")]
 mod otlp;
+#[cfg(feature = "perf-data")]
 mod perf_data;
+#[cfg(feature = "text")]
 mod perf_script;
+#[cfg(feature = "pprof")]
 mod pprof;
 mod read;
 mod registry;
 mod report;
+#[cfg(feature = "text")]
 mod sample;
 mod source;
+#[cfg(feature = "viewers")]
 mod speedscope;
+#[cfg(feature = "viewers")]
 mod v8;
+#[cfg(feature = "text")]
 mod visual_studio;
+#[cfg(feature = "text")]
 mod vtune;
 mod wire;
+#[cfg(feature = "viewers")]
 mod xctrace;
+#[cfg(feature = "viewers")]
 mod yourkit;
 
 pub use crate::recording::{Format, UnknownFormat};
 pub use error::{FormatError, Salvage};
 pub use names::kind_by_names;
 pub(crate) use names::units_of_event;
+#[cfg(feature = "perf-data")]
 pub use perf_data::run_time;
+#[cfg(feature = "pprof")]
 pub use pprof::SYSTEM_NAME_SUFFIXES as PPROF_SYSTEM_NAME_SUFFIXES;
 pub use read::{read, read_bytes, read_stream};
 pub use source::{OnRead, ReadOptions};

@@ -56,7 +56,10 @@ fn read_file(
         is_all: start.len() as u64 == file.size(),
     };
     let is_plain = Compression::of(&start).is_none();
-    match chosen(&head, options).filter(|_| is_plain).map(reader_of) {
+    match chosen(&head, options)
+        .filter(|_| is_plain)
+        .and_then(reader_of)
+    {
         Some(Reader::Pieces(read)) => {
             let recording = read(path, file, options)?;
             with_samples(path, recording, is_named_otherwise(&head, options))
@@ -128,7 +131,7 @@ fn read_from(
             None => {}
         }
     };
-    let mut recording = match reader_of(format) {
+    let mut recording = match built_reader_of(path, format)? {
         Reader::Lines(reader) => {
             let reader = reader(path, options);
             let recording = read_lines((path, format), bytes, &mut input, reader, options)?;
@@ -152,7 +155,7 @@ fn read_from(
 fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Recording, FormatError> {
     let head = Head::all(bytes);
     let format = chosen(&head, options).ok_or_else(|| unknown(path, bytes))?;
-    let recording = match reader_of(format) {
+    let recording = match built_reader_of(path, format)? {
         Reader::Whole(read) => read_whole((path, format), bytes, read)?,
         Reader::Chunks(read) => {
             let read = |bytes: &[u8]| read(bytes, options.allow_truncated);
@@ -172,6 +175,17 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
         }
     };
     with_samples(path, recording, is_named_otherwise(&head, options))
+}
+
+fn built_reader_of(path: &Path, format: Format) -> Result<Reader, FormatError> {
+    reader_of(format).ok_or_else(|| {
+        let problem = format!(
+            "this program was built without reading {}; it reads {}",
+            format.name(),
+            known()
+        );
+        FormatError::unsupported(path, problem)
+    })
 }
 
 /// Reads all bytes of a profile, and digests them meanwhile.

@@ -1,44 +1,72 @@
 //! Which format a profile has, and what reads it: the only file that knows every format.
 
-use super::callgrind::{self, Callgrind};
-use super::dtrace::{self, DTrace};
 use super::error::Decoded;
-use super::ghc::{self, Ghc};
-use super::report::reader as report;
-use super::sample::{self, Sample};
+#[cfg(feature = "jfr")]
+use super::jfr;
+#[cfg(feature = "perf-data")]
+use super::perf_data;
 use super::source::{Head, LineReader, ReadOptions};
-use super::visual_studio::{self, VisualStudio};
-use super::vtune::{self, VTune};
+use super::{FormatError, Salvage, folded};
+#[cfg(feature = "text")]
 use super::{
-    FormatError, Salvage, chrome, cpuprofile, firefox, folded, jfr, otlp, perf_data, perf_script,
-    pprof, speedscope, xctrace, yourkit,
+    callgrind::{self, Callgrind},
+    dtrace::{self, DTrace},
+    ghc::{self, Ghc},
+    perf_script,
+    report::reader as report,
+    sample::{self, Sample},
+    visual_studio::{self, VisualStudio},
+    vtune::{self, VTune},
 };
+#[cfg(feature = "viewers")]
+use super::{chrome, cpuprofile, firefox, speedscope, xctrace, yourkit};
+#[cfg(feature = "pprof")]
+use super::{otlp, pprof};
 use crate::files::ReadAt;
 use crate::recording::{Format, Recording, RecordingBuilder};
 use std::path::Path;
 
-/// What recognises a format, and what reads it.
-fn row(format: Format) -> (Matches, Reader) {
-    match format {
+/// What recognises a format, and what reads it; `None` where this program was built without it.
+fn row(format: Format) -> Option<(Matches, Reader)> {
+    Some(match format {
+        #[cfg(feature = "perf-data")]
         Format::PerfData => (perf_data::matches, Pieces(perf_data::read)),
+        #[cfg(feature = "jfr")]
         Format::Jfr => (jfr::matches, Chunks(jfr::read)),
+        #[cfg(feature = "pprof")]
         Format::Pprof => (pprof::matches, Whole(pprof::read)),
+        #[cfg(feature = "pprof")]
         Format::Otlp => (otlp::matches, Whole(otlp::read)),
+        #[cfg(feature = "viewers")]
         Format::Firefox => (firefox::matches, Whole(firefox::read)),
+        #[cfg(feature = "viewers")]
         Format::Speedscope => (speedscope::matches, Whole(speedscope::read)),
+        #[cfg(feature = "viewers")]
         Format::CpuProfile => (cpuprofile::matches, Whole(cpuprofile::read)),
+        #[cfg(feature = "viewers")]
         Format::Chrome => (chrome::matches, Whole(chrome::read)),
+        #[cfg(feature = "text")]
         Format::Callgrind => (callgrind::matches, Lines(report::<Callgrind>)),
+        #[cfg(feature = "viewers")]
         Format::Xctrace => (xctrace::matches, Whole(xctrace::read)),
+        #[cfg(feature = "viewers")]
         Format::YourKit => (yourkit::matches, Whole(yourkit::read)),
+        #[cfg(feature = "text")]
         Format::VTune => (vtune::matches, Lines(report::<VTune>)),
+        #[cfg(feature = "text")]
         Format::VisualStudio => (visual_studio::matches, Lines(report::<VisualStudio>)),
+        #[cfg(feature = "text")]
         Format::Ghc => (ghc::matches, Lines(report::<Ghc>)),
+        #[cfg(feature = "text")]
         Format::Sample => (sample::matches, Lines(report::<Sample>)),
+        #[cfg(feature = "text")]
         Format::PerfScript => (perf_script::matches, Lines(perf_script::reader)),
+        #[cfg(feature = "text")]
         Format::DTrace => (dtrace::matches, Lines(report::<DTrace>)),
         Format::Folded => (folded::matches, Lines(folded::reader)),
-    }
+        #[cfg(not(feature = "default"))]
+        _ => return None,
+    })
 }
 
 /// Whether a profile that begins so has the format.
@@ -60,17 +88,17 @@ use Reader::{Chunks, Lines, Pieces, Whole};
 
 /// The format of a profile that begins so.
 pub(super) fn format_of(head: &Head<'_>) -> Option<Format> {
-    Format::all().find(|&format| row(format).0(head))
+    Format::all().find(|&format| row(format).is_some_and(|(matches, _)| matches(head)))
 }
 
-pub(super) fn reader_of(format: Format) -> Reader {
-    row(format).1
+pub(super) fn reader_of(format: Format) -> Option<Reader> {
+    row(format).map(|(_, reader)| reader)
 }
 
 /// What can be done with what there is of a file that was cut off anywhere.
 pub(super) fn salvage_of(format: Format) -> Salvage {
     match reader_of(format) {
-        Chunks(_) | Pieces(_) | Lines(_) => Salvage::Possible,
-        Whole(_) => Salvage::Impossible,
+        Some(Chunks(_) | Pieces(_) | Lines(_)) => Salvage::Possible,
+        Some(Whole(_)) | None => Salvage::Impossible,
     }
 }

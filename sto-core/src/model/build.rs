@@ -2,7 +2,6 @@
 
 use crate::id::{BuildId, ExecutableId};
 use crate::text::{ParseError, bytes_of_hex, serde_text_or_parts};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -57,7 +56,8 @@ serde_text_or_parts!(GnuBuildId, Vec<u8>, |id| id.0.clone(), |bytes| Some(
 ));
 
 /// A program that was profiled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Executable {
     /// The program's name: by default the base name of its file.
     pub name: String,
@@ -71,7 +71,8 @@ impl Executable {
 }
 
 /// A version of an executable, as the user names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Build {
     /// The executable this is a version of.
     pub executable: String,

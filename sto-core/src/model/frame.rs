@@ -3,14 +3,12 @@
 use crate::id::FrameId;
 use crate::id::canonical::Canonical;
 use hashbrown::HashTable;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
 
 /// How the code of a frame came to run. A part of a frame's identity, never a suffix of its symbol.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum FrameKind {

@@ -1,7 +1,7 @@
 //! The formats, by name.
 
 macro_rules! formats {
-    ($($(#[$doc:meta])* $format:ident = $name:literal,)*) => {
+    ($($(#[$doc:meta])* $format:ident = $name:literal $(if $feature:tt)?,)*) => {
         /// A format that profiles are read from.
         ///
         /// A new one is a variant and a name here, an arm in `formats/registry.rs`, and a module.
@@ -10,56 +10,58 @@ macro_rules! formats {
             $($(#[$doc])* $format,)*
         }
 
-        /// Every format with its name.
-        const NAMES: &[(Format, &str)] = &[$((Format::$format, $name),)*];
+        /// Every format with its name, and whether this program was built to read it.
+        const NAMES: &[(Format, &str, bool)] =
+            &[$((Format::$format, $name, cfg!(all($(feature = $feature)?))),)*];
     };
 }
 
 // In the order in which they are tried: formats with a magic number first, those that are recognised by a line
-// last.
+// last. Behind `if` stands the feature of this crate that has it.
 formats! {
     /// `perf.data`, in file or pipe mode.
-    PerfData = "perf.data",
+    PerfData = "perf.data" if "perf-data",
     /// Recordings of JDK Flight Recorder.
-    Jfr = "jfr",
+    Jfr = "jfr" if "jfr",
     /// pprof's Protocol Buffers.
-    Pprof = "pprof",
+    Pprof = "pprof" if "pprof",
     /// OpenTelemetry's profiles, in Protocol Buffers or JSON.
-    Otlp = "otlp",
+    Otlp = "otlp" if "pprof",
     /// The Firefox Profiler's processed profiles, in JSON or in JSON slabs.
-    Firefox = "firefox",
+    Firefox = "firefox" if "viewers",
     /// speedscope's own JSON.
-    Speedscope = "speedscope",
+    Speedscope = "speedscope" if "viewers",
     /// V8's `.cpuprofile`.
-    CpuProfile = "cpuprofile",
+    CpuProfile = "cpuprofile" if "viewers",
     /// Chrome's trace events.
-    Chrome = "chrome",
+    Chrome = "chrome" if "viewers",
     /// Callgrind's format, for KCachegrind.
-    Callgrind = "callgrind",
+    Callgrind = "callgrind" if "text",
     /// The XML that Apple's `xctrace` exports.
-    Xctrace = "xctrace",
+    Xctrace = "xctrace" if "viewers",
     /// Call trees that YourKit exports, in CSV or XML.
-    YourKit = "yourkit",
+    YourKit = "yourkit" if "viewers",
     /// VTune's top-down tree in CSV.
-    VTune = "vtune",
+    VTune = "vtune" if "text",
     /// The call tree of Visual Studio's profiler in CSV.
-    VisualStudio = "visual studio",
+    VisualStudio = "visual studio" if "text",
     /// GHC's time and allocation profiles.
-    Ghc = "ghc",
+    Ghc = "ghc" if "text",
     /// The text that macOS's `sample` prints.
-    Sample = "sample",
+    Sample = "sample" if "text",
     /// The text that `perf script` prints.
-    PerfScript = "perf script",
+    PerfScript = "perf script" if "text",
     /// DTrace's aggregations of stacks.
-    DTrace = "dtrace",
+    DTrace = "dtrace" if "text",
     /// Folded stacks: `root;caller;leaf count` lines.
     Folded = "folded",
 }
 
 impl Format {
-    /// Every format, in the order in which they are tried.
+    /// Every format that this program was built to read, in the order in which they are tried.
     pub fn all() -> impl Iterator<Item = Format> {
-        NAMES.iter().map(|&(format, _)| format)
+        let read = NAMES.iter().filter(|(.., is_read)| *is_read);
+        read.map(|&(format, ..)| format)
     }
 
     /// The name that output and stored profiles carry: `perf.data`, `perf script`, `folded`.
@@ -100,7 +102,7 @@ mod tests {
 
     #[test]
     fn every_format_finds_its_name() {
-        for &(format, _) in NAMES {
+        for format in Format::all() {
             assert_eq!(format.word().parse::<Format>().unwrap(), format);
         }
     }

@@ -19,17 +19,31 @@
 //!
 #![doc = include_str!("symbols.md")]
 
+#[cfg(feature = "symbols")]
 mod chunk;
+#[cfg(feature = "symbols")]
 mod debug_info;
 mod demangle;
+#[cfg(feature = "symbols")]
 mod fde;
+#[cfg(feature = "symbols")]
 mod jit;
+#[cfg(feature = "symbols")]
 mod kallsyms;
+#[cfg(feature = "symbols")]
 mod kernel;
+#[cfg(feature = "symbols")]
+mod lookup;
+#[cfg(not(feature = "symbols"))]
+#[path = "no_lookup.rs"]
+mod lookup;
+#[cfg(feature = "symbols")]
 mod native;
 mod part;
+#[cfg(feature = "symbols")]
 mod plt;
 mod resolve;
+#[cfg(feature = "symbols")]
 mod symtab;
 
 pub use demangle::demangled;

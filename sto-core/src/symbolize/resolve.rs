@@ -1,13 +1,12 @@
 //! The work of a recording, cut into modules.
 
+use super::lookup::Lookup;
 use super::part::{Part, Resolved, Task, join};
-use super::{ModuleSymbols, Symbols, jit, kernel, native};
+use super::{ModuleSymbols, Symbols};
 use crate::binary::SymbolOptions;
 use crate::cancel::{Cancel, Cancelled};
 use crate::model::{Frame, FrameKind};
-use crate::recording::{
-    GUEST, Location, LocationIx, Module, ModuleIx, ModuleKind, Recording, StackIx, Walk,
-};
+use crate::recording::{Location, LocationIx, ModuleIx, Recording, StackIx, Walk};
 use crate::units::Cost;
 use rayon::prelude::*;
 
@@ -62,21 +61,13 @@ pub(crate) fn symbolize_unless(
     // The largest first, so that no thread begins it when the others are done.
     tasks.sort_by_key(|task| std::cmp::Reverse(task.addresses.len()));
 
-    let kernel = kernel::Kernel::new(recording, options);
+    let lookup = Lookup::new(recording, options);
     let mut parts = vec![named];
     let mut modules = Vec::new();
     let resolved: Result<Vec<Resolved>, Cancelled> = tasks
         .par_iter()
         .with_max_len(1)
-        .map(|task| {
-            cancel.check().map(|()| match task.module.kind {
-                ModuleKind::File | ModuleKind::Image => native::resolve(task, options),
-                ModuleKind::Kernel | ModuleKind::KernelModule => kernel.resolve(task),
-                ModuleKind::Anonymous => task.unresolved(anonymous_problem(task.module)),
-                ModuleKind::Memory { pid } => jit::resolve_memory(task, pid, recording, options),
-                ModuleKind::JitDump { pid } => jit::resolve_dump(task, pid, options),
-            })
-        })
+        .map(|task| cancel.check().map(|()| lookup.resolve(task)))
         .collect();
     for (task, resolved) in tasks.iter().zip(resolved?) {
         modules.push(ModuleSymbols {
@@ -141,17 +132,4 @@ fn count_unresolved_samples(recording: &Recording, symbols: &mut Symbols) {
             }
         }
     });
-}
-
-fn anonymous_problem(module: &Module) -> Option<String> {
-    let path = module.path.as_str();
-    match path {
-        "[vdso]" | "[vsyscall]" | "[uprobes]" => None,
-        path if GUEST.contains(&path) => Some(format!(
-            "{path} is code of a virtual machine's guest, of which nothing but that is recorded; to see it, record inside the guest"
-        )),
-        path => Some(format!(
-            "{path} is memory without a file, so its code has no symbols here; it is likely to be made at run time (JIT)"
-        )),
-    }
 }

@@ -17,13 +17,13 @@ use crate::store::{Added, CameFrom, Store, StoreError, StoredProfile, write};
 use crate::units::{Bytes, UnixSeconds};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 
 /// What a merge did, or has done so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Merged {
     /// Number of profiles that the other store has.
     pub profiles: usize,
@@ -52,7 +52,8 @@ pub struct Merged {
 
 /// Two profiles that claim to be of the same source and build, and are not the same. Which of them is, no
 /// store can tell that did not read the source: the one that is here counts, as a run counts once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Conflict {
     /// The profile there.
     pub there: ProfileId,
@@ -67,7 +68,8 @@ pub struct Conflict {
 }
 
 /// Profiles that could not be merged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LeftOut {
     /// The profiles; none where it is the tags.
     pub profiles: Vec<ProfileId>,

@@ -23,7 +23,6 @@ use crate::store::write::tags;
 use crate::units::Bytes;
 use redb::{Database, ReadableDatabase};
 use rustix::fs::{MemfdFlags, memfd_create};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -33,7 +32,8 @@ use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 /// The sizes of a store's file before and after it was written anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Rewritten {
     /// Its size before; zero in memory.
     #[serde(rename = "bytes_before")]

@@ -11,13 +11,13 @@ use crate::units::Bytes;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use redb::{Database, ReadableDatabase};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Where the bytes of a store are, and how much it holds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StoreStats {
     /// Size of the file; of a store in memory, about what it would be.
     #[serde(rename = "file_bytes")]
@@ -52,7 +52,8 @@ pub struct StoreStats {
 }
 
 /// A kind of bytes in a store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StorePart {
     /// What they are: packed columns of a kind by its name (`frames`, `nodes`, `costs`, `lines`, `modules`,
     /// `sums`), records of a kind (`profile records`), `keys`, `checksums`, `free pages`, ...
@@ -107,7 +108,8 @@ impl PartKind {
 }
 
 /// An executable in a store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ExecutableStats {
     /// Its name.
     #[serde(rename = "executable")]

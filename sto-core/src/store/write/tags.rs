@@ -9,12 +9,12 @@ use crate::store::read::rows::Rows;
 use crate::store::tables::{META, META_TAGS, Record};
 use crate::store::{Store, StoredBuild};
 use redb::WriteTransaction;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A name for a build. Of one executable, a name stands for one build; it can be moved to another.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Tag {
     /// The executable.
     pub executable: String,

@@ -5,11 +5,11 @@ use crate::memory::TooMuch;
 use crate::store::codec::BuildRecord;
 use crate::store::error::{Fault, StoreError};
 use hashbrown::HashSet;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Something that is wrong with a store.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Damage {
     /// Where: a table and a record or column in it, or the redb file.
     pub place: String,
@@ -21,7 +21,8 @@ pub struct Damage {
 }
 
 /// Whose data is damaged: what is lost, or cannot be trusted.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "concerns", rename_all = "lowercase")]
 pub enum Concerns {
     /// Every profile of the store.

@@ -30,14 +30,14 @@ use crate::units::Bytes;
 use columns::Columns;
 use damages::Damages;
 use records::Records;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 pub use damages::{Concerns, Damage};
 
 /// What verifying a store found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Verification {
     /// Whether nothing is wrong.
     pub sound: bool,
@@ -50,7 +50,8 @@ pub struct Verification {
 }
 
 /// How much of each thing was found in a store, and checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Checked {
     /// Number of executables.
     pub executables: u64,

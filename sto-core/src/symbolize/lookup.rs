@@ -1,0 +1,48 @@
+//! Where the symbols of each kind of module are.
+
+use super::part::{Resolved, Task};
+use super::{jit, kernel, native};
+use crate::binary::SymbolOptions;
+use crate::recording::{GUEST, Module, ModuleKind, Recording};
+
+/// What is shared by the modules of a recording.
+pub(super) struct Lookup<'a> {
+    recording: &'a Recording,
+    options: &'a SymbolOptions,
+    kernel: kernel::Kernel<'a>,
+}
+
+impl<'a> Lookup<'a> {
+    pub(super) fn new(recording: &'a Recording, options: &'a SymbolOptions) -> Lookup<'a> {
+        Lookup {
+            recording,
+            options,
+            kernel: kernel::Kernel::new(recording, options),
+        }
+    }
+
+    /// Resolves the addresses of a module.
+    pub(super) fn resolve(&self, task: &Task<'_>) -> Resolved {
+        let options = self.options;
+        match task.module.kind {
+            ModuleKind::File | ModuleKind::Image => native::resolve(task, options),
+            ModuleKind::Kernel | ModuleKind::KernelModule => self.kernel.resolve(task),
+            ModuleKind::Anonymous => task.unresolved(anonymous_problem(task.module)),
+            ModuleKind::Memory { pid } => jit::resolve_memory(task, pid, self.recording, options),
+            ModuleKind::JitDump { pid } => jit::resolve_dump(task, pid, options),
+        }
+    }
+}
+
+fn anonymous_problem(module: &Module) -> Option<String> {
+    let path = module.path.as_str();
+    match path {
+        "[vdso]" | "[vsyscall]" | "[uprobes]" => None,
+        path if GUEST.contains(&path) => Some(format!(
+            "{path} is code of a virtual machine's guest, of which nothing but that is recorded; to see it, record inside the guest"
+        )),
+        path => Some(format!(
+            "{path} is memory without a file, so its code has no symbols here; it is likely to be made at run time (JIT)"
+        )),
+    }
+}

@@ -1,0 +1,20 @@
+//! Modules of programs that were built without looking symbols up.
+
+use super::part::{Resolved, Task};
+use crate::binary::SymbolOptions;
+use crate::recording::Recording;
+
+pub(super) struct Lookup;
+
+impl Lookup {
+    pub(super) fn new(_: &Recording, _: &SymbolOptions) -> Lookup {
+        Lookup
+    }
+
+    /// Names addresses after their module.
+    pub(super) fn resolve(&self, task: &Task<'_>) -> Resolved {
+        let problem =
+            "this program was built without sto-core's feature `symbols`, which looks symbols up";
+        task.unresolved(Some(problem.to_owned()))
+    }
+}
