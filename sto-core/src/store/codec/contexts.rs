@@ -20,7 +20,7 @@ pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(
     let labels: BTreeSet<&SampleLabel> = sets().copied().flatten().collect();
     let label_places: BTreeMap<&SampleLabel, u32> = labels.iter().copied().zip(0..).collect();
     let places = sets().map(|set| set.iter().map(|label| label_places[label]).collect());
-    let told: Labels = (labels.into_iter().cloned().collect(), places.collect());
+    let both: Labels = (labels.into_iter().cloned().collect(), places.collect());
     let set_places: BTreeMap<&[SampleLabel], u32> = sets().copied().zip(1..).collect();
     // 0 for none.
     let place = |set: &[SampleLabel]| set_places.get(set).copied().unwrap_or(0);
@@ -28,11 +28,14 @@ pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(
         .map(|set| (set.as_ptr(), place(set)))
         .collect();
 
-    let mut pids = Packer::default();
-    let mut tids = Packer::default();
-    let mut lengths = Packer::default();
-    let mut text = Packer::default();
-    let mut own_sets = Packer::default();
+    let [
+        mut pids,
+        mut tids,
+        mut lengths,
+        mut text,
+        mut own_sets,
+        mut list,
+    ] = [(); 6].map(|()| Packer::default());
     let mut previous = 0;
     for Context { thread, labels } in contexts {
         pids.number(thread.pid - previous);
@@ -42,8 +45,7 @@ pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(
         own_sets.number(place_of[&labels.as_ptr()]);
         previous = thread.pid;
     }
-    let mut list = Packer::default();
-    list.raw(&records::pack(&told)?);
+    list.raw(&records::pack(&both)?);
     pack.number(contexts.len() as u64);
     for column in [pids, tids, lengths, text, own_sets, list] {
         pack.column(column);
@@ -53,16 +55,9 @@ pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(
 
 pub(super) fn unpack_contexts(pack: &mut Unpacker<'_>) -> Result<Vec<Context>, DecodeError> {
     let count = pack.number32()? as usize;
-    let pids = pack.column()?;
-    let mut pids = Unpacker::new(&pids);
-    let tids = pack.column()?;
-    let mut tids = Unpacker::new(&tids);
-    let lengths = pack.column()?;
-    let mut lengths = Unpacker::new(&lengths);
-    let text = pack.column()?;
-    let mut text = Unpacker::new(&text);
-    let own_sets = pack.column()?;
-    let mut own_sets = Unpacker::new(&own_sets);
+    let columns: Vec<Vec<u8>> = (0..5).map(|_| pack.column()).collect::<Result<_, _>>()?;
+    let [mut pids, mut tids, mut lengths, mut text, mut own_sets] =
+        std::array::from_fn(|at| Unpacker::new(&columns[at]));
     let sets = unpack_sets(&pack.column()?)?;
     if count > pids.left() {
         return Err(DecodeError("there are fewer contexts than announced"));
@@ -76,13 +71,16 @@ pub(super) fn unpack_contexts(pack: &mut Unpacker<'_>) -> Result<Vec<Context>, D
         let length = usize::try_from(lengths.number()?).unwrap_or(usize::MAX);
         let name =
             str::from_utf8(text.raw(length)?).map_err(|_| DecodeError("a name is not UTF-8"))?;
-        let name = name.to_owned();
         let labels = sets.get(own_sets.number32()? as usize);
         let labels = labels.ok_or(DecodeError(
             "a context has a set of labels that does not exist",
         ))?;
         let context = Context {
-            thread: ProfileThread { pid, tid, name },
+            thread: ProfileThread {
+                pid,
+                tid,
+                name: name.to_owned(),
+            },
             labels: labels.clone(),
         };
         if contexts.last().is_some_and(|last| *last >= context) {

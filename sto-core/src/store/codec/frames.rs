@@ -11,11 +11,8 @@ pub(in crate::store) fn pack_frames<'a>(
 ) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
     pack.number(frames.len() as u64);
-    let mut modules = Strings::default();
-    let mut symbols = Strings::default();
-    let mut files = Strings::default();
-    let mut kinds = Packer::default();
-    let mut lines = Packer::default();
+    let [mut modules, mut symbols, mut files] = [(); 3].map(|()| Strings::default());
+    let [mut kinds, mut lines] = [(); 2].map(|()| Packer::default());
     for frame in frames {
         modules.push(frame.module);
         symbols.push(frame.symbol);
@@ -68,9 +65,8 @@ impl<'a> Strings<'a> {
 
 /// Unpacked frames, in columns.
 pub(in crate::store) struct FrameColumns {
-    modules: StringColumn,
-    symbols: StringColumn,
-    files: StringColumn,
+    /// Modules, symbols and files.
+    strings: [StringColumn; 3],
     kinds: Vec<FrameKind>,
     lines: Vec<u32>,
 }
@@ -91,22 +87,22 @@ impl FrameColumns {
 
     /// Bytes of their distinct strings.
     pub(in crate::store) fn text_len(&self) -> usize {
-        let columns = [&self.modules, &self.symbols, &self.files];
-        columns.iter().map(|column| column.text.len()).sum()
+        self.strings.iter().map(|column| column.text.len()).sum()
     }
 
     /// Number of their distinct strings, of each column by itself.
     pub(in crate::store) fn string_count(&self) -> usize {
-        let columns = [&self.modules, &self.symbols, &self.files];
-        columns.iter().map(|column| column.bounds.len() - 1).sum()
+        let columns = self.strings.iter();
+        columns.map(|column| column.bounds.len() - 1).sum()
     }
 
     pub(in crate::store) fn get(&self, i: usize) -> Frame<'_> {
+        let [module, symbol, file] = self.strings.each_ref().map(|column| column.get(i));
         Frame {
-            module: self.modules.get(i),
-            symbol: self.symbols.get(i),
+            module,
+            symbol,
             kind: self.kinds[i],
-            file: self.files.get(i),
+            file,
             line: self.lines[i],
         }
     }
@@ -135,9 +131,7 @@ pub(in crate::store) fn unpack_frames(pack: &[u8]) -> Result<FrameColumns, Decod
 /// Frames of which all columns are decompressed, and no string is put together: what strings share with others
 /// makes them as long as they like.
 pub(in crate::store) struct PackedFrames {
-    modules: PackedStrings,
-    symbols: PackedStrings,
-    files: PackedStrings,
+    strings: [PackedStrings; 3],
     kinds: Vec<FrameKind>,
     lines: Vec<u32>,
 }
@@ -148,9 +142,11 @@ impl PackedFrames {
         let mut pack = Unpacker::new(pack);
         let count = pack.number32()? as usize;
         let frames = PackedFrames {
-            modules: PackedStrings::decompress(&mut pack, count)?,
-            symbols: PackedStrings::decompress(&mut pack, count)?,
-            files: PackedStrings::decompress(&mut pack, count)?,
+            strings: [
+                PackedStrings::decompress(&mut pack, count)?,
+                PackedStrings::decompress(&mut pack, count)?,
+                PackedStrings::decompress(&mut pack, count)?,
+            ],
             kinds: unpack_column(&mut pack, count, |kind| {
                 let kind = u8::try_from(kind).ok().and_then(FrameKind::from_number);
                 kind.ok_or(DecodeError("a frame's kind is unknown"))
@@ -166,16 +162,15 @@ impl PackedFrames {
 
     /// How many bytes their strings will have.
     pub(in crate::store) fn text_len(&self) -> u64 {
-        let columns = [&self.modules, &self.symbols, &self.files];
-        columns.iter().map(|column| column.text_len as u64).sum()
+        let columns = self.strings.iter();
+        columns.map(|column| column.text_len as u64).sum()
     }
 
     /// Puts the strings together.
     pub(in crate::store) fn unpack(self) -> Result<FrameColumns, DecodeError> {
+        let [modules, symbols, files] = self.strings;
         Ok(FrameColumns {
-            modules: self.modules.unpack()?,
-            symbols: self.symbols.unpack()?,
-            files: self.files.unpack()?,
+            strings: [modules.unpack()?, symbols.unpack()?, files.unpack()?],
             kinds: self.kinds,
             lines: self.lines,
         })

@@ -16,7 +16,6 @@ mod damages;
 mod profiles;
 mod records;
 mod shared;
-mod tags;
 #[cfg(test)]
 mod tests;
 
@@ -128,7 +127,7 @@ fn walk(
     checked.profiles = records.profiles.len() as u64;
     let by_build = records.by_build();
     records.check(&by_build, &rows.contents, damages);
-    tags::check(rows, damages);
+    records::tags(rows, damages);
     shared::module_lists(rows, &records, &mut columns, damages);
     checked.frames = shared::frames(rows, &mut columns, damages);
     // What keeps stacks from being read is told already.

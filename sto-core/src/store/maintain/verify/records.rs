@@ -320,3 +320,15 @@ fn told<T: Clone>(
     });
     all.min_by_key(|told| (told.recorded, told.profile))
 }
+
+/// Checks the list of tags. It has no part in any profile.
+pub(super) fn tags(rows: &Rows, damages: &mut Damages) {
+    let tags = damages.keep(guarded(|| rows.tags()), Concerns::Nothing);
+    for tag in tags.into_iter().flatten() {
+        let exists = guarded(|| rows.has_record(Record::Build, tag.build().0));
+        if damages.keep(exists, Concerns::Nothing) == Some(false) {
+            let place = format!("table meta, tag {} of {}", tag.name, tag.executable);
+            damages.add(place, "its build does not exist", Concerns::Nothing);
+        }
+    }
+}
