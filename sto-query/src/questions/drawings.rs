@@ -73,7 +73,7 @@ pub struct Drawn {
 /// Draws a flame graph.
 ///
 /// # Errors
-/// As [`Sources::view_by`], and where no function or no stack is left to draw.
+/// As [`Sources::view`], and where no function or no stack is left to draw.
 pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<Drawn, QueryError> {
     let FlameRequest {
         named,

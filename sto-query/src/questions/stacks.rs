@@ -88,7 +88,7 @@ pub struct PotentialRequest {
 /// Lists the functions that could save most.
 ///
 /// # Errors
-/// As [`Sources::views`].
+/// As [`Sources::view`].
 pub fn potential(sources: &Sources, request: &PotentialRequest) -> Result<Potentials, QueryError> {
     let views = sources.views(&request.named, &request.filter)?;
     let views = views.into_iter();
@@ -147,7 +147,7 @@ pub struct CalibrateRequest {
 /// Says how often a check would report what is not there, and how much it can see.
 ///
 /// # Errors
-/// As [`Sources::runs`], and where a threshold is out of its range.
+/// As [`Sources::view`], and where a threshold is out of its range.
 pub fn calibrate(sources: &Sources, request: &CalibrateRequest) -> Result<Calibration, QueryError> {
     let view = sources.runs(&request.named, &request.filter)?;
     let usual = CalibrateOptions::default();

@@ -22,5 +22,5 @@ pub use changes::{ChangeOptions, ChangePoint, LevelShift, NotFinite, change_poin
 pub use points::{FunctionSeries, Observation, SeriesPoint, series};
 pub use regressions::{FunctionScore, Scores, regressions_over_time};
 pub(crate) use scores::score;
-pub use scores::{Score, ScoreOptions, Status, scores};
+pub use scores::{FALSE_DISCOVERIES, Score, ScoreOptions, Status, scores};
 pub use window::{Expected, expected};

@@ -72,8 +72,8 @@ pub struct Score {
     pub(crate) expected: Expected,
     /// Its samples in a judged run, on average.
     pub(crate) actual: f64,
-    /// How far that is from what is expected; see [`score`].
-    pub(crate) score: f64,
+    /// How far that is from what is expected, in standard deviations.
+    pub score: f64,
     /// Probability of samples at least as far from those that lead to expect it, if nothing had changed;
     /// `None` where nothing tells how much they vary. See [`levels_differ`].
     pub(crate) p: Option<f64>,
@@ -86,7 +86,7 @@ pub struct Score {
 }
 
 /// The rate of false ones that is accepted among functions that are called far from expected.
-pub(crate) const FALSE_DISCOVERIES: f64 = 0.05;
+pub const FALSE_DISCOVERIES: f64 = 0.05;
 
 impl Score {
     /// Whether chance, over as many functions as are judged, hardly explains how far it is.

@@ -24,6 +24,6 @@ pub use prune::{Cut, Prune, Pruned, Row, prune};
 pub use roots::{RootsBy, RootsError, ThreadNames};
 pub use subject::{CostShare, FrameInfo, Subject};
 pub use top::{Omitted, Order, Top, TopFunction, top};
-pub use totals::totals;
-pub(crate) use totals::{for_each_total, share};
+pub(crate) use totals::for_each_total;
+pub use totals::{share, totals};
 pub use view::View;

@@ -355,7 +355,7 @@ impl Finding {
     }
 
     /// Whether the candidate has no sample of the function.
-    pub(crate) fn is_gone(&self) -> bool {
+    pub fn is_gone(&self) -> bool {
         self.total.candidate_samples == 0
     }
 
