@@ -1,6 +1,6 @@
 //! ELF files on disk: what they hold, and where the linker put it.
 
-use crate::files::{LazyFile, Links, SafeFile};
+use crate::files::{LazyFile, Links, ReadAt, SafeFile};
 use crate::model::GnuBuildId;
 use gimli::RunTimeEndian;
 use object::{Object, ObjectSection, ObjectSegment, SectionFlags, elf};
@@ -151,16 +151,19 @@ impl ElfFile {
     }
 
     /// Whether the compressed debug sections claim sizes that can be true, so that unpacking them
-    /// does not ask for more memory than there is.
+    /// does not ask for more memory than there is. None of them is read for that.
     pub(crate) fn is_credible(&self) -> bool {
         /// As of compressed profiles; debug info stays far below it.
         const FREE: u64 = 64 << 20;
         const MAX_RATIO: u64 = 256;
         self.parse().is_ok_and(|elf| {
             elf.sections().all(|section| {
-                section.compressed_data().is_ok_and(|data| {
-                    let packed = data.data.len() as u64;
-                    data.uncompressed_size <= FREE.saturating_add(packed.saturating_mul(MAX_RATIO))
+                section.compressed_file_range().is_ok_and(|range| {
+                    let packed = range.compressed_size;
+                    let end = range.offset.checked_add(packed);
+                    end.is_some_and(|end| end <= self.data.file().size())
+                        && range.uncompressed_size
+                            <= FREE.saturating_add(packed.saturating_mul(MAX_RATIO))
                 })
             })
         })
