@@ -20,8 +20,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub(crate) struct Unwinder<'a> {
     shared: &'a UnwindFiles<'a>,
     files: Vec<Option<Arc<OnceLock<UnwindFile>>>>,
-    framehop: UnwinderX86_64<Bytes>,
-    cache: CacheX86_64,
+    /// For code of no known file: has no rules.
+    unknown: UnwinderX86_64<Bytes>,
+    /// By address: one holds the rules of no more than 509.
+    caches: Vec<CacheX86_64>,
 }
 
 /// The registers that unwinding starts from.
@@ -44,13 +46,16 @@ struct UnwindFile {
     base: u64,
     base_svma: u64,
     segments: Segments,
-    rules: Option<framehop::Module<Bytes>>,
+    /// Has this file's rules alone: each that another has more makes what the caches hold of its rules useless.
+    unwinder: UnwinderX86_64<Bytes>,
 }
 
 type Bytes = Arc<[u8]>;
 
 /// Room for each file: framehop's offsets within a module have 32 bits.
 const FILE_SPACE: u64 = 1 << 33;
+/// So many that the code which most samples stand in finds its rules there.
+const CACHES: usize = 32;
 /// Longest stack that is unwound: a guard against rules that go in circles.
 const MAX_DEPTH: usize = 4096;
 
@@ -59,8 +64,8 @@ impl<'a> Unwinder<'a> {
         Unwinder {
             shared,
             files: Vec::new(),
-            framehop: UnwinderX86_64::new(),
-            cache: CacheX86_64::new(),
+            unknown: UnwinderX86_64::new(),
+            caches: (0..CACHES).map(|_| CacheX86_64::new()).collect(),
         }
     }
 
@@ -85,11 +90,11 @@ impl<'a> Unwinder<'a> {
         let mut address = FrameAddress::from_instruction_pointer(regs.ip);
         addresses.push(regs.ip);
         while addresses.len() < MAX_DEPTH {
-            let place = self.place(space, address);
-            match self
-                .framehop
-                .unwind_frame(place, &mut state, &mut self.cache, &mut read_stack)
-            {
+            let (file, place) = self.place(space, address);
+            let file = file.and_then(|ix| self.files[ix].as_ref()?.get());
+            let unwinder = file.map_or(&self.unknown, |file| &file.unwinder);
+            let cache = &mut self.caches[place.address_for_lookup() as usize % CACHES];
+            match unwinder.unwind_frame(place, &mut state, cache, &mut read_stack) {
                 Ok(Some(caller)) => {
                     addresses.push(caller);
                     match FrameAddress::from_return_address(caller) {
@@ -104,34 +109,31 @@ impl<'a> Unwinder<'a> {
         false
     }
 
-    /// An address of the process in our own address space; as it is where no file is known.
-    fn place(&mut self, space: &AddressSpace, address: FrameAddress) -> FrameAddress {
+    /// An address of the process in our own address space, with the place of its file in `files`; as it is where
+    /// no file is known.
+    fn place(
+        &mut self,
+        space: &AddressSpace,
+        address: FrameAddress,
+    ) -> (Option<usize>, FrameAddress) {
         let lookup = address.address_for_lookup();
         let Some(mapping) = space.find(lookup) else {
-            return address;
+            return (None, address);
         };
         let ix = mapping.module.0 as usize;
         if self.files.len() <= ix {
             self.files.resize_with(ix + 1, || None);
         }
         let offset = mapping.file_offset_of(lookup);
-        let file = match &self.files[ix] {
-            Some(file) => file,
-            None => {
-                let file = self.shared.get(ix, &mapping.file);
-                if let Some(rules) = file.get().and_then(|file| file.rules.clone()) {
-                    self.framehop.add_module(rules);
-                }
-                self.files[ix].insert(file)
-            }
-        };
-        match file.get().and_then(|file| file.place(offset)) {
-            None => address,
+        let file = self.files[ix].get_or_insert_with(|| self.shared.get(ix, &mapping.file));
+        let place = match file.get().and_then(|file| file.place(offset)) {
+            None => return (None, address),
             Some(place) if address.is_return_address() => {
                 FrameAddress::from_return_address(place + 1).unwrap_or(address)
             }
             Some(place) => FrameAddress::from_instruction_pointer(place),
-        }
+        };
+        (Some(ix), place)
     }
 }
 
@@ -158,7 +160,7 @@ impl<'a> UnwindFiles<'a> {
             base,
             base_svma: 0,
             segments: Segments::default(),
-            rules: None,
+            unwinder: UnwinderX86_64::new(),
         };
         let Ok(found) = find(module, self.options) else {
             return file;
@@ -166,10 +168,11 @@ impl<'a> UnwindFiles<'a> {
         let image = found.image.unwrap_or(found.symbols);
         file.segments = image.segments();
         file.base_svma = file.segments.first_address();
-        file.rules = sections(&image, file.base_svma).map(|sections| {
+        if let Some(sections) = sections(&image, file.base_svma) {
             let range = base..base + FILE_SPACE;
-            framehop::Module::new(String::new(), range, base, sections)
-        });
+            let module = framehop::Module::new(String::new(), range, base, sections);
+            file.unwinder.add_module(module);
+        }
         file
     }
 }
