@@ -422,19 +422,83 @@ fn the_run_time_is_that_of_the_command() {
     assert_eq!(time("perf-data/no-such-file"), None);
 }
 
+/// The header and the records of a stream.
+fn stream() -> (Vec<u8>, Vec<Vec<u8>>) {
+    let bytes = std::fs::read(testdata("perf-data/pipe.perf.data")).unwrap();
+    let (header, mut rest) = bytes.split_at(16);
+    let mut records = Vec::new();
+    while !rest.is_empty() {
+        let size = u16::from_le_bytes([rest[6], rest[7]]).into();
+        records.push(rest[..size].to_vec());
+        rest = &rest[size..];
+    }
+    (header.to_vec(), records)
+}
+
+const MMAP2: u8 = 10;
+const SAMPLE: u8 = 9;
+const FINISHED_ROUND: u8 = 68;
+
+fn read_stream_of(header: &[u8], records: &[Vec<u8>]) -> Result<Recording, FormatError> {
+    let bytes = [header, &records.concat()].concat();
+    read_bytes(Path::new("stream"), &bytes, &ReadOptions::default())
+}
+
+#[test]
+fn samples_see_what_was_mapped_before_them_wherever_the_file_has_it() {
+    let (header, records) = stream();
+    let expected = read_stream_of(&header, &records).unwrap();
+    let is = |kind| move |record: &Vec<u8>| record[0] == kind;
+    let (late, mut early): (Vec<_>, Vec<_>) = records.into_iter().partition(is(MMAP2));
+    assert_eq!(late.len(), 4);
+    let end_of_round = early.iter().rposition(is(FINISHED_ROUND)).unwrap();
+    early.splice(end_of_round..end_of_round, late.into_iter().rev());
+    for rounds_end in [true, false] {
+        early.retain(|record| rounds_end || !is(FINISHED_ROUND)(record));
+        let found = read_stream_of(&header, &early).unwrap();
+        assert_eq!(found.samples, expected.samples);
+        assert_eq!(stacks(&found), stacks(&expected));
+        assert_eq!(found.processes[0].program, "demo-v1");
+    }
+}
+
 #[test]
 fn one_core_or_many_read_the_same() {
-    let read_with = |threads| {
+    // Some hundred samples, and ten thousands, of which many threads have some.
+    let (header, mut records) = stream();
+    let is_sample = |record: &&Vec<u8>| record[0] == SAMPLE;
+    let samples: Vec<Vec<u8>> = records.iter().filter(is_sample).cloned().collect();
+    let end = records.len();
+    let copies = samples.iter().cycle().take(samples.len() * 60).cloned();
+    records.splice(end..end, copies);
+    let read_with = |threads, records: &[Vec<u8>]| {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
             .unwrap();
-        let recording = pool.install(|| read_testdata("demo/v1.dwarf.perf.data"));
-        format!("{recording:?}")
+        pool.install(|| {
+            let small = read_testdata("demo/v1.dwarf.perf.data");
+            [Ok(small), read_stream_of(&header, records)].map(|read| {
+                let recording: Recording = read.map_err(|error| error.to_string())?;
+                Ok::<_, String>((recording.samples.len(), format!("{recording:?}")))
+            })
+        })
     };
-    let one = read_with(1);
+    let one = read_with(1, &records);
+    assert!(one[1].as_ref().unwrap().0 > 20_000);
     for threads in [2, 5] {
-        assert_eq!(read_with(threads), one, "{threads} threads");
+        assert!(read_with(threads, &records) == one, "{threads} threads");
+    }
+
+    // The same of several errors is told: the one that is the first by its time.
+    for at in [end + 20_000, end + 3000, end + 9000] {
+        let cut = records[at][..40].to_vec();
+        records[at] = [&cut[..6], &40_u16.to_le_bytes()[..], &cut[8..]].concat();
+    }
+    let one = read_with(1, &records)[1].as_ref().unwrap_err().clone();
+    assert!(one.contains("not laid out as its event says"), "{one}");
+    for threads in [2, 5] {
+        assert_eq!(*read_with(threads, &records)[1].as_ref().unwrap_err(), one);
     }
 }
 

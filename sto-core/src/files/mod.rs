@@ -27,7 +27,7 @@ pub use folder::{Folder, Rights};
 #[cfg(feature = "symbols")]
 pub(crate) use lazy::LazyFile;
 pub use open::{Links, SafeFile, too_large};
-pub(crate) use pieces::{ReadAt, Window};
+pub(crate) use pieces::{Part, ReadAt, Window};
 pub use temporary::{Temporary, random_name};
 pub(crate) use users::user_of_process_since;
 pub use users::{User, user_of_process};

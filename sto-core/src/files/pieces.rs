@@ -4,9 +4,12 @@
 //! reading fails.
 
 use super::SafeFile;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::{Deref, Range};
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
 /// Bytes that can be read from any offset on.
 pub(crate) trait ReadAt: Sync {
@@ -59,13 +62,39 @@ impl SafeFile {
 /// A view of bytes that are read, which moves on with what is asked for.
 pub(crate) struct Window<'a> {
     source: &'a dyn ReadAt,
-    buffer: Vec<u8>,
+    buffer: Arc<Vec<u8>>,
+    /// Buffers that parts were kept of, the oldest first.
+    kept: VecDeque<Arc<Vec<u8>>>,
     /// Bytes that are read at once.
     piece: usize,
     /// Where the buffer begins in the source.
     start: u64,
     /// Where [`Read`] goes on.
     position: u64,
+}
+
+/// Bytes of a window that stay when it moves on.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    buffer: Arc<Vec<u8>>,
+    range: Range<usize>,
+}
+
+impl Deref for Part {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.buffer[self.range.clone()]
+    }
+}
+
+impl From<&[u8]> for Part {
+    fn from(bytes: &[u8]) -> Part {
+        Part {
+            buffer: Arc::new(bytes.to_vec()),
+            range: 0..bytes.len(),
+        }
+    }
 }
 
 /// Bytes that a window reads at once where nothing else is said.
@@ -81,7 +110,8 @@ impl<'a> Window<'a> {
     pub(crate) fn of_pieces(source: &'a dyn ReadAt, piece: usize) -> Window<'a> {
         Window {
             source,
-            buffer: Vec::new(),
+            buffer: Arc::default(),
+            kept: VecDeque::new(),
             piece,
             start: 0,
             position: 0,
@@ -105,15 +135,29 @@ impl<'a> Window<'a> {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             let length = left.min(length.max(self.piece) as u64) as usize;
-            self.buffer.resize(length, 0);
+            let buffer = free_buffer(&mut self.buffer, &mut self.kept);
+            buffer.resize(length, 0);
             self.start = offset;
-            if let Err(error) = self.source.fill_at(&mut self.buffer, offset) {
-                self.buffer.clear();
+            if let Err(error) = self.source.fill_at(buffer, offset) {
+                buffer.clear();
                 return Err(error);
             }
         }
         let within = self.within(offset).unwrap_or_default();
         Ok(&self.buffer[within..within + length])
+    }
+
+    /// Bytes of the source that are kept when the window moves on.
+    ///
+    /// # Errors
+    /// As [`ReadAt::fill_at`].
+    pub(crate) fn part(&mut self, offset: u64, length: usize) -> io::Result<Part> {
+        self.slice(offset, length)?;
+        let start = self.within(offset).unwrap_or_default();
+        Ok(Part {
+            buffer: Arc::clone(&self.buffer),
+            range: start..start + length,
+        })
     }
 
     /// A little-endian number of the source.
@@ -130,6 +174,19 @@ impl<'a> Window<'a> {
         let within = usize::try_from(offset.checked_sub(self.start)?).ok()?;
         (within <= self.buffer.len()).then_some(within)
     }
+}
+
+/// Makes `buffer` one that no part is kept of any more: itself, the oldest, or a new one.
+fn free_buffer<'b>(
+    buffer: &'b mut Arc<Vec<u8>>,
+    kept: &mut VecDeque<Arc<Vec<u8>>>,
+) -> &'b mut Vec<u8> {
+    if Arc::get_mut(buffer).is_none() {
+        let is_free = kept.front_mut().and_then(Arc::get_mut).is_some();
+        let free = is_free.then(|| kept.pop_front()).flatten();
+        kept.push_back(std::mem::replace(buffer, free.unwrap_or_default()));
+    }
+    Arc::make_mut(buffer)
 }
 
 impl Read for Window<'_> {
@@ -196,6 +253,25 @@ mod tests {
         read.clear();
         window.read_to_end(&mut read).unwrap();
         assert_eq!(read, &bytes[bytes.len() - 2..]);
+    }
+
+    #[test]
+    fn parts_stay_when_their_window_moves_on() {
+        let bytes: Vec<u8> = (0..100_000_u32).map(|i| (i % 251) as u8).collect();
+        let source = &bytes[..];
+        let mut window = Window::of_pieces(&source, 1000);
+        let mut kept: VecDeque<(usize, Part)> = VecDeque::new();
+        for offset in (0..99_000).step_by(137) {
+            kept.push_back((offset, window.part(offset as u64, 500).unwrap()));
+            // Buffers are used again in any order in which parts of them are dropped.
+            if kept.len() > 20 {
+                kept.remove(offset % 20);
+            }
+            for (offset, part) in &kept {
+                assert!(**part == bytes[*offset..offset + 500], "{offset}");
+            }
+        }
+        assert!(window.kept.len() < 25, "{}", window.kept.len());
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl OnRead {
         OnRead::new(move |bytes| all.call(bytes).and_then(|()| cancel.check()))
     }
 
-    fn call(&self, bytes: u64) -> Result<(), Cancelled> {
+    pub(super) fn call(&self, bytes: u64) -> Result<(), Cancelled> {
         self.0.as_ref().map_or(Ok(()), |call| call(bytes))
     }
 }

@@ -4,13 +4,13 @@
 //! a file that was cut short or damaged must not get that far. Layouts:
 //! `tools/perf/Documentation/perf.data-file-format.txt` of the kernel's sources.
 
-use super::digested::PIECE;
-use super::expansion::Expansion;
 use super::salvage;
-use crate::files::{ReadAt, Window};
+use crate::files::{Part, ReadAt, Window};
 use crate::formats::source::Head;
 use crate::formats::{FormatError, Salvage, excerpt};
+use linux_perf_data::linux_perf_event_reader::RecordType;
 use std::fmt::Display;
+use std::ops::Range;
 use std::path::Path;
 
 /// How the records of a perf.data file are laid out.
@@ -26,9 +26,10 @@ pub(super) enum Mode {
 /// in pipe mode begin with it too.
 const MAGIC: [&[u8]; 2] = [b"PERFILE2", b"2ELIFREP"];
 
-const HEADER_SIZE: u64 = 104;
+const FILE_HEADER_SIZE: u64 = 104;
 const PIPE_HEADER_SIZE: u64 = 16;
-const RECORD_HEADER_SIZE: u64 = 8;
+/// A `struct perf_event_header`: kind, what is marked in it, size.
+pub(super) const HEADER_SIZE: u64 = 8;
 const SECTION_SIZE: u64 = 16;
 const FEATURE_BITS: usize = 256;
 /// `PERF_ATTR_SIZE_VER0`: the smallest `perf_event_attr`.
@@ -36,27 +37,21 @@ const MIN_ATTR_SIZE: u64 = 64;
 
 const FEATURE_EVENT_DESC: usize = 12;
 const FEATURE_DIR_FORMAT: usize = 24;
-const RECORD_FINISHED_ROUND: u32 = 68;
-const RECORD_AUXTRACE: u32 = 71;
-const RECORD_HEADER_FEATURE: u32 = 80;
-const RECORD_COMPRESSED: u32 = 81;
-const RECORD_COMPRESSED2: u32 = 83;
+const HEADER_ATTR: RecordType = RecordType(64);
+const HEADER_FEATURE: RecordType = RecordType(80);
 
 /// Whether a profile begins as perf.data does.
 pub(in crate::formats) fn matches(head: &Head<'_>) -> bool {
     MAGIC.iter().any(|magic| head.bytes.starts_with(magic))
 }
 
-/// Checks that every part that the headers announce lies inside the file.
-pub(super) fn check(path: &Path, file: &dyn ReadAt) -> Result<Mode, FormatError> {
+/// Checks that every part that the headers announce lies inside the file; tells where its records are, which
+/// [`Walk`](super::walk::Walk) checks.
+pub(super) fn check(path: &Path, file: &dyn ReadAt) -> Result<(Mode, Range<u64>), FormatError> {
     let mut start = [0; 64];
     let start = &mut start[..file.size().min(64) as usize];
     file.fill_at(start, 0).map_err(FormatError::io(path))?;
-    let mut file = Checked {
-        path,
-        source: file,
-        window: Window::new(file),
-    };
+    let mut file = Checked::new(path, file, Window::new(file));
     if start.starts_with(MAGIC[1]) {
         return Err(file.unsupported(
             "recorded on a big-endian machine; sto reads recordings of x86_64. Run `perf script` \
@@ -69,22 +64,54 @@ pub(super) fn check(path: &Path, file: &dyn ReadAt) -> Result<Mode, FormatError>
     }
     match file.u64(8, "the header")? {
         PIPE_HEADER_SIZE => {
-            file.check_records(PIPE_HEADER_SIZE, file.len())?;
-            Ok(Mode::Pipe)
+            file.check_descriptions()?;
+            Ok((Mode::Pipe, PIPE_HEADER_SIZE..file.len()))
         }
-        _ => file.check_file().map(|()| Mode::File),
+        _ => Ok((Mode::File, file.check_file()?)),
     }
 }
 
-struct Checked<'a> {
+/// How a record begins.
+#[derive(Clone, Copy)]
+pub(super) struct Header {
+    pub(super) kind: RecordType,
+    pub(super) misc: u16,
+    /// Of all of it, its header too.
+    pub(super) size: u16,
+}
+
+impl Header {
+    pub(super) fn of(bytes: [u8; HEADER_SIZE as usize]) -> Header {
+        let header = u64::from_le_bytes(bytes);
+        Header {
+            kind: RecordType(header as u32),
+            misc: (header >> 32) as u16,
+            size: (header >> 48) as u16,
+        }
+    }
+}
+
+/// A file of which nothing is taken without a check.
+pub(super) struct Checked<'a> {
     path: &'a Path,
     source: &'a dyn ReadAt,
     window: Window<'a>,
 }
 
+impl<'a> Checked<'a> {
+    /// The file, as it is seen through a window on it.
+    pub(super) fn new(path: &'a Path, source: &'a dyn ReadAt, window: Window<'a>) -> Self {
+        Checked {
+            path,
+            source,
+            window,
+        }
+    }
+}
+
 impl Checked<'_> {
-    fn check_file(&mut self) -> Result<(), FormatError> {
-        self.section_inside("the header", 0, HEADER_SIZE)?;
+    fn check_file(&mut self) -> Result<Range<u64>, FormatError> {
+        self.section_inside("the header", 0, FILE_HEADER_SIZE)?;
         let attr_size = self.u64(16, "the header")?;
         if !(MIN_ATTR_SIZE..=65_536).contains(&attr_size) {
             let problem = format!(
@@ -118,7 +145,6 @@ impl Checked<'_> {
             return Err(self.malformed("the header", problem.into()));
         }
         let data_end = self.section_inside("the data section", data, data_size)?;
-        self.check_records(data, data_end)?;
 
         // One section a feature bit, in the order of the bits, right behind the data.
         let mut at = data_end;
@@ -133,7 +159,8 @@ impl Checked<'_> {
             }
             at += SECTION_SIZE;
         }
-        self.check_event_ids(attrs, attrs_size, attr_size)
+        self.check_event_ids(attrs, attrs_size, attr_size)?;
+        Ok(data..data_end)
     }
 
     /// Each `perf_event_attr` is followed by the place of its list of ids.
@@ -143,7 +170,6 @@ impl Checked<'_> {
         size: u64,
         attr_size: u64,
     ) -> Result<(), FormatError> {
-        self.window = Window::new(self.source);
         let mut at = attrs;
         while at + attr_size <= attrs + size && attr_size > SECTION_SIZE {
             let entry = at + attr_size - SECTION_SIZE;
@@ -155,66 +181,63 @@ impl Checked<'_> {
         Ok(())
     }
 
-    /// Walks from record to record.
-    fn check_records(&mut self, start: u64, end: u64) -> Result<(), FormatError> {
-        self.window = Window::of_pieces(self.source, PIECE);
-        let mut expansion = Expansion::new();
-        let mut at = start;
-        while at < end {
-            let place = format_args!("the record at byte {at}");
-            let kind = self.u32(at, place)?;
-            let mut size = u64::from(self.u32(at + 4, place)? >> 16);
-            if size < RECORD_HEADER_SIZE {
-                let problem = format!(
-                    "its size is {size} bytes, less than its own header; the file is damaged"
-                );
-                return Err(self.malformed(place, problem));
-            }
-            self.section_inside(place, at, size)?;
+    /// A stream begins with records that describe it.
+    fn check_descriptions(&mut self) -> Result<(), FormatError> {
+        let mut at = PIPE_HEADER_SIZE;
+        while at < self.len() {
+            let Header { kind, size, .. } = self.record(at)?;
+            let end = at + u64::from(size);
             match kind {
-                // linux-perf-data looks at the lower half of the number alone.
-                RECORD_HEADER_FEATURE if self.u32(at + 8, place)? == FEATURE_EVENT_DESC as u32 => {
-                    self.check_event_desc(at + 16, at + size)?;
+                HEADER_ATTR => {}
+                HEADER_FEATURE => {
+                    let place = format_args!("the record at byte {at}");
+                    // linux-perf-data looks at the lower half of the number alone.
+                    if self.u32(at + HEADER_SIZE, place)? == FEATURE_EVENT_DESC as u32 {
+                        self.check_event_desc(at + 16, end)?;
+                    }
                 }
-                RECORD_FINISHED_ROUND => expansion.finish_round(),
-                RECORD_COMPRESSED | RECORD_COMPRESSED2 => {
-                    let compressed = self.compressed(kind, at, size, place)?;
-                    let expanded = expansion.expand(compressed);
-                    expanded
-                        .map_err(|problem| FormatError::malformed(self.path, place, problem))?;
-                }
-                // Followed by bytes that its header does not count.
-                RECORD_AUXTRACE => size = size.saturating_add(self.u64(at + 8, place)?),
-                _ => {}
+                _ => break,
             }
-            at = self.section_inside(place, at, size)?;
+            at = end;
         }
         Ok(())
     }
 
+    /// How the record at an offset begins, which ends inside the file.
+    pub(super) fn record(&mut self, at: u64) -> Result<Header, FormatError> {
+        let place = format_args!("the record at byte {at}");
+        let header = Header::of(self.array(at, place)?);
+        let size = u64::from(header.size);
+        if size < HEADER_SIZE {
+            let problem =
+                format!("its size is {size} bytes, less than its own header; the file is damaged");
+            return Err(self.malformed(place, problem));
+        }
+        self.section_inside(place, at, size)?;
+        Ok(header)
+    }
+
     /// The compressed bytes of a record. Since Linux 6.16 their number stands before them, and
     /// padding behind them.
-    fn compressed(
+    pub(super) fn compressed(
         &mut self,
-        kind: u32,
+        is_padded: bool,
         at: u64,
-        size: u64,
-        place: impl Display + Copy,
+        end: u64,
     ) -> Result<&[u8], FormatError> {
-        let (start, end) = match kind {
-            RECORD_COMPRESSED2 => {
-                let start = at + RECORD_HEADER_SIZE + 8;
-                let end = start.saturating_add(self.u64(at + RECORD_HEADER_SIZE, place)?);
-                (start, end)
-            }
-            _ => (at + RECORD_HEADER_SIZE, at + size),
-        };
-        if end > at + size {
+        let place = format_args!("the record at byte {at}");
+        let mut bytes = at + HEADER_SIZE..end;
+        if is_padded {
+            bytes.start += 8;
+            bytes.end = bytes
+                .start
+                .saturating_add(self.u64(at + HEADER_SIZE, place)?);
+        }
+        if bytes.end > end {
             let problem = "its compressed bytes end behind it; the file is damaged";
             return Err(self.malformed(place, problem.into()));
         }
-        let compressed = self.window.slice(start, (end - start) as usize);
-        compressed.map_err(FormatError::io(self.path))
+        self.slice(bytes.start, bytes.end)
     }
 
     /// `HEADER_EVENT_DESC`: counts that memory is reserved for must fit the section.
@@ -251,7 +274,7 @@ impl Checked<'_> {
     }
 
     /// The end of a section, if it lies inside the file.
-    fn section_inside(
+    pub(super) fn section_inside(
         &self,
         place: impl Display + Copy,
         start: u64,
@@ -269,7 +292,7 @@ impl Checked<'_> {
         Err(FormatError::ends_early(self.path, place, ends, salvage))
     }
 
-    fn u64(&mut self, at: u64, place: impl Display + Copy) -> Result<u64, FormatError> {
+    pub(super) fn u64(&mut self, at: u64, place: impl Display + Copy) -> Result<u64, FormatError> {
         self.array(at, place).map(u64::from_le_bytes)
     }
 
@@ -282,14 +305,25 @@ impl Checked<'_> {
         at: u64,
         place: impl Display + Copy,
     ) -> Result<[u8; N], FormatError> {
-        self.section_inside(place, at, N as u64)?;
-        let bytes = self.window.slice(at, N);
+        let end = self.section_inside(place, at, N as u64)?;
         let mut array = [0; N];
-        array.copy_from_slice(bytes.map_err(FormatError::io(self.path))?);
+        array.copy_from_slice(self.slice(at, end)?);
         Ok(array)
     }
 
-    fn malformed(&self, place: impl Display, problem: String) -> FormatError {
+    /// Bytes that were found to lie inside the file.
+    fn slice(&mut self, start: u64, end: u64) -> Result<&[u8], FormatError> {
+        let bytes = self.window.slice(start, (end - start) as usize);
+        bytes.map_err(FormatError::io(self.path))
+    }
+
+    /// The same, kept.
+    pub(super) fn part(&mut self, start: u64, end: u64) -> Result<Part, FormatError> {
+        let bytes = self.window.part(start, (end - start) as usize);
+        bytes.map_err(FormatError::io(self.path))
+    }
+
+    pub(super) fn malformed(&self, place: impl Display, problem: String) -> FormatError {
         FormatError::malformed(self.path, place, problem)
     }
 

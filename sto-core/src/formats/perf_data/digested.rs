@@ -19,7 +19,7 @@ struct Digest {
 }
 
 /// Bytes that are read at once, so that few are read beside them.
-pub(super) const PIECE: usize = 1 << 20;
+pub(super) const PIECE: usize = 1 << 18;
 
 impl<'a> Digested<'a> {
     pub(super) fn new(source: &'a dyn ReadAt) -> Self {

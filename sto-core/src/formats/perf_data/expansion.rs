@@ -1,8 +1,9 @@
-//! How far compressed records expand, measured before anything of them is held.
+//! Compressed records, expanded piece by piece.
 //!
-//! A record of 64 KiB can expand to 2 GiB, which linux-perf-data would hold at once, and to millions
-//! of records, each of which becomes a sample. What `perf record -z` writes is far from either.
+//! A record of 64 KiB can expand to 2 GiB, and to millions of records, each of which becomes a sample. What
+//! `perf record -z` writes is far from either.
 
+use super::check::{HEADER_SIZE, Header};
 use zstd::zstd_safe::{DCtx, InBuffer, OutBuffer, get_error_name};
 
 /// Most records that compressed data may hold, beside one for each of its bytes.
@@ -12,16 +13,15 @@ const MAX_RECORDS: u64 = 1 << 16;
 const MAX_HELD: u64 = 512 << 20;
 /// What holding a record costs beside its own bytes.
 const RECORD_OVERHEAD: u64 = 128;
-const HEADER_SIZE: usize = 8;
+/// Twice as much as any record has, so that there is room for more behind one that is not all there.
+const BUFFER: usize = 1 << 17;
 
 /// The compressed records of a file so far, which are one stream.
 pub(super) struct Expansion {
     context: DCtx<'static>,
     buffer: Vec<u8>,
-    /// The beginning of a header that goes on in the next piece.
-    header: Vec<u8>,
-    /// Bytes of the record at hand that are still to come.
-    body_left: usize,
+    /// Bytes at the buffer's front of a record that goes on in the next piece.
+    begun: usize,
     compressed: u64,
     records: u64,
     held: u64,
@@ -31,9 +31,8 @@ impl Expansion {
     pub(super) fn new() -> Self {
         Expansion {
             context: DCtx::create(),
-            buffer: vec![0; 1 << 17],
-            header: Vec::with_capacity(HEADER_SIZE),
-            body_left: 0,
+            buffer: Vec::new(),
+            begun: 0,
             compressed: 0,
             records: 0,
             held: 0,
@@ -45,13 +44,18 @@ impl Expansion {
         self.held = 0;
     }
 
-    /// Expands the next piece; says what is wrong with it.
-    pub(super) fn expand(&mut self, compressed: &[u8]) -> Result<(), String> {
+    /// Expands the next piece, and gives away the records that end in it, without their headers; says what is
+    /// wrong with it.
+    pub(super) fn expand(
+        &mut self,
+        compressed: &[u8],
+        mut give: impl FnMut(Header, &[u8]),
+    ) -> Result<(), String> {
         self.compressed += compressed.len() as u64;
+        self.buffer.resize(BUFFER, 0);
         let mut input = InBuffer::around(compressed);
-        let mut buffer = std::mem::take(&mut self.buffer);
         loop {
-            let mut output = OutBuffer::around(&mut buffer[..]);
+            let mut output = OutBuffer::around(&mut self.buffer[self.begun..]);
             let expanded = self.context.decompress_stream(&mut output, &mut input);
             expanded.map_err(|code| {
                 format!(
@@ -59,39 +63,33 @@ impl Expansion {
                     get_error_name(code)
                 )
             })?;
-            let length = output.pos();
-            self.walk(&buffer[..length])?;
-            if length < buffer.len() && input.pos() == compressed.len() {
-                break;
+            let end = self.begun + output.pos();
+            let mut start = 0;
+            while let Some(&header) = self.buffer[start..end].first_chunk() {
+                let header = Header::of(header);
+                let size = usize::from(header.size);
+                if size < HEADER_SIZE as usize {
+                    return Err(format!(
+                        "a compressed record has {size} bytes, less than its own header; the file is damaged"
+                    ));
+                }
+                if size > end - start {
+                    break;
+                }
+                self.count(header.size)?;
+                let record = &self.buffer[start..start + size];
+                give(header, &record[HEADER_SIZE as usize..]);
+                start += size;
+            }
+            self.buffer.copy_within(start..end, 0);
+            self.begun = end - start;
+            if end < BUFFER && input.pos() == compressed.len() {
+                return Ok(());
             }
         }
-        self.buffer = buffer;
-        Ok(())
     }
 
-    fn walk(&mut self, mut expanded: &[u8]) -> Result<(), String> {
-        while !expanded.is_empty() {
-            let body = self.body_left.min(expanded.len());
-            self.body_left -= body;
-            let missing = HEADER_SIZE - self.header.len();
-            let header = &expanded[body..expanded.len().min(body + missing)];
-            self.header.extend_from_slice(header);
-            expanded = &expanded[body + header.len()..];
-            if let [.., low, high] = self.header[..]
-                && self.header.len() == HEADER_SIZE
-            {
-                self.header.clear();
-                self.begin_record(u16::from_le_bytes([low, high]))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn begin_record(&mut self, size: u16) -> Result<(), String> {
-        let body = usize::from(size).checked_sub(HEADER_SIZE);
-        self.body_left = body.ok_or_else(|| {
-            format!("a compressed record has {size} bytes, less than its own header; the file is damaged")
-        })?;
+    fn count(&mut self, size: u16) -> Result<(), String> {
         self.records += 1;
         self.held += u64::from(size) + RECORD_OVERHEAD;
         let most_records = MAX_RECORDS + self.compressed;

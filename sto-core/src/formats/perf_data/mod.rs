@@ -1,7 +1,7 @@
 //! `perf.data`, in file and pipe mode, compressed or not.
 //!
-//! linux-perf-data takes the file apart into records in order of time; here they become samples
-//! of stacks. A record's layout is that of `perf_event_open(2)`; the file's is that of
+//! One walk over the records learns what was mapped where and when; samples are decoded and looked
+//! up behind it, on every core. linux-perf-data reads the header. A record's layout is that of `perf_event_open(2)`; the file's is that of
 //! `tools/perf/Documentation/perf.data-file-format.txt`.
 //!
 #![doc = include_str!("perf_data.md")]
@@ -18,28 +18,30 @@ mod run_time;
 mod salvage;
 mod sample;
 mod stacks;
+mod walk;
 
 pub(super) use check::matches;
 pub use run_time::run_time;
 
 use super::{Format, FormatError, ReadOptions};
-use crate::binary::{SymbolOptions, UnwindFiles, Unwinder};
+use crate::binary::UnwindFiles;
 use crate::files::ReadAt;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::recording::{
     Location, LocationIx, Recording, RecordingBuilder, Sample, SampleTypeIx, StackIx, Stacks,
 };
-use crate::units::{Bytes, Cost, Nanoseconds, SampleType};
-use check::Mode;
+use crate::units::{Bytes, SampleType};
 use digested::Digested;
 use events::Events;
+use linux_perf_data::linux_perf_event_reader::RecordType;
 use rayon::prelude::*;
-use records::{Reader, Records};
-use stacks::{Batch, Located, Places, Worker};
+use records::{Records, take_event};
+use stacks::{Batch, Part, Places, Worker};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use walk::Walk;
 
 /// How many of a hundred samples may lack callers before that is told.
 const MAX_CUT: usize = 20;
@@ -50,37 +52,37 @@ pub(super) fn read(
     file: &dyn ReadAt,
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
-    let source = Digested::new(file);
-    match check::check(path, &source) {
-        Ok(mode) => read_whole(path, file, source, mode, options),
-        Err(error) if options.allow_truncated => {
+    let digested = Digested::new(file);
+    let builder = match read_records(path, file, &digested, options) {
+        Err(error) if options.allow_truncated && !matches!(error, FormatError::Cancelled(_)) => {
             let Some(whole) = salvage::salvage(file) else {
                 return Err(error);
             };
-            let mode = check::check(path, &whole)?;
-            let mut recording = read_whole(path, &whole, source, mode, options)?;
-            recording.parts_mut().warnings.push(format!(
+            let mut builder = read_records(path, &whole, &whole, options)?;
+            builder.warnings.push(format!(
                 "The file is cut off or damaged behind byte {}: {} bytes were left out, and with them \
                  the names of events and the description of the machine.",
                 whole.size(),
                 file.size() - whole.size()
             ));
-            Ok(recording)
+            builder
         }
-        Err(error) => Err(error),
-    }
+        builder => builder?,
+    };
+    let source = digested.finish().map_err(FormatError::io(path))?;
+    Ok(builder.finish(Format::PerfData, source, Bytes(file.size())))
 }
 
-/// Reads a file whose shape was checked; `source` are the bytes that identify it.
-fn read_whole(
+/// Reads the records of a file; `walked` has the same bytes, and is read from the first to the last.
+fn read_records(
     path: &Path,
     file: &dyn ReadAt,
-    source: Digested<'_>,
-    mode: Mode,
+    walked: &dyn ReadAt,
     options: &ReadOptions,
-) -> Result<Recording, FormatError> {
-    let mut reader = Reader::open(path, file, mode, &options.on_read)?;
-    let origin = origin::read(&reader.file);
+) -> Result<RecordingBuilder, FormatError> {
+    let (mode, records) = check::check(path, walked)?;
+    let header = records::header(path, file, mode)?;
+    let origin = origin::read(&header);
     if let Some(arch) = origin.arch.as_deref().filter(|&arch| arch != "x86_64") {
         let problem = format!(
             "recorded on {arch}; sto reads recordings of x86_64. Run `perf script` on the \
@@ -91,14 +93,16 @@ fn read_whole(
             problem,
         });
     }
-    let events = Events::of(path, &reader.file, file, mode)?;
+    let events = Events::of(path, &header, file, mode)?;
     if !events.have_stacks() {
         return Err(FormatError::NoCallChains { path: path.into() });
     }
 
-    let source_size = source.size();
-    let source = source.finish().map_err(FormatError::io(path))?;
-    let (records, (batches, places)) = locate(path, &mut reader, &events, &options.symbols)?;
+    let walk = Walk::new(path, walked, records, &header, &options.on_read);
+    let records = Records::new(&header, &options.symbols);
+    let files = UnwindFiles::new(&options.symbols);
+    let worker = || Worker::new(path, &events, &files);
+    let (records, (batches, places)) = locate(path, walk, records, worker)?;
     let mut warnings = records.warnings();
     let (locations, renumber) = merge(&places);
     let mut stacks = Stacks::default();
@@ -110,10 +114,10 @@ fn read_whole(
         .collect();
     let mut samples = Vec::new();
     let mut stack = Vec::new();
-    for (worker, batch) in batches {
-        for sample in batch.samples {
+    for (_, worker, batch) in batches {
+        for mut sample in batch {
             let known = &mut known[worker][sample.stack.0 as usize];
-            let ix = match *known {
+            sample.stack = match *known {
                 Some(ix) => ix,
                 None => {
                     let own = places[worker].stacks.get(sample.stack);
@@ -123,17 +127,7 @@ fn read_whole(
                     *known.insert(ix)
                 }
             };
-            samples.push(Sample {
-                stack: ix,
-                thread: sample.taken.thread,
-                sample_type: sample.taken.sample_type,
-                time: sample.taken.time.map(Nanoseconds),
-                cost: Cost {
-                    samples: 1,
-                    value: sample.taken.period,
-                },
-                truncated: sample.truncated,
-            });
+            samples.push(sample);
         }
     }
     if events.rely_on_frame_pointers() {
@@ -161,7 +155,7 @@ fn read_whole(
     builder.processes = processes.processes;
     builder.threads = processes.threads;
     builder.warnings = warnings;
-    Ok(builder.finish(Format::PerfData, source, Bytes(source_size)))
+    Ok(builder)
 }
 
 /// Says what helps where frame pointers do not lead to callers.
@@ -204,132 +198,104 @@ fn keep_sampled(all: Vec<SampleType>, samples: &mut [Sample]) -> Vec<SampleType>
     kept
 }
 
-/// Batches with the worker that located them, in order, and what each worker's numbers stand for.
-type LocatedBatches = (Vec<(usize, Located)>, Vec<Places>);
+/// Batches in order, by their numbers, with the worker that located them; and what each worker's numbers stand for.
+type LocatedBatches = (Vec<(usize, usize, Vec<Sample>)>, Vec<Places>);
 
-/// Reads records on this thread while others locate samples.
-fn locate(
+/// Walks over the records on this thread while others locate samples.
+fn locate<'a>(
     path: &Path,
-    reader: &mut Reader<'_>,
-    events: &Events,
-    options: &SymbolOptions,
+    walk: Walk<'_>,
+    records: Records,
+    worker: impl Fn() -> Worker<'a> + Sync,
 ) -> Result<(Records, LocatedBatches), FormatError> {
-    let files = &UnwindFiles::new(options);
     let cores = rayon::current_num_threads();
     // Threads beside the only one that there is would wait for it.
     let workers = if cores == 1 { 0 } else { cores };
     let (full, to_locate) = sync_channel::<Batch>(cores);
     // The workers own it together: when the last one is gone, sending fails instead of waiting.
     let to_locate = Arc::new(Mutex::new(to_locate));
-    let (recycle, recycled) = channel::<Batch>();
     thread::scope(|scope| {
         let threads: Vec<_> = (0..workers)
             .map_while(|_| {
-                let (to_locate, recycle) = (Arc::clone(&to_locate), recycle.clone());
-                let work = move || work(&to_locate, recycle, files);
+                let (to_locate, worker) = (Arc::clone(&to_locate), &worker);
+                let work = move || work(&to_locate, worker());
                 thread::Builder::new().spawn_scoped(scope, work).ok()
             })
             .collect();
-        drop((to_locate, recycle));
+        drop(to_locate);
         // Where the system gives no thread, this one does their work.
-        let mut here = threads.is_empty().then(|| Locator::new(files));
+        let mut here = threads.is_empty().then(&worker);
         let own = &mut here;
         // It owns the sender: when all is read, the threads see its end.
         let give = move |batch: Batch| match own {
-            Some(here) => here.locate(&batch),
-            // It fails only where every worker panicked; joining them tells.
+            Some(here) => here.take(&batch),
+            // It fails only where every worker has failed; joining them tells.
             None => drop(full.send(batch)),
         };
-        let records = feed(reader, events, options, give, &recycled);
-        let joined = threads.into_iter().map(join);
-        let joined: Vec<_> = joined.chain(here.map(Locator::finish)).collect();
-
-        let mut batches = Vec::new();
-        let mut places = Vec::new();
-        for (worker, located) in joined.into_iter().enumerate() {
-            let (located, own) = located.ok_or_else(|| too_large(path))?;
-            batches.extend(located.into_iter().map(|batch| (worker, batch)));
-            places.push(own);
+        let records = feed(path, walk, records, give);
+        let joined: Vec<_> = threads.into_iter().map(join).collect();
+        let parts = joined.into_iter().chain(here.map(Worker::finish));
+        let records = records?;
+        let (mut batches, mut places, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        for (worker, part) in parts.enumerate() {
+            match part.located {
+                Ok(located) => batches.extend(
+                    located
+                        .into_iter()
+                        .map(|(number, samples)| (number, worker, samples)),
+                ),
+                Err(error) => errors.push(error),
+            }
+            places.push(part.places);
         }
-        batches.sort_unstable_by_key(|(_, batch)| batch.number);
-        Ok((records?, (batches, places)))
+        // Batches are taken in order, so that the first one in error was looked at.
+        match errors.into_iter().min_by_key(|&(batch, _)| batch) {
+            Some((_, error)) => Err(error),
+            None => {
+                batches.sort_unstable_by_key(|&(number, ..)| number);
+                Ok((records, (batches, places)))
+            }
+        }
     })
 }
 
+/// Gives away the samples of all records in batches; anything else goes into what is known by its time.
 fn feed(
-    reader: &mut Reader<'_>,
-    events: &Events,
-    options: &SymbolOptions,
+    path: &Path,
+    mut walk: Walk<'_>,
+    mut records: Records,
     mut give: impl FnMut(Batch),
-    recycled: &Receiver<Batch>,
 ) -> Result<Records, FormatError> {
-    let mut records = Records::new(options);
-    let mut batches = 0;
-    let mut batch = Batch::default();
-    batch.start(batches, records.processes.kernel(), events.is_monotonic);
-    let mut send = |batch: &mut Batch, records: &Records| {
-        if !batch.is_empty() {
-            batches += 1;
-            let empty = recycled.try_recv().unwrap_or_default();
-            give(std::mem::replace(batch, empty));
+    let mut batch = Batch::new(0, records.processes.kernel());
+    while let Some(record) = walk.next()? {
+        if record.kind == RecordType::SAMPLE {
+            batch.push(records.sample(record));
+        } else if take_event(&walk.raw(&record), &mut records).is_none() {
+            return Err(record.malformed(path));
         }
-        batch.start(batches, records.processes.kernel(), events.is_monotonic);
-    };
-    while reader.next(events, &mut records, &mut batch)? {
-        if batch.is_full() || !batch.sees(records.processes.kernel()) {
-            send(&mut batch, &records);
-        }
-    }
-    send(&mut batch, &records);
-    Ok(records)
-}
-
-/// Locates samples on one thread.
-struct Locator<'a> {
-    worker: Worker<'a>,
-    /// None once there were too many.
-    located: Option<Vec<Located>>,
-}
-
-impl<'a> Locator<'a> {
-    fn new(files: &'a UnwindFiles<'a>) -> Self {
-        Locator {
-            worker: Worker::new(Unwinder::new(files)),
-            located: Some(Vec::new()),
-        }
-    }
-
-    fn locate(&mut self, batch: &Batch) {
-        if let Some(located) = &mut self.located {
-            match self.worker.locate(batch) {
-                Some(batch) => located.push(batch),
-                None => self.located = None,
+        let kernel = records.processes.kernel();
+        if batch.is_full() || !batch.sees(kernel) {
+            let next = Batch::new(batch.number + 1, kernel);
+            let done = std::mem::replace(&mut batch, next);
+            if !done.is_empty() {
+                give(done);
             }
         }
     }
-
-    fn finish(self) -> Option<(Vec<Located>, Places)> {
-        Some((self.located?, self.worker.into_places()))
-    }
+    give(batch);
+    Ok(records)
 }
 
-fn work(
-    to_locate: &Mutex<Receiver<Batch>>,
-    recycle: Sender<Batch>,
-    files: &UnwindFiles<'_>,
-) -> Option<(Vec<Located>, Places)> {
-    let mut locator = Locator::new(files);
-    while locator.located.is_some() {
+fn work(to_locate: &Mutex<Receiver<Batch>>, mut worker: Worker<'_>) -> Part {
+    while worker.goes_on() {
         let batch = match to_locate.lock() {
             Ok(receiver) => receiver.recv(),
             Err(_) => break,
         };
         let Ok(batch) = batch else { break };
-        locator.locate(&batch);
-        // The reader may have hung up already; then the batch's memory is just freed.
-        let _ = recycle.send(batch);
+        worker.take(&batch);
     }
-    locator.finish()
+    worker.finish()
 }
 
 /// The result of a thread; where it panicked, this thread goes on with that panic.

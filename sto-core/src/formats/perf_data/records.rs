@@ -1,27 +1,22 @@
-//! From records to processes and batches of samples.
+//! What records say of processes and their mappings, by which samples are looked up.
 
 use super::check::Mode;
-use super::events::Events;
 use super::processes::{KERNEL, Mapped, Processes};
-use super::stacks::{Batch, Taken};
+use super::stacks::Pending;
+use super::walk::{HEADER_BUILD_ID, LOST_SAMPLES, Record};
 use crate::binary::SymbolOptions;
 use crate::files::{ReadAt, Window};
 use crate::formats::FormatError;
-use crate::formats::source::{OnRead, Reporting};
 use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
 use crate::model::GnuBuildId;
-use crate::recording::{GUEST, SampleTypeIx};
+use crate::recording::GUEST;
 use linux_perf_data::linux_perf_event_reader::{
     CpuMode, EventRecord, Mmap2FileId, RawData, RawEventRecord, RecordType, constants,
 };
-use linux_perf_data::{
-    Error, PerfFile, PerfFileReader, PerfFileRecord, PerfRecordIter, UserRecordType,
-};
+use linux_perf_data::{DsoKey, PerfFile, PerfFileReader};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// `PERF_RECORD_LOST_SAMPLES`.
-const LOST_SAMPLES: RecordType = RecordType(13);
 /// `PROT_EXEC`.
 const EXECUTABLE: u32 = 4;
 /// Where the length of the build id stands in a `PERF_RECORD_MMAP2`, and its greatest value.
@@ -38,10 +33,37 @@ pub(super) struct Records {
 }
 
 impl Records {
-    pub(super) fn new(options: &SymbolOptions) -> Records {
+    /// What is known before the first record.
+    pub(super) fn new(header: &PerfFile, options: &SymbolOptions) -> Records {
+        let mut processes = Processes::new(options);
+        for (key, info) in header.build_ids().unwrap_or_default() {
+            let path = match key {
+                DsoKey::Kernel => Cow::Borrowed(KERNEL),
+                _ => String::from_utf8_lossy(&info.path),
+            };
+            if let Some(build_id) = GnuBuildId::from_bytes(&info.build_id) {
+                processes.add_build_id(&path, build_id);
+            }
+        }
         Records {
-            processes: Processes::new(options),
+            processes,
             ..Records::default()
+        }
+    }
+
+    /// What a sample was taken in.
+    pub(super) fn sample(&mut self, record: Record) -> Pending {
+        let (pid, tid) = record.thread;
+        let guest = match CpuMode::from_misc(record.misc) {
+            CpuMode::GuestKernel => Some(self.processes.guest(GUEST[0])),
+            CpuMode::GuestUser => Some(self.processes.guest(GUEST[1])),
+            _ => None,
+        };
+        Pending {
+            thread: self.processes.thread(pid, tid),
+            space: self.processes.space(pid),
+            guest,
+            record,
         }
     }
 
@@ -62,143 +84,39 @@ impl Records {
     }
 }
 
-/// An open perf.data file.
-pub(super) struct Reader<'a> {
-    path: &'a Path,
-    pub(super) file: PerfFile,
-    records: PerfRecordIter<Reporting<'a, Window<'a>>>,
-    number: u64,
-}
-
-impl<'a> Reader<'a> {
-    pub(super) fn open(
-        path: &'a Path,
-        file: &'a dyn ReadAt,
-        mode: Mode,
-        on_read: &'a OnRead,
-    ) -> Result<Self, FormatError> {
-        let window = Reporting::new(Window::new(file), on_read);
-        let opened = match mode {
-            Mode::File => PerfFileReader::parse_file(window),
-            Mode::Pipe => PerfFileReader::parse_pipe(window),
-        };
-        let PerfFileReader {
-            perf_file,
-            record_iter,
-        } = opened.map_err(|error| malformed(path, "the header".into(), &error))?;
-        Ok(Reader {
-            path,
-            file: perf_file,
-            records: record_iter,
-            number: 0,
-        })
-    }
-
-    /// Takes the next record: a sample goes into the batch, anything else into `records`; false at
-    /// the end.
-    pub(super) fn next(
-        &mut self,
-        events: &Events,
-        records: &mut Records,
-        batch: &mut Batch,
-    ) -> Result<bool, FormatError> {
-        if self.number == 0 {
-            self.add_build_ids(&mut records.processes);
-        }
-        let place = |number: u64| format!("record {number}");
-        let record = self
-            .records
-            .next_record(&mut self.file)
-            .map_err(|error| malformed(self.path, place(self.number), &error))?;
-        self.number += 1;
-        let taken = match record {
-            None => return Ok(false),
-            Some(PerfFileRecord::EventRecord { attr_index, record }) => {
-                if record.record_type == RecordType::SAMPLE {
-                    take_sample(events, attr_index, &record, records, batch)
-                } else {
-                    take_event(&record, records)
-                }
-            }
-            Some(PerfFileRecord::UserRecord(record)) => {
-                if record.record_type == UserRecordType::PERF_HEADER_BUILD_ID {
-                    take_build_id(&record.data.as_slice(), &mut records.processes);
-                }
-                Some(())
-            }
-        };
-        match taken {
-            Some(()) => Ok(true),
-            None => Err(FormatError::malformed(
-                self.path,
-                place(self.number),
-                "it is not laid out as its event says; the file is damaged, or its perf is newer than this sto. \
-                 Record it again, or run `perf script` and ingest its text",
-            )),
-        }
-    }
-
-    /// The next record as it is, `Some(None)` at the end.
-    pub(super) fn raw(&mut self) -> Option<Option<PerfFileRecord<'_>>> {
-        self.records.next_record(&mut self.file).ok()
-    }
-
-    fn add_build_ids(&self, processes: &mut Processes) {
-        let build_ids = self.file.build_ids().unwrap_or_default();
-        for (key, info) in build_ids {
-            let path = if key == linux_perf_data::DsoKey::Kernel {
-                Cow::Borrowed(KERNEL)
-            } else {
-                String::from_utf8_lossy(&info.path)
-            };
-            if let Some(build_id) = GnuBuildId::from_bytes(&info.build_id) {
-                processes.add_build_id(&path, build_id);
-            }
-        }
-    }
-}
-
-fn malformed(path: &Path, place: String, error: &Error) -> FormatError {
-    let problem = format!("{error}; the file is damaged or of an unknown kind, record it again");
-    FormatError::malformed(path, place, problem)
-}
-
-fn take_sample(
-    events: &Events,
-    attr_index: usize,
-    record: &RawEventRecord<'_>,
-    records: &mut Records,
-    batch: &mut Batch,
-) -> Option<()> {
-    let body = record.data.as_slice();
-    let sample = events.layouts.get(attr_index)?.decode(&body)?;
-    let taken = Taken {
-        thread: records.processes.thread(sample.pid, sample.tid),
-        sample_type: SampleTypeIx(attr_index as u32),
-        time: sample.time,
-        period: sample.period,
+/// What the header of a file says, whose shape was checked.
+pub(super) fn header(path: &Path, file: &dyn ReadAt, mode: Mode) -> Result<PerfFile, FormatError> {
+    let window = Window::new(file);
+    let opened = match mode {
+        Mode::File => PerfFileReader::parse_file(window),
+        Mode::Pipe => PerfFileReader::parse_pipe(window),
     };
-    let guest = match CpuMode::from_misc(record.misc) {
-        CpuMode::GuestKernel => Some(records.processes.guest(GUEST[0])),
-        CpuMode::GuestUser => Some(records.processes.guest(GUEST[1])),
-        _ => None,
-    };
-    batch.push(taken, &sample, records.processes.space(sample.pid), guest);
-    Some(())
+    opened.map(|opened| opened.perf_file).map_err(|error| {
+        let problem =
+            format!("{error}; the file is damaged or of an unknown kind, record it again");
+        FormatError::malformed(path, "the header", problem)
+    })
 }
 
 /// `None` if the record is too short.
-fn take_event(record: &RawEventRecord<'_>, records: &mut Records) -> Option<()> {
+pub(super) fn take_event(record: &RawEventRecord<'_>, records: &mut Records) -> Option<()> {
     let Records {
         processes,
         lost_events,
         lost_samples,
         throttled,
     } = records;
-    if record.record_type == LOST_SAMPLES {
-        let count = record.data.as_slice().first_chunk::<8>().copied()?;
-        *lost_samples = lost_samples.saturating_add(u64::from_le_bytes(count));
-        return Some(());
+    match record.record_type {
+        LOST_SAMPLES => {
+            let count = record.data.as_slice().first_chunk::<8>().copied()?;
+            *lost_samples = lost_samples.saturating_add(u64::from_le_bytes(count));
+            return Some(());
+        }
+        HEADER_BUILD_ID => {
+            take_build_id(&record.data.as_slice(), processes);
+            return Some(());
+        }
+        _ => {}
     }
     // The crate asserts this length.
     if record.record_type == RecordType::MMAP2

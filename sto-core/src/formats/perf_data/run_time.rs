@@ -1,11 +1,10 @@
 //! How long the program of a recording ran.
 
-use super::check;
-use super::records::Reader;
+use super::walk::Walk;
+use super::{check, records};
 use crate::files::{Links, SafeFile};
 use crate::formats::OnRead;
 use crate::units::Nanoseconds;
-use linux_perf_data::PerfFileRecord;
 use linux_perf_data::linux_perf_event_reader::{EventRecord, RecordType};
 use std::path::Path;
 
@@ -14,22 +13,20 @@ use std::path::Path;
 /// it. `None` where the recording has no such pair, or cannot be read.
 pub fn run_time(path: &Path) -> Option<Nanoseconds> {
     let file = SafeFile::open(path, Links::Follow).ok()?;
-    let mode = check::check(path, &file).ok()?;
+    let (mode, records) = check::check(path, &file).ok()?;
+    let header = records::header(path, &file, mode).ok()?;
     let nobody = OnRead::default();
-    let mut reader = Reader::open(path, &file, mode, &nobody).ok()?;
+    let mut walk = Walk::new(path, &file, records, &header, &nobody);
     let mut began: Option<(i32, u64)> = None;
-    while let Some(record) = reader.raw()? {
-        let PerfFileRecord::EventRecord { record, .. } = record else {
-            continue;
-        };
-        if !matches!(record.record_type, RecordType::COMM | RecordType::EXIT) {
+    while let Some(record) = walk.next().ok()? {
+        if !matches!(record.kind, RecordType::COMM | RecordType::EXIT) {
             continue;
         }
         // Those of what ran before have no time.
-        let Some(time) = record.timestamp() else {
+        let Some(time) = record.time else {
             continue;
         };
-        match (record.parse().ok()?, began) {
+        match (walk.raw(&record).parse().ok()?, began) {
             (EventRecord::Comm(comm), None) if comm.is_execve => began = Some((comm.tid, time)),
             (EventRecord::Exit(exit), Some((tid, start))) if exit.tid == tid => {
                 return time.checked_sub(start).map(Nanoseconds);

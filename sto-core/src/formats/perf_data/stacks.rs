@@ -1,16 +1,19 @@
 //! From samples to stacks of locations, on every core.
 //!
-//! One thread reads records and hands batches of samples over; others find the mapping of each
-//! address and unwind saved stacks. What a batch becomes depends on the batch alone, so the result
-//! is the same on one core or many.
+//! One thread walks over the records and hands batches of samples over; others decode these, find the mapping
+//! of each address and unwind saved stacks. What a batch becomes depends on the batch alone, so the
+//! result is the same on one core or many.
 
+use super::events::Events;
 use super::sample::{RawSample, word_of};
-use crate::binary::AddressSpace;
-use crate::binary::Unwinder;
-use crate::binary::UserRegs;
-use crate::recording::{Location, LocationIx, SampleTypeIx, StackIx, Stacks, ThreadIx};
+use super::too_large;
+use super::walk::Record;
+use crate::binary::{AddressSpace, UnwindFiles, Unwinder};
+use crate::formats::FormatError;
+use crate::recording::{Location, LocationIx, Sample, SampleTypeIx, StackIx, Stacks, ThreadIx};
+use crate::units::{Cost, Nanoseconds};
 use hashbrown::HashMap;
-use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 /// `PERF_CONTEXT_*` of `include/uapi/linux/perf_event.h`: marks between the parts of a call chain.
@@ -29,53 +32,41 @@ const MAX_BRANCHES: usize = 32;
 const BATCH_SAMPLES: usize = 4096;
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Samples on their way to a worker, with the bytes they need copied out of the reader's buffer.
+/// Samples on their way to a worker.
 #[derive(Default)]
 pub(super) struct Batch {
     pub(super) number: usize,
     kernel: Arc<AddressSpace>,
-    /// Whether times are of the clock that jitdumps have.
-    is_monotonic: bool,
+    /// In order of time.
     samples: Vec<Pending>,
-    bytes: Vec<u8>,
+    bytes: usize,
 }
 
-/// What stays of a sample on the whole way.
-#[derive(Clone, Copy)]
-pub(super) struct Taken {
+/// A sample that was not decoded yet, and what it was taken in.
+pub(super) struct Pending {
+    pub(super) record: Record,
     pub(super) thread: ThreadIx,
-    pub(super) sample_type: SampleTypeIx,
-    pub(super) time: Option<u64>,
-    pub(super) period: u64,
-}
-
-struct Pending {
-    taken: Taken,
-    space: Arc<AddressSpace>,
-    guest: Option<Location>,
-    ip: Option<u64>,
-    user_regs: Option<UserRegs>,
-    chain: Range<usize>,
-    branches: Range<usize>,
-    stack: Range<usize>,
+    pub(super) space: Arc<AddressSpace>,
+    /// What all its stack is, where a virtual machine ran.
+    pub(super) guest: Option<Location>,
 }
 
 impl Batch {
+    /// A batch of samples that see this kernel.
+    pub(super) fn new(number: usize, kernel: &Arc<AddressSpace>) -> Self {
+        Batch {
+            number,
+            kernel: Arc::clone(kernel),
+            ..Batch::default()
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.samples.len() >= BATCH_SAMPLES || self.bytes.len() >= BATCH_BYTES
-    }
-
-    /// Makes the batch ready for samples that see this kernel.
-    pub(super) fn start(&mut self, number: usize, kernel: &Arc<AddressSpace>, is_monotonic: bool) {
-        self.number = number;
-        self.kernel = Arc::clone(kernel);
-        self.is_monotonic = is_monotonic;
-        self.samples.clear();
-        self.bytes.clear();
+        self.samples.len() >= BATCH_SAMPLES || self.bytes >= BATCH_BYTES
     }
 
     /// Whether the kernel's mappings are still those that the batch's samples see.
@@ -83,55 +74,19 @@ impl Batch {
         Arc::ptr_eq(&self.kernel, kernel)
     }
 
-    /// Takes a sample; `guest` is what all its stack is, where a virtual machine ran.
-    pub(super) fn push(
-        &mut self,
-        taken: Taken,
-        sample: &RawSample<'_>,
-        space: Arc<AddressSpace>,
-        guest: Option<Location>,
-    ) {
-        let mut copy = |bytes: &[u8]| {
-            let start = self.bytes.len();
-            self.bytes.extend_from_slice(bytes);
-            start..self.bytes.len()
-        };
-        let (chain, stack) = (copy(sample.chain), copy(sample.user_stack));
-        let branches = copy(sample.branches);
-        let (ip, user_regs) = (sample.ip, sample.user_regs);
-        self.samples.push(Pending {
-            taken,
-            space,
-            guest,
-            ip,
-            user_regs,
-            chain,
-            branches,
-            stack,
-        });
+    pub(super) fn push(&mut self, sample: Pending) {
+        self.bytes += usize::from(sample.record.size);
+        self.samples.push(sample);
     }
 }
 
-/// A batch's samples with their stacks, as the worker that found them numbers these.
-pub(super) struct Located {
-    pub(super) number: usize,
-    pub(super) samples: Vec<LocatedSample>,
-}
+/// The samples of batches with the numbers of these; or the number of the batch that could not be located, and why.
+type Located = Result<Vec<(usize, Vec<Sample>)>, (usize, FormatError)>;
 
-pub(super) struct LocatedSample {
-    pub(super) taken: Taken,
-    pub(super) stack: StackIx,
-    pub(super) truncated: bool,
-}
-
-/// Finds the stacks of samples, and numbers them and their locations.
-pub(super) struct Worker<'a> {
-    unwinder: Unwinder<'a>,
-    index: HashMap<Location, LocationIx>,
-    places: Places,
-    /// The stack at hand, innermost first.
-    stack: Vec<LocationIx>,
-    unwound: Vec<u64>,
+/// What a worker made of the batches that it took.
+pub(super) struct Part {
+    pub(super) located: Located,
+    pub(super) places: Places,
 }
 
 /// What a worker's numbers stand for.
@@ -141,59 +96,122 @@ pub(super) struct Places {
     pub(super) stacks: Stacks,
 }
 
+/// Decodes samples, and finds and numbers their stacks.
+pub(super) struct Worker<'a> {
+    path: &'a Path,
+    events: &'a Events,
+    finder: Finder<'a>,
+    located: Located,
+}
+
 impl<'a> Worker<'a> {
-    pub(super) fn new(unwinder: Unwinder<'a>) -> Self {
-        Worker {
-            unwinder,
+    pub(super) fn new(path: &'a Path, events: &'a Events, files: &'a UnwindFiles<'a>) -> Self {
+        let finder = Finder {
+            is_monotonic: events.is_monotonic,
+            unwinder: Unwinder::new(files),
             index: HashMap::new(),
             places: Places::default(),
             stack: Vec::new(),
             unwound: Vec::new(),
-        }
-    }
-
-    pub(super) fn into_places(self) -> Places {
-        self.places
-    }
-
-    /// `None` where the distinct stacks are more than can be numbered.
-    pub(super) fn locate(&mut self, batch: &Batch) -> Option<Located> {
-        let mut located = Located {
-            number: batch.number,
-            samples: Vec::with_capacity(batch.samples.len()),
         };
-        for sample in &batch.samples {
-            self.stack.clear();
-            let truncated = self.walk(batch, sample);
-            self.stack.reverse();
-            located.samples.push(LocatedSample {
-                taken: sample.taken,
-                stack: self.places.stacks.try_insert(&self.stack)?,
-                truncated,
-            });
+        Worker {
+            path,
+            events,
+            finder,
+            located: Ok(Vec::new()),
         }
-        Some(located)
+    }
+
+    /// Whether no batch was in error so far; further ones are not looked at.
+    pub(super) fn goes_on(&self) -> bool {
+        self.located.is_ok()
+    }
+
+    pub(super) fn finish(self) -> Part {
+        Part {
+            located: self.located,
+            places: self.finder.places,
+        }
+    }
+
+    pub(super) fn take(&mut self, batch: &Batch) {
+        let samples = self.locate(batch);
+        if let Ok(located) = &mut self.located {
+            match samples {
+                Ok(samples) => located.push((batch.number, samples)),
+                Err(error) => self.located = Err((batch.number, error)),
+            }
+        }
+    }
+
+    fn locate(&mut self, batch: &Batch) -> Result<Vec<Sample>, FormatError> {
+        let locate = |pending: &Pending| {
+            let record = &pending.record;
+            let layout = &self.events.layouts[record.event as usize];
+            let sample = layout.decode(&record.body);
+            let sample = sample.ok_or_else(|| record.malformed(self.path))?;
+            let found = self.finder.find(&batch.kernel, pending, &sample);
+            let (stack, truncated) = found.ok_or_else(|| too_large(self.path))?;
+            Ok(Sample {
+                stack,
+                thread: pending.thread,
+                sample_type: SampleTypeIx(record.event),
+                time: sample.time.map(Nanoseconds),
+                cost: Cost {
+                    samples: 1,
+                    value: sample.period,
+                },
+                truncated,
+            })
+        };
+        batch.samples.iter().map(locate).collect()
+    }
+}
+
+/// Finds the stacks of samples, and numbers them and their locations.
+struct Finder<'a> {
+    is_monotonic: bool,
+    unwinder: Unwinder<'a>,
+    index: HashMap<Location, LocationIx>,
+    places: Places,
+    /// The stack at hand, innermost first.
+    stack: Vec<LocationIx>,
+    unwound: Vec<u64>,
+}
+
+impl Finder<'_> {
+    /// A sample's stack, and whether it was cut before its root; `None` where the distinct stacks are more than can
+    /// be numbered.
+    fn find(
+        &mut self,
+        kernel: &AddressSpace,
+        pending: &Pending,
+        sample: &RawSample<'_>,
+    ) -> Option<(StackIx, bool)> {
+        self.stack.clear();
+        let truncated = self.walk(kernel, pending, sample);
+        self.stack.reverse();
+        Some((self.places.stacks.try_insert(&self.stack)?, truncated))
     }
 
     /// Fills `self.stack`, innermost first; says whether the stack was cut before its root.
-    fn walk(&mut self, batch: &Batch, sample: &Pending) -> bool {
-        let chain = &batch.bytes[sample.chain.clone()];
-        let saved = &batch.bytes[sample.stack.clone()];
-        let saved = sample
-            .user_regs
-            .filter(|_| !saved.is_empty())
-            .map(|regs| (regs, saved));
-        let branches = &batch.bytes[sample.branches.clone()];
-        let time = sample.taken.time.filter(|_| batch.is_monotonic);
-        let mut last = None;
-        let mut in_user = |address| sample.space.locate(address, time, &mut last);
-        let mut last_in_kernel = None;
-        let mut in_kernel = |address| batch.kernel.locate(address, None, &mut last_in_kernel);
-        let mut truncated = chain.len() / 8 >= MAX_CHAIN;
-        if let Some(guest) = sample.guest {
+    fn walk(&mut self, kernel: &AddressSpace, pending: &Pending, sample: &RawSample<'_>) -> bool {
+        if let Some(guest) = pending.guest {
             self.push(guest);
             return false;
         }
+        let (chain, branches) = (sample.chain, sample.branches);
+        let saved = sample
+            .user_regs
+            .filter(|_| !sample.user_stack.is_empty())
+            .map(|regs| (regs, sample.user_stack));
+        let time = sample.time.filter(|_| self.is_monotonic);
+        let mut last = None;
+        let space = &*pending.space;
+        let mut in_user = |address| space.locate(address, time, &mut last);
+        let mut last_in_kernel = None;
+        let mut in_kernel = |address| kernel.locate(address, None, &mut last_in_kernel);
+        let mut truncated = chain.len() / 8 >= MAX_CHAIN;
 
         let mut context = CONTEXT_USER;
         let mut innermost = true;
@@ -225,9 +243,7 @@ impl<'a> Worker<'a> {
         if let Some((regs, stack)) = saved {
             let mut unwound = std::mem::take(&mut self.unwound);
             unwound.clear();
-            truncated |= !self
-                .unwinder
-                .unwind(&sample.space, regs, stack, &mut unwound);
+            truncated |= !self.unwinder.unwind(space, regs, stack, &mut unwound);
             for (depth, &address) in unwound.iter().enumerate() {
                 self.push(in_user(address.saturating_sub(u64::from(depth > 0))));
             }
