@@ -106,6 +106,7 @@ mod binary;
 mod cancel;
 pub mod files;
 pub mod formats;
+mod hint;
 pub mod id;
 pub mod ingest;
 pub mod intern;
@@ -120,6 +121,7 @@ pub mod units;
 
 pub use cancel::{Cancel, Cancelled};
 pub use formats::Format;
+pub use hint::{Hint, Notice};
 pub use ingest::{
     IngestError, IngestOptions, IngestReport, Input, PreparedFile, Stage, ingest, prepare,
 };

@@ -88,6 +88,7 @@ fn problems(recording: &Recording, symbols: &Symbols) -> String {
     let found = (0..symbols.modules.len()).filter(anonymous);
     found
         .filter_map(|ix| symbols.modules[ix].problem.clone())
+        .map(|problem| problem.text)
         .collect()
 }
 

@@ -561,7 +561,7 @@ fn a_truncated_file_is_told_where_it_ends_and_where_it_should() {
         + u64::from_le_bytes(bytes[48..56].try_into().unwrap());
     let expected = format!(
         "perf.data: truncated: the data section ends at byte {data_end}, but the file ends at \
-         byte 5000; was the recording killed, or the copy cut short? Record or copy it again, or take what there is: --allow-truncated"
+         byte 5000; was the recording killed, or the copy cut short? Record or copy it again, or take what there is"
     );
     assert_eq!(error_of("perf.data", &bytes[..5000]), expected);
 }

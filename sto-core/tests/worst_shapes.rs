@@ -155,7 +155,7 @@ fn programs_beyond_the_limit_are_left_out_and_said() {
     let path = Path::new("a/file");
     let prepared = prepare((path, recording), &options, &mut |_| {}).unwrap();
     assert_eq!(prepared.profiles().len(), MAX_PROGRAMS);
-    let warning = prepared.warnings().last().unwrap();
+    let warning = &prepared.warnings().last().unwrap().text;
     assert!(
         warning.starts_with("2 samples are left out, of the programs"),
         "{warning}"

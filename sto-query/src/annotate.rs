@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use sto_core::Hint;
 use sto_core::id::ProfileId;
 use sto_core::store::{Annotated, StoredBuild};
 
@@ -29,6 +30,17 @@ pub struct AnnotateError {
     pub(crate) line: u64,
     /// What is wrong there.
     pub(crate) why: AnnotateFault,
+}
+
+impl AnnotateError {
+    /// What can be done about it.
+    pub fn hint(&self) -> Option<Hint> {
+        match &self.why {
+            AnnotateFault::Select(error) => error.hint(),
+            AnnotateFault::NoSuchRun(_) => Some(Hint::ListRuns),
+            _ => None,
+        }
+    }
 }
 
 /// What can be wrong with a row of metrics.
@@ -71,7 +83,7 @@ pub enum AnnotateFault {
     #[error(transparent)]
     Select(#[from] SelectError),
     /// No run fits.
-    #[error("no run has {0}; `sto runs` lists them all")]
+    #[error("no run has {0}")]
     NoSuchRun(String),
     /// Several runs fit.
     #[error(

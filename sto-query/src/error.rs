@@ -12,10 +12,10 @@ use crate::source::SourceError;
 use crate::text::printable;
 use crate::tree::RootsError;
 use std::io;
-use sto_core::Cancelled;
 use sto_core::id::ProfileId;
 use sto_core::ingest::IngestError;
 use sto_core::store::{OtherValue, StoreError};
+use sto_core::{Cancelled, Hint};
 
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -131,6 +131,25 @@ macro_rules! from_stage {
 }
 
 from_stage!(Store: StoreError, Ingest: IngestError, Compare: CompareError);
+
+impl QueryError {
+    /// What can be done about it.
+    pub fn hint(&self) -> Option<Hint> {
+        match self {
+            QueryError::Store(error) => error.hint(),
+            QueryError::Select(error) | QueryError::NothingNamed { source: error, .. } => {
+                error.hint()
+            }
+            QueryError::Ingest(error) => error.hint(),
+            QueryError::History(error) => error.hint(),
+            QueryError::Annotate(error) => error.hint(),
+            QueryError::Average(AverageError::Store(error)) => error.hint(),
+            QueryError::Average(AverageError::Select(error)) => error.hint(),
+            QueryError::Roots(RootsError::Store(error)) => error.hint(),
+            _ => None,
+        }
+    }
+}
 
 fn not_one_build(builds: &[String]) -> String {
     match builds {

@@ -15,6 +15,7 @@ pub use revision::{Commit, Described, NoBuildOfCommit};
 
 use crate::text::printable;
 use std::collections::BTreeSet;
+use sto_core::Hint;
 use sto_core::model::Build;
 use sto_core::store::{Store, StoreError, StoredBuild, StoredProfile};
 
@@ -74,7 +75,7 @@ pub enum SelectError {
         text: String,
     },
     /// The store has no profile at all.
-    #[error("the store has no profiles yet; `sto ingest FILE` adds one")]
+    #[error("the store has no profiles yet")]
     EmptyStore,
     /// Nothing has this name.
     #[error(
@@ -106,7 +107,7 @@ pub enum SelectError {
         candidates: Vec<String>,
     },
     /// What was asked for is of several benchmarks.
-    #[error("{} has runs of several benchmarks, which did different work; name one with --benchmark: {benchmarks}", listed(.builds))]
+    #[error("{} has runs of several benchmarks, which did different work: {benchmarks}", listed(.builds))]
     SeveralBenchmarks {
         /// The builds, as `EXE@BUILD`.
         builds: Vec<String>,
@@ -191,6 +192,18 @@ pub enum SelectError {
         /// What begins like this.
         candidates: Vec<String>,
     },
+}
+
+impl SelectError {
+    /// What can be done about it.
+    pub fn hint(&self) -> Option<Hint> {
+        match self {
+            SelectError::Store(error) => error.hint(),
+            SelectError::EmptyStore => Some(Hint::AddProfile),
+            SelectError::SeveralBenchmarks { .. } => Some(Hint::NameBenchmark),
+            _ => None,
+        }
+    }
 }
 
 /// Builds that an error message names; a store may have thousands.

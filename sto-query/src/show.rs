@@ -6,6 +6,7 @@ use crate::listing::profile_report;
 use crate::tree::View;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use sto_core::Hint;
 use sto_core::intern::{SelfCosts, label_sets, total};
 use sto_core::model::{Build, FrameKind, GnuBuildId, ModuleRef, Origin};
 use sto_core::store::{Store, StoreError, StoredProfile};
@@ -101,6 +102,9 @@ pub struct UnresolvedModule {
     pub samples: u64,
     /// What would help.
     pub advice: String,
+    /// The same, for the program that shows it to name.
+    #[serde(skip)]
+    pub hint: Option<Hint>,
 }
 
 /// Tells what is known of a selection's profiles, which `store` has.
@@ -184,6 +188,7 @@ fn unresolved_report(module: &str, samples: u64, modules: &[ModuleRef]) -> Unres
         module: module.to_owned(),
         build_id: build_id.map(GnuBuildId::to_string),
         samples,
+        hint: build_id.map(|_| Hint::SymbolFolder),
         advice: advice(module, build_id),
     }
 }
@@ -207,10 +212,10 @@ fn advice(module: &str, build_id: Option<&GnuBuildId>) -> String {
             .to_owned(),
         (_, Some(id)) if is_library => format!(
             "install its debug package (on Debian, find-dbgsym-packages names it), or give the \
-             folder of the file with build id {id}: --symbol-dir DIR"
+             folder of the file with build id {id}"
         ),
         (_, Some(id)) => {
-            format!("give the folder of the file with build id {id}: --symbol-dir DIR")
+            format!("give the folder of the file with build id {id}")
         }
     }
 }

@@ -13,7 +13,6 @@ use sto_query::correlate::{
 use sto_query::correlate::{Bottlenecks, bottlenecks};
 use sto_query::history::{History, HistoryQuery};
 use sto_query::render;
-use sto_query::text::Style;
 
 #[derive(Deserialize)]
 struct Case {
@@ -163,7 +162,7 @@ fn a_benchmark_with_too_few_runs_is_left_out() {
     };
     let report = report(&many);
     assert_eq!((report.benchmarks.len(), report.functions.len()), (0, 0));
-    let text = render::bottlenecks::text(&report, Style::default());
+    let text = render::bottlenecks::text(&report, crate::words::plain());
     assert!(
         text.contains("No benchmark has 9 runs with this metric"),
         "{text}"

@@ -18,7 +18,6 @@ use sto_query::render;
 use sto_query::select::select;
 use sto_query::series::{FunctionScore, Observation, Scores, regressions_over_time, series};
 use sto_query::series::{ScoreOptions, Status};
-use sto_query::text::Style;
 use sto_query::tree::View;
 
 /// Adds a run of `program` at `build`, recorded that many days after some day.
@@ -305,7 +304,7 @@ fn a_change_that_one_run_shows_says_so() {
     let parse: Vec<u64> = (0..20).map(|day| 100 + day % 3).chain([300]).collect();
     let report = judge(&history_of(&parse, 1));
     assert_eq!(function(&report, "parse").changes[0].runs, 1);
-    let text = render::scores::text(&report, Style::default());
+    let text = render::scores::text(&report, crate::words::plain());
     let words: Vec<&str> = text.split_whitespace().collect();
     assert!(words.join(" ").contains(", rests on one run"), "{text}");
 }
@@ -520,7 +519,7 @@ fn what_is_not_there_is_an_error_that_says_what_is() {
     let error = |query: HistoryQuery| History::load(&store, &query).unwrap_err().to_string();
     assert_eq!(
         error(HistoryQuery::default()),
-        "several programs have such runs; name one with --exe: app, tool"
+        "several programs have such runs: app, tool"
     );
     let benchmark = Some("none".to_owned());
     assert_eq!(
@@ -549,7 +548,7 @@ fn what_is_not_there_is_an_error_that_says_what_is() {
     );
     assert_eq!(
         history.judged(Some("zz"), 10).unwrap_err().to_string(),
-        "no runs of the history have an id that begins with `zz`; `sto ls` shows their ids"
+        "no runs of the history have an id that begins with `zz`"
     );
 }
 

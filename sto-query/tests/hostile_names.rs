@@ -1,5 +1,6 @@
 //! Names that a hostile program bears stay text in every output.
 
+use crate::hints::WORDS;
 use crate::views::{Stacks, hostile_names, stored_build, view_of};
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -15,6 +16,7 @@ use sto_query::tree::{Prune, View};
 const TERMINAL: Style = Style {
     width: Some(80),
     colors: None,
+    words: WORDS,
 };
 
 /// A view in which everything that has a name has a hostile one.
@@ -75,7 +77,7 @@ fn text_has_no_control_characters_and_one_line_a_row() {
             .skip(2)
             .count()
     };
-    for style in [TERMINAL, Style::default()] {
+    for style in [TERMINAL, crate::words::plain()] {
         let text = render::top::text(&functions, style);
         assert_plain(&text);
         assert_eq!(rows(&text), functions.functions.len());

@@ -1,7 +1,9 @@
 //! What `sto ingest` tells of the files that went in.
 
+use crate::hints;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use sto_core::Notice;
 use sto_core::id::{BuildId, ExecutableId, ProfileId, SourceDigest};
 use sto_core::ingest::ModuleSymbols;
 use sto_core::ingest::{IngestReport, Ingested, IngestedSlices};
@@ -13,7 +15,6 @@ use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
 use sto_query::answer::InStore;
 use sto_query::maintain::{IngestSummary, IngestedFile};
 use sto_query::render;
-use sto_query::text::Style;
 
 fn ingested(added: Added) -> Ingested {
     let build = Build {
@@ -68,7 +69,7 @@ fn module(path: &str, unresolved: usize, problem: Option<&str>) -> (String, Modu
         locations: 30,
         unresolved,
         unresolved_samples: 10 * unresolved as u64,
-        problem: problem.map(str::to_owned),
+        problem: problem.map(Notice::from),
     };
     (path.to_owned(), symbols)
 }
@@ -79,7 +80,7 @@ fn summary(added: Added, modules: Vec<(String, ModuleSymbols)>) -> InStore<Inges
         modules,
         warnings: Vec::new(),
     };
-    let recording = IngestedFile::new("perf.data".to_owned(), &report);
+    let recording = IngestedFile::new("perf.data".to_owned(), &report, hints::say);
     in_store(recording)
 }
 
@@ -93,7 +94,7 @@ fn in_store(recording: IngestedFile) -> InStore<IngestSummary> {
 }
 
 fn text(summary: &InStore<IngestSummary>) -> String {
-    render::ingest::text(summary, Style::default())
+    render::ingest::text(summary, crate::words::plain())
 }
 
 const NEW: Added = Added::New {
@@ -152,7 +153,7 @@ fn each_of_several_events_is_told_with_its_samples_and_what_they_stand_for() {
         modules: Vec::new(),
         warnings: Vec::new(),
     };
-    let recording = IngestedFile::new("perf.data".to_owned(), &report);
+    let recording = IngestedFile::new("perf.data".to_owned(), &report, hints::say);
     let text = text(&in_store(recording));
     assert!(
         text.contains(
@@ -184,7 +185,7 @@ fn slices_are_told_with_their_share_of_the_size() {
         modules: Vec::new(),
         warnings: Vec::new(),
     };
-    let recording = IngestedFile::new("perf.data".to_owned(), &report);
+    let recording = IngestedFile::new("perf.data".to_owned(), &report, hints::say);
     let summary = in_store(recording);
     let text = text(&summary);
     assert!(

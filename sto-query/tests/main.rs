@@ -29,11 +29,15 @@ mod suspects;
 mod tree;
 mod view;
 mod views;
+mod words;
 
 #[path = "../../sto-core/tests/common/missing.rs"]
 mod missing;
 
 // The words of the command, with which results are printed.
+#[allow(dead_code, reason = "errors are not printed here")]
+#[path = "../../sto-cli/src/runtime/hints.rs"]
+mod hints;
 #[path = "../../sto-cli/src/runtime/next_steps.rs"]
 mod next_steps;
 

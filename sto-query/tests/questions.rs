@@ -17,7 +17,6 @@ use sto_query::questions::{
 };
 use sto_query::render;
 use sto_query::sources::Sources;
-use sto_query::text::Style;
 use sto_query::tree::View;
 
 const FUNCTION: &str = "pulldown_cmark::firstpass::FirstPass::parse_footnote";
@@ -37,7 +36,7 @@ fn assert_printed(name: &str, text: &str) {
 #[test]
 fn one_call_answers_a_question_to_a_history_as_its_command_does() {
     let sources = Sources::of_folder(&history().join("history.sto"));
-    let style = Style::default();
+    let style = crate::words::plain();
 
     let mut request = OccurrencesRequest::default();
     request.function = FUNCTION.to_owned();

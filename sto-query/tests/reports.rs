@@ -1,5 +1,6 @@
 //! Every output of a report, compared with reviewed files.
 
+use crate::hints::WORDS;
 use crate::views::{assert_fits, assert_golden, demo, folded, stored_build, view, view_of};
 use sto_core::id::ProfileId;
 use sto_core::store::{
@@ -16,10 +17,12 @@ use sto_query::tree::{Order, call_tree, top};
 const TERMINAL: Style = Style {
     width: Some(80),
     colors: None,
+    words: WORDS,
 };
 const PIPE: Style = Style {
     width: None,
     colors: None,
+    words: WORDS,
 };
 /// A terminal of so many columns, without colours.
 fn wide(width: usize) -> Style {
@@ -32,6 +35,7 @@ fn wide(width: usize) -> Style {
 const COLOR: Style = Style {
     width: Some(80),
     colors: Some(Colors::USUAL),
+    words: WORDS,
 };
 
 #[test]

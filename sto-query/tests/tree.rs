@@ -1,5 +1,6 @@
 //! The pruned call tree.
 
+use crate::hints::WORDS;
 use crate::views;
 use crate::views::{Stacks, folded, frame, view};
 use proptest::prelude::*;
@@ -106,6 +107,7 @@ fn a_recursion_a_million_deep_is_cut_at_the_depth_that_was_asked_for() {
         Style {
             width: Some(80),
             colors: None,
+            words: WORDS,
         },
     );
     assert_eq!(
@@ -126,9 +128,9 @@ fn a_whole_recursion_is_shown_where_that_was_asked_for() {
         },
     )];
     let report = call_tree(&view("v1", &stacks), 0, &everything());
-    let text = render::tree::text(&report, Style::default());
+    let text = render::tree::text(&report, crate::words::plain());
     assert!(text.contains("… 99997 frames: demo\n"), "{text}");
-    let text = render::tree::text(&report.unfolded(), Style::default());
+    let text = render::tree::text(&report.unfolded(), crate::words::plain());
     assert_eq!(
         text.lines().filter(|line| line.contains("fib")).count(),
         100_000
@@ -153,7 +155,7 @@ fn a_chain_is_one_line_and_json_has_all_of_it() {
             true, true, true, false, true, true, true, false, false, false
         ]
     );
-    let text = render::tree::text(&report, Style::default());
+    let text = render::tree::text(&report, crate::words::plain());
     let shown: Vec<&str> = text.lines().skip(3).collect();
     assert_eq!(shown.len(), 6, "{text}");
     assert!(shown[0].contains("… 3 frames: demo, std"), "{text}");
@@ -185,6 +187,7 @@ fn a_tree_that_branches_at_every_level_stays_narrow() {
         Style {
             width: Some(80),
             colors: None,
+            words: WORDS,
         },
     );
     let widest = text.lines().map(|line| line.chars().count()).max();

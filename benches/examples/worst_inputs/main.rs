@@ -186,7 +186,8 @@ fn look_up(name: &str, folder: &Path) {
     let symbols = symbolize(&recording, &options);
     let cost = cost();
     let found = count as usize - symbols.modules[0].unresolved;
-    let problem = symbols.modules[0].problem.as_deref().unwrap_or_default();
+    let problem = symbols.modules[0].problem.as_ref();
+    let problem = problem.map_or("", |problem| &problem.text);
     let problem: String = problem.chars().take(90).collect();
     println!("{cost} | {found} of {count} found {problem}");
 }

@@ -1,6 +1,7 @@
 //! Findings on their way out: in which format, and where to.
 
 use crate::runtime::error::CliError;
+use crate::runtime::hints::WORDS;
 use crate::runtime::{output, ui};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -81,7 +82,7 @@ impl FindingsOutputArgs {
         let file = output::file(self.output.as_deref());
         let style = match file {
             None => ui::style(),
-            Some(_) => text::Style::default(),
+            Some(_) => ui::plain(),
         };
         let rendered = match self.format {
             FindingsFormat::Text => render::check_text(check, style, self.detail()),
@@ -90,10 +91,10 @@ impl FindingsOutputArgs {
                 _ => sto_query::answer::json(check),
             }
             .expect("reports have no keys but strings"),
-            FindingsFormat::Md => render::markdown(comparisons),
-            FindingsFormat::Github => render::github(comparisons),
-            FindingsFormat::Html => render::html(comparisons),
-            FindingsFormat::Junit => render::junit(comparisons),
+            FindingsFormat::Md => render::markdown(comparisons, WORDS),
+            FindingsFormat::Github => render::github(comparisons, WORDS),
+            FindingsFormat::Html => render::html(comparisons, WORDS),
+            FindingsFormat::Junit => render::junit(comparisons, WORDS),
             FindingsFormat::Sarif => render::sarif(comparisons),
         };
         let Some(file) = file else {

@@ -6,6 +6,7 @@ use crate::args::inputs::{self, Input};
 use crate::args::quantities::{bytes, slice_count};
 use crate::runtime::environment;
 use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::hints;
 use crate::runtime::in_order::in_order;
 use crate::runtime::output;
 use crate::runtime::progress::Progress;
@@ -113,10 +114,11 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
             prepared => prepared?,
         };
         let report = prepared.store(&store, &mut |stage| progress.stage(stage))?;
-        for warning in &report.warnings {
-            progress.say("warning", &format!("{name}: {warning}"));
+        let file = IngestedFile::new(name, &report, hints::say);
+        for warning in &file.warnings {
+            progress.say("warning", &format!("{}: {warning}", file.path));
         }
-        recordings.push(IngestedFile::new(name, &report));
+        recordings.push(file);
         progress.files_done(done);
         Ok(())
     });

@@ -4,6 +4,7 @@ use crate::args::history::HistoryArgs;
 use crate::args::judged::JudgedArgs;
 use crate::args::percent::Percent;
 use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::hints::WORDS;
 use crate::runtime::next_steps;
 use crate::runtime::output;
 use crate::runtime::store_path::StorePath;
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &ReportArgs, place: &StorePath) -> Result<Outcome, CliEr
         Some(_) => Outcome::Clean,
         None => Outcome::TooLittleData,
     };
-    let page = render::suspects::html(&found);
+    let page = render::suspects::html(&found, WORDS);
     let Some(file) = output::file(Some(&args.output)) else {
         output::write_stdout(page.as_bytes())?;
         return Ok(outcome);

@@ -1,6 +1,7 @@
 //! `sto show`: what is known of a profile, beside its stacks.
 
 use crate::runtime::error::{CliError, Outcome};
+use crate::runtime::hints;
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
@@ -21,7 +22,11 @@ pub(crate) struct ShowArgs {
 pub(crate) fn run(args: &ShowArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let mut request = ShowRequest::default();
     request.named = (&args.selector).into();
-    let shown = show(&store.sources(), &request)?;
+    let mut shown = show(&store.sources(), &request)?;
+    let modules = shown.profiles.iter_mut();
+    for module in modules.flat_map(|profile| &mut profile.unresolved) {
+        module.advice = hints::with_hint(&module.advice, module.hint);
+    }
     args.format.print(&shown, render::show::text)?;
     Ok(Outcome::Clean)
 }

@@ -159,6 +159,8 @@ mod tests {
     use super::*;
     use crate::cli::Cli;
     use clap::CommandFactory;
+    use std::fs;
+    use std::path::{Path, PathBuf};
 
     #[test]
     fn every_command_stands_in_one_group() {
@@ -192,5 +194,63 @@ mod tests {
                 }
             }
         }
+    }
+
+    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => sources(&path, found),
+                false if path.extension().is_some_and(|ending| ending == "rs") => found.push(path),
+                false => {}
+            }
+        }
+    }
+
+    /// Whether a line says it, and no longer word.
+    fn says(line: &str, what: &str) -> bool {
+        let is_word = |c: char| c.is_alphanumeric() || "-_".contains(c);
+        line.match_indices(what).any(|(at, _)| {
+            let before = line[..at].chars().next_back();
+            let behind = line[at + what.len()..].chars().next();
+            !before.is_some_and(is_word) && !behind.is_some_and(is_word)
+        })
+    }
+
+    #[test]
+    fn the_libraries_know_no_option_and_no_subcommand() {
+        let mut told = Vec::new();
+        let mut command = Cli::command();
+        command.build();
+        for subcommand in command.get_subcommands() {
+            told.push(format!("sto {}", subcommand.get_name()));
+            let options = subcommand.get_arguments().filter_map(clap::Arg::get_long);
+            told.extend(options.map(|option| format!("--{option}")));
+        }
+        // It is perf's, handed on.
+        told.retain(|option| option != "--call-graph");
+        let mut files = Vec::new();
+        for library in ["sto-core", "sto-query"] {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+            sources(&folder.join(library).join("src"), &mut files);
+        }
+        let mut known = Vec::new();
+        for file in &files {
+            let text = fs::read_to_string(file).unwrap();
+            let text = text.split("#[cfg(test)]").next().unwrap();
+            // Advice on other tools names them in the same line.
+            let is_of_others = |line: &str| {
+                ["perf", "-Wl", "arg("]
+                    .iter()
+                    .any(|name| line.contains(name))
+            };
+            let lines = text.lines().filter(|line| !is_of_others(line));
+            known.extend(
+                lines
+                    .filter(|line| told.iter().any(|what| says(line, what)))
+                    .map(|line| format!("{}: {}", file.display(), line.trim())),
+            );
+        }
+        assert!(known.is_empty(), "{known:#?}");
     }
 }

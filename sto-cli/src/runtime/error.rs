@@ -1,11 +1,13 @@
 //! What went wrong, how it is told, and the exit status: nowhere else is one decided.
 
+use crate::runtime::hints;
 use crate::runtime::ui;
 use std::error::Error;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
+use sto_core::Hint;
 use sto_core::files::User;
 use sto_core::ingest::IngestError;
 use sto_core::memory::TooMuch;
@@ -183,6 +185,18 @@ pub(crate) enum CliError {
 }
 
 impl CliError {
+    /// What the library says can be done about it.
+    fn library_hint(&self) -> Option<Hint> {
+        match self {
+            CliError::Store(error) => error.hint(),
+            CliError::Merge(error) => error.source.hint(),
+            CliError::Ingest(error) => error.hint(),
+            CliError::Query(error) => error.hint(),
+            CliError::Annotate { source, .. } => source.hint(),
+            _ => None,
+        }
+    }
+
     fn hint(&self) -> Option<String> {
         match self {
             CliError::Query(QueryError::NothingNamed { selector, .. }) => {
@@ -342,7 +356,7 @@ pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
         Err(error) if error.is_broken_pipe() => return ExitCode::SUCCESS,
         Err(error) => error,
     };
-    let message = with_causes(&error);
+    let message = hints::with_hint(&with_causes(&error), error.library_hint());
     let takes_too_much = causes(&error).any(|cause| cause.is::<TooMuch>());
     match error.functions() {
         [] => ui::say("error", &message),

@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod environment;
 pub(crate) mod error;
 pub(crate) mod git;
+pub(crate) mod hints;
 pub(crate) mod in_order;
 pub(crate) mod interrupt;
 pub(crate) mod memory;

@@ -1,10 +1,12 @@
 //! What the terminal can do, and what is said on standard error.
 
+use crate::runtime::hints::{self, WORDS};
 use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::OnceLock;
+use sto_core::Notice;
 use sto_query::text::{Colors, Style, printable};
 
 /// How text on standard output is laid out: as wide as the terminal and in colour, or as wide as
@@ -15,6 +17,15 @@ pub(crate) fn style() -> Style {
     Style {
         width: columns().or_else(|| terminal.then(|| terminal_width().unwrap_or(80))),
         colors: wants_color(choice, terminal).then_some(colors),
+        words: WORDS,
+    }
+}
+
+/// How text is laid out that goes into a file.
+pub(crate) fn plain() -> Style {
+    Style {
+        words: WORDS,
+        ..Style::default()
     }
 }
 
@@ -105,8 +116,9 @@ pub(crate) fn tell_wait(locked: &Path, by: Option<&str>) {
 }
 
 /// Says what a user should know of a file that was read all the same.
-pub(crate) fn warn(file: &Path, warnings: &[String]) {
+pub(crate) fn warn(file: &Path, warnings: &[Notice]) {
     for warning in warnings {
+        let warning = hints::say(warning);
         say("warning", &format!("{}: {warning}", file.display()));
     }
 }

@@ -58,8 +58,8 @@ fn benchmarks_are_not_added_up_unasked() {
     let report = sandbox.sto(&["report", "-o", "out.html"]);
     assert!(report.stderr.contains("several benchmarks"), "{report:?}");
     let top = sandbox.sto(&["top", "v2"]).stderr;
-    let expected = "demo@v2 has runs of several benchmarks, which did different work; name one with \
-                    --benchmark: serve (2 runs), startup (1 run), '' for runs that name none (1 run)";
+    let expected = "demo@v2 has runs of several benchmarks, which did different work: serve \
+                    (2 runs), startup (1 run), '' for runs that name none (1 run); name one with --benchmark";
     assert!(top.contains(expected), "{top}");
 }
 

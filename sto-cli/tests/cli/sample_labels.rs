@@ -13,7 +13,7 @@ fn labels_of_samples_are_said_to_be_gone_and_slices_keep_them() {
     let path = recording();
     let without = ["ingest", &path, "--exe", "serve", "--build", "v1"];
     let run = sandbox.sto(&without).succeeds();
-    let told = "--slices 1 keeps them: `request`, `tenant`";
+    let told = "`request`, `tenant`; --slices 1 keeps them.";
     assert!(run.stderr.contains(told), "{run:?}");
     let run = sandbox.sto(&["flame", "v1", "--by", "label:tenant"]);
     let run = run.fails_with(&["serve@v1: no profile has a label `tenant`"]);

@@ -3,6 +3,7 @@
 use super::elf::{Detail, ElfFile};
 use super::jit_files::{dump_of, find_dump};
 use super::options::SymbolOptions;
+use crate::hint::{Hint, Notice};
 use crate::model::GnuBuildId;
 use crate::recording::{Location, Module, ModuleIx, ModuleKind, Recording};
 use rayon::prelude::*;
@@ -25,27 +26,28 @@ pub(crate) struct Found {
 ///
 /// # Errors
 /// With a sentence that says what was found instead, and what to do.
-pub(crate) fn find(module: &Module, options: &SymbolOptions) -> Result<Found, String> {
+pub(crate) fn find(module: &Module, options: &SymbolOptions) -> Result<Found, Notice> {
     if module.path.starts_with("/memfd:") || module.path.starts_with("anon_inode:") {
         return Err(format!(
             "{} is memory without a file on disk, so its functions have no names",
             module.path
-        ));
+        )
+        .into());
     }
     // One that was believed when the recording was read is a module of another kind.
     if let Some((path, pid)) = dump_of(&module.path)
         && path == module.path
     {
         return match find_dump(&path, pid, module.inode, options) {
-            Ok(_) => Err(format!(
-                "{path} came while the recording was read; ingest it again"
-            )),
+            Ok(_) => {
+                Err(format!("{path} came while the recording was read; ingest it again").into())
+            }
             Err(problem) => Err(problem),
         };
     }
     match &module.build_id {
         Some(build_id) => find_by_build_id(module, build_id, options),
-        None => find_by_inode(module, options.recorded),
+        None => find_by_inode(module, options.recorded).map_err(Notice::from),
     }
 }
 
@@ -59,7 +61,7 @@ fn find_by_build_id(
     module: &Module,
     build_id: &GnuBuildId,
     options: &SymbolOptions,
-) -> Result<Found, String> {
+) -> Result<Found, Notice> {
     let recorded = recorded_path(module);
     let mut paths = VecDeque::from(places(recorded, build_id, options));
     let mut symbols: Option<ElfFile> = None;
@@ -100,10 +102,11 @@ fn find_by_build_id(
     }
     let Some(symbols) = symbols else {
         let instead = refused.map_or_else(String::new, |refused| format!(" ({refused})"));
-        return Err(format!(
-            "no file with the recorded build id {build_id} was found for {}{instead}; put a copy of it, or its separate debug file, into a folder and name that with --symbol-dir",
+        let text = format!(
+            "no file with the recorded build id {build_id} was found for {}{instead}; put a copy of it, or its separate debug file, into a folder and name that",
             module.path
-        ));
+        );
+        return Err(Notice::new(text, Hint::SymbolFolder));
     };
     Ok(Found {
         image: image.filter(|_| !symbols.has_code),

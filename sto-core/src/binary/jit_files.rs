@@ -3,6 +3,7 @@
 use super::jit_dump::JitDump;
 use super::options::SymbolOptions;
 use crate::files::{Links, SafeFile, User, user_of_process_since};
+use crate::hint::{Hint, Notice};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,7 @@ pub(crate) fn find_dump(
     pid: u32,
     inode: Option<u64>,
     options: &SymbolOptions,
-) -> Result<JitDump, String> {
+) -> Result<JitDump, Notice> {
     let name = format!("jit-{pid}.dump");
     let copies = beside(&name, options);
     let copy = copies.into_iter().find_map(|path| {
@@ -40,9 +41,10 @@ pub(crate) fn find_dump(
     });
     copy.map_or_else(|| dump_at(Path::new(recorded), pid, inode, options), Ok)
         .map_err(|why| {
-            format!(
-                "{recorded} was the jitdump of process {pid}, and {why}; copy it beside the recording, or name its folder with --symbol-dir"
-            )
+            let text = format!(
+                "{recorded} was the jitdump of process {pid}, and {why}; copy it beside the recording, or name its folder"
+            );
+            Notice::new(text, Hint::SymbolFolder)
         })
 }
 

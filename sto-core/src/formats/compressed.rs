@@ -100,9 +100,9 @@ impl Expanded<'_> {
         let max_held = self.max_held;
         (&mut self.input).take(max_held).read_to_end(bytes)?;
         if bytes.len() as u64 > max_held {
-            return Err(refused(format!(
+            return Err(too_far(format!(
                 "it expands to more than {max_held} bytes, which its format needs at once; \
-                 decompress it first, as a file on disk may have any size, or allow more by --max-input"
+                 decompress it first, as a file on disk may have any size, or allow more"
             )));
         }
         Ok(())
@@ -170,10 +170,9 @@ impl<'a> Layer<'a> {
         if self.expanded <= by_ratio.max(self.max_input) {
             return Ok(());
         }
-        Err(refused(format!(
+        Err(too_far(format!(
             "its first {came} bytes expand to more than {} MiB, and {MAX_RATIO} times as much as they \
-             are: a decompression bomb. If it is a profile all the same, allow its expanded size by \
-             --max-input",
+             are: a decompression bomb. If it is a profile all the same, allow its expanded size",
             FREE >> 20
         )))
     }
@@ -226,16 +225,26 @@ enum Refusal {
     Other(String),
     #[error("{0}")]
     Cut(String),
+    #[error("{0}")]
+    TooFar(String),
 }
 
 fn refused(problem: String) -> io::Error {
     io::Error::other(Refusal::Other(problem))
 }
 
+fn too_far(problem: String) -> io::Error {
+    io::Error::other(Refusal::TooFar(problem))
+}
+
 /// Makes an error of what reading a file met, of which this can be done if it was cut off.
 pub(super) fn failed(path: &Path, salvage: Salvage) -> impl Fn(io::Error) -> FormatError {
     move |error| match error.get_ref().and_then(|error| error.downcast_ref()) {
         Some(Refusal::Cut(cut)) => FormatError::cut_off(path, cut, salvage),
+        Some(Refusal::TooFar(problem)) => FormatError::ExpandsTooFar {
+            path: path.to_owned(),
+            problem: problem.clone(),
+        },
         _ => FormatError::io(path)(error),
     }
 }

@@ -1,6 +1,7 @@
 //! Why a recording cannot be read.
 
 use crate::cancel::Cancelled;
+use crate::hint::Hint;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ pub enum FormatError {
         path: PathBuf,
     },
     /// The bytes are of no known format.
-    #[error("{}: not a profile that sto can read: it starts with {found}; expected one of {known}; if it is one of them, name it: --format NAME", path.display())]
+    #[error("{}: not a profile that sto can read: it starts with {found}; expected one of {known}; if it is one of them, name it", path.display())]
     Unknown {
         /// The file.
         path: PathBuf,
@@ -51,6 +52,16 @@ pub enum FormatError {
         /// Where: `line 12`, `the record at byte 1234`.
         at: String,
         /// What was found, what was expected, and what to do.
+        problem: String,
+        /// Whether it may be that the file was cut off, and can be read up to there.
+        may_be_cut: bool,
+    },
+    /// Compressed data expand to more than they may.
+    #[error("cannot read {}: {problem}", path.display())]
+    ExpandsTooFar {
+        /// The file.
+        path: PathBuf,
+        /// To how much, and what to do.
         problem: String,
     },
     /// The recording has no call chains at all.
@@ -91,7 +102,7 @@ pub enum Salvage {
 impl fmt::Display for Salvage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Salvage::Possible => ", or take what there is: --allow-truncated",
+            Salvage::Possible => ", or take what there is",
             Salvage::Impossible => "; what there is cannot be read without the rest",
         })
     }
@@ -108,6 +119,23 @@ impl FormatError {
             path: path.to_owned(),
             at: at.to_string(),
             problem: problem.into(),
+            may_be_cut: false,
+        }
+    }
+
+    /// What can be done about it.
+    pub fn hint(&self) -> Option<Hint> {
+        match self {
+            FormatError::Unknown { .. } => Some(Hint::NameFormat),
+            FormatError::ExpandsTooFar { .. } => Some(Hint::RaiseMaxInput),
+            FormatError::Malformed {
+                may_be_cut: true, ..
+            }
+            | FormatError::Truncated {
+                salvage: Salvage::Possible,
+                ..
+            } => Some(Hint::AllowTruncated),
+            _ => None,
         }
     }
 

@@ -280,10 +280,13 @@ fn read_unfinished(
         )));
     }
     let read = reader.block(line).map_err(|error| match error {
-        FormatError::Malformed { path, at, problem } => FormatError::Malformed {
+        FormatError::Malformed {
+            path, at, problem, ..
+        } => FormatError::Malformed {
             path,
             at,
             problem: within_last_line(&problem, Salvage::Possible),
+            may_be_cut: true,
         },
         other => other,
     });

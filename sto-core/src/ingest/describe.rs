@@ -192,7 +192,7 @@ pub(super) fn check_quality(path: &Path, quality: &Quality) -> Result<(), Ingest
         (
             (quality.unresolved, samples, MAX_UNRESOLVED),
             "of samples have no symbol",
-            "give the folder of the files that ran: --symbol-dir DIR",
+            "give the folder of the files that ran",
         ),
         (
             (quality.truncated, samples, MAX_TRUNCATED),

@@ -2,6 +2,7 @@
 
 use crate::cancel::Cancelled;
 use crate::formats::{FormatError, excerpt};
+use crate::hint::Hint;
 use crate::intern::InternError;
 use crate::store::StoreError;
 
@@ -22,7 +23,7 @@ pub enum IngestError {
     },
     /// No name for the build is given, and the recording has none.
     #[error(
-        "{path}: the recording has no GNU build id of {} to name the build after; name it: --build NAME",
+        "{path}: the recording has no GNU build id of {} to name the build after; name it",
         excerpt(program.as_bytes())
     )]
     NoBuildName {
@@ -46,7 +47,7 @@ pub enum IngestError {
         limit: usize,
     },
     /// More of its samples than `strict` allows have no symbol, are cut, or were lost.
-    #[error("{path}: not stored, as its stacks are poor and --strict was given: {problems}")]
+    #[error("{path}: not stored, as its stacks are too poor: {problems}")]
     Poor {
         /// The file.
         path: String,
@@ -59,4 +60,20 @@ pub enum IngestError {
     /// The store cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl IngestError {
+    /// What can be done about it.
+    pub fn hint(&self) -> Option<Hint> {
+        match self {
+            IngestError::Format(error) => error.hint(),
+            IngestError::Store(error) => error.hint(),
+            IngestError::NoBuildName { .. } => Some(Hint::NameBuild),
+            IngestError::Intern {
+                source: InternError::NoTime { .. },
+                ..
+            } => Some(Hint::WholeTime),
+            _ => None,
+        }
+    }
 }

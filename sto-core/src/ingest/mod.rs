@@ -8,6 +8,7 @@ mod programs;
 use crate::binary::add_build_ids;
 use crate::cancel::Cancel;
 use crate::formats::{self, FormatError, excerpt, excerpts};
+use crate::hint::{Hint, Notice};
 use crate::id::{ProfileId, ReadingId, SourceDigest};
 use crate::intern::{Interned, SliceGrid, intern, intern_with_slices, total};
 use crate::model::{Build, Granularity, Profile};
@@ -89,7 +90,7 @@ pub struct IngestReport {
     /// What was found of each module, with its path.
     pub modules: Vec<(String, ModuleSymbols)>,
     /// Whole sentences about what a user should know of this recording.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Notice>,
 }
 
 /// What a profile is made of. Its name stands in errors, and names the program where the data do not.
@@ -213,13 +214,13 @@ pub fn prepare<'a>(
 pub struct PreparedFile {
     profiles: Vec<Prepared>,
     modules: Vec<(String, ModuleSymbols)>,
-    warnings: Vec<String>,
+    warnings: Vec<Notice>,
     cancel: Cancel,
 }
 
 impl PreparedFile {
     /// Whole sentences about what a user should know of it.
-    pub fn warnings(&self) -> &[String] {
+    pub fn warnings(&self) -> &[Notice] {
         &self.warnings
     }
 
@@ -258,9 +259,11 @@ impl PreparedFile {
                     let warning = other.map(|(other, _)| of_the_same_recording(&build, other));
                     self.warnings.extend(warning);
                 }
-                self.warnings.extend(instead_of.as_ref().map(in_its_place));
+                let gone = instead_of.as_ref().map(in_its_place);
+                self.warnings.extend(gone.map(Notice::from));
             } else if slices.is_some() && !store.has_slices(added.id())? {
-                self.warnings.push(STORED_WITHOUT_SLICES.to_owned());
+                self.warnings
+                    .push(Notice::new(STORED_WITHOUT_SLICES, Hint::OtherStore));
             }
             profiles.push(Ingested {
                 id: added.id(),
@@ -285,19 +288,20 @@ impl PreparedFile {
 }
 
 const STORED_WITHOUT_SLICES: &str = "It was stored before without slices, and stays so; to have \
-    them, ingest it into another store: --store DIR.";
+    them, ingest it into another store.";
 
 /// Says that a recording is of another file than the runs that its build has already.
-fn of_other_code(known: &Build, new: &Build) -> Option<String> {
+fn of_other_code(known: &Build, new: &Build) -> Option<Notice> {
     let (known_id, new_id) = (known.gnu_build_id.as_ref()?, new.gnu_build_id.as_ref()?);
     (known_id != new_id).then(|| {
-        format!(
+        let text = format!(
             "It is of a file with the GNU build id {new_id}, but build {} of {} has runs of \
              {known_id}: they may differ in more than chance. It was stored as a run of that build \
-             all the same; builds of other code should get other names: --build NAME.",
+             all the same; builds of other code should get other names.",
             excerpt(new.version.as_bytes()),
             excerpt(new.executable.as_bytes()),
-        )
+        );
+        Notice::new(text, Hint::NameBuild)
     })
 }
 
@@ -315,14 +319,15 @@ fn in_its_place((gone, from): &(ProfileId, CameFrom)) -> String {
 }
 
 /// Says that a build has a recording twice, read with different options.
-fn of_the_same_recording(build: &Build, other: ProfileId) -> String {
-    format!(
+fn of_the_same_recording(build: &Build, other: ProfileId) -> Notice {
+    let text = format!(
         "Build {} of {} has the same recording already, read with other options, as profile {}: its samples \
-         count twice there. To compare the two, ingest one of them under another build: --build NAME.",
+         count twice there. To compare the two, ingest one of them under another build.",
         excerpt(build.version.as_bytes()),
         excerpt(build.executable.as_bytes()),
         &other.to_string()[..12],
-    )
+    );
+    Notice::new(text, Hint::NameBuild)
 }
 
 /// The recording as one source with the options that decide what stacks are made of it: of all samples or of
@@ -343,12 +348,11 @@ fn source_of(
 }
 
 /// Names the labels of samples that are gone without slices.
-fn labels_not_kept(recording: &Recording) -> Option<String> {
+fn labels_not_kept(recording: &Recording) -> Option<Notice> {
     let labels = recording.threads.iter().flat_map(|thread| &*thread.labels);
     let keys = excerpts(&labels.map(|label| label.key.as_bytes()).collect())?;
-    Some(format!(
-        "Labels of samples are kept with slices of time alone; --slices 1 keeps them: {keys}."
-    ))
+    let text = format!("Labels of samples are kept with slices of time alone: {keys}.");
+    Some(Notice::new(text, Hint::KeepSlices))
 }
 
 /// Names and interns the profiles of a recording: one, or with `split_processes` one a program,
@@ -362,9 +366,10 @@ pub fn profiles_of(
     recording: &Recording,
     symbols: &Symbols,
     options: &IngestOptions,
-) -> Result<(Vec<Prepared>, Vec<String>), IngestError> {
+) -> Result<(Vec<Prepared>, Vec<Notice>), IngestError> {
     let programs = Programs::of(recording, path);
-    let mut warnings = recording.warnings.clone();
+    let warnings = recording.warnings.iter().cloned();
+    let mut warnings: Vec<Notice> = warnings.map(Notice::from).collect();
     if options.slices.is_none() {
         warnings.extend(labels_not_kept(recording));
     }

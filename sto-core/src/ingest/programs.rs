@@ -4,6 +4,7 @@
 
 use super::{IngestError, IngestOptions};
 use crate::formats::excerpt;
+use crate::hint::{Hint, Notice};
 use crate::limits::MAX_PROGRAMS;
 use crate::model::{Build, GnuBuildId};
 use crate::recording::{ModuleIx, Recording, Sample};
@@ -126,7 +127,7 @@ impl Programs {
         &self,
         options: &IngestOptions,
         path: &Path,
-    ) -> Result<(Vec<Part>, Vec<String>), IngestError> {
+    ) -> Result<(Vec<Part>, Vec<Notice>), IngestError> {
         let mut parts = Vec::new();
         let mut beyond = 0u64;
         let mut left_out = Vec::new();
@@ -147,10 +148,10 @@ impl Programs {
             Some(program) if parts.is_empty() => Err(no_build_name(&program.name, path)),
             _ => {
                 let beyond = (beyond > 0).then(|| {
-                    format!(
+                    Notice::from(format!(
                         "{beyond} samples are left out, of the programs with fewest: of a recording, profiles of \
                          {MAX_PROGRAMS} programs are made."
-                    )
+                    ))
                 });
                 Ok((
                     parts,
@@ -213,7 +214,7 @@ fn no_build_name(program: &str, path: &Path) -> IngestError {
     }
 }
 
-fn warn_of(left_out: &[&Program]) -> Option<String> {
+fn warn_of(left_out: &[&Program]) -> Option<Notice> {
     const NAMED: usize = 5;
     if left_out.is_empty() {
         return None;
@@ -229,9 +230,10 @@ fn warn_of(left_out: &[&Program]) -> Option<String> {
         0 => String::new(),
         others => format!(" and {others} more"),
     };
-    Some(format!(
+    let text = format!(
         "{samples} samples are left out, of programs without a GNU build id to name their build \
-         after: {}{others}; name one for every program: --build NAME.",
+         after: {}{others}; name one for every program.",
         named.join(", ")
-    ))
+    );
+    Some(Notice::new(text, Hint::NameBuild))
 }

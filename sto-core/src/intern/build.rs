@@ -55,8 +55,7 @@ pub enum InternError {
     },
     /// Time is to be cut into slices, but samples have no time stamp.
     #[error(
-        "{} time stamp, so that time cannot be cut into slices; ingest it without --slices, or with \
-         --slices 1, which leaves it whole",
+        "{} time stamp, so that time cannot be cut into slices",
         if *all { "no sample has a" } else { "some samples have no" }
     )]
     NoTime {

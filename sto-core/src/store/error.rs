@@ -2,6 +2,7 @@
 
 use super::codec::DecodeError;
 use crate::cancel::Cancelled;
+use crate::hint::Hint;
 use crate::id::{BuildId, ProfileId};
 use crate::memory::TooMuch;
 use std::io;
@@ -14,7 +15,7 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum StoreError {
     /// There is no store in the folder.
-    #[error("there is no store in {}; `sto ingest` makes one", folder.display())]
+    #[error("there is no store in {}", folder.display())]
     NotFound {
         /// The folder.
         folder: PathBuf,
@@ -159,6 +160,11 @@ fn is_of_full_disk(error: &io::Error) -> bool {
 }
 
 impl StoreError {
+    /// What can be done about it.
+    pub fn hint(&self) -> Option<Hint> {
+        matches!(self, StoreError::NotFound { .. }).then_some(Hint::MakeStore)
+    }
+
     /// Whether the disk had no room, or this user may take no more of it.
     pub(super) fn is_of_full_disk(&self) -> bool {
         matches!(self, StoreError::Io { source, .. } if is_of_full_disk(source))

@@ -6,6 +6,7 @@ use super::part::{Part, Resolved, Task};
 use crate::binary::SymbolOptions;
 use crate::binary::find::build_id_entry;
 use crate::files::{Links, SafeFile};
+use crate::hint::{Hint, Notice};
 use crate::limits::MAX_PERF_MAP;
 use crate::model::{Frame, FrameKind, GnuBuildId};
 use crate::recording::{Module, ModuleKind, Recording};
@@ -21,7 +22,7 @@ const MAX_NOTES: u64 = 1 << 20;
 pub(super) struct Kernel<'a> {
     module: Option<&'a Module>,
     options: &'a SymbolOptions,
-    list: OnceLock<Result<SymbolList, String>>,
+    list: OnceLock<Result<SymbolList, Notice>>,
 }
 
 /// A list of the recorded kernel's symbols.
@@ -85,7 +86,7 @@ impl<'a> Kernel<'a> {
     }
 
     /// The recorded kernel's symbols: best those of the same boot, else any of the same build.
-    fn find_list(&self) -> Result<SymbolList, String> {
+    fn find_list(&self) -> Result<SymbolList, Notice> {
         let unknown = "the recording has no build id of its kernel, so no list of symbols can be trusted to be of it; record without --no-buildid, and not into a pipe";
         let kernel = self.module.ok_or(unknown)?;
         let build_id = kernel.build_id.as_ref().ok_or(unknown)?;
@@ -100,31 +101,33 @@ impl<'a> Kernel<'a> {
         let copies = dirs.map(|dir| build_id_entry(dir, build_id).join("kallsyms"));
         let copies = copies.filter(|path| path.is_file()).map(Ok);
         for path in copies.chain(std::iter::once_with(|| self.running(build_id))) {
-            match path.and_then(|path| SymbolList::read(path, kernel)) {
+            match path.and_then(|path| Ok(SymbolList::read(path, kernel)?)) {
                 Ok(list) if list.shift == 0 => return Ok(list),
                 Ok(list) => other_boot = other_boot.or(Some(list)),
                 Err(found) => problem = Some(found),
             }
         }
-        other_boot.ok_or_else(|| problem.unwrap_or_default())
+        other_boot.ok_or_else(|| problem.unwrap_or_else(|| "".into()))
     }
 
     /// The running kernel's list, if that is the kernel that was recorded.
-    fn running(&self, build_id: &GnuBuildId) -> Result<PathBuf, String> {
-        let advice = "ingest on the machine that made the recording and before its kernel changes, or copy that machine's /proc/kallsyms to .build-id/AB/CDEF.../kallsyms in a folder named with --symbol-dir";
+    fn running(&self, build_id: &GnuBuildId) -> Result<PathBuf, Notice> {
+        let advice = "ingest on the machine that made the recording and before its kernel changes, or copy that machine's /proc/kallsyms to .build-id/AB/CDEF.../kallsyms in a folder, and name that";
+        let advised =
+            |text: String| Err(Notice::new(format!("{text}; {advice}"), Hint::SymbolFolder));
         let (Some(notes), Some(kallsyms)) = (&self.options.kernel_notes, &self.options.kallsyms)
         else {
-            return Err(format!(
-                "no symbols of the recorded kernel (build id {build_id}) were found; {advice}"
+            return advised(format!(
+                "no symbols of the recorded kernel (build id {build_id}) were found"
             ));
         };
         match build_id_in_notes(notes) {
             Some(running) if running == *build_id => Ok(kallsyms.clone()),
-            Some(running) => Err(format!(
-                "the recorded kernel has build id {build_id}, the running one {running}; {advice}"
+            Some(running) => advised(format!(
+                "the recorded kernel has build id {build_id}, the running one {running}"
             )),
-            None => Err(format!(
-                "the recorded kernel has build id {build_id}, and {} does not tell that of the running one; {advice}",
+            None => advised(format!(
+                "the recorded kernel has build id {build_id}, and {} does not tell that of the running one",
                 notes.display()
             )),
         }

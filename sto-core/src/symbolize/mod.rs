@@ -46,6 +46,7 @@ mod resolve;
 #[cfg(feature = "symbols")]
 mod symtab;
 
+use crate::hint::Notice;
 pub use demangle::demangled;
 pub use resolve::symbolize;
 pub(crate) use resolve::symbolize_unless;
@@ -116,5 +117,5 @@ pub struct ModuleSymbols {
     /// Samples of all sample types with one of these on their stack.
     pub unresolved_samples: u64,
     /// Why something was not found, and what to do about it: a whole sentence.
-    pub problem: Option<String>,
+    pub problem: Option<Notice>,
 }

@@ -9,6 +9,7 @@ use super::{plt, symtab};
 use crate::binary::SymbolOptions;
 use crate::binary::elf::{Detail, ElfFile};
 use crate::binary::find::{Found, find, find_package, find_supplement};
+use crate::hint::{Hint, Notice};
 use crate::recording::ModuleKind;
 use object::Object;
 use rayon::prelude::*;
@@ -94,14 +95,17 @@ pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
     let any_unresolved = parts.iter().any(|part| part.unresolved() > 0);
     let mut problems = problems.into_iter().flatten();
     let problem = match symbols.why_cut().or(unreadable).or_else(|| problems.next()) {
-        Some(problem) => Some(format!(
+        Some(problem) => Some(Notice::from(format!(
             "the debug info of {} cannot be read, or not as a whole ({problem}), so some of its functions have no lines, and what was inlined into them does not show",
             symbols.path.display()
-        )),
-        None if any_unresolved && symbols.detail == Detail::Stripped => Some(format!(
-            "{} is stripped: it names only the functions that other files link to; install its debug symbols, or name a folder that has them with --symbol-dir",
-            symbols.path.display()
-        )),
+        ))),
+        None if any_unresolved && symbols.detail == Detail::Stripped => {
+            let text = format!(
+                "{} is stripped: it names only the functions that other files link to; install its debug symbols, or name a folder that has them",
+                symbols.path.display()
+            );
+            Some(Notice::new(text, Hint::SymbolFolder))
+        }
         None => None,
     };
     Resolved {

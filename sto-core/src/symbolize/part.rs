@@ -1,6 +1,7 @@
 //! The answers of one thread, and how the answers of all are joined.
 
 use super::{CodeLine, CodeLineIx, Symbols};
+use crate::hint::Notice;
 use crate::limits::cap;
 use crate::model::{Frame, FrameIx, FrameKind, FrameRow, FrameTable, Granularity, StringIx};
 use crate::recording::{LocationIx, Module, ModuleIx, ModuleKind};
@@ -147,7 +148,7 @@ pub(super) fn join(parts: &[Part], location_count: usize) -> Symbols {
 pub(super) struct Resolved {
     pub(super) parts: Vec<Part>,
     pub(super) file: Option<PathBuf>,
-    pub(super) problem: Option<String>,
+    pub(super) problem: Option<Notice>,
 }
 
 /// The locations of a module, by their addresses.
@@ -166,7 +167,7 @@ impl Task<'_> {
         addresses
     }
 
-    pub(super) fn unresolved(&self, problem: Option<String>) -> Resolved {
+    pub(super) fn unresolved(&self, problem: Option<impl Into<Notice>>) -> Resolved {
         let mut part = Part::new(self.granularity);
         for &(address, location) in &self.addresses {
             part.finish_unresolved(location, self.module, address);
@@ -174,7 +175,7 @@ impl Task<'_> {
         Resolved {
             parts: vec![part],
             file: None,
-            problem,
+            problem: problem.map(Into::into),
         }
     }
 }

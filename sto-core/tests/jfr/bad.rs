@@ -63,7 +63,7 @@ fn of_a_file_that_was_cut_off_whole_chunks_are_kept_where_that_is_asked_for() {
             &[
                 "truncated",
                 &format!("the chunk at byte {}", first.len()),
-                "--allow-truncated",
+                "or take what there is",
             ],
         );
         let kept = read_cut(cut).unwrap();

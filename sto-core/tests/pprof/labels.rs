@@ -10,6 +10,7 @@ use sto_core::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
 use sto_core::recording::Recording;
 use sto_core::store::Store;
 use sto_core::units::Nanoseconds;
+use sto_core::{Hint, Notice};
 
 #[test]
 fn labels_tell_threads_and_processes_apart() {
@@ -201,14 +202,13 @@ fn labels_are_said_to_be_gone_without_slices_and_kept_with_one() {
         let contexts = store.load_contexts(report.profiles[0].id).unwrap();
         (report.warnings, contexts)
     };
-    let told =
-        "Labels of samples are kept with slices of time alone; --slices 1 keeps them: `tenant`.";
-    assert_eq!(ingest(None), (vec![told.to_owned()], None));
+    let told = Notice {
+        text: "Labels of samples are kept with slices of time alone: `tenant`.".to_owned(),
+        hint: Some(Hint::KeepSlices),
+    };
+    assert_eq!(ingest(None), (vec![told], None));
     let (warnings, contexts) = ingest(SliceCount::new(1));
-    assert_eq!(
-        warnings, [""; 0],
-        "without time stamps, one slice is possible"
-    );
+    assert_eq!(warnings, [], "without time stamps, one slice is possible");
     let contexts = contexts.unwrap();
     let values = contexts.iter().map(|context| context.labels[0].text());
     assert_eq!(values.collect::<Vec<_>>(), ["a", "b"]);

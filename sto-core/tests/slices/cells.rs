@@ -4,6 +4,7 @@ use super::{count, options, show_interned, sliced, store_and_load, two_processes
 use crate::common::named_symbols;
 use std::collections::BTreeMap;
 use std::path::Path;
+use sto_core::Hint;
 use sto_core::ingest::{IngestOptions, ingest, profiles_of};
 use sto_core::intern::{
     InternError, Interned, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, Slices,
@@ -105,11 +106,11 @@ fn without_time_stamps_there_are_no_slices() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{}: no sample has a time stamp, so that time cannot be cut into slices; ingest it \
-             without --slices, or with --slices 1, which leaves it whole",
+            "{}: no sample has a time stamp, so that time cannot be cut into slices",
             path.display()
         )
     );
+    assert_eq!(error.hint(), Some(Hint::WholeTime));
     assert!(store.builds().unwrap().is_empty());
 }
 

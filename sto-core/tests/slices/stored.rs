@@ -4,6 +4,7 @@ use super::{options, prepare_one, sample, two_processes};
 use crate::common::read_text;
 use std::collections::BTreeMap;
 use std::path::Path;
+use sto_core::Hint;
 use sto_core::ingest::{IngestReport, ingest};
 use sto_core::intern::{
     ContextIx, Interned, NodeIx, SliceCost, SliceCosts, SliceIx, Slices, StackTree,
@@ -51,8 +52,12 @@ fn a_profile_without_slices_says_so() {
     assert!(!again.profiles[0].added.is_new());
     assert!(!store.has_slices(again.profiles[0].id).unwrap());
     let told = "It was stored before without slices, and stays so; to have them, ingest it into \
-                another store: --store DIR.";
-    assert_eq!(again.warnings.last().unwrap(), told);
+                another store.";
+    let warning = again.warnings.last().unwrap();
+    assert_eq!(
+        (&*warning.text, warning.hint),
+        (told, Some(Hint::OtherStore))
+    );
 }
 
 #[test]

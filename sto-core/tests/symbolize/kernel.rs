@@ -211,7 +211,10 @@ fn kernel_modules_are_told_apart() {
     });
     let (names, modules) = names(&later.unwrap());
     assert_eq!(names[1..4], ["[nf-tables.ko.xz]", "[nf_tables]", "[other]"]);
-    let problem = modules[1].problem.as_deref().unwrap_or("");
+    let problem = modules[1]
+        .problem
+        .as_ref()
+        .map_or("", |problem| &problem.text);
     assert!(problem.contains("boot"), "{problem}");
 }
 

@@ -274,7 +274,7 @@ fn what_has_no_symbol_says_only_where_it_is() {
     let problems: Vec<&str> = symbols
         .modules
         .iter()
-        .map(|module| module.problem.as_deref().unwrap_or(""))
+        .map(|module| module.problem.as_ref().map_or("", |problem| &problem.text))
         .collect();
     assert!(
         problems[0].contains("no build id") && problems[0].contains("perf record --buildid-all")

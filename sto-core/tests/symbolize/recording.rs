@@ -73,7 +73,10 @@ impl Resolved {
     }
 
     pub(crate) fn problem(&self) -> &str {
-        self.module().problem.as_deref().unwrap_or("")
+        self.module()
+            .problem
+            .as_ref()
+            .map_or("", |problem| &problem.text)
     }
 
     /// The symbols of the outermost frames.

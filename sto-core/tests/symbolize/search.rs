@@ -6,6 +6,7 @@ use super::{link_to_endless, make_pipe};
 use crate::common::missing::missing;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use sto_core::Hint;
 use sto_core::ingest::SymbolOptions;
 use sto_core::recording::Module;
 
@@ -104,7 +105,13 @@ fn every_place_is_searched() {
         (1, 1)
     );
     let id = moved.module.build_id.as_ref().unwrap().to_string();
-    assert!(found.problem().contains(&id) && found.problem().contains("--symbol-dir"));
+    assert!(found.problem().contains(&id));
+    let hint = found
+        .module()
+        .problem
+        .as_ref()
+        .and_then(|problem| problem.hint);
+    assert_eq!(hint, Some(Hint::SymbolFolder));
 }
 
 #[test]

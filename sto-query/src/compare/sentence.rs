@@ -279,8 +279,8 @@ pub(super) fn no_shared_event(baseline: &[String], candidate: &[String]) -> Stri
         _ => events.join(", "),
     };
     format!(
-        "the sides share no event: the baseline measured {}, the candidate {}; `sto record -e \
-         EVENT` records both alike",
+        "the sides share no event: the baseline measured {}, the candidate {}; record both \
+         with the same one",
         list(baseline),
         list(candidate)
     )

@@ -86,8 +86,8 @@ fn untrustworthy(name: &str, side: &Side) -> Option<String> {
     let percent = |share: f64| format!("{:.0}%", share * 100.0);
     if side.unresolved_share > MOST {
         Some(format!(
-            "{} of the {name}'s samples have no symbol; give the binaries with symbols to \
-             `sto ingest --symbol-dir`",
+            "{} of the {name}'s samples have no symbol; ingest them with the folders of \
+             the binaries with symbols",
             percent(side.unresolved_share)
         ))
     } else if side.truncated_share > MOST {

@@ -73,7 +73,7 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
             events.into_iter().collect::<Vec<_>>().join(", ")
         };
         warnings.push(format!(
-            "The sides measured different events: {} against {}. `sto record -e EVENT` records both alike.",
+            "The sides measured different events: {} against {}. Record both with the same ones.",
             list(old),
             list(new)
         ));

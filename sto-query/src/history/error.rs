@@ -2,6 +2,7 @@
 
 use crate::functions::FunctionError;
 use crate::select::BenchmarkRuns;
+use sto_core::Hint;
 use sto_core::store::StoreError;
 
 /// Why there is no such history.
@@ -20,15 +21,13 @@ pub enum HistoryError {
         known: String,
     },
     /// Several programs have such runs.
-    #[error("several programs have such runs; name one with --exe: {}", .programs.join(", "))]
+    #[error("several programs have such runs: {}", .programs.join(", "))]
     SeveralPrograms {
         /// Their names.
         programs: Vec<String>,
     },
     /// The program has runs of several benchmarks.
-    #[error(
-        "there are runs of several benchmarks, which did different work; name one with --benchmark: {benchmarks}"
-    )]
+    #[error("there are runs of several benchmarks, which did different work: {benchmarks}")]
     SeveralBenchmarks {
         /// What the runs are of.
         benchmarks: BenchmarkRuns,
@@ -42,7 +41,7 @@ pub enum HistoryError {
         known: Vec<String>,
     },
     /// No run, or several, have such an id.
-    #[error("{} of the history have an id that begins with `{prefix}`; `sto ls` shows their ids", if *several { "several runs" } else { "no runs" })]
+    #[error("{} of the history have an id that begins with `{prefix}`", if *several { "several runs" } else { "no runs" })]
     NoRun {
         /// What was asked for.
         prefix: String,
@@ -50,7 +49,7 @@ pub enum HistoryError {
         several: bool,
     },
     /// No two runs of a benchmark have that metric.
-    #[error("no benchmark has two runs with a metric `{metric}`; `sto ingest --metric NAME=NUMBER` or `sto annotate` attaches one{}", if known.is_empty() { String::new() } else { format!(", and there are runs with {}", known.join(", ")) })]
+    #[error("no benchmark has two runs with a metric `{metric}`{}", if known.is_empty() { String::new() } else { format!("; there are runs with {}", known.join(", ")) })]
     NoMetric {
         /// The metric.
         metric: String,
@@ -60,4 +59,18 @@ pub enum HistoryError {
     /// No run has that function, or several functions fit where one is meant.
     #[error(transparent)]
     Function(#[from] FunctionError),
+}
+
+impl HistoryError {
+    /// What can be done about it.
+    pub fn hint(&self) -> Option<Hint> {
+        match self {
+            HistoryError::Store(error) => error.hint(),
+            HistoryError::SeveralPrograms { .. } => Some(Hint::NameProgram),
+            HistoryError::SeveralBenchmarks { .. } => Some(Hint::NameBenchmark),
+            HistoryError::NoRun { .. } => Some(Hint::ListBuilds),
+            HistoryError::NoMetric { .. } => Some(Hint::AttachMetric),
+            _ => None,
+        }
+    }
 }

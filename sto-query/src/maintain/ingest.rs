@@ -4,6 +4,7 @@ use crate::answer::Answer;
 use crate::listing::ProfileSummary;
 use crate::listing::profile_report;
 use serde::{Deserialize, Serialize};
+use sto_core::Notice;
 use sto_core::ingest::{IngestReport, Ingested, IngestedSlices, ModuleSymbols};
 use sto_core::model::Build;
 use sto_core::store::Added;
@@ -100,9 +101,10 @@ pub struct FoundSymbols {
 }
 
 impl IngestedFile {
-    /// Reports what became of a file.
-    pub fn new(path: String, report: &IngestReport) -> Self {
-        let mut modules: Vec<_> = report.modules.iter().map(found_symbols).collect();
+    /// Reports what became of a file. `say` words what can be done about what is to be told.
+    pub fn new(path: String, report: &IngestReport, say: impl Fn(&Notice) -> String) -> Self {
+        let modules = report.modules.iter();
+        let mut modules: Vec<_> = modules.map(|module| found_symbols(module, &say)).collect();
         modules.sort_by(|a, b| {
             let order = b.unresolved_samples.cmp(&a.unresolved_samples);
             order.then_with(|| a.path.cmp(&b.path))
@@ -111,7 +113,7 @@ impl IngestedFile {
             path,
             profiles: report.profiles.iter().map(ingested_profile).collect(),
             modules,
-            warnings: report.warnings.clone(),
+            warnings: report.warnings.iter().map(&say).collect(),
         }
     }
 }
@@ -140,13 +142,16 @@ fn ingested_profile(ingested: &Ingested) -> IngestedProfile {
     }
 }
 
-fn found_symbols((path, symbols): &(String, ModuleSymbols)) -> FoundSymbols {
+fn found_symbols(
+    (path, symbols): &(String, ModuleSymbols),
+    say: &impl Fn(&Notice) -> String,
+) -> FoundSymbols {
     FoundSymbols {
         path: path.clone(),
         symbols: symbols.file.as_ref().map(|file| file.display().to_string()),
         locations: symbols.locations,
         unresolved: symbols.unresolved,
         unresolved_samples: symbols.unresolved_samples,
-        problem: symbols.problem.clone(),
+        problem: symbols.problem.as_ref().map(say),
     }
 }

@@ -87,7 +87,7 @@ fn several(paths: &[PathBuf]) -> String {
         more => format!(" and {more} more"),
     };
     format!(
-        "{} files may be meant: {}{more}; name the folder of one with --source-dir",
+        "{} files may be meant: {}{more}; name the folder of one",
         paths.len(),
         shown.join(", ")
     )

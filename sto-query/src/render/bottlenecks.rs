@@ -1,5 +1,6 @@
 //! Functions whose cost goes with a metric, as a table.
 
+use crate::text::Action;
 use crate::text::Style;
 use crate::text::numbers::counted;
 use crate::text::numbers::probability;
@@ -28,8 +29,11 @@ pub fn text(report: &Bottlenecks, style: Style) -> String {
     if report.benchmarks.is_empty() {
         let _ = writeln!(
             text,
-            "No benchmark has {} with this metric; `sto ingest --metric NAME=NUMBER` attaches it.",
-            counted(report.min_runs as u64, "run")
+            "No benchmark has {} with this metric{}.",
+            counted(report.min_runs as u64, "run"),
+            style
+                .words
+                .within("; `", Action::AttachMetric, "` attaches it")
         );
         return text;
     }

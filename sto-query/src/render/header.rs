@@ -1,6 +1,7 @@
 //! The line that says what a report is about.
 
 use crate::listing::ProfileSummary;
+use crate::text::Action;
 use crate::text::numbers::{counted, grouped, quantity};
 use crate::text::paragraph::title;
 use crate::text::{Style, printable};
@@ -12,8 +13,12 @@ use sto_core::units::Cost;
 const NO_EVENT: &str = "samples";
 
 /// What self is where inlined frames were taken out of the stacks.
-pub(super) const WITH_INLINED: &str =
-    "Self is with what was inlined into a function; --inlined counts that apart.";
+pub(super) fn with_inlined(style: Style) -> String {
+    let apart = style
+        .words
+        .within("; ", Action::CountInlined, " counts that apart");
+    format!("Self is with what was inlined into a function{apart}.")
+}
 
 /// `demo@v1: 1,234 samples of cpu-clock (1.23 s) in 2 profiles`.
 pub(super) fn header(subject: &Subject, style: Style) -> String {

@@ -4,6 +4,7 @@ use super::header::{samples_of_event, write_events};
 use super::ls::short_id;
 use crate::answer::InStore;
 use crate::maintain::{FoundSymbols, IngestSummary, IngestedProfile};
+use crate::text::Action;
 use crate::text::numbers::counted;
 use crate::text::numbers::{bytes, grouped, percent, saving};
 use crate::text::paragraph::line;
@@ -112,6 +113,9 @@ pub(super) fn write_modules(text: &mut String, unresolved: &[&FoundSymbols], sty
     let more = unresolved.len().saturating_sub(MAX_MODULES);
     if more > 0 {
         let more = counted(more as u64, "more module");
-        let _ = writeln!(text, "    and in {more}; `--report json` names them");
+        let json = style
+            .words
+            .within("; `", Action::JsonReport, "` names them");
+        let _ = writeln!(text, "    and in {more}{json}");
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::listing::{BuildList, ListedBuild, ListedProfile, ProfileSummary};
 use crate::select::shortened_revision;
+use crate::text::Action;
 use crate::text::numbers::counted;
 use crate::text::numbers::{bytes, grouped, percent, saving};
 use crate::text::paragraph::paragraph;
@@ -25,7 +26,8 @@ pub(super) fn short_id(id: &ProfileId) -> String {
 /// The report as text: each build with its profiles, then the sums.
 pub fn text(report: &BuildList, style: Style) -> String {
     if report.totals.profiles == 0 {
-        return "The store has no profiles yet; `sto ingest FILE` adds one.\n".to_owned();
+        let add = style.words.within("; `", Action::AddProfile, "` adds one");
+        return format!("The store has no profiles yet{add}.\n");
     }
     let mut text = String::new();
     for build in &report.builds {

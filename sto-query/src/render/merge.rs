@@ -3,6 +3,7 @@
 use super::ls::short_id;
 use crate::answer::InStore;
 use crate::maintain::{MergedStore, Merges};
+use crate::text::Action;
 use crate::text::numbers::bytes;
 use crate::text::numbers::counted;
 use crate::text::paragraph::paragraph;
@@ -47,7 +48,7 @@ fn write_source(text: &mut String, source: &MergedStore, style: Style) {
             text,
             "  of these, {different} with another time, revision or metric there, kept as here:"
         );
-        write_ids(text, &source.different);
+        write_ids(text, &source.different, style);
     }
     write_conflicts(text, &source.conflicts, style);
     for out in &source.left_out {
@@ -56,7 +57,7 @@ fn write_source(text: &mut String, source: &MergedStore, style: Style) {
             profiles => counted(profiles as u64, "profile"),
         };
         let _ = writeln!(text, "  left out {what}: {}", printable(&out.why));
-        write_ids(text, &out.profiles);
+        write_ids(text, &out.profiles, style);
     }
     if !source.tags.is_empty() {
         let _ = writeln!(text, "  added tags: {}", printable(&source.tags.join(", ")));
@@ -76,9 +77,10 @@ fn write_conflicts(text: &mut String, conflicts: &[Conflict], style: Style) {
         return;
     }
     let count = counted(conflicts.len() as u64, "profile");
+    let remove = style.words.within(" (", Action::RemoveRun, ")");
     let told = format!(
         "{count} of recordings that are here with other content did not go in: a run counts once, and what is \
-         here stays. To take the other, remove the one here (sto prune ID) and merge again:"
+         here stays. To take the other, remove the one here{remove} and merge again:"
     );
     *text += &paragraph(style, "  ", &told, 2);
     for conflict in conflicts.iter().take(MAX_IDS) {
@@ -94,20 +96,21 @@ fn write_conflicts(text: &mut String, conflicts: &[Conflict], style: Style) {
         };
         let _ = writeln!(text, "    {there}: {here} {from}{fields}");
     }
-    write_more(text, conflicts.len());
+    write_more(text, conflicts.len(), style);
 }
 
-fn write_ids(text: &mut String, ids: &[ProfileId]) {
+fn write_ids(text: &mut String, ids: &[ProfileId], style: Style) {
     for id in ids.iter().take(MAX_IDS) {
         let _ = writeln!(text, "    {}", short_id(id));
     }
-    write_more(text, ids.len());
+    write_more(text, ids.len(), style);
 }
 
-fn write_more(text: &mut String, all: usize) {
+fn write_more(text: &mut String, all: usize, style: Style) {
     let more = all.saturating_sub(MAX_IDS);
     if more > 0 {
         let more = counted(more as u64, "more profile");
-        let _ = writeln!(text, "    and {more}; `--format json` names them");
+        let json = style.words.within("; `", Action::Json, "` names them");
+        let _ = writeln!(text, "    and {more}{json}");
     }
 }

@@ -1,6 +1,6 @@
 //! Potentials as a table.
 
-use super::header::{WITH_INLINED, header};
+use super::header::{header, with_inlined};
 use super::top::MAX_MODULE_WIDTH;
 use crate::potential::Potentials;
 use crate::text::Style;
@@ -30,7 +30,7 @@ pub fn text(report: &Potentials, style: Style) -> String {
     let sentence = format!("Potential: what could be saved at most in {reach}.");
     text += &paragraph(style, "", &sentence, 0);
     if report.with_inlined {
-        text += &paragraph(style, "", WITH_INLINED, 0);
+        text += &paragraph(style, "", &with_inlined(style), 0);
     }
     let mut table = Table::new(vec![
         Column::number("potential"),

@@ -1,6 +1,7 @@
 //! What went from a store.
 
 use crate::prune::PruneReport;
+use crate::text::Action;
 use crate::text::numbers::bytes;
 use crate::text::numbers::counted;
 use crate::text::{Style, printable};
@@ -47,10 +48,10 @@ pub fn text(report: &PruneReport, style: Style) -> String {
         },
     );
     if report.in_place {
-        text.push_str(
-            "the disk has no room for a compacted copy: profiles were taken out of the file as it is;\n\
-             sto compact removes the stacks that no profile has any more once there is room\n",
-        );
+        text += "the disk has no room for a compacted copy: profiles were taken out of the file as it is";
+        let stacks = " removes the stacks that no profile has any more once there is room";
+        text += &style.words.within(";\n", Action::Compact, stacks);
+        text.push('\n');
     }
     if report.fits == Some(false) {
         text.push_str("this is still more than asked for: nothing else may go\n");

@@ -4,6 +4,7 @@ use super::header::{samples_of_event, write_events};
 use super::ls::{short_id, write_wrapped};
 use crate::select::shortened_revision;
 use crate::show::{SampleLabelKey, ShownBuild, ShownProfile, UnresolvedModule};
+use crate::text::Action;
 use crate::text::numbers::counted;
 use crate::text::numbers::{bytes, grouped, percent, quantity};
 use crate::text::{Style, printable};
@@ -25,7 +26,7 @@ pub fn text(report: &ShownBuild, style: Style) -> String {
         let _ = writeln!(text, "{}", style.bold(&(style.fit(&name, id.len()) + &id)));
         write_origin(&mut text, report, profile, style);
         write_quality(&mut text, profile);
-        write_unresolved(&mut text, &profile.unresolved);
+        write_unresolved(&mut text, &profile.unresolved, style);
     }
     text
 }
@@ -119,7 +120,7 @@ fn write_quality(text: &mut String, shown: &ShownProfile) {
     }
 }
 
-fn write_unresolved(text: &mut String, unresolved: &[UnresolvedModule]) {
+fn write_unresolved(text: &mut String, unresolved: &[UnresolvedModule], style: Style) {
     if unresolved.is_empty() {
         return;
     }
@@ -135,6 +136,7 @@ fn write_unresolved(text: &mut String, unresolved: &[UnresolvedModule]) {
     let more = unresolved.len().saturating_sub(MAX_MODULES);
     if more > 0 {
         let more = counted(more as u64, "more module");
-        let _ = writeln!(text, "    and in {more}; `--format json` names them");
+        let json = style.words.within("; `", Action::Json, "` names them");
+        let _ = writeln!(text, "    and in {more}{json}");
     }
 }

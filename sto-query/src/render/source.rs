@@ -2,6 +2,7 @@
 
 use super::header::header;
 use crate::source::{FileSource, FunctionSource, LineSource};
+use crate::text::Action;
 use crate::text::numbers::counted;
 use crate::text::numbers::percent;
 use crate::text::paragraph::paragraph;
@@ -55,11 +56,15 @@ pub fn text(report: &FunctionSource, style: Style) -> String {
 fn file(file: &FileSource, style: Style) -> String {
     let mut text = String::from("\n");
     let (name, rest) = match (&file.path, &file.file) {
-        (Some(path), _) => (path.as_str(), ""),
-        (None, file) if file.is_empty() => ("source file unknown", ""),
+        (Some(path), _) => (path.as_str(), String::new()),
+        (None, file) if file.is_empty() => ("source file unknown", String::new()),
         (None, file) => (
             file.as_str(),
-            " (not found; `--source-dir DIR` says where to look)",
+            style.words.within(
+                " (not found; `",
+                Action::SourceFolder,
+                " DIR` says where to look)",
+            ),
         ),
     };
     let name = style.fit(&printable(name), rest.len());

@@ -1,13 +1,15 @@
 //! Tags, one a line.
 
 use crate::maintain::{TagAction, TagEntry, TagList};
+use crate::text::Action;
 use crate::text::{Style, display_width, printable};
 use std::fmt::Write;
 
 /// The report as text.
 pub fn text(report: &TagList, style: Style) -> String {
     if report.tags.is_empty() {
-        return "No build has a tag yet; `sto tag BUILD NAME` gives it one.\n".to_owned();
+        let set = style.words.within("; `", Action::SetTag, "` gives it one");
+        return format!("No build has a tag yet{set}.\n");
     }
     let names = report.tags.iter().map(name);
     let names: Vec<String> = names.collect();

@@ -1,6 +1,6 @@
 //! The most expensive functions as a table.
 
-use super::header::{WITH_INLINED, header};
+use super::header::{header, with_inlined};
 use crate::text::Style;
 use crate::text::numbers::counted;
 use crate::text::numbers::{grouped, percent};
@@ -43,7 +43,7 @@ pub fn text(report: &Top, style: Style) -> String {
         return text;
     }
     if report.with_inlined {
-        text += &title(style, WITH_INLINED);
+        text += &title(style, &with_inlined(style));
     }
     text += &format!("\n{}", table.render(style));
     if report.omitted.functions > 0 {

@@ -10,6 +10,7 @@ pub(crate) mod shell;
 mod style;
 pub(crate) mod table;
 mod time;
+mod words;
 
 pub(crate) use closest::closest;
 pub use printable::printable;
@@ -17,6 +18,7 @@ pub(crate) use printable::{display_width, shorten};
 pub use shell::Command;
 pub use style::{Colors, Look, Style, UnknownColor};
 pub use time::Date;
+pub use words::{Action, Words};
 
 /// A name is never shortened below this, however narrow the terminal is.
 pub(crate) const MIN_NAME_WIDTH: usize = 12;

@@ -1,6 +1,6 @@
 //! How text is laid out and coloured for a terminal.
 
-use super::{MIN_NAME_WIDTH, shorten};
+use super::{MIN_NAME_WIDTH, Words, shorten};
 use std::fmt;
 use std::str::FromStr;
 
@@ -11,6 +11,8 @@ pub struct Style {
     pub width: Option<usize>,
     /// The colours; `None` for plain text.
     pub colors: Option<Colors>,
+    /// What the reader can do next is called so.
+    pub words: Words,
 }
 
 /// How text looks, by what it says.

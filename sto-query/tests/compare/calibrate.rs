@@ -3,6 +3,7 @@
 use super::calibration::Benchmark;
 use super::render::assert_golden;
 use super::support::{Random, compared};
+use crate::hints::WORDS;
 use rayon::prelude::*;
 use sto_core::{Cancel, Cancelled};
 use sto_query::compare::{CalibrateOptions, Calibration, CompareError, calibrate};
@@ -97,6 +98,7 @@ fn a_calibration_as_text_fits_terminals_of_any_width() {
         let style = Style {
             width: Some(width),
             colors: None,
+            words: WORDS,
         };
         let text = text(&calibration, style);
         let is_within = |line: &str| line.chars().count() <= width;

@@ -11,7 +11,6 @@ use sto_query::compare::{
 };
 use sto_query::render::{Detail, check_text};
 use sto_query::text::Date;
-use sto_query::text::Style;
 use sto_query::tree::View;
 
 const BEFORE: &str = "main;parse 3000\nmain;compute 5000\nmain;log 400\nmain;render 1600";
@@ -79,7 +78,7 @@ fn several_benchmarks_are_shown_with_a_line_each_and_then_in_full() {
     ]);
     assert_golden(
         "check.txt",
-        &check_text(&check, Style::default(), Detail::Short),
+        &check_text(&check, crate::words::plain(), Detail::Short),
     );
     let json: serde_json::Value = serde_json::from_str(&json(&check).unwrap()).unwrap();
     assert_eq!(json["schema"], "sto.check/1");

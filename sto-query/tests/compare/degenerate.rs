@@ -7,7 +7,6 @@ use sto_query::compare::{
     CompareError, CompareOptions, Comparison, Finding, FindingKind, Verdict, compare,
 };
 use sto_query::render::{Detail, findings_text};
-use sto_query::text::Style;
 use sto_query::tree::View;
 
 const STEADY: &str = "
@@ -35,7 +34,7 @@ fn assert_no_nan(comparison: &Comparison) {
     ] {
         assert!(is_number(pointer), "{pointer} in {json}");
     }
-    let text = findings_text(comparison, Style::default(), Detail::Full);
+    let text = findings_text(comparison, crate::words::plain(), Detail::Full);
     assert!(!text.contains("NaN") && !text.contains("inf "), "{text}");
 }
 

@@ -1,6 +1,7 @@
 //! What `explain-match` shows.
 
 use super::render::assert_golden;
+use crate::hints::WORDS;
 use sto_query::answer::json;
 use sto_query::functions::{KeyOptions, MatchReport, explain_match};
 use sto_query::render::explain_match::text;
@@ -9,6 +10,7 @@ use sto_query::text::{Colors, Style};
 const TERMINAL: Style = Style {
     width: Some(80),
     colors: None,
+    words: WORDS,
 };
 
 fn of_arguments() -> MatchReport {

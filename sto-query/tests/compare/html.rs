@@ -4,12 +4,12 @@ use super::render::assert_golden;
 use super::support::{compare, view};
 use crate::browser::{self, Seen};
 use crate::views::lines;
+use crate::words::html;
 use serde_json::{Value, json};
 use std::path::Path;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_query::compare::{CompareOptions, Comparison};
-use sto_query::render::html;
 use sto_query::select::Selection;
 use sto_query::tree::View;
 

@@ -1,6 +1,7 @@
 //! Reports as text and JSON.
 
 use super::support::{compare, compared, set_build_ids, view};
+use crate::hints::WORDS;
 use sto_core::model::Quality;
 use sto_query::answer::json;
 use sto_query::compare::{Change, CompareOptions, Comparison, FindingKind, Verdict};
@@ -75,6 +76,7 @@ fn text(comparison: &Comparison, width: usize, detail: Detail) -> String {
     let style = Style {
         width: Some(width),
         colors: None,
+        words: WORDS,
     };
     findings_text(comparison, style, detail)
 }
@@ -105,6 +107,7 @@ fn a_regression_as_text_and_json() {
 const COLORED: Style = Style {
     width: Some(80),
     colors: Some(Colors::USUAL),
+    words: WORDS,
 };
 
 #[test]
@@ -112,7 +115,7 @@ fn a_clean_comparison_as_text_and_json() {
     let comparison = clean_with_runs();
     assert_golden(
         "find-regressions-clean.txt",
-        &findings_text(&comparison, Style::default(), Detail::Short),
+        &findings_text(&comparison, crate::words::plain(), Detail::Short),
     );
     assert_golden(
         "find-regressions-clean.json",
@@ -203,7 +206,7 @@ fn all_functions_that_were_tested_as_text_and_json() {
     }
     assert_golden(
         "find-regressions-all.txt",
-        &findings_text(&comparison, Style::default(), Detail::Full),
+        &findings_text(&comparison, crate::words::plain(), Detail::Full),
     );
     let json = json(&comparison).expect("no keys but strings");
     let report: serde_json::Value = serde_json::from_str(&json).expect("the report is JSON");
@@ -225,7 +228,7 @@ fn too_little_data_as_text() {
     let comparison = compared(&view("v1", &["main 12"]), &view("v2", &["main 20"]));
     assert_golden(
         "find-regressions-insufficient.txt",
-        &findings_text(&comparison, Style::default(), Detail::Short),
+        &findings_text(&comparison, crate::words::plain(), Detail::Short),
     );
 }
 
@@ -292,7 +295,7 @@ fn text_is_as_wide_as_the_terminal_and_coloured_only_if_asked() {
 #[test]
 fn nothing_is_cut_where_the_width_is_not_limited() {
     let name = "app::Map<std::string, std::vector<Token>>::find(std::string const&) const";
-    let piped = findings_text(&one_of_each(), Style::default(), Detail::Short);
+    let piped = findings_text(&one_of_each(), crate::words::plain(), Detail::Short);
     let row = piped.lines().find(|line| line.ends_with(name));
     assert!(row.is_some_and(|row| row.contains("new")), "{piped}");
 }

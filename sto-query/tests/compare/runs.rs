@@ -105,7 +105,7 @@ fn the_event_that_both_sides_measured_is_compared() {
         comparison.warnings,
         [
             "The sides measured different events: cpu-clock, page-faults against context-switches, cpu-clock. \
-          `sto record -e EVENT` records both alike."
+          Record both with the same ones."
         ]
     );
     assert_eq!(comparison.verdict, Verdict::Clean);

@@ -33,8 +33,8 @@ fn a_side_that_cannot_be_trusted_is_named_with_what_to_do() {
                 unresolved: 6_000,
                 ..quality
             },
-            "60% of the candidate's samples have no symbol; give the binaries with symbols to \
-             `sto ingest --symbol-dir`",
+            "60% of the candidate's samples have no symbol; ingest them with the folders of \
+             the binaries with symbols",
         ),
         (
             Quality {
@@ -64,7 +64,7 @@ fn a_side_that_cannot_be_trusted_is_named_with_what_to_do() {
 }
 
 #[test]
-fn events_that_differ_are_named_with_the_command_that_records_both() {
+fn events_that_differ_are_named_with_what_to_do() {
     let mut candidate = view("v2", &[SLOW]);
     candidate.sample_types = vec![sample_type("page-faults")];
     let found = said(
@@ -75,8 +75,8 @@ fn events_that_differ_are_named_with_the_command_that_records_both() {
     assert_eq!(found.0, Verdict::Insufficient);
     assert_eq!(
         found.1,
-        "the sides share no event: the baseline measured cpu-clock, the candidate page-faults; `sto \
-         record -e EVENT` records both alike"
+        "the sides share no event: the baseline measured cpu-clock, the candidate page-faults; record \
+         both with the same one"
     );
 }
 

@@ -4,9 +4,9 @@
 //! nothing of how the commands are written.
 
 use super::fixtures::{HOSTILE, clean, hostile, insufficient, many, weak, worse};
+use crate::words::github;
 use std::collections::BTreeMap;
 use sto_query::compare::{Comparison, FindingKind};
-use sto_query::render::github;
 use sto_query::text::printable;
 
 #[derive(Debug)]

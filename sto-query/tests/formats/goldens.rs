@@ -2,9 +2,10 @@
 
 use super::fixtures::{clean, hostile, insufficient, many, weak, worse};
 use crate::views::assert_golden_at;
+use crate::words::{github, junit, markdown};
 use std::path::Path;
 use sto_query::compare::Comparison;
-use sto_query::render::{github, junit, markdown, sarif};
+use sto_query::render::sarif;
 
 /// A format's ending, and what writes it.
 pub(crate) type Format = (&'static str, fn(&[Comparison]) -> String);

@@ -1,7 +1,7 @@
 //! What may not happen in Markdown, whatever is in a name.
 
 use super::fixtures::{hostile, many};
-use sto_query::render::markdown;
+use crate::words::markdown;
 
 #[test]
 fn a_page_fits_a_comment_and_says_what_it_leaves_out() {

@@ -2,10 +2,10 @@
 
 use super::{slow, suspects};
 use crate::next_steps;
-use sto_query::render::suspects::{html, text};
+use crate::words::suspects_html as html;
+use sto_query::render::suspects::text;
 use sto_query::series::Status;
 use sto_query::suspects::Suspect;
-use sto_query::text::Style;
 
 fn named<'a>(found: &'a [Suspect], name: &str) -> &'a Suspect {
     let is_it = |found: &&Suspect| found.score.function.function == name;
@@ -109,7 +109,7 @@ fn of_a_first_run_nothing_is_expected() {
     assert!(found.suspects.is_empty() && found.stacks.is_none());
     let page = html(&found);
     assert!(page.contains("<span class=\"verdict unsure\">Nothing to expect</span>"));
-    assert!(text(&found, Style::default()).starts_with("Nothing to expect: app, startup\n"));
+    assert!(text(&found, crate::words::plain()).starts_with("Nothing to expect: app, startup\n"));
 }
 
 #[test]

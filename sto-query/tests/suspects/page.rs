@@ -3,8 +3,8 @@
 use super::{slow, suspects};
 use crate::browser::{self, Seen};
 use crate::views::{assert_golden, lines};
+use crate::words::suspects_html as html;
 use serde_json::{Value, json};
-use sto_query::render::suspects::html;
 
 fn open(log: &str, width: u32) -> Seen {
     let page = html(&suspects(&slow(log)));

@@ -1,5 +1,6 @@
 //! Views made by hand from folded stacks, and the comparison with golden files.
 
+use crate::hints::WORDS;
 use std::collections::BTreeMap;
 use std::path::Path;
 use sto_core::id::{ProfileId, ReadingId, SourceDigest};
@@ -269,6 +270,7 @@ pub(crate) fn assert_fits(name: &str, text: impl Fn(Style) -> String) {
         let style = Style {
             width: Some(width),
             colors: None,
+            words: WORDS,
         };
         let text = text(style);
         assert_golden(&format!("{name}-width{width}.txt"), &text);

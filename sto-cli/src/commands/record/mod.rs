@@ -27,7 +27,6 @@ use sto_core::store::Store;
 use sto_query::answer::InStore;
 use sto_query::maintain::IngestSummary;
 use sto_query::render;
-use sto_query::text::Style;
 use work_folder::WorkFolder;
 
 const EXAMPLES: &str = "\
@@ -165,7 +164,7 @@ pub(crate) fn run(args: &RecordArgs, place: &StorePath) -> Result<Outcome, CliEr
                 recordings: recorded.reports,
             },
         };
-        ui::tell(&render::recorded::text(&summary, Style::default()));
+        ui::tell(&render::recorded::text(&summary, ui::plain()));
     }
     match (outcome?, &recorded.ids[..]) {
         (Outcome::Clean, [baseline, candidate]) => {

@@ -8,6 +8,7 @@ use super::warnings::Warnings;
 use super::work_folder::{WorkFolder, is_full};
 use crate::runtime::environment;
 use crate::runtime::error::{CliError, Outcome, status_of};
+use crate::runtime::hints;
 use crate::runtime::perf::Perf;
 use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
@@ -201,7 +202,7 @@ impl<'a> Session<'a> {
             report => report?,
         };
         for warning in &report.warnings {
-            self.warnings.add(warning);
+            self.warnings.add(&hints::say(warning));
         }
         if args.keep.is_some() {
             copy_all(&report, &folder)?;
@@ -213,7 +214,7 @@ impl<'a> Session<'a> {
             self.executables[which].get_or_insert(profile.build.executable.clone());
             self.recorded.ids[which].push(profile.id);
         }
-        let report = IngestedFile::new(name, &report);
+        let report = IngestedFile::new(name, &report, hints::say);
         self.recorded.reports.push(report);
         Ok(self.outcome(status))
     }

@@ -144,7 +144,7 @@ fn missing(at: &str, table: &str) -> DecodeError {
     DecodeError::new(at, problem)
 }
 
-/// Whether `sto export` wrote the profile.
+/// Whether sto wrote the profile.
 pub(super) fn is_ours(meta: &Meta<'_>) -> bool {
     let by = meta.imported_from.as_ref();
     by.is_some_and(|by| *by.0 == *b"sto")
@@ -282,7 +282,7 @@ fn is_hex(name: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// The categories of `sto export`, and of samply.
+/// The categories that sto writes, and samply.
 fn kind_of_category(name: &[u8]) -> Option<FrameKind> {
     Some(match name {
         b"User" => FrameKind::User,

@@ -140,9 +140,13 @@ impl Checked<'_> {
         }
         if data_size == 0 {
             let problem = "the data section is empty: perf writes its size when it ends, so perf \
-                           was killed before; record again and stop perf with Ctrl-C, or take what there is: \
-                           --allow-truncated";
-            return Err(self.malformed("the header", problem.into()));
+                           was killed before; record again and stop perf with Ctrl-C, or take what there is";
+            return Err(FormatError::Malformed {
+                path: self.path.into(),
+                at: "the header".to_owned(),
+                problem: problem.to_owned(),
+                may_be_cut: true,
+            });
         }
         let data_end = self.section_inside("the data section", data, data_size)?;
 

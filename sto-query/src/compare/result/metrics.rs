@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sto_core::units::Unit;
 
-/// The metric that `sto record` measures: wall-clock seconds from a program's start to its end.
+/// The metric that recorded runs have: wall-clock seconds from a program's start to its end.
 pub const SECONDS: &str = "seconds";
 
 /// What all samples of a run stand for.

@@ -11,6 +11,7 @@ use super::words::{
 };
 use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
 use crate::text::numbers::percent;
+use crate::text::{Action, Words};
 use crate::text::{printable, shorten};
 
 /// Annotations of a kind that GitHub takes of a step; it drops the rest without a word.
@@ -25,7 +26,7 @@ const PATH_ENDS: usize = 4;
 /// warnings.
 ///
 /// At most ten of a kind, as GitHub shows no more; where there are more, the tenth says how many.
-pub fn github(comparisons: &[Comparison]) -> String {
+pub fn github(comparisons: &[Comparison], words: Words) -> String {
     let (mut errors, mut warnings, mut notices) = (Vec::new(), Vec::new(), Vec::new());
     for comparison in comparisons {
         if comparison.verdict == Verdict::Insufficient {
@@ -70,7 +71,7 @@ pub fn github(comparisons: &[Comparison]) -> String {
         ("warning", warnings),
         ("notice", notices),
     ] {
-        for annotation in capped(annotations) {
+        for annotation in capped(annotations, words) {
             text += &annotation.line(command);
         }
     }
@@ -98,7 +99,7 @@ impl Annotation {
 }
 
 /// All that GitHub shows; of more, the last says how many it leaves out.
-fn capped(mut annotations: Vec<Annotation>) -> Vec<Annotation> {
+fn capped(mut annotations: Vec<Annotation>, words: Words) -> Vec<Annotation> {
     if annotations.len() > MAX_OF_A_KIND {
         let more = annotations.len() - (MAX_OF_A_KIND - 1);
         annotations.truncate(MAX_OF_A_KIND - 1);
@@ -107,7 +108,8 @@ fn capped(mut annotations: Vec<Annotation>) -> Vec<Annotation> {
             title: format!("sto: {more} more"),
             message: format!(
                 "{more} more of this kind are not shown here, as GitHub shows \
-                 {MAX_OF_A_KIND} of a step. `sto find-regressions` lists all of them."
+                 {MAX_OF_A_KIND} of a step.{}",
+                words.within(" `", Action::Check, "` lists all of them.")
             ),
         });
     }

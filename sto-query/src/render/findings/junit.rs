@@ -8,6 +8,7 @@ use super::steps::steps;
 use super::words::{label, not_counted, side_name, weakness};
 use super::{Detail, findings_text};
 use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
+use crate::text::{Action, Words};
 use crate::text::{Style, printable};
 use maud::{Markup, html};
 use std::borrow::Cow;
@@ -22,13 +23,13 @@ const PATH_ENDS: usize = 16;
 /// Each suite has a test case `enough data`, which is skipped where there is too little; all
 /// others are then skipped as well. Functions that did not change are there if
 /// [`Comparison::functions`] is.
-pub fn junit(comparisons: &[Comparison]) -> String {
+pub fn junit(comparisons: &[Comparison], words: Words) -> String {
     let suites: Vec<Suite> = comparisons.iter().map(Suite::of).collect();
     let tests: usize = suites.iter().map(|suite| suite.cases.len()).sum();
     let failures: usize = suites.iter().map(Suite::failures).sum();
     let xml = html! {
-        testsuites name="sto find-regressions" tests=(tests) failures=(failures) errors="0" {
-            @for suite in &suites { (suite.xml()) }
+        testsuites name=(words.of(Action::Check).unwrap_or("sto")) tests=(tests) failures=(failures) errors="0" {
+            @for suite in &suites { (suite.xml(words)) }
         }
     };
     // A line for each element that begins. In names, neither mark stands as it is.
@@ -119,7 +120,7 @@ impl<'a> Suite<'a> {
         self.cases.iter().filter(failed).count()
     }
 
-    fn xml(&self) -> Markup {
+    fn xml(&self, words: Words) -> Markup {
         let Suite { comparison, cases } = self;
         let skipped = |case: &&Case| matches!(case.outcome, Outcome::Skipped | Outcome::Ignored(_));
         let candidate = &comparison.candidate;
@@ -143,7 +144,7 @@ impl<'a> Suite<'a> {
                     }
                 }
                 @for case in cases { (case.xml(comparison)) }
-                system-out { (findings_text(&without_functions, Style::default(), Detail::Short)) }
+                system-out { (findings_text(&without_functions, Style { words, ..Style::default() }, Detail::Short)) }
             }
         }
     }

@@ -8,9 +8,9 @@ use super::words::{
     ratio, reason, side_name, verdict_word, warnings, weakness,
 };
 use crate::compare::{Comparison, Verdict};
-use crate::text::Command;
 use crate::text::numbers::counted;
 use crate::text::numbers::percent;
+use crate::text::{Action, Command, Words};
 use crate::text::{printable, shorten};
 use std::fmt::Write;
 
@@ -28,9 +28,10 @@ const PATH_ENDS: usize = 8;
 
 /// The comparisons as Markdown of at most 60,000 bytes: the verdict, a table of findings, and what
 /// there is to know of each, folded. What got worse comes first; what finds no room is counted.
-pub fn markdown(comparisons: &[Comparison]) -> String {
+pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
     let mut page = Page {
         text: verdict(comparisons),
+        words,
     };
     let warnings = warnings(comparisons);
     let warnings_left_out = page.pieces(warnings.iter().map(|warning| {
@@ -89,7 +90,8 @@ pub fn markdown(comparisons: &[Comparison]) -> String {
         let more = counted(more as u64, "more finding");
         let _ = writeln!(
             page.text,
-            "… and {more}, which `sto find-regressions --verbose` lists.\n"
+            "… and {more}{}.\n",
+            words.within(", which `", Action::CheckInFull, "` lists")
         );
     }
     let in_full = shown.into_iter().filter(|f| group(f.finding) == 0);
@@ -101,7 +103,11 @@ pub fn markdown(comparisons: &[Comparison]) -> String {
             "finding in detail",
         ),
         (
-            page.pieces(comparisons.iter().map(how_tested)),
+            page.pieces(
+                comparisons
+                    .iter()
+                    .map(|comparison| how_tested(comparison, words)),
+            ),
             "account of how it was tested",
         ),
     ];
@@ -113,7 +119,8 @@ pub fn markdown(comparisons: &[Comparison]) -> String {
         let left_out = left_out.join(", ");
         let _ = writeln!(
             page.text,
-            "Left out, as the page would be too long: {left_out}. `sto find-regressions` prints all.",
+            "Left out, as the page would be too long: {left_out}.{}",
+            words.within(" `", Action::Check, "` prints all.")
         );
     }
     page.text
@@ -122,6 +129,7 @@ pub fn markdown(comparisons: &[Comparison]) -> String {
 /// Markdown that knows how long it may get.
 struct Page {
     text: String,
+    words: Words,
 }
 
 impl Page {
@@ -145,7 +153,8 @@ impl Page {
             let more = counted(left_out as u64, &format!("more {noun}"));
             let _ = writeln!(
                 self.text,
-                "\n… and {more}, which `sto find-regressions` lists."
+                "\n… and {more}{}.",
+                self.words.within(", which `", Action::Check, "` lists")
             );
         }
         self.text.push('\n');
@@ -264,7 +273,7 @@ fn details(
     text + &shell("\n", &finding.command) + "</details>\n\n"
 }
 
-fn how_tested(comparison: &Comparison) -> String {
+fn how_tested(comparison: &Comparison, words: Words) -> String {
     let mut text = format!(
         "<details><summary>What was compared, and how: {}</summary>\n\n",
         tag(label(comparison))
@@ -282,7 +291,7 @@ fn how_tested(comparison: &Comparison) -> String {
         );
     }
     let statistics = comparison.statistics.iter();
-    for note in statistics.flat_map(|statistics| notes(comparison, statistics)) {
+    for note in statistics.flat_map(|statistics| notes(comparison, statistics, words)) {
         let _ = writeln!(text, "- {}", prose(&note));
     }
     text + &shell("\nTo do it again:\n\n", &comparison.command) + "</details>\n\n"

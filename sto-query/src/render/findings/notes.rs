@@ -2,9 +2,10 @@
 
 use crate::compare::{Comparison, Dispersion, NormalisationMethod, Statistics};
 use crate::text::numbers::counted;
+use crate::text::{Action, Words};
 
 /// The notes, a paragraph each: how counts were made comparable, what they vary by, what was tested.
-pub(super) fn notes(comparison: &Comparison, statistics: &Statistics) -> Vec<String> {
+pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Words) -> Vec<String> {
     let Statistics {
         normalisation,
         dispersion,
@@ -42,8 +43,11 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics) -> Vec<Str
         ),
     });
     notes.push(variation(dispersion));
-    let library = "Self is without inlined functions, as in `sto top --inlined`. What standard libraries \
-                   and runtimes cost is attributed to the functions that call them";
+    let top = words.within(", as in `", Action::TopInlined, "`");
+    let library = format!(
+        "Self is without inlined functions{top}. What standard libraries and runtimes cost is \
+         attributed to the functions that call them"
+    );
     notes.push(match &comparison.unchanged_modules[..] {
         [] => format!("{library}."),
         modules => format!(

@@ -9,6 +9,7 @@ use super::words::{
     weakness,
 };
 use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
+use crate::text::Action;
 use crate::text::numbers::counted;
 use crate::text::paragraph::paragraph;
 use crate::text::table::{Cell, Column, Table};
@@ -70,13 +71,17 @@ pub fn findings_text(comparison: &Comparison, style: Style, detail: Detail) -> S
         && let Some(statistics) = &comparison.statistics
     {
         let _ = writeln!(text, "\n{}", style.bold("How this was tested"));
-        for note in notes(comparison, statistics) {
+        for note in notes(comparison, statistics, style.words) {
             text += &paragraph(style, "- ", &note, 2);
         }
     }
     if !left_out.is_empty() {
         text.push('\n');
-        let left_out = format!("Not shown: {}. --verbose shows all.", left_out.join(", "));
+        let left_out = format!(
+            "Not shown: {}.{}",
+            left_out.join(", "),
+            style.words.within(" ", Action::ShowAll, " shows all.")
+        );
         text += &paragraph(style, "", &left_out, 0);
     }
     text

@@ -105,7 +105,7 @@ pub fn svg(
         &subject,
         Style {
             width: Some(TITLE_WIDTH),
-            colors: None,
+            ..Style::default()
         },
     );
     let chosen = chosen(options).map_or(String::new(), |stacks| {

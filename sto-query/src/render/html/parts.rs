@@ -1,5 +1,6 @@
 //! Parts that pages have in common: the sides of a comparison, and the options it was made with.
 
+use crate::text::Words;
 use crate::text::numbers::{counted, quantity};
 use maud::{Markup, html};
 use sto_core::units::Cost;
@@ -67,7 +68,7 @@ pub(in crate::render) fn measured(cost: Cost, sample_type: Option<&SampleType>) 
 pub(in crate::render) type OptionRow = (&'static str, String, &'static str);
 
 /// The options that a result depends on; `kind` is what they are called.
-pub(in crate::render) fn options_table(kind: &str, rows: &[OptionRow]) -> Markup {
+pub(in crate::render) fn options_table(kind: &str, words: Words, rows: &[OptionRow]) -> Markup {
     html! {
         table.thresholds {
             thead { tr {
@@ -77,7 +78,7 @@ pub(in crate::render) fn options_table(kind: &str, rows: &[OptionRow]) -> Markup
             } }
             tbody {
                 @for (option, value, meaning) in rows {
-                    tr { th scope="row" { code { (option) } } td.number { (value) } td { (meaning) } }
+                    tr { th scope="row" { code { (words.option) (option) } } td.number { (value) } td { (meaning) } }
                 }
             }
         }

@@ -5,11 +5,12 @@ use crate::render::html::{name, number_head};
 use crate::render::series::rests_on;
 use crate::series::Status;
 use crate::suspects::Suspects;
+use crate::text::Words;
 use crate::text::numbers::counted;
 use maud::{Markup, html};
 
 /// The table of suspects, in their order, with what each column is.
-pub(super) fn table(found: &Suspects) -> Markup {
+pub(super) fn table(found: &Suspects, words: Words) -> Markup {
     if found.suspects.is_empty() {
         return html! {
             h3 { "Suspects" }
@@ -80,7 +81,7 @@ pub(super) fn table(found: &Suspects) -> Markup {
         @if found.omitted > 0 {
             p.soft {
                 (counted(found.omitted as u64, "more suspect")) " with less extreme scores; "
-                code { "--limit" } " shows more."
+                code { (words.option) "limit" } " shows more."
             }
         }
     }

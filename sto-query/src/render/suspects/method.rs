@@ -3,28 +3,29 @@
 use crate::render::html::options_table;
 use crate::suspects::Suspects;
 use crate::text::numbers::percent;
+use crate::text::{Action, Words};
 use maud::{Markup, html};
 
-pub(super) fn how(found: &Suspects) -> Markup {
+pub(super) fn how(found: &Suspects, words: Words) -> Markup {
     let options = &found.options;
     let rows = [
         (
-            "--window",
+            "window",
             options.window.to_string(),
             "The number of builds before the judged one that say what to expect.",
         ),
         (
-            "--min-share",
+            "min-share",
             percent(options.min_share),
             "Functions with a smaller share of each of these runs are left out.",
         ),
         (
-            "--min-score",
+            "min-score",
             options.min_score.to_string(),
             "The least score of a suspect.",
         ),
         (
-            "--limit",
+            "limit",
             options.limit.to_string(),
             "The most suspects that are listed.",
         ),
@@ -51,10 +52,12 @@ pub(super) fn how(found: &Suspects) -> Markup {
                 "A score is no test: of many functions, some are far from expected by chance. So each is \
                  tested with Student’s t, where a build counts as one observation if builds differ more \
                  than their runs do, and q is p adjusted for the number of functions. "
-                code { "sto find-regressions" } " compares two builds more closely."
+                @if let Some(check) = words.of(Action::Check) {
+                    code { (check) } " compares two builds more closely."
+                }
             }
         }
-        (options_table("Option", &rows))
+        (options_table("Option", words, &rows))
         @if let Some(command) = found.command.line() {
             p.soft { "This page is made again by " code { (command) } }
         }

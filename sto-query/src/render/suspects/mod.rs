@@ -15,12 +15,12 @@ use super::series::minute;
 use crate::suspects::Suspects;
 use crate::text::numbers::{counted, grouped};
 use crate::text::paragraph::paragraph;
-use crate::text::{Style, printable};
+use crate::text::{Style, Words, printable};
 use maud::{Markup, html};
 
 /// The suspects of a run as a self-contained page of HTML: it loads nothing, and runs no script but
 /// its own. Without scripts, all of it can be read.
-pub fn html(found: &Suspects) -> String {
+pub fn html(found: &Suspects, words: Words) -> String {
     let title = format!("{}: {}", verdict(found), subject(found));
     let page = Page {
         title: &title,
@@ -41,13 +41,13 @@ pub fn html(found: &Suspects) -> String {
             h2 { (subject(found)) }
             (sides::of(found))
             (overview::section(found))
-            (list::table(found))
+            (list::table(found, words))
             @for (number, suspect) in (1..).zip(&found.suspects) {
                 (suspect::article(found, number, suspect))
             }
             (list::changed(found))
             (flame_graph(found))
-            (method::how(found))
+            (method::how(found, words))
         }
     })
 }

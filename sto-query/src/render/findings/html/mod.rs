@@ -11,6 +11,7 @@ mod verdict;
 use crate::compare::{Comparison, Finding, TestedFunction, Verdict};
 use crate::render::flame::{FlameGraph, FlameSides, MAX_FRAMES};
 use crate::render::html::{Page, name};
+use crate::text::Words;
 use crate::text::numbers::counted;
 use maud::{Markup, html};
 
@@ -29,7 +30,7 @@ type Numbered<'a> = (usize, &'a Finding);
 /// script but its own. Without scripts, all of it can be read.
 ///
 /// The flame graph takes [`CompareOptions::stacks`](crate::compare::CompareOptions::stacks).
-pub fn html(comparisons: &[Comparison]) -> String {
+pub fn html(comparisons: &[Comparison], words: Words) -> String {
     let title = format!(
         "{}: {}",
         verdict::word(Verdict::over(comparisons)),
@@ -48,7 +49,7 @@ pub fn html(comparisons: &[Comparison]) -> String {
     });
     page.render(&html! {
         (verdict::head(comparisons))
-        main { @for section in sections { (section.markup(comparisons.len() > 1)) } }
+        main { @for section in sections { (section.markup(comparisons.len() > 1, words)) } }
     })
 }
 
@@ -82,7 +83,7 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
-    fn markup(&self, is_one_of_several: bool) -> Markup {
+    fn markup(&self, is_one_of_several: bool, words: Words) -> Markup {
         let comparison = self.comparison;
         html! {
             section.comparison id={ "comparison-" (self.number) } {
@@ -98,7 +99,7 @@ impl Section<'_> {
                 (self.findings())
                 (self.flame_graph())
                 @if let Some(functions) = &comparison.functions { (self.functions(functions)) }
-                (tested::how(comparison))
+                (tested::how(comparison, words))
             }
         }
     }

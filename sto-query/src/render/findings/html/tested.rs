@@ -4,28 +4,29 @@ use crate::compare::Comparison;
 use crate::render::findings::notes::{notes, threshold};
 use crate::render::html::options_table;
 use crate::text::numbers::grouped;
+use crate::text::{Action, Words};
 use maud::{Markup, html};
 
-pub(super) fn how(comparison: &Comparison) -> Markup {
+pub(super) fn how(comparison: &Comparison, words: Words) -> Markup {
     let thresholds = &comparison.thresholds;
     let rows = [
         (
-            "--alpha",
+            "alpha",
             thresholds.alpha.to_string(),
             "Of what is reported, the part that may be chance: the largest q of a finding.",
         ),
         (
-            "--min-effect",
+            "min-effect",
             threshold(thresholds.min_effect),
             "The smallest change that is reported, whether or not it is chance.",
         ),
         (
-            "--min-share",
+            "min-share",
             threshold(thresholds.min_share),
             "The smallest share of a side that a function must have to be reported.",
         ),
         (
-            "--min-samples",
+            "min-samples",
             grouped(thresholds.min_samples),
             "With fewer samples on a side, the verdict “clean” is not given.",
         ),
@@ -34,13 +35,16 @@ pub(super) fn how(comparison: &Comparison) -> Markup {
     html! {
         h3 { "How this was tested" }
         @if let Some(statistics) = &comparison.statistics {
-            ul.notes { @for note in notes(comparison, statistics) { li { (note) } } }
+            ul.notes { @for note in notes(comparison, statistics, words) { li { (note) } } }
         }
-        (options_table("Threshold", &rows))
+        (options_table("Threshold", words, &rows))
         p.soft {
             "Functions of the two builds are one where their symbols are, without what compilers change \
-             (version " (matching.rules_version) " of the rules, which " code { "sto explain-match" }
-            " shows)"
+             (version " (matching.rules_version) " of the rules"
+            @if let Some(explain) = words.of(Action::ExplainMatch) {
+                ", which " code { (explain) } " shows"
+            }
+            ")"
             @if matching.options.exact_symbols { "; here symbols had to be equal" }
             @if matching.options.ignore_template_arguments { ", and without template arguments" }
             "."
