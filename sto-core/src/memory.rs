@@ -20,6 +20,7 @@ pub fn set_limit(limit: Bytes) {
 /// More memory than one question may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it takes {} of memory or more, and may take {}", Size(.needs.0), Size(.limit.0))]
+#[non_exhaustive]
 pub struct TooMuch {
     /// What it needs at least.
     pub needs: Bytes,

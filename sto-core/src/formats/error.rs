@@ -91,6 +91,7 @@ pub enum FormatError {
 
 /// What can be done with what there is of a file that was cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Salvage {
     /// [`ReadOptions::allow_truncated`](super::ReadOptions::allow_truncated) takes it.
     Possible,

@@ -40,6 +40,7 @@ pub enum Stage {
 
 /// A profile that is ready for the store.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Prepared {
     /// The build that ran.
     pub build: Build,

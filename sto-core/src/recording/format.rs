@@ -6,6 +6,7 @@ macro_rules! formats {
         ///
         /// A new one is a variant and a name here, an arm in `formats/registry.rs`, and a module.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum Format {
             $($(#[$doc])* $format,)*
         }

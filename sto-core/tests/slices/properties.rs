@@ -99,7 +99,7 @@ proptest! {
         for (sample_type, kind) in recording.sample_types.iter().enumerate() {
             let expected = by_definition(&events, u64::from(slices), kind.event == "faults");
             prop_assert_eq!(&show_interned(&interned, sample_type), &expected);
-            let LoadedSlices { frames, tree, slices } = &loaded;
+            let LoadedSlices { frames, tree, slices, .. } = &loaded;
             prop_assert_eq!(&show(frames, tree, slices, sample_type), &expected);
         }
         prop_assert_eq!(Some(loaded.slices), interned.slices);

@@ -260,7 +260,7 @@ pub(crate) fn answer(
     } = store.load(executable(), profiles)?;
     let mut text = format!("{frames:?}\n{tree:?}\n{costs:?}\n");
     for &profile in profiles {
-        let LoadedLines { frames, lines } = store.load_lines(profile)?;
+        let LoadedLines { frames, lines, .. } = store.load_lines(profile)?;
         text += &format!("{frames:?}\n{lines:?}\n");
     }
     Ok(text)

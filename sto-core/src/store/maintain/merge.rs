@@ -24,6 +24,7 @@ use std::sync::Arc;
 /// What a merge did, or has done so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Merged {
     /// Number of profiles that the other store has.
     pub profiles: usize,
@@ -70,6 +71,7 @@ pub struct Conflict {
 /// Profiles that could not be merged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct LeftOut {
     /// The profiles; none where it is the tags.
     pub profiles: Vec<ProfileId>,

@@ -82,6 +82,7 @@ pub struct Loaded {
 
 /// Stacks of a build, and what they cost in all its profiles together, or in some of them.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct LoadedBuild {
     /// How many profiles were added up.
     pub profiles: usize,
@@ -97,6 +98,7 @@ pub struct LoadedBuild {
 
 /// Line costs of one profile.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct LoadedLines {
     /// The frames that the lines are of.
     pub frames: FrameTable,
@@ -106,6 +108,7 @@ pub struct LoadedLines {
 
 /// Costs of one profile by context and slice of time.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LoadedSlices {
     /// The frames that the tree uses.
     pub frames: FrameTable,
