@@ -37,7 +37,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let recorded = first.profiles.first().ok_or("the build is empty")?;
     let executable = ExecutableId::of(&first.build.executable);
     let loaded = store.load(executable, &[recorded.id])?;
-    let LoadedLines { frames, mut lines, .. } = store.load_lines(recorded.id)?;
+    let LoadedLines {
+        frames, mut lines, ..
+    } = store.load_lines(recorded.id)?;
 
     let mut random = Random::new(3);
     let tree = loaded.tree;
