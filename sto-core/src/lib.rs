@@ -123,7 +123,7 @@ pub use cancel::{Cancel, Cancelled};
 pub use formats::Format;
 pub use hint::{Hint, Notice};
 pub use ingest::{
-    IngestError, IngestOptions, IngestReport, Input, PreparedFile, Stage, ingest, prepare,
+    IngestError, IngestOptions, IngestOutcome, Input, PreparedFile, Stage, ingest, prepare,
 };
 pub use intern::{NodeIx, SelfCosts, StackTree};
 pub use model::{Build, Frame, FrameKind, Profile};

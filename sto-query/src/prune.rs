@@ -39,7 +39,7 @@ pub struct PruneOptions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct PruneReport {
+pub struct Pruned {
     /// Whether nothing was changed.
     pub dry_run: bool,
     /// The builds of which profiles went, in the store's order.
@@ -61,7 +61,7 @@ pub struct PruneReport {
     pub kept_by_tag: Vec<TaggedBuild>,
 }
 
-impl Answer for PruneReport {
+impl Answer for Pruned {
     const SCHEMA: &'static str = "sto.prune/1";
 }
 
@@ -97,7 +97,7 @@ pub struct PrunedBuild {
 ///
 /// # Errors
 /// Where the store cannot be read or written; it is then as it was.
-pub fn prune(store: &Store, options: &PruneOptions) -> Result<PruneReport, StoreError> {
+pub fn prune(store: &Store, options: &PruneOptions) -> Result<Pruned, StoreError> {
     let builds = store.builds()?;
     let tagged = builds.iter().filter(|build| !build.tags.is_empty());
     let tagged: BTreeSet<BuildId> = tagged.map(|build| build.id).collect();
@@ -242,7 +242,7 @@ fn report(
     dry_run: bool,
     fits: Option<bool>,
     rewritten: Rewritten,
-) -> PruneReport {
+) -> Pruned {
     let pruned = builds.iter().filter_map(|build| {
         let ids = build.profiles.iter().map(|stored| stored.id);
         let profiles: Vec<String> = ids
@@ -257,7 +257,7 @@ fn report(
         })
     });
     let all: usize = builds.iter().map(|build| build.profiles.len()).sum();
-    PruneReport {
+    Pruned {
         dry_run,
         builds: pruned.collect(),
         profiles: gone.len(),

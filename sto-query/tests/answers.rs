@@ -15,12 +15,12 @@ use sto_query::check::Check;
 use sto_query::compare::{Calibration, Comparison};
 use sto_query::correlate::Bottlenecks;
 use sto_query::expand::Expansion;
-use sto_query::functions::MatchReport;
+use sto_query::functions::SymbolMatch;
 use sto_query::history::Occurrences;
 use sto_query::listing::{BuildList, RunList};
 use sto_query::maintain::{ExportedStore, IngestSummary, Merges, TagList};
 use sto_query::potential::Potentials;
-use sto_query::prune::PruneReport;
+use sto_query::prune::Pruned;
 use sto_query::render::drawing::DrawnFile;
 use sto_query::series::{FunctionSeries, Scores};
 use sto_query::show::ShownBuild;
@@ -68,10 +68,10 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<InStore<IngestSummary>>(),
         of::<InStore<Merges>>(),
         of::<InStore<Verification>>(),
-        of::<MatchReport>(),
+        of::<SymbolMatch>(),
         of::<Occurrences>(),
         of::<Potentials>(),
-        of::<PruneReport>(),
+        of::<Pruned>(),
         of::<Rewritten>(),
         of::<RunList>(),
         of::<Scores>(),

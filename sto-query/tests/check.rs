@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::{fs, thread};
 use sto_core::id::ProfileId;
-use sto_core::ingest::{IngestError, IngestOptions, IngestReport, ingest};
+use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::store::Store;
 use sto_query::QueryError;
 use sto_query::check::{Baseline, Check, CheckRequest, check};
@@ -126,7 +126,7 @@ impl Surroundings for Counting {
         memory: &Store,
         file: &Path,
         options: IngestOptions,
-    ) -> Result<IngestReport, IngestError> {
+    ) -> Result<IngestOutcome, IngestError> {
         self.0.lock().unwrap().push(file.to_owned());
         ingest(memory, file, &options, &mut |_| {})
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use sto_core::Notice;
 use sto_core::id::{BuildId, ExecutableId, ProfileId, SourceDigest};
 use sto_core::ingest::ModuleSymbols;
-use sto_core::ingest::{IngestReport, Ingested, IngestedSlices};
+use sto_core::ingest::{IngestOutcome, Ingested, IngestedSlices};
 use sto_core::intern::{SliceCount, SliceGrid};
 use sto_core::model::{Build, Granularity, Origin, Profile, Quality};
 use sto_core::recording::ModuleIx;
@@ -75,7 +75,7 @@ fn module(path: &str, unresolved: usize, problem: Option<&str>) -> (String, Modu
 }
 
 fn summary(added: Added, modules: Vec<(String, ModuleSymbols)>) -> InStore<IngestSummary> {
-    let report = IngestReport {
+    let report = IngestOutcome {
         profiles: vec![ingested(added)],
         modules,
         warnings: Vec::new(),
@@ -148,7 +148,7 @@ fn each_of_several_events_is_told_with_its_samples_and_what_they_stand_for() {
         unit: Unit::Samples,
     });
     ingested.totals = vec![cost(991, 993_981_919), cost(9, 9)];
-    let report = IngestReport {
+    let report = IngestOutcome {
         profiles: vec![ingested],
         modules: Vec::new(),
         warnings: Vec::new(),
@@ -177,7 +177,7 @@ fn slices_are_told_with_their_share_of_the_size() {
         slices: Bytes(12_345),
         instead_of: None,
     };
-    let report = IngestReport {
+    let report = IngestOutcome {
         profiles: vec![Ingested {
             slices: Some(IngestedSlices { grid, threads: 1 }),
             ..ingested(added)

@@ -6,7 +6,7 @@ use sto_core::intern::{Interned, StackTree};
 use sto_core::model::{Build, Frame, FrameKind, FrameTable, Granularity, Origin, Profile, Quality};
 use sto_core::store::{Store, Tag};
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
-use sto_query::prune::{PruneOptions, PruneReport, prune};
+use sto_query::prune::{PruneOptions, Pruned, prune};
 
 /// Adds a run recorded at a time, of a program whose stack is this deep.
 fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth: u32) -> ProfileId {
@@ -66,7 +66,7 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
     store.add(&build, &profile, &interned).unwrap().id()
 }
 
-fn gone(report: &PruneReport) -> BTreeSet<String> {
+fn gone(report: &Pruned) -> BTreeSet<String> {
     let builds = report.builds.iter();
     builds.flat_map(|build| build.profiles.clone()).collect()
 }

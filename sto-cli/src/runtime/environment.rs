@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use sto_core::files::User;
 use sto_core::ingest::SymbolOptions;
-use sto_core::ingest::{IngestError, IngestOptions, IngestReport, ingest};
+use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
 use sto_query::select::Commit;
@@ -53,7 +53,7 @@ impl Surroundings for Machine {
         memory: &Store,
         file: &Path,
         options: IngestOptions,
-    ) -> Result<IngestReport, IngestError> {
+    ) -> Result<IngestOutcome, IngestError> {
         let progress = Progress::new(file);
         let options = IngestOptions {
             symbols: symbol_options(&[], file),

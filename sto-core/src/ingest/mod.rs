@@ -85,7 +85,7 @@ pub struct IngestedSlices {
 
 /// The outcome of [`ingest`].
 #[derive(Clone, Debug)]
-pub struct IngestReport {
+pub struct IngestOutcome {
     /// The profiles: one, or with `split_processes` one a program, most samples first.
     pub profiles: Vec<Ingested>,
     /// What was found of each module, with its path.
@@ -169,7 +169,7 @@ pub fn ingest<'a>(
     input: impl Into<Input<'a>>,
     options: &IngestOptions,
     progress: &mut dyn FnMut(Stage),
-) -> Result<IngestReport, IngestError> {
+) -> Result<IngestOutcome, IngestError> {
     prepare(input, options, progress)?.store(store, progress)
 }
 
@@ -238,7 +238,7 @@ impl PreparedFile {
         mut self,
         store: &Store,
         progress: &mut dyn FnMut(Stage),
-    ) -> Result<IngestReport, IngestError> {
+    ) -> Result<IngestOutcome, IngestError> {
         progress(Stage::Storing);
         let mut profiles = Vec::with_capacity(self.profiles.len());
         for Prepared {
@@ -280,7 +280,7 @@ impl PreparedFile {
                 frames: interned.frames.len(),
             });
         }
-        Ok(IngestReport {
+        Ok(IngestOutcome {
             profiles,
             modules: self.modules,
             warnings: self.warnings,

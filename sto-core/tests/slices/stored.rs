@@ -5,7 +5,7 @@ use crate::common::read_text;
 use std::collections::BTreeMap;
 use std::path::Path;
 use sto_core::Hint;
-use sto_core::ingest::{IngestReport, ingest};
+use sto_core::ingest::{IngestOutcome, ingest};
 use sto_core::intern::{
     ContextIx, Interned, NodeIx, SliceCost, SliceCosts, SliceIx, Slices, StackTree,
 };
@@ -13,7 +13,7 @@ use sto_core::model::FrameIx;
 use sto_core::store::{Added, Store, StoreError};
 use sto_core::units::{Bytes, Cost};
 
-fn add(store: &Store, text: &str, slices: u32) -> IngestReport {
+fn add(store: &Store, text: &str, slices: u32) -> IngestOutcome {
     let recording = read_text(text).unwrap();
     ingest(
         store,

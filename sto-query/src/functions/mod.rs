@@ -24,7 +24,7 @@ pub use choice::{FunctionChoice, FunctionError};
 pub(crate) use choice::{Named, symbols_of};
 pub(crate) use keys::outside_of_closures;
 pub use keys::{
-    KeyOptions, KeyReport, MatchReport, Matching, RULES_VERSION, Rule, Step, explain_match,
+    KeyOptions, Matching, RULES_VERSION, Rule, Step, SymbolKey, SymbolMatch, explain_match,
     key_symbol,
 };
 pub(crate) use matched::{FunctionKey, ModuleKey, UNRESOLVED, function_key, key_of};

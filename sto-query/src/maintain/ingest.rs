@@ -5,7 +5,7 @@ use crate::listing::ProfileSummary;
 use crate::listing::profile_report;
 use serde::{Deserialize, Serialize};
 use sto_core::Notice;
-use sto_core::ingest::{IngestReport, Ingested, IngestedSlices, ModuleSymbols};
+use sto_core::ingest::{IngestOutcome, Ingested, IngestedSlices, ModuleSymbols};
 use sto_core::model::Build;
 use sto_core::store::Added;
 use sto_core::units::Bytes;
@@ -102,7 +102,7 @@ pub struct FoundSymbols {
 
 impl IngestedFile {
     /// Reports what became of a file. `say` words what can be done about what is to be told.
-    pub fn new(path: String, report: &IngestReport, say: impl Fn(&Notice) -> String) -> Self {
+    pub fn new(path: String, report: &IngestOutcome, say: impl Fn(&Notice) -> String) -> Self {
         let modules = report.modules.iter();
         let mut modules: Vec<_> = modules.map(|module| found_symbols(module, &say)).collect();
         modules.sort_by(|a, b| {

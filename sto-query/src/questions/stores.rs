@@ -8,7 +8,7 @@ use crate::average::{self, StoredAverage};
 use crate::functions::KeyOptions;
 use crate::listing::{BuildList, Listing, RunList};
 use crate::maintain::{ExportedStore, MergeError, MergedStore, Merges, TagError, TagList};
-use crate::prune::{self, PruneOptions, PruneReport};
+use crate::prune::{self, PruneOptions, Pruned};
 use crate::select::{Selector, full_name, select_from};
 use crate::sources::{Sources, Surroundings, resolved};
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ pub fn prune(
     store: &Store,
     surroundings: &dyn Surroundings,
     request: &PruneRequest,
-) -> Result<PruneReport, QueryError> {
+) -> Result<Pruned, QueryError> {
     let builds = store.builds()?;
     let mut options = request.options.clone();
     options

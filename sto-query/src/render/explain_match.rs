@@ -1,6 +1,6 @@
 //! Why two symbols are one function, or are not, as text.
 
-use crate::functions::{KeyReport, MatchReport, Rule};
+use crate::functions::{Rule, SymbolKey, SymbolMatch};
 use crate::text::paragraph::paragraph;
 use crate::text::{Style, printable};
 use std::fmt::Write;
@@ -13,7 +13,7 @@ const COLUMN: usize = 24;
 ///
 /// Nothing is shortened, as every character may be the one that differs: long names go on on the
 /// next line.
-pub fn text(report: &MatchReport, style: Style) -> String {
+pub fn text(report: &SymbolMatch, style: Style) -> String {
     let mut text = String::new();
     for symbol in &report.symbols {
         write_symbol(&mut text, symbol, style);
@@ -39,7 +39,7 @@ pub fn text(report: &MatchReport, style: Style) -> String {
     text + &verdict.replacen(word, &marked, 1)
 }
 
-fn write_symbol(text: &mut String, report: &KeyReport, style: Style) {
+fn write_symbol(text: &mut String, report: &SymbolKey, style: Style) {
     write_row(
         text,
         &style.bold("symbol"),

@@ -1,6 +1,6 @@
 //! What went from a store.
 
-use crate::prune::PruneReport;
+use crate::prune::Pruned;
 use crate::text::Action;
 use crate::text::numbers::bytes;
 use crate::text::numbers::counted;
@@ -8,7 +8,7 @@ use crate::text::{Style, printable};
 use std::fmt::Write;
 
 /// The report as text: a line a build, then the sizes.
-pub fn text(report: &PruneReport, style: Style) -> String {
+pub fn text(report: &Pruned, style: Style) -> String {
     let mut text = String::new();
     for build in &report.builds {
         let count = counted(build.profiles.len() as u64, "profile");

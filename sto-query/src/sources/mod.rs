@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use sto_core::id::ProfileId;
-use sto_core::ingest::{IngestError, IngestOptions, IngestReport, ingest};
+use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::intern::SliceCount;
 use sto_core::store::{Store, StoreError, StoredBuild};
 use sto_core::units::UnixSeconds;
@@ -43,7 +43,7 @@ pub trait Surroundings: Send + Sync {
         memory: &Store,
         file: &Path,
         options: IngestOptions,
-    ) -> Result<IngestReport, IngestError> {
+    ) -> Result<IngestOutcome, IngestError> {
         ingest(memory, file, &options, &mut |_| {})
     }
 

@@ -3,7 +3,7 @@
 use super::render::assert_golden;
 use crate::hints::WORDS;
 use sto_query::answer::json;
-use sto_query::functions::{KeyOptions, MatchReport, explain_match};
+use sto_query::functions::{KeyOptions, SymbolMatch, explain_match};
 use sto_query::render::explain_match::text;
 use sto_query::text::{Colors, Style};
 
@@ -13,7 +13,7 @@ const TERMINAL: Style = Style {
     words: WORDS,
 };
 
-fn of_arguments() -> MatchReport {
+fn of_arguments() -> SymbolMatch {
     explain_match(
         "_ZN4shop4sortISt4pairIiSsENS_4LessIiSaIiEEEEEvPT_S6_T0_.constprop.0.isra.1",
         "void shop::sort<std::pair<int, std::string>, shop::Greater<int> >(std::pair<int, std::string>*) [clone .cold]",

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use sto_core::files::{Links, SafeFile, user_of_process};
-use sto_core::ingest::IngestReport;
+use sto_core::ingest::IngestOutcome;
 use sto_core::limits::{MAX_JIT_DUMP, MAX_PERF_MAP};
 
 /// Copies the perf map of a process that runs, where it has one: it may have been written long before the
@@ -36,7 +36,7 @@ pub(super) fn copy_perf_map(pid: u32, recording: &Path) -> Result<(), String> {
 
 /// Copies the perf maps and jitdumps that told names; what perf's own cache has (programs, libraries, the
 /// kernel's symbols) is found there by build id.
-pub(super) fn copy_all(report: &IngestReport, folder: &Path) -> Result<(), CliError> {
+pub(super) fn copy_all(report: &IngestOutcome, folder: &Path) -> Result<(), CliError> {
     let files = report.modules.iter();
     for path in files.filter_map(|(_, symbols)| symbols.file.as_deref()) {
         let name = path.file_name().unwrap_or_default();

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use sto_core::formats::{FormatError, run_time};
 use sto_core::id::ProfileId;
-use sto_core::ingest::{IngestError, IngestOptions, IngestReport, ingest};
+use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::store::Store;
 use sto_query::maintain::IngestedFile;
 
@@ -237,7 +237,7 @@ impl<'a> Session<'a> {
         file: &Path,
         status: ExitStatus,
         which: usize,
-    ) -> Result<IngestReport, CliError> {
+    ) -> Result<IngestOutcome, CliError> {
         for &pid in &self.args.pids {
             if let Err(why) = copy_perf_map(pid, file) {
                 ui::say("warning", &why);

@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 /// Keys are of symbols: a comparison also asks that the modules match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct MatchReport {
+pub struct SymbolMatch {
     /// The rules.
     #[serde(flatten)]
     pub matching: Matching,
     /// Whether the keys are equal.
     pub matches: bool,
     /// The two symbols, in the order in which they were given.
-    pub symbols: [KeyReport; 2],
+    pub symbols: [SymbolKey; 2],
 }
 
-impl Answer for MatchReport {
+impl Answer for SymbolMatch {
     const SCHEMA: &'static str = "sto.explain-match/1";
 }
 
@@ -27,7 +27,7 @@ impl Answer for MatchReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct KeyReport {
+pub struct SymbolKey {
     /// As given.
     pub symbol: String,
     /// What rules did, in this order.
@@ -57,16 +57,16 @@ pub struct Step {
 /// assert_eq!(report.symbols[0].steps[0].rule.name(), "clone");
 /// assert_eq!(report.symbols[0].steps[0].taken, ".part.0");
 /// ```
-pub fn explain_match(first: &str, second: &str, options: KeyOptions) -> MatchReport {
+pub fn explain_match(first: &str, second: &str, options: KeyOptions) -> SymbolMatch {
     let symbols = [first, second].map(|symbol| explain(symbol, options));
-    MatchReport {
+    SymbolMatch {
         matching: options.into(),
         matches: symbols[0].key == symbols[1].key,
         symbols,
     }
 }
 
-fn explain(symbol: &str, options: KeyOptions) -> KeyReport {
+fn explain(symbol: &str, options: KeyOptions) -> SymbolKey {
     let mut steps = Vec::new();
     let key = take_out(symbol, options, &mut |rule, taken, written| {
         steps.push(Step {
@@ -79,7 +79,7 @@ fn explain(symbol: &str, options: KeyOptions) -> KeyReport {
         // Nothing would have been left.
         steps.clear();
     }
-    KeyReport {
+    SymbolKey {
         symbol: symbol.to_owned(),
         steps,
         key: key.into_owned(),

@@ -20,7 +20,7 @@ mod rule;
 mod suffixes;
 mod templates;
 
-pub use explain::{KeyReport, MatchReport, Step, explain_match};
+pub use explain::{Step, SymbolKey, SymbolMatch, explain_match};
 pub use rule::Rule;
 
 use serde::{Deserialize, Serialize};
