@@ -149,7 +149,11 @@ fn storing(bencher: Bencher<'_, '_>) {
     bencher
         .counter(ItemsCount::new(profile.interned.tree.len()))
         .with_inputs(|| Store::in_memory().expect("memory can be had"))
-        .bench_local_values(|store| store.add(&profile.build, &profile.profile, &profile.interned));
+        .bench_local_values(|store| {
+            store
+                .writer()
+                .add(&profile.build, &profile.profile, &profile.interned)
+        });
 }
 
 /// Frames that a table does not hold yet.

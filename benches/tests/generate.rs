@@ -80,7 +80,12 @@ fn a_build_keeps_most_stacks_of_the_one_before() {
 fn the_same_run_is_generated_again() {
     let run = || Program::new(1_000).run(3, 5, 1_000);
     let store = Store::in_memory().unwrap();
-    let add = |run: Run| store.add(&run.build, &run.profile, &run.interned).unwrap();
+    let add = |run: Run| {
+        store
+            .writer()
+            .add(&run.build, &run.profile, &run.interned)
+            .unwrap()
+    };
     assert!(matches!(add(run()), Added::New { .. }));
     assert!(!add(run()).is_new());
     let costs = |run: Run| run.interned.costs;

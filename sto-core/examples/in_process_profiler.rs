@@ -89,7 +89,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         &mut |_stage| {},
     )?;
 
-    let build = store.load_build(report.profiles[0].build.id())?;
+    let build = store
+        .snapshot()?
+        .load_build(report.profiles[0].build.id())?;
     for &(node, cost) in &build.costs[0] {
         let stack: Vec<&str> = build
             .tree

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cut = (Path::new("request 18"), &RECEIVED[..RECEIVED.len() / 2]);
     let refused = ingest(&store, cut, &options, &mut |_stage| {}).expect_err("half a profile");
     println!("{refused}");
-    assert_eq!(store.builds()?.len(), 1);
+    assert_eq!(store.snapshot()?.builds()?.len(), 1);
     Ok(())
 }
 

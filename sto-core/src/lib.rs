@@ -37,7 +37,7 @@
 //!
 //! // What the build cost over all its profiles. Nodes stand in preorder: one pass backwards adds up
 //! // totals, and one pass forwards prints the tree.
-//! let loaded = Store::open(&folder.join("store"))?.load_build(build)?;
+//! let loaded = store.snapshot()?.load_build(build)?;
 //! let mut samples = vec![0; loaded.tree.len()];
 //! for &(node, cost) in &loaded.costs[0] {
 //!     samples[node.get()] = cost.samples;

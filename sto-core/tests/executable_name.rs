@@ -18,7 +18,11 @@ fn stored_demo(store: &Store, version: &str, options: &IngestOptions) -> Loaded 
     let report = ingest(store, &path, &options, &mut |_| ()).unwrap();
     let ingested = &report.profiles[0];
     let executable = ExecutableId::of(&ingested.build.executable);
-    store.load(executable, &[ingested.id]).unwrap()
+    store
+        .snapshot()
+        .unwrap()
+        .load(executable, &[ingested.id])
+        .unwrap()
 }
 
 fn demo_folder() -> &'static Path {

@@ -192,7 +192,7 @@ fn the_longest_names_of_everything_are_stored_and_found_again() {
     let store = Store::in_memory().unwrap();
     let recording = read_text(&text).unwrap();
     ingest(&store, (Path::new("x"), recording), &options, &mut |_| {}).unwrap();
-    let builds = store.builds().unwrap();
+    let builds = store.snapshot().unwrap().builds().unwrap();
     assert_eq!(builds[0].profiles[0].profile.labels, options.labels);
     let sample_types = &builds[0].profiles[0].profile.sample_types;
     assert_eq!(sample_types.len(), MAX_SAMPLE_TYPES);

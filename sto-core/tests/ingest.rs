@@ -377,7 +377,11 @@ fn a_function_has_its_name_also_where_the_recording_has_no_build_id_of_its_file(
         let report = ingest(&store, (Path::new("x"), recording), &options, &mut |_| {}).unwrap();
         let profile = &report.profiles[0].profile;
         let executable = ExecutableId::of(&report.profiles[0].build.executable);
-        let loaded = store.load(executable, &[report.profiles[0].id]).unwrap();
+        let loaded = store
+            .snapshot()
+            .unwrap()
+            .load(executable, &[report.profiles[0].id])
+            .unwrap();
         let frames = loaded.frames.iter();
         let symbols: Vec<_> = frames.map(|(_, frame)| frame.symbol.to_owned()).collect();
         (symbols, profile.modules[0].build_id.clone())
@@ -609,11 +613,15 @@ fn a_file_goes_into_the_store() {
     assert!(matches!(ingested.added, Added::New { .. }));
     assert_eq!(ingested.profile.source_bytes, Bytes(19));
 
-    let builds = store.builds().unwrap();
+    let builds = store.snapshot().unwrap().builds().unwrap();
     assert_eq!(builds[0].build, ingested.build);
     assert_eq!(builds[0].profiles[0].id, ingested.id);
     assert_eq!(builds[0].profiles[0].profile, ingested.profile);
-    let loaded = store.load(ExecutableId::of("app"), &[ingested.id]).unwrap();
+    let loaded = store
+        .snapshot()
+        .unwrap()
+        .load(ExecutableId::of("app"), &[ingested.id])
+        .unwrap();
     assert_eq!(loaded.tree.len(), 2);
 }
 
@@ -656,7 +664,12 @@ fn a_run_of_another_file_than_its_build_has_is_stored_with_a_warning() {
         "{warning}"
     );
     assert_eq!(ingest(0xcd, 7), Vec::<String>::new(), "nothing was stored");
-    assert_eq!(store.builds().unwrap()[0].profiles.len(), 3);
+    assert_eq!(
+        store.snapshot().unwrap().builds().unwrap()[0]
+            .profiles
+            .len(),
+        3
+    );
 }
 
 #[test]
@@ -706,7 +719,7 @@ fn what_cannot_be_read_leaves_the_store_as_it_was() {
         error.to_string().contains("it starts with `just some text"),
         "{error}"
     );
-    assert!(store.builds().unwrap().is_empty());
+    assert!(store.snapshot().unwrap().builds().unwrap().is_empty());
 }
 
 #[test]
@@ -857,5 +870,5 @@ fn a_cancelled_ingestion_ends_at_once_and_stores_nothing() {
         });
         assert!(matches!(ended, Err(IngestError::Cancelled(_))), "{stage:?}");
     }
-    assert_eq!(store.builds().unwrap().len(), 0);
+    assert_eq!(store.snapshot().unwrap().builds().unwrap().len(), 0);
 }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ExecutableId, ProfileId, SourceHasher};
 use sto_core::intern::{Interned, NodeIx, SelfCosts};
 use sto_core::model::{Build, ModuleRef, Origin, Profile, Quality};
-use sto_core::store::{Added, Store, StoreError, StoredProfile};
+use sto_core::store::{Added, Snapshot, StoreError, StoredProfile};
 use sto_core::units::{Bytes, Cost, SampleType};
 
 /// A profile that is the mean of others, ready for [`Store::add`].
@@ -67,7 +67,7 @@ pub enum AverageError {
 /// # Errors
 /// Where there is no selection, the store cannot be read, or the profiles are of several programs or benchmarks.
 pub fn average(
-    store: &Store,
+    store: &Snapshot,
     selections: &[Selection],
     version: &str,
     matching: KeyOptions,

@@ -98,7 +98,7 @@ pub struct PrunedBuild {
 /// # Errors
 /// Where the store cannot be read or written; it is then as it was.
 pub fn prune(store: &Store, options: &PruneOptions) -> Result<Pruned, StoreError> {
-    let builds = store.builds()?;
+    let builds = store.snapshot()?.builds()?;
     let tagged = builds.iter().filter(|build| !build.tags.is_empty());
     let tagged: BTreeSet<BuildId> = tagged.map(|build| build.id).collect();
     let may_go = candidates(&builds, options);

@@ -17,7 +17,7 @@ use crate::text::printable;
 use std::collections::BTreeSet;
 use sto_core::Hint;
 use sto_core::model::Build;
-use sto_core::store::{Store, StoreError, StoredBuild, StoredProfile};
+use sto_core::store::{Snapshot, StoreError, StoredBuild, StoredProfile};
 
 /// What a user wrote to name profiles: `[EXE@]BUILD`, `[EXE@]TAG`, `[EXE]@newest`, `[EXE@]git:REVISION`,
 /// or a GNU build id, a profile's id, or a prefix of either.
@@ -264,7 +264,7 @@ impl std::fmt::Display for Selector {
 ///
 /// # Errors
 /// As [`select_from`], and where the store cannot be read.
-pub fn select(store: &Store, selector: &Selector) -> Result<Selection, SelectError> {
+pub fn select(store: &Snapshot, selector: &Selector) -> Result<Selection, SelectError> {
     select_from(&store.builds()?, selector)
 }
 

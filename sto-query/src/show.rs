@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sto_core::Hint;
 use sto_core::intern::{SelfCosts, label_sets, total};
 use sto_core::model::{Build, FrameKind, GnuBuildId, ModuleRef, Origin};
-use sto_core::store::{Store, StoreError, StoredProfile};
+use sto_core::store::{Snapshot, StoreError, StoredProfile};
 use sto_core::units::{Bytes, Cost};
 
 /// The profiles of a selection.
@@ -111,7 +111,7 @@ pub struct UnresolvedModule {
 ///
 /// # Errors
 /// Where `store` does not have a profile, or is damaged.
-pub(crate) fn show(view: &View, store: &Store) -> Result<ShownBuild, StoreError> {
+pub(crate) fn show(view: &View, store: &Snapshot) -> Result<ShownBuild, StoreError> {
     let profiles = view.selection.profiles.iter().zip(&view.runs);
     Ok(ShownBuild {
         build: view.selection.build.clone(),
@@ -129,7 +129,10 @@ pub(crate) fn show(view: &View, store: &Store) -> Result<ShownBuild, StoreError>
     })
 }
 
-fn sample_labels(store: &Store, stored: &StoredProfile) -> Result<Vec<SampleLabelKey>, StoreError> {
+fn sample_labels(
+    store: &Snapshot,
+    stored: &StoredProfile,
+) -> Result<Vec<SampleLabelKey>, StoreError> {
     if stored.slices == Bytes(0) {
         return Ok(Vec::new());
     }

@@ -30,7 +30,7 @@ fn add(store: &Store, program: &str, build: &str, seconds: f64, folded: &str) {
 }
 
 fn selection(store: &Store, name: &str) -> Selection {
-    select(store, &name.parse().unwrap()).unwrap()
+    select(&store.snapshot().unwrap(), &name.parse().unwrap()).unwrap()
 }
 
 #[test]
@@ -44,19 +44,33 @@ fn an_average_is_a_build_like_any_other() {
         selection(&store, "v2"),
         selection(&store, "v1"),
     ];
-    let history = average(&store, &of, "history", KeyOptions::default()).unwrap();
+    let history = average(
+        &store.snapshot().unwrap(),
+        &of,
+        "history",
+        KeyOptions::default(),
+    )
+    .unwrap();
     assert_eq!(history.of, 3, "each profile counts once");
     let added = store
+        .writer()
         .add(&history.build, &history.profile, &history.interned)
         .unwrap();
     assert!(added.is_new());
-    let again = average(&store, &of[..2], "history", KeyOptions::default()).unwrap();
+    let again = average(
+        &store.snapshot().unwrap(),
+        &of[..2],
+        "history",
+        KeyOptions::default(),
+    )
+    .unwrap();
     let added = store
+        .writer()
         .add(&again.build, &again.profile, &again.interned)
         .unwrap();
     assert!(!added.is_new());
 
-    let view = View::load(&store, selection(&store, "history")).unwrap();
+    let view = View::load(&store.snapshot().unwrap(), selection(&store, "history")).unwrap();
     let samples: Vec<u64> = view.self_costs(0).iter().map(|cost| cost.samples).collect();
     // main, io: 8/3, parse: 60/3.
     assert_eq!(samples, [0, 3, 20]);
@@ -77,8 +91,9 @@ fn functions_of_several_builds_are_averaged_as_one() {
     add(&store, "app", "v2", 1.0, &stacks(2));
     let of = [selection(&store, "v1"), selection(&store, "v2")];
     let names = |matching| {
-        let mean = average(&store, &of, "mean", matching).unwrap();
+        let mean = average(&store.snapshot().unwrap(), &of, "mean", matching).unwrap();
         store
+            .writer()
             .add(&mean.build, &mean.profile, &mean.interned)
             .unwrap();
         let mean = mean.interned;
@@ -109,7 +124,13 @@ fn programs_are_not_mixed() {
     add(&store, "app", "v1", 1.0, "main 1\n");
     add(&store, "tool", "v9", 1.0, "main 1\n");
     let of = [selection(&store, "v1"), selection(&store, "v9")];
-    let error = average(&store, &of, "history", KeyOptions::default()).unwrap_err();
+    let error = average(
+        &store.snapshot().unwrap(),
+        &of,
+        "history",
+        KeyOptions::default(),
+    )
+    .unwrap_err();
     assert!(matches!(error, AverageError::SeveralPrograms { .. }));
     assert_eq!(
         error.to_string(),
@@ -130,9 +151,9 @@ proptest! {
             add(&store, "app", "v1", f64::from(run), &folded);
         }
         let of = selection(&store, "v1");
-        let sums = View::load(&store, of.clone()).unwrap();
+        let sums = View::load(&store.snapshot().unwrap(), of.clone()).unwrap();
         let sums = totals(&sums.tree, &sums.self_costs(0));
-        let mean = average(&store, &[of], "mean", KeyOptions::default()).unwrap().interned;
+        let mean = average(&store.snapshot().unwrap(), &[of], "mean", KeyOptions::default()).unwrap().interned;
         let mut self_costs = vec![sto_core::units::Cost::ZERO; mean.tree.len()];
         for &(node, cost) in &mean.costs[0] {
             self_costs[node.get()] = cost;

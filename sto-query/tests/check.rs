@@ -19,7 +19,12 @@ fn history() -> PathBuf {
 
 /// The releases of the history, oldest first, each with its runs in the order of their recording.
 fn releases(store: &Path) -> Vec<(String, Vec<ProfileId>)> {
-    let mut builds = Store::open(store).unwrap().builds().unwrap();
+    let mut builds = Store::open(store)
+        .unwrap()
+        .snapshot()
+        .unwrap()
+        .builds()
+        .unwrap();
     let recorded = |run: &sto_core::store::StoredProfile| run.profile.origin.recorded;
     builds.sort_by_key(|build| build.profiles.iter().filter_map(recorded).min());
     let of_build = |mut build: sto_core::store::StoredBuild| {

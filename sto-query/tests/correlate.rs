@@ -103,7 +103,8 @@ fn store() -> Store {
 }
 
 fn report(options: &BottleneckOptions) -> Bottlenecks {
-    let histories = History::load_all(&store(), &HistoryQuery::default()).unwrap();
+    let histories =
+        History::load_all(&store().snapshot().unwrap(), &HistoryQuery::default()).unwrap();
     bottlenecks(&histories, options, None)
 }
 

@@ -34,7 +34,7 @@ fn history(runs: &[(&str, f64)]) -> History {
             .unwrap();
         ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     }
-    History::load(&store, &HistoryQuery::default()).unwrap()
+    History::load(&store.snapshot().unwrap(), &HistoryQuery::default()).unwrap()
 }
 
 /// `log` is called by `serve` and `flush`; in the last run `serve` calls it more, and it writes more.

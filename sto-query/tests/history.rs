@@ -82,7 +82,7 @@ fn history_of(parse: &[u64], runs: u64) -> Store {
 }
 
 fn load(store: &Store) -> History {
-    History::load(store, &HistoryQuery::default()).unwrap()
+    History::load(&store.snapshot().unwrap(), &HistoryQuery::default()).unwrap()
 }
 
 fn judge(store: &Store) -> Scores {
@@ -126,7 +126,7 @@ fn functions_of_builds_are_one_unless_symbols_have_to_be_equal() {
         },
         ..HistoryQuery::default()
     };
-    let exact = History::load(&store, &query).unwrap();
+    let exact = History::load(&store.snapshot().unwrap(), &query).unwrap();
     assert_eq!((matched.functions.len(), exact.functions.len()), (2, 5));
     let functions = exact.find("run::{{closure}}.llvm.2").unwrap();
     let samples = exact.samples_of(&functions);
@@ -226,18 +226,30 @@ fn events_that_count_the_same_are_one_in_histories_and_in_sums() {
         event: Some("cpu-clock:P".to_owned()),
         ..HistoryQuery::default()
     };
-    assert_eq!(History::load(&store, &of_event).unwrap().runs.len(), 3);
-    let v1 = select(&store, &"v1".parse().unwrap()).unwrap();
+    assert_eq!(
+        History::load(&store.snapshot().unwrap(), &of_event)
+            .unwrap()
+            .runs
+            .len(),
+        3
+    );
+    let v1 = select(&store.snapshot().unwrap(), &"v1".parse().unwrap()).unwrap();
     for view in [
-        View::load(&store, v1.clone()),
-        View::load_sum(&store, v1.clone()),
+        View::load(&store.snapshot().unwrap(), v1.clone()),
+        View::load_sum(&store.snapshot().unwrap(), v1.clone()),
     ] {
         let view = view.unwrap();
         assert_eq!(view.sample_types.len(), 1);
         let samples: u64 = view.self_costs(0).iter().map(|cost| cost.samples).sum();
         assert_eq!(samples, 90 + 91);
     }
-    let mean = average(&store, &[v1], "mean", KeyOptions::default()).unwrap();
+    let mean = average(
+        &store.snapshot().unwrap(),
+        &[v1],
+        "mean",
+        KeyOptions::default(),
+    )
+    .unwrap();
     assert_eq!(mean.profile.sample_types.len(), 1);
 }
 
@@ -258,10 +270,10 @@ fn builds_are_in_one_order_in_histories_and_wherever_the_newest_is_named() {
     let history = load(&store);
     let builds: Vec<&str> = history.runs.iter().map(|run| &*run.build.version).collect();
     assert_eq!(builds, ["old", "old", "new"]);
-    let newest = select(&store, &"@newest".parse().unwrap()).unwrap();
+    let newest = select(&store.snapshot().unwrap(), &"@newest".parse().unwrap()).unwrap();
     assert_eq!(newest.build.version, "new");
     let listed = Listing::default()
-        .builds(store.builds().unwrap(), None)
+        .builds(store.snapshot().unwrap().builds().unwrap(), None)
         .unwrap();
     assert_eq!(listed.builds[0].build.version, "new");
 }
@@ -345,22 +357,38 @@ fn what_chance_explains_over_many_functions_is_not_far() {
 #[test]
 fn an_average_is_no_run_of_a_history() {
     let store = history(&[60, 62, 61, 63, 60]);
-    let of = select(&store, &"v1".parse().unwrap()).unwrap();
-    let mean = average(&store, &[of], "v1", KeyOptions::default()).unwrap();
+    let of = select(&store.snapshot().unwrap(), &"v1".parse().unwrap()).unwrap();
+    let mean = average(
+        &store.snapshot().unwrap(),
+        &[of],
+        "v1",
+        KeyOptions::default(),
+    )
+    .unwrap();
     store
+        .writer()
         .add(&mean.build, &mean.profile, &mean.interned)
         .unwrap();
     assert_eq!(load(&store).runs.len(), 5);
-    let listed = Listing::default().runs(store.builds().unwrap()).unwrap();
+    let listed = Listing::default()
+        .runs(store.snapshot().unwrap().builds().unwrap())
+        .unwrap();
     assert_eq!(listed.runs.len(), 5);
     // Nor is it one of the build that it was stored as.
-    let of = select(&store, &"v1".parse().unwrap()).unwrap();
+    let of = select(&store.snapshot().unwrap(), &"v1".parse().unwrap()).unwrap();
     assert_eq!(of.profiles.len(), 4);
-    let mean = average(&store, &[of], "mean", KeyOptions::default()).unwrap();
+    let mean = average(
+        &store.snapshot().unwrap(),
+        &[of],
+        "mean",
+        KeyOptions::default(),
+    )
+    .unwrap();
     store
+        .writer()
         .add(&mean.build, &mean.profile, &mean.interned)
         .unwrap();
-    let alone = select(&store, &"mean".parse().unwrap()).unwrap();
+    let alone = select(&store.snapshot().unwrap(), &"mean".parse().unwrap()).unwrap();
     assert_eq!(alone.profiles.len(), 1);
 }
 
@@ -427,7 +455,7 @@ fn a_function_is_found_wherever_it_takes_much() {
         8,
         "main;parse 90\nmain;work 10\n",
     );
-    let all = History::load_all(&store, &HistoryQuery::default()).unwrap();
+    let all = History::load_all(&store.snapshot().unwrap(), &HistoryQuery::default()).unwrap();
     let report = occurrences(&all, "parse", 0.3).unwrap();
     let runs: Vec<(&str, u64)> = report
         .runs
@@ -441,7 +469,11 @@ fn a_function_is_found_wherever_it_takes_much() {
 
 #[test]
 fn a_function_that_no_run_has_is_an_error_that_names_one_with_such_a_name() {
-    let all = History::load_all(&history(&[60]), &HistoryQuery::default()).unwrap();
+    let all = History::load_all(
+        &history(&[60]).snapshot().unwrap(),
+        &HistoryQuery::default(),
+    )
+    .unwrap();
     let error = occurrences(&all, "parze", 0.3).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -452,7 +484,7 @@ fn a_function_that_no_run_has_is_an_error_that_names_one_with_such_a_name() {
 #[test]
 fn a_part_of_a_name_is_enough_where_it_is_of_one_function_and_a_regular_expression_takes_several() {
     let store = history(&[60, 61]);
-    let all = History::load_all(&store, &HistoryQuery::default()).unwrap();
+    let all = History::load_all(&store.snapshot().unwrap(), &HistoryQuery::default()).unwrap();
     let named = |name: &str| occurrences(&all, name, 0.0).unwrap().functions;
     assert_eq!(named("ars"), ["parse"]);
     assert_eq!(named("re:^(parse|log)$"), ["log", "parse"]);
@@ -462,7 +494,7 @@ fn a_part_of_a_name_is_enough_where_it_is_of_one_function_and_a_regular_expressi
         panic!("it is in several names")
     };
     assert_eq!(names, ["io", "log", "work"]);
-    let history = History::load(&store, &HistoryQuery::default()).unwrap();
+    let history = History::load(&store.snapshot().unwrap(), &HistoryQuery::default()).unwrap();
     assert!(history.find("re:o").is_ok_and(|found| found.len() == 3));
     assert!(history.find_one("re:o").is_err());
     assert!(
@@ -476,7 +508,7 @@ fn a_part_of_a_name_is_enough_where_it_is_of_one_function_and_a_regular_expressi
 fn runs_are_listed_newest_first() {
     let store = history(&[60, 61]);
     add(&store, "tool", "v9", "other", 1, "main;parse 1\n");
-    let runs = |listing: Listing| listing.runs(store.builds().unwrap());
+    let runs = |listing: Listing| listing.runs(store.snapshot().unwrap().builds().unwrap());
     let listed = |listing: Listing| -> Vec<String> {
         let runs = runs(listing).unwrap().runs;
         runs.into_iter().map(|run| run.executable).collect()
@@ -516,7 +548,11 @@ fn runs_are_listed_newest_first() {
 fn what_is_not_there_is_an_error_that_says_what_is() {
     let store = history(&[60, 61]);
     add(&store, "tool", "v9", "other", 7, "main 1\n");
-    let error = |query: HistoryQuery| History::load(&store, &query).unwrap_err().to_string();
+    let error = |query: HistoryQuery| {
+        History::load(&store.snapshot().unwrap(), &query)
+            .unwrap_err()
+            .to_string()
+    };
     assert_eq!(
         error(HistoryQuery::default()),
         "several programs have such runs: app, tool"
@@ -530,7 +566,7 @@ fn what_is_not_there_is_an_error_that_says_what_is() {
         "no run in the store is of benchmark `none`; there are runs of app (startup), tool (other)"
     );
     let history = History::load(
-        &store,
+        &store.snapshot().unwrap(),
         &HistoryQuery {
             executable: Some("app".to_owned()),
             ..HistoryQuery::default()

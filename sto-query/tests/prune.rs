@@ -63,7 +63,11 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
         lines: vec![Vec::new()],
         slices: None,
     };
-    store.add(&build, &profile, &interned).unwrap().id()
+    store
+        .writer()
+        .add(&build, &profile, &interned)
+        .unwrap()
+        .id()
 }
 
 fn gone(report: &Pruned) -> BTreeSet<String> {
@@ -88,7 +92,7 @@ fn what_is_old_goes_and_what_tells_no_time_stays() {
     let report = prune(&store, &options).unwrap();
     assert_eq!(gone(&report), ids(&[old]));
     assert_eq!((report.profiles, report.profiles_left), (1, 2));
-    let builds = store.builds().unwrap();
+    let builds = store.snapshot().unwrap().builds().unwrap();
     assert_eq!(
         builds
             .iter()
@@ -123,7 +127,7 @@ fn the_newest_builds_of_each_group_stay_with_all_their_runs() {
     let expected = ids(&[oldest, other_branch, again]);
     assert_eq!(gone(&prune(&store, &together).unwrap()), expected);
     assert_eq!(
-        store.builds().unwrap().len(),
+        store.snapshot().unwrap().builds().unwrap().len(),
         3,
         "a dry run changes nothing"
     );
@@ -206,7 +210,7 @@ fn tagged_builds_stay_and_are_told_of() {
     let store = Store::in_memory().unwrap();
     let gone_id = add(&store, "v1", Some(100), "main", 3);
     add(&store, "v2", Some(110), "main", 3);
-    let tagged = store.builds().unwrap()[1].build.clone();
+    let tagged = store.snapshot().unwrap().builds().unwrap()[1].build.clone();
     let tag = Tag {
         executable: tagged.executable.clone(),
         name: "last-good".to_owned(),
@@ -240,7 +244,7 @@ fn a_size_that_fits_tells_only_of_tags_that_were_in_its_way() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let tag = |version: &str| {
-        let builds = store.builds().unwrap();
+        let builds = store.snapshot().unwrap().builds().unwrap();
         let build = builds.iter().find(|build| build.build.version == version);
         let tag = Tag {
             executable: build.unwrap().build.executable.clone(),

@@ -35,7 +35,7 @@ struct Args {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
-    let store = Store::open(&args.store)?;
+    let store = Store::open(&args.store)?.snapshot()?;
     let ask = |question: &str, size: usize, answer: &dyn Fn()| {
         let mut times = Vec::new();
         for _ in 0..args.repeat.max(1) {

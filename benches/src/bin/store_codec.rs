@@ -120,7 +120,7 @@ struct Graph {
 }
 
 fn stored(path: &Path) -> Result<Graph, Box<dyn Error>> {
-    let store = Store::open(path)?;
+    let store = Store::open(path)?.snapshot()?;
     let mut profiles = Vec::new();
     for build in store.builds()? {
         let executable = ExecutableId::of(&build.build.executable);

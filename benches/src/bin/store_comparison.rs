@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
-use sto_core::store::Store;
+use sto_core::store::{Snapshot, Store};
 use sto_query::compare::{CompareOptions, compare};
 use sto_query::render::{Detail, findings_text};
 use sto_query::select::Selection;
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("part,size,fastest,middle");
     let mut loaded = None;
     time("open and load (nodes)", repeat, || {
-        let store = Store::open(&store)?;
+        let store = Store::open(&store)?.snapshot()?;
         let [first, last] = builds(&store)?;
         let (first, last) = loaded.insert(View::load_both((&store, first), (&store, last))?);
         Ok(first.tree.len() + last.tree.len())
@@ -86,7 +86,7 @@ fn time(
 }
 
 /// The first and the last build.
-fn builds(store: &Store) -> Result<[Selection; 2], Box<dyn Error>> {
+fn builds(store: &Snapshot) -> Result<[Selection; 2], Box<dyn Error>> {
     let builds = store.builds()?;
     let (Some(first), Some(last)) = (builds.first(), builds.last()) else {
         return Err("the store is empty".into());
@@ -98,7 +98,7 @@ fn builds(store: &Store) -> Result<[Selection; 2], Box<dyn Error>> {
 }
 
 fn load_sums(store: &Path) -> Result<[View; 2], Box<dyn Error>> {
-    let store = Store::open(store)?;
+    let store = Store::open(store)?.snapshot()?;
     let [first, last] = builds(&store)?;
     let (first, last) = thread::scope(|scope| {
         let last = scope.spawn(|| View::load_sum(&store, last));

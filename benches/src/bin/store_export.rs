@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         folder,
         sums,
     } = Args::parse();
-    let store = Store::open(&store)?;
+    let store = Store::open(&store)?.snapshot()?;
     let builds = store.builds()?;
     let mut of_executable: Vec<(&str, Vec<ProfileId>)> = Vec::new();
     let mut number = 0;

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p sto-benches --bin store_growth -- STORE --profiles 1000 --builds 100
 //!
-//! Prints CSV, a line a profile: its number, its nodes, what `Store::add` took in seconds, and in
+//! Prints CSV, a line a profile: its number, its nodes, what `Writer::add` took in seconds, and in
 //! bytes its packed records, the store's file and the most memory that this process ever held.
 //! With `--count` it stores nothing and prints how many distinct nodes the profiles have together.
 //! benches/store_growth.py runs it and draws the curve.
@@ -95,7 +95,9 @@ fn fill(store: &Path, runs: impl Iterator<Item = Run>) -> Result<(), Box<dyn Err
     )?;
     for (profiles, run) in (1..).zip(runs) {
         let start = Instant::now();
-        let added = store.add(&run.build, &run.profile, &run.interned)?;
+        let added = store
+            .writer()
+            .add(&run.build, &run.profile, &run.interned)?;
         let seconds = start.elapsed().as_secs_f64();
         let Added::New { stored, .. } = added else {
             return Err("a generated profile is not new".into());

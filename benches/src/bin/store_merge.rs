@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         Ok(())
     };
-    let merged = new.merge(&other, &mut tell)?;
+    let merged = new.merge(&other.snapshot()?, &mut tell)?;
     memory?;
     if !merged.left_out.is_empty() {
         return Err("a profile was left out".into());

@@ -28,11 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
     println!("question,nodes,fastest,middle");
     ask("open and list every build", args.repeat, || {
-        Store::open(&args.store)?.builds()?;
+        Store::open(&args.store)?.snapshot()?.builds()?;
         Ok(0)
     })?;
 
-    let store = Store::open(&args.store)?;
+    let store = Store::open(&args.store)?.snapshot()?;
     let builds = store.builds()?;
     let (Some(first), Some(last)) = (builds.first(), builds.last()) else {
         return Err("the store is empty".into());

@@ -32,14 +32,15 @@ struct Args {
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
     let store = Store::open_or_create(&args.store)?;
-    let builds = store.builds()?;
+    let snapshot = store.snapshot()?;
+    let builds = snapshot.builds()?;
     let first = builds.first().ok_or("the store is empty")?;
     let recorded = first.profiles.first().ok_or("the build is empty")?;
     let executable = ExecutableId::of(&first.build.executable);
-    let loaded = store.load(executable, &[recorded.id])?;
+    let loaded = snapshot.load(executable, &[recorded.id])?;
     let LoadedLines {
         frames, mut lines, ..
-    } = store.load_lines(recorded.id)?;
+    } = snapshot.load_lines(recorded.id)?;
 
     let mut random = Random::new(3);
     let tree = loaded.tree;
@@ -88,7 +89,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         slices: None,
         tree,
     };
-    store.add(&build, &profile, &interned)?;
+    drop(snapshot);
+    store.writer().add(&build, &profile, &interned)?;
     println!("{}", 1.0 - changed);
     Ok(())
 }

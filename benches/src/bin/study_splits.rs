@@ -14,7 +14,7 @@ use std::error::Error;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
-use sto_core::store::{Store, StoredProfile};
+use sto_core::store::{Snapshot, Store, StoredProfile};
 use sto_query::compare::{
     Change, CompareOptions, Comparison, FindingKind, TestedFunction, Verdict, compare,
 };
@@ -45,7 +45,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 fn main() -> Result<(), Failure> {
     let args = Args::parse();
-    let (runs, builds) = load(&Store::open(&args.store)?)?;
+    let (runs, builds) = load(&Store::open(&args.store)?.snapshot()?)?;
     fs::create_dir_all(&args.folder)?;
     fs::write(args.folder.join("counts.csv"), counts(&runs)?)?;
 
@@ -62,7 +62,7 @@ fn main() -> Result<(), Failure> {
 }
 
 /// All runs as one view, and which of them are of which build of [`SLOWER`].
-fn load(store: &Store) -> Result<(View, Vec<Vec<usize>>), Failure> {
+fn load(store: &Snapshot) -> Result<(View, Vec<Vec<usize>>), Failure> {
     let mut all: Option<Selection> = None;
     let mut builds = Vec::new();
     for slower in SLOWER {

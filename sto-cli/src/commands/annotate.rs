@@ -7,7 +7,6 @@ use crate::runtime::text;
 use clap::Args;
 use std::io;
 use std::path::{Path, PathBuf};
-use sto_core::store::Store;
 use sto_query::QueryError;
 use sto_query::questions::{AnnotateRequest, annotate};
 use sto_query::render;
@@ -54,7 +53,7 @@ pub(crate) fn run(args: &AnnotateArgs, place: &StorePath) -> Result<Outcome, Cli
         source,
     })?;
     request.may_replace = args.force;
-    let annotated = annotate(&Store::open(&place.folder)?, &request);
+    let annotated = annotate(&place.open()?, &request);
     let annotated = annotated.map_err(|error| match error {
         QueryError::Annotate(source) => CliError::Annotate {
             path: path(),

@@ -8,7 +8,6 @@ use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use sto_core::store::Store;
 use sto_query::questions::{AverageRequest, average};
 use sto_query::render;
 
@@ -47,7 +46,7 @@ pub(crate) fn run(args: &AverageArgs, place: &StorePath) -> Result<Outcome, CliE
     request.benchmark = args.benchmark.name().map(str::to_owned);
     request.build.clone_from(&args.build);
     request.matching = args.matching.options();
-    let stored = average(&Store::open(&place.folder)?, &Machine, &request)?;
+    let stored = average(&place.open()?, &Machine, &request)?;
     args.format.print(&stored, render::average::text)?;
     Ok(Outcome::Clean)
 }

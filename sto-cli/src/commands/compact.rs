@@ -5,7 +5,6 @@ use crate::runtime::output::FormatArg;
 use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
-use sto_core::store::Store;
 use sto_query::render;
 
 /// Write the store anew, without free space, in the same order whatever came first
@@ -19,7 +18,7 @@ pub(crate) struct CompactArgs {
 }
 
 pub(crate) fn run(args: &CompactArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let store = Store::open(&place.folder)?;
+    let store = place.open()?;
     let progress = Progress::of_store("compacting", &place.folder);
     let rewritten = store.compact()?;
     drop(progress);

@@ -12,6 +12,7 @@ use crate::runtime::output;
 use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
+use std::cell::RefCell;
 use std::io;
 use std::path::PathBuf;
 use sto_core::formats::{self, Format, FormatError, UnknownFormat};
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
     args.about.check()?;
     let inputs = inputs::expand(&args.paths)?;
     let is_new = !place.folder.join(Store::FILE_NAME).exists();
-    let store = Store::open_or_create(&place.folder)?;
+    let store = place.open_or_create()?;
     let options = args.options();
     let progress = Progress::of_files(inputs.iter().map(|input| &*input.path));
     let mut recordings = Vec::new();
@@ -101,7 +102,10 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
     // Each file in work is held in memory, and uses every core by itself where it is large.
     let threads = rayon::current_num_threads();
     let work = |input: &Input| args.prepare(input, &options, &progress);
-    let outcome = in_order(&inputs, threads, work, |input, prepared| {
+    let writer = RefCell::new(store.writer());
+    // Others come to the store while this only reads.
+    let idle = || writer.borrow_mut().release();
+    let outcome = in_order(&inputs, threads, work, idle, |input, prepared| {
         let name = input.name();
         done += 1;
         let prepared = match prepared {
@@ -113,7 +117,8 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
             }
             prepared => prepared?,
         };
-        let report = prepared.store(&store, &mut |stage| progress.stage(stage))?;
+        let report =
+            prepared.store(&mut writer.borrow_mut(), &mut |stage| progress.stage(stage))?;
         let file = IngestedFile::new(name, &report, hints::say);
         for warning in &file.warnings {
             progress.say("warning", &format!("{}: {warning}", file.path));
@@ -122,7 +127,7 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
         progress.files_done(done);
         Ok(())
     });
-    drop(progress);
+    drop((progress, writer));
     let outcome = outcome.and_then(|()| match recordings[..] {
         // Of a file that is named it would have been told that it is none.
         [] => {

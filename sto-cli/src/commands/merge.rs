@@ -6,7 +6,6 @@ use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use std::path::PathBuf;
-use sto_core::store::Store;
 use sto_query::answer::InStore;
 use sto_query::questions::{MergeRequest, merge};
 use sto_query::render;
@@ -37,7 +36,7 @@ pub(crate) struct MergeArgs {
 pub(crate) fn run(args: &MergeArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let mut request = MergeRequest::default();
     request.others.clone_from(&args.others);
-    let store = Store::open_or_create(&place.folder)?;
+    let store = place.open_or_create()?;
     let mut progress = None;
     let merged = merge(&store, &request, &mut |path, merged| match merged {
         None => {

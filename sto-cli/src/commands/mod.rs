@@ -38,9 +38,7 @@ mod verify;
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::interrupt;
 use crate::runtime::store_path::StorePath;
-use crate::runtime::ui;
 use clap::Subcommand;
-use sto_core::store::Store;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -87,7 +85,6 @@ pub(crate) fn run(
     line: fn() -> clap::Command,
 ) -> Result<Outcome, CliError> {
     interrupt::survive_file_size_limit();
-    Store::tell_waits(ui::tell_wait);
     // `sto record` goes on until it has stored what there is of the recording.
     if !matches!(command, Command::Record(_)) {
         interrupt::leave_no_temporary_files();

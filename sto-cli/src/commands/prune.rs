@@ -8,7 +8,6 @@ use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
 use clap::{ArgGroup, Args};
 use std::time::Duration;
-use sto_core::store::Store;
 use sto_core::units::{Bytes, UnixSeconds};
 use sto_query::prune::PruneOptions;
 use sto_query::questions::{PruneRequest, prune};
@@ -85,7 +84,7 @@ pub(crate) fn run(args: &PruneArgs, place: &StorePath) -> Result<Outcome, CliErr
         dry_run: args.dry_run,
         ..PruneOptions::default()
     };
-    let store = Store::open(&place.folder)?;
+    let store = place.open()?;
     let progress = Progress::of_store("pruning", &place.folder);
     let pruned = prune(&store, &Machine, &request)?;
     drop(progress);

@@ -4,7 +4,6 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
-use sto_core::store::Store;
 use sto_query::render;
 
 /// Show where the bytes of the store are, and how much it holds
@@ -15,7 +14,7 @@ pub(crate) struct StatsArgs {
 }
 
 pub(crate) fn run(args: &StatsArgs, store: &StorePath) -> Result<Outcome, CliError> {
-    let stats = Store::open(&store.folder)?.stats()?;
+    let stats = store.open()?.stats()?;
     args.format.print(&stats, render::stats::text)?;
     Ok(Outcome::Clean)
 }

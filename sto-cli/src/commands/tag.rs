@@ -5,7 +5,6 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
-use sto_core::store::Store;
 use sto_query::questions::{TagRequest, tag};
 use sto_query::render;
 
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &TagArgs, place: &StorePath) -> Result<Outcome, CliError
         (_, _, Some(name)) => TagRequest::Delete { name: name.clone() },
         _ => TagRequest::List,
     };
-    let tags = tag(&Store::open(&place.folder)?, &Machine, &request)?;
+    let tags = tag(&place.open()?, &Machine, &request)?;
     args.format.print(&tags, render::tag::text)?;
     Ok(Outcome::Clean)
 }

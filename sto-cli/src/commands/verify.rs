@@ -3,7 +3,7 @@
 use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::progress::Progress;
-use crate::runtime::store_path::StorePath;
+use crate::runtime::store_path::{StorePath, options};
 use clap::Args;
 use sto_core::store::Store;
 use sto_query::answer::InStore;
@@ -22,7 +22,7 @@ pub(crate) struct VerifyArgs {
 
 pub(crate) fn run(args: &VerifyArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let progress = Progress::of_store("checking", &store.folder);
-    let verification = Store::verify(&store.folder, &mut |_| Ok(()))?;
+    let verification = Store::verify(&store.folder, options().on_wait, &mut |_| Ok(()))?;
     drop(progress);
     let report = InStore {
         store: store.folder.display().to_string(),

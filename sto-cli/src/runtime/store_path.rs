@@ -7,7 +7,7 @@ use crate::runtime::ui;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use sto_core::store::Store;
+use sto_core::store::{Store, StoreError, StoreOptions};
 use sto_query::sources::Sources;
 
 /// The store's folder, and who chose it.
@@ -25,7 +25,22 @@ pub(crate) struct StorePath {
 impl StorePath {
     /// What questions are asked of: the store, and files.
     pub(crate) fn sources(&self) -> Sources {
-        Sources::of_folder(&self.folder).within(Arc::new(Machine))
+        let place = self.clone();
+        Sources::opened_by(move || place.open()?.snapshot()).within(Arc::new(Machine))
+    }
+
+    /// The store, which must be there.
+    pub(crate) fn open(&self) -> Result<Store, StoreError> {
+        Store::open_with(&self.folder, options())
+    }
+
+    /// The store, or an empty one that the first profile makes.
+    pub(crate) fn open_or_create(&self) -> Result<Store, StoreError> {
+        let options = StoreOptions {
+            create: true,
+            ..options()
+        };
+        Store::open_with(&self.folder, options)
     }
 
     /// The option that names the store, where one was given.
@@ -43,6 +58,14 @@ impl StorePath {
             let note = format!("made a new store in {folder}; `--store` names another place");
             ui::say("note", &note);
         }
+    }
+}
+
+/// How this command opens stores: it says what it waits for.
+pub(crate) fn options() -> StoreOptions {
+    StoreOptions {
+        on_wait: Some(Arc::new(ui::say_waiting)),
+        ..StoreOptions::default()
     }
 }
 

@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 use sto_core::Notice;
+use sto_core::store::Waiting;
 use sto_query::text::{Colors, Style, printable};
 
 /// How text on standard output is laid out: as wide as the terminal and in colour, or as wide as
@@ -107,11 +108,12 @@ pub(crate) fn tell(text: &str) {
 }
 
 /// Says whom this command waits for.
-pub(crate) fn tell_wait(locked: &Path, by: Option<&str>) {
-    let by = by.unwrap_or("another process");
+pub(crate) fn say_waiting(waiting: &Waiting) {
+    let by = waiting.holders.as_deref().unwrap_or("another process");
+    let locked = waiting.path.display();
     say(
         "note",
-        &format!("waiting for {by}, which has {} locked", locked.display()),
+        &format!("waiting for {by}, which has {locked} locked"),
     );
 }
 

@@ -75,7 +75,7 @@ fn add(store: &Store, benchmark: &str, number: usize, names: &[String], nodes: u
         lines: vec![Vec::new()],
         slices: None,
     };
-    store.add(&build, &profile, &interned).unwrap();
+    store.writer().add(&build, &profile, &interned).unwrap();
 }
 
 /// A store of some kilobytes with this many runs of one benchmark, and one of another, each of a chain of so many nodes.

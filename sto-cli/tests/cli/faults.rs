@@ -81,10 +81,10 @@ fn state(sandbox: &Sandbox) -> State {
         if !file.exists() {
             return Default::default();
         }
-        let verified = Store::verify(&file, &mut |_| Ok(())).unwrap();
+        let verified = Store::verify(&file, None, &mut |_| Ok(())).unwrap();
         assert!(verified.damages.is_empty(), "{verified:?}");
         let store = Store::open(&file).unwrap();
-        let builds = store.builds().unwrap();
+        let builds = store.snapshot().unwrap().builds().unwrap();
         let tags = builds.iter().flat_map(StoredBuild::tags).collect();
         (content(&store), tags)
     })

@@ -119,7 +119,7 @@ impl Scene {
         let now = content(&store);
         assert!(self.held.iter().all(|(id, said)| now.get(id) == Some(said)));
         let version = format!("v{}", self.builds);
-        let builds = store.builds().unwrap();
+        let builds = store.snapshot().unwrap().builds().unwrap();
         let new = builds.iter().find(|build| build.build.version == version);
         let mut samples: Vec<u64> = new.map_or(Vec::new(), |build| {
             let profiles = build.profiles.iter();

@@ -74,7 +74,7 @@ fn questions_to_stacks_are_answered_as_their_commands_answer_them() {
     );
     let verified = InStore {
         store: store.display().to_string(),
-        answer: Store::verify(store, &mut |_| Ok(())).unwrap(),
+        answer: Store::verify(store, None, &mut |_| Ok(())).unwrap(),
     };
     same(store, &["verify"], &verified);
 

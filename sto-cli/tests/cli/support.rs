@@ -221,11 +221,15 @@ pub(crate) type Content = BTreeMap<ProfileId, SourceDigest>;
 
 pub(crate) fn content(store: &Store) -> Content {
     let mut content = BTreeMap::new();
-    for build in store.builds().unwrap() {
+    for build in store.snapshot().unwrap().builds().unwrap() {
         let executable = ExecutableId::of(&build.build.executable);
         for stored in build.profiles {
-            let loaded = store.load(executable, &[stored.id]).unwrap();
-            let lines = store.load_lines(stored.id).unwrap();
+            let loaded = store
+                .snapshot()
+                .unwrap()
+                .load(executable, &[stored.id])
+                .unwrap();
+            let lines = store.snapshot().unwrap().load_lines(stored.id).unwrap();
             let said = format!("{:?}\n{loaded:?}\n{lines:?}", stored.profile);
             content.insert(stored.id, SourceDigest::of(said.as_bytes()));
         }

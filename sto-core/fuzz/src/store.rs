@@ -15,7 +15,7 @@ use sto_core::model::{Frame, FrameKind, FrameTable, LabelValue, Origin, SampleLa
 use sto_core::recording::{
     Location, Process, ProcessIx, Recording, RecordingParts, Sample, SampleTypeIx, Stacks, Thread, ThreadIx,
 };
-use sto_core::store::{Store, StoreError, Tag};
+use sto_core::store::{Snapshot, Store, StoreError, StoredBuild, Tag};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
 const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
@@ -340,26 +340,15 @@ fn write(folder: &Path, bytes: &[u8]) -> PathBuf {
 /// answer was given of.
 fn ask_everything(folder: &Path, file: &Path) {
     let Ok(store) = Store::open(folder) else {
-        let _ = Store::verify(folder, &mut |_| Ok(()));
+        let _ = Store::verify(folder, None, &mut |_| Ok(()));
         return;
     };
-    let builds = store.builds().unwrap_or_default();
-    for build in &builds {
-        let profiles: Vec<_> = build.profiles.iter().map(|profile| profile.id).collect();
-        let executable = sto_core::id::ExecutableId::of(&build.build.executable);
-        ignore(store.load(executable, &profiles));
-        ignore(store.load_build(build.id));
-        for &profile in &profiles {
-            ignore(store.load_lines(profile));
-            ignore(store.load_slices(profile));
-            ignore(store.load_contexts(profile));
-        }
-    }
+    let builds = match store.snapshot() {
+        Ok(snapshot) => ask_questions(&snapshot),
+        Err(_) => Vec::new(),
+    };
     ignore(store.stats());
-    ignore(Store::verify(folder, &mut |_| Ok(())));
-    let here = Store::in_memory().expect("a store in memory");
-    ignore(here.merge(&store, &mut |_| Ok(())));
-    ignore(here.builds());
+    ignore(Store::verify(folder, None, &mut |_| Ok(())));
     let all: BTreeSet<_> = builds
         .iter()
         .flat_map(|build| &build.profiles)
@@ -374,12 +363,31 @@ fn ask_everything(folder: &Path, file: &Path) {
         let first = all.iter().take(1).copied().collect();
         let pruned = store.prune(&first);
         if pruned.is_ok() {
-            ignore(store.builds());
+            ignore(store.snapshot().and_then(|snapshot| snapshot.builds()));
             fs::write(file, &before).expect("the folder is writable");
         }
         ignore(store.compact());
         add_one(&store);
     }
+}
+
+fn ask_questions(snapshot: &Snapshot) -> Vec<StoredBuild> {
+    let builds = snapshot.builds().unwrap_or_default();
+    for build in &builds {
+        let profiles: Vec<_> = build.profiles.iter().map(|profile| profile.id).collect();
+        let executable = sto_core::id::ExecutableId::of(&build.build.executable);
+        ignore(snapshot.load(executable, &profiles));
+        ignore(snapshot.load_build(build.id));
+        for &profile in &profiles {
+            ignore(snapshot.load_lines(profile));
+            ignore(snapshot.load_slices(profile));
+            ignore(snapshot.load_contexts(profile));
+        }
+    }
+    let here = Store::in_memory().expect("a store in memory");
+    ignore(here.merge(snapshot, &mut |_| Ok(())));
+    ignore(here.snapshot().and_then(|snapshot| snapshot.builds()));
+    builds
 }
 
 /// What is added to a damaged store goes in, or does not.

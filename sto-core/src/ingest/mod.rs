@@ -13,7 +13,7 @@ use crate::id::{ProfileId, ReadingId, SourceDigest};
 use crate::intern::{Interned, SliceGrid, intern, intern_with_slices, total};
 use crate::model::{Build, Granularity, Profile};
 use crate::recording::Recording;
-use crate::store::{Added, CameFrom, Store};
+use crate::store::{Added, CameFrom, Store, Writer};
 use crate::symbolize::{Symbols, symbolize_unless};
 use crate::units::Cost;
 use programs::{Programs, name_main_modules};
@@ -170,7 +170,7 @@ pub fn ingest<'a>(
     options: &IngestOptions,
     progress: &mut dyn FnMut(Stage),
 ) -> Result<IngestOutcome, IngestError> {
-    prepare(input, options, progress)?.store(store, progress)
+    prepare(input, options, progress)?.store(&mut store.writer(), progress)
 }
 
 /// Reads a profile and resolves its symbols: all of [`ingest`] but the store.
@@ -236,7 +236,7 @@ impl PreparedFile {
     /// Where the store cannot be written; only profiles before one that cannot be added stay.
     pub fn store(
         mut self,
-        store: &Store,
+        writer: &mut Writer<'_>,
         progress: &mut dyn FnMut(Stage),
     ) -> Result<IngestOutcome, IngestError> {
         progress(Stage::Storing);
@@ -249,20 +249,23 @@ impl PreparedFile {
         } in self.profiles
         {
             self.cancel.check()?;
-            let known = store.build(build.id())?;
-            let added = store.add(&build, &profile, &interned)?;
+            let known = writer.store().snapshot()?.build(build.id())?;
+            let added = writer.add(&build, &profile, &interned)?;
             let slices = interned.slices.as_ref();
             if let Added::New { instead_of, .. } = &added {
                 let other = known.and_then(|known| of_other_code(&known, &build));
                 self.warnings.extend(other);
                 for other in others {
-                    let other = store.reading(ReadingId::of(build.id(), other))?;
+                    let other = writer
+                        .store()
+                        .snapshot()?
+                        .reading(ReadingId::of(build.id(), other))?;
                     let warning = other.map(|(other, _)| of_the_same_recording(&build, other));
                     self.warnings.extend(warning);
                 }
                 let gone = instead_of.as_ref().map(in_its_place);
                 self.warnings.extend(gone.map(Notice::from));
-            } else if slices.is_some() && !store.has_slices(added.id())? {
+            } else if slices.is_some() && !writer.store().snapshot()?.has_slices(added.id())? {
                 self.warnings
                     .push(Notice::new(STORED_WITHOUT_SLICES, Hint::OtherStore));
             }

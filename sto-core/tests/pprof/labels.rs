@@ -199,7 +199,11 @@ fn labels_are_said_to_be_gone_without_slices_and_kept_with_one() {
             &mut |_| (),
         );
         let report = report.unwrap();
-        let contexts = store.load_contexts(report.profiles[0].id).unwrap();
+        let contexts = store
+            .snapshot()
+            .unwrap()
+            .load_contexts(report.profiles[0].id)
+            .unwrap();
         (report.warnings, contexts)
     };
     let told = Notice {

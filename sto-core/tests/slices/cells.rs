@@ -111,7 +111,7 @@ fn without_time_stamps_there_are_no_slices() {
         )
     );
     assert_eq!(error.hint(), Some(Hint::WholeTime));
-    assert!(store.builds().unwrap().is_empty());
+    assert!(store.snapshot().unwrap().builds().unwrap().is_empty());
 }
 
 #[test]
@@ -140,7 +140,11 @@ fn threads_of_a_perf_data_file_are_sliced() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let store = Store::in_memory().unwrap();
     let report = ingest(&store, &file, &options(4), &mut |_| ()).unwrap();
-    let loaded = store.load_slices(report.profiles[0].id).unwrap();
+    let loaded = store
+        .snapshot()
+        .unwrap()
+        .load_slices(report.profiles[0].id)
+        .unwrap();
     let slices = loaded.unwrap().slices;
     let mut samples = BTreeMap::new();
     for SliceCost {

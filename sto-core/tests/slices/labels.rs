@@ -112,9 +112,15 @@ fn add(store: &Store) -> ProfileId {
 }
 
 fn kept(store: &Store, id: ProfileId) -> Vec<(String, u64)> {
-    let slices = store.load_slices(id).unwrap().unwrap().slices;
+    let slices = store
+        .snapshot()
+        .unwrap()
+        .load_slices(id)
+        .unwrap()
+        .unwrap()
+        .slices;
     assert_eq!(
-        store.load_contexts(id).unwrap(),
+        store.snapshot().unwrap().load_contexts(id).unwrap(),
         Some(slices.contexts.clone())
     );
     contexts(&slices)
@@ -138,14 +144,21 @@ fn labels_go_where_a_profile_goes() {
     assert_eq!(kept(&store, id), expected(), "written anew");
     store.prune(&BTreeSet::from([other])).unwrap();
     assert_eq!(kept(&store, id), expected(), "pruned");
-    store.export(&BTreeSet::from([id]), &exported).unwrap();
+    store
+        .snapshot()
+        .unwrap()
+        .export(&BTreeSet::from([id]), &exported)
+        .unwrap();
     let merged = Store::in_memory().unwrap();
     merged
-        .merge(&Store::open(&exported).unwrap(), &mut |_| Ok(()))
+        .merge(
+            &Store::open(&exported).unwrap().snapshot().unwrap(),
+            &mut |_| Ok(()),
+        )
         .unwrap();
     assert_eq!(kept(&merged, id), expected(), "exported and merged");
     drop(store);
-    let verified = Store::verify(&stored, &mut |_| Ok(())).unwrap();
+    let verified = Store::verify(&stored, None, &mut |_| Ok(())).unwrap();
     assert!(verified.damages.is_empty(), "{:?}", verified.damages);
 }
 
@@ -156,7 +169,10 @@ fn labels_that_are_out_of_order_are_refused() {
     let recording = labelled(&[&backwards]);
     let prepared = super::prepare_one(&recording, 2);
     let store = Store::in_memory().unwrap();
-    match store.add(&prepared.build, &prepared.profile, &prepared.interned) {
+    match store
+        .writer()
+        .add(&prepared.build, &prepared.profile, &prepared.interned)
+    {
         Err(StoreError::Refused { why, .. }) => {
             assert_eq!(why, "labels of a context are out of order");
         }

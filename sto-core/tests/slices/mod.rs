@@ -112,14 +112,22 @@ pub(crate) fn store_and_load(recording: &Recording, slices: u32) -> LoadedSlices
         let recording = read_text(text).unwrap();
         let prepared = prepare_one(&recording, 0);
         store
+            .writer()
             .add(&prepared.build, &prepared.profile, &prepared.interned)
             .unwrap();
     }
     let prepared = prepare_one(recording, slices);
-    let added = store.add(&prepared.build, &prepared.profile, &prepared.interned);
+    let added = store
+        .writer()
+        .add(&prepared.build, &prepared.profile, &prepared.interned);
     let added = added.unwrap();
     assert!(matches!(added, Added::New { slices, .. } if slices > Bytes(0)));
-    store.load_slices(added.id()).unwrap().unwrap()
+    store
+        .snapshot()
+        .unwrap()
+        .load_slices(added.id())
+        .unwrap()
+        .unwrap()
 }
 
 pub(crate) fn prepare_one(recording: &Recording, slices: u32) -> Prepared {

@@ -37,10 +37,17 @@ fn a_profile_without_slices_says_so() {
             ..
         }
     ));
-    assert!(store.load_slices(without.profiles[0].id).unwrap().is_none());
+    assert!(
+        store
+            .snapshot()
+            .unwrap()
+            .load_slices(without.profiles[0].id)
+            .unwrap()
+            .is_none()
+    );
     let with = add(&store, &sample("a", "1/7", 1, "cycles", &["main"]), 5);
     assert_eq!(with.profiles[0].slices.unwrap().threads, 1);
-    let listed = store.builds().unwrap();
+    let listed = store.snapshot().unwrap().builds().unwrap();
     let listed = listed[0].profiles.iter();
     let listed: BTreeMap<_, _> = listed
         .map(|profile| (profile.id, profile.slices > Bytes(0)))
@@ -50,7 +57,13 @@ fn a_profile_without_slices_says_so() {
 
     let again = add(&store, &text, 5);
     assert!(!again.profiles[0].added.is_new());
-    assert!(!store.has_slices(again.profiles[0].id).unwrap());
+    assert!(
+        !store
+            .snapshot()
+            .unwrap()
+            .has_slices(again.profiles[0].id)
+            .unwrap()
+    );
     let told = "It was stored before without slices, and stays so; to have them, ingest it into \
                 another store.";
     let warning = again.warnings.last().unwrap();
@@ -99,14 +112,17 @@ fn slices_go_with_a_profile_that_is_merged() {
     let without = sample("a", "1/7", 0, "cycles", &["main"]);
     add(&here, &without, 0);
     let only_there = add(&there, &without, 5).profiles[0].id;
-    let merged = here.merge(&there, &mut |_| Ok(())).unwrap();
+    let merged = here
+        .merge(&there.snapshot().unwrap(), &mut |_| Ok(()))
+        .unwrap();
     assert_eq!(merged.added, [id]);
     assert_eq!(merged.conflicts[0].there, only_there);
     assert_eq!(merged.conflicts[0].differ_in, ["slices"]);
-    let [came, went] = [&here, &there].map(|store| store.load_slices(id).unwrap().unwrap());
+    let [came, went] =
+        [&here, &there].map(|store| store.snapshot().unwrap().load_slices(id).unwrap().unwrap());
     assert_eq!(came.tree, went.tree);
     assert_eq!(came.slices, went.slices);
-    assert!(!here.has(only_there).unwrap());
+    assert!(!here.snapshot().unwrap().has(only_there).unwrap());
 }
 
 #[test]
@@ -121,7 +137,7 @@ fn flipped_bits_never_make_slices_wrong_or_go_away() {
     let report = add(&store, &samples.collect::<String>(), 100);
     let id = report.profiles[0].id;
     let said = |store: &Store| {
-        let loaded = store.load_slices(id)?;
+        let loaded = store.snapshot()?.load_slices(id)?;
         Ok::<_, StoreError>(loaded.map(|loaded| (loaded.tree, loaded.slices)))
     };
     let right = said(&store).unwrap();
@@ -160,7 +176,10 @@ fn slices_that_break_their_rules_are_refused() {
         }
         interned.slices = Some(slices);
         let store = Store::in_memory().unwrap();
-        match store.add(&prepared.build, &prepared.profile, &interned) {
+        match store
+            .writer()
+            .add(&prepared.build, &prepared.profile, &interned)
+        {
             Err(StoreError::Refused { why, .. }) => why,
             added => panic!("{added:?}"),
         }

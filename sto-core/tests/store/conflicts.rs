@@ -13,11 +13,15 @@ use sto_core::units::{Bytes, UnixSeconds};
 fn put(store: &Store, source: &str, plain: &Plain) -> Added {
     let build = build("v1");
     let profile = profile(&build, source, plain);
-    store.add(&build, &profile, &plain.interned()).unwrap()
+    store
+        .writer()
+        .add(&build, &profile, &plain.interned())
+        .unwrap()
 }
 
 fn merge(into: &Store, from: &Store) -> Merged {
-    into.merge(from, &mut |_| Ok(())).unwrap()
+    into.merge(&from.snapshot().unwrap(), &mut |_| Ok(()))
+        .unwrap()
 }
 
 fn reading(source: &str) -> ReadingId {
@@ -25,21 +29,29 @@ fn reading(source: &str) -> ReadingId {
 }
 
 fn ids(store: &Store) -> BTreeSet<ProfileId> {
-    let builds = store.builds().unwrap();
+    let builds = store.snapshot().unwrap().builds().unwrap();
     let profiles = builds.iter().flat_map(|build| &build.profiles);
     profiles.map(|profile| profile.id).collect()
 }
 
 /// Samples of the build, as its sums have them.
 fn samples(store: &Store) -> u64 {
-    let build = store.load_build(build("v1").id()).unwrap();
+    let build = store
+        .snapshot()
+        .unwrap()
+        .load_build(build("v1").id())
+        .unwrap();
     build.costs[0].iter().map(|(_, cost)| cost.samples).sum()
 }
 
 fn exported(store: &Store) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bundle");
-    store.export(&ids(store), &file).unwrap();
+    store
+        .snapshot()
+        .unwrap()
+        .export(&ids(store), &file)
+        .unwrap();
     fs::read(file).unwrap()
 }
 
@@ -77,7 +89,7 @@ fn what_is_read_here_takes_the_place_of_what_came_from_another_store() {
     put(&stranger, "other", &theirs);
     assert_eq!(merge(&here, &stranger).added.len(), 2);
     let from = CameFrom::Store("the store in memory".to_owned());
-    let known = here.reading(reading("run")).unwrap();
+    let known = here.snapshot().unwrap().reading(reading("run")).unwrap();
     assert_eq!(known, Some((forged, from.clone())));
 
     let added = put(&here, "run", &mine);
@@ -85,7 +97,7 @@ fn what_is_read_here_takes_the_place_of_what_came_from_another_store() {
         panic!("{added:?}")
     };
     assert_eq!(instead_of, Some((forged, from)));
-    assert!(!here.has(forged).unwrap());
+    assert!(!here.snapshot().unwrap().has(forged).unwrap());
     assert_eq!(samples(&here), 2 + 1, "the run counts once");
     assert_eq!(ids(&here).len(), 2);
     let alone = Store::in_memory().unwrap();
@@ -95,7 +107,7 @@ fn what_is_read_here_takes_the_place_of_what_came_from_another_store() {
         answer(&alone, &[id]).unwrap()
     );
     assert_eq!(
-        Store::verify(folder.path(), &mut |_| Ok(()))
+        Store::verify(folder.path(), None, &mut |_| Ok(()))
             .unwrap()
             .damages,
         []
@@ -105,12 +117,12 @@ fn what_is_read_here_takes_the_place_of_what_came_from_another_store() {
         assert_eq!(merge(&here, &stranger).conflicts.len(), 1);
         here.compact().unwrap();
         assert_eq!(
-            Store::verify(folder.path(), &mut |_| Ok(()))
+            Store::verify(folder.path(), None, &mut |_| Ok(()))
                 .unwrap()
                 .damages,
             []
         );
-        let known = here.reading(reading("run")).unwrap();
+        let known = here.snapshot().unwrap().reading(reading("run")).unwrap();
         assert_eq!(known, Some((id, CameFrom::ReadHere)));
     }
     assert!(!put(&here, "run", &theirs).is_new(), "it was read before");
@@ -126,7 +138,7 @@ fn the_same_reading_is_one_profile_wherever_it_was_made() {
     merge(&here, &there);
     assert_eq!(put(&here, "run", &plain), Added::AlreadyStored(id));
     // It is known now that it was read here, too.
-    let known = here.reading(reading("run")).unwrap();
+    let known = here.snapshot().unwrap().reading(reading("run")).unwrap();
     assert_eq!(known, Some((id, CameFrom::ReadHere)));
     let bytes = || fs::read(folder.path().join(Store::FILE_NAME)).unwrap();
     let before = bytes();
@@ -177,7 +189,12 @@ fn nobody_learns_from_an_export_what_was_read_where() {
     let file = folder.path().join("bundle");
     fs::write(&file, exported(&one)).unwrap();
     let store = Store::open_or_create(&file).unwrap();
-    let (_, from) = store.reading(reading("run")).unwrap().unwrap();
+    let (_, from) = store
+        .snapshot()
+        .unwrap()
+        .reading(reading("run"))
+        .unwrap()
+        .unwrap();
     assert_eq!(from, CameFrom::Exported);
     // Who takes it for a store of his own reads the source himself.
     let own = put(&store, "run", &of_stacks(&[&[5]]));
@@ -275,7 +292,12 @@ fn forged(folder: &Path, readings: &[Plain], claims: &BTreeMap<u8, bool>) -> Sto
     let store = Store::open_or_create(folder).unwrap();
     fill(&store, readings, claims);
     if let Some(first) = ids(&store).first() {
-        assert_eq!(Store::verify(folder, &mut |_| Ok(())).unwrap().damages, []);
+        assert_eq!(
+            Store::verify(folder, None, &mut |_| Ok(()))
+                .unwrap()
+                .damages,
+            []
+        );
         forge(folder, |records| {
             for source in 0..3 {
                 let ReadingId(source) = reading(&format!("run {source}"));
@@ -288,9 +310,16 @@ fn forged(folder: &Path, readings: &[Plain], claims: &BTreeMap<u8, bool>) -> Sto
 
 /// Where the profiles of a store came from, as it says for their sources.
 fn origins(store: &Store) -> BTreeMap<ProfileId, CameFrom> {
-    let builds = store.builds().unwrap();
+    let builds = store.snapshot().unwrap().builds().unwrap();
     let profiles = builds.iter().flat_map(|build| &build.profiles);
-    let origins = profiles.map(|stored| store.reading(stored.profile.reading()).unwrap().unwrap());
+    let origins = profiles.map(|stored| {
+        store
+            .snapshot()
+            .unwrap()
+            .reading(stored.profile.reading())
+            .unwrap()
+            .unwrap()
+    });
     origins.collect()
 }
 
@@ -332,7 +361,7 @@ proptest! {
             let folder = tempfile::tempdir().unwrap();
             let there = forged(folder.path(), &readings, claims);
             if !claims.is_empty() {
-                prop_assert!(!Store::verify(folder.path(), &mut |_| Ok(())).unwrap().damages.is_empty());
+                prop_assert!(!Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap().damages.is_empty());
             }
             let before = ids(&here);
             let known = origins(&here);
@@ -364,13 +393,17 @@ proptest! {
 }
 
 fn store_costs(store: &Store, id: ProfileId) -> u128 {
-    let loaded = store.load(executable(), &[id]).unwrap();
+    let loaded = store.snapshot().unwrap().load(executable(), &[id]).unwrap();
     let costs = loaded.costs.iter().flatten().flatten();
     costs.map(|(_, cost)| u128::from(cost.samples)).sum()
 }
 
 fn total(store: &Store) -> u128 {
-    let loaded = store.load_build(build("v1").id()).unwrap();
+    let loaded = store
+        .snapshot()
+        .unwrap()
+        .load_build(build("v1").id())
+        .unwrap();
     let costs = loaded.costs.iter().flatten();
     costs.map(|(_, cost)| u128::from(cost.samples)).sum()
 }

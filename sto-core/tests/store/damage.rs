@@ -27,7 +27,11 @@ fn small_store() -> (Vec<u8>, Vec<ProfileId>, String) {
 
 fn everything(folder: &Path, ids: &[ProfileId]) -> Result<String, StoreError> {
     let store = Store::open(folder)?;
-    Ok(format!("{:?}\n{}", store.builds()?, answer(&store, ids)?))
+    Ok(format!(
+        "{:?}\n{}",
+        store.snapshot()?.builds()?,
+        answer(&store, ids)?
+    ))
 }
 
 /// A folder with a store's file of these bytes.
@@ -42,7 +46,9 @@ fn after_adding(folder: &Path, ids: &[ProfileId]) -> Result<String, StoreError> 
     let store = Store::open_or_create(folder)?;
     let plain = of_stacks(&[&[1, 2], &[9]]);
     let build = build("v3");
-    store.add(&build, &profile(&build, "more", &plain), &plain.interned())?;
+    store
+        .writer()
+        .add(&build, &profile(&build, "more", &plain), &plain.interned())?;
     answer(&store, ids)
 }
 
@@ -95,7 +101,7 @@ fn met(bytes: &[u8], sound: &Sound, what: &str) -> Met {
     if let Ok(answer) = &answer {
         assert!(*answer == sound.said, "{what}: a wrong answer");
     }
-    let verified = Store::verify(folder.path(), &mut |_| Ok(()));
+    let verified = Store::verify(folder.path(), None, &mut |_| Ok(()));
     let file = folder.path().join(Store::FILE_NAME);
     assert!(fs::read(file).unwrap() == bytes, "{what}: it is left alone");
     match verified {
@@ -224,7 +230,7 @@ fn the_panic_hook_is_the_programs() {
 
 /// The first damage, as an error.
 fn verified(folder: &Path) -> Result<String, StoreError> {
-    let verified = Store::verify(folder, &mut |_| Ok(()))?;
+    let verified = Store::verify(folder, None, &mut |_| Ok(()))?;
     match verified.damages.into_iter().next() {
         None => Ok("sound".to_owned()),
         Some(Damage { place, what, .. }) => Err(StoreError::Damaged {

@@ -57,7 +57,9 @@ impl Run {
 }
 
 fn put(store: &Store, run: &Run) -> ProfileId {
-    let added = store.add(&run.build, &run.profile, &run.plain.interned());
+    let added = store
+        .writer()
+        .add(&run.build, &run.profile, &run.plain.interned());
     added.unwrap().id()
 }
 
@@ -79,22 +81,36 @@ fn folder_of<'a>(runs: impl IntoIterator<Item = &'a Run>) -> tempfile::TempDir {
 }
 
 fn merge(into: &Store, from: &Store) -> Merged {
-    into.merge(from, &mut |_| Ok(())).unwrap()
+    into.merge(&from.snapshot().unwrap(), &mut |_| Ok(()))
+        .unwrap()
 }
 
 /// Everything that a store says: builds, profiles, and the stacks, costs and lines of each profile
 /// and of all profiles of an executable together. Stored sizes depend on the order of adding.
 fn said(store: &Store) -> String {
-    let mut builds = store.builds().unwrap();
+    let mut builds = store.snapshot().unwrap().builds().unwrap();
     let mut text = String::new();
     for build in &mut builds {
         let executable = ExecutableId::of(&build.build.executable);
         let ids: Vec<ProfileId> = build.profiles.iter().map(|profile| profile.id).collect();
-        text += &format!("{:?}\n", store.load(executable, &ids).unwrap());
+        text += &format!(
+            "{:?}\n",
+            store.snapshot().unwrap().load(executable, &ids).unwrap()
+        );
         for profile in &mut build.profiles {
             profile.stored = Bytes(0);
-            text += &format!("{:?}\n", store.load(executable, &[profile.id]).unwrap());
-            text += &format!("{:?}\n", store.load_lines(profile.id).unwrap());
+            text += &format!(
+                "{:?}\n",
+                store
+                    .snapshot()
+                    .unwrap()
+                    .load(executable, &[profile.id])
+                    .unwrap()
+            );
+            text += &format!(
+                "{:?}\n",
+                store.snapshot().unwrap().load_lines(profile.id).unwrap()
+            );
         }
     }
     format!("{builds:?}\n{text}")
@@ -102,12 +118,12 @@ fn said(store: &Store) -> String {
 
 /// Everything of a store in one file, whose bytes do not depend on the order of adding.
 fn exported(store: &Store) -> Vec<u8> {
-    let builds = store.builds().unwrap();
+    let builds = store.snapshot().unwrap().builds().unwrap();
     let profiles = builds.iter().flat_map(|build| &build.profiles);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bundle");
     let ids = profiles.map(|profile| profile.id).collect();
-    store.export(&ids, &file).unwrap();
+    store.snapshot().unwrap().export(&ids, &file).unwrap();
     fs::read(file).unwrap()
 }
 
@@ -191,7 +207,7 @@ fn the_oldest_recording_of_a_build_goes_in_first_and_progress_is_told() {
     let here = store_of(&runs[3..4]);
     let mut steps = Vec::new();
     let merged = here
-        .merge(&there, &mut |so_far| {
+        .merge(&there.snapshot().unwrap(), &mut |so_far| {
             steps.push((so_far.done(), so_far.profiles));
             Ok(())
         })
@@ -209,7 +225,7 @@ fn a_cancelled_merge_keeps_whole_profiles_and_merging_again_adds_the_others() {
     let (here, there) = (folder_of(&runs[..1]), store_of(&runs));
     let store = Store::open(here.path()).unwrap();
     let cancel = Cancel::default();
-    let ended = store.merge(&there, &mut |so_far| {
+    let ended = store.merge(&there.snapshot().unwrap(), &mut |so_far| {
         if so_far.added.len() == 2 {
             cancel.cancel();
         }
@@ -217,7 +233,7 @@ fn a_cancelled_merge_keeps_whole_profiles_and_merging_again_adds_the_others() {
     });
     assert!(matches!(ended, Err(StoreError::Cancelled(_))), "{ended:?}");
     assert_eq!(said(&store), said(&store_of(&runs[..3])));
-    let verified = Store::verify(here.path(), &mut |_| Ok(())).unwrap();
+    let verified = Store::verify(here.path(), None, &mut |_| Ok(())).unwrap();
     assert!(verified.sound, "{verified:?}");
     assert_eq!(merge(&store, &there).added.len(), runs.len() - 3);
     assert_eq!(said(&store), said(&there));
@@ -338,7 +354,7 @@ fn a_profile_under_the_id_of_another_is_left_out_and_keeps_that_one_out_of_nothi
         "{out:?}"
     );
     for run in [claimed, content] {
-        assert!(!here.has(run.id()).unwrap());
+        assert!(!here.snapshot().unwrap().has(run.id()).unwrap());
         put(&here, run);
     }
     assert!(said(&here) == said(&store_of([&runs[4], &runs[3], claimed, content])));
@@ -351,7 +367,9 @@ fn a_store_that_cannot_be_read_at_all_is_an_error_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let here = Store::open_or_create(folder.path()).unwrap();
     let other = Store::open(there.path()).unwrap();
-    let error = here.merge(&other, &mut |_| Ok(())).unwrap_err();
+    let error = here
+        .merge(&other.snapshot().unwrap(), &mut |_| Ok(()))
+        .unwrap_err();
     assert!(error.to_string().contains("frames 0/0"), "{error}");
     assert!(fs::read_dir(folder.path()).unwrap().next().is_none());
 }
@@ -376,14 +394,14 @@ fn a_flipped_bit_anywhere_in_the_other_store_never_gets_into_this_one() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(Store::FILE_NAME), bytes).unwrap();
         let here = Store::in_memory().unwrap();
-        let merged =
-            Store::open(folder.path()).and_then(|there| here.merge(&there, &mut |_| Ok(())));
+        let merged = Store::open(folder.path())
+            .and_then(|there| here.merge(&there.snapshot()?, &mut |_| Ok(())));
         match merged {
             Ok(merged) if merged.left_out.is_empty() => whole += 1,
             Ok(_) => partly += 1,
             Err(_) => errors += 1,
         }
-        let stored = here.builds().unwrap();
+        let stored = here.snapshot().unwrap().builds().unwrap();
         let ids: Vec<ProfileId> = stored
             .iter()
             .flat_map(|build| build.profiles.iter().map(|profile| profile.id))
@@ -405,8 +423,14 @@ fn others_may_read_the_other_store_meanwhile() {
     let other = Store::open(there.path()).unwrap();
     let here = Store::in_memory().unwrap();
     let mut read = 0;
-    here.merge(&other, &mut |_| {
-        read += Store::open(there.path()).unwrap().builds().unwrap().len();
+    here.merge(&other.snapshot().unwrap(), &mut |_| {
+        read += Store::open(there.path())
+            .unwrap()
+            .snapshot()
+            .unwrap()
+            .builds()
+            .unwrap()
+            .len();
         Ok(())
     })
     .unwrap();
@@ -434,11 +458,13 @@ fn a_store_opens_by_the_path_of_its_file() {
     assert_eq!(names, ["bundle"]);
 
     fs::remove_file(&file).unwrap();
-    for gone in [Store::open(&file).map(drop), store.builds().map(drop)] {
+    for gone in [Store::open(&file).map(drop), store.snapshot().map(drop)] {
         assert!(matches!(gone, Err(StoreError::NotFound { .. })), "{gone:?}");
     }
     let plain = &runs[4];
-    let added = store.add(&plain.build, &plain.profile, &plain.plain.interned());
+    let added = store
+        .writer()
+        .add(&plain.build, &plain.profile, &plain.plain.interned());
     assert!(
         matches!(added, Err(StoreError::NotFound { .. })),
         "{added:?}"

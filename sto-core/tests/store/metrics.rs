@@ -32,7 +32,7 @@ fn given(rows: &[(ProfileId, &str, f64)]) -> Given {
 
 /// The metrics of a run, but for the one that [`add`] gives.
 fn metrics(store: &Store, id: ProfileId) -> Vec<(String, f64)> {
-    let builds = store.builds().unwrap();
+    let builds = store.snapshot().unwrap().builds().unwrap();
     let mut profiles = builds.iter().flat_map(|build| &build.profiles);
     let stored = profiles.find(|profile| profile.id == id).unwrap();
     let metrics = stored.profile.metrics.clone().into_iter();
@@ -40,7 +40,7 @@ fn metrics(store: &Store, id: ProfileId) -> Vec<(String, f64)> {
 }
 
 fn profiles(store: &Store) -> Vec<Profile> {
-    let builds = store.builds().unwrap();
+    let builds = store.snapshot().unwrap().builds().unwrap();
     let stored = builds.into_iter().flat_map(|build| build.profiles);
     stored.map(|stored| stored.profile).collect()
 }
@@ -75,7 +75,7 @@ fn metrics_are_given_to_stored_runs_and_nothing_else_of_them_changes() {
         profile.metrics.retain(|name, _| name == "seconds");
     }
     assert_eq!(after, before);
-    let damage = Store::verify(folder.path(), &mut |_| Ok(()))
+    let damage = Store::verify(folder.path(), None, &mut |_| Ok(()))
         .unwrap()
         .damages;
     assert!(damage.is_empty(), "{damage:?}");
@@ -150,6 +150,8 @@ fn metrics_stay_through_compaction_and_come_along_with_a_merge() {
     store.compact().unwrap();
     assert_eq!(metrics(&store, first), [pair("elapsed", 1.5)]);
     let elsewhere = Store::in_memory().unwrap();
-    elsewhere.merge(&store, &mut |_| Ok(())).unwrap();
+    elsewhere
+        .merge(&store.snapshot().unwrap(), &mut |_| Ok(()))
+        .unwrap();
     assert_eq!(metrics(&elsewhere, first), [pair("elapsed", 1.5)]);
 }

@@ -8,6 +8,7 @@ mod model;
 mod place;
 mod rewrite;
 mod round_trip;
+mod snapshots;
 mod sums;
 mod tags;
 mod verify;

@@ -175,7 +175,7 @@ fn version_bytes(build: &Build) -> &[u8] {
 pub(crate) fn add(store: &Store, version: &str, source: &str, plain: &Plain) -> ProfileId {
     let build = build(version);
     let profile = profile(&build, source, plain);
-    let added = store.add(&build, &profile, &plain.interned());
+    let added = store.writer().add(&build, &profile, &plain.interned());
     added.unwrap().id()
 }
 
@@ -257,10 +257,10 @@ pub(crate) fn answer(
         frames,
         tree,
         costs,
-    } = store.load(executable(), profiles)?;
+    } = store.snapshot()?.load(executable(), profiles)?;
     let mut text = format!("{frames:?}\n{tree:?}\n{costs:?}\n");
     for &profile in profiles {
-        let LoadedLines { frames, lines, .. } = store.load_lines(profile)?;
+        let LoadedLines { frames, lines, .. } = store.snapshot()?.load_lines(profile)?;
         text += &format!("{frames:?}\n{lines:?}\n");
     }
     Ok(text)

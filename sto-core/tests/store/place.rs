@@ -49,7 +49,7 @@ fn the_first_profile_makes_the_store_and_its_folders() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a/b");
     let store = Store::open_or_create(&path).unwrap();
-    assert!(store.builds().unwrap().is_empty());
+    assert!(store.snapshot().unwrap().builds().unwrap().is_empty());
     assert_eq!(store.file_size().unwrap().0, 0);
     assert!(
         snapshot(folder.path()).is_empty(),
@@ -57,7 +57,16 @@ fn the_first_profile_makes_the_store_and_its_folders() {
     );
     add(&store, "v1", "source", &of_stacks(&[&[1]]));
     assert_eq!(snapshot(&path).len(), 1, "the store's file is alone");
-    assert_eq!(Store::open(&path).unwrap().builds().unwrap().len(), 1);
+    assert_eq!(
+        Store::open(&path)
+            .unwrap()
+            .snapshot()
+            .unwrap()
+            .builds()
+            .unwrap()
+            .len(),
+        1
+    );
     assert!((1..200_000).contains(&store.file_size().unwrap().0));
 }
 
@@ -185,7 +194,16 @@ fn symbolic_links_are_followed_and_their_loops_told() {
     add(&store, "v1", "source", &of_stacks(&[&[1]]));
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(folder.path().join("real"), &link).unwrap();
-    assert_eq!(Store::open(&link).unwrap().builds().unwrap().len(), 1);
+    assert_eq!(
+        Store::open(&link)
+            .unwrap()
+            .snapshot()
+            .unwrap()
+            .builds()
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -202,14 +220,19 @@ fn many_threads_add_at_once_and_readers_see_whole_profiles() {
                     &format!("source {i}"),
                     &of_stacks(&[&[1, i], &[2]]),
                 );
-                for profile in &store.builds().unwrap()[0].profiles {
+                for profile in &store.snapshot().unwrap().builds().unwrap()[0].profiles {
                     answer(&store, &[profile.id]).unwrap();
                 }
             });
         }
     });
     let store = Store::open(folder.path()).unwrap();
-    assert_eq!(store.builds().unwrap()[0].profiles.len(), 8);
+    assert_eq!(
+        store.snapshot().unwrap().builds().unwrap()[0]
+            .profiles
+            .len(),
+        8
+    );
     assert_eq!(snapshot(folder.path()).len(), 1, "no drafts are left");
 }
 
@@ -253,7 +276,7 @@ fn add_where_told() {
     let build = build("v2");
     let profile = profile(&build, "large", &plain);
     let result = Store::open_or_create(Path::new(&folder))
-        .and_then(|store| store.add(&build, &profile, &plain.interned()));
+        .and_then(|store| store.writer().add(&build, &profile, &plain.interned()));
     match result {
         Ok(added) => println!("added: {added:?}"),
         Err(error) => println!("error: {error}"),
@@ -265,7 +288,7 @@ fn does_not_fit(folder: &Path, shell: &str, stacks: usize, expected: &str) {
     let store = Store::open_or_create(folder).unwrap();
     let id = add(&store, "v1", "small", &of_stacks(&[&[1, 2], &[3]]));
     let before = answer(&store, &[id]).unwrap();
-    let listed = format!("{:?}", store.builds().unwrap());
+    let listed = format!("{:?}", store.snapshot().unwrap().builds().unwrap());
 
     let output = rerun("add_where_told", shell, folder, stacks);
     let text = String::from_utf8_lossy(&output.stdout);
@@ -277,7 +300,10 @@ fn does_not_fit(folder: &Path, shell: &str, stacks: usize, expected: &str) {
     // While there is still no room, and after that.
     let store = Store::open(folder).unwrap();
     assert_eq!(answer(&store, &[id]).unwrap(), before);
-    assert_eq!(format!("{:?}", store.builds().unwrap()), listed);
+    assert_eq!(
+        format!("{:?}", store.snapshot().unwrap().builds().unwrap()),
+        listed
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -300,7 +326,12 @@ fn a_full_disk_leaves_the_store_as_it_was() {
         does_not_fit(folder.path(), "", 30_000, "make room and try again");
         let store = Store::open_or_create(folder.path()).unwrap();
         add(&store, "v1", "small too", &of_stacks(&[&[4]]));
-        assert_eq!(store.builds().unwrap()[0].profiles.len(), 2);
+        assert_eq!(
+            store.snapshot().unwrap().builds().unwrap()[0]
+                .profiles
+                .len(),
+            2
+        );
     });
     Command::new("umount").arg(folder.path()).status().unwrap();
     if let Err(panic) = result {
@@ -317,7 +348,7 @@ fn a_file_that_may_not_grow_leaves_the_store_as_it_was() {
     does_not_fit(folder.path(), shell, 15_000, "raise the limit");
     let store = Store::open_or_create(folder.path()).unwrap();
     add(&store, "v2", "large", &incompressible(15_000));
-    assert_eq!(store.builds().unwrap().len(), 2);
+    assert_eq!(store.snapshot().unwrap().builds().unwrap().len(), 2);
 }
 
 #[cfg(unix)]
@@ -336,6 +367,7 @@ fn a_read_only_store_is_read_and_not_written() {
         let build = build("v2");
         let plain = of_stacks(&[&[2]]);
         let error = store
+            .writer()
             .add(&build, &profile(&build, "other", &plain), &plain.interned())
             .unwrap_err()
             .to_string();
@@ -345,6 +377,7 @@ fn a_read_only_store_is_read_and_not_written() {
         );
         let new = Store::open_or_create(&folder.path().join("new")).unwrap();
         let error = new
+            .writer()
             .add(&build, &profile(&build, "other", &plain), &plain.interned())
             .unwrap_err()
             .to_string();
@@ -385,6 +418,8 @@ fn add_many_where_told() {
     };
     let store = Store::open_or_create(Path::new(&folder)).unwrap();
     let start = store
+        .snapshot()
+        .unwrap()
         .builds()
         .unwrap()
         .first()
@@ -439,7 +474,7 @@ fn a_killed_writer_leaves_what_it_reported_or_one_profile_more() {
             assert_eq!(reported, 0, "round {round}");
             continue;
         };
-        let builds = store.builds().unwrap();
+        let builds = store.snapshot().unwrap().builds().unwrap();
         let profiles: Vec<_> = builds.iter().flat_map(|build| &build.profiles).collect();
         let found = profiles.len();
         assert!(

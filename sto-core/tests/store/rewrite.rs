@@ -38,7 +38,7 @@ fn bytes(folder: &Path) -> Vec<u8> {
 
 /// Listing and content.
 fn said(store: &Store) -> String {
-    let builds = store.builds().unwrap();
+    let builds = store.snapshot().unwrap().builds().unwrap();
     let ids: Vec<_> = builds
         .iter()
         .flat_map(|build| build.profiles.iter().map(|stored| stored.id))
@@ -114,7 +114,7 @@ fn a_store_can_be_emptied_and_filled_again() {
     let (store, ids) = store_of(folder.path(), &runs, &[0, 1]);
     let before = said(&store);
     store.prune(&ids.iter().copied().collect()).unwrap();
-    assert!(store.builds().unwrap().is_empty());
+    assert!(store.snapshot().unwrap().builds().unwrap().is_empty());
     store_of(folder.path(), &runs, &[0, 1]);
     assert!(said(&store) == before);
 }
@@ -128,6 +128,8 @@ fn an_exported_file_is_a_store_of_the_chosen_profiles_whatever_else_there_was() 
         let place = |run: usize| ids[order.iter().position(|&at| at == run).unwrap()];
         let path = folder.path().join("bundle");
         let size = store
+            .snapshot()
+            .unwrap()
             .export(&BTreeSet::from([place(0), place(3)]), &path)
             .unwrap();
         let bytes = fs::read(&path).unwrap();
@@ -149,7 +151,12 @@ fn an_export_replaces_no_file_and_leaves_none_behind_that_is_no_store() {
     let path = folder.path().join("bundle");
     fs::write(&path, "mine").unwrap();
     let ids: BTreeSet<_> = ids.into_iter().collect();
-    let error = store.export(&ids, &path).unwrap_err().to_string();
+    let error = store
+        .snapshot()
+        .unwrap()
+        .export(&ids, &path)
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("cannot make") && error.contains("exists"),
         "{error}"
@@ -157,7 +164,11 @@ fn an_export_replaces_no_file_and_leaves_none_behind_that_is_no_store() {
     assert_eq!(fs::read(&path).unwrap(), b"mine");
     let missing = BTreeSet::from([ProfileId([7; 16])]);
     let other = folder.path().join("other");
-    let error = store.export(&missing, &other).unwrap_err();
+    let error = store
+        .snapshot()
+        .unwrap()
+        .export(&missing, &other)
+        .unwrap_err();
     assert!(matches!(error, StoreError::NoProfile { .. }), "{error}");
     assert!(!other.exists());
 }
@@ -174,7 +185,7 @@ fn who_waited_to_write_writes_into_the_new_file() {
         }
         compacting.join().unwrap().unwrap();
     });
-    let builds = store.builds().unwrap();
+    let builds = store.snapshot().unwrap().builds().unwrap();
     let added = builds.iter().find(|build| build.build.version == "v9");
     assert_eq!(added.unwrap().profiles.len(), 20);
 }
@@ -199,7 +210,7 @@ fn a_store_in_memory_is_pruned_as_well() {
     let gone = add(&store, "v1", "a", &plain);
     let kept = add(&store, "v2", "b", &plain);
     store.prune(&BTreeSet::from([gone])).unwrap();
-    let builds = store.builds().unwrap();
+    let builds = store.snapshot().unwrap().builds().unwrap();
     assert_eq!(builds.len(), 1);
     assert_eq!(builds[0].profiles[0].id, kept);
 }
@@ -216,9 +227,9 @@ proptest! {
         for (run, (version, plain, keep)) in profiles.iter().enumerate() {
             let build = build(&format!("v{version}"));
             let profile = profile(&build, &format!("run {run}"), plain);
-            let id = store.add(&build, &profile, &plain.interned()).unwrap().id();
+            let id = store.writer().add(&build, &profile, &plain.interned()).unwrap().id();
             if *keep {
-                expected.add(&build, &profile, &plain.interned()).unwrap();
+                expected.writer().add(&build, &profile, &plain.interned()).unwrap();
             } else {
                 gone.insert(id);
             }
@@ -233,7 +244,7 @@ proptest! {
 fn what_a_tag_and_metrics_are_for_is_not_gone_when_they_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let (store, ids) = store_of(folder.path(), &runs(), &[0, 1, 2, 3]);
-    let builds = store.builds().unwrap();
+    let builds = store.snapshot().unwrap().builds().unwrap();
     let gone = &builds[0];
     assert!(builds.len() > 1 && !gone.profiles.is_empty());
     let gone_ids = gone.profiles.iter().map(|stored| stored.id).collect();
@@ -258,7 +269,7 @@ fn what_a_tag_and_metrics_are_for_is_not_gone_when_they_are_written() {
     let (&profile, _) = metrics.first_key_value().unwrap();
     assert!(ids.contains(&profile) && !gone_ids.contains(&profile));
 
-    let left = store.builds().unwrap();
+    let left = store.snapshot().unwrap().builds().unwrap();
     let all = left.iter().flat_map(|build| &build.profiles);
     let all: BTreeSet<ProfileId> = all.map(|stored| stored.id).collect();
     let prune_once = Once::new();
@@ -277,14 +288,14 @@ fn what_a_tag_and_metrics_are_for_is_not_gone_when_they_are_written() {
         false,
     );
     assert_eq!(tagged.unwrap(), Err("there is no build"));
-    assert!(store.builds().unwrap().is_empty());
+    assert!(store.snapshot().unwrap().builds().unwrap().is_empty());
 }
 
 #[test]
 fn a_tag_that_went_with_its_build_is_not_taken_away() {
     let folder = tempfile::tempdir().unwrap();
     let (store, ids) = store_of(folder.path(), &runs(), &[0]);
-    let build = store.builds().unwrap().remove(0).build;
+    let build = store.snapshot().unwrap().builds().unwrap().remove(0).build;
     let tag = Tag {
         executable: build.executable,
         name: "good".to_owned(),
@@ -308,11 +319,16 @@ fn profiles_that_are_pruned_meanwhile_are_exported_from_a_snapshot() {
     let folder = tempfile::tempdir().unwrap();
     let (store, ids) = store_of(folder.path(), &runs(), &[0, 1, 2]);
     let ids: BTreeSet<ProfileId> = ids.into_iter().collect();
-    let question = Store::open_snapshot(folder.path()).unwrap();
+    let question = Store::open(folder.path()).unwrap().snapshot().unwrap();
     store.prune(&ids).unwrap();
     let file = folder.path().join("exported");
     question.export(&ids, &file).unwrap();
-    let exported = Store::open(&file).unwrap().builds().unwrap();
+    let exported = Store::open(&file)
+        .unwrap()
+        .snapshot()
+        .unwrap()
+        .builds()
+        .unwrap();
     let exported = exported.iter().flat_map(|build| &build.profiles);
     assert_eq!(
         exported.map(|stored| stored.id).collect::<BTreeSet<_>>(),
@@ -324,10 +340,10 @@ fn profiles_that_are_pruned_meanwhile_are_exported_from_a_snapshot() {
 fn a_question_goes_on_with_profiles_that_are_pruned_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let (store, ids) = store_of(folder.path(), &runs(), &[0, 1, 2]);
-    let question = Store::open_snapshot(folder.path()).unwrap();
+    let question = Store::open(folder.path()).unwrap().snapshot().unwrap();
     let selected = question.builds().unwrap();
     store.prune(&ids.iter().copied().collect()).unwrap();
-    assert!(store.builds().unwrap().is_empty());
+    assert!(store.snapshot().unwrap().builds().unwrap().is_empty());
     let mut loaded = 0;
     for build in &selected {
         let executable = sto_core::id::ExecutableId::of(&build.build.executable);
@@ -339,11 +355,11 @@ fn a_question_goes_on_with_profiles_that_are_pruned_meanwhile() {
         }
     }
     assert_eq!(loaded, 3);
-    let refused = question.prune(&ids.into_iter().collect()).unwrap_err();
-    assert!(refused.to_string().contains("snapshot"), "{refused}");
     drop(question);
     assert!(
-        Store::open_snapshot(folder.path())
+        Store::open(folder.path())
+            .unwrap()
+            .snapshot()
             .unwrap()
             .builds()
             .unwrap()

@@ -25,16 +25,16 @@ proptest! {
             .map(|(i, plain)| add(&store, ["v1", "v2"][i % 2], &format!("source {i}"), plain))
             .collect();
 
-        let all = store.load(executable(), &ids).unwrap();
+        let all = store.snapshot().unwrap().load(executable(), &ids).unwrap();
         prop_assert_eq!(all.costs.len(), ids.len());
         for (plain, costs) in plains.iter().zip(&all.costs) {
             prop_assert_eq!(by_id(&all.frames, &all.tree, costs), expected(plain));
         }
         for (plain, &id) in plains.iter().zip(&ids) {
-            let one = store.load(executable(), &[id]).unwrap();
+            let one = store.snapshot().unwrap().load(executable(), &[id]).unwrap();
             prop_assert_eq!(by_id(&one.frames, &one.tree, &one.costs[0]), expected(plain));
             prop_assert_eq!(one.tree.len(), prefixes(plain));
-            let lines = store.load_lines(id).unwrap();
+            let lines = store.snapshot().unwrap().load_lines(id).unwrap();
             prop_assert_eq!(lines_by_id(&lines.frames, &lines.lines), expected_lines(plain));
         }
     }
@@ -65,7 +65,7 @@ fn prefixes(plain: &Plain) -> usize {
 
 /// Builds and profiles, without their stored sizes, which depend on the numbers of their stacks.
 fn listing(store: &Store) -> String {
-    let mut builds = store.builds().unwrap();
+    let mut builds = store.snapshot().unwrap().builds().unwrap();
     for profile in builds.iter_mut().flat_map(|build| &mut build.profiles) {
         profile.stored = Bytes(0);
     }
@@ -77,7 +77,11 @@ fn a_loaded_tree_is_in_preorder_with_siblings_in_the_order_of_their_frames() {
     let store = Store::in_memory().unwrap();
     let a = add(&store, "v1", "a", &forest(300, 40, 1));
     let b = add(&store, "v1", "b", &forest(300, 60, 2));
-    let loaded = store.load(executable(), &[b, a]).unwrap();
+    let loaded = store
+        .snapshot()
+        .unwrap()
+        .load(executable(), &[b, a])
+        .unwrap();
     let frames: Vec<_> = loaded.frames.iter().map(|(_, frame)| frame).collect();
     assert!(frames.is_sorted_by(|a, b| a < b));
     let ends = loaded.tree.subtree_ends();
@@ -101,8 +105,12 @@ fn every_field_of_a_profile_and_its_build_comes_back() {
     build.gnu_build_id = GnuBuildId::from_bytes(&[1, 2, 3]);
     build.revision = Some("v1-3-gabc".to_owned());
     let profile = profile(&build, "source", &plain);
-    let id = store.add(&build, &profile, &plain.interned()).unwrap().id();
-    let builds = store.builds().unwrap();
+    let id = store
+        .writer()
+        .add(&build, &profile, &plain.interned())
+        .unwrap()
+        .id();
+    let builds = store.snapshot().unwrap().builds().unwrap();
     assert_eq!(builds.len(), 1);
     assert_eq!((builds[0].id, &builds[0].build), (build.id(), &build));
     let stored = &builds[0].profiles[0];
@@ -124,9 +132,13 @@ fn builds_are_listed_by_first_recording_and_profiles_oldest_first() {
         let build = build("v1");
         let mut profile = profile(&build, "undated", &plain);
         profile.origin.recorded = None;
-        store.add(&build, &profile, &plain.interned()).unwrap().id()
+        store
+            .writer()
+            .add(&build, &profile, &plain.interned())
+            .unwrap()
+            .id()
     };
-    let builds = store.builds().unwrap();
+    let builds = store.snapshot().unwrap().builds().unwrap();
     let versions: Vec<_> = builds
         .iter()
         .map(|build| build.build.version.as_str())
@@ -151,9 +163,10 @@ fn what_is_known_of_a_build_is_what_its_first_recording_told() {
             ..build("v1")
         };
         store
+            .writer()
             .add(&build, &profile(&build, source, &plain), &plain.interned())
             .unwrap();
-        let build = store.builds().unwrap().remove(0).build;
+        let build = store.snapshot().unwrap().builds().unwrap().remove(0).build;
         (
             build.gnu_build_id.map(|id| id.as_bytes()[0]),
             build.revision,
@@ -181,14 +194,19 @@ fn the_same_source_twice_is_stored_once_and_the_file_is_not_touched() {
     let file = folder.path().join(Store::FILE_NAME);
     let before = std::fs::read(&file).unwrap();
     let build = build("v1");
-    let again = store.add(
+    let again = store.writer().add(
         &build,
         &profile(&build, "source", &plain),
         &plain.interned(),
     );
     assert!(!again.unwrap().is_new());
     assert_eq!(std::fs::read(&file).unwrap(), before);
-    assert_eq!(store.builds().unwrap()[0].profiles.len(), 1);
+    assert_eq!(
+        store.snapshot().unwrap().builds().unwrap()[0]
+            .profiles
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -198,7 +216,7 @@ fn one_source_can_be_stored_for_two_builds() {
     let a = add(&store, "v1", "source", &plain);
     let b = add(&store, "v2", "source", &plain);
     assert_ne!(a, b);
-    assert_eq!(store.builds().unwrap().len(), 2);
+    assert_eq!(store.snapshot().unwrap().builds().unwrap().len(), 2);
 }
 
 #[test]
@@ -208,6 +226,7 @@ fn stacks_that_two_builds_share_are_stored_once() {
     let stored = |version: &str, plain: &Plain| {
         let build = build(version);
         match store
+            .writer()
             .add(&build, &profile(&build, version, plain), &plain.interned())
             .unwrap()
         {
@@ -243,6 +262,7 @@ fn a_tree_takes_less_than_three_bytes_a_node() {
     let build = build("v1");
     let interned = plain.interned();
     let added = store
+        .writer()
         .add(&build, &profile(&build, "source", &plain), &interned)
         .unwrap();
     let Added::New { stored, .. } = added else {
@@ -262,7 +282,7 @@ fn counts_come_back_at_their_limits() {
     };
     plain.costs[0].insert(vec![1], most);
     let id = add(&store, "v1", "source", &plain);
-    let loaded = store.load(executable(), &[id]).unwrap();
+    let loaded = store.snapshot().unwrap().load(executable(), &[id]).unwrap();
     assert_eq!(loaded.costs[0][0][0].1, most);
 }
 
@@ -278,7 +298,7 @@ fn counts_that_overflow_are_refused() {
         },
     );
     refused(&store, &plain, "its counts add up to more than 2^56");
-    assert!(store.builds().unwrap().is_empty());
+    assert!(store.snapshot().unwrap().builds().unwrap().is_empty());
 }
 
 #[test]
@@ -300,7 +320,7 @@ fn no_profile_keeps_others_from_its_build_by_its_counts() {
     let (build, plain) = (build("v1"), with(1));
     let mut profile = profile(&build, "many samples", &plain);
     profile.quality.samples = u64::MAX - 1000;
-    let refused = store.add(&build, &profile, &plain.interned());
+    let refused = store.writer().add(&build, &profile, &plain.interned());
     assert!(
         matches!(refused, Err(StoreError::Refused { .. })),
         "{refused:?}"
@@ -314,7 +334,10 @@ fn the_limits_hold_for_profiles_that_were_in_no_file() {
         let (build, plain) = (build("v1"), of_stacks(&[&[1]]));
         let mut profile = profile(&build, "source", &plain);
         change(&mut profile);
-        let error = store.add(&build, &profile, &plain.interned()).unwrap_err();
+        let error = store
+            .writer()
+            .add(&build, &profile, &plain.interned())
+            .unwrap_err();
         assert!(error.to_string().contains(why), "{error}");
     }
     let long = || "x".repeat(1 << 20);
@@ -356,10 +379,10 @@ fn the_limits_hold_for_profiles_that_were_in_no_file() {
         (deep, "2097152 frames"),
         (long_name, "a name in it is longer"),
     ] {
-        let error = store.add(&build, &profile, &interned).unwrap_err();
+        let error = store.writer().add(&build, &profile, &interned).unwrap_err();
         assert!(error.to_string().contains(why), "{error}");
     }
-    assert!(store.builds().unwrap().is_empty());
+    assert!(store.snapshot().unwrap().builds().unwrap().is_empty());
 }
 
 #[test]
@@ -384,7 +407,10 @@ fn a_profile_that_breaks_its_rules_is_refused() {
 
 fn refused(store: &Store, plain: &Plain, reason: &str) {
     let build = build("v1");
-    match store.add(&build, &profile(&build, "source", plain), &plain.interned()) {
+    match store
+        .writer()
+        .add(&build, &profile(&build, "source", plain), &plain.interned())
+    {
         Err(StoreError::Refused { why, .. }) => assert_eq!(why, reason),
         other => panic!("{other:?}"),
     }
@@ -399,6 +425,7 @@ fn a_tree_with_one_stack_twice_is_refused() {
     interned.tree.push(None, frame);
     let build = build("v1");
     let error = store
+        .writer()
         .add(&build, &profile(&build, "source", &plain), &interned)
         .unwrap_err();
     assert!(
@@ -421,8 +448,12 @@ fn a_recursion_of_a_hundred_thousand_frames_comes_back() {
     interned.costs[0][0].0 = last;
     let build = build("v1");
     let profile = profile(&build, "deep", &of_stacks(&[&[1]]));
-    let id = store.add(&build, &profile, &interned).unwrap().id();
-    let loaded = store.load(executable(), &[id]).unwrap();
+    let id = store
+        .writer()
+        .add(&build, &profile, &interned)
+        .unwrap()
+        .id();
+    let loaded = store.snapshot().unwrap().load(executable(), &[id]).unwrap();
     assert_eq!(loaded.tree, interned.tree);
     assert_eq!(loaded.costs[0], interned.costs);
 }
@@ -433,14 +464,18 @@ fn a_profile_that_is_not_there_is_named() {
     let id = add(&store, "v1", "source", &of_stacks(&[&[1]]));
     let missing = ProfileId([7; 16]);
     for error in [
-        store.load(executable(), &[id, missing]).unwrap_err(),
-        store.load_lines(missing).unwrap_err(),
+        store
+            .snapshot()
+            .unwrap()
+            .load(executable(), &[id, missing])
+            .unwrap_err(),
+        store.snapshot().unwrap().load_lines(missing).unwrap_err(),
     ] {
         assert!(matches!(error, StoreError::NoProfile { profile, .. } if profile == missing));
     }
     let other = sto_core::id::ExecutableId::of("other");
     assert!(matches!(
-        store.load(other, &[id]),
+        store.snapshot().unwrap().load(other, &[id]),
         Err(StoreError::NoProfile { profile, .. }) if profile == id
     ));
 }
@@ -455,11 +490,17 @@ fn executables_have_trees_of_their_own_and_share_frames() {
     };
     let id = add(&store, "v1", "source", &plain);
     let profile = profile(&other, "source", &plain);
-    let other = store.add(&other, &profile, &plain.interned()).unwrap().id();
+    let other = store
+        .writer()
+        .add(&other, &profile, &plain.interned())
+        .unwrap()
+        .id();
     let loaded = store
+        .snapshot()
+        .unwrap()
         .load(sto_core::id::ExecutableId::of("other"), &[other])
         .unwrap();
-    let first = store.load(executable(), &[id]).unwrap();
+    let first = store.snapshot().unwrap().load(executable(), &[id]).unwrap();
     assert_eq!(loaded.tree, first.tree);
     assert_eq!(loaded.costs, first.costs);
 }

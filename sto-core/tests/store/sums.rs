@@ -28,7 +28,13 @@ fn loaded(
     usize,
     BTreeMap<SampleType, BTreeMap<sto_core::id::NodeId, Cost>>,
 ) {
-    told(store.load_build(build("v1").id()).unwrap())
+    told(
+        store
+            .snapshot()
+            .unwrap()
+            .load_build(build("v1").id())
+            .unwrap(),
+    )
 }
 
 fn told(
@@ -54,7 +60,7 @@ proptest! {
         let add = |version: &str, source: &str, plain: &Plain| {
             let build = build(version);
             let profile = profile(&build, source, plain);
-            store.add(&build, &profile, &plain.interned()).unwrap().id()
+            store.writer().add(&build, &profile, &plain.interned()).unwrap().id()
         };
         let (mut gone, mut ids) = (BTreeSet::new(), Vec::new());
         for (run, (plain, keep)) in profiles.iter().enumerate() {
@@ -71,15 +77,15 @@ proptest! {
         let kept = profiles.iter().filter(|(_, keep)| *keep);
         let kept: Vec<&Plain> = kept.map(|(plain, _)| plain).collect();
         ids.retain(|id| !gone.contains(id));
-        let some = store.load_sum(build("v1").id(), &ids).unwrap();
+        let some = store.snapshot().unwrap().load_sum(build("v1").id(), &ids).unwrap();
         prop_assert_eq!(told(some), (kept.len(), added(&kept)));
-        let strange = store.load_sum(build("v1").id(), &[ids.clone(), vec![strange; 20]].concat());
+        let strange = store.snapshot().unwrap().load_sum(build("v1").id(), &[ids.clone(), vec![strange; 20]].concat());
         let is_refused = matches!(strange, Err(StoreError::NoProfile { .. }));
         prop_assert!(is_refused);
 
         store.prune(&gone).unwrap();
         if kept.is_empty() {
-            let error = store.load_build(build("v1").id()).unwrap_err();
+            let error = store.snapshot().unwrap().load_build(build("v1").id()).unwrap_err();
             prop_assert!(matches!(error, StoreError::NoBuild { .. }), "{}", error);
         } else {
             prop_assert_eq!(loaded(&store), (kept.len(), added(&kept)));

@@ -39,7 +39,14 @@ fn tags(store: &Store) -> Vec<String> {
         let named = build.tags.into_iter();
         named.map(move |tag| format!("{version}: {tag}"))
     };
-    let mut tags: Vec<String> = store.builds().unwrap().into_iter().flat_map(of).collect();
+    let mut tags: Vec<String> = store
+        .snapshot()
+        .unwrap()
+        .builds()
+        .unwrap()
+        .into_iter()
+        .flat_map(of)
+        .collect();
     tags.sort();
     tags
 }
@@ -99,13 +106,17 @@ fn tags_last_as_long_as_their_build() {
     assert_eq!(tags(&store), ["v1: old", "v2: good"]);
 
     let exported = folder.path().join("one.sto");
-    store.export(&BTreeSet::from([first]), &exported).unwrap();
+    store
+        .snapshot()
+        .unwrap()
+        .export(&BTreeSet::from([first]), &exported)
+        .unwrap();
     let exported = Store::open(&exported).unwrap();
     assert_eq!(tags(&exported), ["v1: old"]);
 
     store.prune(&BTreeSet::from([first])).unwrap();
     assert_eq!(tags(&store), ["v2: good"]);
-    let verified = Store::verify(folder.path(), &mut |_| Ok(())).unwrap();
+    let verified = Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap();
     assert_eq!(verified.damages, []);
 }
 
@@ -133,18 +144,25 @@ fn tags_come_with_a_merge_unless_they_are_taken() {
     add(&here, "v0", "v0", &run());
     here.tag(&tag("good", "v0"), false).unwrap();
 
-    let merged = here.merge(&there, &mut |_| Ok(())).unwrap();
+    let merged = here
+        .merge(&there.snapshot().unwrap(), &mut |_| Ok(()))
+        .unwrap();
     assert_eq!(merged.tags, [tag("release", "v1").to_string()]);
     assert_eq!(merged.other_tags, [tag("good", "v2").to_string()]);
     assert_eq!(tags(&here), ["v0: good", "v1: release"]);
 
     // Without a profile that is new, a tag still comes.
     there.tag(&tag("later", "v2"), false).unwrap();
-    let merged = here.merge(&there, &mut |_| Ok(())).unwrap();
+    let merged = here
+        .merge(&there.snapshot().unwrap(), &mut |_| Ok(()))
+        .unwrap();
     assert_eq!(merged.tags, [tag("later", "v2").to_string()]);
     let before = fs::read(folder.path().join(Store::FILE_NAME)).unwrap();
-    let merged = here.merge(&there, &mut |_| Ok(())).unwrap();
+    let merged = here
+        .merge(&there.snapshot().unwrap(), &mut |_| Ok(()))
+        .unwrap();
     assert!(merged.tags.is_empty());
-    here.merge(&here, &mut |_| Ok(())).unwrap();
+    here.merge(&here.snapshot().unwrap(), &mut |_| Ok(()))
+        .unwrap();
     assert!(fs::read(folder.path().join(Store::FILE_NAME)).unwrap() == before);
 }

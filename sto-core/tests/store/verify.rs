@@ -18,7 +18,7 @@ fn of_three_profiles(folder: &Path) -> Store {
 fn a_sound_store_is_told_to_be_sound() {
     let folder = tempfile::tempdir().unwrap();
     let store = of_three_profiles(folder.path());
-    let verification = Store::verify(folder.path(), &mut |_| Ok(())).unwrap();
+    let verification = Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap();
     assert_eq!(verification.damages, []);
     assert_eq!(verification.sound_profiles, 3);
     let checked = verification.checked;
@@ -31,10 +31,10 @@ fn a_sound_store_is_told_to_be_sound() {
 #[test]
 fn there_must_be_a_store_to_verify() {
     let folder = tempfile::tempdir().unwrap();
-    let error = Store::verify(folder.path(), &mut |_| Ok(())).unwrap_err();
+    let error = Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap_err();
     assert!(matches!(error, StoreError::NotFound { .. }), "{error}");
     fs::write(folder.path().join(Store::FILE_NAME), "hello").unwrap();
-    let error = Store::verify(folder.path(), &mut |_| Ok(())).unwrap_err();
+    let error = Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap_err();
     assert!(matches!(error, StoreError::NotAStore { .. }), "{error}");
 }
 
@@ -43,7 +43,7 @@ fn verifying_can_be_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     of_three_profiles(folder.path());
     let mut asked = 0;
-    let ended = Store::verify(folder.path(), &mut |_| {
+    let ended = Store::verify(folder.path(), None, &mut |_| {
         asked += 1;
         if asked < 2 { Ok(()) } else { Err(Cancelled) }
     });
@@ -70,7 +70,7 @@ fn verifying_never_changes_a_byte_and_many_may_do_it_at_once() {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    let verification = Store::verify(folder.path(), &mut |_| Ok(())).unwrap();
+                    let verification = Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap();
                     assert_eq!(verification.damages, []);
                     Store::open(folder.path()).unwrap().stats().unwrap();
                 });
@@ -108,6 +108,8 @@ fn the_parts_of_a_store_add_up_to_its_file() {
     let stats = store.stats().unwrap();
     assert_eq!((stats.builds, stats.profiles, stats.recordings), (2, 6, 6));
     let own: u64 = store
+        .snapshot()
+        .unwrap()
         .builds()
         .unwrap()
         .iter()

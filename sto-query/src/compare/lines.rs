@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use sto_core::intern::LineCost;
 use sto_core::model::{Frame, FrameTable};
-use sto_core::store::{Store, StoreError, StoredProfile};
+use sto_core::store::{Snapshot, StoreError, StoredProfile};
 use sto_core::units::{Cost, SampleType};
 
 /// What each line cost in one run.
@@ -27,7 +27,7 @@ impl Lines {
     /// # Errors
     /// Where the store does not have the run, or cannot be read.
     pub(crate) fn load(
-        store: &Store,
+        store: &Snapshot,
         selection: &Selection,
         event: &str,
     ) -> Result<Lines, StoreError> {
@@ -40,7 +40,7 @@ impl Lines {
     /// # Errors
     /// As [`load`](Self::load).
     pub(crate) fn load_each(
-        store: &Store,
+        store: &Snapshot,
         selection: &Selection,
         event: &str,
     ) -> Result<Vec<Lines>, StoreError> {
@@ -48,7 +48,7 @@ impl Lines {
         runs.map(|run| Lines::of(store, run, event)).collect()
     }
 
-    fn of(store: &Store, run: &StoredProfile, event: &str) -> Result<Lines, StoreError> {
+    fn of(store: &Snapshot, run: &StoredProfile, event: &str) -> Result<Lines, StoreError> {
         let mut loaded = store.load_lines(run.id)?;
         let column = SampleType::place_of_event(event, &run.profile.sample_types);
         let column = column.filter(|&column| column < loaded.lines.len());

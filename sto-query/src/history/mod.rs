@@ -27,7 +27,7 @@ use std::sync::OnceLock;
 use sto_core::id::{ExecutableId, ProfileId};
 use sto_core::intern::{NodeIx, SelfCosts, StackTree, total};
 use sto_core::model::{Build, FrameTable};
-use sto_core::store::{Store, StoredBuild, StoredProfile};
+use sto_core::store::{Snapshot, StoredBuild, StoredProfile};
 use sto_core::units::{Cost, SampleType};
 
 /// A run of a history.
@@ -80,7 +80,7 @@ impl History {
     ///
     /// # Errors
     /// Where the store cannot be read, no run is meant, or several programs or benchmarks are.
-    pub fn load(store: &Store, query: &HistoryQuery) -> Result<History, HistoryError> {
+    pub fn load(store: &Snapshot, query: &HistoryQuery) -> Result<History, HistoryError> {
         let builds = query.matching(store.builds()?)?;
         HistoryQuery::of_one_program(&builds)?;
         HistoryQuery::of_one_benchmark(&builds)?;
@@ -91,7 +91,7 @@ impl History {
     ///
     /// # Errors
     /// Where the store cannot be read, or no run is meant.
-    pub fn load_all(store: &Store, query: &HistoryQuery) -> Result<Vec<History>, HistoryError> {
+    pub fn load_all(store: &Snapshot, query: &HistoryQuery) -> Result<Vec<History>, HistoryError> {
         // Builds come in the order of their programs.
         let builds = query.matching(store.builds()?)?;
         let programs = builds.chunk_by(|a, b| a.build.executable == b.build.executable);
@@ -101,7 +101,7 @@ impl History {
 
     /// `builds` are of one program, and have profiles.
     fn of(
-        store: &Store,
+        store: &Snapshot,
         builds: Vec<StoredBuild>,
         query: &HistoryQuery,
     ) -> Result<History, HistoryError> {

@@ -258,9 +258,9 @@ pub fn suspects(sources: &Sources, request: &SuspectsRequest) -> Result<Suspects
 }
 
 fn loaded(sources: &Sources, query: &HistoryQuery) -> Result<History, QueryError> {
-    Ok(History::load(&*sources.store()?, query)?)
+    Ok(History::load(sources.store()?, query)?)
 }
 
 fn all(sources: &Sources, query: &HistoryQuery) -> Result<Vec<History>, QueryError> {
-    Ok(History::load_all(&*sources.store()?, query)?)
+    Ok(History::load_all(sources.store()?, query)?)
 }

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use sto_core::Cancel;
 use sto_core::id::ProfileId;
-use sto_core::store::{Merged, Store, StoredBuild, Tag, Tagged};
+use sto_core::store::{Merged, Store, StoreOptions, StoredBuild, Tag, Tagged};
 
 /// Lists the builds of a store with their runs.
 ///
@@ -24,7 +24,7 @@ use sto_core::store::{Merged, Store, StoredBuild, Tag, Tagged};
 /// Where the store cannot be read, or none of its runs is to be listed.
 pub fn ls(sources: &Sources, listing: &Listing) -> Result<BuildList, QueryError> {
     let store = sources.store()?;
-    Ok(listing.builds(store.builds()?, Some(store.file_size()?))?)
+    Ok(listing.builds(store.builds()?, Some(store.file_size()))?)
 }
 
 /// Lists the runs of a store one after another.
@@ -90,7 +90,7 @@ pub fn prune(
     surroundings: &dyn Surroundings,
     request: &PruneRequest,
 ) -> Result<Pruned, QueryError> {
-    let builds = store.builds()?;
+    let builds = store.snapshot()?.builds()?;
     let mut options = request.options.clone();
     options
         .only
@@ -127,15 +127,20 @@ pub fn average(
     surroundings: &dyn Surroundings,
     request: &AverageRequest,
 ) -> Result<StoredAverage, QueryError> {
-    let builds = store.builds()?;
+    let snapshot = store.snapshot()?;
+    let builds = snapshot.builds()?;
     let selections = request.selectors.iter().map(|text| {
         let selector = resolved(surroundings, text.parse()?)?;
         let selection = select_from(&builds, &selector)?;
         Ok(selection.of_one_benchmark(request.benchmark.as_deref())?)
     });
     let selections: Vec<_> = selections.collect::<Result<_, QueryError>>()?;
-    let average = average::average(store, &selections, &request.build, request.matching)?;
-    let added = store.add(&average.build, &average.profile, &average.interned)?;
+    let average = average::average(&snapshot, &selections, &request.build, request.matching)?;
+    // Whoever writes waits for those who read.
+    drop(snapshot);
+    let added = store
+        .writer()
+        .add(&average.build, &average.profile, &average.interned)?;
     Ok(StoredAverage::new(&average, &added))
 }
 
@@ -195,18 +200,28 @@ pub fn merge(
         added,
         source,
     };
-    let others = request.others.iter().map(|path| Store::open(path));
+    let open = |path: &PathBuf| {
+        let options = StoreOptions {
+            on_wait: store.on_wait(),
+            ..StoreOptions::default()
+        };
+        Store::open_with(path, options)
+    };
+    let others = request.others.iter().map(open);
     let others = others.collect::<Result<Vec<Store>, _>>();
     let others = others.map_err(|source| failed(Vec::new(), 0, source))?;
     let mut sources = Vec::new();
     for (path, other) in request.others.iter().zip(&others) {
         progress(path, None);
         let mut added = 0;
-        let merged = store.merge(other, &mut |merged| {
+        let mut progress = |merged: &Merged| {
             added = merged.added.len();
             progress(path, Some(merged));
             request.cancel.check()
-        });
+        };
+        let merged = other
+            .snapshot()
+            .and_then(|other| store.merge(&other, &mut progress));
         match merged {
             Ok(merged) => sources.push(MergedStore {
                 path: path.display().to_string(),
@@ -253,7 +268,7 @@ pub fn tag(
     request: &TagRequest,
 ) -> Result<TagList, QueryError> {
     match request {
-        TagRequest::List => Ok(TagList::listed(&store.builds()?)),
+        TagRequest::List => Ok(TagList::listed(&store.snapshot()?.builds()?)),
         TagRequest::Set {
             build,
             name,

@@ -23,7 +23,7 @@ use std::time::Duration;
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::intern::SliceCount;
-use sto_core::store::{Store, StoreError, StoredBuild};
+use sto_core::store::{Snapshot, Store, StoreError, StoredBuild};
 use sto_core::units::UnixSeconds;
 
 /// What the library may ask of the machine that it runs on. There is an answer for who has none.
@@ -97,16 +97,16 @@ pub(crate) fn resolved(
 /// Where the profiles of a question are looked for: a store, and files.
 pub struct Sources {
     surroundings: Arc<dyn Surroundings>,
-    open: Box<dyn Fn() -> Result<Arc<Store>, StoreError> + Send + Sync>,
+    open: Box<dyn Fn() -> Result<Snapshot, StoreError> + Send + Sync>,
     /// The store as it was when it was first looked at: one question is answered from one state.
-    stored: OnceLock<Arc<Store>>,
+    stored: OnceLock<Snapshot>,
     /// Files that were read.
-    memory: OnceLock<Arc<Store>>,
+    memory: OnceLock<Store>,
 }
 
 /// Profiles of one build, and where they are.
 pub(crate) struct Located {
-    pub(crate) store: Arc<Store>,
+    pub(crate) store: Snapshot,
     pub(crate) selection: Selection,
     /// Whether they are in the store, and no file: that names no benchmark.
     pub(crate) is_stored: bool,
@@ -147,16 +147,17 @@ impl Sources {
     /// asked for all the same.
     pub fn of_folder(path: &Path) -> Sources {
         let path = path.to_owned();
-        Sources::opened_by(move || Ok(Arc::new(Store::open_snapshot(&path)?)))
+        Sources::opened_by(move || Store::open(&path)?.snapshot())
     }
 
-    /// A store that is open: one in memory, or the snapshot that a process keeps for many questions.
-    pub fn of_store(store: Arc<Store>) -> Sources {
-        Sources::opened_by(move || Ok(store.clone()))
+    /// A state of a store, which a process keeps for many questions.
+    pub fn of_snapshot(snapshot: Snapshot) -> Sources {
+        Sources::opened_by(move || Ok(snapshot.clone()))
     }
 
-    fn opened_by(
-        open: impl Fn() -> Result<Arc<Store>, StoreError> + Send + Sync + 'static,
+    /// What this gives as it is first needed: for who opens stores with options.
+    pub fn opened_by(
+        open: impl Fn() -> Result<Snapshot, StoreError> + Send + Sync + 'static,
     ) -> Sources {
         Sources {
             surroundings: Arc::new(()),
@@ -180,12 +181,8 @@ impl Sources {
     }
 
     /// The store, in the state that it had when it was first asked.
-    pub(crate) fn store(&self) -> Result<Arc<Store>, StoreError> {
+    pub(crate) fn store(&self) -> Result<&Snapshot, StoreError> {
         get_or_try_init(&self.stored, &self.open)
-    }
-
-    fn memory(&self) -> Result<Arc<Store>, StoreError> {
-        get_or_try_init(&self.memory, || Ok(Arc::new(Store::in_memory()?)))
     }
 
     /// The profiles of both sides of a check.
@@ -227,7 +224,7 @@ impl Sources {
             .filter(|selection| selection.profiles.len() > 1 && one_benchmark([selection]).is_ok());
         let view = with_several
             .next()
-            .map(|selection| View::load(&store, selection));
+            .map(|selection| View::load(store, selection));
         Ok(view.transpose()?)
     }
 
@@ -239,8 +236,8 @@ impl Sources {
             Named::Runs(ids) => {
                 let store = self.store()?;
                 return Ok(Target::Stored(Located {
-                    selection: runs_of(&store, ids)?,
-                    store,
+                    selection: runs_of(store, ids)?,
+                    store: store.clone(),
                     is_stored: true,
                 }));
             }
@@ -280,8 +277,8 @@ impl Sources {
     fn find_stored(&self, selector: &Selector) -> Result<Located, SelectError> {
         let store = self.store()?;
         Ok(Located {
-            selection: select(&store, selector)?,
-            store,
+            selection: select(store, selector)?,
+            store: store.clone(),
             is_stored: true,
         })
     }
@@ -296,12 +293,13 @@ impl Sources {
             slices,
             ..IngestOptions::default()
         };
-        let memory = self.memory()?;
-        let report = self.surroundings.read(&memory, &file.path, options)?;
+        let memory = get_or_try_init(&self.memory, Store::in_memory)?;
+        let report = self.surroundings.read(memory, &file.path, options)?;
         let read: Vec<_> = report.profiles.iter().map(|profile| profile.id).collect();
+        let store = memory.snapshot()?;
         Ok(Located {
-            selection: runs_of(&memory, &read)?,
-            store: memory,
+            selection: runs_of(&store, &read)?,
+            store,
             is_stored: false,
         })
     }
@@ -317,19 +315,19 @@ impl Target {
 }
 
 /// What `OnceLock::get_or_try_init` is to be.
-fn get_or_try_init(
-    cell: &OnceLock<Arc<Store>>,
-    make: impl FnOnce() -> Result<Arc<Store>, StoreError>,
-) -> Result<Arc<Store>, StoreError> {
-    if let Some(store) = cell.get() {
-        return Ok(store.clone());
+fn get_or_try_init<T>(
+    cell: &OnceLock<T>,
+    make: impl FnOnce() -> Result<T, StoreError>,
+) -> Result<&T, StoreError> {
+    if let Some(made) = cell.get() {
+        return Ok(made);
     }
-    let store = make()?;
-    Ok(cell.get_or_init(|| store).clone())
+    let made = make()?;
+    Ok(cell.get_or_init(|| made))
 }
 
 /// Runs of one build, by the ids of their profiles.
-fn runs_of(store: &Store, ids: &[ProfileId]) -> Result<Selection, QueryError> {
+fn runs_of(store: &Snapshot, ids: &[ProfileId]) -> Result<Selection, QueryError> {
     let mut builds = store.builds()?;
     if let Some(&run) = ids.iter().find(|id| !has(&builds, **id)) {
         return Err(QueryError::NoRun { run });

@@ -6,9 +6,8 @@ use crate::compare::{Lines, shared_event};
 use crate::select::{full_name, one_benchmark};
 use crate::tree::{ContextCosts, RootsBy, ThreadNames, View};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use sto_core::intern::SliceCount;
-use sto_core::store::Store;
+use sto_core::store::Snapshot;
 use sto_core::units::SampleType;
 
 /// Which of the runs that are named a question is about, and what they were measured by.
@@ -137,10 +136,7 @@ impl Sources {
     ///
     /// # Errors
     /// As [`Sources::view`].
-    pub(crate) fn runs_with_contexts(
-        &self,
-        named: &Named,
-    ) -> Result<(View, Arc<Store>), QueryError> {
+    pub(crate) fn runs_with_contexts(&self, named: &Named) -> Result<(View, Snapshot), QueryError> {
         let located = self.located(self.locate(named)?, CONTEXTS)?;
         let store = located.store.clone();
         Ok((located.load()?, store))

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
 use sto_core::intern::{Context, ContextIx, NodeIx};
 use sto_core::model::FrameIx;
-use sto_core::store::{LoadedSlices, Store, StoreError};
+use sto_core::store::{LoadedSlices, Snapshot, StoreError};
 use sto_core::units::{Cost, SampleType};
 
 /// Self costs by context and node of a view.
@@ -33,7 +33,7 @@ impl View {
     ///
     /// # Panics
     /// If stacks were changed since the view was loaded from that store.
-    pub fn context_costs(&self, store: &Store) -> Result<Option<ContextCosts>, StoreError> {
+    pub fn context_costs(&self, store: &Snapshot) -> Result<Option<ContextCosts>, StoreError> {
         let nodes = Nodes::of(self);
         let mut sums: BTreeMap<Context, BTreeMap<NodeIx, Vec<Cost>>> = BTreeMap::new();
         for stored in &self.selection.profiles {
@@ -83,7 +83,7 @@ impl<'v> Nodes<'v> {
     /// What one of the view's runs costs in each context.
     pub(super) fn context_costs(
         &self,
-        store: &Store,
+        store: &Snapshot,
         profile: ProfileId,
     ) -> Result<Option<ContextCosts>, StoreError> {
         let Some(loaded) = store.load_slices(profile)? else {

@@ -14,7 +14,7 @@ use std::str::FromStr;
 use sto_core::id::ProfileId;
 use sto_core::intern::{ContextIx, NodeIx, ProfileThread, SelfCosts, StackTree, label_sets};
 use sto_core::model::{Frame, FrameKind, SampleLabel};
-use sto_core::store::{Store, StoreError};
+use sto_core::store::{Snapshot, StoreError};
 use sto_core::units::{Bytes, Cost};
 
 /// Why stacks cannot be told apart.
@@ -117,7 +117,7 @@ impl View {
     /// As these.
     pub(crate) fn by(
         &self,
-        store: &Store,
+        store: &Snapshot,
         by: &RootsBy,
         names: ThreadNames,
     ) -> Result<View, RootsError> {
@@ -139,7 +139,7 @@ impl View {
     ///
     /// # Panics
     /// If stacks were changed since the view was loaded from that store.
-    pub fn by_label(&self, store: &Store, key: &str) -> Result<View, RootsError> {
+    pub fn by_label(&self, store: &Snapshot, key: &str) -> Result<View, RootsError> {
         let profiles = &self.selection.profiles;
         let mut is_of_samples = vec![false; profiles.len()];
         let mut known = BTreeSet::new();
@@ -198,7 +198,7 @@ impl View {
     ///
     /// # Panics
     /// If stacks were changed since the view was loaded from that store.
-    pub fn by_thread(&self, store: &Store, names: ThreadNames) -> Result<View, RootsError> {
+    pub fn by_thread(&self, store: &Snapshot, names: ThreadNames) -> Result<View, RootsError> {
         let build = || full_name(&self.selection.build);
         let nodes = Nodes::of(self);
         let mut roots = Roots::default();

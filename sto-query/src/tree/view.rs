@@ -4,7 +4,7 @@ use crate::select::{SelectError, Selection};
 use sto_core::id::ProfileId;
 use sto_core::intern::{SelfCosts, StackTree, total};
 use sto_core::model::FrameTable;
-use sto_core::store::{Loaded, Store};
+use sto_core::store::{Loaded, Snapshot};
 use sto_core::units::{Cost, SampleType};
 
 /// The stacks and costs of a selection: what every analysis walks over.
@@ -28,7 +28,7 @@ impl View {
     ///
     /// # Errors
     /// Where the store cannot be read.
-    pub fn load(store: &Store, selection: Selection) -> Result<View, SelectError> {
+    pub fn load(store: &Snapshot, selection: Selection) -> Result<View, SelectError> {
         let profiles: Vec<ProfileId> = selection.profiles.iter().map(|p| p.id).collect();
         let executable = sto_core::id::ExecutableId::of(&selection.build.executable);
         let loaded = store.load(executable, &profiles)?;
@@ -40,8 +40,8 @@ impl View {
     /// # Errors
     /// Where a store cannot be read.
     pub fn load_both(
-        (store, selection): (&Store, Selection),
-        (other_store, other): (&Store, Selection),
+        (store, selection): (&Snapshot, Selection),
+        (other_store, other): (&Snapshot, Selection),
     ) -> Result<(View, View), SelectError> {
         let (view, other) = rayon::join(
             || View::load(store, selection),
@@ -55,7 +55,7 @@ impl View {
     ///
     /// # Errors
     /// Where the store cannot be read.
-    pub fn load_sum(store: &Store, selection: Selection) -> Result<View, SelectError> {
+    pub fn load_sum(store: &Snapshot, selection: Selection) -> Result<View, SelectError> {
         if selection.profiles.len() == 1 {
             return View::load(store, selection);
         }

@@ -39,12 +39,17 @@ fn demo(version: &str) -> View {
     };
     options.symbols.symbol_dirs = vec![repository.join("testdata/demo")];
     ingest(&store, &file, &options, &mut |_| ()).expect("the recording can be read");
-    let build = store.builds().expect("the store can be read").remove(0);
+    let build = store
+        .snapshot()
+        .unwrap()
+        .builds()
+        .expect("the store can be read")
+        .remove(0);
     let selection = Selection {
         build: build.build,
         profiles: build.profiles,
     };
-    View::load(&store, selection).expect("the store can be read")
+    View::load(&store.snapshot().unwrap(), selection).expect("the store can be read")
 }
 
 /// Three runs of a baseline and two of a candidate in which this function got slower, and others

@@ -35,17 +35,20 @@ fn ingest_one_slice(store: &Store, file: &Path) {
 
 /// The sum of its runs.
 fn view_of_only_build(store: &Store) -> View {
-    let build = store.builds().unwrap().remove(0);
+    let build = store.snapshot().unwrap().builds().unwrap().remove(0);
     let selection = Selection {
         build: build.build,
         profiles: build.profiles,
     };
-    View::load_sum(store, selection).unwrap()
+    View::load_sum(&store.snapshot().unwrap(), selection).unwrap()
 }
 
 fn content(store: &Store, view: &View) -> Content {
     let mut content = Content::new();
-    let kept = view.context_costs(store).unwrap().unwrap();
+    let kept = view
+        .context_costs(&store.snapshot().unwrap())
+        .unwrap()
+        .unwrap();
     for ((context, node), costs) in &kept.costs {
         let stack = view.tree.ancestors(*node);
         let stack = stack.map(|node| format!("{:?}", view.frames.frame(view.tree.frame(node))));
@@ -71,7 +74,7 @@ fn testdata(file: &str) -> PathBuf {
 /// Writes a recording as pprof, with its threads and labels.
 fn exported(file: &str, folder: &Path) -> (PathBuf, Content) {
     let (store, view) = stored(&testdata(file));
-    let contexts = view.context_costs(&store).unwrap();
+    let contexts = view.context_costs(&store.snapshot().unwrap()).unwrap();
     let mut bytes = Vec::new();
     pprof(&view, contexts.as_ref(), &mut bytes).unwrap();
     let path = folder.join("app.pb.gz");
@@ -112,7 +115,7 @@ fn threads_and_labels_of_several_runs_come_back_together() {
     let both = view_of_only_build(&store);
     assert_eq!(both.selection.profiles.len(), 2);
     let mut bytes = Vec::new();
-    let contexts = both.context_costs(&store).unwrap();
+    let contexts = both.context_costs(&store.snapshot().unwrap()).unwrap();
     pprof(&both, contexts.as_ref(), &mut bytes).unwrap();
     std::fs::write(&path, bytes).unwrap();
     let (store, view) = stored(&path);

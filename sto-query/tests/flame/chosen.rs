@@ -182,7 +182,7 @@ fn on_two_hosts() -> View {
 fn each_value_of_a_label_has_a_root() {
     let view = on_two_hosts();
     let store = Store::in_memory().unwrap();
-    let by_host = view.by_label(&store, "host").unwrap();
+    let by_host = view.by_label(&store.snapshot().unwrap(), "host").unwrap();
     let frames = drawn(&picture_with(&by_host, &FlameOptions::default()));
     assert_eq!(find(&frames, "host=a").samples, 30);
     assert_eq!(find(&frames, "host=&lt;b&gt;").samples, 70);
@@ -193,7 +193,9 @@ fn each_value_of_a_label_has_a_root() {
         view.self_costs(0).into_iter().sum()
     );
 
-    let error = view.by_label(&store, "hosts").unwrap_err();
+    let error = view
+        .by_label(&store.snapshot().unwrap(), "hosts")
+        .unwrap_err();
     let told = "demo@v1: no profile has a label `hosts`; did you mean `host`?";
     assert_eq!(error.to_string(), told);
     assert!(matches!(error, RootsError::NoLabel { known, .. } if known == ["host"]));
@@ -204,7 +206,9 @@ fn runs_without_the_label_have_a_root_without_a_value() {
     let mut view = on_two_hosts();
     view.selection.profiles[0].profile.labels.clear();
     let frames = drawn(&picture_with(
-        &view.by_label(&Store::in_memory().unwrap(), "host").unwrap(),
+        &view
+            .by_label(&Store::in_memory().unwrap().snapshot().unwrap(), "host")
+            .unwrap(),
         &FlameOptions::default(),
     ));
     assert_eq!(find(&frames, "host=").samples, 30);
@@ -229,12 +233,12 @@ fn ingested(files: &[&str], slices: Option<u32>) -> (Store, View) {
         };
         ingest(&store, &file, &options, &mut |_| ()).unwrap();
     }
-    let build = store.builds().unwrap().remove(0);
+    let build = store.snapshot().unwrap().builds().unwrap().remove(0);
     let selection = Selection {
         build: build.build,
         profiles: build.profiles,
     };
-    let view = View::load(&store, selection).unwrap();
+    let view = View::load(&store.snapshot().unwrap(), selection).unwrap();
     (store, view)
 }
 
@@ -243,10 +247,14 @@ fn each_thread_has_a_root_with_what_it_cost_and_together_they_cost_everything() 
     let (store, view) = threads(Some(7));
     let of_one_slice = threads(Some(1));
     let loaded = store
+        .snapshot()
+        .unwrap()
         .load_slices(view.selection.profiles[0].id)
         .unwrap()
         .unwrap();
-    let by_id = view.by_thread(&store, ThreadNames::NameAndId).unwrap();
+    let by_id = view
+        .by_thread(&store.snapshot().unwrap(), ThreadNames::NameAndId)
+        .unwrap();
     let frames = drawn(&picture_with(&by_id, &FlameOptions::default()));
     for (ix, context) in loaded.slices.contexts.iter().enumerate() {
         let thread = &context.thread;
@@ -260,7 +268,7 @@ fn each_thread_has_a_root_with_what_it_cost_and_together_they_cost_everything() 
     assert_eq!(by_id.self_costs(0).into_iter().sum::<Cost>(), whole);
     let one = of_one_slice
         .1
-        .by_thread(&of_one_slice.0, ThreadNames::NameAndId);
+        .by_thread(&of_one_slice.0.snapshot().unwrap(), ThreadNames::NameAndId);
     assert_eq!(
         picture_with(&one.unwrap(), &FlameOptions::default()),
         picture_with(&by_id, &FlameOptions::default()),
@@ -271,7 +279,9 @@ fn each_thread_has_a_root_with_what_it_cost_and_together_they_cost_everything() 
 #[test]
 fn threads_of_a_profile_without_slices_are_not_known() {
     let (store, view) = threads(None);
-    let error = view.by_thread(&store, ThreadNames::Name).unwrap_err();
+    let error = view
+        .by_thread(&store.snapshot().unwrap(), ThreadNames::Name)
+        .unwrap_err();
     assert!(matches!(error, RootsError::NoThreads { .. }), "{error}");
 }
 
@@ -294,7 +304,9 @@ fn each_value_of_a_label_of_samples_has_a_root_as_go_tool_pprof_tags_has_it() {
         ("request=read", 14),
         ("request=search", 20),
     ];
-    let by_request = view.by_label(&store, "request").unwrap();
+    let by_request = view
+        .by_label(&store.snapshot().unwrap(), "request")
+        .unwrap();
     assert_eq!(
         roots(&by_request),
         expected
@@ -306,13 +318,17 @@ fn each_value_of_a_label_of_samples_has_a_root_as_go_tool_pprof_tags_has_it() {
         view.self_costs(0).into_iter().sum()
     );
     // Threads are told apart by nothing here, and contexts of one are one.
-    let error = view.by_thread(&store, ThreadNames::Name).unwrap_err();
+    let error = view
+        .by_thread(&store.snapshot().unwrap(), ThreadNames::Name)
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "demo@v1: its samples do not tell their threads"
     );
 
-    let error = view.by_label(&store, "tenants").unwrap_err();
+    let error = view
+        .by_label(&store.snapshot().unwrap(), "tenants")
+        .unwrap_err();
     let RootsError::NoLabel { closest, known, .. } = error else {
         panic!("{error}");
     };
@@ -328,7 +344,7 @@ fn the_label_of_a_run_is_that_of_samples_without_one_of_their_own() {
         let labels = &mut profile.profile.labels;
         labels.insert("tenant".to_owned(), tenant.to_owned());
     }
-    let by_tenant = view.by_label(&store, "tenant").unwrap();
+    let by_tenant = view.by_label(&store.snapshot().unwrap(), "tenant").unwrap();
     let names: Vec<_> = roots(&by_tenant).into_keys().collect();
     let expected = ["blue", "green", "other", "own", "red"].map(|value| format!("tenant={value}"));
     assert_eq!(names, expected);
@@ -341,11 +357,11 @@ fn the_label_of_a_run_is_that_of_samples_without_one_of_their_own() {
 #[test]
 fn numbers_are_values_with_their_unit_and_each_run_may_have_its_own() {
     let (store, view) = ingested(&["pprof/go-labels-heap.pb.gz"], Some(1));
-    let by_size = roots(&view.by_label(&store, "bytes").unwrap());
+    let by_size = roots(&view.by_label(&store.snapshot().unwrap(), "bytes").unwrap());
     assert_eq!(by_size["bytes=1048576 bytes"], 2);
     let (store, view) = ingested(&["pprof/go-labels-heap.pb.gz"], None);
     assert!(matches!(
-        view.by_label(&store, "bytes"),
+        view.by_label(&store.snapshot().unwrap(), "bytes"),
         Err(RootsError::NoLabel { .. })
     ));
 }

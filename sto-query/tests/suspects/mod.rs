@@ -69,7 +69,7 @@ pub(crate) fn suspects(runs: &[String]) -> Suspects {
         benchmark: Some("startup".to_owned()),
         ..HistoryQuery::default()
     };
-    let history = History::load(&store(runs), &query).unwrap();
+    let history = History::load(&store(runs).snapshot().unwrap(), &query).unwrap();
     let judged = history.judged(None, 10).unwrap();
     let mut found = Suspects::of(&history, judged, SuspectOptions::default());
     next_steps::of_suspects(&mut found, &[]);

@@ -144,7 +144,7 @@ pub(crate) fn run(args: &RecordArgs, place: &StorePath) -> Result<Outcome, CliEr
         perf::check_process(pid)?;
     }
     // A store that cannot be written is told before anything runs; nobody waits for it meanwhile.
-    Store::open_or_create(&place.folder)?.check_writable()?;
+    place.open_or_create()?.check_writable()?;
     let mut perf = Perf::new()?;
     let work = WorkFolder::make()?;
     let checked = perf.check(&work.path, &args.recording(&[]));

@@ -19,7 +19,6 @@ use std::process::ExitStatus;
 use sto_core::formats::{FormatError, run_time};
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
-use sto_core::store::Store;
 use sto_query::maintain::IngestedFile;
 
 /// The runs of a command, or of two in turns.
@@ -265,7 +264,7 @@ impl<'a> Session<'a> {
                 metrics.entry("seconds".to_owned()).or_insert(seconds);
             }
         }
-        let store = Store::open_or_create(&self.place.folder)?;
+        let store = self.place.open_or_create()?;
         let progress = Progress::new(file);
         let report = ingest(&store, file, &options, &mut |stage| progress.stage(stage));
         drop(progress);

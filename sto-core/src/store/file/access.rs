@@ -1,14 +1,15 @@
-//! One operation on a store: open the file, do the work in one transaction, close it.
+//! Asking a store, and changing it: the file is opened, used and closed.
 
-use crate::store::Store;
-use crate::store::error::{Fault, StoreError, cannot};
+use crate::store::error::{Fault, StoreError};
+use crate::store::file::lock::Turn;
 use crate::store::file::open::{self, Reading, Reserve};
+use crate::store::file::temporary::check_room;
 use crate::store::guard::guarded;
 use crate::store::read::rows::Rows;
-use redb::{Database, ReadTransaction, ReadableDatabase, TransactionError, WriteTransaction};
-use std::io;
+use crate::store::{Snapshot, Store};
+use redb::{Database, ReadableDatabase, WriteTransaction};
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Where a store is.
 pub(in crate::store) enum Place {
@@ -18,108 +19,62 @@ pub(in crate::store) enum Place {
         file: PathBuf,
         /// Whether the first profile makes the store where there is none.
         may_create: bool,
+        turn: Arc<Turn>,
     },
-    Memory(RwLock<Database>),
+    Memory(RwLock<Arc<Database>>),
 }
 
-/// One state of a store, and the file that keeps it while others go on.
-pub(in crate::store) struct Snapshot {
-    // Goes before the file that it is read from.
-    rows: Rows,
-    _file: Closing,
+/// Adds to a store, any number of times: it waits for other processes once, and has the file open until it is
+/// dropped or [released](Writer::release).
+///
+/// The file is opened by the first addition that changes it, and nobody else can read or write it from
+/// then on: but for this process, through the same [`Store`].
+pub struct Writer<'s> {
+    store: &'s Store,
+    file: Option<Open>,
 }
 
-/// A file that is closed when all was read. redb panics on some damaged files only then, too.
-struct Closing(Option<Reading>);
-
-impl Drop for Closing {
-    fn drop(&mut self) {
-        let file = self.0.take();
-        let _ = guarded(|| {
-            drop(file);
-            Ok(())
-        });
-    }
-}
-
-impl Snapshot {
-    pub(in crate::store) fn of(file: &Path) -> Result<Snapshot, StoreError> {
-        let taken = guarded(|| {
-            let reading = open::reading(file)?;
-            let rows = Rows::open(&reading.begin()?)?;
-            Ok(Snapshot {
-                rows,
-                _file: Closing(Some(reading)),
-            })
-        });
-        taken.map_err(|fault| fault.at(file, "read"))
-    }
+/// A file that is open for writing.
+struct Open {
+    database: Arc<Database>,
+    path: PathBuf,
+    /// Whether this is to make room.
+    makes_room: bool,
 }
 
 impl Store {
-    /// Does work that reads one state of the store.
-    pub(in crate::store) fn read<T>(
-        &self,
-        work: impl FnOnce(&Rows) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
-        if let Some(Snapshot { rows, .. }) = &self.snapshot {
-            return guarded(|| work(rows)).map_err(|fault| fault.at(self.path(), "read"));
-        }
-        let work = |transaction: Result<ReadTransaction, TransactionError>| {
-            work(&Rows::open(&transaction?)?)
-        };
-        match &self.place {
+    /// What the store holds now, for any number of questions, whatever others write or prune meanwhile.
+    ///
+    /// The file is open until the last clone is dropped, and writers wait so long: so it should not be kept while a
+    /// user reads an answer, nor by who writes next. Only one that was taken while a [`Writer`] of this
+    /// [`Store`] had the file open keeps no writer of it waiting.
+    ///
+    /// # Errors
+    /// Where there is no store, it is of another format version, damaged, or locked by a writer
+    /// for too long.
+    pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        let (exists, size) = (self.file_exists()?, self.file_size()?);
+        let open = || match &self.place {
             Place::Memory(database) => {
                 let database = database.read().unwrap_or_else(PoisonError::into_inner);
-                work(database.begin_read()).map_err(|fault| fault.at(in_memory(), "read"))
+                Ok(Reading::Whole(Arc::clone(&database)))
             }
-            Place::Folder { file, .. } if self.file_exists()? => {
-                guarded(|| work(open::reading(file)?.begin()))
-                    .map_err(|fault| fault.at(file, "read"))
-            }
-            Place::Folder { .. } => {
-                let empty = open::in_memory().map_err(|fault| fault.at(in_memory(), "make"))?;
-                work(empty.begin_read()).map_err(|fault| fault.at(in_memory(), "read"))
-            }
-        }
+            Place::Folder { file, turn, .. } if exists => open::reading(file, turn),
+            Place::Folder { .. } => Ok(Reading::Whole(Arc::new(open::in_memory()?))),
+        };
+        let turn = match &self.place {
+            Place::Folder { turn, .. } => Arc::clone(turn),
+            Place::Memory(_) => Arc::default(),
+        };
+        let taken = guarded(|| Snapshot::of(open()?, (self.path(), size), turn));
+        taken.map_err(|fault| fault.at(self.path(), "read"))
     }
 
-    /// Does work that will write about this many bytes; `None` where it is to make room.
-    pub(in crate::store) fn write<T>(
-        &self,
-        bytes: Option<u64>,
-        work: impl FnOnce(&Database) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
-        self.check_no_snapshot()?;
-        match &self.place {
-            Place::Memory(database) => {
-                let database = database.read().unwrap_or_else(PoisonError::into_inner);
-                work(&database).map_err(|fault| fault.at(in_memory(), "write"))
-            }
-            Place::Folder { folder, file, .. } => {
-                if !self.file_exists()? {
-                    open::create(folder, bytes.unwrap_or(0))?;
-                }
-                let file = &open::real_path(file)?;
-                let result = guarded(|| {
-                    let mut database = match open::writing(file, bytes) {
-                        Ok(database) => database,
-                        Err(error) => return Ok(Err(error)),
-                    };
-                    let result = work(&database)?;
-                    match bytes {
-                        Some(_) => open::compact_small(&mut database, file),
-                        None => open::compact(&mut database),
-                    }
-                    drop(database);
-                    open::reserve_behind(file, Reserve::Keep);
-                    Ok(Ok(result))
-                });
-                result.unwrap_or_else(|fault| {
-                    open::recover(file);
-                    Err(fault.at(file, "write"))
-                })
-            }
+    /// Adds to the store; see [`Writer`].
+    pub fn writer(&self) -> Writer<'_> {
+        Writer {
+            store: self,
+            file: None,
         }
     }
 
@@ -132,15 +87,12 @@ impl Store {
         write: impl Fn(&WriteTransaction, &New) -> Result<(), Fault>,
         bytes: impl Fn(&New) -> Option<u64>,
     ) -> Result<T, StoreError> {
-        let (told, new) = self.read(&plan)?;
+        let (told, new) = self.snapshot()?.read(&plan)?;
         let Some(new) = new else {
             return Ok(told);
         };
-        self.write(bytes(&new), |database| {
-            let mut transaction = database.begin_write()?;
-            // Keeps what redb needs to recover in an instant, should this process be killed.
-            transaction.set_quick_repair(true);
-            // The last committed state, which nobody can change now.
+        self.writer().write(bytes(&new), |database| {
+            let transaction = begin(database)?;
             let (told, new) = plan(&Rows::open(&database.begin_read()?)?)?;
             if let Some(new) = new {
                 write(&transaction, &new)?;
@@ -148,20 +100,6 @@ impl Store {
             }
             Ok(told)
         })
-    }
-
-    /// Whoever writes would wait for its own reader.
-    pub(in crate::store) fn check_no_snapshot(&self) -> Result<(), StoreError> {
-        match self.snapshot {
-            None => Ok(()),
-            Some(_) => {
-                let why = io::Error::new(
-                    io::ErrorKind::ReadOnlyFilesystem,
-                    "it was opened as a snapshot",
-                );
-                Err(cannot("write", self.path(), why))
-            }
-        }
     }
 
     /// What errors name.
@@ -179,6 +117,7 @@ impl Store {
                 folder,
                 file,
                 may_create,
+                ..
             } => match open::inspect(folder, file)? {
                 false if !may_create => Err(StoreError::NotFound {
                     folder: folder.clone(),
@@ -187,6 +126,105 @@ impl Store {
             },
             Place::Memory(_) => Ok(true),
         }
+    }
+}
+
+/// A transaction that writes. Until it ends, what was committed last is what can be read: nobody else
+/// changes anything.
+pub(in crate::store) fn begin(database: &Database) -> Result<WriteTransaction, Fault> {
+    let mut transaction = database.begin_write()?;
+    // Keeps what redb needs to recover in an instant, should this process be killed.
+    transaction.set_quick_repair(true);
+    Ok(transaction)
+}
+
+impl<'s> Writer<'s> {
+    /// The store that it adds to.
+    pub fn store(&self) -> &'s Store {
+        self.store
+    }
+
+    /// Closes the file, so that others can read and write it until the next addition.
+    pub fn release(&mut self) {
+        let Some(open) = self.file.take() else {
+            return;
+        };
+        let closed = guarded(|| {
+            // Whoever still reads from it closes it.
+            let Some(mut database) = Arc::into_inner(open.database) else {
+                return Ok(());
+            };
+            match open.makes_room {
+                true => open::compact(&mut database),
+                false => open::compact_small(&mut database, &open.path),
+            }
+            drop(database);
+            open::reserve_behind(&open.path, Reserve::Keep);
+            Ok(())
+        });
+        if closed.is_err() {
+            open::recover(&open.path);
+        }
+    }
+
+    /// Does work that will write about this many bytes; `None` where it is to make room.
+    pub(in crate::store) fn write<T>(
+        &mut self,
+        bytes: Option<u64>,
+        work: impl FnOnce(&Database) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let store = self.store;
+        let (folder, file, turn) = match &store.place {
+            Place::Memory(database) => {
+                let database = database.read().unwrap_or_else(PoisonError::into_inner);
+                return work(&database).map_err(|fault| fault.at(in_memory(), "write"));
+            }
+            Place::Folder {
+                folder, file, turn, ..
+            } => (folder, file, turn),
+        };
+        if let (Some(open), Some(bytes)) = (&self.file, bytes) {
+            check_room(&open.path, bytes)?;
+        }
+        let open = match self.file.take() {
+            Some(open) => open,
+            None => {
+                if !store.file_exists()? {
+                    open::create(folder, bytes.unwrap_or(0), turn)?;
+                }
+                let path = open::real_path(file)?;
+                let opened = guarded(|| Ok(open::writing(&path, bytes, turn)));
+                Open {
+                    database: opened.map_err(|fault| fault.at(&path, "write")).flatten()?,
+                    path,
+                    makes_room: bytes.is_none(),
+                }
+            }
+        };
+        let done = guarded(|| work(&open.database));
+        match done {
+            Ok(done) => {
+                self.file = Some(open);
+                Ok(done)
+            }
+            Err(fault) => {
+                // What failed is not used any more.
+                turn.unshare();
+                let Open { database, path, .. } = open;
+                let _ = guarded(|| {
+                    drop(database);
+                    Ok(())
+                });
+                open::recover(&path);
+                Err(fault.at(&path, "write"))
+            }
+        }
+    }
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        self.release();
     }
 }
 

@@ -7,10 +7,10 @@ use crate::files::Folder;
 use crate::store::error::{Fault, StoreError};
 use crate::store::file::holder::holders;
 use crate::store::file::temporary::is_written_anew;
-use redb::DatabaseError;
+use redb::{Database, DatabaseError};
 use std::fs::{self, File, TryLockError};
-use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 /// How long an operation waits for other processes to be done with the store, or to change it: then
@@ -23,6 +23,61 @@ pub(in crate::store) const PAUSE: Duration = Duration::from_millis(5);
 /// How long who reads lets those pass who wait to write: most reads take less.
 const COURTESY: Duration = Duration::from_millis(500);
 
+/// Is told what an operation waits for.
+pub type OnWait = Arc<dyn Fn(&Waiting) + Send + Sync>;
+
+/// What an operation waits for: others have the store open, and one process writes it, or many read it. Whoever
+/// may read a store can lock it, so that this may be a stranger.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Waiting {
+    /// What is locked: the store's file, or its folder.
+    pub path: PathBuf,
+    /// Who has it locked, as far as the system tells: `process 123 (sto) of user 1000`.
+    pub holders: Option<String>,
+}
+
+/// How a process takes its turn at a store's file: it may say what it waits for.
+///
+/// What it has open for writing keeps out the process itself, too, so that who comes meanwhile shares it.
+#[derive(Default)]
+pub(in crate::store) struct Turn {
+    on_wait: Option<OnWait>,
+    open: Mutex<Weak<Database>>,
+}
+
+impl Turn {
+    pub(in crate::store) fn new(on_wait: Option<OnWait>) -> Turn {
+        Turn {
+            on_wait,
+            ..Turn::default()
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, Weak<Database>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(in crate::store) fn on_wait(&self) -> Option<&OnWait> {
+        self.on_wait.as_ref()
+    }
+
+    /// The file, where this process has it open for writing.
+    pub(in crate::store) fn shared(&self) -> Option<Arc<Database>> {
+        self.open().upgrade()
+    }
+
+    /// Shares the file with who comes while it is open.
+    pub(in crate::store) fn share(&self, database: &Arc<Database>) {
+        *self.open() = Arc::downgrade(database);
+    }
+
+    /// Lets nobody else come to a file that failed.
+    pub(in crate::store) fn unshare(&self) {
+        *self.open() = Weak::new();
+    }
+}
+
 /// A folder that nobody else writes a store in, until this is dropped.
 pub(in crate::store) struct LockedFolder {
     pub(in crate::store) folder: Arc<Folder>,
@@ -31,7 +86,7 @@ pub(in crate::store) struct LockedFolder {
 
 /// Keeps other processes from writing the store at this path, or any other in its folder. Waits for
 /// those that do.
-pub(in crate::store) fn lock_folder(path: &Path) -> Result<LockedFolder, StoreError> {
+pub(in crate::store) fn lock_folder(path: &Path, turn: &Turn) -> Result<LockedFolder, StoreError> {
     let path_of_folder = &Folder::path_of(path);
     let lock = || {
         let folder = Folder::open(path_of_folder)?;
@@ -45,7 +100,8 @@ pub(in crate::store) fn lock_folder(path: &Path) -> Result<LockedFolder, StoreEr
             Err(TryLockError::Error(error)) => Err(error.into()),
         }
     };
-    locked(path_of_folder, path, PATIENCE, lock).map_err(|fault| fault.at(path_of_folder, "lock"))
+    locked(path_of_folder, path, (PATIENCE, turn), lock)
+        .map_err(|fault| fault.at(path_of_folder, "lock"))
 }
 
 /// Waits a moment while somebody waits to write: many readers that come one after another would
@@ -71,24 +127,24 @@ pub(in crate::store) fn let_writers_pass(path: &Path) {
 /// How long it waits before it says so.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// Who is told what operations wait for.
-pub(in crate::store) static TELL: OnceLock<fn(&Path, Option<&str>)> = OnceLock::new();
-
 /// Tries until a lock is free; gives up when nobody has changed the store's file for so long.
 pub(in crate::store) fn locked<T>(
     path: &Path,
     file: &Path,
-    patience: Duration,
+    (patience, turn): (Duration, &Turn),
     mut open: impl FnMut() -> Result<T, DatabaseError>,
 ) -> Result<T, Fault> {
     let mut start = Instant::now();
     let mut seen = last_change(file);
-    let mut tell = TELL.get();
+    let mut on_wait = turn.on_wait.as_ref();
     loop {
         if start.elapsed() > SILENCE
-            && let Some(tell) = tell.take()
+            && let Some(on_wait) = on_wait.take()
         {
-            tell(path, holders(path).as_deref());
+            on_wait(&Waiting {
+                path: path.to_owned(),
+                holders: holders(path),
+            });
         }
         match open() {
             Err(DatabaseError::DatabaseAlreadyOpen) if start.elapsed() < patience => {

@@ -1,8 +1,10 @@
-//! Finding, making and opening the store's file; every open is of one operation.
+//! Finding, making and opening the store's file.
 
 use crate::files::Folder;
 use crate::store::error::{Fault, StoreError, cannot};
-use crate::store::file::lock::{LockedFolder, PATIENCE, let_writers_pass, lock_folder, locked};
+use crate::store::file::lock::{
+    LockedFolder, PATIENCE, Turn, let_writers_pass, lock_folder, locked,
+};
 use crate::store::file::temporary::{check_room, name_of, remove_leftovers, temporary_beside};
 use crate::store::file::unrepaired::Unrepaired;
 use crate::store::guard::guarded;
@@ -16,6 +18,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The folder and the file of a store at a path, which is that of either.
@@ -110,11 +113,11 @@ pub(in crate::store) fn in_memory() -> Result<Database, Fault> {
 
 /// Makes the folder, and in it an empty store with room for this many bytes; where another process
 /// is quicker, takes its store.
-pub(in crate::store) fn create(folder: &Path, bytes: u64) -> Result<(), StoreError> {
+pub(in crate::store) fn create(folder: &Path, bytes: u64, turn: &Turn) -> Result<(), StoreError> {
     let made = make_folders(folder)?;
     let path = folder.join(FILE_NAME);
     // One makes it at a time, so that nobody takes another's file for one that was left over.
-    let next = lock_if_possible(&path);
+    let next = lock_if_possible(&path, turn);
     let result = next.and_then(|locked| match locked {
         Some(_) if path.exists() => Ok(()),
         locked => {
@@ -202,17 +205,32 @@ fn make_tables(database: &Database) -> Result<(), Fault> {
 
 /// Opens the file for writing once there is room for this many bytes more, where any are needed. Waits for
 /// other processes; those that come to read meanwhile [let this one pass](let_writers_pass).
-pub(in crate::store) fn writing(path: &Path, bytes: Option<u64>) -> Result<Database, StoreError> {
+pub(in crate::store) fn writing(
+    path: &Path,
+    bytes: Option<u64>,
+    turn: &Turn,
+) -> Result<Arc<Database>, StoreError> {
+    if let Some(database) = turn.shared() {
+        return Ok(database);
+    }
     // While the folder is locked, nobody puts a rewritten file into this one's place. Where the
     // file system does not lock folders, nobody can.
-    let next = lock_if_possible(path)?;
+    let next = lock_if_possible(path, turn)?;
     if let Some(locked) = &next {
         remove_leftovers(path, locked);
     }
     if let Some(bytes) = bytes {
         check_room(path, bytes)?;
     }
-    let database = locked(path, path, PATIENCE, || builder().open(path));
+    let open = || match turn.shared() {
+        Some(database) => Ok(database),
+        None => {
+            let database = Arc::new(builder().open(path)?);
+            turn.share(&database);
+            Ok(database)
+        }
+    };
+    let database = locked(path, path, (PATIENCE, turn), open);
     let database = database.map_err(|fault| fault.at(path, "write"))?;
     if bytes.is_none() {
         reserve_behind(path, Reserve::Release);
@@ -221,8 +239,8 @@ pub(in crate::store) fn writing(path: &Path, bytes: Option<u64>) -> Result<Datab
 }
 
 /// The lock on a store's folder; `None` where the file system has none.
-fn lock_if_possible(path: &Path) -> Result<Option<LockedFolder>, StoreError> {
-    match lock_folder(path) {
+fn lock_if_possible(path: &Path, turn: &Turn) -> Result<Option<LockedFolder>, StoreError> {
+    match lock_folder(path, turn) {
         Err(error @ StoreError::InUse { .. }) => Err(error),
         lock => Ok(lock.ok()),
     }
@@ -243,7 +261,8 @@ pub(in crate::store) fn fresh(file: File) -> Result<Database, Fault> {
 /// Lets redb roll back what a failed operation left, and cut the file to what it needs: else a
 /// disk that it filled would stay full. What cannot be done now, the next writer does.
 pub(in crate::store) fn recover(path: &Path) {
-    let _ = guarded(|| locked(path, path, Duration::ZERO, || builder().open(path)).map(drop));
+    let open = || builder().open(path);
+    let _ = guarded(|| locked(path, path, (Duration::ZERO, &Turn::default()), open).map(drop));
 }
 
 /// Gives back the free space of a small file.
@@ -298,33 +317,41 @@ const SMALL: u64 = 4 << 20;
 /// The file, opened for reading.
 pub(in crate::store) enum Reading {
     Clean(ReadOnlyDatabase),
-    Unrepaired(Database),
+    /// What may be written to: by whom it is shared with, or, of a file that was not closed, in memory.
+    Whole(Arc<Database>),
 }
 
 impl Reading {
     pub(in crate::store) fn begin(&self) -> Result<ReadTransaction, redb::TransactionError> {
         match self {
             Reading::Clean(database) => database.begin_read(),
-            Reading::Unrepaired(database) => database.begin_read(),
+            Reading::Whole(database) => database.begin_read(),
         }
     }
 }
 
 /// Opens the file for reading, and never writes to it. Waits for other processes that write.
-pub(in crate::store) fn reading(path: &Path) -> Result<Reading, Fault> {
-    let_writers_pass(path);
-    reading_first(path)
+pub(in crate::store) fn reading(path: &Path, turn: &Turn) -> Result<Reading, Fault> {
+    if turn.shared().is_none() {
+        let_writers_pass(path);
+    }
+    locked(path, path, (PATIENCE, turn), || match turn.shared() {
+        Some(database) => Ok(Reading::Whole(database)),
+        None => read_only(path),
+    })
 }
 
-/// The same for who has the folder locked.
-pub(in crate::store) fn reading_first(path: &Path) -> Result<Reading, Fault> {
-    locked(path, path, PATIENCE, || {
-        match builder().open_read_only(path) {
-            Ok(database) => Ok(Reading::Clean(database)),
-            Err(DatabaseError::RepairAborted) => unrepaired(path).map(Reading::Unrepaired),
-            Err(error) => Err(error),
-        }
-    })
+/// The same for who has the folder locked, and keeps this process from writing, too.
+pub(in crate::store) fn reading_first(path: &Path, turn: &Turn) -> Result<Reading, Fault> {
+    locked(path, path, (PATIENCE, turn), || read_only(path))
+}
+
+fn read_only(path: &Path) -> Result<Reading, DatabaseError> {
+    match builder().open_read_only(path) {
+        Ok(database) => Ok(Reading::Clean(database)),
+        Err(DatabaseError::RepairAborted) => Ok(Reading::Whole(Arc::new(unrepaired(path)?))),
+        Err(error) => Err(error),
+    }
 }
 
 fn unrepaired(path: &Path) -> Result<Database, DatabaseError> {
@@ -337,9 +364,9 @@ fn unrepaired(path: &Path) -> Result<Database, DatabaseError> {
 ///
 /// Only what was checked can be walked through without fear of pages that refer to one another in
 /// a circle.
-pub(in crate::store) fn checked(path: &Path) -> Result<Database, Fault> {
+pub(in crate::store) fn checked(path: &Path, turn: &Turn) -> Result<Database, Fault> {
     let_writers_pass(path);
-    let mut database = locked(path, path, PATIENCE, || unrepaired(path))?;
+    let mut database = locked(path, path, (PATIENCE, turn), || unrepaired(path))?;
     if database.check_integrity()? {
         return Ok(database);
     }
@@ -366,16 +393,18 @@ mod tests {
     #[test]
     fn a_store_that_stays_in_use_is_told_after_a_while() {
         let folder = tempfile::tempdir().unwrap();
-        create(folder.path(), 0).unwrap();
+        create(folder.path(), 0, &Turn::default()).unwrap();
         let path = folder.path().join(FILE_NAME);
-        let holder = writing(&path, Some(0)).unwrap();
+        let holder = writing(&path, Some(0), &Turn::default()).unwrap();
         let patience = Duration::from_millis(30);
-        let fault = locked(&path, &path, patience, || builder().open_read_only(&path))
-            .err()
-            .unwrap();
+        let fault = locked(&path, &path, (patience, &Turn::default()), || {
+            builder().open_read_only(&path)
+        })
+        .err()
+        .unwrap();
         assert!(matches!(fault, Fault::InUse { waited, .. } if waited >= patience));
         drop(holder);
-        reading(&path).unwrap();
+        reading(&path, &Turn::default()).unwrap();
     }
 
     #[cfg(target_os = "linux")]
@@ -386,7 +415,7 @@ mod tests {
             return;
         }
         let folder = tempfile::tempdir().unwrap();
-        create(folder.path(), 0).unwrap();
+        create(folder.path(), 0, &Turn::default()).unwrap();
         let path = folder.path().join(FILE_NAME);
         // flock(1) of util-linux; without a fork, the lock is of the process that we start.
         let mut holder = Command::new("flock")
@@ -401,7 +430,13 @@ mod tests {
             std::thread::sleep(PAUSE);
         }
         let open = || builder().open_read_only(&path);
-        let fault = locked(&path, &path, Duration::from_millis(30), open).err();
+        let fault = locked(
+            &path,
+            &path,
+            (Duration::from_millis(30), &Turn::default()),
+            open,
+        )
+        .err();
         let error = fault.unwrap().at(&path, "read").to_string();
         let pid = holder.id();
         holder.kill().unwrap();
@@ -413,11 +448,11 @@ mod tests {
     #[test]
     fn a_store_in_use_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
-        create(folder.path(), 0).unwrap();
+        create(folder.path(), 0, &Turn::default()).unwrap();
         let path = folder.path().join(FILE_NAME);
-        let holder = reading(&path).unwrap();
+        let holder = reading(&path, &Turn::default()).unwrap();
         std::thread::scope(|scope| {
-            let writer = scope.spawn(|| writing(&path, Some(0)).map(drop));
+            let writer = scope.spawn(|| writing(&path, Some(0), &Turn::default()).map(drop));
             std::thread::sleep(Duration::from_millis(30));
             drop(holder);
             writer.join().unwrap().unwrap();

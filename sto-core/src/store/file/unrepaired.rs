@@ -71,6 +71,15 @@ fn pieces(offset: u64, len: usize) -> impl Iterator<Item = (u64, usize, usize)> 
     })
 }
 
+/// The end of what a reader locks where a writer locks up to here. A writer's last byte says to who comes to
+/// read that somebody writes, however it is locked (redb 4.4, `lock_whole_storage`).
+fn as_readers_end(end: Bound<u64>) -> Bound<u64> {
+    match end {
+        Bound::Included(last) => Bound::Excluded(last),
+        end => end,
+    }
+}
+
 impl StorageBackend for Unrepaired {
     fn len(&self) -> io::Result<u64> {
         Ok(self.written().len)
@@ -139,7 +148,7 @@ impl StorageBackend for Unrepaired {
     // redb locks for writing, but nothing reaches the file: a reader's lock is enough, and all that
     // a file opened for reading can have.
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.file.try_lock_shared_range(start, end)
+        self.file.try_lock_shared_range(start, as_readers_end(end))
     }
 
     fn try_lock_shared_range(
@@ -159,7 +168,7 @@ impl StorageBackend for Unrepaired {
     }
 
     fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.file.unlock_range(start, end)
+        self.file.unlock_range(start, as_readers_end(end))
     }
 
     fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {

@@ -13,7 +13,7 @@ use crate::store::read::rows::{Rows, record_place};
 use crate::store::tables::Record;
 use crate::store::write::add::Put;
 use crate::store::write::tags::Tag;
-use crate::store::{Added, CameFrom, Store, StoreError, StoredProfile, write};
+use crate::store::{Added, CameFrom, Snapshot, Store, StoreError, StoredProfile, Writer, write};
 use crate::units::{Bytes, UnixSeconds};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -104,7 +104,7 @@ impl Store {
     /// stands for here: nothing that is here is changed by what others claim. Merging again, or a store
     /// into itself, changes nothing.
     ///
-    /// One state of the other store is read, and nobody can write to it meanwhile. Memory holds the
+    /// Nobody else reads or writes this store from the first addition to the last. Memory holds the
     /// stacks of one executable at a time. `progress` is told before each profile, and at the end, and may end
     /// it there, as by [`Cancel::check`](crate::Cancel::check); a panic in it becomes an error.
     ///
@@ -125,9 +125,9 @@ impl Store {
     ///     };
     ///     ingest(store, (path, recording), &options, &mut |_| ())?;
     /// }
-    /// let merged = here.merge(&there, &mut |_| Ok(()))?;
+    /// let merged = here.merge(&there.snapshot()?, &mut |_| Ok(()))?;
     /// assert_eq!(merged.added.len(), 1);
-    /// assert_eq!(here.builds()?[0].profiles.len(), 2);
+    /// assert_eq!(here.snapshot()?.builds()?[0].profiles.len(), 2);
     /// # Ok(())
     /// # }
     /// ```
@@ -136,10 +136,10 @@ impl Store {
     /// Where either store cannot be read at all, or this one cannot be written.
     pub fn merge(
         &self,
-        other: &Store,
+        other: &Snapshot,
         progress: &mut dyn FnMut(&Merged) -> Result<(), Cancelled>,
     ) -> Result<Merged, StoreError> {
-        let here = self.builds()?;
+        let here = self.snapshot()?.builds()?;
         let here = here.iter().flat_map(|build| &build.profiles);
         let here: HashMap<_, _> = here.map(|profile| (profile.id, profile)).collect();
         other.read(|rows| {
@@ -148,7 +148,7 @@ impl Store {
                 path: other.path(),
                 modules: HashMap::new(),
             };
-            let merged = source.merge_into(self, &here, progress);
+            let merged = source.merge_into(&mut self.writer(), &here, progress);
             Ok(merged.and_then(|merged| source.merge_tags(self, merged)))
         })?
     }
@@ -174,7 +174,7 @@ struct Listed {
 impl Source<'_> {
     fn merge_into(
         &mut self,
-        store: &Store,
+        writer: &mut Writer<'_>,
         here: &HashMap<ProfileId, &StoredProfile>,
         progress: &mut dyn FnMut(&Merged) -> Result<(), Cancelled>,
     ) -> Result<Merged, StoreError> {
@@ -201,12 +201,12 @@ impl Source<'_> {
                     .map_err(|fault| self.error(fault))
                     .and_then(|interned| {
                         write::check(build, profile, &interned)
-                            .map_err(|fault| fault.at(store.path(), "write"))?;
+                            .map_err(|fault| fault.at(writer.store().path(), "write"))?;
                         if ProfileId::of(build, profile, &interned) != *id {
                             return Err(self.error(not_its_content(*id)));
                         }
                         let from = CameFrom::Store(self.path.display().to_string());
-                        Ok(store.put(*id, build, profile, &interned, from))
+                        Ok(writer.put(*id, build, profile, &interned, from))
                     });
                 match put {
                     Ok(Ok(Put::Added(Added::New { stored, .. }))) => {
@@ -255,7 +255,7 @@ impl Source<'_> {
         };
         let names = |tags: Vec<Tag>| tags.iter().map(Tag::to_string).collect();
         merged.tags = names(store.add_tags(&there)?);
-        let here = store.read(Rows::tags)?;
+        let here = store.snapshot()?.read(Rows::tags)?;
         let is_other = |tag: &Tag| {
             let is_same_name =
                 |known: &&Tag| (&known.executable, &known.name) == (&tag.executable, &tag.name);
@@ -266,7 +266,7 @@ impl Source<'_> {
         Ok(merged)
     }
 
-    /// The profiles that are not here yet: by executable, builds as [`Store::builds`] lists them,
+    /// The profiles that are not here yet: by executable, builds as [`Snapshot::builds`] lists them,
     /// oldest recording first. That is how most profiles once went in, and packs best.
     fn list(
         &mut self,

@@ -7,9 +7,8 @@
 
 use crate::files::Folder;
 use crate::id::ProfileId;
-use crate::store::Store;
 use crate::store::error::{self, Fault, StoreError};
-use crate::store::file::access::{Place, in_memory};
+use crate::store::file::access::{Place, begin, in_memory};
 use crate::store::file::lock::lock_folder;
 use crate::store::file::open::{self, Reserve};
 use crate::store::file::temporary::{
@@ -20,6 +19,7 @@ use crate::store::maintain::rewrite::rewrite;
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::write::Removal;
 use crate::store::write::tags;
+use crate::store::{Snapshot, Store};
 use crate::units::Bytes;
 use redb::{Database, ReadableDatabase};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -29,7 +29,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// The sizes of a store's file before and after it was written anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,12 +91,13 @@ impl Store {
     /// pages of those before, twice as many.
     fn remove(&self, profiles: &BTreeSet<ProfileId>) -> Result<(), StoreError> {
         let all: Vec<ProfileId> = profiles.iter().copied().collect();
-        self.write(None, |database| {
+        self.writer().write(None, |database| {
             let mut left = &all[..];
             let mut count = 1;
             while !left.is_empty() {
                 let (next, later) = left.split_at(count.min(left.len()));
                 (left, count) = (later, 2 * count);
+                let transaction = begin(database)?;
                 let rows = Rows::open(&database.begin_read()?)?;
                 let mut new = NewRows::after(rows.contents);
                 let next = next.iter().copied().collect();
@@ -104,8 +105,6 @@ impl Store {
                 let mut tags = rows.tags()?;
                 tags.retain(|tag| !gone.contains(&tag.build()));
                 drop(rows);
-                let mut transaction = database.begin_write()?;
-                transaction.set_quick_repair(true);
                 new.write(&transaction)?;
                 tags::write(&transaction, &tags)?;
                 transaction.commit()?;
@@ -123,53 +122,10 @@ impl Store {
         self.rewrite(profiles, false)
     }
 
-    /// Writes some profiles, and the tags of their builds, into a file of their own, which is a store
-    /// in itself: it can be opened, and merged into another one. The same profiles and tags become the
-    /// same bytes.
-    ///
-    /// Returns its size.
-    ///
-    /// # Errors
-    /// Where the file exists already or cannot be written, or the store does not have one of the
-    /// profiles, or is damaged.
-    pub fn export(&self, profiles: &BTreeSet<ProfileId>, path: &Path) -> Result<Bytes, StoreError> {
-        let cannot = |source| error::cannot("make", path, source);
-        Folder::of(path).map_err(cannot)?;
-        let locked = lock_folder(path)?;
-        let name = name_of(path);
-        if name.is_empty() || locked.folder.has(name).map_err(cannot)? {
-            let taken = io::Error::new(
-                io::ErrorKind::AlreadyExists,
-                "something of this name exists",
-            );
-            return Err(cannot(taken));
-        }
-        remove_leftovers(path, &locked);
-        let keep = |id| profiles.contains(&id);
-        let result = self.read(|rows| {
-            for &id in profiles {
-                if !rows.has_profile(id)? {
-                    return Err(Fault::NoProfile(id));
-                }
-            }
-            let written = temporary_to_publish(path, &locked)
-                .map_err(Fault::from)
-                .and_then(|new| Ok((write_file(rows, &keep, true, new.file())?, new)));
-            Ok(written.map_err(|fault| fault.copying(self.path(), path)))
-        });
-        let published = result.flatten().and_then(|(size, new)| {
-            new.publish(name).map_err(cannot)?;
-            Ok(size)
-        });
-        locked.folder.sync();
-        published
-    }
-
     fn rewrite(&self, gone: &BTreeSet<ProfileId>, replace: bool) -> Result<Rewritten, StoreError> {
         let keep = |id| !gone.contains(&id);
-        self.check_no_snapshot()?;
-        let file = match &self.place {
-            Place::Folder { file, .. } => file,
+        let (file, turn) = match &self.place {
+            Place::Folder { file, turn, .. } => (file, turn),
             Place::Memory(database) => {
                 return rewrite_memory(database, &keep, replace)
                     .map_err(|fault| fault.at(in_memory(), "write"));
@@ -184,10 +140,10 @@ impl Store {
             });
         }
         let file = &open::real_path(file)?;
-        let locked = lock_folder(file)?;
+        let locked = lock_folder(file, turn)?;
         remove_leftovers(file, &locked);
         let result = guarded(|| {
-            let reading = open::reading_first(file)?;
+            let reading = open::reading_first(file, turn)?;
             let rows = Rows::open(&reading.begin()?)?;
             // What was read is what stands in the folder that is written to.
             let name = name_of(file);
@@ -232,12 +188,56 @@ impl Store {
     }
 }
 
+impl Snapshot {
+    /// Writes some profiles, and the tags of their builds, into a file of their own, which is a store
+    /// in itself: it can be opened, and merged into another one. The same profiles and tags become the
+    /// same bytes.
+    ///
+    /// Returns its size.
+    ///
+    /// # Errors
+    /// Where the file exists already or cannot be written, or the store does not have one of the
+    /// profiles, or is damaged.
+    pub fn export(&self, profiles: &BTreeSet<ProfileId>, path: &Path) -> Result<Bytes, StoreError> {
+        let cannot = |source| error::cannot("make", path, source);
+        Folder::of(path).map_err(cannot)?;
+        let locked = lock_folder(path, self.turn())?;
+        let name = name_of(path);
+        if name.is_empty() || locked.folder.has(name).map_err(cannot)? {
+            let taken = io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "something of this name exists",
+            );
+            return Err(cannot(taken));
+        }
+        remove_leftovers(path, &locked);
+        let keep = |id| profiles.contains(&id);
+        let result = self.read(|rows| {
+            for &id in profiles {
+                if !rows.has_profile(id)? {
+                    return Err(Fault::NoProfile(id));
+                }
+            }
+            let written = temporary_to_publish(path, &locked)
+                .map_err(Fault::from)
+                .and_then(|new| Ok((write_file(rows, &keep, true, new.file())?, new)));
+            Ok(written.map_err(|fault| fault.copying(self.path(), path)))
+        });
+        let published = result.flatten().and_then(|(size, new)| {
+            new.publish(name).map_err(cannot)?;
+            Ok(size)
+        });
+        locked.folder.sync();
+        published
+    }
+}
+
 fn moved() -> io::Error {
     io::Error::other("another user moved it or its folder meanwhile")
 }
 
 fn rewrite_memory(
-    database: &RwLock<Database>,
+    database: &RwLock<Arc<Database>>,
     keep: &dyn Fn(ProfileId) -> bool,
     replace: bool,
 ) -> Result<Rewritten, Fault> {
@@ -245,7 +245,7 @@ fn rewrite_memory(
     let new = open::in_memory()?;
     rewrite(&Rows::open(&place.begin_read()?)?, keep, false, &new)?;
     if replace {
-        *place = new;
+        *place = Arc::new(new);
     }
     Ok(Rewritten {
         before: Bytes(0),

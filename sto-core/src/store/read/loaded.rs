@@ -112,8 +112,8 @@ pub struct LoadedLines {
 pub struct LoadedSlices {
     /// The frames that the tree uses.
     pub frames: FrameTable,
-    /// The stacks of the profile, as [`Store::load`](crate::store::Store::load) gives them for it alone.
+    /// The stacks of the profile, as [`Snapshot::load`](crate::store::Snapshot::load) gives them for it alone.
     pub tree: StackTree,
-    /// The costs. They add up to the self costs that [`Store::load`](crate::store::Store::load) gives.
+    /// The costs. They add up to the self costs that [`Snapshot::load`](crate::store::Snapshot::load) gives.
     pub slices: Slices,
 }

@@ -10,6 +10,7 @@
 //! builds      builds are listed, stacks and costs come out
 //! slices      costs by context and slice of time
 //! loaded      what comes out
+//! snapshot    one state of the store, and the questions that it answers
 //! ```
 
 pub(in crate::store) mod builds;
@@ -21,3 +22,4 @@ pub(in crate::store) mod picked;
 pub(in crate::store) mod preorder;
 pub(in crate::store) mod rows;
 pub(in crate::store) mod slices;
+pub(in crate::store) mod snapshot;

@@ -5,10 +5,11 @@ use crate::intern::Interned;
 use crate::model::{Build, Profile};
 use crate::store::codec::ReadingRecord;
 use crate::store::error::Fault;
+use crate::store::file::access::begin;
 use crate::store::read::builds::profile_record;
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::Column;
-use crate::store::{Added, CameFrom, Store, StoreError, write};
+use crate::store::{Added, CameFrom, StoreError, Writer, write};
 use crate::units::Bytes;
 use redb::ReadableDatabase;
 use std::borrow::Cow;
@@ -20,7 +21,7 @@ pub(in crate::store) enum Put {
     OtherReading(ReadingRecord),
 }
 
-impl Store {
+impl Writer<'_> {
     /// Adds a profile in one transaction: all of it, or nothing.
     ///
     /// A source is in a build once. Where it was added here before, it stays as it was then, whatever the
@@ -34,12 +35,13 @@ impl Store {
     /// disk): the store is then as it was. Only where it is not certain that the disk has all that was
     /// written, the profile may be there.
     pub fn add(
-        &self,
+        &mut self,
         build: &Build,
         profile: &Profile,
         interned: &Interned,
     ) -> Result<Added, StoreError> {
-        write::check(build, profile, interned).map_err(|fault| fault.at(self.path(), "read"))?;
+        write::check(build, profile, interned)
+            .map_err(|fault| fault.at(self.store().path(), "read"))?;
         let id = ProfileId::of(build, profile, interned);
         match self.put(id, build, profile, interned, CameFrom::ReadHere)? {
             Put::Added(added) => Ok(added),
@@ -49,7 +51,7 @@ impl Store {
 
     /// Adds a profile with this content address, which keeps the rules of its types.
     pub(in crate::store) fn put(
-        &self,
+        &mut self,
         id: ProfileId,
         build: &Build,
         profile: &Profile,
@@ -59,16 +61,16 @@ impl Store {
         let plan = |rows: &Rows| plan(rows, id, build, profile, interned, &from);
         // All work is done while others may still read, and before anything is changed: opening
         // for writing alone changes the file.
-        let (seen, planned) = self.read(|rows| Ok((rows.contents, plan(rows)?)))?;
+        let (seen, planned) = self
+            .store()
+            .snapshot()?
+            .read(|rows| Ok((rows.contents, plan(rows)?)))?;
         let planned = match planned {
             (put, None) => return Ok(put),
             (put, Some(new)) => (put, new),
         };
         self.write(Some(planned.1.bytes()), |database| {
-            let mut transaction = database.begin_write()?;
-            // Keeps what redb needs to recover in an instant, should this process be killed.
-            transaction.set_quick_repair(true);
-            // The last committed state, which nobody can change now.
+            let transaction = begin(database)?;
             let rows = Rows::open(&database.begin_read()?)?;
             let (put, new) = match rows.contents == seen {
                 true => planned,

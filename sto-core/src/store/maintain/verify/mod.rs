@@ -21,6 +21,7 @@ mod tests;
 
 use crate::cancel::Cancelled;
 use crate::store::error::{Fault, StoreError};
+use crate::store::file::lock::Turn;
 use crate::store::file::open;
 use crate::store::guard::guarded;
 use crate::store::read::cut::ExecutableTree;
@@ -79,6 +80,7 @@ pub(in crate::store) type Progress<'a> = dyn FnMut(&Checked) -> Result<(), Cance
 /// type, of one executable at a time; and the profiles that are being read.
 pub(in crate::store) fn verify(
     path: &Path,
+    turn: &Turn,
     progress: &mut Progress<'_>,
 ) -> Result<Verification, StoreError> {
     let mut checked = Checked {
@@ -86,12 +88,12 @@ pub(in crate::store) fn verify(
         ..Checked::default()
     };
     let mut damages = Damages::default();
-    if let Err(fault) = guarded(|| open::checked(path).map(drop)) {
+    if let Err(fault) = guarded(|| open::checked(path, turn).map(drop)) {
         damages.file(fault.at(path, "read"))?;
     }
     // Read as every reader does, so that no damage hides behind a repair.
     let read = guarded(|| {
-        let file = open::reading(path)?;
+        let file = open::reading(path, turn)?;
         let rows = Rows::open(&file.begin()?)?;
         Ok(walk(&rows, &mut checked, &mut damages, progress))
     });

@@ -43,7 +43,7 @@ fn store() -> (tempfile::TempDir, PathBuf) {
 fn after(tamper: impl FnOnce(&Rows, &mut NewRows, &WriteTransaction)) -> Verification {
     let (folder, file) = store();
     {
-        let database = open::writing(&file, Some(0)).unwrap();
+        let database = open::writing(&file, Some(0), &Turn::default()).unwrap();
         let transaction = database.begin_write().unwrap();
         let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
         let mut new = NewRows::after(rows.contents);
@@ -51,14 +51,14 @@ fn after(tamper: impl FnOnce(&Rows, &mut NewRows, &WriteTransaction)) -> Verific
         new.write(&transaction).unwrap();
         transaction.commit().unwrap();
     }
-    Store::verify(folder.path(), &mut |_| Ok(())).unwrap()
+    Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap()
 }
 
 #[test]
 fn a_store_of_the_future_is_refused_by_the_names_of_what_is_new() {
     let (folder, file) = store();
     let write = |names: &[&str]| {
-        let database = open::writing(&file, Some(0)).unwrap();
+        let database = open::writing(&file, Some(0), &Turn::default()).unwrap();
         let transaction = database.begin_write().unwrap();
         {
             let body = codec::pack(&names).unwrap();
@@ -73,8 +73,8 @@ fn a_store_of_the_future_is_refused_by_the_names_of_what_is_new() {
     let opened = [
         Store::open(folder.path()).map(drop),
         Store::open_or_create(folder.path()).map(drop),
-        Store::verify(folder.path(), &mut |_| Ok(())).map(drop),
-        Store::open_snapshot(folder.path()).map(drop),
+        Store::verify(folder.path(), None, &mut |_| Ok(())).map(drop),
+        Store::open(folder.path()).and_then(|store| store.snapshot().map(drop)),
     ];
     for result in opened {
         let error = result.unwrap_err();
@@ -88,7 +88,7 @@ fn a_store_of_the_future_is_refused_by_the_names_of_what_is_new() {
     assert!(std::fs::read(&file).unwrap() == before);
     write(&[]);
     assert!(
-        Store::verify(folder.path(), &mut |_| Ok(()))
+        Store::verify(folder.path(), None, &mut |_| Ok(()))
             .unwrap()
             .damages
             .is_empty()
@@ -121,7 +121,7 @@ fn with_profile(
     change: impl FnOnce(&mut ProfileRecord),
 ) -> (tempfile::TempDir, PathBuf) {
     let (folder, file) = store();
-    let database = open::writing(&file, Some(0)).unwrap();
+    let database = open::writing(&file, Some(0), &Turn::default()).unwrap();
     let transaction = database.begin_write().unwrap();
     let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
     let mut new = NewRows::after(rows.contents);
@@ -140,7 +140,7 @@ fn with_profile(
 fn sizes_that_are_too_large_to_add_up_are_damage() {
     let (folder, _) = with_profile(1, |p| p.columns = u64::MAX);
     let store = Store::open(folder.path()).unwrap();
-    let error = store.builds().unwrap_err().to_string();
+    let error = store.snapshot().unwrap().builds().unwrap_err().to_string();
     assert!(error.contains("more than 2^64 - 1 bytes"), "{error}");
     let (folder, _) = with_profile(1, |p| p.profile.source_bytes = Bytes(u64::MAX));
     let stats = Store::open(folder.path()).unwrap().stats().unwrap();
@@ -164,9 +164,15 @@ fn a_profile_that_breaks_a_rule_here_is_left_out_and_the_rest_goes_in() {
     for (change, expected) in changes {
         let (folder, _) = with_profile(1, change);
         let there = Store::open(folder.path()).unwrap();
-        assert_eq!(there.builds().unwrap().len(), 2, "an older sto stored it");
+        assert_eq!(
+            there.snapshot().unwrap().builds().unwrap().len(),
+            2,
+            "an older sto stored it"
+        );
         let here = Store::in_memory().unwrap();
-        let merged = here.merge(&there, &mut |_| Ok(())).unwrap();
+        let merged = here
+            .merge(&there.snapshot().unwrap(), &mut |_| Ok(()))
+            .unwrap();
         assert_eq!((merged.added.len(), merged.left_out.len()), (2, 1));
         let why = &merged.left_out[0].why;
         assert!(why.contains(expected), "{why}");
@@ -176,7 +182,7 @@ fn a_profile_that_breaks_a_rule_here_is_left_out_and_the_rest_goes_in() {
 /// What verifying says of it.
 fn profile(number: u32, change: impl FnOnce(&mut ProfileRecord)) -> Verification {
     let (folder, _) = with_profile(number, change);
-    Store::verify(folder.path(), &mut |_| Ok(())).unwrap()
+    Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap()
 }
 
 #[test]
@@ -519,7 +525,7 @@ fn tags_have_a_checksum() {
 /// A store in which a column of a profile's own has other content, with the right checksum.
 fn with_column(kind: Column, pack: impl FnOnce(&Rows) -> Vec<u8>) -> tempfile::TempDir {
     let (folder, file) = store();
-    let database = open::writing(&file, Some(0)).unwrap();
+    let database = open::writing(&file, Some(0), &Turn::default()).unwrap();
     let transaction = database.begin_write().unwrap();
     let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
     let mut new = NewRows::after(rows.contents);
@@ -576,29 +582,40 @@ fn a_forged_profile_takes_no_other_ones_place() {
     for (case, folder) in forged.iter().chain(&columns).enumerate() {
         let there = Store::open(folder.path()).unwrap();
         let here = Store::in_memory().unwrap();
-        let merged = here.merge(&there, &mut |_| Ok(())).unwrap();
+        let merged = here
+            .merge(&there.snapshot().unwrap(), &mut |_| Ok(()))
+            .unwrap();
         assert!(!merged.left_out.is_empty(), "{case}");
         for out in &merged.left_out {
             let is_named = out.why.contains("not what its content address says");
             assert!(is_named, "{case}: {out:?}");
         }
-        let verified = Store::verify(folder.path(), &mut |_| Ok(()))
+        let verified = Store::verify(folder.path(), None, &mut |_| Ok(()))
             .unwrap()
             .damages;
         let told = |damage: &Damage| damage.what.contains("content address");
         assert!(verified.iter().any(told), "{case}: {verified:?}");
         // The true ones go in all the same, and are whole.
-        let all = here.merge(&sound, &mut |_| Ok(())).unwrap();
+        let all = here
+            .merge(&sound.snapshot().unwrap(), &mut |_| Ok(()))
+            .unwrap();
         assert_eq!(all.added.len(), merged.left_out.len(), "{case}");
         assert_eq!(
-            here.merge(&sound, &mut |_| Ok(())).unwrap().already_stored,
+            here.merge(&sound.snapshot().unwrap(), &mut |_| Ok(()))
+                .unwrap()
+                .already_stored,
             3
         );
-        for build in sound.builds().unwrap() {
+        for build in sound.snapshot().unwrap().builds().unwrap() {
             for stored in build.profiles {
                 let executable = crate::id::ExecutableId::of("demo");
-                let [mine, theirs] =
-                    [&here, &sound].map(|store| store.load(executable, &[stored.id]).unwrap());
+                let [mine, theirs] = [&here, &sound].map(|store| {
+                    store
+                        .snapshot()
+                        .unwrap()
+                        .load(executable, &[stored.id])
+                        .unwrap()
+                });
                 assert_eq!(
                     (mine.tree, mine.costs),
                     (theirs.tree, theirs.costs),

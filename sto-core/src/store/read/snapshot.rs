@@ -1,0 +1,201 @@
+//! One state of a store, and the questions that it answers.
+
+use crate::id::{BuildId, ExecutableId, ProfileId, ReadingId};
+use crate::intern::Context;
+use crate::model::Build;
+use crate::store::error::Fault;
+use crate::store::file::lock::Turn;
+use crate::store::file::open::Reading;
+use crate::store::guard::guarded;
+use crate::store::read::rows::Rows;
+use crate::store::read::{builds, slices};
+use crate::store::{
+    CameFrom, Loaded, LoadedBuild, LoadedLines, LoadedSlices, StoreError, StoredBuild,
+};
+use crate::units::Bytes;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// One state of a store: every answer is of it, whatever others write or prune meanwhile.
+///
+/// Clones are cheap, and any number of threads may ask, and ask several stores at once. What it reads is in
+/// the store's file, which is open [until the last clone is dropped](crate::store::Store::snapshot).
+#[derive(Clone)]
+pub struct Snapshot(Arc<Taken>);
+
+struct Taken {
+    // Goes before the file that it is read from.
+    rows: Rows,
+    _file: Closing,
+    path: PathBuf,
+    size: Bytes,
+    turn: Arc<Turn>,
+}
+
+/// A file that is closed when all was read. redb panics on some damaged files only then, too.
+struct Closing(Option<Reading>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        let file = self.0.take();
+        let _ = guarded(|| {
+            drop(file);
+            Ok(())
+        });
+    }
+}
+
+impl Snapshot {
+    /// What a file of this size holds now; errors name this path.
+    pub(in crate::store) fn of(
+        file: Reading,
+        (path, size): (&Path, Bytes),
+        turn: Arc<Turn>,
+    ) -> Result<Snapshot, Fault> {
+        Ok(Snapshot(Arc::new(Taken {
+            rows: Rows::open(&file.begin()?)?,
+            _file: Closing(Some(file)),
+            path: path.to_owned(),
+            size,
+            turn,
+        })))
+    }
+
+    /// Does work that reads.
+    pub(in crate::store) fn read<T>(
+        &self,
+        work: impl FnOnce(&Rows) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        guarded(|| work(&self.0.rows)).map_err(|fault| fault.at(self.path(), "read"))
+    }
+
+    /// How it takes its turn at other files.
+    pub(in crate::store) fn turn(&self) -> &Turn {
+        &self.0.turn
+    }
+
+    /// What errors name.
+    pub(in crate::store) fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Size of the store's file; zero in memory, and where nothing was stored yet.
+    pub fn file_size(&self) -> Bytes {
+        self.0.size
+    }
+
+    /// Whether it has a profile.
+    ///
+    /// # Errors
+    /// Where the store is damaged or cannot be read.
+    pub fn has(&self, profile: ProfileId) -> Result<bool, StoreError> {
+        self.read(|rows| rows.has_profile(profile))
+    }
+
+    /// The profile that stands for a source in a build, if there is one, and where it came from.
+    ///
+    /// # Errors
+    /// Where the store is damaged or cannot be read.
+    pub fn reading(&self, reading: ReadingId) -> Result<Option<(ProfileId, CameFrom)>, StoreError> {
+        let found = self.read(|rows| rows.reading(reading))?;
+        Ok(found.map(|found| (found.profile, found.from)))
+    }
+
+    /// Every build with its profiles, ordered by executable name, then by its first recording,
+    /// then by version.
+    ///
+    /// # Errors
+    /// Where the store is damaged or cannot be read.
+    pub fn builds(&self) -> Result<Vec<StoredBuild>, StoreError> {
+        self.read(builds::builds)
+    }
+
+    /// What is known of a build, by all its profiles; `None` where the store does not have it.
+    ///
+    /// # Errors
+    /// Where the store is damaged or cannot be read.
+    pub fn build(&self, build: BuildId) -> Result<Option<Build>, StoreError> {
+        self.read(|rows| builds::build(rows, build))
+    }
+
+    /// Loads the stacks and self costs of profiles that belong to one executable.
+    ///
+    /// The tree is in preorder and depends on the profiles alone, not on the order in which they
+    /// were added: children stand in the order of their frames.
+    ///
+    /// # Errors
+    /// Where a profile does not exist, or the store is damaged.
+    pub fn load(
+        &self,
+        executable: ExecutableId,
+        profiles: &[ProfileId],
+    ) -> Result<Loaded, StoreError> {
+        self.read(|rows| builds::load(rows, executable, profiles))
+    }
+
+    /// Loads the stacks of a build and their self costs, added up over its profiles. They were added
+    /// up as the profiles came in, so many are read as fast as one.
+    ///
+    /// # Errors
+    /// Where the build does not exist, or the store is damaged.
+    pub fn load_build(&self, build: BuildId) -> Result<LoadedBuild, StoreError> {
+        self.read(|rows| builds::load_build(rows, build, None))
+    }
+
+    /// Loads the same over some of a build's profiles, each named once. However many they are, a few of them
+    /// are in memory at a time.
+    ///
+    /// # Errors
+    /// Where the build does not exist or has not all of these profiles, or the store is damaged.
+    pub fn load_sum(
+        &self,
+        build: BuildId,
+        profiles: &[ProfileId],
+    ) -> Result<LoadedBuild, StoreError> {
+        self.read(|rows| builds::load_build(rows, build, Some(profiles)))
+    }
+
+    /// Loads the line costs of a profile.
+    ///
+    /// # Errors
+    /// Where the profile does not exist, or the store is damaged.
+    pub fn load_lines(&self, profile: ProfileId) -> Result<LoadedLines, StoreError> {
+        self.read(|rows| builds::load_lines(rows, profile))
+    }
+
+    /// Loads the costs of a profile by context and slice of time; `None` where they were not kept.
+    ///
+    /// # Errors
+    /// Where the profile does not exist, or the store is damaged.
+    pub fn load_slices(&self, profile: ProfileId) -> Result<Option<LoadedSlices>, StoreError> {
+        self.read(|rows| slices::load(rows, profile))
+    }
+
+    /// Loads what samples of a profile were taken in, in ascending order; `None` where its slices of
+    /// time were not kept.
+    ///
+    /// # Errors
+    /// As [`Snapshot::load_slices`].
+    pub fn load_contexts(&self, profile: ProfileId) -> Result<Option<Vec<Context>>, StoreError> {
+        self.read(|rows| slices::contexts(rows, profile))
+    }
+
+    /// Whether a profile's costs by context and slice of time are kept.
+    ///
+    /// # Errors
+    /// As [`Snapshot::load_slices`].
+    pub fn has_slices(&self, profile: ProfileId) -> Result<bool, StoreError> {
+        self.read(|rows| Ok(builds::profile_record(rows, profile)?.slices > 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Snapshot;
+    use crate::store::Store;
+
+    const fn asked_by_any_thread<T: Send + Sync>() {}
+
+    const _: () = asked_by_any_thread::<Snapshot>();
+    const _: () = asked_by_any_thread::<Store>();
+}
