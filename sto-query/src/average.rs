@@ -15,7 +15,7 @@ use sto_core::model::{Build, ModuleRef, Origin, Profile, Quality};
 use sto_core::store::{Added, Snapshot, StoreError, StoredProfile};
 use sto_core::units::{Bytes, Cost, SampleType};
 
-/// A profile that is the mean of others, ready for [`Store::add`].
+/// A profile that is the mean of others, ready for [`Writer::add`](sto_core::store::Writer::add).
 #[derive(Clone, Debug)]
 pub struct Average {
     /// The build that it becomes.
