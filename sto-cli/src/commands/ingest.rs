@@ -12,7 +12,6 @@ use crate::runtime::output;
 use crate::runtime::progress::Progress;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
-use std::cell::RefCell;
 use std::io;
 use std::path::PathBuf;
 use sto_core::formats::{self, Format, FormatError, UnknownFormat};
@@ -102,10 +101,7 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
     // Each file in work is held in memory, and uses every core by itself where it is large.
     let threads = rayon::current_num_threads();
     let work = |input: &Input| args.prepare(input, &options, &progress);
-    let writer = RefCell::new(store.writer());
-    // Others come to the store while this only reads.
-    let idle = || writer.borrow_mut().release();
-    let outcome = in_order(&inputs, threads, work, idle, |input, prepared| {
+    let outcome = in_order(&inputs, threads, work, |input, prepared| {
         let name = input.name();
         done += 1;
         let prepared = match prepared {
@@ -117,8 +113,9 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
             }
             prepared => prepared?,
         };
-        let report =
-            prepared.store(&mut writer.borrow_mut(), &mut |stage| progress.stage(stage))?;
+        // A writer for each: others come to the store between them, and how the file is laid out does not
+        // depend on who waited for whom.
+        let report = prepared.store(&mut store.writer(), &mut |stage| progress.stage(stage))?;
         let file = IngestedFile::new(name, &report, hints::say);
         for warning in &file.warnings {
             progress.say("warning", &format!("{}: {warning}", file.path));
@@ -127,7 +124,7 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
         progress.files_done(done);
         Ok(())
     });
-    drop((progress, writer));
+    drop(progress);
     let outcome = outcome.and_then(|()| match recordings[..] {
         // Of a file that is named it would have been told that it is none.
         [] => {

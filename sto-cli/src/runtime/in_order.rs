@@ -4,24 +4,17 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 /// Does `work` on each item on as many threads, or as the system gives, and `then` with each result on this one, in the order
-/// of the items; `idle` before it waits for one. At most one result a thread waits, so that memory stays
-/// bounded. The first failure of `then` ends it.
+/// of the items. At most one result a thread waits, so that memory stays bounded. The first failure
+/// of `then` ends it.
 pub(crate) fn in_order<T: Sync, R: Send, E>(
     items: &[T],
     threads: usize,
     work: impl Fn(&T) -> R + Sync,
-    idle: impl Fn(),
     mut then: impl FnMut(&T, R) -> Result<(), E>,
 ) -> Result<(), E> {
-    let one_by_one = |then: &mut dyn FnMut(&T, R) -> Result<(), E>| {
-        items.iter().try_for_each(|item| {
-            idle();
-            then(item, work(item))
-        })
-    };
     let threads = threads.min(items.len());
     if threads <= 1 {
-        return one_by_one(&mut then);
+        return items.iter().try_for_each(|item| then(item, work(item)));
     }
     thread::scope(|scope| {
         let work = &work;
@@ -42,7 +35,7 @@ pub(crate) fn in_order<T: Sync, R: Send, E>(
             })
             .collect();
         if started.is_empty() {
-            return one_by_one(&mut then);
+            return items.iter().try_for_each(|item| then(item, work(item)));
         }
         for (begin, _) in &started {
             // Each waits for it.
@@ -50,11 +43,7 @@ pub(crate) fn in_order<T: Sync, R: Send, E>(
         }
         for (item, (_, results)) in items.iter().zip(started.iter().cycle()) {
             // A thread that panicked sends no more; leaving the scope hands its panic on.
-            let result = results.try_recv().or_else(|_| {
-                idle();
-                results.recv()
-            });
-            let Ok(result) = result else { break };
+            let Ok(result) = results.recv() else { break };
             then(item, result)?;
         }
         Ok(())
@@ -75,16 +64,10 @@ mod tests {
         };
         for threads in [0, 1, 3, 100] {
             let mut results = Vec::new();
-            let done: Result<(), ()> = in_order(
-                &items,
-                threads,
-                slow_first,
-                || (),
-                |_, result| {
-                    results.push(result);
-                    Ok(())
-                },
-            );
+            let done: Result<(), ()> = in_order(&items, threads, slow_first, |_, result| {
+                results.push(result);
+                Ok(())
+            });
             assert_eq!(done, Ok(()));
             assert_eq!(results, (0..80).step_by(2).collect::<Vec<_>>());
         }
@@ -98,7 +81,6 @@ mod tests {
             &items,
             4,
             |&item| item,
-            || (),
             |&item, _| {
                 seen += 1;
                 if item == 7 { Err(item) } else { Ok(()) }
@@ -109,7 +91,7 @@ mod tests {
 
     #[test]
     fn nothing_to_do_is_done() {
-        let done: Result<(), ()> = in_order(&[], 4, |item: &u8| *item, || (), |_, _| Err(()));
+        let done: Result<(), ()> = in_order(&[], 4, |item: &u8| *item, |_, _| Err(()));
         assert_eq!(done, Ok(()));
     }
 }
