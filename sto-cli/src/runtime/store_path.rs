@@ -7,7 +7,7 @@ use crate::runtime::ui;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use sto_core::store::{Store, StoreError, StoreOptions};
+use sto_core::store::{Snapshot, Store, StoreError, StoreOptions};
 use sto_query::sources::Sources;
 
 /// The store's folder, and who chose it.
@@ -25,8 +25,9 @@ pub(crate) struct StorePath {
 impl StorePath {
     /// What questions are asked of: the store, and files.
     pub(crate) fn sources(&self) -> Sources {
-        let place = self.clone();
-        Sources::opened_by(move || place.open()?.snapshot()).within(Arc::new(Machine))
+        let folder = self.folder.clone();
+        let open = move || Snapshot::open(&folder, options().on_wait);
+        Sources::opened_by(open).within(Arc::new(Machine))
     }
 
     /// The store, which must be there.

@@ -99,17 +99,22 @@ impl Store {
     /// # Errors
     /// As [`Store::open_or_create`].
     pub fn open_with(path: &Path, options: StoreOptions) -> Result<Store, StoreError> {
+        let store = Store::at(path, options)?;
+        store.snapshot()?;
+        Ok(store)
+    }
+
+    /// The store at this path, whether or not it is there.
+    fn at(path: &Path, options: StoreOptions) -> Result<Store, StoreError> {
         let (folder, file) = open::place(path)?;
-        let store = Store {
+        Ok(Store {
             place: Place::Folder {
                 may_create: options.create && file != path,
                 folder,
                 file,
                 turn: Arc::new(Turn::new(options.on_wait)),
             },
-        };
-        store.snapshot()?;
-        Ok(store)
+        })
     }
 
     /// Sees whether a profile could be added, for who works for long before there is one. Leaves

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Command;
-use sto_core::store::{Store, StoreError};
+use sto_core::store::{Snapshot, Store, StoreError};
 
 fn message(result: Result<Store, StoreError>) -> String {
     match result {
@@ -58,13 +58,7 @@ fn the_first_profile_makes_the_store_and_its_folders() {
     add(&store, "v1", "source", &of_stacks(&[&[1]]));
     assert_eq!(snapshot(&path).len(), 1, "the store's file is alone");
     assert_eq!(
-        Store::open(&path)
-            .unwrap()
-            .snapshot()
-            .unwrap()
-            .builds()
-            .unwrap()
-            .len(),
+        Snapshot::open(&path, None).unwrap().builds().unwrap().len(),
         1
     );
     assert!((1..200_000).contains(&store.file_size().unwrap().0));
@@ -195,13 +189,7 @@ fn symbolic_links_are_followed_and_their_loops_told() {
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(folder.path().join("real"), &link).unwrap();
     assert_eq!(
-        Store::open(&link)
-            .unwrap()
-            .snapshot()
-            .unwrap()
-            .builds()
-            .unwrap()
-            .len(),
+        Snapshot::open(&link, None).unwrap().builds().unwrap().len(),
         1
     );
 }

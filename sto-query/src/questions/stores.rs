@@ -9,7 +9,7 @@ use crate::functions::KeyOptions;
 use crate::listing::{BuildList, Listing, RunList};
 use crate::maintain::{ExportedStore, MergeError, MergedStore, Merges, TagError, TagList};
 use crate::prune::{self, PruneOptions, Pruned};
-use crate::select::{Selector, full_name, select_from};
+use crate::select::{Selection, Selector, full_name, select_from};
 use crate::sources::{Sources, Surroundings, resolved};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -130,9 +130,8 @@ pub fn average(
     let snapshot = store.snapshot()?;
     let builds = snapshot.builds()?;
     let selections = request.selectors.iter().map(|text| {
-        let selector = resolved(surroundings, text.parse()?)?;
-        let selection = select_from(&builds, &selector)?;
-        Ok(selection.of_one_benchmark(request.benchmark.as_deref())?)
+        let selected = selection(surroundings, &builds, text)?;
+        Ok(selected.of_one_benchmark(request.benchmark.as_deref())?)
     });
     let selections: Vec<_> = selections.collect::<Result<_, QueryError>>()?;
     let average = average::average(&snapshot, &selections, &request.build, request.matching)?;
@@ -345,11 +344,20 @@ fn selected(
 ) -> Result<BTreeSet<ProfileId>, QueryError> {
     let mut ids = BTreeSet::new();
     for text in selectors {
-        let selector = resolved(surroundings, text.parse()?)?;
-        let chosen = select_from(builds, &selector)?.profiles;
+        let chosen = selection(surroundings, builds, text)?.profiles;
         ids.extend(chosen.iter().map(|stored| stored.id));
     }
     Ok(ids)
+}
+
+/// What a selector names.
+fn selection(
+    surroundings: &dyn Surroundings,
+    builds: &[StoredBuild],
+    text: &str,
+) -> Result<Selection, QueryError> {
+    let selector = resolved(surroundings, text.parse()?)?;
+    Ok(select_from(builds, &selector)?)
 }
 
 fn ids_of(build: &StoredBuild) -> impl Iterator<Item = ProfileId> {

@@ -147,7 +147,7 @@ impl Sources {
     /// asked for all the same.
     pub fn of_folder(path: &Path) -> Sources {
         let path = path.to_owned();
-        Sources::opened_by(move || Store::open(&path)?.snapshot())
+        Sources::opened_by(move || Snapshot::open(&path, None))
     }
 
     /// A state of a store, which a process keeps for many questions.

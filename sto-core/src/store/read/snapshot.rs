@@ -10,7 +10,8 @@ use crate::store::guard::guarded;
 use crate::store::read::rows::Rows;
 use crate::store::read::{builds, slices};
 use crate::store::{
-    CameFrom, Loaded, LoadedBuild, LoadedLines, LoadedSlices, StoreError, StoredBuild,
+    CameFrom, Loaded, LoadedBuild, LoadedLines, LoadedSlices, OnWait, Store, StoreError,
+    StoreOptions, StoredBuild,
 };
 use crate::units::Bytes;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use std::sync::Arc;
 /// One state of a store: every answer is of it, whatever others write or prune meanwhile.
 ///
 /// Clones are cheap, and any number of threads may ask, and ask several stores at once. What it reads is in
-/// the store's file, which is open [until the last clone is dropped](crate::store::Store::snapshot).
+/// the store's file, which is open [until the last clone is dropped](Store::snapshot).
 #[derive(Clone)]
 pub struct Snapshot(Arc<Taken>);
 
@@ -46,6 +47,19 @@ impl Drop for Closing {
 }
 
 impl Snapshot {
+    /// What the store at this path holds now: [`Store::snapshot`] for who asks and does not write, with the
+    /// file opened once. `on_wait` is called when this has waited for a second.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open(path: &Path, on_wait: Option<OnWait>) -> Result<Snapshot, StoreError> {
+        let options = StoreOptions {
+            create: false,
+            on_wait,
+        };
+        Store::at(path, options)?.snapshot()
+    }
+
     /// What a file of this size holds now; errors name this path.
     pub(in crate::store) fn of(
         file: Reading,
